@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -10,9 +10,18 @@ from idcore.catalogue import Words, upper
 from idcore.fate import Verdict
 from idcore.fate.sentences import fact_text, verdict_text
 from idcore.fate.sentences import reason_text as fate_reason
-from idcore.html import strips
+from idcore.html import clients, records, strips
 from idcore.journey import outcome_text
-from idcore.lookup import Answer, advice_text, doubt_text, evidence_text, reason_text
+from idcore.lookup import (
+    NO_VERDICT,
+    Answer,
+    advice_text,
+    copy_row,
+    doubt_text,
+    evidence_text,
+    reason_text,
+    relation_text,
+)
 from idcore.lookup.model import Traced
 from idcore.lookup.sentences import evidence_sentences, reason_of
 from idcore.reader import Reader
@@ -219,3 +228,31 @@ def doubts(found: Sequence[Doubt], reader: Reader) -> str:
     words = reader.words
     texts = [upper(doubt_text(doubt, words, reader.instant)) + words("stop") for doubt in found]
     return "\n".join([words("store.doubts"), "", *(f"- {escaped(text)}" for text in texts)]) if texts else ""
+
+
+def card(found: Answer, reader: Reader, cluster: str | None, with_fates: bool) -> Iterator[Html]:
+    """One ID: whether it was found or why not, its copies, each as a card and what became of it, who generated it."""
+    words = reader.words
+    mark, role = ("lookup.found", "info") if found.found else ("lookup.missed", "warning")
+    if not found.found and found.reason in NO_VERDICT:
+        mark = "lookup.no_verdict"  # who could have it was not asked, or did not answer
+    severity = tag("span", words(mark), class_=f"mq-severity mq-{role}")
+    yield tag("div", severity, tag("strong", found.id or "–", class_="mq-mono mq-subject"), class_="mq-finding")
+    if found.reason:
+        yield tag("p", reason(found, reader), class_="mq-meaning")
+        if not found.found:
+            yield advice(found, words)
+    if found.trace is not None:
+        yield traces(found.trace, reader)
+    rows = [copy_row(copy) for copy in found.copies]
+    relations = [relation_text(copy, words) for copy in found.copies]
+    if len(rows) > 1:
+        yield records.copies(rows, relations, reader)
+    for row, text in zip(rows, relations, strict=True):
+        yield records.card(row, reader, text if len(rows) > 1 else "")
+        known = fates(found, str(row["offset_msg_id"]), reader, cluster) if with_fates else None
+        if known is not None:
+            yield known
+    behind = clients.card(found, reader)
+    if behind is not None:
+        yield behind

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import pandas as pd
 
-from idcore.catalogue import upper
+from idcore.catalogue import Words, upper
 from idcore.reader import Reader
-from idcore.reports.markup import Column, Html, join, link, table, tag
+from idcore.reports.markup import Column, Html, emphasised, join, link, table, tag
+from idcore.runs import Run
 from idcore.triage import evidence_tables, evidence_texts, finding_report, finding_rows, finding_texts
 from idcore.triage.finding_lines import MOST_LINES, LogLines
 from idcore.triage.finding_rows import Kind, Row
@@ -124,3 +125,35 @@ def finding_section(
         yield tag("p", label, class_="faint")
         yield tag("pre", shown)
     yield tag("p", words("findings.disproof"), finding_texts.say("disproof", row, reader), class_="faint")
+
+
+def report_head(title: str, run: Run, found: pd.DataFrame, reader: Reader, address: str) -> Iterator[Html]:
+    """How a report of a scan begins: its name, what was found, the way to it."""
+    words = reader.words
+    yield tag("h1", title)
+    yield tag("p", emphasised(finding_texts.findings_sentence(found, run.summary or {}, words)))
+    if address:
+        yield tag("p", link(words("report.open"), address), class_="faint")
+
+
+def report_sections(
+    found: pd.DataFrame,
+    lines: LogLines,
+    reader: Reader,
+    address: str,
+    picture: Callable[[Row], Html | None],
+    most: int,
+) -> Iterator[Html]:
+    """A section for each finding, and for each kind of many; those that are among the first have a picture."""
+    for number, part in enumerate(finding_report.parts_of(finding_rows.kinds(found))):
+        if isinstance(part, Kind):
+            yield from kind_section(part, lines, reader, address)
+        else:
+            drawn = picture(part[1]) if number < most else None
+            yield from finding_section(part, lines, reader, address, drawn)
+
+
+def report_foot(facts: Sequence[str], words: Words) -> Iterator[Html]:
+    """How a report ends: what was scanned, what was assumed and left out."""
+    yield tag("h2", words("report.about"))
+    yield tag("ul", *(tag("li", line) for line in facts))

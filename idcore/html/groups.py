@@ -6,15 +6,29 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from idcore.catalogue import Words
+from idcore.catalogue import Words, upper
+from idcore.fate import Reason
 from idcore.html.strips import strip
+from idcore.lookup import issue_text
 from idcore.lookup.asked import GroupsAsked
 from idcore.lookup.clients import version_text
-from idcore.lookup.progress import GroupClient, GroupRow, Progress, QueueState, SideTopic, in_memory, pace, state_of
+from idcore.lookup.progress import (
+    WRONG,
+    GroupClient,
+    GroupRow,
+    Progress,
+    QueueState,
+    SideTopic,
+    in_memory,
+    pace,
+    state_of,
+)
 from idcore.reader import Reader
+from idcore.reports.markdown import escaped
 from idcore.reports.markup import Column, Html, fact_list, link, listed, number, tag
 
 MOST_ROWS = 300
+MOST_ISSUES = 8
 
 
 def _column(name: str, words: Words, cell: Callable[[Any], Any], *, mono: bool = False, right: bool = False) -> Column:
@@ -63,6 +77,26 @@ def position(at: str, progress: Progress, words: Words) -> Html | None:
         held,
         tag("p", words("strip.scale"), class_="mq-faint mq-note"),
     )
+
+
+def issues(found: Sequence[Reason], words: Words) -> tuple[str, str]:
+    """What does not fit together, as lists in Markdown: what is wrong now, and what is a remark."""
+
+    def listed(wrong: bool) -> str:
+        texts = [upper(issue_text(each, words)) + words("stop") for each in found if (each.code in WRONG) == wrong]
+        more = len(texts) - MOST_ISSUES
+        lines = [f"- {escaped(text)}" for text in texts[:MOST_ISSUES]]
+        return "\n".join([*lines, *([f"- {words('groups.issues_more', n=f'{more:,}')}"] if more > 0 else [])])
+
+    return listed(True), listed(False)
+
+
+def asked_text(asked: GroupsAsked, now: Progress, before: Progress | None, reader: Reader) -> str:
+    """When the cluster was asked, and with which earlier answer this one is compared."""
+    at = reader.stamp(now.at_ms)
+    if before is None:
+        return reader.words("groups.asked_at", cluster=asked.cluster, at=at)
+    return reader.words("groups.asked_twice", cluster=asked.cluster, first=reader.stamp(before.at_ms), last=at)
 
 
 def furthest_behind(progress: Progress) -> list[QueueState]:

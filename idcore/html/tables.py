@@ -36,6 +36,19 @@ def rate(value: Any) -> str:
     return "" if value is None or value != value else rate_text(float(value))
 
 
+def measured(row: Any, by: str, words: Words) -> str:
+    """What a process is ranked by; empty where its IDs are not known."""
+    if by == "ids":
+        ids = row.get("ids")
+        return words.count("occurrence", int(ids)) if ids is not None and ids == ids else ""
+    if by == "missing":
+        return words.share(row["missing"], row["produced"]) if row["missing"] else "0%"
+    if by == "rate":
+        number = rate(row["rate_per_second"])
+        return words("counters.slope", n=number) if number else "–"
+    return words.count("wrap_short", int(row["wraps"]))
+
+
 def _known(row: Row, name: str) -> str:
     """A figure that an ID without its whole counter does not show."""
     return UNKNOWN if row["layout"] == CUT_COUNTER else number(row[name])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from idcore.fate import Reason
 from idcore.lookup.clients import LiveClient, host_of, is_grpc
@@ -26,6 +27,9 @@ WRONG = frozenset(
         "offline",
     }
 )
+
+
+QUEUE_COLUMNS = ("broker", "queue", "begin", "offset", "end", "lag", "in_flight", "passed_ms", "readable", "owners")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,11 @@ class QueueState:
     def lag(self) -> int | None:
         """Messages before the end, at most: a filter may drop some. None where either place is not known."""
         return None if self.offset is None or self.end is None else max(0, self.end - self.offset)
+
+    @property
+    def row(self) -> list[Any]:
+        """It as a row of a file, by the names of `QUEUE_COLUMNS`."""
+        return [getattr(self, name) for name in QUEUE_COLUMNS]
 
     @property
     def in_flight(self) -> int | None:

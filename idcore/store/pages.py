@@ -21,6 +21,41 @@ class Entry:
     found: Stored | Miss | Blank | Skipped | None
 
 
+@dataclass(frozen=True, slots=True)
+class Page:
+    """So many places of a queue or a file; `before` and `after` are where the pages next to it begin."""
+
+    entries: list[Entry]
+    end: int  # of the queue or the file
+    before: int | None
+    after: int | None
+
+    @property
+    def ends(self) -> dict[str, str]:
+        """The first and the last place, and the end of all, as figures of a sentence."""
+        first, last = (
+            each.offset if each.queue_offset is None else each.queue_offset
+            for each in (self.entries[0], self.entries[-1])
+        )
+        return {"first": f"{first:,}", "last": f"{last:,}", "end": f"{self.end:,}"}
+
+
+def queue_page(store: StoreFolder, queue: ConsumeQueue, asked: int | None, most: int) -> Page:
+    """The places of a queue from the one that is asked for on, else from its first; no farther than it reaches."""
+    begin, end = queue.span or (0, 0)
+    first = begin if asked is None else max(begin, min(asked, max(begin, end - 1)))
+    entries = of_queue(store, queue, first, most)
+    after = first + len(entries)
+    return Page(entries, end, first - most if first > begin else None, after if after < end else None)
+
+
+def file_page(store: StoreFolder, file: File, asked: int | None, most: int) -> Page:
+    """The same of a commit log file, by physical offset."""
+    at = file.start if asked is None else max(file.start, min(asked, file.end - 1))
+    entries, after = of_file(store, file, at, most)
+    return Page(entries, file.end, page_before(store, file, at, most) if at > file.start else None, after)
+
+
 def find_queue(store: StoreFolder, topic: str, queue_id: int) -> ConsumeQueue | None:
     """A queue of a topic by its number."""
     return next((queue for queue in store.queues.of(topic) if queue.queue_id == queue_id), None)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
 import pandas as pd
+
+from idcore.catalogue import Words
 
 TOP = 30
 CELLS = 240
@@ -18,6 +23,40 @@ def top_hosts(hosts: pd.DataFrame, measure: str, limit: int = TOP) -> tuple[pd.D
     ordered = hosts.sort_values([measure, "host"], ascending=[False, True], kind="stable")
     cut = limit if len(ordered) > limit + 1 else len(ordered)
     return ordered.iloc[:cut], ordered.iloc[cut:]
+
+
+class Bar(NamedTuple):
+    """The bar of a host, or of all others, which have no `host`: it is cut where it would dwarf every host."""
+
+    host: str
+    label: str
+    value: int
+    length: int
+    text: str
+
+
+def bars(
+    hosts: pd.DataFrame,
+    measure: str,
+    limit: int,
+    beyond: tuple[int, int],
+    marks: Mapping[str, Sequence[str]],
+    words: Words,
+) -> list[Bar]:
+    """The largest hosts, then the others as one. `beyond`: hosts that are not in the table, and what they measure."""
+    shown, rest = top_hosts(hosts, measure, limit)
+    names, values = shown["host"].tolist(), shown[measure].astype(int).tolist()
+    flags = {name: f"  <i>{words('comma').join(marks[name])}</i>" for name in names if marks.get(name)}
+    labels, longest = [name + flags.get(name, "") for name in names], max(values, default=1)
+    if others := len(rest) + beyond[0]:
+        names.append("")
+        labels.append(words("producers.others", n=f"{others:,}"))
+        values.append(int(rest[measure].sum()) + beyond[1])
+    total, unit = int(hosts[measure].sum()) + beyond[1] or 1, "distinct_uniq" if measure == "distinct" else "seen"
+    return [
+        Bar(name, label, value, min(value, longest), f"{words.count(unit, value)} · {words.share(value, total)}")
+        for name, label, value in zip(names, labels, values, strict=True)
+    ]
 
 
 def binned(activity: pd.DataFrame, order: list[str], least: pd.Timedelta = MINUTE) -> tuple[pd.DataFrame, pd.Timedelta]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # the boxes of the page are up before the kernels are
     from idcore.scan.compare import Difference
 
 SERIES = 6  # producers with a colour of their own
+Group = tuple[str, int, int, int]  # a host or a broker: ids in both inputs, in the first only, in the second only
 
 
 def missing_sentence(row: Difference, side: str, found: Compared, reader: Reader) -> str:
@@ -60,7 +61,7 @@ def compared_sentence(found: Compared, words: Words, chosen: TimeRange) -> str:
     return words("compare.between").join(parts) if found.rows else words("compare.none")
 
 
-def alt(kind: str, groups: Sequence[tuple[str, int, int, int]], words: Words) -> str:
+def alt(kind: str, groups: Sequence[Group], words: Words) -> str:
     """The picture for those who do not see it: the hosts that differ most, in figures."""
     rows = [
         words("compare.alt_row", name=name, both=f"{both:,}", missing=f"{missing:,}", new=f"{new:,}")
@@ -69,9 +70,29 @@ def alt(kind: str, groups: Sequence[tuple[str, int, int, int]], words: Words) ->
     return words(f"compare.alt_{kind}", rows=words("clause").join(rows))
 
 
-def data(groups: Sequence[tuple[str, int, int, int]]) -> pd.DataFrame:
+def data(groups: Sequence[Group]) -> pd.DataFrame:
     """The data behind the picture."""
     return pd.DataFrame(groups, columns=["host", "both", "only_first", "only_second"])
+
+
+def largest_groups(groups: Sequence[Group], most: int, words: Words) -> list[Group]:
+    """The first groups, and all others as one; one more is shown rather than summed up alone."""
+    cut = most if len(groups) > most + 1 else len(groups)
+    rest = groups[cut:]
+    if not rest:
+        return list(groups)
+    both, missing, new = (sum(counts) for counts in list(zip(*rest, strict=True))[1:])
+    return [*groups[:cut], (words("producers.others", n=f"{len(rest):,}"), both, missing, new)]
+
+
+def ticks(rows: pd.DataFrame) -> list[int]:
+    """Round numbers around 0, for the ids of the first input above it and those of the second below it."""
+    sums = rows.groupby(["side", "at"])["ids"].sum().groupby("side").max()
+    up, down = int(sums.get("before", 0)), int(sums.get("after", 0))
+    steps = (digit * 10**power for power in range(15) for digit in (1, 2, 5))
+    step = next(step for step in steps if max(up, down) <= 4 * step)
+    below, above = ((most + step - 1) // step for most in (down, up))
+    return list(range(-below * step, above * step + 1, step))
 
 
 def times(found: Compared) -> pd.DataFrame:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+
+import pandas as pd
 
 from idcore.catalogue import upper
 from idcore.findings.registry import RULES
 from idcore.reader import Reader
 from idcore.reports.markdown import code, escaped, fenced
 from idcore.reports.markup import Column
-from idcore.triage import evidence_tables, evidence_texts, finding_rows, finding_texts
+from idcore.runs import Run
+from idcore.triage import evidence_tables, evidence_texts, finding_rows, finding_texts, run_texts
 from idcore.triage.finding_lines import LogLines
 from idcore.triage.finding_rows import Kind, Row, brokers_of, evidence_of
 
@@ -47,6 +50,35 @@ def parts_of(found: Iterable[Kind]) -> Iterator[Part]:
             yield kind
         else:
             yield from kind.rows + kind.rest
+
+
+def facts(run: Run, notes: Sequence[str], reader: Reader) -> list[str]:
+    """What was scanned, what its small print says, and with which versions."""
+    versions = ((run.summary or {}).get("versions") or {}).items()
+    made_with = reader.words("report.versions", versions=", ".join(f"{name} {number}" for name, number in versions))
+    return [line for line in (" · ".join(run_texts.scan_facts(run, reader)), *notes, made_with) if line]
+
+
+def markdown(run: Run, found: pd.DataFrame, lines: LogLines, notes: Sequence[str], reader: Reader, address: str) -> str:
+    """All findings of a scan as Markdown. `notes`: the small print of its pages."""
+    words = reader.words
+    text = [
+        f"# {escaped(run_texts.title_of(run.title, run.options, words))}",
+        finding_texts.findings_sentence(found, run.summary or {}, words),
+        *([words("report.link", address=address)] if address else []),
+    ]
+    for part in parts_of(finding_rows.kinds(found)):
+        text += section(part, reader, lines, address)
+    text.append("---\n\n" + "\n".join(f"- {escaped(line)}" for line in facts(run, notes, reader)))
+    return "\n\n".join(text) + "\n"
+
+
+def ticket(part: Part, run: Run, lines: LogLines, reader: Reader, address: str) -> str:
+    """One finding, or one kind of many, for a ticket. `address`: of the page of findings with this scan."""
+    *text, last = section(part, reader, lines, address)
+    store = (run.plan or {}).get("store")
+    named = [escaped(reader.words("report.scan", title=store))] if store else []
+    return "\n\n".join([*text, *named, last]) + "\n"
 
 
 def section(part: Part, reader: Reader, lines: LogLines, address: str) -> list[str]:

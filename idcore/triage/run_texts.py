@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +12,7 @@ from idcore.errors import CoreError, coded
 from idcore.fate_list import sentences
 from idcore.intake import PASTED
 from idcore.reader import Reader
-from idcore.runs import COMPARE, FATES, RunError
+from idcore.runs import COMPARE, FATES, Run, RunError
 from idcore.triage.run_rows import LIVE, Row
 
 
@@ -86,6 +87,20 @@ def figures(row: Row, words: Words) -> list[str]:
         words.count("refused_token", summary["refused"]),
         words("runs.took", span=words.duration(summary["seconds"])),
     ]
+
+
+def scan_facts(run: Run, reader: Reader) -> list[str]:
+    """How many files, bytes and IDs a scan has, and when it began."""
+    summary, words = run.summary or {}, reader.words
+    size, ids = words.bytes(summary.get("text_bytes", 0)), words.count("occurrence", summary.get("ids", 0))
+    return [words.count("file", summary.get("files", 0)), size, ids, reader.minute(run.created)]
+
+
+def report_name(run: Run, reader: Reader, kind: str) -> str:
+    """A name for a report that a person would choose: what was scanned, and the day."""
+    title = title_of(run.title, run.options, reader.words, run.summary)
+    slug = re.sub(r"[\W_]+", "-", title.lower()).strip("-")[:60].strip("-") or run.name
+    return f"rocketmq-ids-{slug}-{run.created.astimezone(reader.zone):%Y-%m-%d}.{kind}"
 
 
 def progress_text(done: int, total: int, ids: int, seconds: float, left: float | None, words: Words) -> str:

@@ -13,6 +13,8 @@ import pandas as pd
 from idcore.findings import gaps as judged
 
 TURN = 65_536
+MOST_LABELS = 12
+LABEL = 0.07  # of the width: gaps this close share a number
 MOST_BANDS = 200  # stretches without ids that are drawn
 NARROW = 0.012  # of the width: gaps this close share a band
 MOST_CROSSINGS = 64  # between two points: beyond that the strokes are one black wall
@@ -226,3 +228,14 @@ def bands(drawn: Strokes) -> list[tuple[Any, Any, int, int]]:
     if not drawn.gaps:
         return []
     return sorted(gathered(drawn.gaps, whole_width(drawn) * NARROW), key=lambda gap: -gap[2])[:MOST_BANDS]
+
+
+def labelled(drawn: Strokes) -> list[tuple[Any, Any, int, int]]:
+    """The gaps whose numbers can be read next to each other, the widest first: those this close share a number."""
+    apart, found, middles = whole_width(drawn) * LABEL, list[tuple[Any, Any, int, int]](), list[Any]()
+    for gap in sorted(gathered(drawn.gaps, apart), key=lambda gap: -gap[2]):
+        middle = gap[0] + (gap[1] - gap[0]) / 2
+        if len(found) < MOST_LABELS and all(abs(middle - place) >= apart for place in middles):
+            found.append(gap)
+            middles.append(middle)
+    return found

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from idcore.runs import COMPARE, SCANS, Run, Runs, runs_root
-from idcore.triage import run_rows
+from idcore.triage import run_rows, run_tables
+from idcore.triage.run_tables import Key
 
 if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     import pandas as pd
-    import pyarrow as pa
 
     from idcore.occurrences.index import Filter, Index, Selection
     from idcore.triage.fates import Undelivered
@@ -21,12 +21,7 @@ if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     from idcore.triage.largest import Totals
     from idcore.triage.time_range import TimeRange
 
-Key = Mapping[str, Any]
 HashFuncs = dict[str | type[Any], Callable[[Any], Any]]
-# Of tables with more rows a page holds the first ones only, in the order in which it shows them.
-MOST_ROWS, FIRST_ROWS = 200_000, 2_000
-_ORDER = {"processes": "ids", "hosts": "count", "clients": "count", "brokers": "count"}
-_CUT = {*_ORDER, "counters", "activity", "copies", "fates"}
 
 
 def _written(path: Path) -> float:
@@ -55,44 +50,26 @@ _RUN_AND_LINES: HashFuncs = {Run: lambda run: (str(run.path), stamp(run), _line_
 # ---- tables of a scan
 
 
-@st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=_RUN)
-def _arrow(run: Run, name: str) -> pa.Table | None:
-    return run.table(name) if run.has(name) else None
-
-
 @st.cache_data(max_entries=24, show_spinner=False, hash_funcs=_RUN)
 def frame(run: Run, name: str) -> pd.DataFrame:
     """A table as pandas, of a large one the largest rows; empty where the scan has no such table."""
-    import pandas as pd
-
-    from idcore.triage import largest
-
-    if is_cut(run, name):
-        if name in _ORDER:
-            return largest.first(run.path / name, _ORDER[name], FIRST_ROWS).to_pandas()
-        return largest.where(run.path / name, {}, FIRST_ROWS).to_pandas()
-    found = _arrow(run, name)
-    return pd.DataFrame() if found is None else found.to_pandas()
+    return run_tables.frame(run, name, is_cut(run, name))
 
 
 @st.cache_data(max_entries=256, show_spinner=False, hash_funcs=_RUN)
 def rows(run: Run, name: str) -> int:
     """How many rows a table has; 0 where the scan has no such table."""
-    from idcore.triage import largest
-
-    return largest.count(run.path / name)
+    return run_tables.rows(run, name)
 
 
 def is_cut(run: Run, name: str) -> bool:
     """Whether `frame` holds some rows of a table only."""
-    return name in _CUT and rows(run, name) > MOST_ROWS
+    return run_tables.is_large(name, rows(run, name))
 
 
 @st.cache_data(max_entries=24, show_spinner=False, hash_funcs=_RUN)
 def _first(run: Run, by: str) -> pd.DataFrame:
-    from idcore.triage import largest
-
-    return largest.first(run.path / "processes", by, FIRST_ROWS).to_pandas()
+    return run_tables.first(run, "processes", by)
 
 
 def first(run: Run, by: str) -> pd.DataFrame:
@@ -100,11 +77,9 @@ def first(run: Run, by: str) -> pd.DataFrame:
     return _first(run, by) if is_cut(run, "processes") else frame(run, "processes")
 
 
-@st.cache_data(max_entries=64, show_spinner=False, hash_funcs=_RUN)
+@st.cache_data(max_entries=256, show_spinner=False, hash_funcs=_RUN)
 def _where(run: Run, name: str, wanted: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
-    from idcore.triage import largest
-
-    return largest.where(run.path / name, wanted, MOST_ROWS).to_pandas()
+    return run_tables.where(run, name, wanted)
 
 
 def where(run: Run, name: str, **wanted: Sequence[Any]) -> pd.DataFrame:
@@ -120,52 +95,18 @@ def where(run: Run, name: str, **wanted: Sequence[Any]) -> pd.DataFrame:
 @st.cache_data(max_entries=32, show_spinner=False, hash_funcs=_RUN)
 def totals(run: Run) -> Totals:
     """What the processes of a scan come to."""
-    from idcore.triage import largest
-
-    return largest.totals(run.path / "processes")
-
-
-def _key(process: Key) -> dict[str, Any]:
-    """What names a process, of a row that has more."""
-    return {name: process[name] for name in ("layout", "host", "loader")} | {"pid": int(process["pid"])}
-
-
-@st.cache_data(max_entries=32, show_spinner=False, hash_funcs=_RUN)
-def _points(run: Run, key: Key) -> pd.DataFrame:
-    import pandas as pd
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from idcore.triage import largest
-
-    if is_cut(run, "counters"):
-        wanted = {name: [value] for name, value in key.items()}
-        return largest.where(run.path / "counters", wanted, MOST_ROWS).to_pandas()
-    found = _arrow(run, "counters")
-    if found is None:
-        return pd.DataFrame()
-    for name, value in key.items():
-        found = found.filter(pc.equal(found[name], pa.scalar(value, found.schema.field(name).type)))
-    return found.to_pandas()
+    return run_tables.totals(run)
 
 
 def points(run: Run, process: Key) -> pd.DataFrame:
     """The thinned counter of one process."""
-    return _points(run, _key(process))
+    return _where(run, "counters", {name: (value,) for name, value in run_tables.key(process).items()})
 
 
-def _of_address(run: Run, name: str, address: str) -> pd.DataFrame:
-    import pandas as pd
-    import pyarrow.compute as pc
-
-    found = _arrow(run, name)
-    return pd.DataFrame() if found is None else found.filter(pc.equal(found["address"], address)).to_pandas()
-
-
-@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=_RUN)
 def broker(run: Run, address: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Commit log files and bins of offsets of one broker."""
-    return _of_address(run, "segments", address), _of_address(run, "distribution", address)
+    wanted = {"address": (address,)}
+    return _where(run, "segments", wanted), _where(run, "distribution", wanted)
 
 
 # ---- lines of a scan, and what is in a time range
@@ -188,10 +129,7 @@ def selection(run: Run, _index: Index, wanted: Filter, order: str, _allowed: Cal
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=_RUN_AND_LINES)
 def in_range(run: Run, shown: TimeRange) -> InRange:
     """Processes and hosts of a time range: of the index of the run's lines where it has one, else of its tables."""
-    from idcore.triage import in_range
-
-    index = lines(run)
-    return in_range.of_tables(run.path, shown, FIRST_ROWS) if index is None else in_range.of_index(index, shown)
+    return run_tables.in_range(run, lines(run), shown)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_RUN_AND_LINES)
@@ -215,16 +153,7 @@ def figures_in(run: Run, rows: pd.DataFrame, shown: TimeRange) -> pd.DataFrame:
 @st.cache_data(max_entries=32, show_spinner=False, hash_funcs=_RUN_AND_LINES)
 def fine_activity(run: Run, shown: TimeRange) -> tuple[pd.DataFrame, pd.Timedelta] | None:
     """IDs by host in steps shorter than a minute, and the step; None where minutes are fine enough, or all there is."""
-    import pandas as pd
-
-    from idcore.triage import in_range
-
-    index, every = lines(run), totals(run)
-    begin, end = shown.begin or every.first, shown.end or every.last
-    if index is None or begin is None or end is None:
-        return None
-    ends = pd.Timestamp(begin), pd.Timestamp(end) + (pd.Timedelta(0) if shown.end else in_range.LEAST)
-    return in_range.fine_activity(index, *ends) if ends[0] < ends[1] and in_range.is_fine(*ends) else None
+    return run_tables.fine_activity(lines(run), totals(run), shown)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_RUN_AND_LINES)
@@ -237,7 +166,7 @@ def _every_point(run: Run, key: Key, shown: TimeRange) -> pd.DataFrame | None:
 
 def every_point(run: Run, process: Key, shown: TimeRange) -> pd.DataFrame | None:
     """Every ID of a process in a time range; None where the run has no index of its lines."""
-    return _every_point(run, _key(process), shown)
+    return _every_point(run, run_tables.key(process), shown)
 
 
 # ---- the list of scans
@@ -296,5 +225,5 @@ def compared(digest: str, _make: Callable[[], Any]) -> Any:
 def forget_all() -> None:
     """Nothing is kept of any scan; what a page needs is read again."""
     st.cache_data.clear()
-    for kept in (_arrow, lines, selection, in_range, brokers_in, _every_point, fates, compared):
+    for kept in (lines, selection, in_range, brokers_in, _every_point, fates, compared):
         kept.clear()

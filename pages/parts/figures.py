@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from idcore.times import offset_text
 from pages.parts.roles import Palette
@@ -38,6 +39,13 @@ def paper(palette: Palette, height: int, *, left: int = 8, right: int = 12, top:
         hovermode="closest",
         separators=".,",
     )
+
+
+def two_rows(layout: go.Layout, heights: Sequence[float], spacing: float, *, shared: bool = True) -> go.Figure:
+    """A sheet of two plots, one below the other; `shared`: along one x axis."""
+    figure = go.Figure(layout=layout)
+    share = {"row_heights": list(heights), "vertical_spacing": spacing}
+    return make_subplots(len(heights), 1, shared_xaxes=shared, figure=figure, **share)
 
 
 def axis(palette: Palette, **more: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from idcore.errors import CoreError
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import tag
 from idcore.runs import PAGES, Run
-from idcore.triage import find_anything, run_texts
+from idcore.triage import find_anything, run_tables, run_texts
 from idcore.triage.find_anything import Hit, Known
 from pages.parts import browser, cache, scans
 from pages.parts.view import View
@@ -53,7 +53,7 @@ def contents(view: View) -> None:
     title = run_texts.title_of(run.title, run.options, words, run.summary) if run else ""
     st.caption(f"{words('find.keys')} {words('find.of_run', run=escaped(title)) if run else words('find.no_run')}")
     if run and any(cache.is_cut(run, name) for name in TABLES):
-        st.caption(words("find.cut", n=f"{cache.FIRST_ROWS:,}"))
+        st.caption(words("find.cut", n=f"{run_tables.FIRST_ROWS:,}"))
     browser.choose_with_keys(term)
 
 

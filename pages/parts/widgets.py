@@ -113,16 +113,14 @@ def download(label: str, data: bytes | Callable[[], bytes], file: str, *, key: s
     Where the page looks at a running scan the bytes must be there. Streamlit drops what was made for a click as soon as
     anything on the page is drawn again.
     """
-    st.download_button(
-        label,
-        data,
-        file,
-        mime,
-        key=key,
-        on_click="ignore",
-        type="tertiary",
-        icon=":material/download:",
-    )
+    st.download_button(label, data, file, mime, key=key, on_click="ignore", type="tertiary", icon=":material/download:")
+
+
+def downloads(rows: bytes | Callable[[], bytes], lines: bytes | Callable[[], bytes], file: str, key: str) -> None:
+    """The same as CSV and as JSON Lines."""
+    with st.container(horizontal=True, gap="medium"):
+        download("CSV", rows, f"{file}.csv", key=f"{key}-csv")
+        download("JSON Lines", lines, f"{file}.jsonl", key=f"{key}-json", mime="application/x-ndjson")
 
 
 def page_link(address: str, label: str, *, icon: str | None = None, **params: str | Sequence[str] | None) -> None:

@@ -10,7 +10,7 @@ from idcore.triage import lines as files
 from pages.parts import problems
 from pages.parts.triage import filters, lines, opened, shared
 from pages.parts.view import view
-from pages.parts.widgets import download, heading, said, show_html, small_print, zone_note
+from pages.parts.widgets import downloads, heading, said, show_html, small_print, zone_note
 
 shown = view()
 words = shown.words
@@ -52,11 +52,7 @@ if pages > 1:
     st.pagination(pages, key="page", bind="query-params")
 if found:
     taken = index, chosen.rows, lines.allowed_for(run)
-    with st.container(horizontal=True, gap="medium"):
-        download("CSV", lambda: files.as_csv(*taken), "lines.csv", key="lines-csv")
-        download(
-            "JSON Lines", lambda: files.as_json(*taken), "lines.jsonl", key="lines-json", mime="application/x-ndjson"
-        )
+    downloads(lambda: files.as_csv(*taken), lambda: files.as_json(*taken), "lines", "lines")
 small_print(
     [
         words("lines.note"),

@@ -15,7 +15,7 @@ from idcore.catalogue import words
 from idcore.ids import find, identify
 from idcore.intake import Source
 from idcore.runs import COMPARE, Runs
-from idcore.triage import compared
+from idcore.triage import compared, compared_texts
 from pages.parts.triage import compare
 from tests.pages.conftest import make_run
 from tests.pages.test_pages import press, shown
@@ -154,18 +154,13 @@ def test_what_is_too_large_is_told_with_the_command(
     assert app.code[0].value.startswith("python -m idcore compare ") and app.code[0].value.endswith(" --out only")
 
 
-def test_files_are_unpacked_and_what_cannot_be_read_goes_by_its_own_name(
-    tmp_path: Path, lines: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_are_unpacked_and_what_cannot_be_read_goes_by_its_own_name(tmp_path: Path, lines: list[str]) -> None:
     text = "".join(lines).encode()
     (tmp_path / "cut.gz").write_bytes(gzip.compress(os.urandom(5_000))[:-20])
     whole, cut = Source("a b.log.gz", gzip.compress(text)), Source("sent to us.gz", tmp_path / "cut.gz")
     found = compared.compare(compared.Asked((whole,), (Source("plain.log", text), cut)))
     assert found.sums(compared.MESSAGE) == (300, 300, 300)
     assert len(found.problems) == 1 and found.problems[0][0] == "sent to us.gz"
-    told: list[str] = []
-    monkeypatch.setattr(compare.st, "warning", lambda text, icon: told.append(text))
-    for lang in ("en", "zh"):
-        compare.unread(found, words(lang))
+    told = [compared_texts.unread(found, words(lang)) for lang in ("en", "zh")]
     assert all("sent to us.gz: " in text for text in told), told
     assert told[0].isascii() and not told[1].rpartition("gz: ")[2].isascii(), "the reason is told in Chinese as well"

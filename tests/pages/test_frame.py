@@ -10,7 +10,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import cache, frame
+from idcore.triage import run_tables
+from pages.parts import frame
 from tests.pages.conftest import make_run
 from tests.pages.test_pages import UNIQ, shown
 
@@ -142,8 +143,8 @@ def test_the_box_opens_an_id(open_page: Open) -> None:
 def test_what_a_large_scan_leaves_out_is_said_and_found_by_its_address(
     open_page: Open, run: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "MOST_ROWS", 3)
-    monkeypatch.setattr(cache, "FIRST_ROWS", 2)
+    monkeypatch.setattr(run_tables, "MOST_ROWS", 3)
+    monkeypatch.setattr(run_tables, "FIRST_ROWS", 2)
     app = find(open_page("runs", run=run), "10.42.7.12")
     assert "the 2 largest of each kind" in app.caption[-1].value
     labels = [link.proto.label for link in app.get("page_link")]

@@ -16,9 +16,8 @@ from streamlit.testing.v1 import AppTest
 
 from idcore.runs import Run
 from idcore.scan.schemas import SCHEMAS
-from idcore.triage import largest, sentences
+from idcore.triage import largest, run_tables, sentences
 from idcore.triage.processes import find_process, process_key, sorted_processes
-from pages.parts import cache
 from pages.parts.triage import opened, ranking, shared
 from tests.pages import example_run
 from tests.pages.test_pages import shown
@@ -97,8 +96,8 @@ def test_the_sentence_counts_what_the_table_holds(count: int, english: str, chin
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """The example counts as large."""
-    monkeypatch.setattr(cache, "MOST_ROWS", 3)
-    monkeypatch.setattr(cache, "FIRST_ROWS", 2)
+    monkeypatch.setattr(run_tables, "MOST_ROWS", 3)
+    monkeypatch.setattr(run_tables, "FIRST_ROWS", 2)
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

@@ -19,7 +19,7 @@ from idcore import findings
 from idcore.catalogue import words
 from idcore.reports.svg import dates, numbers, svg
 from idcore.runs import Run
-from idcore.triage import finding_report, finding_rows, finding_texts, lines
+from idcore.triage import finding_report, finding_rows, finding_texts, lines, run_texts
 from idcore.triage.activity import binned
 from pages.parts import roles
 from pages.parts.charts import brokers, counters, producers
@@ -177,7 +177,7 @@ def test_a_report_names_its_scan_in_its_file(tmp_path: Path) -> None:
         ]
     ):
         run = Run(make_run(tmp_path / f"runs{number}", title=title))
-        assert report.file_name(run, view(), "html") == f"rocketmq-ids-{slug}-2026-11-21.html"
+        assert run_texts.report_name(run, view(), "html") == f"rocketmq-ids-{slug}-2026-11-21.html"
 
 
 def test_a_ticket_has_the_sentence_the_lines_and_the_way_back(tmp_path: Path) -> None:

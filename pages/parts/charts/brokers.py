@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from idcore.catalogue import Words
 from idcore.growth import MINUTE, Log, points
@@ -31,6 +30,7 @@ from pages.parts.figures import (
     series_colour,
     tint,
     titled,
+    two_rows,
     wall_clock,
 )
 from pages.parts.roles import Palette
@@ -84,14 +84,9 @@ def log(
     low, high = int(segments["min_offset"].min()), int(segments["max_offset"].max())
     close = (high - low) / GIB < SLIVER * (right - left)
     rows = 1 if high == low else 2
-    figure = make_subplots(
-        rows=rows,
-        cols=1,
-        shared_xaxes=not close,
-        row_heights=[0.24, 0.76] if rows == 2 else [1.0],
-        vertical_spacing=0.05 if not close else 0.22,
-        figure=go.Figure(layout=paper(palette, {1: 66, 2: 216 if close else 190}[rows], top=4)),
-    )
+    sheet = paper(palette, {1: 66, 2: 216 if close else 190}[rows], top=4)
+    heights, spacing = (0.24, 0.76) if rows == 2 else (1.0,), 0.22 if close else 0.05
+    figure = two_rows(sheet, heights, spacing, shared=not close)
     _strip(figure, strip, left, right, view, colour)
     pad = (right - left) * 0.004
     figure.update_xaxes(axis(palette, showgrid=False, range=[left - pad, right + pad], tickformat=",", nticks=8))
@@ -229,21 +224,11 @@ def growth(
 
 
 def _together(
-    logs: Mapping[str, Log],
-    steps: Mapping[str, Sequence[Step]],
-    colours: Mapping[str, str],
-    view: View,
+    logs: Mapping[str, Log], steps: Mapping[str, Sequence[Step]], colours: Mapping[str, str], view: View
 ) -> go.Figure:
     """Speed on top, growth below, each in a unit of its own; a name of the legend hides both lines of its broker."""
     words, palette, zone = view.words, view.palette, view.zone
-    figure = make_subplots(
-        rows=2,
-        cols=1,
-        shared_xaxes=True,
-        row_heights=[0.55, 0.45],
-        vertical_spacing=0.08,
-        figure=go.Figure(layout=paper(palette, 380, right=24)),
-    )
+    figure = two_rows(paper(palette, 380, right=24), (0.55, 0.45), 0.08)
     known = {address: points(log) for address, log in logs.items()}
     unit, scale = rate_unit(max((speed for own in steps.values() for _, _, speed in own), default=0.0), words)
     grown_unit, grown_scale = unit_of(max(float(offsets[-1] - offsets[0]) for _, offsets in known.values()))
@@ -277,10 +262,7 @@ def _together(
             col=1,
             **look,
         )
-    for row, title in (
-        (1, words("brokers.speed_axis", unit=unit)),
-        (2, words("brokers.growth_axis", unit=grown_unit)),
-    ):
+    for row, title in ((1, words("brokers.speed_axis", unit=unit)), (2, words("brokers.growth_axis", unit=grown_unit))):
         quiet = axis(palette, rangemode="tozero", title=title, fixedrange=True, tickformat=",", nticks=4)
         figure.update_yaxes(quiet, row=row, col=1)
     names = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
@@ -294,11 +276,7 @@ def _picks(address: str, steps: Sequence[Step]) -> list[str]:
     return [pick(broker=address, **TimeRange(begin, end).params()) for begin, end, _ in steps]
 
 
-def _rows(
-    steps: Mapping[str, Sequence[Step]],
-    colours: Mapping[str, str],
-    view: View,
-) -> go.Figure:
+def _rows(steps: Mapping[str, Sequence[Step]], colours: Mapping[str, str], view: View) -> go.Figure:
     """The speed of each log in a row of its own, as high as its highest; that one is next to the name."""
     words, palette, zone = view.words, view.palette, view.zone
     figure = go.Figure(layout=paper(palette, ROW * len(steps) + 56))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
+from idcore.triage import compared_texts
 from idcore.triage.compared import SIDES
 from pages.parts.figures import (
     DATES,
@@ -29,11 +30,7 @@ HATCH = ("", "/", ".")  # nothing is shown by colour alone
 def bars(groups: Sequence[tuple[str, int, int, int]], view: View) -> go.Figure:
     """One bar a host, in three parts; beyond TOP the rest is one bar. The differences are behind it in figures."""
     words, palette = view.words, view.palette
-    cut = TOP if len(groups) > TOP + 1 else len(groups)
-    shown, rest = list(groups[:cut]), groups[cut:]
-    if rest:
-        both, missing, new = (sum(counts) for counts in list(zip(*rest, strict=True))[1:])
-        shown.append((words("producers.others", n=f"{len(rest):,}"), both, missing, new))
+    shown = compared_texts.largest_groups(groups, TOP, words)
     places = list(range(len(shown)))
     figure = go.Figure(layout=paper(palette, 32 * len(shown) + 64, top=40, right=16))
     colours = (palette.roles["host"], palette.roles["error"], palette.roles["warning"])
@@ -60,10 +57,7 @@ def bars(groups: Sequence[tuple[str, int, int, int]], view: View) -> go.Figure:
     figure.update_xaxes(axis(palette, visible=False, fixedrange=True, range=[0, longest * 1.4]))
     figure.update_yaxes(rows_axis(palette, tickmode="array", tickvals=places, ticktext=[row[0] for row in shown]))
     figure.update_layout(
-        barmode="stack",
-        dragmode=False,
-        showlegend=True,
-        legend=legend(palette, itemclick=False, itemdoubleclick=False),
+        barmode="stack", dragmode=False, showlegend=True, legend=legend(palette, itemclick=False, itemdoubleclick=False)
     )
     return figure
 
@@ -105,26 +99,16 @@ def over_time(rows: pd.DataFrame, step: int, view: View) -> go.Figure:
             )
     figure.update_xaxes(axis(palette, showgrid=False, title=clock_title(rows["at"], view), tickformatstops=DATES))
     figure.update_yaxes(axis(palette, fixedrange=True, **_counts_axis(rows)))
-    figure.update_layout(
-        barmode="relative",
-        dragmode="zoom",
-        showlegend=True,
-        legend=legend(palette),
-    )
+    figure.update_layout(barmode="relative", dragmode="zoom", showlegend=True, legend=legend(palette))
     _sides(figure, rows, view)
     return figure
 
 
 def _counts_axis(rows: pd.DataFrame) -> dict[str, object]:
     """Ticks without a sign: downwards is the other input, not less than nothing."""
-    sums = rows.groupby(["side", "at"])["ids"].sum().groupby("side").max()
-    up, down = int(sums.get("before", 0)), int(sums.get("after", 0))
-    steps = (digit * 10**power for power in range(15) for digit in (1, 2, 5))
-    step = next(step for step in steps if max(up, down) <= 4 * step)
-    below, above = ((most + step - 1) // step for most in (down, up))
-    ticks = list(range(-below * step, above * step + 1, step))
-    labels = [f"{abs(tick):,}" for tick in ticks]
-    return {"tickmode": "array", "tickvals": ticks, "ticktext": labels, "range": [ticks[0], ticks[-1] + step * 0.1]}
+    ticks = compared_texts.ticks(rows)
+    labels, room = [f"{abs(tick):,}" for tick in ticks], (ticks[1] - ticks[0]) * 0.1
+    return {"tickmode": "array", "tickvals": ticks, "ticktext": labels, "range": [ticks[0], ticks[-1] + room]}
 
 
 def _sides(figure: go.Figure, rows: pd.DataFrame, view: View) -> None:

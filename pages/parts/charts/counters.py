@@ -8,11 +8,10 @@ from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from idcore.catalogue import Words
 from idcore.triage.processes import process_key, rate_text
-from idcore.triage.strokes import TURN, Strokes, bands, clipped, extremes, gathered, strokes, whole_width
+from idcore.triage.strokes import TURN, Strokes, bands, clipped, extremes, labelled, strokes
 from idcore.triage.time_range import ALL_TIMES, TimeRange, at, between
 from pages.parts.figures import (
     DATES,
@@ -26,6 +25,7 @@ from pages.parts.figures import (
     series_colour,
     tint,
     titled,
+    two_rows,
     wall_clock,
 )
 from pages.parts.view import View
@@ -33,17 +33,12 @@ from pages.parts.view import View
 TOP = TURN - 1
 NEAR = 0.9  # of the counter's circle: what is in sight of less has an axis of its own
 FEW_DOTS = 1_500  # points in sight that are marked one by one
-MOST_LABELS = 12
 MOST_CORNER = 4  # rates that fit into the corner above a count
-LABEL = 0.07  # of the width: gaps this close share a label
+CLOCK = "%Y-%m-%d %H:%M:%S.%L"
 
 
 def sawtooth(
-    points: pd.DataFrame,
-    view: View,
-    *,
-    missing: int | None = None,
-    shown: TimeRange = ALL_TIMES,
+    points: pd.DataFrame, view: View, *, missing: int | None = None, shown: TimeRange = ALL_TIMES
 ) -> tuple[go.Figure, Strokes]:
     """The figure, and the strokes it was drawn from (for its sentence and its small print).
 
@@ -55,14 +50,7 @@ def sawtooth(
     left, right = _ends(places, shown if dated else ALL_TIMES, zone)
     if dated and shown:
         drawn = clipped(drawn, left if shown.begin else None, right if shown.end else None)
-    figure = make_subplots(
-        rows=2,
-        cols=1,
-        shared_xaxes=True,
-        row_heights=[0.64, 0.36],
-        vertical_spacing=0.07,
-        figure=go.Figure(layout=paper(palette, 560, top=34)),
-    )
+    figure = two_rows(paper(palette, 560, top=34), (0.64, 0.36), 0.07)
     _lines(figure, drawn, view, rows=2)
     _marks(figure, drawn, view)
     saw = count = None
@@ -147,31 +135,15 @@ def _lines(figure: go.Figure, drawn: Strokes, view: View, rows: int) -> None:
     for track, x, saw, count in drawn.lines:
         colour = palette.roles["counter"] if len(tracks) == 1 else series_colour(palette, track)
         name = words("counters.track", n=track + 1) if len(tracks) > 1 else words("counters.counter")
-        look: dict[str, Any] = {
-            "mode": "lines",
-            "line": {"color": colour, "width": 2},
-            "connectgaps": False,
-            "name": name,
-        }
+        line: dict[str, Any] = {"mode": "lines", "line": {"color": colour, "width": 2}}
+        look = {**line, "connectgaps": False, "name": name}
         if sum(value is not None for value in saw) == 1:
             look |= {"mode": "markers", "marker": {"color": colour, "size": 7}}
-        where: dict[str, int] = {"row": 1, "col": 1} if rows == 2 else {}
-        figure.add_scatter(
-            x=x,
-            y=saw,
-            hovertemplate=f"%{{x|%Y-%m-%d %H:%M:%S.%L}}<br>{words('counters.counter')} %{{y:,.0f}}<extra></extra>",
-            **look,
-            **where,
-        )
+        hover = f"%{{x|{CLOCK}}}<br>{words('counters.counter')} %{{y:,.0f}}<extra></extra>"
+        figure.add_scatter(x=x, y=saw, hovertemplate=hover, **look, **({"row": 1, "col": 1} if rows == 2 else {}))
         if rows == 2:
-            figure.add_scatter(
-                x=x,
-                y=count,
-                hovertemplate=f"%{{x|%Y-%m-%d %H:%M:%S.%L}}<br>%{{y:,.0f}} {words('ids')}<extra></extra>",
-                row=2,
-                col=1,
-                **look,
-            )
+            hover = f"%{{x|{CLOCK}}}<br>%{{y:,.0f}} {words('ids')}<extra></extra>"
+            figure.add_scatter(x=x, y=count, hovertemplate=hover, row=2, col=1, **look)
 
 
 def _dots(figure: go.Figure, points: pd.DataFrame, view: View, where: Mapping[str, int]) -> None:
@@ -179,7 +151,11 @@ def _dots(figure: go.Figure, points: pd.DataFrame, view: View, where: Mapping[st
     words, palette, zone = view.words, view.palette, view.zone
     ids = points["id"].tolist() if "id" in points else None
     seen = 1 if ids is not None and len(points) <= FEW_DOTS else 0
-    process = process_key(points.iloc[0])
+    if ids is not None:
+        picks, more = [pick(ids=text) for text in ids], "<br>%{hovertext}"
+    else:
+        process, more = process_key(points.iloc[0]), ""
+        picks = [pick(process=process, **at(moment)) for moment in points["sent_at"]]
     figure.add_scatter(
         x=wall_clock(points["sent_at"], zone),
         y=points["counter"],
@@ -188,13 +164,9 @@ def _dots(figure: go.Figure, points: pd.DataFrame, view: View, where: Mapping[st
         marker={"color": palette.roles["counter"], "size": 7 if len(points) <= FEW_DOTS // 5 else 4, "opacity": seen},
         unselected={"marker": {"opacity": seen}},
         selected={"marker": {"opacity": 1, "size": 10, "color": palette.text}},
-        customdata=[pick(ids=text) for text in ids]
-        if ids is not None
-        else [pick(process=process, **at(moment)) for moment in points["sent_at"]],
+        customdata=picks,
         hovertext=ids,
-        hovertemplate=f"%{{x|%Y-%m-%d %H:%M:%S.%L}}<br>{words('counters.counter')} %{{y:,.0f}}"
-        + ("<br>%{hovertext}" if ids is not None else "")
-        + "<extra></extra>",
+        hovertemplate=f"%{{x|{CLOCK}}}<br>{words('counters.counter')} %{{y:,.0f}}{more}<extra></extra>",
         **where,
     )
 
@@ -223,19 +195,19 @@ def _gap_dots(figure: go.Figure, drawn: Strokes, process: str, view: View) -> No
 
 def _marks(figure: go.Figure, drawn: Strokes, view: View) -> None:
     words, palette = view.words, view.palette
-    labelled = drawn.wraps if len(drawn.wraps) <= 40 else drawn.wraps[:: len(drawn.wraps) // 40 + 1]
+    some = drawn.wraps if len(drawn.wraps) <= 40 else drawn.wraps[:: len(drawn.wraps) // 40 + 1]
     number = {place: str(rank) for rank, place in enumerate(drawn.wraps, 1 + drawn.wraps_before)}
     if drawn.wraps:
         figure.add_scatter(
-            x=labelled,
-            y=[TOP] * len(labelled),
+            x=some,
+            y=[TOP] * len(some),
             mode="markers+text",
-            text=[number[place] for place in labelled],
+            text=[number[place] for place in some],
             textposition="top center",
             cliponaxis=False,
             textfont={"size": 12, "color": palette.text},
             marker={"symbol": "triangle-down", "size": 8, "color": palette.text},
-            hovertemplate="%{x|%Y-%m-%d %H:%M:%S.%L}<br>" + words("counters.wrap_hover") + " %{text}<extra></extra>",
+            hovertemplate=f"%{{x|{CLOCK}}}<br>{words('counters.wrap_hover')} %{{text}}<extra></extra>",
             row=1,
             col=1,
         )
@@ -264,13 +236,7 @@ def gaps(figure: go.Figure, drawn: Strokes, view: View) -> None:
     for begin, end, _, _ in bands(drawn):
         line = {"width": 1, "color": tint(warning, 0.45)}
         band(figure, begin, end, "paper", layer="below", line=line, fillcolor=tint(warning, 0.2))
-    whole = whole_width(drawn)
-    labelled: list[Any] = []
-    for begin, end, ids, count in sorted(gathered(drawn.gaps, whole * LABEL), key=lambda gap: -gap[2]):
-        middle = begin + (end - begin) / 2
-        if len(labelled) == MOST_LABELS or any(abs(middle - place) < whole * LABEL for place in labelled):
-            continue
-        labelled.append(middle)
+    for begin, _, ids, count in labelled(drawn):
         where = {"x": begin, "xref": "x", "y": 1.0, "yref": "y domain", "yanchor": "top", "yshift": -6}
         note(figure, _missing(ids, count, words), warning, "right", textangle=-90, **where)
 

@@ -77,12 +77,7 @@ def _steps(figure: go.Figure, ordered: pd.DataFrame, view: View) -> None:
         note(figure, text, colour, side, **place)
 
 
-def over_time(
-    found: Sequence[Kind],
-    names: Sequence[str],
-    view: View,
-    shown: TimeRange = ALL_TIMES,
-) -> go.Figure:
+def over_time(found: Sequence[Kind], names: Sequence[str], view: View, shown: TimeRange = ALL_TIMES) -> go.Figure:
     """When what happened: a row for each kind that has times, from the first to the last of each finding."""
     palette, zone = view.palette, view.zone
     figure = go.Figure(layout=paper(palette, 26 * len(found) + 60, top=4, right=24))

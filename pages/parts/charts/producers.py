@@ -8,7 +8,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from idcore.catalogue import Words
-from idcore.triage.activity import MINUTE, TOP, top_hosts
+from idcore.triage import activity
+from idcore.triage.activity import MINUTE, TOP
 from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts.figures import (
     DATES,
@@ -40,44 +41,25 @@ def bars(
     small: bool = False,
     beyond: tuple[int, int] = (0, 0),
 ) -> go.Figure:
-    """Horizontal bars, the largest on top; what is beyond the limit is one bar `N others`.
+    """Horizontal bars, the largest on top; what is beyond the limit is one bar `N others`, hatched where it is cut.
 
-    That bar is cut, and hatched, where it would dwarf every host. `beyond`: hosts that are not in the table, and what
-    they measure.
+    `beyond`: hosts that are not in the table, and what they measure.
     """
-    words, palette = view.words, view.palette
-    shown, rest = top_hosts(hosts, measure, limit)
-    names = shown["host"].tolist()
-    values = shown[measure].astype(int).tolist()
-    colour = palette.roles["host"]
-    colours = [colour if not chosen or name in chosen else tint(colour, 0.3) for name in names]
-    flags = {name: words("comma").join(marks[name]) for name in names if marks and marks.get(name)}
-    labels = [f"{name}  <i>{flags[name]}</i>" if name in flags else name for name in names]
-    keys = list(names)
-    if len(rest) + beyond[0]:
-        labels.append(words("producers.others", n=f"{len(rest) + beyond[0]:,}"))
-        keys.append("")
-        values.append(int(rest[measure].sum()) + beyond[1])
-        colours.append(tint(palette.muted, 0.5))
-    total = int(hosts[measure].sum()) + beyond[1] or 1
-    longest = max(values[: len(names)], default=1)
-    lengths = [min(value, longest) for value in values]
-    hatched = ["/" if length < value else "" for length, value in zip(lengths, values, strict=True)]
-    unit = "distinct_uniq" if measure == "distinct" else "seen"
-    said = [f"{words.count(unit, value)} · {words.share(value, total)}" for value in values]
-    hover = [f"<b>{label}</b><br>{text}" for label, text in zip(labels, said, strict=True)]
+    palette, rows = view.palette, activity.bars(hosts, measure, limit, beyond, marks or {}, view.words)
+    colour, others = palette.roles["host"], tint(palette.muted, 0.5)
+    faint = tint(colour, 0.3)
     figure = lying_bars(
         view,
-        labels,
-        values,
-        lengths,
-        colours,
+        [bar.label for bar in rows],
+        [bar.value for bar in rows],
+        [bar.length for bar in rows],
+        [(colour if not chosen or bar.host in chosen else faint) if bar.host else others for bar in rows],
         row=26 if small else 30,
         room=12 if small else 18,
         right=48 if small else 72,
-        pattern={"shape": hatched, "size": 6},
-        customdata=keys,
-        hovertext=hover,
+        pattern={"shape": ["/" if bar.length < bar.value else "" for bar in rows], "size": 6},
+        customdata=[bar.host for bar in rows],
+        hovertext=[f"<b>{bar.label}</b><br>{bar.text}" for bar in rows],
         hoverinfo="text",
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 0.35}, "textfont": {"color": palette.muted}},
@@ -97,12 +79,7 @@ def heat_note(figure: go.Figure, step: pd.Timedelta, words: Words) -> str:
     return words("producers.heat_note", step=step_text(step, words), most=words.count("occurrence", most))
 
 
-def heat(
-    grid: pd.DataFrame,
-    step: pd.Timedelta,
-    view: View,
-    shown: TimeRange = ALL_TIMES,
-) -> go.Figure:
+def heat(grid: pd.DataFrame, step: pd.Timedelta, view: View, shown: TimeRange = ALL_TIMES) -> go.Figure:
     """Host x time: the darker, the more ids; steps without ids stay blank. Of a range the axis shows what is in it."""
     words, palette, zone = view.words, view.palette, view.zone
     columns = pd.Series(grid.columns)

@@ -16,13 +16,7 @@ HEIGHT, TITLE = 116, 22  # pixels
 COLOURS = {"occurrence": "time"}  # the role of what is counted; what is missing is no time of an ID
 
 
-def strip(
-    bins: pd.Series,
-    step: pd.Timedelta,
-    shown: TimeRange,
-    view: View,
-    unit: str = "occurrence",
-) -> go.Figure:
+def strip(bins: pd.Series, step: pd.Timedelta, shown: TimeRange, view: View, unit: str = "occurrence") -> go.Figure:
     """IDs, or what `unit` names, by time step, `bins` by their instants; what is outside the range shown is faint."""
     words, palette = view.words, view.palette
     figure = go.Figure(layout=paper(palette, HEIGHT, top=TITLE, bottom=34))

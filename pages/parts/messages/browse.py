@@ -10,7 +10,7 @@ from idcore.catalogue import Words
 from idcore.html import stores as html
 from idcore.reports.markdown import escaped
 from idcore.store import StoreFolder
-from idcore.store.pages import find_file, find_queue, of_file, of_queue, page_before
+from idcore.store.pages import Page, file_page, find_file, find_queue, queue_page
 from pages.parts.view import View, into_address, view
 from pages.parts.widgets import show_html
 
@@ -76,15 +76,8 @@ def of_topic(store: StoreFolder, made: html.Overview, topic: str, view: View) ->
         show_html(html.queues(known, to, words))
         return
     show_html(html.other_queues(known, number, to, words))
-    begin, end = queue.span or (0, 0)
-    first = _number("offset")
-    first = begin if first is None else max(begin, min(first, max(begin, end - 1)))
-    entries = of_queue(store, queue, first, PAGE)
-    last = first + len(entries) - 1
-    shown = {"queue": f"{queue.queue_id}", "first": f"{first:,}", "last": f"{last:,}", "end": f"{end:,}"}
-    st.caption(words("store.queue_page", **shown) if entries else words("store.no_records"))
-    show_html(html.entries(entries, to, view))
-    turn("offset", first - PAGE if first > begin else None, last + 1 if last + 1 < end else None, words)
+    page = queue_page(store, queue, _number("offset"), PAGE)
+    show(page, "offset", "store.queue_page", view, queue=number)
 
 
 # ---- a file
@@ -98,28 +91,22 @@ def records_of_file(store: StoreFolder, name: str, view: View) -> None:
         _unknown("store.no_such_file", words, file=name)
         return
     st.header(words("store.of_file", file=name), anchor=False)
-    asked = _number("at")
-    at = file.start if asked is None else max(file.start, min(asked, file.end - 1))
-    entries, after = of_file(store, file, at, PAGE)
-    if entries:
-        first, last = entries[0].offset, entries[-1].offset
-        st.caption(words("store.file_page", first=f"{first:,}", last=f"{last:,}", end=f"{file.end:,}"))
-        show_html(html.entries(entries, to, view))
-    else:
-        st.caption(words("store.no_records"))
-    before = page_before(store, file, at, PAGE) if at > file.start else None
-    turn("at", before, after, words)
+    page = file_page(store, file, _number("at"), PAGE)
+    show(page, "at", "store.file_page", view)
 
 
 # ---- one page
 
 
-def turn(name: str, before: int | None, after: int | None, words: Words) -> None:
-    """The pages before and after; the address has where the page begins."""
+def show(page: Page, name: str, key: str, view: View, **of: int | None) -> None:
+    """The records of a page, and the pages next to it; the address has where a page begins, under `name`."""
+    st.caption(view.words(key, **page.ends, **of) if page.entries else view.words("store.no_records"))
+    if page.entries:
+        show_html(html.entries(page.entries, to, view))
     with st.container(horizontal=True, gap="small"):
-        for key, target in (("store.page_before", before), ("store.page_after", after)):
+        for key, target in (("store.page_before", page.before), ("store.page_after", page.after)):
             if target is not None:
-                st.button(words(key), key=f"{key}-{name}", on_click=_go, args=(name, max(0, target)))
+                st.button(view.words(key), key=f"{key}-{name}", on_click=_go, args=(name, max(0, target)))
 
 
 def _go(name: str, target: int) -> None:

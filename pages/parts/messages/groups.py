@@ -9,22 +9,19 @@ from functools import partial
 import streamlit as st
 
 from idcore import export
-from idcore.catalogue import Words, upper
+from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.html import answers, groups
-from idcore.lookup import Answer, issue_text
+from idcore.lookup import Answer
 from idcore.lookup.asked import GroupsAsked, GroupsSeen
 from idcore.lookup.groups import groups_of, progress_of
-from idcore.lookup.progress import WRONG, Progress
+from idcore.lookup.progress import QUEUE_COLUMNS, Progress
 from idcore.lookup.sentences import groups_text, progress_texts
-from idcore.reports.markdown import escaped
 from pages.parts import live, problems
 from pages.parts.view import View, into_address
 from pages.parts.widgets import download, said, show_html, small_print
 
 EVERY_SECONDS, MOST_IN_A_ROW = 10, 60
-MOST_ISSUES = 8
-EXPORTED = ("broker", "queue", "begin", "offset", "end", "lag", "in_flight", "passed_ms", "readable", "owners")
 
 
 def form(clusters: Sequence[str], words: Words) -> GroupsAsked | None:
@@ -145,11 +142,7 @@ def _board(auto: bool, view: View) -> None:
             small_print([words("groups.cut_rows", n=most, of=of)])
     if (sides := groups.sides(progress, view)) is not None:
         show_html(sides)
-    at = view.stamp(progress.at_ms)
-    asked = words("groups.asked_at", cluster=kept.asked.cluster, at=at)
-    if before is not None:
-        first = view.stamp(before.at_ms)
-        asked = words("groups.asked_twice", cluster=kept.asked.cluster, first=first, last=at)
+    asked = groups.asked_text(kept.asked, progress, before, view)
     notes = [asked, cut, words("groups.at_most"), words("groups.in_flight")]
     small_print([*notes, words("groups.static") if progress.static else ""])
     _rests_on(kept, view)
@@ -157,14 +150,11 @@ def _board(auto: bool, view: View) -> None:
 
 def _issues(progress: Progress, before: Progress | None, words: Words) -> None:
     """What does not fit together: what is wrong now as a warning, the rest as a remark."""
-    found = progress.contradictions(before)
-    for wrong, draw in ((True, st.warning), (False, st.info)):
-        texts = [upper(issue_text(each, words)) + words("stop") for each in found if (each.code in WRONG) == wrong]
-        if texts:
-            more = len(texts) - MOST_ISSUES
-            lines = [f"- {escaped(text)}" for text in texts[:MOST_ISSUES]]
-            lines += [f"- {words('groups.issues_more', n=f'{more:,}')}"] if more > 0 else []
-            draw("\n".join(lines), icon=":material/warning:" if wrong else ":material/info:")
+    wrong, remarks = groups.issues(progress.contradictions(before), words)
+    if wrong:
+        st.warning(wrong, icon=":material/warning:")
+    if remarks:
+        st.info(remarks, icon=":material/info:")
 
 
 def _queues(progress: Progress, before: Progress | None, view: View) -> str:
@@ -173,8 +163,8 @@ def _queues(progress: Progress, before: Progress | None, view: View) -> str:
     if not ordered:
         return ""
     show_html(groups.queues(ordered[: groups.MOST_ROWS], progress, before, view))
-    raw = [[getattr(queue, name) for name in EXPORTED] for queue in ordered]
-    download(words("csv.of_chart"), export.csv_table(EXPORTED, raw), "queues.csv", key="groups-csv")
+    table = export.csv_table(QUEUE_COLUMNS, (queue.row for queue in ordered))
+    download(words("csv.of_chart"), table, "queues.csv", key="groups-csv")
     cut = words("groups.cut", n=f"{groups.MOST_ROWS:,}", of=f"{len(ordered):,}")
     return cut if len(ordered) > groups.MOST_ROWS else ""
 

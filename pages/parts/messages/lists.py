@@ -22,7 +22,7 @@ from idcore.reports.markup import fold, tag
 from pages.parts import live, problems
 from pages.parts.triage import filters
 from pages.parts.view import View, into_address
-from pages.parts.widgets import download, said, show_html, small_print, zone_note
+from pages.parts.widgets import downloads, said, show_html, small_print, zone_note
 
 BY_ID = "id"
 # The boxes of each way, row by row.
@@ -155,13 +155,10 @@ def show(listing: Listing, work: Work, view: View) -> None:
         st.warning(escaped(cut_text(listing, words)), icon=":material/content_cut:")
     if listing.copies:
         show_html(html.messages(listing.copies[:SHOWN], len(listing.copies), cluster, view))
-        with st.container(horizontal=True, gap="medium"):
-            rows = [ways.row(copy) for copy in listing.copies]
-            name = listing.way.kind.replace("_", "-")
-            text = export.csv_table(ways.COLUMNS, (list(row.values()) for row in rows))
-            download("CSV", text, f"{name}.csv", key="list-csv")
-            text = export.file_of(export.json_lines(rows))
-            download("JSON Lines", text, f"{name}.jsonl", key="list-json", mime="application/x-ndjson")
+        rows = [ways.row(copy) for copy in listing.copies]
+        table = export.csv_table(ways.COLUMNS, (list(row.values()) for row in rows))
+        lines = export.file_of(export.json_lines(rows))
+        downloads(table, lines, listing.way.kind.replace("_", "-"), "list")
     if listing.queues:
         folded = fold(words("list.queues", n=len(listing.queues)), html.queues(listing, words))
         show_html(tag("div", folded, class_="mq-plain"))

@@ -10,18 +10,9 @@ import streamlit as st
 from idcore import export
 from idcore.catalogue import Words
 from idcore.errors import CoreError
-from idcore.html import answers, clients, records
-from idcore.lookup import (
-    NO_VERDICT,
-    Answer,
-    Offer,
-    copy_row,
-    relation_text,
-    row_of,
-    ways,
-)
+from idcore.html import answers
+from idcore.lookup import Answer, Offer, copy_row, row_of, ways
 from idcore.lookup.asked import Answers, Asked, texts_of
-from idcore.reports.markup import tag
 from pages.parts import live, problems, scans
 from pages.parts.runs import fate_lists
 from pages.parts.view import View, into_address
@@ -140,38 +131,14 @@ def found_sentence(last: Answers, words: Words) -> str:
 
 def answer_card(answer: Answer, view: View, *, fates: bool = True) -> None:
     """One id: its copies on one line of time and each as a card, or why none was found; what became of them."""
-    words, cluster = view.words, st.query_params.get("cluster")
-    rows = [copy_row(copy) for copy in answer.copies]
-    relations = [relation_text(copy, words) for copy in answer.copies]
+    words, cluster, run = view.words, st.query_params.get("cluster"), scans.current_name()
     with st.container(border=True):
-        mark, role = ("lookup.found", "info") if answer.found else ("lookup.missed", "warning")
-        if not answer.found and answer.reason in NO_VERDICT:
-            mark = "lookup.no_verdict"  # who could have it was not asked, or did not answer
-        severity = tag("span", words(mark), class_=f"mq-severity mq-{role}")
-        show_html(
-            tag("div", severity, tag("strong", answer.id or "–", class_="mq-mono mq-subject"), class_="mq-finding")
-        )
-        if answer.reason:
-            show_html(tag("p", answers.reason(answer, view), class_="mq-meaning"))
-        if answer.reason and not answer.found:
-            show_html(answers.advice(answer, words))
-        if answer.trace is not None:
-            show_html(answers.traces(answer.trace, view))
-        if len(rows) > 1:
-            show_html(records.copies(rows, relations, view))
-        for row, text in zip(rows, relations, strict=True):
-            show_html(records.card(row, view, text if len(rows) > 1 else ""))
-            known = answers.fates(answer, str(row["offset_msg_id"]), view, cluster) if fates else None
-            if known is not None:
-                show_html(known)
-        run = scans.current_name()
-        behind = clients.card(answer, view)
-        if behind is not None:
-            show_html(behind)
+        for part in answers.card(answer, view, cluster, fates):
+            show_html(part)
         if fates:
             page_link("message", words("card.message"), icon=":material/conversion_path:", id=answer.id, run=run)
-        if rows and run is not None:
-            broker = str(rows[0]["store_host"])
+        if answer.copies and run is not None:
+            broker = str(copy_row(answer.copies[0])["store_host"])
             page_link("brokers", words("findings.to_brokers"), icon=":material/storage:", run=run, broker=broker)
         show_html(answers.rests_on(answer, view))
 

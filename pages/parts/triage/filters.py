@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -12,7 +12,7 @@ import streamlit as st
 from idcore import export
 from idcore.reports.markdown import escaped
 from pages.parts.view import into_address, view
-from pages.parts.widgets import download
+from pages.parts.widgets import downloads
 
 LONGEST = 100  # characters of a link that are shown
 
@@ -95,13 +95,4 @@ def clear(name: str, label: str) -> None:
 
 def takeaway(rows: pd.DataFrame, name: str) -> None:
     """A table as CSV and JSON."""
-    make: Callable[[], bytes] = lambda: export.csv_frame(rows)  # noqa: E731
-    with st.container(horizontal=True, gap="medium"):
-        download("CSV", make, f"{name}.csv", key=f"{name}-csv")
-        download(
-            "JSON Lines",
-            lambda: export.json_frame(rows),
-            f"{name}.jsonl",
-            key=f"{name}-json",
-            mime="application/x-ndjson",
-        )
+    downloads(lambda: export.csv_frame(rows), lambda: export.json_frame(rows), name, name)

@@ -55,16 +55,11 @@ def run_of(page: str) -> Run:
 
 def line(run: Run, page: str, words: Words) -> None:
     """Which scan: its name, files, bytes, ids, when; switch, link, download."""
-    summary, shown, findings = run.summary or {}, view(), shared.findings_address(run)
-    facts = [
-        words.count("file", summary.get("files", 0)),
-        words.bytes(summary.get("text_bytes", 0)),
-        words.count("occurrence", summary.get("ids", 0)),
-        view().minute(run.created),
-    ]
+    shown, findings = view(), shared.findings_address(run)
+    facts = run_texts.scan_facts(run, shown)
     facts = facts if run.kind in SCANS else facts[-1:]
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="run-line"):
-        title = run_texts.title_of(run.title, run.options, words, summary)
+        title = run_texts.title_of(run.title, run.options, words, run.summary)
         show_html(tag("div", tag("b", title), *(tag("span", fact) for fact in facts), class_="mq-run"))
         if (folder := scans.store_of(run)) is not None:
             page_link("store", words("run.store_page"), icon=":material/folder_open:", store=folder)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
@@ -68,55 +66,29 @@ def ranking_list(processes: pd.DataFrame, place: int, count: int, view: View) ->
     """The first ten by wraps, missing share or rate; a click shows the process."""
     words = view.words
     if "wraps" not in processes:  # of a time range
-        _buttons(
-            processes.head(TOP), processes, place, [_ids(row, words) for row in processes.head(TOP).to_dict("records")]
-        )
+        _buttons(processes.head(TOP), processes, place, "ids", words)
     else:
-        _ranked(processes, place, words)
+        by = st.segmented_control(
+            words("counters.rank"),
+            BY,
+            required=True,
+            **filters.switch("rank", BY),
+            format_func=lambda name: words(f"rank.{name}"),
+        )
+        _buttons(sorted_processes(processes, by or "wraps").head(TOP), processes, place, by or "wraps", words)
     if count > TOP:
         st.caption(words("counters.rank_more", n=TOP, all=words.count("process", count)))
 
 
-def _ranked(processes: pd.DataFrame, place: int, words: Words) -> None:
-    by = st.segmented_control(
-        words("counters.rank"),
-        BY,
-        required=True,
-        **filters.switch("rank", BY),
-        format_func=lambda name: words(f"rank.{name}"),
-    )
-    ordered = sorted_processes(processes, by or "wraps").head(TOP)
-    _buttons(ordered, processes, place, [value(row, by or "wraps", words) for row in ordered.to_dict("records")])
-
-
-def _buttons(ordered: pd.DataFrame, processes: pd.DataFrame, place: int, values: list[str]) -> None:
-    """A button for each process; a click shows it."""
+def _buttons(ordered: pd.DataFrame, processes: pd.DataFrame, place: int, by: str, words: Words) -> None:
+    """A button for each process, with what it is ranked by; a click shows it."""
     with st.container(key="ranking", gap=None):
-        for (at, row), text in zip(ordered.iterrows(), values, strict=True):
+        for at, row in ordered.iterrows():
             st.button(
-                f"**{text}**  `{row['host']}` {row['pid']}".removeprefix("****").strip(),
+                f"**{tables.measured(row, by, words)}**  `{row['host']}` {row['pid']}".removeprefix("****").strip(),
                 key=f"rank-{at}",
                 width="stretch",
                 type="secondary" if at == place else "tertiary",
                 on_click=into_link,
                 args=(processes, int(str(at))),
             )
-
-
-def _ids(row: dict[str, Any], words: Words) -> str:
-    """How many IDs of a process are in a time range, where that is known."""
-    ids = row.get("ids")
-    return words.count("occurrence", int(ids)) if ids is not None and ids == ids else ""
-
-
-def value(row: Any, by: str, words: Words) -> str:
-    """What a process is ranked by."""
-    if by == "missing":
-        return words.share(row["missing"], row["produced"]) if row["missing"] else "0%"
-    if by == "rate":
-        return (
-            words("counters.slope", n=tables.rate(row["rate_per_second"]))
-            if tables.rate(row["rate_per_second"])
-            else "–"
-        )
-    return words.count("wrap_short", int(row["wraps"]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,22 +10,15 @@ from typing import Any
 import plotly.graph_objects as go
 
 from idcore.html import findings
-from idcore.reports.markdown import escaped
-from idcore.reports.markup import Html, emphasised, link, tag
+from idcore.reports.markup import Html, tag
 from idcore.reports.page import page
 from idcore.reports.svg import Pen, svg
 from idcore.runs import Run
-from idcore.triage import (
-    finding_report,
-    finding_rows,
-    finding_texts,
-    run_texts,
-    sentences,
-)
-from idcore.triage.finding_rows import Kind, Row
+from idcore.triage import finding_report, run_texts, sentences
+from idcore.triage.finding_rows import Row
 from idcore.triage.processes import sorted_processes
 from idcore.triage.time_range import ALL_TIMES
-from pages.parts import cache, roles, scans
+from pages.parts import cache, roles
 from pages.parts.charts import brokers as broker_charts
 from pages.parts.charts import counters as counter_charts
 from pages.parts.charts import producers as producer_charts
@@ -47,58 +39,18 @@ def buttons(run: Run, view: View, address: str) -> None:
     for kind, make, mime in (("md", markdown, "text/markdown"), ("html", html, "text/html")):
         label = view.words("findings.markdown" if kind == "md" else "findings.html")
         data = lambda make=make: make(run, view, address).encode()  # type: ignore[misc]  # noqa: E731
-        download(label, data, file_name(run, view, kind), key=f"report-{kind}", mime=mime)
+        download(label, data, run_texts.report_name(run, view, kind), key=f"report-{kind}", mime=mime)
 
 
-def file_name(run: Run, view: View, kind: str) -> str:
-    """A name for the file that a person would choose: what was scanned, and the day."""
-    title = run_texts.title_of(run.title, run.options, view.words, run.summary)
-    slug = re.sub(r"[\W_]+", "-", title.lower()).strip("-")[:60].strip("-") or run.name
-    return f"rocketmq-ids-{slug}-{run.created.astimezone(view.zone):%Y-%m-%d}.{kind}"
-
-
-def facts(run: Run, view: View) -> list[str]:
-    """What was scanned, and with which versions."""
-    summary, words = run.summary or {}, view.words
-    versions = summary.get("versions") or {}
-    lines = [
-        " · ".join(
-            [
-                words.count("file", summary.get("files", 0)),
-                words.bytes(summary.get("text_bytes", 0)),
-                words.count("occurrence", summary.get("ids", 0)),
-                view.minute(run.created),
-            ]
-        ),
-        *shared.notes(run, view),
-        words("report.versions", versions=", ".join(f"{name} {number}" for name, number in versions.items())),
-    ]
-    return [line for line in lines if line]
-
-
-# ---- Markdown
-
-
-def ticket(part: Kind | tuple[int, Row], run: Run, view: View, address: str) -> str:
+def ticket(part: finding_report.Part, run: Run, view: View, address: str) -> str:
     """One finding, or one kind of many, for a ticket. `address`: of the page of findings with this scan."""
-    *text, last = finding_report.section(part, view, diagnosis.log_lines(run), address)
-    store = scans.store_of(run)
-    named = [escaped(view.words("report.scan", title=store))] if store else []
-    return "\n\n".join([*text, *named, last]) + "\n"
+    return finding_report.ticket(part, run, diagnosis.log_lines(run), view, address)
 
 
 def markdown(run: Run, view: View, address: str = "") -> str:
     """The report as Markdown."""
-    words, found, lines = view.words, cache.frame(run, "findings"), diagnosis.log_lines(run)
-    text = [
-        f"# {escaped(run_texts.title_of(run.title, run.options, words))}",
-        finding_texts.findings_sentence(found, run.summary or {}, words),
-        *([words("report.link", address=address)] if address else []),
-    ]
-    for part in finding_report.parts_of(finding_rows.kinds(found)):
-        text += finding_report.section(part, view, lines, address)
-    text.append("---\n\n" + "\n".join(f"- {escaped(line)}" for line in facts(run, view)))
-    return "\n\n".join(text) + "\n"
+    found, notes = cache.frame(run, "findings"), shared.notes(run, view)
+    return finding_report.markdown(run, found, diagnosis.log_lines(run), notes, view, address)
 
 
 # ---- HTML
@@ -107,26 +59,21 @@ def markdown(run: Run, view: View, address: str = "") -> str:
 def html(run: Run, view: View, address: str = "") -> str:
     """The report as one HTML file that needs nothing else, with the console's pictures."""
     view = replace(view, theme="light")  # its colours have their dark ones in the style
-    words, found = view.words, cache.frame(run, "findings")
-    title = run_texts.title_of(run.title, run.options, words)
-    said = finding_texts.findings_sentence(found, run.summary or {}, words)
-    kinds, lines = finding_rows.kinds(found), diagnosis.log_lines(run)
-    body: list[Html | None] = [
-        tag("h1", title),
-        tag("p", emphasised(said)),
-        tag("p", link(words("report.open"), address), class_="faint") if address else None,
+    found, lines, notes = cache.frame(run, "findings"), diagnosis.log_lines(run), shared.notes(run, view)
+
+    def picture(row: Row) -> Html | None:
+        made = diagnosis.figure_of(row, run, view)
+        return None if made is None else _drawn(*made, made[1])
+
+    title = run_texts.title_of(run.title, run.options, view.words)
+    body = [
+        *findings.report_head(title, run, found, view, address),
+        *_registered("findings", run, view),
+        *findings.report_sections(found, lines, view, address, picture, MOST_DRAWN),
+        *_overview(run, view),
+        *findings.report_foot(finding_report.facts(run, notes, view), view.words),
     ]
-    body += _registered("findings", run, view)
-    for number, part in enumerate(finding_report.parts_of(kinds)):
-        if isinstance(part, Kind):
-            body += findings.kind_section(part, lines, view, address)
-        else:
-            made = diagnosis.figure_of(part[1], run, view) if number < MOST_DRAWN else None
-            picture = None if made is None else _drawn(*made, made[1])
-            body += findings.finding_section(part, lines, view, address, picture)
-    body += _overview(run, view)
-    body += [tag("h2", words("report.about")), tag("ul", *(tag("li", line) for line in facts(run, view)))]
-    return page(title, body, PEN, words)
+    return page(title, body, PEN, view.words)
 
 
 def _drawn(figure: go.Figure, alt: str, caption: str) -> Html:

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from idcore.catalogue import Words
 from idcore.reports.markup import tag
 from idcore.runs import Run
-from idcore.triage import address_flags, run_notes
+from idcore.triage import address_flags, run_notes, run_tables
 from idcore.triage.processes import find_process
 from pages.parts import cache
 from pages.parts.view import View, absolute
@@ -30,7 +30,7 @@ def findings_address(run: Run) -> str:
 
 def name_of(run: Run, table: str) -> str:
     """What a table to take away is called."""
-    return f"{table}-first-{cache.FIRST_ROWS}" if cache.is_cut(run, table) else table
+    return f"{table}-first-{run_tables.FIRST_ROWS}" if cache.is_cut(run, table) else table
 
 
 def cut(run: Run, shown: int, words: Words) -> str:
