@@ -62,6 +62,7 @@ class Limit:
         return size(self.default) if self.unit == "bytes" else f"{self.default:,}"
 
 
+# fmt: off
 _ROWS = (
     Limit("scans", "IDCORE_SCANS", 2, "scans", "all", "",
           "scans of 8 MiB or more that run at once; the others wait and show their place in the queue", False),
@@ -89,7 +90,8 @@ _ROWS = (
     Limit("lookups", "IDCORE_LOOKUPS", 6_000, "a minute", "all", "too_many_of_all", "look-ups in one cluster", False),
     Limit("download_rows", "IDCORE_DOWNLOAD_ROWS", 100_000, "rows", "visitor", "lines.taken_cut",
           "rows in one download of a list; the page says when it is cut", False),
-)  # fmt: skip
+)
+# fmt: on
 LIMITS: Mapping[str, Limit] = {row.name: row for row in _ROWS}
 
 

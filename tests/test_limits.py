@@ -60,9 +60,18 @@ def test_a_setting_is_a_number_a_size_or_off(
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("scans", "off"), ("scans", "0"), ("scans", "-1"), ("scans", "many"), ("scans", "2G"), ("uploads", "2X"),
-     ("uploads", "1.5G"), ("uploads", "9" * 40), ("queue", "٣")],
-)  # fmt: skip
+    [
+        ("scans", "off"),
+        ("scans", "0"),
+        ("scans", "-1"),
+        ("scans", "many"),
+        ("scans", "2G"),
+        ("uploads", "2X"),
+        ("uploads", "1.5G"),
+        ("uploads", "9" * 40),
+        ("queue", "٣"),
+    ],
+)
 def test_a_wrong_setting_is_named(name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(LIMITS[name].setting, text)
     with pytest.raises(CoreError, match=LIMITS[name].setting):
@@ -72,8 +81,12 @@ def test_a_wrong_setting_is_named(name: str, text: str, monkeypatch: pytest.Monk
 def test_the_console_does_not_start_with_a_wrong_setting() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true", "--server.port", "0"],
-        cwd=ROOT, env={**os.environ, "IDCORE_QUEUE": "plenty"}, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+        cwd=ROOT,
+        env={**os.environ, "IDCORE_QUEUE": "plenty"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode and "the setting IDCORE_QUEUE is 'plenty'" in done.stderr + done.stdout
     assert "Traceback" not in done.stderr
 

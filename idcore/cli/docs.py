@@ -481,10 +481,15 @@ def settings(page: str) -> str:
     head, _, rest = page.partition(_LIMITS)
     _, end, tail = rest.partition(_END)
     rows = (
-        (f"`{row.setting}`", row.usual, {"visitor": "each visitor", "all": "all together"}[row.whose], row.unit,
-         row.meaning)
+        (
+            f"`{row.setting}`",
+            row.usual,
+            {"visitor": "each visitor", "all": "all together"}[row.whose],
+            row.unit,
+            row.meaning,
+        )
         for row in console_limits.LIMITS.values()
-    )  # fmt: skip
+    )
     table = reference.table(("variable", "default", "of whom", "unit", "what is limited"), rows)
     return f"{head}{_LIMITS}\n\n{table}\n{end}{tail}"
 
