@@ -2,10 +2,11 @@
 
 from idcore.lab.differences import Difference, Move, changed, differences, moves
 from idcore.lab.played import LogFile, Piece, PlayedStory, Row
-from idcore.lab.story import READY, STEPS, STEPS_MOST, Story
+from idcore.lab.story import GROUPS, READY, STEPS, STEPS_MOST, Story
 from idcore.lab.world import play
 
 __all__ = [
+    "GROUPS",
     "READY",
     "STEPS",
     "STEPS_MOST",

@@ -13,25 +13,13 @@ from idcore.ids.clock import from_ms, parse_instant, parse_zone, to_ms
 from idcore.ids.model import host_bytes
 
 # The steps in the order in which a page offers them. The codes are a contract: links contain them.
-STEPS: tuple[str, ...] = (
-    "send",
-    "busy",
-    "lost",
-    "again",  # producer
-    "consume",
-    "dead",  # consumer
-    "delay",
-    "commit",
-    "rollback",
-    "batch",
-    "roll",  # broker
-    "month",
-    "back",
-    "far",
-    "wrap",
-    "twin",
-    "collide",  # clock and process
-)
+GROUPS: dict[str, tuple[str, ...]] = {
+    "producer": ("send", "busy", "lost", "again"),
+    "consumer": ("consume", "dead"),
+    "broker": ("delay", "commit", "rollback", "batch", "roll"),
+    "process": ("month", "back", "far", "wrap", "twin", "collide"),  # and its clock
+}
+STEPS = tuple(code for codes in GROUPS.values() for code in codes)
 STEPS_MOST = 60
 _NONE, _BETWEEN = "-", "."
 _YEARS = range(2000, 2100)
@@ -96,6 +84,12 @@ class Story:
     def at(self, ms: int) -> datetime:
         """An instant of the story in the producer's zone."""
         return from_ms(ms, self.zone)
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Who sends and from when on, as boxes and links have it."""
+        known = ((name, getattr(self, name)) for name in _SETTINGS)
+        return {name: f"{value:08X}" if name == "loader" else str(value) for name, value in known}
 
     @property
     def params(self) -> dict[str, str]:

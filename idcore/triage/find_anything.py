@@ -10,11 +10,15 @@ from typing import Any
 
 import pandas as pd
 
+from idcore.catalogue import Words
 from idcore.ids.identify import identify
 from idcore.ids.rules import CANDIDATE
 from idcore.triage.processes import process_key, process_name
 
 MOST = 5  # hits of a group that are named
+LONGEST_NAME = 70
+TABLES = {"processes": "host", "hosts": "host", "brokers": "address"}  # of a scan, and the column that has an address
+_KEYS = {"layout", "host", "pid", "loader", "address"}
 _HEX = re.compile(rf"(?<![0-9A-Za-z]){CANDIDATE}(?![0-9A-Za-z])")
 _LOOKS_LIKE_ID = re.compile(r"[0-9A-Fa-f]{20,}")
 
@@ -163,3 +167,21 @@ def _of_host(row: Mapping[str, Any], run: Mapping[str, str]) -> Hit:
 
 def _of_broker(row: Mapping[str, Any], run: Mapping[str, str]) -> Hit:
     return Hit(str(row["address"]), "brokers", {**run, "broker": str(row["address"])}, int(row["ids"]))
+
+
+def label(hit: Hit, words: Words) -> str:
+    """What a hit is called: its name, cut where it is long, and how many IDs it has."""
+    name = hit.name if len(hit.name) <= LONGEST_NAME else f"{hit.name[: LONGEST_NAME - 1]}…"
+    text = words(f"find.{hit.message}", id=name) if hit.message else name
+    return text if hit.ids is None else f"{text} · {words.count('occurrence', hit.ids)}"
+
+
+def finding_names(found: pd.DataFrame, words: Words) -> list[str]:
+    """The findings of a scan, each by its kind and whom it is about."""
+    kinds = words.table("finding.")
+    return [f"{kinds.get(row['code'], row['code'])} · {row['subject']}" for row in found.to_dict("records")]
+
+
+def together(own: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of an address, then the others of the same table."""
+    return pd.concat([own, rows]).drop_duplicates([*_KEYS & {*rows}], ignore_index=True)

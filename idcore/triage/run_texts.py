@@ -103,6 +103,13 @@ def report_name(run: Run, reader: Reader, kind: str) -> str:
     return f"rocketmq-ids-{slug}-{run.created.astimezone(reader.zone):%Y-%m-%d}.{kind}"
 
 
+def waiting_text(place: int | None, starting: float | None, words: Words) -> str:
+    """What a scan waits for: the scans before it, Spark, or its thread. `starting`: how long Spark has been at it."""
+    if place:
+        return words("scan.queued", place=place)
+    return words("scan.waiting") if starting is None else words("scan.starting", seconds=words.duration(starting))
+
+
 def progress_text(done: int, total: int, ids: int, seconds: float, left: float | None, words: Words) -> str:
     """The figures of a running scan in one line."""
     parts = [words("scan.bytes", done=words.bytes(done), total=words.bytes(total))]

@@ -10,15 +10,12 @@ from idcore.reports.markdown import escaped
 from idcore.reports.markup import tag
 from idcore.runs import PAGES, Run
 from idcore.triage import find_anything, run_tables, run_texts
-from idcore.triage.find_anything import Hit, Known
+from idcore.triage.find_anything import TABLES, Known
 from pages.parts import browser, cache, scans
 from pages.parts.view import View
 from pages.parts.widgets import page_link, show_html
 
 LISTED = 200  # scans
-LONGEST_NAME = 70
-TABLES = {"processes": "host", "hosts": "host", "brokers": "address"}  # and the column that has an address
-KEYS = {"layout", "host", "pid", "loader", "address"}
 
 
 def show(view: View) -> None:
@@ -44,7 +41,7 @@ def contents(view: View) -> None:
         for group in groups:
             show_html(tag("div", words(f"find.group.{group.code}"), class_="mq-group"))
             for hit in group.hits:
-                page_link(hit.page, _label(hit, view), **hit.params)
+                page_link(hit.page, escaped(find_anything.label(hit, words)), **hit.params)
             if group.more:
                 st.caption(words("find.more", n=f"{group.more:,}"))
     if not groups:
@@ -55,12 +52,6 @@ def contents(view: View) -> None:
     if run and any(cache.is_cut(run, name) for name in TABLES):
         st.caption(words("find.cut", n=f"{run_tables.FIRST_ROWS:,}"))
     browser.choose_with_keys(term)
-
-
-def _label(hit: Hit, view: View) -> str:
-    name = hit.name if len(hit.name) <= LONGEST_NAME else f"{hit.name[: LONGEST_NAME - 1]}…"
-    text = view.words(f"find.{hit.message}", id=name) if hit.message else name
-    return escaped(text if hit.ids is None else f"{text} · {view.words.count('occurrence', hit.ids)}")
 
 
 def _run() -> Run | None:
@@ -74,11 +65,9 @@ def _run() -> Run | None:
 
 def _table(run: Run, name: str, term: str) -> pd.DataFrame:
     """The rows that can be found. Of a table too large for that the first, and those of the address typed."""
-    rows = cache.frame(run, name)
-    address = find_anything.address_in(term)
+    rows, address = cache.frame(run, name), find_anything.address_in(term)
     if address and cache.is_cut(run, name):
-        own = cache.where(run, name, **{TABLES[name]: [address]})
-        rows = pd.concat([own, rows]).drop_duplicates([*KEYS & {*rows}], ignore_index=True)
+        return find_anything.together(cache.where(run, name, **{TABLES[name]: [address]}), rows)
     return rows
 
 
@@ -89,8 +78,6 @@ def _known(run: Run | None, view: View, term: str) -> Known:
     own = {row["name"]: PAGES[row["kind"]] for row in done if row["kind"] in PAGES}
     pages = {name: page.title for name, page in st.session_state["pages"].items() if words.has(f"page.{name}")}
     tables = {name: _table(run, name, term) for name in TABLES} if run else {}
-    found = cache.frame(run, "findings").to_dict("records") if run else []
-    kinds = words.table("finding.")
-    findings = [f"{kinds.get(row['code'], row['code'])} · {row['subject']}" for row in found]
+    findings = find_anything.finding_names(cache.frame(run, "findings"), words) if run else []
     name = run.name if run else None
     return Known(pages, run_texts.labels(done, view), name, findings=findings, own_pages=own, **tables)

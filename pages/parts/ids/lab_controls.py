@@ -6,19 +6,13 @@ import streamlit as st
 
 from idcore import times
 from idcore.catalogue import Words
-from idcore.lab import READY, STEPS_MOST, Story, packed
+from idcore.lab import GROUPS, READY, STEPS_MOST, Story, packed
 from pages.parts import browser
 from pages.parts.view import absolute
 from pages.parts.widgets import download
 
-GROUPS: dict[str, tuple[str, ...]] = {
-    "producer": ("send", "busy", "lost", "again"),
-    "consumer": ("consume", "dead"),
-    "broker": ("delay", "commit", "rollback", "batch", "roll"),
-    "process": ("month", "back", "far", "wrap", "twin", "collide"),
-}
 FIRST = "retry"
-SETTINGS = ("clock", "made_in", "host", "pid", "loader")
+SETTINGS = tuple(Story().settings)
 
 
 def given() -> dict[str, str]:
@@ -65,15 +59,7 @@ def ready(asked: dict[str, str], words: Words) -> None:
 
 def settings(asked: dict[str, str], words: Words) -> None:
     """Clock, zone, host, pid, loader: the story is played again when one changes."""
-    usual = Story()
-    shown = {
-        "clock": usual.clock,
-        "made_in": usual.made_in,
-        "host": usual.host,
-        "pid": str(usual.pid),
-        "loader": f"{usual.loader:08X}",
-    }
-    shown.update({name: asked[name] for name in SETTINGS if asked.get(name)})
+    shown = Story().settings | {name: asked[name] for name in SETTINGS if asked.get(name)}
     names = list(dict.fromkeys([shown["made_in"], "UTC", "Asia/Shanghai", *times.zone_names()]))
 
     def changed(name: str) -> None:
@@ -112,23 +98,10 @@ def steps(story: Story, words: Words) -> None:
 def takeaway(story: Story, words: Words) -> None:
     """Undo, start again, the link, the store."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="lab-take"):
-        idle = not story.steps
-        st.button(
-            words("lab.undo"),
-            key="lab-undo",
-            type="tertiary",
-            icon=":material/undo:",
-            disabled=idle,
-            on_click=lambda: tell(story.undone()),
-        )
-        st.button(
-            words("lab.clear"),
-            key="lab-clear",
-            type="tertiary",
-            icon=":material/restart_alt:",
-            disabled=idle,
-            on_click=lambda: tell(story.cleared()),
-        )
+        for step, icon, changed in (("undo", "undo", story.undone()), ("clear", "restart_alt", story.cleared())):
+            label, key, icon = words(f"lab.{step}"), f"lab-{step}", f":material/{icon}:"
+            off = not story.steps
+            st.button(label, key=key, type="tertiary", icon=icon, disabled=off, on_click=tell, args=(changed,))
         browser.copy_button(absolute("lab", **story.params), words, "story", words("lab.link"))
         download(
             words("lab.zip"), lambda: packed.archive(story), "lab-store.zip", key="lab-zip", mime="application/zip"

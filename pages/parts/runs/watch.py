@@ -88,17 +88,10 @@ def progress(run: Run, table: bool = False, *, key: str) -> None:
 
 def _scan(now: Progress, words: Words, table: bool) -> tuple[float, str]:
     """Bytes, rate, ids and time left of a scan; before it reads, what it waits for."""
-    if now.place:
-        return 0.0, words("scan.queued", place=now.place) + (words("scan.table") if table else "")
-    if now.state == "waiting" or not now.bytes_total:
+    if now.place or now.state == "waiting" or not now.bytes_total:
         engine = scans.engine()
-        starting = engine is not None and engine.state == "starting"
-        text = (
-            words("scan.starting", seconds=words.duration(engine.seconds))
-            if starting and engine
-            else words("scan.waiting")
-        )
-        return 0.0, text + (words("scan.table") if table else "")
+        starting = engine.seconds if engine is not None and engine.state == "starting" else None
+        return 0.0, run_texts.waiting_text(now.place, starting, words) + (words("scan.table") if table else "")
     text = run_texts.progress_text(now.bytes_done, now.bytes_total, now.ids, now.seconds, now.seconds_left, words)
     text += words("scan.judging") if now.phase == "judging" else ""
     return min(1.0, now.bytes_done / now.bytes_total), text
