@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from idcore import journey as journeys
+from idcore.catalogue import upper
 from idcore.fate.sentences import verdict_text
+from idcore.html import answers
 from idcore.journey import Journey
 from idcore.lookup import Answer
 from idcore.reader import Reader
 from idcore.reports.markdown import code, escaped
-from idcore.reports.markup import Column, Html, link, table, tag
+from idcore.reports.markup import Column, Html, emphasised, link, table, tag
+
+
+class Ways(NamedTuple):
+    """Where a report leads: its page of the console, and the cluster that was asked."""
+
+    address: str = ""
+    cluster: str | None = None
 
 
 def texts(made: Journey, reader: Reader) -> list[str]:
@@ -55,6 +64,37 @@ def oddities(made: Journey, reader: Reader, heading: str = "b") -> list[Html]:
         (name, tag("ul", *(tag("li", text) for text in some))) for name, some in journeys.oddities(made, reader.words)
     )
     return [tag("div", tag(heading, name), items, class_="mq-plain") for name, items in pairs]
+
+
+def fates(known: Sequence[Answer], reader: Reader, cluster: str | None) -> Iterator[Html]:
+    """What became of each record that a source has of the message."""
+    for answer in known:
+        for record in dict.fromkeys(verdict.record for verdict in answer.fate or ()):
+            found = answers.fates(answer, record, reader, cluster)
+            if found is not None:
+                yield found
+
+
+def report(
+    made: Journey, known: Sequence[Answer], sentence: str, reader: Reader, ways: Ways, picture: Html
+) -> Iterator[Html]:
+    """All of it as the body of a page of its own."""
+    words = reader.words
+    yield tag("h1", f"{words('page.message')} {made.id}")
+    yield tag("p", emphasised(sentence))
+    if ways.address:
+        yield tag("p", link(words("report.open"), ways.address), class_="faint")
+    yield from fates(known, reader, ways.cluster)
+    yield tag("h2", words("message.journey"))
+    yield tag("figure", picture)
+    yield from oddities(made, reader, "h3")
+    yield events(made, reader)
+    for answer in known:
+        if answer.reason:
+            yield tag("p", upper(answers.reason(answer, reader)), class_="faint")
+        if answer.trace is not None:
+            yield answers.traces(answer.trace, reader)
+    yield tag("p", journeys.found_text(made, words), class_="faint")
 
 
 def markdown(made: Journey, known: Sequence[Answer], sentence: str, reader: Reader, address: str) -> str:

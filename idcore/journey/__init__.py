@@ -2,6 +2,7 @@
 
 from idcore.journey.model import Conflict, Event, Gap, Journey, Line, Sources
 from idcore.journey.sentences import (
+    answers_text,
     conflict_text,
     consumed_text,
     event_text,
@@ -24,6 +25,7 @@ __all__ = [
     "Journey",
     "Line",
     "Sources",
+    "answers_text",
     "build",
     "conflict_text",
     "consumed_text",

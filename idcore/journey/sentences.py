@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from idcore import catalogue
@@ -165,6 +165,14 @@ def consumed_text(answer: Answer, words: Words = _ENGLISH) -> str:
     text += _how_sure(answer.fate or (), words)
     text += words("message.dead", n=words.count("judged_group", dead)) if dead else ""
     return text + (words("message.unknown", n=words.count("judged_group", unknown)) if unknown else "")
+
+
+def answers_text(known: Sequence[Answer], can_ask: bool, words: Words = _ENGLISH) -> str:
+    """Whether the message was consumed, as far as somebody was asked. `can_ask`: there is a cluster to ask."""
+    answer = next((each for each in known if each.fate is not None), None)
+    if answer is None:
+        return words("message.not_asked" if can_ask else "message.no_cluster")
+    return consumed_text(answer, words)
 
 
 def _how_sure(verdicts: Iterable[Verdict], words: Words) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from idcore import intake_texts
-from idcore.html import answers, cards, ruler
+from idcore.html import cards, ruler
 from idcore.html import journeys as html
-from idcore.journey import found_text
+from idcore.journey import answers_text, found_text
 from idcore.reports.markup import tag
 from pages.parts import live, problems
 from pages.parts.messages import journey_report, journeys, lookups
@@ -45,10 +45,9 @@ with problems.caught():
         made = journeys.build(found, known, lines, run, shown)
 
         # show
-        said(sentence := journeys.sentence(known, bool(offers), words))
-        for answer in known:
-            for record in dict.fromkeys(verdict.record for verdict in answer.fate or ()):
-                show_html(answers.fates(answer, record, shown, st.query_params.get("cluster")) or tag("p"))
+        said(sentence := answers_text(known, bool(offers), words))
+        for each in html.fates(known, shown, st.query_params.get("cluster")):
+            show_html(each)
         if made.events:
             st.header(words("message.journey"), anchor=False)
             left, right = st.columns([3, 2], gap="large")

@@ -11,7 +11,6 @@ import streamlit as st
 
 from idcore import journey as journeys
 from idcore import times
-from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.html import answers
 from idcore.html import journeys as html
@@ -107,14 +106,6 @@ def store_answer(text: str, view: View) -> Iterator[Answer | None]:
         return
     with stores.opened(folder) as store:
         yield StoreLookup(store, view.clock()).one(text, st.query_params.get("topic") or None, True, True)
-
-
-def sentence(known: Sequence[Answer], can_ask: bool, words: Words) -> str:
-    """Whether it was consumed, as far as somebody was asked."""
-    answer = next((each for each in known if each.fate is not None), None)
-    if answer is None or answer.fate is None:
-        return words("message.not_asked" if can_ask else "message.no_cluster")
-    return journeys.consumed_text(answer, words)
 
 
 # ---- picture and table
