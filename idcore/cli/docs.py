@@ -33,7 +33,8 @@ _HEAD = """\
 
 For everybody who needs an ID byte by byte: its layouts, what is an ID, and the reasons of each interpretation.
 
-`make docs` renders this page from `idcore/layout.py` and the tables of words. A test holds it to them.
+`make docs` writes this page. Layouts come from `idcore/layout.py`, reasons from the tables of words, numbers from the
+code: a test holds it to them. The sentences of the rules are text of `idcore/cli/docs.py`, which a person keeps true.
 
 A message has two IDs. The producing client generates a *msgId* (`uniq`) before it sends; the 5.x gRPC clients generate
 a *5.x msgId* (`client`). It survives retries. The broker generates an *offsetMsgId* (`offset`) as it stores a record:

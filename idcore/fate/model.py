@@ -77,7 +77,7 @@ class Blocker:
 
 
 class Attempt(Protocol):
-    """One try of a consumer, as the message trace has it. Without `success` its end was not traced."""
+    """One attempt of a consumer, as the message trace has it. Without `success` its end was not traced."""
 
     @property
     def began_ms(self) -> int | None: ...

@@ -1,4 +1,4 @@
-"""Failures of consumer groups in a store: retry storms, dead letters, messages with many tries. Reads only tables."""
+"""Failures of groups in a store: retry storms, dead letters, messages with many attempts. Reads only tables."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def _numbers(times: pa.ChunkedArray) -> np.ndarray:
 
 
 def storms(scan: Scan) -> Iterator[Finding]:
-    """retry_storm: far more tries of a group failed than its messages explain."""
+    """retry_storm: far more attempts of a group failed than its messages explain."""
     known = scan.once(minutes)
     for (group, led_to), counts in sorted(known.failed.items(), key=lambda pair: pair[0]):
         if led_to == "retry":
@@ -232,7 +232,7 @@ def many_tries(scan: Scan) -> Iterator[Finding]:
 
 
 def _first_stored(scan: Scan, wanted: Collection[tuple[str, str]]) -> dict[tuple[str, str], datetime]:
-    """When messages were stored themselves: the first try is of no copy."""
+    """When messages were stored themselves: the first attempt is of no copy."""
     names, ids = ["group", "msg_id", "retry_times", "store_timestamp"], pa.array({msg_id for _, msg_id in wanted})
     found: dict[tuple[str, str], datetime] = {}
     for piece in scan.rows.pieces("attempts", names):
@@ -242,7 +242,7 @@ def _first_stored(scan: Scan, wanted: Collection[tuple[str, str]]) -> dict[tuple
 
 
 def poison(scan: Scan) -> Iterator[Finding]:
-    """poison_message: queues that stay at a message, and messages with many tries."""
+    """poison_message: queues that stay at a message, and messages with many attempts."""
     yield from progress.blocked(scan)
     yield from many_tries(scan)
 

@@ -204,7 +204,7 @@ _TIMES = {  # of a try: its column, and the message that names it
 
 
 def attempts(rows: Sequence[Mapping[str, Any]], reader: Reader) -> Html:
-    """What each try of each group came to, as the scan of a store has it."""
+    """What each attempt of each group came to, as the scan of a store has it."""
     words = reader.words
     columns = [Column("group", words("fate.group"), True), Column("tries", words("trace.tries"))]
     columns.append(Column("outcome", words("trace.outcome")))

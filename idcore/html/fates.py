@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from idcore.fate.levels import NAMES, level_of
+from idcore.fate_list import sentences
 from idcore.html import tables
 from idcore.reader import Reader
 from idcore.reports.markup import Column, Html, link, table, tag
@@ -93,3 +94,15 @@ def lacking(
             ]
         )
     return table(columns, body, words("fate.list"), first=first, numbered=True)
+
+
+def unanswered(rows: Sequence[Row], cluster: str | None, reader: Reader) -> Html:
+    """IDs of a list that have no verdict, each with the reason and the way to its journey."""
+    words = reader.words
+    columns = [Column("id", "ID", mono=True, role="uniq"), Column("outcome", words("fates.outcome"))]
+    columns.append(Column("why", words("fates.why")))
+    body = []
+    for row in rows:
+        way = link(row["id"], reader.href("message", id=row["id"], cluster=cluster))
+        body.append([way, words(f"fates.name.{row['outcome']}"), sentences.why(row, words)])
+    return table(columns, body, words("fates.rest"))

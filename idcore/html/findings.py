@@ -15,6 +15,7 @@ from idcore.triage.finding_lines import MOST_LINES, LogLines
 from idcore.triage.finding_rows import Kind, Row
 from idcore.triage.time_range import ANY_TIME
 
+_PARTS = (("advice", "findings.do"), ("disproof", "findings.disproof"))  # of a card, and what they are called
 MOST_OF_NOTE = 2  # log lines of a note in a report
 
 
@@ -46,6 +47,28 @@ def kind_head(kind: Kind, reader: Reader) -> Html:
         tag("span", when, class_="mq-faint mq-mono mq-when") if when else None,
         class_="mq-finding",
     )
+
+
+def kind_card(kind: Kind, run: str, reader: Reader) -> Iterator[Html]:
+    """Many findings of one kind: the sentence once, what to do, whom they are about in a table."""
+    words = reader.words
+    yield kind_head(kind, reader)
+    yield tag("p", upper(finding_texts.brief(kind, words)), words("stop"), class_="mq-meaning")
+    for part, label in _PARTS:
+        for text in finding_texts.texts_of(part, kind, reader):
+            yield tag("p", tag("b", words(label)), text, class_="mq-advice")
+    yield kind_table(kind, run, reader)
+    for _, row in kind.rest:
+        yield tag("p", upper(finding_texts.say("meaning", row, reader)), words("stop"), class_="mq-advice")
+
+
+def card(row: Row, reader: Reader) -> Iterator[Html]:
+    """A finding: what it means, what to do, what would disprove it."""
+    words = reader.words
+    yield head(row, reader)
+    yield tag("p", upper(finding_texts.say("meaning", row, reader)), words("stop"), class_="mq-meaning")
+    for part, label in _PARTS:
+        yield tag("p", tag("b", words(label)), finding_texts.say(part, row, reader), class_="mq-advice")
 
 
 def kind_table(kind: Kind, run: str, reader: Reader) -> Html:
@@ -90,7 +113,7 @@ def kind_section(kind: Kind, lines: LogLines, reader: Reader, address: str) -> I
     name = finding_rows.title(kind.code, words, kind.variant)
     yield _h3(kind.severity, name, finding_texts.who(kind, words), reader, where)
     yield tag("p", upper(finding_texts.brief(kind, words)), words("stop"))
-    for part, label in (("advice", "findings.do"), ("disproof", "findings.disproof")):
+    for part, label in _PARTS:
         for text in finding_texts.texts_of(part, kind, reader):
             yield tag("p", tag("b", words(label)), text)
     yield table(*finding_report.kind_cells(kind, reader), name)

@@ -135,7 +135,7 @@ class StoreDay:
                 self._consume(group, record)
 
     def _consume(self, group: Group, record: Record) -> None:
-        """One try. One that fails comes back after a while, or is a dead letter."""
+        """One attempt. One that fails comes back after a while, or is a dead letter."""
         fails = record.uniq_id in group.poison or self.random.random() < group.fails(self.now)
         if not fails or (group.stops is not None and self.now > group.stops):
             return

@@ -1,4 +1,4 @@
-"""The table `attempts`: one row for each message, group and try, out of its copies and traces. Judges nothing.
+"""The table `attempts`: one row for each message, group and attempt, out of its copies and traces. Judges nothing.
 
 A retry copy with the number n shows that the try before it, n - 1, failed, and that there is a try n.
 """
@@ -74,7 +74,7 @@ def numbered(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def table(found: Situation, most: int) -> tuple[pa.Table, int]:
-    """The first rows by message, group and try, and how many there are."""
+    """The first rows by message, group and attempt, and how many there are."""
     copies = found.copies
     # a dead letter that nobody counted is of the first try
     shows_end = (copies.tries > 0) | (copies.kind == DEAD)
@@ -103,7 +103,7 @@ def table(found: Situation, most: int) -> tuple[pa.Table, int]:
 
 
 class _Rows:
-    """Rows of message, group and try, and what is known of each; UNKNOWN or -1 for what is not."""
+    """Rows of message, group and attempt, and what is known of each; UNKNOWN or -1 for what is not."""
 
     def __init__(self, found: Situation, rows: np.ndarray, is_last: np.ndarray) -> None:
         self.found, self.rows, self._is_last = found, rows, is_last
@@ -112,7 +112,7 @@ class _Rows:
         self._began, self._ended = np.full((2, len(rows)), UNKNOWN)
 
     def by_copies(self, ends: np.ndarray, of_end: np.ndarray, begins: np.ndarray, of_begin: np.ndarray) -> None:
-        """The copies that end the tries, and those that are of them: the one that waits, and the newest."""
+        """The copies that end the attempts, and those that are of them: the one that waits, and the newest."""
         copies = self.found.copies
         self._choose(self._copy_of_end, of_end, ends, [-copies.offset, -copies.time, copies.kind == DEAD])
         self._choose(self._copy, of_begin, begins, [copies.offset, copies.time, copies.kind == QUEUED])
@@ -120,7 +120,7 @@ class _Rows:
         self._choose(self._waiting, of_begin[waits], begins[waits], [copies.offset, copies.time])
 
     def by_traces(self, of_call: np.ndarray) -> None:
-        """Of several calls in one try that which succeeded, or else the last that ended."""
+        """Of several calls in one attempt that which succeeded, or else the last that ended."""
         attempts, calls = self.found.attempts, self.found.called[:, 2]
         success, ended, began = attempts.success[calls], attempts.ended[calls], attempts.began[calls]
         every = np.arange(len(calls))
@@ -170,7 +170,7 @@ class _Rows:
         return due
 
     def _outcomes(self, is_dead: np.ndarray) -> list[str | None]:
-        """What the trace says; else what followed; else what the rule says of the last try."""
+        """What the trace says; else what followed; else what the rule says of the last attempt."""
         attempts = self.found.attempts
         success, code = _at(attempts.success, self._call), _at(attempts.code, self._call)
         found: list[str | None] = []

@@ -1,4 +1,4 @@
-"""The table `retries` of a store: how many tries of each group failed in each minute. Counts the copies they left.
+"""The table `retries` of a store: how many attempts of each group failed in each minute. Counts the copies they left.
 
 A retry copy with the number n shows that the try before it failed. A copy that waits and the one that it becomes are
 of the same failure.

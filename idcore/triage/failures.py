@@ -1,4 +1,4 @@
-"""The table `retries` of a run: which tries of groups failed, by the time of the failure. Draws nothing."""
+"""The table `retries` of a run: which attempts of groups failed, by the time of the failure. Draws nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LED_TO = ("dead_letter", "retry")  # what a failed try led to, the worse first
 
 
 def by_time(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.Timedelta]:
-    """Failed tries by what they led to, empty steps included; and the step."""
+    """Failed attempts by what they led to, empty steps included; and the step."""
     first, last = rows["minute"].min(), rows["minute"].max()
     step = natural_step(last - first + MINUTE, CELLS)
     every = pd.date_range(first.floor(step), last.floor(step), freq=step)
@@ -22,7 +22,7 @@ def by_time(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.Timedelta]:
 
 
 def sentence(rows: pd.DataFrame, group: str, minutes: TimeRange, reader: Reader) -> str:
-    """How many tries failed in the minutes that are asked for, and how many at other times."""
+    """How many attempts failed in the minutes that are asked for, and how many at other times."""
     words, inside = reader.words, int(rows[minutes.contains(rows["minute"])]["tries"].sum())
     whose = group or words.count("group", rows["group"].nunique())
     span = words("fate.failed_span", span=span_text(minutes, reader)) if minutes else ""

@@ -17,6 +17,7 @@ from idcore.findings import model
 from idcore.findings import words as messages
 from idcore.findings.registry import RULES
 from idcore.ids.model import UniqId
+from idcore.triage.processes import process_key
 from idcore.triage.time_range import MILLISECOND, TimeRange
 
 Row = Mapping[str, Any]
@@ -70,6 +71,16 @@ def brokers_of(row: Row) -> list[str]:
     evidence, subject = evidence_of(row), str(row["subject"])
     named = [*str(evidence.get("addresses", "")).split(", "), subject, str(evidence.get("from_address", ""))]
     return list(dict.fromkeys(text for text in named if _ADDRESS.fullmatch(text)))
+
+
+def onward(row: Row) -> list[tuple[str, dict[str, Any]]]:
+    """The pages that show whom a finding is about, each with what its address asks for."""
+    process, addresses = subject_process(row), brokers_of(row)
+    ways: list[tuple[str, dict[str, Any]]] = []
+    if process is not None:
+        ways.append(("counters", {"process": process_key({"layout": "", **process})}))
+        ways.append(("producers", {"host": str(process["host"])}))
+    return [*ways, ("brokers", {"broker": addresses})] if addresses else ways
 
 
 def select(found: pd.DataFrame, severity: str | None = None, code: str | None = None) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from idcore.fate.rule import YOUNG_MS
 from tests.remoting.boot import OneBroker
 from tests.remoting.test_real_fate import ask
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "fate.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "mqadmin.md"
 HEAD = "| what the group did | mqadmin, 5.3.3 | `--fate`, 5.3.3 | mqadmin, 4.9.7 | `--fate`, 4.9.7 |"
 TOPICS = {"first": "FateTopic", "judged": "Reasons", "closed": "Closed", "backlog": "Backlog"}
 # What the group did, its name, the message; then for each release what mqadmin says and what we say.

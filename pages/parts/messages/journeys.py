@@ -120,7 +120,7 @@ def picture(made: Journey, view: View) -> None:
 
 
 def tries(text: str, known: Sequence[Answer], run: Run | None, view: View) -> None:
-    """What each try of each group came to, where the run is the scan of a store."""
+    """What each attempt of each group came to, where the run is the scan of a store."""
     ids = journeys.ids_of(text, Sources.of(*known))
     found = cache.where(run, "attempts", msg_id=ids) if run is not None and run.has("attempts") else None
     if found is not None and len(found):

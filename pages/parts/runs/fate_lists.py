@@ -12,8 +12,9 @@ import streamlit as st
 from idcore import export
 from idcore.errors import CoreError
 from idcore.fate_list import MOST_IDS, sentences
+from idcore.html import fates
 from idcore.remoting.profile import is_configured
-from idcore.reports.markup import Column, link, table, tag
+from idcore.reports.markup import tag
 from idcore.runs import FATES, Run, RunError
 from pages.parts import browser, cache, problems, scans
 from pages.parts.runs import watch
@@ -126,18 +127,8 @@ def result(run: Run) -> None:
 
 
 def _rest(rest: Sequence[Mapping[str, Any]], run: Run) -> None:
-    words, cluster = view().words, (run.summary or {}).get("cluster")
-    columns = [Column("id", "ID", mono=True, role="uniq"), Column("outcome", words("fates.outcome"))]
-    columns.append(Column("why", words("fates.why")))
-    body = [
-        [
-            link(row["id"], view().href("message", id=row["id"], cluster=cluster)),
-            words(f"fates.name.{row['outcome']}"),
-            sentences.why(row, words),
-        ]
-        for row in rest[:ROWS]
-    ]
-    show_html(table(columns, body, words("fates.rest")))
+    words = view().words
+    show_html(fates.unanswered(rest[:ROWS], (run.summary or {}).get("cluster"), view()))
     if len(rest) > ROWS:
         st.caption(words("fates.rest_note", n=f"{ROWS:,}", of=f"{len(rest):,}"))
     made = export.csv_table(("id", "outcome", "reason"), ([row["id"], row["outcome"], row["reason"]] for row in rest))

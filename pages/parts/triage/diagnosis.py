@@ -9,14 +9,13 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from idcore.catalogue import Words, upper
 from idcore.findings.registry import RULES
 from idcore.html import findings as html
-from idcore.reports.markup import Html, fact_list, link, tag
+from idcore.reports.markup import Html, fact_list, link
 from idcore.runs import Run
 from idcore.triage import evidence_tables, evidence_texts, finding_rows, finding_texts, lines
 from idcore.triage.finding_lines import LogLines, lines_before
-from idcore.triage.finding_rows import Kind, Row, brokers_of, evidence_of, subject_process, tokens
+from idcore.triage.finding_rows import Kind, Row, evidence_of, onward, subject_process, tokens
 from idcore.triage.processes import process_key
 from idcore.triage.time_range import ALL_TIMES, ANY_TIME, TimeRange
 from pages.parts import cache, scans
@@ -27,19 +26,15 @@ from pages.parts.triage import lines as run_lines
 from pages.parts.view import View, view
 from pages.parts.widgets import chart, page_link, show_html
 
+ICONS = {"counters": ":material/show_chart:", "producers": ":material/dns:", "brokers": ":material/storage:"}
+
 
 def kind_card(kind: Kind, run: Run, view: View, ticket: str) -> None:
     """Many findings of one kind: the sentence once, whom they are about in a table."""
     words = view.words
     with st.container(border=True, gap="small"):
-        show_html(html.kind_head(kind, view))
-        show_html(tag("p", upper(finding_texts.brief(kind, words)), words("stop"), class_="mq-meaning"))
-        for part, label in (("advice", "findings.do"), ("disproof", "findings.disproof")):
-            for text in finding_texts.texts_of(part, kind, view):
-                show_html(tag("p", tag("b", words(label)), text, class_="mq-advice"))
-        show_html(html.kind_table(kind, run.name, view))
-        for _, row in kind.rest:
-            show_html(tag("p", upper(finding_texts.say("meaning", row, view)), words("stop"), class_="mq-advice"))
+        for part in html.kind_card(kind, run.name, view):
+            show_html(part)
         copy_button(ticket, words, f"kind-{kind.severity}-{kind.code}-{kind.variant}")
 
 
@@ -49,10 +44,8 @@ def finding_card(
     """A finding, what to do, what would disprove it; its evidence is folded, and not read before it is opened."""
     words = view.words
     with st.container(border=True, gap="small"):
-        show_html(html.head(row, view))
-        show_html(tag("p", upper(finding_texts.say("meaning", row, view)), words("stop"), class_="mq-meaning"))
-        for part, label in (("advice", "findings.do"), ("disproof", "findings.disproof")):
-            show_html(tag("p", tag("b", words(label)), finding_texts.say(part, row, view), class_="mq-advice"))
+        for part in html.card(row, view):
+            show_html(part)
         with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
             copy_button(ticket, words, str(number))
             if (fates := finding_rows.fates_of(row, run.name)) is not None:
@@ -69,7 +62,6 @@ def finding_card(
 def proof(row: Row, run: Run, view: View, key: str, in_range: TimeRange = ALL_TIMES) -> None:
     """The picture, the ids, the lines around them, where to look on."""
     words, evidence = view.words, evidence_of(row)
-    process = subject_process(row)
     if (drawn := figure_of(row, run, view, in_range)) is not None:
         drawn[0].update_layout(clickmode="event+select")
         if marked := filters.picked(chart(*drawn, None, f"proof-{key}", select=True)):
@@ -93,7 +85,9 @@ def proof(row: Row, run: Run, view: View, key: str, in_range: TimeRange = ALL_TI
         st.caption(words("findings.no_lines"))
     if (facts := fact_list(evidence_texts.facts(evidence, view, finding_texts.said_figures(row)))) is not None:
         show_html(facts)
-    onward(row, process, run, words)
+    with st.container(horizontal=True, gap="medium"):
+        for page, shown_by in onward(row):
+            page_link(page, words(f"findings.to_{page}"), icon=ICONS[page], run=run.name, **shown_by)
 
 
 def log_lines(run: Run) -> LogLines:
@@ -135,23 +129,3 @@ def figure_of(row: Row, run: Run, view: View, in_range: TimeRange = ALL_TIMES) -
         return figure, view.words("findings.alt_clock")
     figure = charts.counter(points, view, missing)
     return figure, view.words("findings.alt_counter", subject=finding_texts.subject(row, view.words))
-
-
-def onward(row: Row, process: Mapping[str, Any] | None, run: Run, words: Words) -> None:
-    """Links to the pages that show the subject."""
-    with st.container(horizontal=True, gap="medium"):
-        if process is not None:
-            name = process_key({"layout": "", **process})
-            page_link(
-                "counters", words("findings.to_counters"), icon=":material/show_chart:", run=run.name, process=name
-            )
-            page_link(
-                "producers",
-                words("findings.to_producers"),
-                icon=":material/dns:",
-                run=run.name,
-                host=str(process["host"]),
-            )
-        if addresses := brokers_of(row):
-            label, icon = words("findings.to_brokers"), ":material/storage:"
-            page_link("brokers", label, icon=icon, run=run.name, broker=addresses)
