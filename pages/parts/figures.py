@@ -11,8 +11,8 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from idcore.reports.roles import Palette
 from idcore.times import offset_text
-from pages.parts.roles import Palette
 from pages.parts.view import View
 
 SANS = '"Source Sans", sans-serif'

@@ -12,8 +12,9 @@ from streamlit.navigation.page import Page
 from idcore import catalogue, memory, zones
 from idcore.access import OF_PAGE, PERMISSIONS, Visitor
 from idcore.errors import CoreError
+from idcore.reports import roles
 from idcore.triage import run_texts
-from pages.parts import browser, problems, roles, scans, session, visitor
+from pages.parts import browser, problems, scans, session, visitor
 from pages.parts.view import View, browser_zone, link_params, remember, remembered, settle
 
 PAGES = Path(__file__).resolve().parents[1]

@@ -13,7 +13,7 @@ import streamlit as st
 from idcore import catalogue, times
 from idcore.ids.clock import Clock
 from idcore.reader import Reader
-from pages.parts import roles
+from idcore.reports import roles
 
 ZoneFrom = Literal["chosen", "browser", "default"]
 COOKIE = "rocketmq-ids-"  # and the name of a choice

@@ -20,13 +20,8 @@ heading("page.lines")
 run = opened.run_of("lines")
 with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
     st.text_input(words("lines.find"), key="find", placeholder=words("lines.find_placeholder"), bind="query-params")
-    order = st.selectbox(
-        words("sort"),
-        line_filter.ORDERS,
-        format_func=lambda name: words(f"lines.order_{name}"),
-        width=220,
-        **filters.switch("order", line_filter.ORDERS),
-    )
+    text = lambda name: words(f"lines.order_{name}")  # noqa: E731
+    order = filters.one_of(st.selectbox, "order", line_filter.ORDERS, words("sort"), text, width=220)
 index = lines.ready_or_stop(run, shown)
 given = line_filter.asked({name: ",".join(st.query_params.get_all(name)) for name in st.query_params})
 if given:

@@ -47,23 +47,18 @@ if hosts.empty:
 options = [name for name in MEASURES if name in hosts]
 with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
     st.header(words("producers.by_host"), anchor=False)
-    measure = st.segmented_control(
-        words("producers.measure"),
-        options,
-        required=True,
-        **filters.switch("measure", options),
-        format_func=lambda name: words(f"col.{name}"),
-        label_visibility="collapsed",
-    )
+    label, text = words("producers.measure"), lambda name: words(f"col.{name}")
+    look = {"required": True, "label_visibility": "collapsed"}
+    measure = filters.one_of(st.segmented_control, "measure", options, label, text, **look)
 
 # chart
 bars = charts.bars(
     hosts,
-    measure or "ids",
+    measure,
     shown,
     chosen=cache.where(run, "hosts", host=filters.linked("host"))["host"].tolist(),
-    marks=shared.host_marks(run, top_hosts(hosts, measure or "ids")[0], words),
-    beyond=shared.beyond(run, hosts, measure or "ids") if found is None else (0, 0),
+    marks=shared.host_marks(run, top_hosts(hosts, measure)[0], words),
+    beyond=shared.beyond(run, hosts, measure) if found is None else (0, 0),
 )
 alt = words("producers.alt", hosts=words.count("host", count))
 small = few(int(hosts["ids"].sum()), hosts["host"].tolist())
@@ -72,7 +67,7 @@ chosen = filters.chosen("host", picked)
 chosen = filters.known("host", chosen, cache.where(run, "hosts", host=chosen)["host"].tolist())
 of_host, marked = st.container(), {}
 with st.expander(words("producers.hosts_table")):
-    show_html(tables.hosts(top_hosts(hosts, measure or "ids")[0], shown, run.name))
+    show_html(tables.hosts(top_hosts(hosts, measure)[0], shown, run.name))
 
 order = [host for host in top_hosts(hosts, "ids")[0]["host"] if not chosen or host in chosen]
 activity, least = time_range.activity(run, in_range, order)
@@ -99,8 +94,8 @@ st.header(words("producers.processes"), anchor=False)
 with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
     sort = "ids"
     if found is None:
-        label = lambda name: words(f"sort.{name}")  # noqa: E731
-        sort = st.selectbox(words("sort"), SORTS, format_func=label, width=220, **filters.switch("sort", SORTS))
+        text = lambda name: words(f"sort.{name}")  # noqa: E731
+        sort = filters.one_of(st.selectbox, "sort", SORTS, words("sort"), text, width=220)
         rows = cache.where(run, "processes", host=chosen) if chosen else cache.first(run, sort)
     else:
         rows = found.processes[found.processes["host"].isin(chosen)] if chosen else found.processes

@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore import catalogue
-from pages.parts.roles import Theme
+from idcore.reports.roles import Theme
 from pages.parts.view import View
 from tests.pages import example_run
 

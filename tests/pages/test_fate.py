@@ -18,10 +18,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.catalogue import words
+from idcore.reports import roles
 from idcore.triage import failures, fates, finding_rows
 from idcore.triage.fates import Asked, Undelivered
 from idcore.triage.time_range import ALL_TIMES, TimeRange
-from pages.parts import roles
 from pages.parts.charts import fate as charts
 from tests.fate.test_tables import MINUTE, START, Messages, write
 from tests.pages.conftest import RUN, make_run, reader

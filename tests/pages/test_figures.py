@@ -14,9 +14,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore import catalogue
+from idcore.reports import roles
 from idcore.triage import activity, broker_logs, strokes
 from idcore.triage.time_range import TimeRange
-from pages.parts import figures, frame, roles, scans
+from pages.parts import figures, frame, scans
 from pages.parts.charts import brokers, counters, producers, registry
 from pages.parts.triage import report
 from pages.parts.view import View

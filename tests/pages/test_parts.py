@@ -17,10 +17,10 @@ from idcore.ids.find import Token
 from idcore.ids.identify import identify
 from idcore.layout import LAYOUTS
 from idcore.message import bodies
-from idcore.reports import markdown, markup
+from idcore.reports import markdown, markup, roles
 from idcore.triage import address_flags, run_texts, sentences
 from idcore.triage.processes import find_process, process_key, process_name
-from pages.parts import problems, roles
+from pages.parts import problems
 from pages.parts.view import View
 from tests.pages import example_run
 

@@ -17,11 +17,11 @@ import pytest
 
 from idcore import findings
 from idcore.catalogue import words
+from idcore.reports import roles
 from idcore.reports.svg import dates, numbers, svg
 from idcore.runs import Run
 from idcore.triage import finding_report, finding_rows, finding_texts, lines, run_texts
 from idcore.triage.activity import binned
-from pages.parts import roles
 from pages.parts.charts import brokers, counters, producers
 from pages.parts.charts import findings as charts
 from pages.parts.triage import diagnosis, opened, report

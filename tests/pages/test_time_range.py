@@ -19,6 +19,7 @@ from idcore import catalogue
 from idcore.errors import CoreError
 from idcore.occurrences.index import NAME, VERSION, Index
 from idcore.occurrences.parts import PartWriter
+from idcore.reports import roles
 from idcore.runs import Run
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
@@ -26,7 +27,6 @@ from idcore.sources.inputs import list_files, split_files
 from idcore.triage import activity, compared, in_range, strokes
 from idcore.triage import time_range as core
 from idcore.triage.time_range import ALL_TIMES, TimeRange
-from pages.parts import roles
 from pages.parts.charts import counters, producers, timeline
 from pages.parts.triage import filters
 from tests.pages import example_run

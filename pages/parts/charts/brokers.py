@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from idcore.catalogue import Words
 from idcore.growth import MINUTE, Log, points
 from idcore.growth import speeds as speeds_of
+from idcore.reports.roles import Palette
 from idcore.triage.activity import step_minutes
 from idcore.triage.broker_logs import GIB, Piece, cells, rate_text, rate_unit, unit_of
 from idcore.triage.time_range import TimeRange
@@ -33,7 +34,6 @@ from pages.parts.figures import (
     two_rows,
     wall_clock,
 )
-from pages.parts.roles import Palette
 from pages.parts.view import View
 
 SLIVER = 0.1  # offsets that fill less of the axis than this have one of their own

@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from idcore.catalogue import Words
 from idcore.fate.levels import NAMES
 from idcore.reports.markup import Html, esc, tag
+from idcore.reports.roles import Palette
 from idcore.triage.activity import MINUTE
 from idcore.triage.failures import LED_TO
 from idcore.triage.fates import Heat
@@ -19,7 +20,6 @@ from idcore.triage.time_range import TimeRange
 from pages.parts.charts import timeline
 from pages.parts.charts.producers import FEW, step_text
 from pages.parts.figures import DATES, axis, cells, clock_title, heat_strip, paper, pick, rows_axis, wall_clock
-from pages.parts.roles import Palette
 from pages.parts.view import View
 
 ROW = 24  # pixels

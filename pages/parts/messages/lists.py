@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import datetime
 from threading import Event
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -47,9 +47,8 @@ class Work(NamedTuple):
 
 def chosen(words: Words) -> str:
     """The way in the address: by ID, or one of the lists."""
-    options = (BY_ID, *ways.KINDS)
-    said_as: dict[str, Any] = {"format_func": lambda name: words(f"lookup.way_{name}")}
-    return str(st.segmented_control(words("lookup.way"), options, **said_as, **filters.switch("way", options)) or BY_ID)
+    label, text = words("lookup.way"), lambda name: words(f"lookup.way_{name}")
+    return filters.one_of(st.segmented_control, "way", (BY_ID, *ways.KINDS), label, text)
 
 
 def page(kind: str, offers: Mapping[str, Offer], view: View) -> None:

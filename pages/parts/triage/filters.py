@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -60,6 +60,13 @@ def switch(name: str, options: Sequence[str]) -> dict[str, Any]:
     if state.get(name) not in options:
         state[name] = asked if asked in options else options[0]
     return {"key": name, "on_change": _into_link, "args": (name, options[0])}
+
+
+def one_of(
+    draw: Callable[..., Any], name: str, options: Sequence[str], label: str, text: Callable[[str], str], **look: Any
+) -> str:
+    """One of some options, as a control of Streamlit draws them; the address has which."""
+    return str(draw(label, options, format_func=text, **look, **switch(name, options)) or options[0])
 
 
 def _into_link(name: str, usual: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
@@ -11,6 +13,7 @@ from pages.parts.triage import filters
 from pages.parts.view import View, into_address
 
 ALL = "all"
+HIDDEN: dict[str, Any] = {"label_visibility": "collapsed"}
 
 
 def choose(found: pd.DataFrame, view: View) -> pd.DataFrame:
@@ -20,25 +23,13 @@ def choose(found: pd.DataFrame, view: View) -> pd.DataFrame:
     of_kind = finding_rows.select(found, code=asked if asked in set(found["code"]) else None)
     severities = finding_rows.numbers(of_kind, "severity")
     options = [ALL, *(name for name in SEVERITIES if name in severities)]
-    severity = st.segmented_control(
-        words("findings.severity"),
-        options,
-        required=True,
-        **filters.switch("severity", options),
-        format_func=lambda name: finding_texts.option(name, severities, words),
-        label_visibility="collapsed",
-    )
-    chosen = None if severity in (None, ALL) else severity
+    label, text = words("findings.severity"), lambda name: finding_texts.option(name, severities, words)
+    severity = filters.one_of(st.segmented_control, "severity", options, label, text, required=True, **HIDDEN)
+    chosen = None if severity == ALL else severity
     codes = finding_rows.numbers(finding_rows.select(found, chosen), "code")
     options = [ALL, *codes]
-    kind = st.selectbox(
-        words("findings.kind"),
-        options,
-        **filters.switch("kind", options),
-        format_func=lambda code: finding_texts.kind_option(code, codes, words),
-        label_visibility="collapsed",
-        width=240,
-    )
+    label, text = words("findings.kind"), lambda code: finding_texts.kind_option(code, codes, words)
+    kind = filters.one_of(st.selectbox, "kind", options, label, text, width=240, **HIDDEN)
     # also where the address asked for what is not offered
-    into_address({"severity": chosen, "kind": None if kind in (None, ALL) else kind})
-    return finding_rows.select(found, chosen, None if kind in (None, ALL) else kind)
+    into_address({"severity": chosen, "kind": None if kind == ALL else kind})
+    return finding_rows.select(found, chosen, None if kind == ALL else kind)

@@ -68,14 +68,9 @@ def ranking_list(processes: pd.DataFrame, place: int, count: int, view: View) ->
     if "wraps" not in processes:  # of a time range
         _buttons(processes.head(TOP), processes, place, "ids", words)
     else:
-        by = st.segmented_control(
-            words("counters.rank"),
-            BY,
-            required=True,
-            **filters.switch("rank", BY),
-            format_func=lambda name: words(f"rank.{name}"),
-        )
-        _buttons(sorted_processes(processes, by or "wraps").head(TOP), processes, place, by or "wraps", words)
+        label, text = words("counters.rank"), lambda name: words(f"rank.{name}")
+        by = filters.one_of(st.segmented_control, "rank", BY, label, text, required=True)
+        _buttons(sorted_processes(processes, by).head(TOP), processes, place, by, words)
     if count > TOP:
         st.caption(words("counters.rank_more", n=TOP, all=words.count("process", count)))
 

@@ -10,6 +10,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from idcore.html import findings
+from idcore.reports import roles
 from idcore.reports.markup import Html, tag
 from idcore.reports.page import page
 from idcore.reports.svg import Pen, svg
@@ -18,7 +19,7 @@ from idcore.triage import finding_report, run_texts, sentences
 from idcore.triage.finding_rows import Row
 from idcore.triage.processes import sorted_processes
 from idcore.triage.time_range import ALL_TIMES
-from pages.parts import cache, roles
+from pages.parts import cache
 from pages.parts.charts import brokers as broker_charts
 from pages.parts.charts import counters as counter_charts
 from pages.parts.charts import producers as producer_charts

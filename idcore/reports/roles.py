@@ -1,4 +1,4 @@
-"""One role, one colour: reads the roles' colours from .streamlit/config.toml. Uses no Streamlit and no figure."""
+"""What each role of the console and its reports is coloured with: read from .streamlit/config.toml. Draws nothing."""
 
 import tomllib
 from dataclasses import dataclass
