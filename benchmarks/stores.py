@@ -53,7 +53,7 @@ def tables(root: Path) -> dict[str, pa.Table]:
     copied = [fact.data for fact in scan_task(splits, months, False, with_copies=True) if fact.what == What.COPIES]
     with StoreFolder(root) as store:
         evidence = StoreEvidence(store)
-        made, _ = fates.tables(Here(splits), evidence, scanned, copied)
+        made = fates.tables(Here(splits), evidence, scanned, copied).tables
         return scanned | made | {"progress": progress.table(evidence, scanned)}
 
 

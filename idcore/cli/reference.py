@@ -51,8 +51,8 @@ _TABLES = {
     "topics": "One row for each topic and queue; scan of a store only",
     "tags": "One row for each topic and tag; scan of a store only",
     "fates": "Messages by queue, consumer group, minute and verdict ([store.md](store.md)); scan of a store only",
-    "undelivered": "Messages that a consumer group has not consumed, at most 50,000 rows; scan of a store only",
-    "attempts": "Attempts of a consumer group with a message, at most 50,000 rows; scan of a store only",
+    "undelivered": "Messages that a consumer group has not consumed; scan of a store only",
+    "attempts": "Attempts of a consumer group with a message; scan of a store only",
     "retries": "Failed attempts of a consumer group by minute, as its copies show them; scan of a store only",
     "progress": "Where each consumer group is in each queue of its topics; scan of a store only",
     "files": "One row for each file, and for each member of an archive",
@@ -239,7 +239,7 @@ once in all input and has one offsetMsgId there is never in `copies`.
 | `processes`, `hosts`, `brokers`, `segments` | rows of these tables |
 | `zone_sources` | processes by the source of their zone |
 | `findings` | findings by severity |
-| `undelivered`, `attempts` | of a store: rows that these tables would have without a limit |
+| `undelivered`, `attempts` | of a store: rows of these tables; an older version wrote at most 50,000 of them |
 | `traces_left_out` | of a store: trace records that were not read, because there are too many newer ones |
 | `evidence` | of a store: codes and values of the age of its state and its config files ([store.md](store.md)) |
 | `start_seconds`, `seconds` | until Spark was up; from then to the last table |

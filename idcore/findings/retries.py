@@ -192,34 +192,33 @@ def _failed(scan: Scan, group: str, led_to: str, since: datetime, until: datetim
     found: dict[str, None] = {}
     for piece in scan.rows.pieces("attempts", names):
         mask = pc.and_(pc.equal(piece["group"], group), pc.equal(piece["led_to"], led_to))
-        rows = piece.filter(pc.and_(mask, pc.is_valid(piece["msg_id"]))).to_pylist()
-        found |= dict.fromkeys(
-            row["msg_id"] for row in rows if row["store_timestamp"] and since <= row["store_timestamp"] < until
-        )
+        at = piece["store_timestamp"]
+        mask = pc.and_(mask, pc.and_(pc.greater_equal(at, since), pc.less(at, until)))
+        found |= dict.fromkeys(pc.unique(piece.filter(mask)["msg_id"].drop_null())[: limits.MOST_IDS].to_pylist())
+        if len(found) >= limits.MOST_IDS:
+            break
     return list(found)[: limits.MOST_IDS]
 
 
 def many_tries(scan: Scan) -> Iterator[Finding]:
     """poison_message: a few messages of a group failed again and again."""
-    most: dict[tuple[str, str], dict[str, Any]] = {}
-    names = ["group", "msg_id", "topic", "retry_times"]
+    most: dict[str, dict[str, dict[str, Any]]] = {}  # by group and message
+    names, read = ["group", "msg_id", "topic", "retry_times"], scan.once(_read)
     for piece in scan.rows.pieces("attempts", names):
         for row in piece.filter(pc.greater_equal(piece["retry_times"], limits.POISON_RETRIES)).to_pylist():
-            key = (row["group"], row["msg_id"] or "")
-            if key not in most or most[key]["retry_times"] < row["retry_times"]:
-                most[key] = row
+            own, key = most.setdefault(row["group"], {}), row["msg_id"] or ""
+            if key in own and own[key]["retry_times"] < row["retry_times"]:
+                own[key] = row
+            elif len(own) <= _few(read.get(row["group"], 0)):  # of many more no row is needed
+                own.setdefault(key, row)
     if not most:
         return
-    stored = _first_stored(scan, most.keys())
-    read: dict[str, int] = {}
-    for piece in scan.rows.pieces("fates", ["group", "messages"]):
-        for row in piece.group_by("group").aggregate([("messages", "sum")]).to_pylist():
-            read[row["group"]] = read.get(row["group"], 0) + row["messages_sum"]
-    for group in sorted({group for group, _ in most}):
-        rows = sorted((row for key, row in most.items() if key[0] == group), key=lambda row: -row["retry_times"])
-        if len(rows) > max(limits.POISON_MESSAGES, limits.POISON_SHARE * read.get(group, 0)):
+    stored = _first_stored(scan, {(group, key) for group, own in most.items() for key in own})
+    for group in sorted(most):
+        rows = sorted(most[group].values(), key=lambda row: -row["retry_times"])
+        if len(rows) > _few(read.get(group, 0)):
             continue  # not the messages, but what the group needs for each of them
-        times = [stored[key] for key in most if key[0] == group and stored.get(key) is not None]
+        times = [at for key in most[group] if (at := stored.get((group, key))) is not None]
         evidence = {
             "variant": "tries",
             "group": group,
@@ -229,6 +228,20 @@ def many_tries(scan: Scan) -> Iterator[Finding]:
         }
         since, until = min(times, default=None), max(times, default=None)
         yield Finding("poison_message", group, len(rows), evidence, since=since, until=until)
+
+
+def _few(messages: int) -> float:
+    """How many messages of a group that fail again and again are not what the group does with every message."""
+    return max(limits.POISON_MESSAGES, limits.POISON_SHARE * messages)
+
+
+def _read(scan: Scan) -> dict[str, int]:
+    """How many messages there are for each group."""
+    read: dict[str, int] = {}
+    for piece in scan.rows.pieces("fates", ["group", "messages"]):
+        for row in piece.group_by("group").aggregate([("messages", "sum")]).to_pylist():
+            read[row["group"]] = read.get(row["group"], 0) + row["messages_sum"]
+    return read
 
 
 def _first_stored(scan: Scan, wanted: Collection[tuple[str, str]]) -> dict[tuple[str, str], datetime]:

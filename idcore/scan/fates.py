@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import BinaryIO, NamedTuple, Protocol
+from pathlib import Path
+from typing import BinaryIO, Protocol
 
 import numpy as np
 import pyarrow as pa
 
+from idcore.scan.growing import Growing
 from idcore.scan.kernels import fates as kernel
 from idcore.scan.kernels import records
 from idcore.scan.kernels.keys import SLACK
+from idcore.scan.schemas import GROUP_ROWS
+from idcore.scan.undelivered import Lacking, Rows
 from idcore.sources import storage
 from idcore.sources.inputs import Split
 from idcore.sources.record_lines import RecordLines
@@ -20,30 +24,7 @@ from idcore.sources.unpack import READ_ERRORS
 
 _ROWS, _TEXTS, _COUNTS = 1 << 12, 1 << 20, 1 << 12
 _HINTS = 1 << 14
-_CHUNK = 1 << 16
 _TRACES = 1 << 10
-_CODEC = pa.Codec("lz4_raw")
-
-
-class Rows(NamedTuple):
-    """Rows of numbers, and the texts that they lead to."""
-
-    rows: np.ndarray
-    texts: np.ndarray
-
-    def pack(self) -> bytes:
-        """How many rows, then both, compressed: on its way to the driver it is copied many times."""
-        head = np.array([len(self.rows)], np.int64)
-        whole = head.tobytes() + np.ascontiguousarray(self.rows).tobytes() + self.texts.tobytes()
-        return len(whole).to_bytes(8, "big") + _CODEC.compress(whole, asbytes=True)
-
-    @classmethod
-    def unpack(cls, data: bytes, columns: int) -> Rows:
-        """The rows again."""
-        whole = _CODEC.decompress(data[8:], int.from_bytes(data[:8], "big"), asbytes=True)
-        count = int(np.frombuffer(whole, np.int64, 1)[0])
-        rows = np.frombuffer(whole, np.int64, count * columns, 8).reshape(-1, columns)
-        return cls(rows, np.frombuffer(whole, np.uint8, offset=8 + rows.nbytes))
 
 
 def hashes_of(texts: pa.Array) -> np.ndarray:
@@ -186,14 +167,16 @@ class _Traces(_Walk):
 
 
 class _Messages(_Walk):
+    """Counts, single messages that have copies, and in `listed` those without that a group has not consumed."""
+
     columns = kernel.ONE_COLUMNS
 
-    def __init__(self, file: BinaryIO, split: Split, plan: kernel.Plan, most: int) -> None:
+    def __init__(self, file: BinaryIO, split: Split, plan: kernel.Plan, lacking: Lacking, listed: Growing) -> None:
         super().__init__(file, split.path, split.start, split.stop)
-        self._plan = plan
+        self._plan, self._lacking, self._listed = plan, lacking, listed
         self._counts = np.zeros((_COUNTS, kernel.COUNT_COLUMNS), np.int64)
         self._last = np.full((len(plan.queues), plan.spans[:, kernel.KINDS].max(initial=2)), -1, np.int64)
-        self._state[kernel.LEFT] = most
+        self._single: list[Rows] = []
 
     def _walk(self, log: records.Log) -> int:
         return int(kernel.messages(log, self._plan, self._counts, self._last, self._kept, self._state))
@@ -201,24 +184,28 @@ class _Messages(_Walk):
     def _make_room(self) -> None:
         if self._state[kernel.COUNTS] == len(self._counts):
             self._counts = np.concatenate([self._counts, np.zeros_like(self._counts)])
+        elif self._state[kernel.ROWS] >= GROUP_ROWS:
+            self._empty()
         else:
             super()._make_room()
+
+    def _empty(self) -> None:
+        """Takes the single messages, so that there is room for others."""
+        found = self.rows()
+        self._state[kernel.ROWS] = self._state[kernel.TEXTS] = 0
+        listed = found.rows[:, kernel.ONE_WHY] == kernel.LISTED
+        if listed.any():
+            self._listed.add(self._lacking.table(Rows(found.rows[listed], found.texts)))
+        if not listed.all():
+            self._single.append(found.of(~listed))
 
     def counts(self) -> np.ndarray:
         return self._counts[: self._state[kernel.COUNTS]]
 
-
-def messages_in(split: Split, plan: kernel.Plan, most: int) -> tuple[np.ndarray, Rows]:
-    """The counts of one split, and the messages that are given by themselves: the first `most` that are listed."""
-    made: list[_Messages] = []
-    with suppress(*READ_ERRORS), storage.opened(split.path) as file:
-        made.append(_Messages(file, split, plan, most))
-        made[0].run()
-    if not made:
-        return np.zeros((0, kernel.COUNT_COLUMNS), np.int64), Rows(
-            np.zeros((0, kernel.ONE_COLUMNS), np.int64), np.zeros(0, np.uint8)
-        )
-    return made[0].counts(), made[0].rows()
+    def single(self) -> Rows:
+        """All that have copies."""
+        self._empty()
+        return Rows.joined(self._single, self.columns)
 
 
 Piece = tuple[Split, str, bytes]
@@ -242,29 +229,36 @@ class Tracing:
 
 @dataclass(frozen=True, slots=True)
 class Counting:
-    """The pass over all of it: the counts of each split, and the messages that are given by themselves."""
+    """The pass over all of it: the counts of each split, its messages that have copies, and those that are listed.
+
+    A split gives the first `few` that are listed. Where there is a folder it writes the others itself, so that those
+    of a long log do not fill the driver.
+    """
 
     queues: Queues
-    most: int
-    of_first: int = 0  # of the first split of the log, where the list begins
+    lacking: Lacking
+    few: int
+    folder: Path | None = None
 
     def __call__(self, splits: Iterable[Split]) -> Iterator[Piece]:
         plan = self.queues.plan()
         for split in splits:
-            is_first = split.number == split.start == 0
-            counts, ones = messages_in(split, plan, max(self.most, self.of_first) if is_first else self.most)
-            yield split, "counts", counts.tobytes()
-            yield split, "ones", ones.pack()
+            listed, made = Growing("undelivered", self.few, self.folder), list[_Messages]()
+            with suppress(*READ_ERRORS), storage.opened(split.path) as file:
+                made.append(_Messages(file, split, plan, self.lacking, listed))
+                made[0].run()
+            for each in made:
+                yield split, "counts", each.counts().tobytes()
+                yield split, "ones", each.single().pack()
+            table, paths = listed.close()
+            yield split, "listed", packed(table)
+            for path in paths:
+                yield split, "written", str(path).encode()
 
 
-def keys_of(found: Rows) -> pa.ChunkedArray:
-    """The keys of single messages; those without one are empty."""
-    chunks = []
-    for begin in range(0, len(found.rows), _CHUNK):
-        starts, sizes = found.rows[begin : begin + _CHUNK, kernel.ONE_TEXT : kernel.ONE_TEXT + 2].T.copy()
-        edges = np.append(0, np.cumsum(sizes))
-        texts = np.empty(edges[-1], np.uint8)
-        kernel.gather(np.uint64(found.texts.ctypes.data), starts, sizes, texts)
-        buffers = [None, pa.py_buffer(edges), pa.py_buffer(texts)]
-        chunks.append(pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(starts), buffers))
-    return pa.chunked_array(chunks, pa.large_binary())
+def packed(table: pa.Table) -> bytes:
+    """A table as it travels."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from idcore.ids.rules import LONGEST_MONTH_MS
-from idcore.scan import fates
+from idcore.scan import fates, undelivered
 from idcore.scan.kernels import fates as kernel
 from idcore.scan.kernels import find
 from idcore.scan.local import scan_local
@@ -57,9 +57,11 @@ def warm() -> None:
         scan_local([folder], months, split_size=100, store=True)
         nothing = fates.table_of(fates.hashes_of(pa.array([], pa.string()))[:, 0])
         queues = fates.Queues([(b"hi", 5)], [np.zeros(1, np.int64)], [np.ones((2, 2), np.bool_)], nothing)
-        for work in (fates.Tracing(fates.TraceTopics(["none"], 0, 0, Unread)), fates.Counting(queues, 1)):
+        lacking = undelivered.Lacking([("hi", 5)], [["g"]], [np.zeros((1, 2, 2), np.uint8)], ["behind"], ["behind"])
+        traces = fates.Tracing(fates.TraceTopics(["none"], 0, 0, Unread))
+        for work in (traces, fates.Counting(queues, lacking, 1)):
             list(work(split_files(list_store(folder), 1 << 30)))
-        fates.keys_of(fates.Rows(np.zeros((1, kernel.ONE_COLUMNS), np.int64), np.zeros(1, np.uint8)))
+        undelivered.keys_of(undelivered.Rows(np.zeros((1, kernel.ONE_COLUMNS), np.int64), np.zeros(1, np.uint8)))
     find.grow(np.zeros((4, 8), np.uint64), np.zeros((16, 8), np.uint64))
 
 

@@ -11,17 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from idcore.ids.clock import is_time
 from idcore.message.attempts import outcome_of
-from idcore.scan.schemas import SCHEMAS, TIME
+from idcore.scan.growing import times
+from idcore.scan.schemas import SCHEMAS
 from idcore.spark.traces import UNKNOWN, Attempts
 
-MOST_ATTEMPTS = 50_000  # rows; the count has all of them
 DEAD, QUEUED, WAITING = range(3)
 # How the last try is going, where the rule says so from its copy or its trace.
 _OF_COPY = frozenset({"retry_waiting", "retry_queued", "consumed_on_retry"})
 _RUNNING = "running"
-LAST_TIME = next(1 << bits for bits in range(40, 60) if not is_time(1 << bits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +71,8 @@ def numbered(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return ordered[begins], which
 
 
-def table(found: Situation, most: int) -> tuple[pa.Table, int]:
-    """The first rows by message, group and attempt, and how many there are."""
+def table(found: Situation) -> pa.Table:
+    """The rows by message, group and attempt."""
     copies = found.copies
     # a dead letter that nobody counted is of the first try
     shows_end = (copies.tries > 0) | (copies.kind == DEAD)
@@ -94,12 +92,11 @@ def table(found: Situation, most: int) -> tuple[pa.Table, int]:
     is_last = np.ones(len(rows), bool)
     is_last[:-1] = (rows[1:, :2] != rows[:-1, :2]).any(axis=1)
     ended, own, calls = np.split(which, np.cumsum([len(parts[0]), len(parts[1])]))
-    kept = rows[:most].copy()
-    kept[:, 1] = np.argsort(rank)[kept[:, 1]]
-    made = _Rows(found, kept, is_last[:most])
+    rows[:, 1] = np.argsort(rank)[rows[:, 1]]
+    made = _Rows(found, rows, is_last)
     made.by_copies(np.flatnonzero(shows_end), ended, np.flatnonzero(begins), own)
     made.by_traces(calls)
-    return made.table(), len(rows)
+    return made.table()
 
 
 class _Rows:
@@ -127,19 +124,17 @@ class _Rows:
         self._choose(self._call, of_call, every, [attempts.place[calls], began, ended, success])
         is_open = success < 0
         self._choose(self._begun, of_call[is_open], every[is_open], [attempts.place[calls], began])
-        here = of_call < len(self.rows)
-        np.add.at(self._calls, of_call[here], 1)
-        np.maximum.at(self._ended, of_call[here], ended[here])
+        np.add.at(self._calls, of_call, 1)
+        np.maximum.at(self._ended, of_call, ended)
         earliest = np.full(len(self.rows), -UNKNOWN)
-        np.minimum.at(earliest, of_call[here], np.where(began == UNKNOWN, -UNKNOWN, began)[here])
+        np.minimum.at(earliest, of_call, np.where(began == UNKNOWN, -UNKNOWN, began))
         self._began = np.where(earliest == -UNKNOWN, UNKNOWN, earliest)
         self._call = np.append(calls, -1)[self._call]
 
     def _choose(self, into: np.ndarray, row: np.ndarray, each: np.ndarray, by: Sequence[np.ndarray]) -> None:
         """Of each row the last in this order; `by` as numpy sorts it, the last key first."""
         order = np.lexsort([key[each] for key in by])
-        here = order[row[order] < len(into)]
-        into[row[here]] = each[here]
+        into[row[order]] = each[order]
 
     def table(self) -> pa.Table:
         """As the schema has them."""
@@ -194,12 +189,6 @@ class _Rows:
         order = np.argsort(known)
         places = order[np.searchsorted(known[order], self.rows[:, 0] * count + self.rows[:, 1])]
         return [self.found.verdicts[number] for number in self.found.judged[places, 2].tolist()]
-
-
-def times(milliseconds: np.ndarray) -> pa.Array:
-    """Instants; what no clock shows is null."""
-    known = (milliseconds >= 0) & (milliseconds < LAST_TIME)
-    return pa.array(np.where(known, milliseconds, 0) * 1_000, mask=~known).cast(TIME)
 
 
 def _at(column: np.ndarray, places: np.ndarray) -> np.ndarray:

@@ -12,10 +12,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from idcore.fate import Copy, Group, Heard, Home, judge
 from idcore.fate.rule import UNDELIVERED
@@ -24,21 +25,23 @@ from idcore.lookup.hidden_copies import Hidden, Seen, hidden_copies, holds_copie
 from idcore.lookup.store_fates import StoreEvidence
 from idcore.message.model import DLQ_PREFIX, RETRY_PREFIX
 from idcore.message.validators import SCHEDULE_TOPIC
-from idcore.scan.fates import Counting, Queues, Rows, Tracing, keys_of, table_of
+from idcore.scan.fates import Counting, Queues, Tracing, table_of
+from idcore.scan.growing import LAST_TIME, Growing, times
 from idcore.scan.kernels import fates as kernel
 from idcore.scan.schemas import SCHEMAS
 from idcore.scan.tables import Tables
+from idcore.scan.undelivered import Lacking, Rows, keys_of, words_of
 from idcore.sources.copies import Joined, Which
 from idcore.sources.copies import joined as joined_copies
 from idcore.sources.inputs import Split
 from idcore.spark import attempts as tries
 from idcore.spark import retries, traces
-from idcore.spark.passes import Passes, Pieces
+from idcore.spark.passes import Passes
 
 NAMES = ("fates", "undelivered", "attempts")
 COUNTED = ("undelivered", "attempts", "traces_left_out")
-MOST_LISTED = 50_000  # rows of `undelivered`; the counts have all of them
-FEWEST_OF_SPLIT = 100  # of them a split gives at least so many, where it has them
+MOST_HELD = 50_000  # rows of `undelivered` and of `attempts` in memory; others are written as they come
+FEWEST_OF_SPLIT = 100  # a split with fewer that are listed writes no file of them
 _ROWS = 1 << 20
 _PIECE = 1 << 17  # messages with copies that are judged together
 _ODD = 0x2545F4914F6CDD1D
@@ -175,10 +178,22 @@ def _case(home: Home, group: Group) -> tuple[Home, Group]:
     return replace(home, topic="", queue=0, offset=0, end=beside(home.end)), alike
 
 
+class Made(NamedTuple):
+    """The tables `fates`, `undelivered`, `attempts` and `retries`; files with further rows; how many rows there are."""
+
+    tables: dict[str, pa.Table]
+    counted: dict[str, Any]
+    written: dict[str, list[Path]]
+
+
 def tables(
-    passes: Passes, evidence: StoreEvidence, scanned: Tables, copied: Sequence[bytes]
-) -> tuple[dict[str, pa.Table], dict[str, int]]:
-    """The tables `fates`, `undelivered`, `attempts` and `retries`; how many rows the second and third would have.
+    passes: Passes,
+    evidence: StoreEvidence,
+    scanned: Tables,
+    copied: Sequence[bytes],
+    folder: Path | None = None,
+) -> Made:
+    """What became of all messages. Without a folder for long tables, everything is in memory.
 
     `scanned` are the tables of the scan: which queues there are, and in which files something is wrong. `copied` has
     the copies of its splits.
@@ -190,7 +205,7 @@ def tables(
     groups = {topic: sorted(each) for topic, each in evidence.config.groups_by_topic().items()}
     traced = traces.topics_of(topics)
     if not has_copies and traced is None and not any(topic in groups for topic, _ in homes):
-        return {name: SCHEMAS[name].empty_table() for name in (*NAMES, "retries")}, dict.fromkeys(COUNTED, 0)
+        return Made({name: SCHEMAS[name].empty_table() for name in (*NAMES, "retries")}, dict.fromkeys(COUNTED, 0), {})
     read = passes.run(Tracing(traced), _since(passes, traced.since)) if traced is not None else []
     attempts = traces.attempts_of(data for _, data in read)
     found = joined_copies(copied)
@@ -199,6 +214,9 @@ def tables(
     deciding = _Judge(evidence, hidden_copies(evidence.store, unread, _seen(topics)))
     passes.check()
     cases = [_case_of(deciding, topic, queue, groups.get(topic, [])) for topic, queue in homes]
+    lacking = Lacking(
+        homes, [case.groups for case in cases], [case.verdicts for case in cases], deciding.names, UNDELIVERED
+    )
     wanted = [np.array([name in UNDELIVERED for name in deciding.names], bool)[case.verdicts] for case in cases]
     listed = [each.any(axis=0) if len(each) else np.zeros(each.shape[1:], bool) for each in wanted]
     plan = Queues(
@@ -210,10 +228,10 @@ def tables(
     )
     with ThreadPoolExecutor(1) as aside:
         failed = aside.submit(retries.table, copies.which, copies.rows, sorted({topic for topic, _ in homes}))
-        counts, ones = _counted(passes, plan)
-    made, counted = _Assembly(deciding, cases, copies, attempts, listed).tables(np.concatenate(counts), ones)
-    left_out = 0 if traced is None else traced.records - attempts.records
-    return made | {"retries": failed.result()}, counted | {"traces_left_out": left_out}
+        counted = _counted(passes, plan, lacking, folder)
+    made = _Assembly(deciding, cases, copies, attempts, lacking).tables(counted, folder)
+    made.counted["traces_left_out"] = 0 if traced is None else traced.records - attempts.records
+    return made._replace(tables=made.tables | {"retries": failed.result()})
 
 
 def _since(passes: Passes, offset: int) -> list[list[list[Split]]]:
@@ -252,44 +270,30 @@ def _seen(topics: pa.Table) -> dict[tuple[str, int], Seen]:
 # ---- on Spark
 
 
-def _counted(passes: Passes, plan: Queues) -> tuple[list[np.ndarray], list[Rows]]:
-    """Counts and single messages of each split: all that have copies, and the first that are listed.
+class _Counted(NamedTuple):
+    """Counts, single messages that have copies, and those of them without that are listed: in memory, and in files."""
 
-    A split gives few that are listed, or those of a long log would fill the driver. The first split gives as many as
-    the list has. Where others have more of its beginning, they are read again.
-    """
-    splits = sorted(
-        (split for partition in passes.partitions for task in partition for split in task),
-        key=lambda split: (split.number, split.start),
-    )
-    few = max(FEWEST_OF_SPLIT, -(-MOST_LISTED // len(splits)))
-    counts, ones = _pieces(passes.run(Counting(plan, few, MOST_LISTED)))
-    begins = np.cumsum([0, *(each.size for each in plan.listed)])
-    kinds = np.array([each.shape[-1] for each in plan.listed], np.int64)
-    is_listed = np.concatenate([np.zeros(0, np.bool_), *(each.ravel() for each in plan.listed)])
-    room, again = MOST_LISTED, []
-    for at, (own, some) in enumerate(zip(counts, ones, strict=True)):
-        queue = own[:, kernel.QUEUE]
-        places = begins[queue] + kinds[queue] * own[:, kernel.INTERVAL] + own[:, kernel.KIND]
-        number = int(own[is_listed[places], kernel.MESSAGES].sum())
-        if min(number, room) > np.count_nonzero(some.rows[:, kernel.ONE_WHY] == kernel.LISTED):
-            again.append(at)
-        room -= number
-        if room <= 0:
-            break
-    if again:
-        _, whole = _pieces(passes.run(Counting(plan, MOST_LISTED), [[[splits[at]]] for at in again]))
-        for at, every in zip(again, whole, strict=True):
-            ones[at] = every
-    return counts, ones
+    counts: list[np.ndarray]
+    ones: list[Rows]
+    listed: list[pa.Table]
+    written: list[Path]
 
 
-def _pieces(found: Pieces) -> tuple[list[np.ndarray], list[Rows]]:
-    """Counts and single messages of each split."""
-    counts = [
-        np.frombuffer(data, np.int64).reshape(-1, kernel.COUNT_COLUMNS) for kind, data in found if kind == "counts"
-    ]
-    return counts, [Rows.unpack(data, kernel.ONE_COLUMNS) for kind, data in found if kind == "ones"]
+def _counted(passes: Passes, plan: Queues, lacking: Lacking, folder: Path | None) -> _Counted:
+    """What the pass over all splits gives, in the order of the log. A split with many that are listed writes them."""
+    splits = sum(len(task) for partition in passes.partitions for task in partition)
+    few = max(FEWEST_OF_SPLIT, MOST_HELD // max(1, splits))
+    found = _Counted([np.zeros((0, kernel.COUNT_COLUMNS), np.int64)], [], [], [])
+    for kind, data in passes.run(Counting(plan, lacking, few, folder)):
+        if kind == "counts":
+            found.counts.append(np.frombuffer(data, np.int64).reshape(-1, kernel.COUNT_COLUMNS))
+        elif kind == "ones":
+            found.ones.append(Rows.unpack(data, kernel.ONE_COLUMNS))
+        elif kind == "listed":
+            found.listed.append(pa.ipc.open_stream(data).read_all())
+        else:
+            found.written.append(Path(data.decode()))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,9 +358,9 @@ class _Assembly:
         cases: Sequence[_Case],
         copies: _Left,
         attempts: traces.Attempts,
-        listed: Sequence[np.ndarray],
+        lacking: Lacking,
     ) -> None:
-        self.deciding, self.cases, self.copies, self.listed = deciding, cases, copies, listed
+        self.deciding, self.cases, self.copies, self.lacking = deciding, cases, copies, lacking
         self.attempts = attempts
         self.groups = sorted({group for case in cases for group in case.groups})
         self._numbers = {group: number for number, group in enumerate(self.groups)}
@@ -368,48 +372,30 @@ class _Assembly:
         self._rows: list[np.ndarray] = []  # queue, group, minute, verdict, figures
         self._most_rows = _ROWS  # more are folded
 
-    def tables(self, counts: np.ndarray, ones: Sequence[Rows]) -> tuple[dict[str, pa.Table], dict[str, int]]:
-        """The tables, and how many rows those that are cut would have.
+    def tables(self, counted: _Counted, folder: Path | None) -> Made:
+        """The tables, and how many rows those have that may be long.
 
         Messages with copies come in pieces in the order of the log, so that memory does not grow with what is made of
         them.
         """
-        counts = _merged(counts)
-        self._add(counts)
-        total, attempts, left = self._listed_in(counts), 0, MOST_LISTED
-        open_ones, tried = [self._first_listed(ones)], [SCHEMAS["attempts"].empty_table()]
-        self._find_ties(ones)
-        for some in _pieces_of(ones):
+        self._add(_merged(np.concatenate(counted.counts)))
+        listed = pa.concat_tables([SCHEMAS["undelivered"].empty_table(), *counted.listed])
+        lacked = Growing("undelivered", max(0, MOST_HELD - len(listed)), folder)
+        tried = Growing("attempts", MOST_HELD, folder)
+        self._find_ties(counted.ones)
+        for some in _pieces_of(counted.ones):
             copies, called = self._copied(some), self._traced(some)
             judged = self._add_single(some, copies, called)
             is_open = self._is_open(some.rows, judged)
-            total += int(np.count_nonzero(is_open))
-            open_ones.append(self._undelivered(some, np.flatnonzero(is_open)[:left], judged))
-            left -= len(open_ones[-1])
-            room = tries.MOST_ATTEMPTS - sum(map(len, tried))
-            table, number = tries.table(self._situation(some, copies, called, judged), room)
-            tried.append(table)
-            attempts += number
-        listed = pa.concat_tables(open_ones).sort_by("commit_log_offset")[:MOST_LISTED].combine_chunks()
-        made = dict(zip(NAMES, (self._fates(), listed, pa.concat_tables(tried).combine_chunks()), strict=True))
-        return made, {"undelivered": total, "attempts": attempts}
-
-    def _listed_in(self, counts: np.ndarray) -> int:
-        """How many of the counted messages a group has not consumed."""
-        total = 0
-        for queue in np.unique(counts[:, kernel.QUEUE]):
-            own = counts[counts[:, kernel.QUEUE] == queue]
-            total += int(own[self.listed[queue][own[:, kernel.INTERVAL], own[:, kernel.KIND]], kernel.MESSAGES].sum())
-        return total
-
-    def _first_listed(self, ones: Sequence[Rows]) -> pa.Table:
-        """The first of these; no copy says anything of them."""
-        rows, left = [SCHEMAS["undelivered"].empty_table()], MOST_LISTED
-        for part in ones:
-            listed = np.flatnonzero(part.rows[:, kernel.ONE_WHY] == kernel.LISTED)[:left]
-            rows.append(self._undelivered(part, listed, _Judged(*np.zeros((3, 0), np.int64))))
-            left -= len(listed)
-        return pa.concat_tables(rows)
+            if is_open.any():
+                lacked.add(self._undelivered(some, np.flatnonzero(is_open), judged))
+            tried.add(tries.table(self._situation(some, copies, called, judged)))
+        (first, others), (attempts, more) = lacked.close(), tried.close()
+        undelivered = pa.concat_tables([listed, first]).sort_by("commit_log_offset").combine_chunks()
+        written = {"undelivered": [*counted.written, *others], "attempts": more}
+        rows = len(undelivered) + sum(pq.read_metadata(path).num_rows for path in written["undelivered"])
+        made = dict(zip(NAMES, (self._fates(), undelivered, attempts), strict=True))
+        return Made(made, {"undelivered": rows, "attempts": tried.rows}, written)
 
     def _find_ties(self, ones: Sequence[Rows]) -> None:
         """Which copies name one of several messages with a key, and which keys a topic has several times."""
@@ -440,7 +426,7 @@ class _Assembly:
 
     def _put(self, counts: np.ndarray, group: np.ndarray, verdict: np.ndarray) -> None:
         minute = counts[:, kernel.MINUTE]
-        known = (minute >= 0) & (minute * _MINUTE_MS < tries.LAST_TIME)
+        known = (minute >= 0) & (minute * _MINUTE_MS < LAST_TIME)
         rows = np.empty((len(counts), 4 + len(_FIGURES)), np.int64)
         rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3] = (
             counts[:, kernel.QUEUE],
@@ -603,7 +589,7 @@ class _Assembly:
                 one[:, kernel.ONE_PLACE],
                 one[:, kernel.ONE_OFFSET],
                 one[:, kernel.ONE_TIME],
-                _words(keys_of(ones)),
+                words_of(keys_of(ones)),
             ),
             self.groups,
             tries.Copies(
@@ -650,10 +636,10 @@ class _Assembly:
             pa.array([case.topic for case in self.cases], pa.string()).take(pa.array(queue)),
             pa.array([case.queue for case in self.cases], pa.int64()).take(pa.array(queue)),
             pa.array(self.groups, pa.string()).take(pa.array(group)),
-            tries.times(summed["minute"].to_numpy() * _MINUTE_MS),
+            times(summed["minute"].to_numpy() * _MINUTE_MS),
             pa.array(self.deciding.names, pa.string()).take(pa.array(verdict)),
             *(summed["_".join(fold)] for fold in folds[:4]),
-            *(tries.times(summed["_".join(fold)].to_numpy()) for fold in folds[4:]),
+            *(times(summed["_".join(fold)].to_numpy()) for fold in folds[4:]),
         ]
         made = pa.table(columns, schema=SCHEMAS["fates"])
         order = ["topic", "queue_id", "group", "minute", "verdict"]
@@ -661,35 +647,14 @@ class _Assembly:
 
     def _undelivered(self, ones: Rows, places: np.ndarray, judged: _Judged) -> pa.Table:
         """Messages that a group has not consumed: those at some places of these."""
-        rows = ones.rows[places]
-        keys = _words(keys_of(Rows(rows, ones.texts)))
-        cases = rows[:, [kernel.ONE_QUEUE, kernel.ONE_INTERVAL, kernel.ONE_KIND]]
-        said: list[tuple[str, int]] = []
-        which = np.zeros(len(rows), np.int64)
-        for case, here in _each(cases):
-            which[here] = len(said)
-            said.append(self._said(case, ()))
-        own: dict[int, list[tuple[int, int]]] = {}
         row_of = np.full(len(ones.rows), -1, np.int64)
         row_of[places] = np.arange(len(places))
         here = np.flatnonzero(row_of[judged.home] >= 0)
         chosen = (row_of[judged.home[here]], judged.group[here], judged.verdict[here])
+        own: dict[int, list[tuple[str, str]]] = {}
         for at, group, verdict in zip(*(column.tolist() for column in chosen), strict=True):
-            own.setdefault(at, []).append((group, verdict))
-        for at, pairs in own.items():
-            which[at] = len(said)
-            said.append(self._said(cases[at].tolist(), pairs))
-        queue = pa.array(rows[:, kernel.ONE_QUEUE])
-        columns = [
-            pa.array([case.topic for case in self.cases], pa.string()).take(queue),
-            pa.array([case.queue for case in self.cases], pa.int64()).take(queue),
-            *(rows[:, column] for column in (kernel.ONE_PLACE, kernel.ONE_OFFSET, kernel.ONE_SIZE)),
-            tries.times(rows[:, kernel.ONE_TIME]),
-            pc.if_else(pc.equal(keys, ""), None, keys),
-            pa.array([groups for _, groups in said], pa.int64()).take(pa.array(which)),
-            pa.array([text for text, _ in said], pa.string()).take(pa.array(which)),
-        ]
-        return pa.table(columns, schema=SCHEMAS["undelivered"])
+            own.setdefault(at, []).append((self.groups[group], self.deciding.names[verdict]))
+        return self.lacking.table(Rows(ones.rows[places], ones.texts), own)
 
     def _is_open(self, rows: np.ndarray, judged: _Judged) -> np.ndarray:
         """Of each message with copies whether a group has not consumed it."""
@@ -710,16 +675,6 @@ class _Assembly:
     def _open_verdicts(self) -> np.ndarray:
         return np.array([name in UNDELIVERED for name in self.deciding.names] or [False], bool)
 
-    def _said(self, place: Sequence[int], judged: Sequence[tuple[int, int]]) -> tuple[str, int]:
-        """The groups that have not consumed a message of a queue, interval and kind, as JSON, and how many they are."""
-        (queue, interval, kind), names = place, self.deciding.names
-        case = self.cases[queue]
-        usual = zip(case.groups, case.verdicts[:, interval, kind].tolist(), strict=True)
-        every = {group: names[verdict] for group, verdict in usual}
-        every |= {self.groups[group]: names[verdict] for group, verdict in judged}
-        found = {group: every[group] for group in sorted(every) if every[group] in UNDELIVERED}
-        return json.dumps(found, ensure_ascii=False), len(found)
-
 
 def _coded_names(names: Sequence[str]) -> tuple[list[str], np.ndarray]:
     """Every different name, and which of them each is."""
@@ -733,14 +688,6 @@ def _kind(which: Which) -> int:
     if which.topic.startswith(DLQ_PREFIX) or (which.topic == SCHEDULE_TOPIC and which.real.startswith(DLQ_PREFIX)):
         return _DEAD
     return _QUEUED if which.topic.startswith(RETRY_PREFIX) else _WAITING
-
-
-def _words(texts: pa.ChunkedArray) -> pa.Array:
-    """As text; a byte that is not of any letter is replaced."""
-    try:
-        return texts.cast(pa.string()).combine_chunks()
-    except pa.ArrowInvalid:
-        return pa.array([each.decode("utf-8", "replace") for each in texts.to_pylist()], pa.string())
 
 
 def _each(rows: np.ndarray) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:

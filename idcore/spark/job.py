@@ -217,9 +217,11 @@ def scan(
             on_disk = [writer.submit(folder.write, others, lambda: check(stop))]
             judged = aside.submit(judge, tables, written, options, files, stop)
             if wants_fates(options):
-                more, counted = _fates(made, files, options, reporter, stop)
-                on_disk.append(writer.submit(folder.write, more, lambda: check(stop)))
-                tables |= more
+                more = _fates(made, files, options, reporter, stop, folder.large)
+                on_disk.append(writer.submit(folder.write, more.tables, lambda: check(stop)))
+                tables |= more.tables
+                written |= more.written
+                counted = more.counted
             reporter(replace(reporter.last, phase="writing", seconds_left=None))
             seen, of_ids = judged.result()  # of the dictionary, which has the tables of groups by now
             found = line_locations.place(findings.of_groups(seen, of_ids), files)
@@ -248,8 +250,13 @@ def wants_fates(options: ScanOptions) -> bool:
 
 
 def _fates(
-    scanned: Computed, files: Sequence[InputFile], options: ScanOptions, reporter: Reporter, stop: threading.Event
-) -> tuple[Tables, dict[str, Any]]:
+    scanned: Computed,
+    files: Sequence[InputFile],
+    options: ScanOptions,
+    reporter: Reporter,
+    stop: threading.Event,
+    folder: Path,
+) -> fates.Made:
     """What became of every message of a store in each group; for the summary also of which time the folder is."""
     spark = _session(options, stop)
     split_size = even(sum(file.size for file in files), options.split_size, _cores(spark))
@@ -260,10 +267,10 @@ def _fates(
         known = [*evidence.state(options.at or datetime.now(UTC), options.zone or machine_zone()), *evidence.files()]
         try:
             passes = Passes(spark, partitions, reporter, stop)
-            found, counted = fates.tables(passes, evidence, scanned.tables, scanned.copies)
+            found = fates.tables(passes, evidence, scanned.tables, scanned.copies, folder)
             check(stop)
-            found |= {"progress": progress.table(evidence, scanned.tables)}
-            return found, counted | {"evidence": [asdict(each) for each in known]}
+            found.tables["progress"] = progress.table(evidence, scanned.tables)
+            return found._replace(counted=found.counted | {"evidence": [asdict(each) for each in known]})
         except Exception as error:
             check(stop)
             health.refuse_gone(spark, error)

@@ -14,10 +14,10 @@ import pyarrow as pa
 from idcore.lookup.copies import group_in
 from idcore.message.model import DLQ_PREFIX
 from idcore.message.validators import SCHEDULE_TOPIC
+from idcore.scan.growing import LAST_TIME
 from idcore.scan.kernels import fates as kernel
 from idcore.scan.schemas import SCHEMAS
 from idcore.sources.copies import Which
-from idcore.spark.attempts import LAST_TIME
 
 LED_TO = ("retry", "dead_letter")
 _MINUTE_MS = 60_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import uuid
@@ -21,6 +20,7 @@ from idcore.errors import CoreError
 from idcore.scan.batches import batches
 from idcore.scan.crossing import EVERY_PART, FACTS, Fact, Report, What, fact_of, from_batches, reports_of, to_batch
 from idcore.scan.facts import scan_task
+from idcore.scan.growing import room_for_files
 from idcore.scan.kernels.encode import PARTS
 from idcore.scan.meter import Hand, Meter
 from idcore.scan.months import Months
@@ -148,13 +148,7 @@ def merge_with(months: Months | np.ndarray, folder: str | None, sent: int) -> Ca
 
 def _write(table: pa.Table, name: str, folder: Path, place: str) -> str:
     """A table too large for the driver to a file; an attempt that failed leaves a file that nobody asks for."""
-    if not folder.parent.is_dir():  # the driver has made it
-        folders = {"host": socket.gethostname(), "folder": str(folder.parent.parent)}
-        raise RuntimeError(
-            json.dumps(CoreError("worker_folder", folders).coded())
-        )  # to another process: see problem_of
-    folder.mkdir(exist_ok=True)
-    path = folder / f"{name}-{place}-{uuid.uuid4().hex[:8]}.parquet"
+    path = room_for_files(folder) / f"{name}-{place}-{uuid.uuid4().hex[:8]}.parquet"
     table = table.sort_by([(column, "ascending") for column in ORDER[name]])
     pq.write_table(table, path, compression="zstd", row_group_size=GROUP_ROWS)
     return str(path)

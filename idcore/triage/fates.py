@@ -1,16 +1,14 @@
-"""The tables `fates` and `undelivered` of a run: groups by time, counts, the messages that groups lack. Draws nothing.
+"""The table `fates` of a run: groups by time, and counts. Draws nothing.
 
-A figure counts a message once for each group. Both tables are filtered alike, so the list has what the counts have,
-unless the scan cut the list.
+A figure counts a message once for each group. The list of `undelivered` is filtered alike, so it has what the counts
+have.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +17,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from idcore import export, limits, times
+from idcore import times
 from idcore.fate.levels import NAMES, NOT_CONSUMED, level_of, order_of
 from idcore.reader import Reader
 from idcore.triage.activity import CELLS, MINUTE, natural_step
 from idcore.triage.time_range import ALL_TIMES, TimeRange
 
-ORDERS = ("time", "-time", "worst", "place")
-MESSAGE = ("topic", "broker", "queue_id", "queue_offset", "commit_log_offset", "msg_id", "store_timestamp")
 _LACKING = len(NOT_CONSUMED)
 _KEY = ("topic", "broker", "queue_id", "group", "verdict")
 _COUNTED = (*_KEY, "minute", "messages", "first_store_timestamp")
@@ -171,99 +167,6 @@ def heat(rows: pd.DataFrame) -> Heat:
     worst, lacking = (of_level > 0).argmax(axis=1), of_level[:, :_LACKING].sum(axis=1)
     order = sorted(range(len(names)), key=lambda at: (worst[at], -lacking[at], str(names[at])))
     return Heat([str(names[at]) for at in order], begins, step, found[order], undated)
-
-
-# ---- the messages
-
-
-@dataclass(frozen=True, slots=True)
-class Undelivered:
-    """The table `undelivered`. `lacking` has for each text of its column `verdicts` the groups and their verdicts."""
-
-    rows: pd.DataFrame
-    lacking: list[list[tuple[str, str]]]
-
-    @classmethod
-    def of_run(cls, run: Path) -> Undelivered:
-        """The whole table; equal texts are parsed once."""
-        table = _read(run / "undelivered", [*MESSAGE, "verdicts"])
-        verdicts = table["verdicts"].combine_chunks() if len(table) else pa.array([]).dictionary_encode()
-        texts = verdicts.dictionary.to_pylist()
-        rows = table.drop_columns(["verdicts"]).to_pandas()
-        rows["verdicts"] = verdicts.indices.to_numpy()
-        rows["msg_id"] = rows["msg_id"].astype(object).where(rows["msg_id"].notna(), None)
-        every = [sorted(json.loads(text).items(), key=lambda one: (order_of(one[1]), one[0])) for text in texts]
-        return cls(rows, every)
-
-    def select(self, asked: Asked, order: str = ORDERS[0]) -> Listed:
-        """The messages that are asked for, to the millisecond, each with its groups."""
-        own = [
-            [(group, code) for group, code in pairs if asked.group in ("", group) and asked.verdict in ("", code)]
-            for pairs in self.lacking
-        ]
-        number = np.array([len(pairs) for pairs in own], np.int64)[self.rows["verdicts"]]
-        mask = number > 0
-        if asked.topic:
-            mask &= (self.rows["topic"] == asked.topic).to_numpy()
-        if asked.shown or asked.cell:
-            mask &= asked.holds(self.rows["store_timestamp"]).to_numpy()
-        places = np.flatnonzero(mask)
-        rows = self.rows.iloc[places]
-        by = ["store_timestamp", "commit_log_offset"]
-        if order == "place":
-            by = [name for name in (*_KEY[:3], "queue_offset") if name in rows]
-        if order == "worst":
-            worst = np.array([order_of(pairs[0][1])[1] if pairs else 0 for pairs in own], np.int64)
-            rows, by = rows.assign(worst=worst[rows["verdicts"]]), ["worst", *by]
-        rows = rows.sort_values(by, ascending=order != "-time", kind="stable")
-        return Listed(rows, own, np.cumsum(number[rows.index]))
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """Messages in their order, with the groups that are asked for; `ends` counts the rows up to each of them."""
-
-    messages: pd.DataFrame
-    lacking: list[list[tuple[str, str]]]
-    ends: np.ndarray
-
-    @property
-    def columns(self) -> list[str]:
-        """What a row has."""
-        return [*(name for name in MESSAGE if name in self.messages), "group", "verdict"]
-
-    def __len__(self) -> int:
-        """How many rows: one for each message and group."""
-        return int(self.ends[-1]) if len(self.ends) else 0
-
-    def rows(self, start: int = 0) -> Iterator[dict[str, Any]]:
-        """The rows from a number on."""
-        names = self.columns[:-2]
-        at = int(np.searchsorted(self.ends, start, side="right"))
-        skipped = start - (int(self.ends[at - 1]) if at else 0)
-        for row in self.messages.iloc[at:].itertuples():
-            own = {name: getattr(row, name) for name in names}
-            for group, verdict in self.lacking[row.verdicts][skipped:]:
-                yield own | {"group": group, "verdict": verdict}
-            skipped = 0
-
-    def page(self, start: int, count: int) -> list[dict[str, Any]]:
-        """So many of them."""
-        return list(islice(self.rows(start), count))
-
-    def taken(self) -> Iterator[dict[str, Any]]:
-        """The rows of a download: instants in ISO 8601."""
-        for row in islice(self.rows(), limits.figure("download_rows")):
-            at = row["store_timestamp"]
-            yield row | {"store_timestamp": None if pd.isna(at) else at.isoformat(timespec="milliseconds")}
-
-    def as_csv(self) -> bytes:
-        """The list as CSV."""
-        return export.csv_table(self.columns, (list(row.values()) for row in self.taken()))
-
-    def as_json(self) -> bytes:
-        """The list as JSON Lines."""
-        return export.file_of(export.json_lines(self.taken()))
 
 
 # ---- in words

@@ -59,7 +59,7 @@ def first(folder: Path, by: str, rows: int) -> pa.Table:
             order = [("key", "ascending" if rising else "descending"), ("ids", "descending"), ("place", "ascending")]
             kept = both.sort_by(order).slice(0, rows).combine_chunks()
     assert kept is not None
-    return _take(folder, kept["place"].to_numpy())
+    return take(folder, kept["place"].to_numpy())
 
 
 def _before(some: pa.Table, last: Mapping[str, Any], rising: bool) -> pa.ChunkedArray:
@@ -89,8 +89,8 @@ def where(folder: Path, wanted: Mapping[str, Sequence[Any]], rows: int) -> pa.Ta
                 places.append(begin + np.flatnonzero(hit))
                 begin += count
                 if sum(map(len, places)) >= rows:
-                    return _take(folder, np.concatenate(places)[:rows])
-    return _take(folder, np.concatenate(places))
+                    return take(folder, np.concatenate(places)[:rows])
+    return take(folder, np.concatenate(places))
 
 
 @dataclass
@@ -171,18 +171,18 @@ def _batches(folder: Path, columns: Iterable[str]) -> Iterator[pa.RecordBatch]:
             yield from file.iter_batches(_ROWS, columns=[name for name in wanted if name in file.schema_arrow.names])
 
 
-def _take(folder: Path, places: np.ndarray) -> pa.Table:
-    """The rows at these places, in their order; only parts of files that hold one are read."""
+def take(folder: Path, places: np.ndarray, columns: Sequence[str] | None = None) -> pa.Table:
+    """The rows at these places, in their order, or some columns; only parts of files that hold one are read."""
     order = np.argsort(places)
     sought, pieces, begin = places[order], [], 0
     for path in _files(folder):
         with pq.ParquetFile(path) as file:
-            pieces.append(file.schema_arrow.empty_table())
+            pieces.append(file.schema_arrow.empty_table().select(columns or file.schema_arrow.names))
             for group in range(file.num_row_groups):
                 end = begin + file.metadata.row_group(group).num_rows
                 low, high = np.searchsorted(sought, [begin, end])
                 if low < high:
-                    pieces.append(file.read_row_group(group).take(pa.array(sought[low:high] - begin)))
+                    pieces.append(file.read_row_group(group, columns).take(pa.array(sought[low:high] - begin)))
                 begin = end
     back = np.empty(len(order), np.int64)
     back[order] = np.arange(len(order))

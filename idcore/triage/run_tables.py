@@ -19,7 +19,7 @@ Key = Mapping[str, Any]
 # Of tables with more rows a page holds the first ones only, in the order in which it shows them.
 MOST_ROWS, FIRST_ROWS = 200_000, 2_000
 _ORDER = {"processes": "ids", "hosts": "count", "clients": "count", "brokers": "count"}
-_CUT = {*_ORDER, "counters", "activity", "copies", "fates"}
+_CUT = {*_ORDER, "counters", "activity", "copies", "fates", "undelivered", "attempts"}
 
 
 def is_large(name: str, rows: int) -> bool:

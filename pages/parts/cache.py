@@ -16,10 +16,11 @@ if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     import pandas as pd
 
     from idcore.occurrences.index import Filter, Index, Selection
-    from idcore.triage.fates import Undelivered
+    from idcore.triage.fates import Asked
     from idcore.triage.in_range import Brokers, InRange
     from idcore.triage.largest import Totals
     from idcore.triage.time_range import TimeRange
+    from idcore.triage.undelivered import Listed
 
 HashFuncs = dict[str | type[Any], Callable[[Any], Any]]
 
@@ -173,11 +174,19 @@ def every_point(run: Run, process: Key, shown: TimeRange) -> pd.DataFrame | None
 
 
 @st.cache_resource(max_entries=2, show_spinner=False, hash_funcs=_RUN)
-def fates(run: Run) -> tuple[pd.DataFrame, Undelivered]:
-    """What became of the messages of a store in each group: the counts, and those that a group has not consumed."""
+def fates(run: Run) -> pd.DataFrame:
+    """What became of the messages of a store in each group, counted."""
     from idcore.triage import fates
 
-    return fates.counted(run.path), fates.Undelivered.of_run(run.path)
+    return fates.counted(run.path)
+
+
+@st.cache_resource(max_entries=6, show_spinner=False, hash_funcs=_RUN)
+def undelivered(run: Run, asked: Asked, order: str) -> Listed:
+    """The messages that a group has not consumed: those that are asked for and come first."""
+    from idcore.triage.undelivered import Undelivered
+
+    return Undelivered.of_run(run.path).select(asked, order)
 
 
 @st.cache_data(max_entries=1, ttl=2, show_spinner=False)
@@ -225,5 +234,5 @@ def compared(digest: str, _make: Callable[[], Any]) -> Any:
 def forget_all() -> None:
     """Nothing is kept of any scan; what a page needs is read again."""
     st.cache_data.clear()
-    for kept in (lines, selection, in_range, brokers_in, _every_point, fates, compared):
+    for kept in (lines, selection, in_range, brokers_in, _every_point, fates, undelivered, compared):
         kept.clear()

@@ -4,6 +4,7 @@ import streamlit as st
 
 from idcore.triage import fates as core
 from idcore.triage import run_notes
+from idcore.triage.undelivered import ORDERS
 from pages.parts import cache
 from pages.parts.triage import fates, opened, time_range
 from pages.parts.view import view
@@ -16,11 +17,11 @@ heading("page.fate")
 # load
 run = opened.run_of("fate")
 fates.ready_or_stop(run, shown)
-every, undelivered = cache.fates(run)
+every = cache.fates(run)
 in_range = time_range.strip([core.by_minute(every)], shown, unit="lacking")
 asked = fates.choose(every, in_range, shown)
 rows, around = core.choose(every, asked), core.choose(every, asked.around)
-answer, oldest = core.lacking(rows), undelivered.select(asked.whole).page(0, 1)
+answer, oldest = core.lacking(rows), cache.undelivered(run, asked.whole, ORDERS[0]).page(0, 1)
 
 # show
 said(core.sentence(answer, oldest, asked.minutes, shown))
@@ -37,5 +38,5 @@ if len(rows):
     st.header(words("fate.counts"), anchor=False)
     fates.counts(rows, run, shown)
 with st.container(key="fate-list"):
-    notes += fates.messages(undelivered, asked, answer.total, run, shown)
+    fates.messages(asked, answer.total, run, shown)
 small_print([words("fate.read_only"), *notes, *run_notes.unread(cache.frame(run, "files"), words), zone_note(shown)])

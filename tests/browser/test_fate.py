@@ -10,8 +10,9 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from idcore.triage import fates
-from idcore.triage.fates import Asked, Undelivered
+from idcore.triage.fates import Asked
 from idcore.triage.time_range import TimeRange
+from idcore.triage.undelivered import Undelivered
 from tests.browser.harness import Console, visit
 from tests.browser.test_accessibility import problems_of_themes
 from tests.fate.test_tables import Messages

@@ -8,6 +8,7 @@ import json
 import random
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,10 @@ from idcore import catalogue
 from idcore.fate.levels import LEVELS, NAMES, NOT_CONSUMED, level_of, order_of
 from idcore.reader import Reader
 from idcore.scan.schemas import SCHEMAS
-from idcore.triage import fates
-from idcore.triage.fates import Asked, Undelivered
+from idcore.triage import fates, undelivered
+from idcore.triage.fates import Asked
 from idcore.triage.time_range import ALL_TIMES, TimeRange
+from idcore.triage.undelivered import Undelivered
 
 START = datetime(2026, 11, 20, 1, 50, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -97,7 +99,7 @@ def write(folder: Path, table: str, rows: list[dict[str, Any]]) -> None:
     made = pa.Table.from_pylist([{name: row.get(name) for name in schema.names} for row in rows], schema=schema)
     half = len(made) // 2  # two files: their dictionaries differ
     for number, part in enumerate((made.slice(0, half), made.slice(half))):
-        pq.write_table(part, folder / f"part-{number:05d}.parquet")
+        pq.write_table(part, folder / f"part-{number:05d}.parquet", row_group_size=100)
 
 
 ASKED = [
@@ -132,8 +134,12 @@ def test_counts_and_list_are_those_of_each_message_by_itself(messages: Messages,
     missing = [(row["commit_log_offset"], group, code) for row, group, code in wanted if group in lacking(row)]
     exact = [(row["commit_log_offset"], group, code) for row, group, code in messages.of(asked, True)]
     exact = [one for one in exact if one in missing]
-    for order in fates.ORDERS:
+    for order in undelivered.ORDERS:
         listed = Undelivered.of_run(run).select(asked, order)
+        first = Undelivered.of_run(run).select(asked, order, 5)
+        assert list(first.rows()) == list(islice(listed.rows(), len(first))) and first.total == len(listed)
+        assert len(first.messages) == min(5, len(listed.messages)) and listed.total == len(listed)
+        assert_ordered(list(listed.rows()), order)
         rows_of = [(row["commit_log_offset"], row["group"], row["verdict"]) for row in listed.rows()]
         assert sorted(rows_of) == sorted(exact) and len(listed) == len(exact)
         pages = [listed.page(start, 7) for start in range(0, len(listed), 7)]
@@ -142,6 +148,23 @@ def test_counts_and_list_are_those_of_each_message_by_itself(messages: Messages,
     assert answer.total == len(missing) and answer.messages == Counter(group for _, group, _ in missing)
     times = [row["at"] for row, group, _ in wanted if group in lacking(row) and row["at"]]
     assert answer.oldest == min(times, default=None)
+
+
+def assert_ordered(rows: list[dict[str, Any]], order: str) -> None:
+    """As a person sorts them; messages without a time are the last."""
+    late = [pd.isna(row["store_timestamp"]) for row in rows]
+    at = [0 if pd.isna(row["store_timestamp"]) else row["store_timestamp"].timestamp() for row in rows]
+    messages: dict[int, int] = {}
+    for row in rows:  # the worst of a message, in each of its rows
+        known = order_of(row["verdict"])[1]
+        messages[row["commit_log_offset"]] = min(known, messages.get(row["commit_log_offset"], known))
+    keys: dict[str, list[Any]] = {
+        "time": list(zip(late, at, (row["commit_log_offset"] for row in rows), strict=True)),
+        "-time": list(zip(late, (-each for each in at), (-row["commit_log_offset"] for row in rows), strict=True)),
+        "worst": [(messages[row["commit_log_offset"]], *rest) for row, *rest in zip(rows, late, at, strict=True)],
+        "place": [(row["topic"], row["queue_id"], row["queue_offset"]) for row in rows],
+    }
+    assert keys[order] == sorted(keys[order]), order
 
 
 @pytest.mark.parametrize("asked", ASKED)

@@ -20,8 +20,9 @@ from streamlit.testing.v1 import AppTest
 from idcore.catalogue import words
 from idcore.reports import roles
 from idcore.triage import failures, fates, finding_rows
-from idcore.triage.fates import Asked, Undelivered
+from idcore.triage.fates import Asked
 from idcore.triage.time_range import ALL_TIMES, TimeRange
+from idcore.triage.undelivered import Undelivered
 from pages.parts.charts import fate as charts
 from tests.fate.test_tables import MINUTE, START, Messages, write
 from tests.pages.conftest import RUN, make_run, reader
@@ -85,15 +86,27 @@ def test_what_a_link_asks_for_in_vain_is_said(run: Path, open_page: Open) -> Non
 
 
 def test_a_list_that_the_scan_cut_says_so(run: Path, open_page: Open) -> None:
-    rows = Undelivered.of_run(run).rows
+    rows = len(Undelivered.of_run(run))
     shutil.rmtree(run / "undelivered")
     made = Messages(3)
     made.rows = made.rows[:60]
     made.write(run.parent / "less")
     shutil.move(run.parent / "less" / "undelivered", run / "undelivered")
     app = open_page("fate", run=RUN, lang="en")
-    few = len(Undelivered.of_run(run).rows)
-    assert few < len(rows) and f"listed the first {few} messages by physical offset" in text(app)
+    few = len(Undelivered.of_run(run))
+    assert few < rows and f"listed the first {few} messages by physical offset" in text(app)
+
+
+def test_a_list_that_is_too_long_for_pages_says_what_they_show(
+    run: Path, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = Undelivered.of_run(run).select(Asked())
+    monkeypatch.setattr(Undelivered.select, "__defaults__", ("time", 60))
+    own, first = words("en"), int(whole.ends[59])
+    said = text(open_page("fate", run=RUN, lang="en"))
+    assert own("fate.list_said", n=own.count("row", whole.total)) in said
+    assert own("fate.list_first", first=first, taken=first, all=whole.total) in said
+    assert "listed the first" not in said, "the scan has all of them"
 
 
 def test_the_age_of_the_state_and_what_could_not_be_read_are_on_top(run: Path, open_page: Open) -> None:

@@ -9,6 +9,7 @@ from threading import Event
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from idcore.lookup.store_fates import StoreEvidence
 from idcore.scan.crossing import What
@@ -31,8 +32,10 @@ def run_here(passes: Passes, work: Callable[..., Iterator[Any]], partitions: Any
     return [(kind, data) for split in splits for _, kind, data in work([split])]
 
 
-def tables(root: Path, split: int = 1 << 30, given: Given | None = None) -> tuple[dict[str, pa.Table], dict[str, int]]:
-    """The tables of a store, and their counts."""
+def tables(
+    root: Path, split: int = 1 << 30, given: Given | None = None, folder: Path | None = None
+) -> tuple[dict[str, pa.Table], dict[str, int]]:
+    """The tables of a store with the rows of all their files, and their counts."""
     months = month_rows(AT, UTC)
     scanned = scan_local([str(root)], months, store=True)
     splits = list(split_files(list_store(str(root)), split))
@@ -41,4 +44,7 @@ def tables(root: Path, split: int = 1 << 30, given: Given | None = None) -> tupl
     nothing: Any = None
     with StoreFolder(root) as store:
         passes = Passes(nothing, [[[each]] for each in splits], Reporter(None), Event())
-        return fates.tables(passes, StoreEvidence(store, given), scanned, copied)
+        made = fates.tables(passes, StoreEvidence(store, given), scanned, copied, folder)
+    for name, paths in made.written.items():
+        made.tables[name] = pa.concat_tables([made.tables[name], *map(pq.read_table, paths)])
+    return made.tables, made.counted

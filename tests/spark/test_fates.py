@@ -27,8 +27,9 @@ from idcore.message import Record
 from idcore.message.attempts import Attempt, paired
 from idcore.message.trace import SubAfter, SubBefore
 from idcore.message.validators import SCHEDULE_TOPIC
+from idcore.scan import fates as scan_fates
 from idcore.simulate.situations import Situation
-from idcore.spark import attempts, fates, job
+from idcore.spark import fates, job
 from idcore.spark import traces as trace_records
 from idcore.spark.job import ScanOptions
 from idcore.spark.passes import Passes
@@ -445,14 +446,28 @@ def test_a_group_lacks_copies_where_its_queues_do_not_show_that_there_were_none(
 
 
 @pytest.mark.usefixtures("here")
-def test_more_than_are_listed_are_counted(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole, total = tables(made[0])
-    monkeypatch.setattr(fates, "MOST_LISTED", 50)
-    monkeypatch.setattr(fates, "FEWEST_OF_SPLIT", 1)
-    for size in (1 << 30, 30_011):
-        cut, counted = tables(made[0], size)
-        assert counted == total and cut["fates"] == whole["fates"]
-        assert cut["undelivered"].equals(whole["undelivered"].slice(0, 50))
+def test_rows_that_are_too_many_for_memory_are_all_in_files(
+    traced: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tables are the same as a whole. What is in memory is bounded, and a file has its rows in order."""
+    whole, total = tables(traced)
+    monkeypatch.setattr(fates, "MOST_HELD", 60)
+    monkeypatch.setattr(fates, "FEWEST_OF_SPLIT", 10)
+    monkeypatch.setattr(scan_fates, "GROUP_ROWS", 32)
+    monkeypatch.setattr(scan_fates, "_ROWS", 8)
+    for size in (1 << 30, 60_011):
+        folder = tmp_path / str(size) / ".large"
+        folder.parent.mkdir()
+        found, counted = tables(traced, size, folder=folder)
+        check(traced, (found | {"undelivered": found["undelivered"].sort_by("commit_log_offset")}, counted))
+        assert counted == total and found["fates"] == whole["fates"] and found["attempts"] == whole["attempts"]
+        names = [path.name.partition("-")[0] for path in folder.iterdir()]
+        assert names.count("attempts") == 1 < names.count("undelivered")
+        for path in folder.glob("undelivered-*"):
+            places = pq.read_table(path)["commit_log_offset"].to_pylist()
+            assert places == sorted(places) and pq.read_schema(path) == whole["undelivered"].schema
+        held = total["undelivered"] - sum(pq.read_metadata(path).num_rows for path in folder.glob("undelivered-*"))
+        assert held <= 60 + 10 * -(-traced.joinpath("commitlog", "0" * 20).stat().st_size // size)
 
 
 @pytest.mark.usefixtures("spark")
@@ -515,15 +530,11 @@ def test_a_scan_on_spark_writes_all_three_tables_and_says_of_what(traced: Path, 
 
 
 @pytest.mark.usefixtures("here")
-def test_attempts_have_every_outcome_and_are_cut_and_counted(traced: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole, counted = tables(traced)
+def test_attempts_have_every_outcome(traced: Path) -> None:
+    whole, _ = tables(traced)
     outcomes = {"success", "time_out", "exception", "null", "failed", "running", None}
     outcomes |= {"retried", "dead", "retry_waiting", "retry_queued", "consumed_on_retry"}
     assert set(whole["attempts"]["outcome"].to_pylist()) == outcomes
-    monkeypatch.setattr(attempts, "MOST_ATTEMPTS", 70)
-    cut, again = tables(traced, 30_011)
-    assert again == counted and cut["fates"] == whole["fates"]
-    assert cut["attempts"].equals(whole["attempts"].slice(0, 70))
 
 
 @pytest.mark.usefixtures("here")

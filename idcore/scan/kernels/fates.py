@@ -77,7 +77,7 @@ HAS_COPIES, LISTED = 1, 2  # why: copies may have its key, and it is not counted
 # Of a queue: the edges of its intervals, where these are listed, how many kinds of messages it has, and its tags.
 FIRST_EDGE, EDGES_END, FIRST_LISTED, KINDS, FIRST_TAG, TAGS_END = range(6)
 # State of a walk, behind the place AT.
-ROWS, TEXTS, COUNTS, LEFT, TRACES = range(1, 6)
+ROWS, TEXTS, COUNTS, TRACES = range(1, 5)
 STATE_SIZE = 8
 _MINUTE_MS = 60_000
 _SEED_1, _SEED_2, _SEED_3 = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
@@ -404,8 +404,8 @@ def _count(counts, state, recent, values):
 def messages(log, plan, counts, recent, out, state):
     """Counts the messages that begin from state[AT] up to `stop`; returns what ended the walk.
 
-    One whose key a copy has is given by itself instead. The first state[LEFT] that a group has not consumed are given
-    too. `recent` has the last row of each queue and kind.
+    One whose key a copy has is given by itself instead. One that a group has not consumed is given too. `recent` has
+    the last row of each queue and kind.
     """
     log, plan, out = borrowed(log), borrowed(plan), borrowed(out)
     raw, filled, stop, base, end = log
@@ -437,9 +437,8 @@ def messages(log, plan, counts, recent, out, state):
                 kind += 2 * _tag_of(p + U(properties), size - properties, plan, queue)
             if why == 0:
                 _count(counts, state, recent, (queue, time // _MINUTE_MS, interval, kind, size, place, time))
-                if plan.listed[plan.spans[queue, FIRST_LISTED] + kinds * interval + kind] and state[LEFT] > 0:
+                if plan.listed[plan.spans[queue, FIRST_LISTED] + kinds * interval + kind]:
                     why = LISTED
-                    state[LEFT] -= 1
             if why:
                 row = state[ROWS]
                 one = out.rows[row]

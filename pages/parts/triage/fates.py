@@ -21,8 +21,9 @@ from idcore.runs import FATES, Run
 from idcore.triage import failures as core_failures
 from idcore.triage import fates as core
 from idcore.triage import time_range as ranges
-from idcore.triage.fates import Asked, Heat, Listed, Undelivered
+from idcore.triage.fates import Asked, Heat
 from idcore.triage.time_range import ALL_TIMES, TimeRange
+from idcore.triage.undelivered import ORDERS, Listed
 from pages.parts import browser, cache, scans
 from pages.parts.charts import fate as charts
 from pages.parts.charts.producers import step_text
@@ -184,31 +185,32 @@ def counts(rows: pd.DataFrame, run: Run, view: View) -> None:
     filters.takeaway(found, "fates")
 
 
-def messages(every: Undelivered, asked: Asked, lacking: int, run: Run, view: View) -> list[str]:
-    """The messages that were not consumed, with a choice of order; what of them is small print.
+def messages(asked: Asked, lacking: int, run: Run, view: View) -> None:
+    """The messages that were not consumed, with a choice of order.
 
     `lacking`: how many the counts have.
     """
     words = view.words
     st.header(words("fate.list"), anchor=False)
     label = lambda name: words(f"fate.order_{name}")  # noqa: E731
-    switch = filters.switch("order", core.ORDERS)
-    order = st.selectbox(words("sort"), core.ORDERS, format_func=label, width=220, **switch)
-    found = every.select(asked, order or core.ORDERS[0])
+    switch = filters.switch("order", ORDERS)
+    order = st.selectbox(words("sort"), ORDERS, format_func=label, width=220, **switch)
+    found, whole = (cache.undelivered(run, *each) for each in ((asked, order or ORDERS[0]), (asked.whole, ORDERS[0])))
     if asked != asked.whole:
         st.caption(words("fate.list_exact", span=core.span_text(asked.cell or asked.shown, view)))
-    if len(every.select(asked.whole)) < lacking:  # beside the list, also where it is empty
-        numbers = {"n": len(found), "all": lacking, "most": len(every.rows)}
+    if whole.total < lacking:  # of an older scan; beside the list, also where it is empty
+        numbers = {"n": found.total, "all": lacking, "most": cache.rows(run, "undelivered")}
         cut = words("fate.list_cut", **{name: f"{value:,}" for name, value in numbers.items()})
         show_html(tag("p", cut, " ", words("fate.list_cut_do"), class_="mq-warning mq-note"))
     if not len(found):
         st.caption(words("fate.list_none"))
     else:
-        st.caption(words("fate.list_said", n=words.count("row", len(found))))
+        st.caption(words("fate.list_said", n=words.count("row", found.total)))
+        if (most := min(len(found), limits.figure("download_rows"))) < found.total:
+            numbers = {"first": len(found), "taken": most, "all": found.total}
+            st.caption(words("fate.list_first", **{name: f"{value:,}" for name, value in numbers.items()}))
         _page(found, run, view)
     browser.reveal(".st-key-fate-list", st.session_state.get("fate-turn", 0))
-    most = limits.figure("download_rows")
-    return [words("lines.taken_cut", most=f"{most:,}")] if len(found) > most else []
 
 
 def _page(found: Listed, run: Run, view: View) -> None:

@@ -1,0 +1,140 @@
+"""Messages that a consumer group has not consumed: rows of a pass to rows of their table. Judges nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from idcore.scan.growing import times
+from idcore.scan.kernels import fates as kernel
+from idcore.scan.schemas import SCHEMAS
+
+_CHUNK = 1 << 16
+_CODEC = pa.Codec("lz4_raw")
+Own = Mapping[int, Sequence[tuple[str, str]]]  # of some rows the groups whose verdicts are others, with these
+
+
+class Rows(NamedTuple):
+    """Rows of single messages, and the texts that they lead to."""
+
+    rows: np.ndarray
+    texts: np.ndarray
+
+    def pack(self) -> bytes:
+        """How many rows, then both, compressed: on its way to the driver it is copied many times."""
+        head = np.array([len(self.rows)], np.int64)
+        whole = head.tobytes() + np.ascontiguousarray(self.rows).tobytes() + self.texts.tobytes()
+        return len(whole).to_bytes(8, "big") + _CODEC.compress(whole, asbytes=True)
+
+    def of(self, which: np.ndarray) -> Rows:
+        """Some of the rows, with their texts alone."""
+        rows, texts = self.rows[which], keys_of(Rows(self.rows[which], self.texts))
+        rows[:, kernel.ONE_TEXT] = np.cumsum(rows[:, kernel.ONE_TEXT + 1]) - rows[:, kernel.ONE_TEXT + 1]
+        return Rows(rows, np.concatenate([np.zeros(0, np.uint8), *map(_bytes_of, texts.chunks)]))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Rows], columns: int) -> Rows:
+        """Rows behind each other."""
+        begins = np.cumsum([0, *(len(part.texts) for part in parts)]).tolist()
+        rows = [part.rows.copy() for part in parts]
+        for own, begin in zip(rows, begins, strict=False):
+            own[:, kernel.ONE_TEXT] += begin
+        texts = [np.zeros(0, np.uint8), *(part.texts for part in parts)]
+        return cls(np.concatenate([np.zeros((0, columns), np.int64), *rows]), np.concatenate(texts))
+
+    @classmethod
+    def unpack(cls, data: bytes, columns: int) -> Rows:
+        """The rows again."""
+        whole = _CODEC.decompress(data[8:], int.from_bytes(data[:8], "big"), asbytes=True)
+        count = int(np.frombuffer(whole, np.int64, 1)[0])
+        rows = np.frombuffer(whole, np.int64, count * columns, 8).reshape(-1, columns)
+        return cls(rows, np.frombuffer(whole, np.uint8, offset=8 + rows.nbytes))
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """Which groups have not consumed what is in an interval. `verdicts` is a number for group, interval and kind."""
+
+    queues: Sequence[tuple[str, int]]
+    groups: Sequence[Sequence[str]]
+    verdicts: Sequence[np.ndarray]
+    names: Sequence[str]
+    undelivered: Collection[str]
+
+    def table(self, found: Rows, own: Own | None = None) -> pa.Table:
+        """The rows as the table has them; texts that recur are kept once."""
+        rows = found.rows
+        which, texts, groups = self._said(rows, own or {})
+        names = sorted({topic for topic, _ in self.queues})
+        topics = np.array([names.index(topic) for topic, _ in self.queues], np.int32)
+        queue, keys = rows[:, kernel.ONE_QUEUE], words_of(keys_of(found))
+        columns = [
+            pa.DictionaryArray.from_arrays(pa.array(topics[queue]), pa.array(names, pa.string())),
+            np.array([number for _, number in self.queues], np.int64)[queue],
+            *(rows[:, column] for column in (kernel.ONE_PLACE, kernel.ONE_OFFSET, kernel.ONE_SIZE)),
+            times(rows[:, kernel.ONE_TIME]),
+            pc.if_else(pc.equal(keys, ""), None, keys),
+            np.array(groups, np.int64)[which],
+            pa.DictionaryArray.from_arrays(pa.array(which), pa.array(texts, pa.string())),
+        ]
+        return pa.table(columns, SCHEMAS["undelivered"].names)
+
+    def _said(self, rows: np.ndarray, own: Own) -> tuple[np.ndarray, list[str], list[int]]:
+        """Which text is that of each row; the texts, and how many groups each has."""
+        begins = np.cumsum([0, *(each.shape[1] * each.shape[2] for each in self.verdicts)])
+        queue, interval, kind = (rows[:, at] for at in (kernel.ONE_QUEUE, kernel.ONE_INTERVAL, kernel.ONE_KIND))
+        kinds = np.array([each.shape[2] for each in self.verdicts], np.int64)
+        places = begins[queue] + kinds[queue] * interval + kind
+        first = np.full(int(begins[-1]) + 1, -1, np.int64)
+        first[places] = np.arange(len(rows))
+        used = np.flatnonzero(first >= 0)
+        said = [self._text(rows[row], ()) for row in first[used].tolist()]
+        first[used] = np.arange(len(used))
+        which = first[places].astype(np.int32)
+        known: dict[tuple[int, tuple[tuple[str, str], ...]], int] = {}
+        for row, pairs in own.items():
+            alike = int(places[row]), tuple(pairs)
+            if alike not in known:
+                known[alike] = len(said)
+                said.append(self._text(rows[row], pairs))
+            which[row] = known[alike]
+        return which, [text for text, _ in said], [count for _, count in said]
+
+    def _text(self, row: np.ndarray, own: Sequence[tuple[str, str]]) -> tuple[str, int]:
+        """The groups that have not consumed a message, as JSON, and how many they are."""
+        queue, interval, kind = (int(row[at]) for at in (kernel.ONE_QUEUE, kernel.ONE_INTERVAL, kernel.ONE_KIND))
+        usual = self.verdicts[queue][:, interval, kind].tolist()
+        every = dict(zip(self.groups[queue], (self.names[verdict] for verdict in usual), strict=True)) | dict(own)
+        found = {group: every[group] for group in sorted(every) if every[group] in self.undelivered}
+        return json.dumps(found, ensure_ascii=False), len(found)
+
+
+def keys_of(found: Rows) -> pa.ChunkedArray:
+    """The keys of single messages; those without one are empty."""
+    chunks = []
+    for begin in range(0, len(found.rows), _CHUNK):
+        starts, sizes = found.rows[begin : begin + _CHUNK, kernel.ONE_TEXT : kernel.ONE_TEXT + 2].T.copy()
+        edges = np.append(0, np.cumsum(sizes))
+        texts = np.empty(edges[-1], np.uint8)
+        kernel.gather(np.uint64(found.texts.ctypes.data), starts, sizes, texts)
+        buffers = [None, pa.py_buffer(edges), pa.py_buffer(texts)]
+        chunks.append(pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(starts), buffers))
+    return pa.chunked_array(chunks, pa.large_binary())
+
+
+def _bytes_of(texts: pa.LargeBinaryArray) -> np.ndarray:
+    return np.frombuffer(texts.buffers()[2] or b"", np.uint8)
+
+
+def words_of(texts: pa.ChunkedArray) -> pa.Array:
+    """As text; a byte that is not of any letter is replaced."""
+    try:
+        return texts.cast(pa.string()).combine_chunks()
+    except pa.ArrowInvalid:
+        return pa.array([each.decode("utf-8", "replace") for each in texts.to_pylist()], pa.string())
