@@ -25,6 +25,7 @@ from idcore.sources.unpack import READ_ERRORS
 _ROWS, _TEXTS, _COUNTS = 1 << 12, 1 << 20, 1 << 12
 _HINTS = 1 << 14
 _TRACES = 1 << 10
+_BITS = 4  # for each place of the table of keys
 
 
 def hashes_of(texts: pa.Array) -> np.ndarray:
@@ -44,6 +45,13 @@ def table_of(words: np.ndarray) -> np.ndarray:
     table = np.zeros(1 << max(4, (2 * len(words)).bit_length()), np.uint64)
     kernel.fill(words.view(np.uint64), table)
     return table
+
+
+def _bits_of(table: np.ndarray) -> np.ndarray:
+    """Of each hash in such a table a bit, in much less memory, which a processor has at hand."""
+    bits = np.zeros(max(1, _BITS * len(table) // 64), np.uint64)
+    kernel.mark(table[table != 0], bits)
+    return bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +91,7 @@ class Queues:
             np.concatenate([*self.edges, np.zeros(1, np.int64)]).astype(np.int64),
             np.concatenate([*(each.ravel() for each in self.listed), np.zeros(1, np.bool_)]),
             self.copied,
+            _bits_of(self.copied),
             np.array([(places[tag], len(tag)) for own in tags for tag in own], np.int64).reshape(-1, 2),
         )
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,8 @@ from idcore.scan.schemas import SCHEMAS
 
 _CHUNK = 1 << 16
 _CODEC = pa.Codec("lz4_raw")
-Own = Mapping[int, Sequence[tuple[str, str]]]  # of some rows the groups whose verdicts are others, with these
+_MOST_TEXTS = 1 << 14  # that are remembered
+Pairs = tuple[tuple[str, str], ...]  # groups and their verdicts
 
 
 class Rows(NamedTuple):
@@ -66,11 +68,15 @@ class Lacking:
     verdicts: Sequence[np.ndarray]
     names: Sequence[str]
     undelivered: Collection[str]
+    _known: dict[tuple[int, Pairs], tuple[str, int]] = field(default_factory=dict)
 
-    def table(self, found: Rows, own: Own | None = None) -> pa.Table:
-        """The rows as the table has them; texts that recur are kept once."""
+    def table(self, found: Rows, own: np.ndarray | None = None, pairs: Sequence[Pairs] = ((),)) -> pa.Table:
+        """The rows as the table has them; texts that recur are kept once.
+
+        `own` has for each row which of the `pairs` are of its own: groups of which its copies say something else.
+        """
         rows = found.rows
-        which, texts, groups = self._said(rows, own or {})
+        which, said = self._said(rows, np.int64(0) if own is None else own, pairs)
         names = sorted({topic for topic, _ in self.queues})
         topics = np.array([names.index(topic) for topic, _ in self.queues], np.int32)
         queue, keys = rows[:, kernel.ONE_QUEUE], words_of(keys_of(found))
@@ -80,35 +86,33 @@ class Lacking:
             *(rows[:, column] for column in (kernel.ONE_PLACE, kernel.ONE_OFFSET, kernel.ONE_SIZE)),
             times(rows[:, kernel.ONE_TIME]),
             pc.if_else(pc.equal(keys, ""), None, keys),
-            np.array(groups, np.int64)[which],
-            pa.DictionaryArray.from_arrays(pa.array(which), pa.array(texts, pa.string())),
+            np.array([groups for _, groups in said], np.int64)[which],
+            pa.DictionaryArray.from_arrays(which, pa.array([text for text, _ in said], pa.string())),
         ]
         return pa.table(columns, SCHEMAS["undelivered"].names)
 
-    def _said(self, rows: np.ndarray, own: Own) -> tuple[np.ndarray, list[str], list[int]]:
+    def _said(
+        self, rows: np.ndarray, own: np.ndarray | np.int64, pairs: Sequence[Pairs]
+    ) -> tuple[pa.Array, list[tuple[str, int]]]:
         """Which text is that of each row; the texts, and how many groups each has."""
-        begins = np.cumsum([0, *(each.shape[1] * each.shape[2] for each in self.verdicts)])
+        sizes = np.array([each.shape[1:] for each in self.verdicts], np.int64).reshape(-1, 2)
+        begins, kinds = np.cumsum([0, *sizes.prod(axis=1)]), sizes[:, 1]
         queue, interval, kind = (rows[:, at] for at in (kernel.ONE_QUEUE, kernel.ONE_INTERVAL, kernel.ONE_KIND))
-        kinds = np.array([each.shape[2] for each in self.verdicts], np.int64)
         places = begins[queue] + kinds[queue] * interval + kind
-        first = np.full(int(begins[-1]) + 1, -1, np.int64)
-        first[places] = np.arange(len(rows))
-        used = np.flatnonzero(first >= 0)
-        said = [self._text(rows[row], ()) for row in first[used].tolist()]
-        first[used] = np.arange(len(used))
-        which = first[places].astype(np.int32)
-        known: dict[tuple[int, tuple[tuple[str, str], ...]], int] = {}
-        for row, pairs in own.items():
-            alike = int(places[row]), tuple(pairs)
-            if alike not in known:
-                known[alike] = len(said)
-                said.append(self._text(rows[row], pairs))
-            which[row] = known[alike]
-        return which, [text for text, _ in said], [count for _, count in said]
+        alike = pa.array(places * len(pairs) + own).dictionary_encode()
+        said, edges = list[tuple[str, int]](), begins.tolist()
+        for place, number in (divmod(each, len(pairs)) for each in alike.dictionary.to_pylist()):
+            of_queue = bisect_right(edges, place) - 1
+            if (place, pairs[number]) not in self._known:
+                if len(self._known) == _MOST_TEXTS:
+                    self._known.clear()
+                of_interval, of_kind = divmod(place - edges[of_queue], int(kinds[of_queue]))
+                self._known[place, pairs[number]] = self._text(of_queue, of_interval, of_kind, pairs[number])
+            said.append(self._known[place, pairs[number]])
+        return alike.indices, said
 
-    def _text(self, row: np.ndarray, own: Sequence[tuple[str, str]]) -> tuple[str, int]:
+    def _text(self, queue: int, interval: int, kind: int, own: Pairs) -> tuple[str, int]:
         """The groups that have not consumed a message, as JSON, and how many they are."""
-        queue, interval, kind = (int(row[at]) for at in (kernel.ONE_QUEUE, kernel.ONE_INTERVAL, kernel.ONE_KIND))
         usual = self.verdicts[queue][:, interval, kind].tolist()
         every = dict(zip(self.groups[queue], (self.names[verdict] for verdict in usual), strict=True)) | dict(own)
         found = {group: every[group] for group in sorted(every) if every[group] in self.undelivered}

@@ -149,7 +149,7 @@ class _Rows:
             messages.msg_id.take(pa.array(home)),
             pa.array(self.found.groups, pa.string()).take(pa.array(group)),
             pa.array(number, mask=number < 0).cast(pa.int32()),
-            pa.array(self._outcomes(is_dead), pa.string()),
+            self._outcomes(is_dead),
             pa.array(["retry", "dead_letter"], pa.string()).take(pa.array(is_dead, mask=self._copy_of_end < 0)),
             *(times(each) for each in (stored, self._due(), self._began, self._ended)),
             self._calls,
@@ -164,31 +164,30 @@ class _Rows:
         due[known] = self.found.copies.due(self._waiting[known])
         return due
 
-    def _outcomes(self, is_dead: np.ndarray) -> list[str | None]:
+    def _outcomes(self, is_dead: np.ndarray) -> pa.Array:
         """What the trace says; else what followed; else what the rule says of the last attempt."""
-        attempts = self.found.attempts
-        success, code = _at(attempts.success, self._call), _at(attempts.code, self._call)
-        found: list[str | None] = []
-        for at, verdict in enumerate(self._verdicts()):
-            if success[at] >= 0:
-                found.append(outcome_of(bool(success[at]), None if code[at] == UNKNOWN else int(code[at])))
-            elif self._copy_of_end[at] >= 0:
-                found.append("dead" if is_dead[at] else "retried")
-            elif self.rows[at, 2] >= 0 and not self._is_last[at]:
-                found.append("retried")
-            elif (verdict == _RUNNING and self._begun[at] >= 0) or (verdict in _OF_COPY and self._copy[at] >= 0):
-                found.append(verdict)
-            else:
-                found.append(None)
-        return found
+        verdict, said = self._verdicts(), [*self.found.verdicts, "retried", "dead"]
+        retried, dead = len(said) - 2, len(said) - 1
+        of_copy = np.array([name in _OF_COPY for name in said], bool)[verdict] & (self._copy >= 0)
+        running = np.array([name == _RUNNING for name in said], bool)[verdict] & (self._begun >= 0)
+        found = np.where(of_copy | running, verdict, -1)
+        found[(self.rows[:, 2] >= 0) & ~self._is_last] = retried
+        found = np.where(self._copy_of_end < 0, found, np.where(is_dead == 1, dead, retried))
+        traced = np.flatnonzero(self._call >= 0)
+        calls, attempts = self._call[traced], self.found.attempts
+        traced, calls = (each[attempts.success[calls] >= 0] for each in (traced, calls))
+        ends, which = numbered(np.stack([attempts.success[calls], attempts.code[calls]], axis=1))
+        found[traced] = len(said) + which
+        said += [outcome_of(bool(success), None if code == UNKNOWN else code) for success, code in ends.tolist()]
+        return pa.array(said, pa.string()).take(pa.array(found, mask=found < 0))
 
-    def _verdicts(self) -> list[str]:
+    def _verdicts(self) -> np.ndarray:
         """Of each row what the rule says of its message and group."""
         count = len(self.found.groups)
         known = self.found.judged[:, 0] * count + self.found.judged[:, 1]
         order = np.argsort(known)
         places = order[np.searchsorted(known[order], self.rows[:, 0] * count + self.rows[:, 1])]
-        return [self.found.verdicts[number] for number in self.found.judged[places, 2].tolist()]
+        return self.found.judged[places, 2]  # type: ignore[no-any-return]
 
 
 def _at(column: np.ndarray, places: np.ndarray) -> np.ndarray:

@@ -124,6 +124,7 @@ class _Judge:
     names: list[str] = field(default_factory=list)
     _numbers: dict[str, int] = field(default_factory=dict)
     _known: dict[tuple[Home, Group], int] = field(default_factory=dict)
+    _alone: dict[tuple[Any, ...], list[int]] = field(default_factory=dict)
 
     def number(self, case: _Case, group: str, place: int, kind: int, copies: tuple[int, int, int]) -> int:
         """The verdict of a message; `copies` is the state of its copies, due time, and what the traces have."""
@@ -141,6 +142,19 @@ class _Judge:
                 self.names.append(code)
             self._known[alike] = self._numbers[code]
         return self._known[alike]
+
+    def alone(self, case: _Case, group: str, place: int) -> list[int]:
+        """The verdicts of messages at a place without copies and traces, of each kind.
+
+        Queues of a topic differ for a group in nothing but who may read them, and which offsets are past the place.
+        """
+        offsets = _offsets_of(self.evidence, case.topic, case.queue, group)
+        beside = tuple(None if each is None else each > place for each in offsets)
+        alike = (case.topic, group, self.evidence.home_at(case.topic, case.queue, place).readable, beside)
+        if alike not in self._alone:
+            nothing, kinds = (_NOTHING, _NO_DUE, _NOT_TRACED), range(2 + 2 * len(case.tags))
+            self._alone[alike] = [self.number(case, group, place, kind, nothing) for kind in kinds]
+        return self._alone[alike]
 
     def _attempt(self, seen: int) -> _Try:
         """An attempt, where all copies were stored at the instant of the folder."""
@@ -324,26 +338,27 @@ def _case_of(deciding: _Judge, topic: str, queue: int, groups: list[str]) -> _Ca
     case = _Case(topic, queue, groups, edges, verdicts, tags)
     places = np.array([case.place_of(interval) for interval in range(len(edges) + 1)], np.int64)
     for number, (group, mine) in enumerate(zip(groups, own, strict=True)):
-        segments = np.searchsorted(np.array(mine, np.int64), places, side="right")
-        for segment in np.unique(segments):
-            here = segments == segment
-            place = int(places[here][0])
-            for kind in range(verdicts.shape[2]):
-                alone = (_NOTHING, _NO_DUE, _NOT_TRACED)
-                verdicts[number, here, kind] = deciding.number(case, group, place, kind, alone)
+        starts = np.searchsorted(places, mine).tolist()  # where something changes for this group
+        for begin, end in pairwise([0, *starts, len(places)]):
+            if begin < end:
+                verdicts[number, begin:end] = deciding.alone(case, group, int(places[begin]))
     return case
 
 
 def _edges_of(evidence: StoreEvidence, topic: str, queue: int, group: str) -> list[int]:
     """The offsets of a queue at which something changes for a group."""
+    return sorted({each for each in _offsets_of(evidence, topic, queue, group) if each is not None})
+
+
+def _offsets_of(evidence: StoreEvidence, topic: str, queue: int, group: str) -> tuple[int | None, ...]:
+    """What a group has of a queue, and the end of the queue; None for what is not known."""
     config, key = evidence.config, (topic, group)
-    known = [
+    return (
         (config.offsets or {}).get(key, {}).get(queue),
         config.handed_out.get(key, {}).get(queue),
         config.broadcast.get(key, {}).get(queue),
         evidence.end_of(topic, queue),
-    ]
-    return sorted({each for each in known if each is not None})
+    )
 
 
 # ---- tables
@@ -651,10 +666,9 @@ class _Assembly:
         row_of[places] = np.arange(len(places))
         here = np.flatnonzero(row_of[judged.home] >= 0)
         chosen = (row_of[judged.home[here]], judged.group[here], judged.verdict[here])
-        own: dict[int, list[tuple[str, str]]] = {}
-        for at, group, verdict in zip(*(column.tolist() for column in chosen), strict=True):
-            own.setdefault(at, []).append((self.groups[group], self.deciding.names[verdict]))
-        return self.lacking.table(Rows(ones.rows[places], ones.texts), own)
+        own, sets = _sets(len(places), *chosen)
+        pairs = [tuple((self.groups[group], self.deciding.names[verdict]) for group, verdict in one) for one in sets]
+        return self.lacking.table(Rows(ones.rows[places], ones.texts), own, pairs)
 
     def _is_open(self, rows: np.ndarray, judged: _Judged) -> np.ndarray:
         """Of each message with copies whether a group has not consumed it."""
@@ -674,6 +688,24 @@ class _Assembly:
 
     def _open_verdicts(self) -> np.ndarray:
         return np.array([name in UNDELIVERED for name in self.deciding.names] or [False], bool)
+
+
+def _sets(
+    count: int, row: np.ndarray, group: np.ndarray, verdict: np.ndarray
+) -> tuple[np.ndarray, list[tuple[tuple[int, int], ...]]]:
+    """Which of the different sets of groups and verdicts each row has, and the sets; the first is empty."""
+    order = np.lexsort((group, row))
+    row, (pairs, which) = row[order], tries.numbered(np.stack([group, verdict], axis=1)[order])
+    begins = np.flatnonzero(np.diff(row, prepend=-1))
+    number = np.arange(len(row)) - np.repeat(begins, np.diff(begins, append=len(row)))  # of the pair in its row
+    of_row, sets = np.zeros(count, np.int64), list[tuple[tuple[int, int], ...]]([()])
+    for at in range(int(number.max(initial=-1)) + 1):
+        here = number == at
+        grown, new = np.unique(of_row[row[here]] * len(pairs) + which[here], return_inverse=True)
+        of_row[row[here]] = len(sets) + new
+        more = [divmod(each, len(pairs)) for each in grown.tolist()]
+        sets += [(*sets[old], tuple(pairs[pair].tolist())) for old, pair in more]
+    return of_row, sets
 
 
 def _coded_names(names: Sequence[str]) -> tuple[list[str], np.ndarray]:

@@ -103,7 +103,7 @@ class Traces(NamedTuple):
 
 class Plan(NamedTuple):
     """The queues of messages: rows with their names; in `spans` the columns FIRST_EDGE to TAGS_END; the keys of copies,
-    by hash; where in the names the tags that matter are."""
+    by hash, and before them a bit for each; where in the names the tags that matter are."""
 
     queues: np.ndarray
     names: np.ndarray
@@ -112,6 +112,7 @@ class Plan(NamedTuple):
     edges: np.ndarray
     listed: np.ndarray
     keys: np.ndarray
+    bits: np.ndarray
     tags: np.ndarray
 
 
@@ -151,6 +152,15 @@ def fill(words, table):
 
 
 @numba.njit(cache=True, nogil=True)
+def mark(words, bits):
+    """A bit for each hash, among 2**n: most hashes that are not in the table are not looked for there."""
+    mask = U(64 * bits.size - 1)
+    for word in words:
+        at = word >> U(8) & mask
+        bits[at >> U(6)] |= U(1) << (at & U(63))
+
+
+@numba.njit(cache=True, nogil=True)
 def gather(first, starts, sizes, out):
     """Texts one behind the other; `first` is the address that they begin from."""
     target, at = U(out.ctypes.data), 0
@@ -169,7 +179,10 @@ def gather(first, starts, sizes, out):
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
-def _has(table, word):
+def _has(table, bits, word):
+    at = word >> U(8) & U(64 * bits.size - 1)
+    if bits[at >> U(6)] >> (at & U(63)) & U(1) == U(0):
+        return False
     mask = U(table.size - 1)
     at = word >> U(8) & mask
     while table[at] != U(0):
@@ -431,7 +444,8 @@ def messages(log, plan, counts, recent, out, state):
             interval = _interval_of(plan, queue, place)
             key, key_size = _key_of(p + U(properties), size - properties)
             kind = 1 if key_size > 0 else 0
-            why = HAS_COPIES if kind and _has(plan.keys, hash_of(p + U(properties + key), key_size, _SEED_1)) else 0
+            word = hash_of(p + U(properties + key), key_size, _SEED_1)
+            why = HAS_COPIES if kind and _has(plan.keys, plan.bits, word) else 0
             kinds = plan.spans[queue, KINDS]
             if kinds > 2:
                 kind += 2 * _tag_of(p + U(properties), size - properties, plan, queue)
@@ -446,7 +460,7 @@ def messages(log, plan, counts, recent, out, state):
                 one[ONE_SIZE], one[ONE_INTERVAL], one[ONE_WHY], one[ONE_KIND] = size, interval, why, kind
                 text, target = state[TEXTS], U(out.texts.ctypes.data) + U(state[TEXTS])
                 if why == HAS_COPIES:
-                    one[ONE_KEY] = np.int64(hash_of(p + U(properties + key), key_size, _SEED_1))
+                    one[ONE_KEY] = np.int64(word)
                     one[ONE_KEY + 1] = np.int64(hash_of(p + U(properties + key), key_size, _SEED_2))
                     middle = put_hex(p + U(time_at + TIME), target, store)
                     put_hex(p + U(AT_OFFSET), middle, 8)
