@@ -5,14 +5,16 @@ Speaks ASGI as plain functions and dicts, so it depends on no web framework.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import secrets
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from idcore import limits, room
+from idcore import audit, limits, logs, metrics, room
 from idcore.errors import CoreError
 
 Scope = MutableMapping[str, Any]
@@ -102,22 +104,38 @@ class FrontDoor:
         engine: Callable[[], Any],
         root: Callable[[], Path],
         uploads: Uploads | None = None,
+        gauges: metrics.Gauges = lambda: ({}, {}),
     ) -> None:
         self.app, self.origins, self.base, self.engine, self.root = app, origins, base, engine, root
-        self.uploads = uploads
+        self.uploads, self.gauges = uploads, gauges
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        logs.REQUEST.set(secrets.token_hex(4))
         if scope["type"] == "websocket" and not is_own(scope["headers"], self.origins()):
             await receive()  # the handshake; to close before it is accepted refuses it with 403
             await send({"type": "websocket.close", "code": 1008})
         elif scope["type"] == "http" and scope["path"] == self.base() + HEALTH:
-            await _answer(send, readiness(getattr(self.engine(), "state", None), self.root()))
+            health = readiness(getattr(self.engine(), "state", None), self.root())
+            await _answer(send, json.dumps(health).encode(), "application/json")
+        elif scope["type"] == "http" and scope["path"] == self.base() + metrics.PATH:
+            await self._metrics(scope, send)
         elif scope["type"] == "http" and scope.get("method") == "PUT" and self.uploads is not None:
             await self._upload(self.uploads, scope, receive, _with_headers(send))
         elif scope["type"] == "http":
             await self.app(scope, receive, _with_headers(send))
         else:
             await self.app(scope, receive, send)
+
+    async def _metrics(self, scope: Scope, send: Send) -> None:
+        """For this machine and whom the administrator names; for others it is not there."""
+        peer, _ = scope.get("client") or (None, None)
+        if not metrics.may_read(peer, scope["headers"]):
+            await _plain(send, 404)
+            return
+        gauges, memory = await asyncio.to_thread(self.gauges)
+        health = readiness(getattr(self.engine(), "state", None), self.root())
+        body, kind = metrics.rendered({**gauges, "ready": health["state"] == "ready"}, memory)
+        await _answer(send, body, kind)
 
     async def _upload(self, uploads: Uploads, scope: Scope, receive: Receive, send: Send) -> None:
         """An upload says how large it is, or is not taken: it would be in memory before its end is known."""
@@ -180,6 +198,8 @@ def readiness(engine: str | None, root: Path) -> dict[str, Any]:
         reasons.append("runs_read_only")
     elif room.is_full(root):
         reasons.append("disk_full")
+    if not audit.is_writable():
+        reasons.append("audit_log")
     return {"state": "degraded" if reasons else "ready", "reasons": reasons, "spark": engine or "off"}
 
 
@@ -188,9 +208,8 @@ async def _plain(send: Send, status: int) -> None:
     await send({"type": "http.response.body", "body": b""})
 
 
-async def _answer(send: Send, value: dict[str, Any]) -> None:
-    body = json.dumps(value).encode()
-    kind = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")]
-    headers = [*kind, (b"content-length", str(len(body)).encode()), *HEADERS]
+async def _answer(send: Send, body: bytes, kind: str) -> None:
+    about = [(b"content-type", kind.encode()), (b"cache-control", b"no-store")]
+    headers = [*about, (b"content-length", str(len(body)).encode()), *HEADERS]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": body})

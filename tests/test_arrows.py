@@ -18,13 +18,14 @@ ROOT = Path(__file__).resolve().parent.parent
 # that has no row of its own: `pages.parts` are the parts on top, not their folders.
 IDS = {"idcore.catalogue", "idcore.errors", "idcore.safe_text", "idcore.layout", "idcore.ids", "idcore.loose_json"}
 IDS |= {"idcore.limits"}
+WATCH = {"idcore.metrics", "idcore.audit", "idcore.logs"}
 CORE = IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.message", "idcore.store", "idcore.remoting", "idcore.spark"}
 CORE |= {"idcore.sources", "idcore.simulate", "idcore.runs", "idcore.run_times", "idcore.lab", "idcore.findings"}
 CORE |= {"idcore.growth", "idcore.fate", "idcore.lookup", "idcore.times", "idcore.export", "idcore.triage"}
 CORE |= {"idcore.allowed", "idcore.intake", "idcore.occurrences", "idcore.zones", "idcore.memory", "idcore.journey"}
 CORE |= {"idcore.fate_list", "idcore.intake_texts", "idcore.reader", "idcore.reports", "idcore.store_uploads"}
 CORE |= {"idcore.decoding", "idcore.html", "idcore.lease", "idcore.front_door", "idcore.access"}
-CORE |= {"idcore.logins", "idcore.gate", "idcore.limits", "idcore.room"}
+CORE |= {"idcore.logins", "idcore.gate", "idcore.limits", "idcore.room"} | WATCH
 PARTS = CORE | {"pages.parts"}
 ARROWS: dict[str, set[str]] = {
     "idcore": set(),
@@ -42,18 +43,22 @@ ARROWS: dict[str, set[str]] = {
     "idcore.store_uploads": IDS | {"idcore.sources", "idcore.store"},
     "idcore.simulate": IDS | {"idcore.message", "idcore.store"},
     "idcore.lab": IDS | {"idcore.message", "idcore.store", "idcore.simulate", "idcore.times"},
-    "idcore.remoting": IDS | {"idcore.message"},
+    "idcore.remoting": IDS | {"idcore.message", "idcore.audit"},
     "idcore.fate": IDS,
-    "idcore.lookup": IDS | {"idcore.message", "idcore.remoting", "idcore.store", "idcore.fate"},
+    "idcore.lookup": IDS | {"idcore.message", "idcore.metrics", "idcore.remoting", "idcore.store", "idcore.fate"},
     "idcore.fate_list": IDS
-    | {"idcore.fate", "idcore.lookup", "idcore.message", "idcore.remoting", "idcore.runs", "idcore.scan.schemas"},
+    | {"idcore.fate", "idcore.lookup", "idcore.message", "idcore.remoting", "idcore.runs", "idcore.scan.schemas"}
+    | {"idcore.audit"},
     "idcore.journey": IDS | {"idcore.fate", "idcore.lookup", "idcore.message"},
     "idcore.lease": set(),
     "idcore.access": {"idcore.errors"},
     "idcore.logins": {"idcore.access"},
     "idcore.limits": {"idcore.errors", "idcore.safe_text"},
     "idcore.room": {"idcore.errors", "idcore.limits"},
-    "idcore.front_door": {"idcore.errors", "idcore.limits", "idcore.room"},
+    "idcore.metrics": {"idcore.catalogue", "idcore.errors"},
+    "idcore.audit": {"idcore.limits", "idcore.metrics"},
+    "idcore.logs": {"idcore.errors"},
+    "idcore.front_door": {"idcore.errors", "idcore.limits", "idcore.room"} | WATCH,
     "idcore.gate": {"idcore.front_door", "idcore.logins"},
     "idcore.runs": IDS | {"idcore.lease", "idcore.access", "idcore.room"},
     "idcore.run_times": IDS | {"idcore.runs"},
@@ -74,10 +79,12 @@ ARROWS: dict[str, set[str]] = {
     | {"idcore.message"},
     "idcore.occurrences": IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.sources"},
     "idcore.triage": IDS
+    | {"idcore.audit"}
     | {"idcore.runs", "idcore.growth", "idcore.findings", "idcore.intake", "idcore.scan", "idcore.occurrences"}
     | {"idcore.export", "idcore.fate", "idcore.fate_list", "idcore.reader", "idcore.reports", "idcore.times"}
     | {"idcore.intake_texts"},
     "idcore.spark": IDS
+    | WATCH
     | {
         "idcore.sources",
         "idcore.scan",
@@ -114,6 +121,7 @@ ONLY: dict[str, set[str]] = {
     "llvmlite": {"idcore.scan.kernels"},
     "streamlit": {"app", "pages"},
     "plotly": {"pages"},
+    "prometheus_client": {"idcore.metrics"},
 }
 HEAVY = ("pyspark", "numba", "llvmlite", "pandas", "pyarrow", "streamlit", "plotly")
 

@@ -734,6 +734,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "problem.comparison": "{name} is not a scan, but a comparison or a list of IDs. Open it on the Scans page.",
     "problem.not_comparison": "{name} is not a comparison. Choose two scans below.",
     "problem.disk": "Disk error on the server: {reason}.",
+    "problem.reference": "Its reference there: {reference}.",
     "problem.other": "Something went wrong here ({name}). The server's log has the details.",
     # the findings page and its report
     "page.findings": "Findings",

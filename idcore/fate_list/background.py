@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import shutil
 import threading
+import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from idcore import audit
+from idcore.audit import Who
 from idcore.errors import CoreError, coded
 from idcore.fate_list.asking import Asking, Wanted, ask
 from idcore.fate_list.tally import Tally, write
@@ -42,6 +45,7 @@ class Job:
 
     def __init__(self, run: Run, service: LookupService, wanted: Wanted, user: str) -> None:
         self.run = run
+        self._began = time.monotonic()
         self._service, self._wanted, self._user = service, wanted, user
         self._stop = threading.Event()
         self._unwanted = self._ended = False
@@ -49,6 +53,8 @@ class Job:
         self._asking = Asking(len(wanted.ids), is_waiting=True)
         self._thread = threading.Thread(target=self._work, name=f"fates-{run.name}", daemon=True)
         self.run.set_state("running")
+        facts = {"kind": FATES, "cluster": service.cluster.name, "ids": len(wanted.ids)}
+        audit.note("scan_begun", Who(user), run=run.name, **facts)
         self._thread.start()
 
     def _work(self) -> None:
@@ -80,6 +86,9 @@ class Job:
 
     def _end(self, state: str, problem: CoreError | None) -> None:
         self._ended = True
+        figures = {"cluster": self._service.cluster.name, "ids": self._asking.done, "error": problem and problem.code}
+        seconds = round(time.monotonic() - self._began, 3)
+        audit.scan_ended(Who(self._user), self.run.name, FATES, state, seconds=seconds, **figures)
         try:
             if self._unwanted:
                 shutil.rmtree(self.run.path)

@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 
-from idcore import limits
+from idcore import limits, metrics
 from idcore.errors import coded
 from idcore.fate import Verdict
 from idcore.fate.sentences import utc
@@ -168,6 +168,7 @@ class LookupService:
         return answer
 
     def _record(self, subject: str, user: str, result: str, asked: Sequence[str]) -> None:
+        metrics.count("lookups", cluster=self.cluster.name, outcome=result.partition(" ")[0])
         if self._audit is None:
             return
         try:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import os
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
+from idcore import audit
 from idcore.remoting.errors import TooManyLookups
 
 _LONGEST_ID = 300
@@ -21,11 +20,11 @@ class AuditLog:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._lock = threading.Lock()
 
     def write(self, at: datetime, user: str, cluster: str, looked_up: str, result: str, asked: Sequence[str]) -> None:
         """One look-up. OSError goes to the caller: what cannot be recorded is not looked up."""
         line = {
+            "what": "look_up",
             "at": at.isoformat(timespec="milliseconds"),
             "user": user[:_LONGEST_ID],
             "cluster": cluster,
@@ -33,14 +32,7 @@ class AuditLog:
             "result": result,
             "asked": list(asked),
         }
-        raw = (json.dumps(line, ensure_ascii=True) + "\n").encode()
-        with self._lock:
-            # One write of one line with O_APPEND: lines of several processes do not mix.
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-            try:
-                os.write(descriptor, raw)
-            finally:
-                os.close(descriptor)
+        audit.append(self._path, line)
 
 
 class RateLimit:

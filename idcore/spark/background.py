@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from idcore import audit, logs
+from idcore.audit import Who
 from idcore.errors import CoreError, coded
 from idcore.ids.clock import parse_zone, zone_text
-from idcore.runs import Run, RunError
+from idcore.runs import STORE, TEXT, Run, RunError
 
 from . import turns
 from .job import ScanOptions, problem_of, scan
 from .locate import locate
 from .watch import Cancelled, Progress, State
 
+LOG = logging.getLogger(__name__)
+
 
 class Job:
     """A scan of the console: runs in a thread of the server, outlives the page that began it."""
 
     def __init__(
-        self, run: Run, paths: Sequence[str], options: ScanOptions, names: dict[str, str] | None = None
+        self,
+        run: Run,
+        paths: Sequence[str],
+        options: ScanOptions,
+        names: dict[str, str] | None = None,
+        who: Who = audit.CONSOLE,
     ) -> None:
-        self.run = run
+        self.run, self.who = run, who
+        self._began, self._kind = time.monotonic(), STORE if options.store else TEXT
         self._stop = threading.Event()
         self._unwanted = False
         self._progress = Progress("waiting")
@@ -33,16 +45,18 @@ class Job:
             target=self._work, args=(list(paths), options, names), name=f"job-{run.name}", daemon=True
         )
         self.run.set_state("running", plan=_plan(paths, options, names))
+        audit.note("scan_begun", who, run=run.name, kind=self._kind, files=len(paths))
         self._thread.start()
 
     def _work(self, paths: list[str], options: ScanOptions, names: dict[str, str] | None) -> None:
         try:
-            with turns.of(paths, options.store).turn(self._stop, self._take_place):
+            with logs.of_run(self.run.name), turns.of(paths, options.store).turn(self._stop, self._take_place):
                 self._progress = replace(self._progress, place=0)
                 scan(paths, self.run.path, options, self._take, self._stop, names)
         except Cancelled:
             self._end("cancelled")
-        except Exception as error:  # noqa: BLE001  any error becomes part of the scan's record
+        except Exception as error:
+            LOG.exception("a scan failed", extra={"run": self.run.name})
             self._end("failed", problem_of(error))
         else:
             self._progress = replace(self._progress, bytes_done=self._progress.bytes_total, seconds_left=0.0)
@@ -51,7 +65,9 @@ class Job:
                 locating(self.run)
 
     def _end(self, state: State, error: CoreError | None = None) -> None:
-        self._progress = replace(self._progress, state=state, error=error)
+        self._progress = now = replace(self._progress, state=state, error=error)
+        figures = {"seconds": round(time.monotonic() - self._began, 3), "bytes": now.bytes_total, "ids": now.ids}
+        audit.scan_ended(self.who, self.run.name, self._kind, state, error=error and error.code, **figures)
         try:
             if self._unwanted:
                 shutil.rmtree(self.run.path)
@@ -124,10 +140,16 @@ _locating: dict[str, Locating] = {}
 _lock = threading.Lock()
 
 
-def start(run: Run, paths: Sequence[str], options: ScanOptions, names: dict[str, str] | None = None) -> Job:
+def start(
+    run: Run,
+    paths: Sequence[str],
+    options: ScanOptions,
+    names: dict[str, str] | None = None,
+    who: Who = audit.CONSOLE,
+) -> Job:
     """Begins a scan of `paths` into the scan's folder."""
     with _lock:
-        job = _jobs[run.name] = Job(run, paths, options, names)
+        job = _jobs[run.name] = Job(run, paths, options, names, who)
     return job
 
 
@@ -154,14 +176,19 @@ def locating(run: Run, again: bool = False) -> Locating:
         return going
 
 
-def again(run: Run) -> Job:
+def at_work() -> int:
+    """How many scans have not ended."""
+    return sum(not job.ended for job in list(_jobs.values()))
+
+
+def again(run: Run, who: Who = audit.CONSOLE) -> Job:
     """Begins a failed or cancelled scan again, as it was asked for."""
     plan = run.plan
     if plan is None:
         raise CoreError("scan_no_plan")
     if run.state not in ("failed", "cancelled"):
         raise CoreError("scan_not_ended")
-    return start(run, plan["paths"], _options(plan), plan["names"])
+    return start(run, plan["paths"], _options(plan), plan["names"], who)
 
 
 def _plan(paths: Sequence[str], options: ScanOptions, names: dict[str, str] | None) -> dict[str, Any]:

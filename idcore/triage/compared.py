@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from idcore import audit
+from idcore.audit import Who
 from idcore.errors import CoreError, coded, from_coded
 from idcore.ids.clock import from_ms, to_ms
 from idcore.intake import Dating, Source, keep, safe_name
@@ -343,7 +345,7 @@ def find(runs: Iterable[Mapping[str, Any]], digest: str) -> str | None:
     return next((str(row["name"]) for row in same if row["state"] == "done"), None)
 
 
-def make(here: Asked, dating: Dating, runs: Runs, digest: str, **facts: Any) -> Run:
+def make(here: Asked, dating: Dating, runs: Runs, digest: str, who: Who = audit.CONSOLE, **facts: Any) -> Run:
     """Compares, and keeps the answer as a run of its own; of an input that is not a scan's, a copy as well."""
     sides = [[source.name for source in side] for side in (here.before, here.after)]
     copied = [[] if name else list(side) for name, side in zip(here.of, (here.before, here.after), strict=True)]
@@ -359,15 +361,17 @@ def make(here: Asked, dating: Dating, runs: Runs, digest: str, **facts: Any) -> 
         "at": dating.at.isoformat(),
     }
     title = " / ".join(", ".join(names[:2]) for names in sides)
-    run = runs.create(title, "console", options, kind=COMPARE, **facts)
+    run, began = runs.create(title, "console", options, kind=COMPARE, **facts), time.monotonic()
+    audit.note("scan_begun", who, run=run.name, kind=COMPARE, bytes=here.size)
     try:
-        began = time.monotonic()
         keep(run, [source for side in copied for source in side])
         found = compare(here, dating, runs)
         _write(run, found, here, time.monotonic() - began)
     except (CoreError, OSError) as error:
+        audit.scan_ended(who, run.name, COMPARE, "failed", error=coded(error).code)
         run.set_state("failed", coded(error))
         raise
+    audit.scan_ended(who, run.name, COMPARE, "done", seconds=round(time.monotonic() - began, 3), bytes=here.size)
     run.set_state("done")
     return run
 

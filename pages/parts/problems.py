@@ -8,8 +8,9 @@ from typing import Any
 
 import streamlit as st
 
+from idcore import metrics
 from idcore.catalogue import Words
-from idcore.errors import CoreError
+from idcore.errors import CoreError, coded
 from idcore.reports.markdown import escaped
 from idcore.safe_text import for_visitor
 from idcore.triage import run_texts
@@ -19,6 +20,7 @@ from pages.parts.view import view
 
 def message(error: BaseException, words: Words) -> str:
     """What went wrong, for a callout: in the reader's language, without a traceback, without markup of a stranger."""
+    metrics.error(coded(error).code if isinstance(error, CoreError | OSError) else "")
     return escaped(public(run_texts.problem_text(error, words)))
 
 
@@ -32,9 +34,11 @@ def public(text: str) -> str:
     return for_visitor(text, [str(root) for root in scans.allowed_roots()])
 
 
-def show_error(error: BaseException) -> None:
-    """The message as a callout."""
-    st.error(message(error, view().words), icon=":material/error:")
+def show_error(error: BaseException, reference: str | None = None) -> None:
+    """The message as a callout; `reference` is what finds it in the server's log."""
+    words = view().words
+    more = " " + words("problem.reference", reference=reference) if reference else ""
+    st.error(message(error, words) + more, icon=":material/error:")
 
 
 @contextmanager

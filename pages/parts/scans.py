@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from idcore import allowed as places
-from idcore import limits, room
+from idcore import audit, limits, room
 from idcore.errors import CoreError
 from idcore.ids.identify import Case
 from idcore.intake import Dating, Source, digest_of, keep, twins
@@ -90,8 +90,22 @@ def remember(name: str) -> None:
     keep_while_here(name)
 
 
+def begun_here(run: Run) -> None:
+    """To see what one has begun is not to open it."""
+    st.session_state.setdefault("opened", set()).add(run.name)
+
+
+def _note_opened(name: str) -> None:
+    """A run that a visitor has opened has one line in the audit log, for each session."""
+    opened = st.session_state.setdefault("opened", set())
+    if name not in opened:
+        opened.add(name)
+        audit.note("run_opened", session.someone(), run=name)
+
+
 def keep_while_here(name: str) -> None:
     """A run that is not kept stays while this session does."""
+    _note_opened(name)
     try:
         if name not in st.session_state.get("held", ()) and not store().open(name).kept:
             hold(name)
@@ -281,7 +295,8 @@ def launch(
     from idcore.spark.job import SHARED_SPLIT_SIZE, ScanOptions
 
     options = ScanOptions(dated.zone, dated.source, dated.at, SHARED_SPLIT_SIZE, case, store=store)
-    background.start(run, paths, options, names)
+    begun_here(run)
+    background.start(run, paths, options, names, session.someone())
     remember(run.name)
     cache.forget_runs()
 
@@ -297,7 +312,8 @@ def again(name: str) -> None:
     if (folder := store_of(run)) is not None:
         store_in(Path(allowed(folder)))
     admit()
-    background.again(run)
+    begun_here(run)
+    background.again(run, session.someone())
     mine(run)
     remember(name)
     cache.forget_runs()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
+import secrets
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import parse_qs, urlencode
@@ -18,8 +20,7 @@ from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from idcore import catalogue, limits, memory
-from idcore.access import AccessError
+from idcore import catalogue, limits, logs, memory, metrics, room
 from idcore.errors import CoreError
 from idcore.front_door import FrontDoor
 from idcore.gate import LOGIN, Gate
@@ -30,18 +31,17 @@ from pages.parts.view import COOKIE
 LOG = logging.getLogger(__name__)
 NAME = "RocketMQ IDs"
 memory.use_one_heap()  # this is imported before the server has many threads
-try:
-    limits.check()
-except CoreError as wrong:  # a limit that nobody can read is none: the server does not start
-    raise SystemExit(f"error: {wrong.problem}") from None
 TIDY = 10  # seconds between two looks whether visits have ended
 
 
 def check_start() -> None:
-    """Ends the process, with a sentence, where it would be open to others without a login, or its roles are wrong."""
+    """Ends the process, with a sentence, where it would be open to others without a login, or a setting is wrong."""
     try:
         visitor.entrance()
-    except AccessError as error:
+        limits.check()
+        metrics.allowed()
+        logs.use_json(session.name)
+    except CoreError as error:
         sys.stderr.write(f"{error.problem}\n")
         raise SystemExit(2) from None
 
@@ -53,6 +53,7 @@ async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
     With the server goes what was not to be kept.
     """
     memory.use_one_heap()  # Arrow is here by now
+    logs.use_json(session.name)
     scans.warm_up()
     tidy = asyncio.create_task(_tidy())
     yield {}
@@ -67,6 +68,7 @@ async def _tidy() -> None:
         try:
             nobody = memory.forget_left(st.runtime.get_instance())
             await asyncio.to_thread(memory.tidy, forget_answers if nobody else None)
+            logs.use_json(session.name)
         except (AttributeError, TypeError, OSError):  # another version of Streamlit may keep its sessions differently
             LOG.exception("what ended visits held is not given back")
 
@@ -81,9 +83,29 @@ def forget_answers() -> None:
 
 def on_script_error(error: Exception) -> bool:
     """The last resort: an error that no page caught becomes one message, its traceback goes to the log."""
-    LOG.error("a page failed", exc_info=error)
-    problems.show_error(error)
+    reference = secrets.token_hex(4)
+    LOG.error("a page failed: error %s", reference, exc_info=error, extra={"error_id": reference})
+    problems.show_error(error, reference)
     return True
+
+
+def gauges() -> tuple[Mapping[str, float], Mapping[str, int]]:
+    """What is now: for the metrics."""
+    background, turns = sys.modules.get("idcore.spark.background"), sys.modules.get("idcore.spark.turns")
+    waiting = turns.waiting() if turns is not None else 0
+    sizes, engine, root = room.sizes(runs_root()), scans.engine(), runs_root()
+    manager = getattr(st.runtime.get_instance(), "_session_mgr", None)
+    now = {
+        "scans_running": max(0, background.at_work() - waiting) if background is not None else 0,
+        "scans_waiting": waiting,
+        "sessions": manager.num_active_sessions() if manager is not None else 0,
+        "spark_up": engine is not None and engine.state == "ready",
+        "runs_kept": len(sizes),
+        "runs_bytes": sum(sizes.values()),
+        "uploads_bytes": session.uploaded("")[1],
+        "disk_free_bytes": room.free(root),
+    }
+    return now, metrics.memory_of(os.getpid())
 
 
 class FirstPage:
@@ -177,7 +199,7 @@ def origins() -> Sequence[str]:
 
 
 MIDDLEWARE = [
-    Middleware(FrontDoor, origins, base, scans.engine, runs_root, session.UPLOADS),
+    Middleware(FrontDoor, origins, base, scans.engine, runs_root, session.UPLOADS, gauges),
     Middleware(Gate, visitor.entrance, visitor.ended, visitor.claims_of, base),
     Middleware(FirstPage),
 ]

@@ -7,18 +7,20 @@ import hashlib
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from idcore.audit import Who
 from idcore.errors import CoreError
 from idcore.front_door import Uploads
+from pages.parts import visitor
 
 
-def _uploaded(session: str) -> tuple[int, int]:
+def uploaded(session: str) -> tuple[int, int]:
     """Bytes of uploads in memory: of one session, and of all."""
     stored = getattr(getattr(st.runtime.get_instance(), "uploaded_file_mgr", None), "file_storage", {})
     sizes = {name: sum(len(file.data) for file in list(files.values())) for name, files in list(stored.items())}
     return sizes.get(session, 0), sum(sizes.values())
 
 
-UPLOADS = Uploads(_uploaded)
+UPLOADS = Uploads(uploaded)
 
 
 def _id() -> str | None:
@@ -26,16 +28,20 @@ def _id() -> str | None:
     return found.session_id if found is not None else None
 
 
-def name() -> str:
+def name() -> str | None:
     """What names this session in logs. It opens nothing, as the ID of the session would."""
     found = _id()
-    return hashlib.sha256(found.encode()).hexdigest()[:8] if found else "none"
+    return hashlib.sha256(found.encode()).hexdigest()[:8] if found else None
 
 
 def who() -> str:
     """Whom limits count: the login, else the session. Visitors behind one proxy may share an address."""
-    login = st.user.get("email") if st.user.get("is_logged_in") else None
-    return str(login or name())
+    return visitor.current().name or name() or "none"
+
+
+def someone() -> Who:
+    """Whom the audit log names: the login, else the address; and the session."""
+    return Who(visitor.current().name or st.context.ip_address or "local", name() or "none")
 
 
 def refused_upload() -> CoreError | None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import streamlit as st
 
-from idcore import export
+from idcore import audit, export
 from idcore.reports.markup import Html, emphasised, tag
+from pages.parts import session
 from pages.parts.view import View, link_params, view
 
 if TYPE_CHECKING:  # the decode page is up before pandas and Plotly are
@@ -111,9 +113,19 @@ def download(label: str, data: bytes | Callable[[], bytes], file: str, *, key: s
     """A file; from a function it is made when it is asked for.
 
     Where the page looks at a running scan the bytes must be there. Streamlit drops what was made for a click as soon as
-    anything on the page is drawn again.
+    anything on the page is drawn again. The audit log has a line for each download.
     """
-    st.download_button(label, data, file, mime, key=key, on_click="ignore", type="tertiary", icon=":material/download:")
+    taken = partial(audit.note, "downloaded", session.someone(), file=file, run=st.query_params.get("run"))
+    st.download_button(
+        label,
+        data if isinstance(data, bytes) else partial(_made, data, taken),
+        file,
+        mime,
+        key=key,
+        on_click=taken if isinstance(data, bytes) else "ignore",
+        type="tertiary",
+        icon=":material/download:",
+    )
 
 
 def downloads(rows: bytes | Callable[[], bytes], lines: bytes | Callable[[], bytes], file: str, key: str) -> None:
@@ -121,6 +133,11 @@ def downloads(rows: bytes | Callable[[], bytes], lines: bytes | Callable[[], byt
     with st.container(horizontal=True, gap="medium"):
         download("CSV", rows, f"{file}.csv", key=f"{key}-csv")
         download("JSON Lines", lines, f"{file}.jsonl", key=f"{key}-json", mime="application/x-ndjson")
+
+
+def _made(make: Callable[[], bytes], taken: Callable[[], None]) -> bytes:
+    taken()
+    return make()
 
 
 def page_link(address: str, label: str, *, icon: str | None = None, **params: str | Sequence[str] | None) -> None:

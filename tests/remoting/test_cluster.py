@@ -348,6 +348,7 @@ class TestAudit:
         log.write(at, "bob", "prod", "x" * 5_000, "unknown", [])
         first, second = (json.loads(line) for line in path.read_text().splitlines())
         assert first == {
+            "what": "look_up",
             "at": "2026-11-21T07:00:00.123+00:00",
             "user": "ann",
             "cluster": "prod",

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from idcore import audit
 from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.reports.markdown import escaped
@@ -15,7 +16,7 @@ from idcore.reports.markup import tag
 from idcore.runs import COMPARE, FATES, KINDS, LONGEST_NAME, PAGES, SCANS, STORE, Run, runs_root
 from idcore.triage import run_rows, run_texts
 from idcore.triage.run_rows import LIVE, STATES, Filter
-from pages.parts import cache, problems, scans
+from pages.parts import cache, problems, scans, session
 from pages.parts.runs import watch
 from pages.parts.view import into_address, view
 from pages.parts.widgets import page_link, page_of, pager, said, show_html
@@ -306,9 +307,11 @@ def _delete(name: str) -> None:
     run = scans.store().open(name)
     if run.pinned:
         return
+    run_kind = run.kind
     if (job := scans.job_of(run)) is not None:
         job.wait(10)
     scans.store().delete(run.name)
+    audit.note("run_deleted", session.someone(), run=run.name, kind=run_kind)
     state = st.session_state
     picked().discard(run.name)
     if state.get("run") == run.name:

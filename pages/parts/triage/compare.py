@@ -17,7 +17,7 @@ from idcore.triage import compared as core
 from idcore.triage import compared_texts, run_texts
 from idcore.triage.compared import SIDES, Asked, Compared, digest_of, size_of
 from idcore.triage.time_range import ALL_TIMES, TimeRange
-from pages.parts import cache, problems, scans
+from pages.parts import cache, problems, scans, session
 from pages.parts.runs import fate_lists, keeping
 from pages.parts.triage import lines, time_range
 from pages.parts.view import View, into_address, view
@@ -190,7 +190,7 @@ def made_of(here: Asked) -> Run:
     if known is not None and kept:
         return scans.store().open(known)
     scans.admit(here.size)
-    run = core.make(here, dating, scans.store(), digest, **({} if kept else scans.NOT_KEPT))
+    run = core.make(here, dating, scans.store(), digest, session.someone(), **({} if kept else scans.NOT_KEPT))
     cache.forget_runs()
     return run
 

@@ -1,0 +1,147 @@
+"""Counts of what the console does, for Prometheus: added up here, rendered when they are asked for. Names nobody.
+
+A label has few values: kinds, outcomes, codes of messages, clusters of the administrator. No user, no run, no path.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from idcore.catalogue import words
+from idcore.errors import refuse
+
+PATH = "_idcore/metrics"
+SETTING = "IDCORE_METRICS"
+OTHER = "other"
+# name: what it is, its labels
+COUNTERS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "scans": ("scans, comparisons and lists that ended", ("kind", "outcome")),
+    "scan_seconds": ("seconds that they took, with the time in the queue", ("kind",)),
+    "scan_bytes": ("bytes of input of scans that are done", ("kind",)),
+    "errors": ("errors that visitors saw, and those that ended scans", ("code",)),
+    "lookups": ("IDs and lists looked up in clusters", ("cluster", "outcome")),
+    "audit_failed": ("lines of the audit log that could not be written", ()),
+}
+GAUGES: Mapping[str, str] = {
+    "scans_running": "scans at work",
+    "scans_waiting": "scans in the queue",
+    "sessions": "sessions of browsers that are connected",
+    "spark_up": "1 if Spark is ready",
+    "runs_kept": "runs in the folder",
+    "runs_bytes": "bytes of the runs in the folder",
+    "uploads_bytes": "bytes of uploads in memory",
+    "disk_free_bytes": "bytes free on the disk of the runs",
+    "ready": "1 if health says ready",
+}
+_lock = threading.Lock()
+_counts: dict[tuple[str, tuple[str, ...]], float] = {}
+_FORWARDED = (b"forwarded", b"x-forwarded-for", b"x-real-ip", b"x-forwarded-host", b"via")
+
+
+def count(name: str, value: float = 1, **labels: str) -> None:
+    """Adds to a counter."""
+    key = name, tuple(labels[label] for label in COUNTERS[name][1])
+    with _lock:
+        _counts[key] = _counts.get(key, 0) + value
+
+
+def error(code: str) -> None:
+    """Counts an error by its code; what is not in the catalogue is another."""
+    count("errors", code=code if words().has(f"error.{code}") else OTHER)
+
+
+def allowed() -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+    """Who may read: this machine, and the addresses of the setting; nobody where it is `off`. CoreError if it is wrong.
+
+    It is asked for at the start too.
+    """
+    told = os.environ.get("IDCORE_METRICS", "").strip()
+    if told.lower() == "off":
+        return []
+    found = ["127.0.0.0/8", "::1/128"]
+    try:
+        return [ipaddress.ip_network(part.strip()) for part in (*found, *filter(str.strip, told.split(",")))]
+    except ValueError:
+        wanted = "addresses or networks with commas between them, or off"
+        raise refuse("setting_wrong", setting=SETTING, value=told[:100], wanted=wanted) from None
+
+
+def may_read(peer: str | None, headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Whether a request may read them. One that a proxy passed on comes from elsewhere, whatever its peer is."""
+    if any(name.lower() in _FORWARDED for name, _ in headers):
+        return False
+    try:
+        address = ipaddress.ip_address(peer or "")
+    except ValueError:
+        return False
+    mapped = getattr(address, "ipv4_mapped", None) or address
+    return any(mapped in network for network in allowed())
+
+
+def rendered(gauges: Mapping[str, float], memory: Mapping[str, int]) -> tuple[bytes, str]:
+    """The text, and its content type. A counter that nothing was added to is 0 where it has no label."""
+    from prometheus_client import CollectorRegistry
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+    from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+    from prometheus_client.registry import Collector
+
+    with _lock:
+        counts = dict(_counts)
+
+    class Own(Collector):
+        def collect(self) -> Iterable[Any]:
+            for name, (meaning, labels) in COUNTERS.items():
+                family = CounterMetricFamily(f"idcore_{name}", meaning, labels=labels)
+                rows = {values: value for (of, values), value in counts.items() if of == name}
+                for values, value in (rows or ({(): 0} if not labels else {})).items():
+                    family.add_metric(values, value)
+                yield family
+            for name, meaning in GAUGES.items():
+                if name in gauges:
+                    yield GaugeMetricFamily(f"idcore_{name}", meaning, value=gauges[name])
+            held = GaugeMetricFamily("idcore_memory_bytes", "memory of processes", labels=("process",))
+            for process, value in memory.items():
+                held.add_metric((process,), value)
+            yield held
+
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(Own())
+    return generate_latest(registry), CONTENT_TYPE_PLAIN_0_0_4
+
+
+def memory_of(pid: int, proc: Path = Path("/proc")) -> dict[str, int]:
+    """Resident bytes of a server, of its Java and of its workers; empty where the system has no /proc."""
+    parents: dict[int, tuple[int, str, int]] = {}
+    for folder in proc.glob("[0-9]*"):
+        try:
+            name, _, rest = (folder / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")
+        except OSError:  # it ended meanwhile
+            continue
+        fields = rest.split()
+        parents[int(folder.name)] = (
+            int(fields[1]),
+            name.partition("(")[2],
+            int(fields[21]) * os.sysconf("SC_PAGESIZE"),
+        )
+    if pid not in parents:
+        return {}
+    found = {"server": parents[pid][2], "java": 0, "workers": 0}
+    for child, (_, name, size) in parents.items():
+        if child != pid and _is_below(child, pid, parents):
+            found["java" if name == "java" else "workers"] += size
+    return found
+
+
+def _is_below(child: int, pid: int, parents: Mapping[int, tuple[int, str, int]]) -> bool:
+    seen = 0
+    while child in parents and child != pid and seen < len(parents):
+        child, seen = parents[child][0], seen + 1
+    return child == pid
+
+
+Gauges = Callable[[], tuple[Mapping[str, float], Mapping[str, int]]]

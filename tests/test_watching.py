@@ -1,0 +1,257 @@
+"""What an administrator sees: the audit log, metrics and the structured log. Starts no Spark and no server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from idcore import audit, limits, logs, metrics
+from idcore.audit import Who
+from idcore.errors import CoreError
+from idcore.front_door import HEALTH, FrontDoor, readiness
+from idcore.runs import Runs
+from idcore.spark import background
+from idcore.spark.background import Job
+from idcore.spark.job import ScanOptions
+from tests.test_front_door import HOST, asked
+
+ROOT = Path(__file__).resolve().parent.parent
+ANN = Who("ann@example.org", "0a1b2c3d")
+
+
+@pytest.fixture
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "audit.jsonl"
+    monkeypatch.setenv("IDCORE_AUDIT_LOG", str(path))
+    return path
+
+
+@pytest.fixture
+def counts(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, tuple[str, ...]], float]:
+    made: dict[tuple[str, tuple[str, ...]], float] = {}
+    monkeypatch.setattr(metrics, "_counts", made)
+    return made
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+# ---- the audit log
+
+
+def test_a_line_says_who_what_when_and_how_it_ended(log: Path) -> None:
+    audit.note("run_deleted", ANN, run="20261121-015500-a1b2c3", kind="text")
+    audit.note("downloaded", ANN, file="x" * 5_000)
+    first, second = lines(log)
+    at = first.pop("at")
+    assert at.endswith("+00:00") and len(at) == 29
+    assert first == {
+        "what": "run_deleted", "user": "ann@example.org", "session": "0a1b2c3d",
+        "run": "20261121-015500-a1b2c3", "kind": "text",
+    }  # fmt: skip
+    assert len(second["file"]) == audit.LONGEST and log.stat().st_mode & 0o777 == 0o600
+
+
+def test_without_the_setting_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("IDCORE_AUDIT_LOG", raising=False)
+    monkeypatch.chdir(tmp_path)
+    audit.note("login", ANN)
+    assert not list(tmp_path.iterdir()) and audit.is_writable()
+
+
+def test_a_full_file_is_renamed_and_the_oldest_goes(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IDCORE_AUDIT_BYTES", "1K")
+    monkeypatch.setenv("IDCORE_AUDIT_FILES", "3")
+    for number in range(40):
+        audit.append(log, {"number": number, "more": "x" * 100})
+    files = [log, log.with_name("audit.jsonl.1"), log.with_name("audit.jsonl.2")]
+    assert sorted(path.name for path in log.parent.iterdir()) == [path.name for path in files]
+    assert all(path.stat().st_size <= 1024 for path in files)
+    numbers = [line["number"] for path in reversed(files) for line in lines(path)]
+    assert numbers == list(range(40 - len(numbers), 40)) and len(numbers) > 16
+    monkeypatch.setenv("IDCORE_AUDIT_FILES", "1")
+    audit.append(log, {"number": 40, "more": "x" * 900})
+    assert [line["number"] for line in lines(log)] == [40]
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from idcore import audit
+for number in range(300):
+    audit.append(Path(sys.argv[1]), {"of": sys.argv[2], "number": number})
+"""
+
+
+def test_processes_that_write_and_rename_at_once_lose_no_line(log: Path) -> None:
+    bounds = {"IDCORE_AUDIT_BYTES": "2K", "IDCORE_AUDIT_FILES": "1000"}
+    going = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(log), name], cwd=ROOT, env={**os.environ, **bounds})
+        for name in "abc"
+    ]
+    assert [each.wait(60) for each in going] == [0, 0, 0]
+    found = [(line["of"], line["number"]) for path in log.parent.glob("audit*") for line in lines(path)]
+    assert sorted(found) == [(name, number) for name in "abc" for number in range(300)]
+    assert len(list(log.parent.glob("audit*"))) > 10
+
+
+def test_a_disk_that_becomes_full_leaves_no_half_line_and_is_counted(
+    log: Path, counts: dict[Any, float], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    audit.note("login", ANN)
+    real = os.write
+    monkeypatch.setattr(audit.os, "write", lambda descriptor, raw: real(descriptor, raw[:10]))
+    audit.note("login", ANN)
+    monkeypatch.undo()
+    assert len(lines(log)) == 1 and counts[("audit_failed", ())] == 1
+    assert "audit log" in caplog.text and "No space left" in caplog.text
+
+
+def test_an_audit_log_that_cannot_be_written_is_a_reason_of_health(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IDCORE_AUDIT_LOG", str(tmp_path / "gone" / "audit.jsonl"))
+    assert readiness("ready", tmp_path)["reasons"] == ["audit_log"]
+
+
+# ---- metrics
+
+
+def test_a_scan_is_begun_and_ended_in_the_audit_log_and_counted_without_names(
+    log: Path, counts: dict[Any, float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def scan(paths: list[str], *_: Any) -> None:
+        if "bad" in paths[0]:
+            raise CoreError("unreadable", {"path": paths[0], "why": "secret of a customer"})
+
+    monkeypatch.setattr(background, "scan", scan)
+    runs = Runs(tmp_path / "runs")
+    names = []
+    for path in ("good.log", "bad.log"):
+        run = runs.create(path)
+        Job(run, [path], ScanOptions(), None, ANN).wait(30)
+        names.append(run.name)
+    assert [(line["what"], line["run"], line.get("outcome"), line.get("error")) for line in lines(log)] == [
+        ("scan_begun", names[0], None, None), ("scan_ended", names[0], "done", None),
+        ("scan_begun", names[1], None, None), ("scan_ended", names[1], "failed", "unreadable"),
+    ]  # fmt: skip
+    assert "customer" not in log.read_text() and "good.log" not in log.read_text()
+    assert counts[("scans", ("text", "done"))] == counts[("scans", ("text", "failed"))] == 1
+    assert counts[("errors", ("unreadable",))] == 1
+    text, kind = metrics.rendered({"disk_free_bytes": 5e9}, {"server": 1 << 20})
+    families = {family.name: family for family in text_string_to_metric_families(text.decode())}
+    assert kind.startswith("text/plain; version=0.0.4") and families["idcore_scans"].type == "counter"
+    samples = {
+        (one.name, *sorted(one.labels.values())): one.value for each in families.values() for one in each.samples
+    }
+    assert samples["idcore_scans_total", "done", "text"] == 1
+    assert samples["idcore_disk_free_bytes",] == 5e9 and samples["idcore_memory_bytes", "server"] == 1 << 20
+    assert not any(name in text.decode() for name in (*names, "ann", "bad.log"))
+
+
+def test_an_unknown_code_is_another(counts: dict[Any, float]) -> None:
+    metrics.error("no_run")
+    metrics.error("made up by a stranger")
+    assert counts == {("errors", ("no_run",)): 1, ("errors", ("other",)): 1}
+
+
+@pytest.mark.parametrize(
+    ("setting", "peer", "headers", "read"),
+    [
+        ("", "127.0.0.1", [], True),
+        ("", "::1", [], True),
+        ("", "::ffff:127.0.0.1", [], True),
+        ("", "10.0.0.7", [], False),
+        ("", None, [], False),
+        ("", "testclient", [], False),
+        ("", "127.0.0.1", [(b"X-Forwarded-For", b"127.0.0.1")], False),  # a proxy of this machine passed it on
+        ("", "127.0.0.1", [(b"forwarded", b"for=10.0.0.1")], False),
+        ("10.0.0.7, 10.1.0.0/16", "10.0.0.7", [], True),
+        ("10.0.0.7,10.1.0.0/16", "10.1.2.3", [], True),
+        ("10.0.0.7,10.1.0.0/16", "10.2.2.3", [], False),
+        ("off", "127.0.0.1", [], False),
+    ],
+)
+def test_metrics_are_read_on_this_machine_and_where_the_setting_says(
+    setting: str, peer: str | None, headers: list[tuple[bytes, bytes]], read: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IDCORE_METRICS", setting)
+    assert metrics.may_read(peer, [HOST, *headers]) is read
+
+
+def test_who_may_not_read_metrics_does_not_see_that_they_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("IDCORE_METRICS", raising=False)
+    scope = {"type": "http", "path": f"/desk/{metrics.PATH}", "headers": [HOST], "client": ("10.0.0.7", 4242)}
+    start, body = asked(scope, tmp_path)
+    assert (start["status"], body["body"]) == (404, b"")
+    more: dict[str, Any] = {"gauges": lambda: ({"scans_waiting": 3}, {})}
+    start, body = asked({**scope, "client": ("127.0.0.1", 4242)}, tmp_path, **more)
+    assert (
+        start["status"] == 200 and b"idcore_scans_waiting 3.0" in body["body"] and b"idcore_ready 1.0" in body["body"]
+    )
+
+
+def test_a_wrong_setting_of_the_metrics_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IDCORE_METRICS", "prometheus.example")
+    with pytest.raises(CoreError, match="IDCORE_METRICS"):
+        metrics.allowed()
+
+
+def test_the_memory_of_children_is_that_of_java_and_of_workers() -> None:
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        held = metrics.memory_of(os.getpid())
+        assert held["server"] > 10 << 20 and held["workers"] > 0 and held["java"] >= 0
+    finally:
+        child.communicate(b"\n")
+
+
+# ---- the log
+
+
+def test_a_line_of_the_log_is_json_with_session_request_run_and_stack(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IDCORE_LOG", "json")
+    assert logs.wants_json()
+    form = logs.JsonLines(lambda: "0a1b2c3d")
+    record = logging.LogRecord("pages.x", logging.ERROR, "x.py", 1, "a page\nfailed: %s", ("why",), None)
+    record.error_id = "beef0001"
+    with logs.of_run("20261121-015500-a1b2c3"):
+        try:
+            raise ValueError("broken")
+        except ValueError:
+            record.exc_info = sys.exc_info()
+            text = form.format(record)
+    line = json.loads(text)
+    assert "\n" not in text and line["message"] == "a page\nfailed: why" and line["level"] == "error"
+    assert (line["session"], line["run"], line["error"]) == ("0a1b2c3d", "20261121-015500-a1b2c3", "beef0001")
+    assert "ValueError: broken" in line["stack"] and "run" not in json.loads(form.format(record))
+    monkeypatch.setenv("IDCORE_LOG", "yaml")
+    with pytest.raises(CoreError, match="IDCORE_LOG"):
+        logs.wants_json()
+
+
+def test_a_request_has_an_id_of_its_own(tmp_path: Path) -> None:
+    seen: list[str | None] = []
+
+    async def app(*_: Any) -> None:
+        seen.append(logs.REQUEST.get())
+
+    door = FrontDoor(app, list, lambda: "/", lambda: None, lambda: tmp_path)
+    with ThreadPoolExecutor(1) as apart:
+        for _ in range(2):
+            apart.submit(asyncio.run, door({"type": "http", "path": "/", "headers": []}, None, None)).result()  # type: ignore[arg-type]
+    assert seen[0] and seen[1] and seen[0] != seen[1] and HEALTH
+    assert limits.figure("audit_files") >= 1
