@@ -94,6 +94,15 @@ _ROWS = (
           "files of the audit log; the oldest is deleted", False),
     Limit("download_rows", "IDCORE_DOWNLOAD_ROWS", 100_000, "rows", "visitor", "lines.taken_cut",
           "rows in one download of a list; the page says when it is cut", False),
+    Limit(
+        "days",
+        "IDCORE_KEPT_DAYS",
+        None,
+        "days",
+        "all",
+        "",
+        "age at which scans are deleted; pinned ones stay, and the page Scans warns before",
+    ),
 )
 # fmt: on
 LIMITS: Mapping[str, Limit] = {row.name: row for row in _ROWS}

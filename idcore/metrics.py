@@ -25,6 +25,7 @@ COUNTERS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "scan_bytes": ("bytes of input of scans that are done", ("kind",)),
     "errors": ("errors that visitors saw, and those that ended scans", ("code",)),
     "lookups": ("IDs and lists looked up in clusters", ("cluster", "outcome")),
+    "runs_expired": ("runs deleted because of their age", ()),
     "audit_failed": ("lines of the audit log that could not be written", ()),
 }
 GAUGES: Mapping[str, str] = {

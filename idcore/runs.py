@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -27,6 +28,7 @@ TEXT, STORE, COMPARE, FATES = KINDS = ("text", "store", "compare", "fates")
 SCANS = (TEXT, STORE)
 PAGES = {COMPARE: "compare", FATES: "fate"}  # of the others, each with tables of its own
 STATES = ("new", "running", "done", "failed", "cancelled")
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 LONGEST_NAME = 120  # characters that a reader may call a scan
 
 
@@ -48,6 +50,20 @@ def write_text(path: Path, text: str) -> None:
     except OSError:
         spare.unlink(missing_ok=True)
         raise
+
+
+def _write_in_place(path: Path, text: str) -> bool:
+    """Writes over a file within the room that it has: a full disk has none for another. Whether it fits.
+
+    Who reads it in that instant may see half of it, as of a run that is being deleted.
+    """
+    raw = text.encode()
+    with path.open("r+b", buffering=0) as file:
+        if os.fstat(file.fileno()).st_blocks * 512 < len(raw):
+            return False
+        file.write(raw)
+        file.truncate(len(raw))
+    return True
 
 
 def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> None:
@@ -174,7 +190,12 @@ class Run:
         with _alone(self.path):
             held = self.facts
             held |= facts | {"options": held["options"] | (options or {})}
-            write_text(self.path / "run.json", json.dumps(held))
+            text = json.dumps(held)
+            try:
+                write_text(self.path / "run.json", text)
+            except OSError as error:
+                if error.errno not in _FULL or not _write_in_place(self.path / "run.json", text):
+                    raise
 
     def has(self, table: str) -> bool:
         """Whether the scan wrote this table."""

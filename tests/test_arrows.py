@@ -25,7 +25,7 @@ CORE |= {"idcore.growth", "idcore.fate", "idcore.lookup", "idcore.times", "idcor
 CORE |= {"idcore.allowed", "idcore.intake", "idcore.occurrences", "idcore.zones", "idcore.memory", "idcore.journey"}
 CORE |= {"idcore.fate_list", "idcore.intake_texts", "idcore.reader", "idcore.reports", "idcore.store_uploads"}
 CORE |= {"idcore.decoding", "idcore.html", "idcore.lease", "idcore.front_door", "idcore.access"}
-CORE |= {"idcore.logins", "idcore.gate", "idcore.limits", "idcore.room"} | WATCH
+CORE |= {"idcore.logins", "idcore.gate", "idcore.limits", "idcore.room", "idcore.retention"} | WATCH
 PARTS = CORE | {"pages.parts"}
 ARROWS: dict[str, set[str]] = {
     "idcore": set(),
@@ -61,6 +61,7 @@ ARROWS: dict[str, set[str]] = {
     "idcore.front_door": {"idcore.errors", "idcore.limits", "idcore.room"} | WATCH,
     "idcore.gate": {"idcore.front_door", "idcore.logins"},
     "idcore.runs": IDS | {"idcore.lease", "idcore.access", "idcore.room"},
+    "idcore.retention": {"idcore.audit", "idcore.limits", "idcore.metrics", "idcore.runs"},
     "idcore.run_times": IDS | {"idcore.runs"},
     "idcore.growth": set(),
     "idcore.times": {"idcore.errors", "idcore.ids"},

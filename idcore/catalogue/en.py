@@ -528,6 +528,8 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "runs.fit": "{n} of {of} match.",
     "runs.small": "Small pastes ({n})",
     "runs.small_help": "Pasted texts with up to {n} IDs. Pin or rename one to move it into the list.",
+    "runs.ends_soon": "Will be deleted on {at} because of its age. Pin it to keep it.",
+    "runs.ends": "Scans are deleted {days} days after they began, unless they are pinned.",
     "runs.no_upload": "Choose at least one file first.",
     "runs.no_path": "Enter a path on the server first.",
     "runs.no_file": "There is no file in {path}, so there is nothing to scan.",

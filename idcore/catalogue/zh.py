@@ -510,6 +510,8 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "runs.fit": "{of}中有 {n} 个符合条件。",
     "runs.small": "零散粘贴（{n}）",
     "runs.small_help": "粘贴的文本，最多含 {n} 个 ID。置顶或重命名后会移到列表中。",
+    "runs.ends_soon": "因保留期限将至，将于 {at} 删除。如需保留，请置顶。",
+    "runs.ends": "扫描在开始 {days} 天后删除，置顶的除外。",
     "runs.no_upload": "请先选择文件。",
     "runs.no_path": "请先填写服务器上的路径。",
     "runs.no_file": "{path} 里没有文件，没有可扫描的内容。",

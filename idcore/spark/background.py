@@ -56,7 +56,8 @@ class Job:
         except Cancelled:
             self._end("cancelled")
         except Exception as error:
-            LOG.exception("a scan failed", extra={"run": self.run.name})
+            if not isinstance(error, CoreError | OSError):
+                LOG.error("a scan failed", exc_info=error, extra={"run": self.run.name})
             self._end("failed", problem_of(error))
         else:
             self._progress = replace(self._progress, bytes_done=self._progress.bytes_total, seconds_left=0.0)

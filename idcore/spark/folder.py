@@ -13,7 +13,6 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from idcore.errors import CoreError, coded
-from idcore.runs import write_text
 from idcore.scan.schemas import GROUP_ROWS, OF_STORES
 from idcore.scan.tables import Tables
 
@@ -77,18 +76,23 @@ class TableFolder:
         shutil.rmtree(self.large, ignore_errors=True)
 
     def finish(self, summary: dict[str, Any]) -> None:
-        """Puts the tables in the place of what an earlier scan wrote. A folder without summary.json is unfinished."""
+        """Puts the tables in the place of what an earlier scan wrote. A folder without summary.json is unfinished.
+
+        The summary is written first, aside: on a full disk the earlier result stays.
+        """
+        aside = self.aside / "summary.json"
+        aside.write_text(json.dumps(summary, indent=1), encoding="utf-8")
         (self.path / "summary.json").unlink(missing_ok=True)
         moved = []
         for name in OF_STORES:  # an earlier scan may have been of a store
             if not (self.aside / name).exists() and (self.path / name).is_dir():
                 shutil.rmtree(self.path / name)
         try:
-            for table in sorted(self.aside.iterdir()):
+            for table in sorted(path for path in self.aside.iterdir() if path.is_dir()):
                 place = self.path / table.name
                 shutil.rmtree(place, ignore_errors=True)
                 moved.append(table.rename(place))
-            write_text(self.path / "summary.json", json.dumps(summary, indent=1))
+            aside.rename(self.path / "summary.json")
         except OSError:
             for place in moved:
                 shutil.rmtree(place, ignore_errors=True)

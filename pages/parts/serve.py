@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import math
 import os
 import secrets
 import sys
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
@@ -20,18 +23,18 @@ from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from idcore import catalogue, limits, logs, memory, metrics, room
+from idcore import catalogue, limits, logs, memory, metrics, retention, room
 from idcore.errors import CoreError
 from idcore.front_door import FrontDoor
 from idcore.gate import LOGIN, Gate
-from idcore.runs import runs_root
+from idcore.runs import Runs, runs_root
 from pages.parts import problems, scans, session, visitor
 from pages.parts.view import COOKIE
 
 LOG = logging.getLogger(__name__)
 NAME = "RocketMQ IDs"
 memory.use_one_heap()  # this is imported before the server has many threads
-TIDY = 10  # seconds between two looks whether visits have ended
+TIDY, HOUR = 10, 3600  # seconds between two looks whether visits have ended, and for runs that are too old
 
 
 def check_start() -> None:
@@ -62,10 +65,15 @@ async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
 
 
 async def _tidy() -> None:
-    """After a visit has ended, what it held goes back to the system, not only to this process."""
+    """After a visit has ended, what it held goes back to the system, not only to this process. Old runs go hourly."""
+    swept = -math.inf
     while True:
         await asyncio.sleep(TIDY)
         try:
+            if (now := time.monotonic()) - swept > HOUR:
+                swept = now
+                if await asyncio.to_thread(retention.sweep, Runs(runs_root()), datetime.now(UTC)):
+                    scans.cache.forget_runs()
             nobody = memory.forget_left(st.runtime.get_instance())
             await asyncio.to_thread(memory.tidy, forget_answers if nobody else None)
             logs.use_json(session.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from idcore import limits
 from idcore.runs import runs_root
 from idcore.triage.run_rows import LIVE
 from pages.parts.runs import begin, runlist
@@ -34,6 +35,7 @@ with right:
 small_print(
     [
         words("runs.kept", folder=str(runs_root())),
+        words("runs.ends", days=days) if (days := limits.value("days")) else "",
         zone_note(shown),
     ]
 )

@@ -6,7 +6,7 @@ import gc
 import json
 import os
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +90,19 @@ def test_pinned_runs_are_first_and_stay(open_page: Open, many: list[str], tmp_pa
     press(app, "Delete 2 scans")
     assert not app.exception and listed(app) == ["0", "4", "3"]
     assert {run.name for run in Runs(tmp_path / "runs").list()} == {many[n] for n in (0, 3, 4, 5, 6)}
+
+
+def test_a_run_that_will_be_deleted_for_its_age_says_when_and_how_to_keep_it(
+    open_page: Open, many: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IDCORE_KEPT_DAYS", "30")
+    created = (datetime.now(UTC) - timedelta(days=28)).isoformat()
+    change(tmp_path / "runs" / many[0], created=created)
+    change(tmp_path / "runs" / many[1], created=created, pinned=True)
+    app = open_page("runs")
+    assert shown(app).count("Pin it to keep it.") == 1 and "deleted 30 days after they began" in shown(app)
+    app.button(key=f"pin-{many[0]}").click().run()
+    assert "Pin it to keep it." not in shown(app) and not app.exception
 
 
 def test_what_was_pinned_after_the_page_was_drawn_stays(open_page: Open, many: list[str], tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from idcore import audit
+from idcore import audit, retention
 from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.reports.markdown import escaped
@@ -210,6 +210,8 @@ def about(row: Row, words: Words) -> None:
     facts += [tag("span", fact) for fact in (view().minute(row["created"]), *run_texts.figures(row, words))]
     broken = (row["summary"] or {}).get("failed_files", 0)
     notes = [("mq-warning", words.count("broken_file", broken))] if broken else []
+    if (end := retention.ends_soon(row, view().now())) is not None:
+        notes.append(("mq-warning", words("runs.ends_soon", at=view().minute(end))))
     if row["state"] == "failed":
         notes.append(
             ("mq-error", words("scan.failed", reason=problems.public(words.said(row["error"] or words("scan.gone")))))
