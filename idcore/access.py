@@ -15,11 +15,11 @@ from idcore.errors import CoreError
 
 Role = Literal["viewer", "triage", "look-up", "bodies", "admin"]
 ROLES: dict[Role, str] = {  # and what each is for
-    "viewer": "decodes, and sees the scans that are theirs",
-    "triage": "scans folders of the server, compares, and opens scans that others share",
-    "look-up": "asks clusters, each by its name",
-    "bodies": "sees bodies of messages",
-    "admin": "has everybody's scans, and sees how the console is set up",
+    "viewer": "decode, and see their own scans",
+    "triage": "scan folders of the server, compare, and open scans that others share",
+    "look-up": "ask clusters, each by its name",
+    "bodies": "see bodies of messages, next to another role that finds them",
+    "admin": "have everybody's scans, and see how the console is set up",
 }
 EVERY_ROLE = tuple(ROLES)
 ANY_CLUSTER = "*"
@@ -39,8 +39,8 @@ class Permission:
     pages: tuple[str, ...] = ()
 
 
-_READING = ("home", "decode", "anatomy", "lab", "runs", "message")
-_READING = (*_READING, "findings", "lines", "producers", "counters", "brokers", "fate")
+_OF_RUNS = ("findings", "lines", "producers", "counters", "brokers", "fate")
+_READING = ("home", "decode", "anatomy", "lab", "runs", "message", *_OF_RUNS)
 
 # The table. Pages, lists, buttons and functions ask it; docs/access.md and a test are made of it.
 PERMISSIONS: dict[str, Permission] = {

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
+from urllib.parse import quote, unquote
 
 from idcore.front_door import App, Message, Receive, Scope, Send
 from idcore.logins import Ended, Entrance, is_loopback
@@ -13,7 +14,10 @@ from idcore.logins import Ended, Entrance, is_loopback
 CLOSED = ("media/", "component/", "_stcore/")  # what is not the page itself, without a login
 OPEN = ("_stcore/health", "_stcore/host-config", "_stcore/stream")  # of these: they show the page that offers the login
 LOGOUT = "auth/logout"
-LOGIN = ("auth/login", LOGOUT, "oauth2callback")  # Streamlit's own addresses
+CALLBACK = "oauth2callback"
+LOGIN = ("auth/login", LOGOUT, CALLBACK)  # Streamlit's own addresses
+WANTED = "rocketmq-ids-wanted"  # a cookie: the link that somebody followed before the login
+LONGEST_LINK = 2_000
 
 
 class Gate:
@@ -42,7 +46,9 @@ class Gate:
             await self._with_login(entrance, scope, receive, send)
 
     async def _with_login(self, entrance: Entrance, scope: Scope, receive: Receive, send: Send) -> None:
-        path, now = scope["path"].removeprefix(self.base()), time.time()
+        # A server in front may have put a prefix of its own before the path: Streamlit's routes are without it.
+        path = scope["path"].removeprefix(scope.get("root_path", "")).removeprefix(self.base())
+        now = time.time()
         claims = self.claims(scope["headers"])
         left = 0.0 if self.ended().has(claims) else entrance.left(claims, now)
         if scope["type"] == "websocket":
@@ -52,8 +58,12 @@ class Gate:
             self.ended().end(claims, now)
         if left <= 0 and path.startswith(CLOSED) and path not in OPEN:
             await refuse(scope, receive, send)
-            return
-        await self.app(scope, receive, send)
+        elif path == CALLBACK:
+            await self.app(scope, receive, _sent_on(send, wanted(scope["headers"], self.base()), self.base()))
+        elif left <= 0 and is_page(scope):
+            await self.app(scope, receive, _with_header(send, remembered(scope)))
+        else:
+            await self.app(scope, receive, send)
 
 
 def _may_come(scope: Scope, entrance: Entrance) -> bool:
@@ -79,6 +89,50 @@ def until(receive: Receive, seconds: float) -> Receive:
             return {"type": "websocket.disconnect", "code": 1000}
 
     return receiving
+
+
+def is_page(scope: Scope) -> bool:
+    """Whether a browser asks for a page to look at, and not for the way of a login."""
+    asked = b",".join(value for name, value in scope["headers"] if name.lower() == b"accept")
+    way = scope["path"].endswith(tuple(f"/{one}" for one in LOGIN))
+    return scope["type"] == "http" and scope["method"] == "GET" and b"text/html" in asked and not way
+
+
+def remembered(scope: Scope) -> tuple[bytes, bytes]:
+    """The link as a cookie of ten minutes: Streamlit leads everybody who logs in to the first page."""
+    query = scope.get("query_string", b"").decode("latin-1")
+    link = quote(f"{scope['path']}?{query}" if query else scope["path"], safe="")[:LONGEST_LINK]
+    return b"set-cookie", f"{WANTED}={link}; Path=/; Max-Age=600; HttpOnly; SameSite=Lax".encode()
+
+
+def wanted(headers: Iterable[tuple[bytes, bytes]], base: str) -> str | None:
+    """The link of that cookie; only a path of this console, or it would lead to another site."""
+    cookies = b";".join(value for name, value in headers if name.lower() == b"cookie").decode("latin-1").split(";")
+    held = next((value for name, _, value in (one.strip().partition("=") for one in cookies) if name == WANTED), "")
+    link = unquote(held)
+    own = link.startswith(base) and link[1:2] not in ("/", "\\") and link.isascii() and link.isprintable()
+    return link if own and " " not in link and len(held) < LONGEST_LINK else None
+
+
+def _sent_on(send: Send, link: str | None, base: str) -> Send:
+    """After a login its answer leads to the link instead of the first page."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start" and link is not None:
+            first, other = (b"location", base.encode()), (b"location", link.encode())
+            message = {**message, "headers": [other if pair == first else pair for pair in message["headers"]]}
+        await send(message)
+
+    return sending
+
+
+def _with_header(send: Send, header: tuple[bytes, bytes]) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message["headers"], header]}
+        await send(message)
+
+    return sending
 
 
 async def refuse(scope: Scope, receive: Receive, send: Send) -> None:

@@ -28,14 +28,14 @@ def sent_ms(run: Run, reading: Reading) -> int | None:
     return None
 
 
-def linked_token(text: str, best: Reading | None, sent_at: str, run: str) -> Token:
+def linked_token(text: str, best: Reading | None, sent_at: str, run: str, runs: Runs) -> Token:
     """The id of a link, with the time that the link or its scan gives it; what cannot be read is left out."""
     born = None
     try:
         if sent_at:
             born = to_ms(parse_instant(sent_at.replace(" ", "+")))
         elif run and best is not None:
-            born = sent_ms(Runs().open(run), best)
+            born = sent_ms(runs.open(run), best)
     except (CoreError, OSError):
         born = None
     return Token(text, 1, 1, born_ms=born, linked=born is not None)

@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import re
+import secrets
 import shutil
 import subprocess
 import uuid
@@ -18,17 +19,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from idcore import lease, room
+from idcore.access import WITHOUT_LOGIN, Visitor
 from idcore.errors import CoreError, from_coded
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
+_NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}(?:[0-9a-f]{26})?")  # the short ones are of older versions
 TEXT, STORE, COMPARE, FATES = KINDS = ("text", "store", "compare", "fates")
 SCANS = (TEXT, STORE)
 PAGES = {COMPARE: "compare", FATES: "fate"}  # of the others, each with tables of its own
 STATES = ("new", "running", "done", "failed", "cancelled")
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+PRIVATE, LINK, EVERYBODY = SHARED = ("private", "link", "everybody")
 LONGEST_NAME = 120  # characters that a reader may call a scan
 
 
@@ -185,6 +188,12 @@ class Run:
         """Puts it first in the list, or back into its order."""
         self._write({"pinned": pinned})
 
+    def share(self, with_whom: str) -> None:
+        """Who else may open it: nobody (private), who has its link, or everybody."""
+        if with_whom not in SHARED:
+            raise RunError("said", {"why": f"shared is one of {', '.join(SHARED)}"})
+        self._write({"shared": with_whom})
+
     def _write(self, facts: dict[str, Any], options: dict[str, Any] | None = None) -> None:
         """Facts and options over those that are there. One writer at a time, or one would undo another's change."""
         with _alone(self.path):
@@ -237,6 +246,25 @@ def has_owner(facts: dict[str, Any], root: Path) -> bool:
     if (held := facts.get("lease")) is not None:
         return lease.is_held(root, held)
     return is_alive(facts["pid"], facts.get("started"))
+
+
+def may_see(visitor: Visitor, facts: Mapping[str, Any], listed: bool = False) -> bool:
+    """Whether a visitor may open a run of these facts: their own, one that is shared, or any as an admin.
+
+    `listed`: whether it is in their list; what is shared by link is not. A run without an owner is an admin's.
+    """
+    if visitor.may("all_runs"):
+        return True
+    if facts.get("owner") is not None and facts["owner"] == visitor.name:
+        return visitor.may("decode")
+    shared = facts.get("shared", PRIVATE)
+    return visitor.may("shared_runs") and (shared == EVERYBODY or (shared == LINK and not listed))
+
+
+def may_change(visitor: Visitor, facts: Mapping[str, Any]) -> bool:
+    """Whether a visitor may rename, pin, share, stop and delete a run of these facts: its owner, or an admin."""
+    own = facts.get("owner") is not None and facts["owner"] == visitor.name
+    return visitor.may("all_runs") or (own and visitor.may("decode"))
 
 
 def kind_of(facts: dict[str, Any]) -> str:
@@ -297,19 +325,21 @@ def _is_whole(run: Run) -> bool:
 
 
 class Runs:
-    """All scans under one folder."""
+    """All scans under one folder that a visitor may see; each way to one begins here."""
 
-    def __init__(self, root: Path | None = None) -> None:
-        self.root = root or runs_root()
+    def __init__(self, root: Path | None = None, visitor: Visitor = WITHOUT_LOGIN) -> None:
+        self.root, self.visitor = root or runs_root(), visitor
 
     def create(self, title: str, source: str = "", options: dict[str, Any] | None = None, **more: Any) -> Run:
-        """A new, empty scan; its name sorts by time. `more` are further facts: its kind, whether it is kept.
+        """A new, empty scan of this visitor; `more` are further facts: its kind, whether it is kept.
 
-        CoreError where the disk is full.
+        Its name sorts by time, and cannot be guessed: who has it may open what is shared by link. CoreError where the
+        disk is full.
         """
+        self.visitor.require("decode")
         room.refuse_without_disk(self.root)
         now = datetime.now(UTC)
-        run = Run(self.root / f"{now:%Y%m%d-%H%M%S}-{uuid.uuid4().hex[:6]}")
+        run = Run(self.root / f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(16)}")
         run.path.mkdir(parents=True)
         facts = {
             "title": title,
@@ -318,6 +348,8 @@ class Runs:
             "options": options or {},
             "state": "new",
             "error": None,
+            "owner": self.visitor.name,
+            "shared": PRIVATE,
             **_owner(self.root),
             **more,
         }
@@ -325,22 +357,32 @@ class Runs:
         return run
 
     def list(self) -> list[Run]:
-        """Every scan, newest first."""
+        """Every scan that this visitor's list has, newest first."""
         if not self.root.is_dir():
             return []
         found = [Run(path) for path in self.root.iterdir() if _NAME.fullmatch(path.name)]
-        return sorted(filter(_is_whole, found), key=lambda run: run.created, reverse=True)
+        whole = [run for run in found if _is_whole(run) and may_see(self.visitor, run.facts, listed=True)]
+        return sorted(whole, key=lambda run: run.created, reverse=True)
 
     def open(self, name: str) -> Run:
-        """A scan by its name; RunError when it does not exist. A name is never a path."""
+        """A scan by its name; RunError where there is none, or this visitor may not see it. A name is never a path."""
         run = Run(self.root / name)
-        if not _NAME.fullmatch(name) or not (run.path / "run.json").exists():
+        if _NAME.fullmatch(name) and (run.path / "run.json").exists() and may_see(self.visitor, run.facts):
+            return run
+        if self.visitor.name is None:
             raise RunError("no_run", {"name": name}, "run", None, name)
+        raise RunError("no_run_here", {"name": name}, "run", None, name)  # both at once: it says nothing of others'
+
+    def own(self, name: str) -> Run:
+        """A scan that this visitor may change; RunError otherwise."""
+        run = self.open(name)
+        if not may_change(self.visitor, run.facts):
+            raise RunError("not_owner", {"name": name}, "run", None, name)
         return run
 
     def delete(self, name: str) -> None:
         """The scan, its tables and its input, for good."""
-        shutil.rmtree(self.open(name).path)
+        shutil.rmtree(self.own(name).path)
 
     def sweep(self) -> int:
         """Deletes scans that were not to be kept and whose server has gone; how many."""

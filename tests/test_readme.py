@@ -170,7 +170,7 @@ def test_every_environment_variable_is_documented_and_used() -> None:
     code = "".join(
         path.read_text(encoding="utf-8") for folder in ("idcore", "pages") for path in (ROOT / folder).rglob("*.py")
     )
-    used = set(re.findall(r"environ(?:\.get\(|\.setdefault\(|\[)\"(IDCORE_[A-Z_]+)\"", code))
+    used = set(re.findall(r"environ(?:ment)?(?:\.get\(|\.setdefault\(|\[)\"(IDCORE_[A-Z_]+)\"", code))
     used |= {value for value in vars(profile).values() if isinstance(value, str) and value.startswith("IDCORE_")}
     used |= {row.setting for row in LIMITS.values()}
     documented = set(re.findall(r"`(IDCORE_[A-Z_]+)", (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")))

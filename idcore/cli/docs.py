@@ -9,6 +9,7 @@ from string import Formatter
 
 from idcore import catalogue
 from idcore import limits as console_limits
+from idcore.access import PERMISSIONS, ROLES
 from idcore.catalogue.en import LENGTHS
 from idcore.cli import reference
 from idcore.findings import RULES, Rule, limits
@@ -22,6 +23,7 @@ FORMATS, CLIENTS, FINDINGS, CLI, TABLES, SETTINGS = (
     DOCS / f"{name}.md" for name in ("formats", "clients", "findings", "cli", "tables", "settings")
 )
 _LIMITS, _END = "<!-- limits: make docs renders them -->", "<!-- end of the limits -->"
+ACCESS = DOCS / "access.md"
 DECIDED = DOCS / "explanation" / "findings.md"
 
 _NAMES_NOT_COUNTS = ("version", "pid", "port")
@@ -495,6 +497,47 @@ def settings(page: str) -> str:
     return f"{head}{_LIMITS}\n\n{table}\n{end}{tail}"
 
 
+_ACCESS = """\
+# Roles and permissions
+
+For administrators: which role may do what in a console with a log-in, and what nobody may do.
+
+`make docs` renders this page from `idcore/access.py`. Pages, lists, buttons and functions ask the same table, and a
+test tries each role at each page and each action. [Let people log in](how-to/log-in.md) has how people get roles.
+Without a log-in there is one visitor, who has all roles.
+
+| role | for people who |
+|---|---|
+{roles}
+
+A person may have several roles. Who has none sees no page.
+
+| permission | {names} | pages |
+|---|{lines}---|
+{rows}
+
+Whose a scan is:
+
+- A scan is its owner's. It is private until the owner shares it: with those who have its link, or with everybody.
+- Who opens a shared scan cannot rename, pin, stop, share or delete it.
+- A scan that was made without a log-in has no owner. With a log-in it is an admin's, who may share it.
+- A comparison of two scans has an answer of its own. Who shares it shares the IDs and figures in it.
+- A link to a scan that one may not open says the same as a link to one that does not exist.
+"""
+
+
+def access() -> str:
+    """The page of roles and permissions."""
+    rows = []
+    for one in PERMISSIONS.values():
+        marks = " | ".join("yes" if role in one.roles else "" for role in ROLES)
+        pages = ", ".join(page for page in one.pages if page != "home")
+        rows.append(f"| {one.covers} | {marks} | {pages} |")
+    roles = "\n".join(f"| `{role}` | {what} |" for role, what in ROLES.items())
+    names = " | ".join(f"`{role}`" for role in ROLES)
+    return _ACCESS.format(roles=roles, names=names, lines="---|" * len(ROLES), rows="\n".join(rows))
+
+
 def main() -> None:
     """Writes the pages."""
     pages = {
@@ -505,6 +548,7 @@ def main() -> None:
         CLI: reference.commands(),
         TABLES: reference.tables(),
         SETTINGS: settings(SETTINGS.read_text(encoding="utf-8")),
+        ACCESS: access(),
     }
     for path, page in pages.items():
         path.write_text(page, encoding="utf-8")

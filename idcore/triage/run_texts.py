@@ -127,7 +127,8 @@ def progress_text(done: int, total: int, ids: int, seconds: float, left: float |
 def problem_text(error: BaseException, words: Words) -> str:
     """What went wrong, without a traceback. It may have markup and paths: a page cleans both."""
     if isinstance(error, RunError) and error.field == "run":
-        return words("problem.comparison" if error.code == "not_a_scan" else "problem.run", name=error.text)
+        keys = {"not_a_scan": "problem.comparison", "no_run_here": "problem.run_here", "not_owner": "problem.not_owner"}
+        return words(keys.get(error.code, "problem.run"), name=error.text)
     if isinstance(error, CoreError):
         return words.error(error)
     if isinstance(error, MemoryError):

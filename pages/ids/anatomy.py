@@ -11,7 +11,7 @@ from idcore.intake import Found
 from idcore.reports.markup import tag
 from idcore.run_times import linked_token
 from idcore.simulate import example
-from pages.parts import problems
+from pages.parts import problems, scans
 from pages.parts.ids import links
 from pages.parts.view import view
 from pages.parts.widgets import heading, said, show_html, small_print, zone_note
@@ -65,7 +65,8 @@ with problems.caught():
     verdict = identify_alone(text)
 clock = view().clock()
 query = st.query_params
-found = Found(linked_token(text, verdict.best, query.get("sent_at", ""), query.get("run", "")), verdict)
+token = linked_token(text, verdict.best, query.get("sent_at", ""), query.get("run", ""), scans.store())
+found = Found(token, verdict)
 
 # show
 if verdict.best is None:

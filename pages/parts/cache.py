@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from idcore.runs import COMPARE, SCANS, Run, Runs, runs_root
+from idcore.runs import COMPARE, SCANS, Run, Runs, may_see, runs_root
 from idcore.triage import run_rows, run_tables
 from idcore.triage.run_tables import Key
+from pages.parts import visitor
 
 if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     import pandas as pd
@@ -189,14 +190,15 @@ def undelivered(run: Run, asked: Asked, order: str) -> Listed:
     return Undelivered.of_run(run.path).select(asked, order)
 
 
-@st.cache_data(max_entries=1, ttl=2, show_spinner=False)
+@st.cache_data(max_entries=1, ttl=2, show_spinner=False)  # of everybody: each reader sees theirs of it
 def _all_runs(root: str) -> list[dict[str, Any]]:
     return run_rows.rows_of(Runs(Path(root)).list())
 
 
 def all_runs() -> list[dict[str, Any]]:
-    """Every run, comparisons and those that are not kept included, at most two seconds old."""
-    return _all_runs(str(runs_root()))
+    """Every run of this visitor's list, comparisons and those that are not kept included, at most two seconds old."""
+    here = visitor.current()
+    return [row for row in _all_runs(str(runs_root())) if may_see(here, row, listed=True)]
 
 
 def scans() -> list[dict[str, Any]]:

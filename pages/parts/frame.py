@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
 from pathlib import Path
 
 import streamlit as st
@@ -18,7 +19,8 @@ from pages.parts import browser, problems, scans, session, visitor
 from pages.parts.view import View, browser_zone, link_params, remember, remembered, settle
 
 PAGES = Path(__file__).resolve().parents[1]
-ICON = Path(__file__).with_name("icon.png")
+# In the page itself: a file of the server needs a login, and without an icon Streamlit asks another site for one.
+ICON = "data:image/png;base64," + b64encode(Path(__file__).with_name("icon.png").read_bytes()).decode()
 STYLE = (Path(__file__).with_name("style.css")).read_text(encoding="utf-8")
 
 # Streamlit writes English next to its own controls, and "1GB" for 1 GiB: these texts of ours are put over its own.
@@ -78,7 +80,7 @@ def draw_frame() -> None:
     words = view.words
     made, here = pages(words), visitor.current()
     # Streamlit shows its menu, and with it the switch of themes that ours operates, only where an app adds an item.
-    st.set_page_config(page_icon=str(ICON), layout="wide", menu_items={"About": words("name")})
+    st.set_page_config(page_icon=ICON, layout="wide", menu_items={"About": words("name")})
     texts = {
         name: json.dumps(words(f"frame.{name.lower()}"), ensure_ascii=False) for name in ("UPLOAD", "LIMIT", "ENTER")
     }
@@ -93,7 +95,9 @@ def draw_frame() -> None:
     may = here.may_open(address)
     st.set_page_config(page_title=title("decode" if address == HOME else address, words) if may else words("name"))
     confirm_link(address)
-    st.session_state["pages"] = made
+    st.session_state["pages"] = {
+        name: page for name, page in made.items() if here.may_open(name)
+    }  # links lead to these
     scans.warm_up()
     if "visit" not in st.session_state:
         st.session_state["visit"] = memory.Visit()

@@ -1,18 +1,31 @@
-"""The clusters that the administrator configured: one source of each for all readers, and who asks. Dials nobody."""
+"""The clusters that a reader may ask: one source of each for all readers, and who asks. Dials nobody."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 import streamlit as st
 
+from idcore.access import AccessError
 from idcore.lookup import LookupService, Moment, Offer, Source, offered
+from idcore.lookup.withheld import WithoutBodies
+from pages.parts import visitor
 
 
 def offers() -> dict[str, Offer]:
-    """The sources that the administrator configured; none by default."""
-    return offered(os.environ)
+    """The sources that the administrator configured and this reader's roles have; none by default."""
+    here = visitor.current()
+    return {name: offer for name, offer in offered(os.environ).items() if here.may_ask(name)}
+
+
+def require(names: Iterable[str]) -> None:
+    """AccessError where a role is for a cluster that the administrator did not configure."""
+    known = offered(os.environ)
+    for name in sorted(names):
+        if name not in known:
+            raise AccessError("access_cluster", {"cluster": name, "known": ", ".join(known) or "–"})
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -29,11 +42,11 @@ def cluster(name: str) -> LookupService | None:
 
 
 def source_of(offer: Offer) -> Source:
-    """The source of an offer, opened once."""
-    return _source(offer.key, offer)
+    """The source of an offer, opened once; without bodies for a reader who may not see them."""
+    source = _source(offer.key, offer)
+    return source if visitor.current().may("bodies") else WithoutBodies(source)
 
 
 def user() -> str:
     """Who asks, for the limit and the audit log: the login if there is one, else the address."""
-    name = st.user.get("email") if st.user.get("is_logged_in") else None
-    return str(name or st.context.ip_address or "local")
+    return str(visitor.current().name or st.context.ip_address or "local")

@@ -31,7 +31,7 @@ def said(problem: Any, words: Words) -> str:
 
 def public(text: str) -> str:
     """Without what only the administrator is to see: the server's log and run.json have it."""
-    return for_visitor(text, [str(root) for root in scans.allowed_roots()])
+    return for_visitor(text, [str(root) for root in scans.configured_roots()])
 
 
 def show_error(error: BaseException, reference: str | None = None) -> None:

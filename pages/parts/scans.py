@@ -19,8 +19,8 @@ from idcore import audit, limits, room
 from idcore.errors import CoreError
 from idcore.ids.identify import Case
 from idcore.intake import Dating, Source, digest_of, keep, twins
-from idcore.runs import COMPARE, FATES, SCANS, Run, RunError, Runs, runs_root
-from pages.parts import cache, session
+from idcore.runs import COMPARE, FATES, SCANS, Run, RunError, Runs, may_change, runs_root
+from pages.parts import cache, session, visitor
 
 if TYPE_CHECKING:
     from idcore.fate_list.background import Job as ListJob
@@ -58,8 +58,8 @@ def ready() -> bool:
 
 
 def store() -> Runs:
-    """All scans of this server."""
-    return Runs(runs_root())
+    """The scans of this server that this visitor may see: every page opens, lists and changes runs with it."""
+    return Runs(runs_root(), visitor.current())
 
 
 @once
@@ -201,7 +201,7 @@ def discard(root: Path, name: str, seconds: float = 0) -> None:
 
 def job_of(run: Run) -> Job | ListJob | None:
     """The running or finished job of this server for a scan, or for a list of IDs."""
-    if _is_of(run.name, (FATES,)):
+    if kind_of(run) == FATES:
         from idcore.fate_list import background as lists
 
         return lists.find(run.name)
@@ -210,6 +210,26 @@ def job_of(run: Run) -> Job | ListJob | None:
     from idcore.spark import background
 
     return background.find(run.name)
+
+
+def kind_of(run: Run) -> str | None:
+    """Of a run that may be gone; asked without a visitor too, where a session ends."""
+    try:
+        return run.kind
+    except RunError:
+        return None
+
+
+def is_own(run: Run) -> bool:
+    """Whether this visitor may change a run."""
+    return may_change(visitor.current(), run.facts)
+
+
+def cancel(name: str) -> None:
+    """Stops a scan or a list of IDs of this visitor's own."""
+    job = job_of(store().own(name))
+    if job is not None:
+        job.cancel()
 
 
 def locating(run: Run, again: bool = False) -> Locating | None:
@@ -226,12 +246,17 @@ def _digests() -> dict[str, str]:
     return {}
 
 
+def _own(digest: str) -> str:
+    """Nobody gets another's scan for the same input."""
+    return f"{visitor.current().name} {digest}"
+
+
 def _known(digest: str) -> Run | None:
-    name = _digests().get(digest)
+    name = _digests().get(_own(digest))
     try:
         run = None if name is None else store().open(name)
     except CoreError:
-        _digests().pop(digest, None)
+        _digests().pop(_own(digest), None)
         return None
     return run if run is not None and run.state in ("running", "done") else None
 
@@ -273,7 +298,7 @@ def begin(sources: Sequence[Source], dated: Dating, case: Case = "strict", **fac
         return run
     if len(_digests()) >= OLD:
         _digests().clear()
-    _digests()[digest] = run.name
+    _digests()[_own(digest)] = run.name
     return run
 
 
@@ -305,7 +330,7 @@ def again(name: str) -> None:
     """Begins a failed or cancelled scan again; a folder of the server must still be allowed."""
     from idcore.spark import background
 
-    run = store().open(name)
+    run = store().own(name)
     for path in (run.plan or {}).get("paths", ()):
         if run.path.resolve() not in Path(path).resolve().parents:
             allowed(path)
@@ -320,7 +345,12 @@ def again(name: str) -> None:
 
 
 def allowed_roots() -> list[Path | str]:
-    """Folders of the server and URIs of stores that the administrator opens for scans; none by default."""
+    """Folders of the server and URIs of stores that this visitor may scan; none by default."""
+    return configured_roots() if visitor.current().may("folders") else []
+
+
+def configured_roots() -> list[Path | str]:
+    """Folders of the server and URIs of stores that the administrator opens for those who may scan them."""
     configured = os.environ.get("IDCORE_ALLOWED_PATHS", "")
     if not configured:
         try:

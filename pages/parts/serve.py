@@ -24,6 +24,7 @@ from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from idcore import catalogue, limits, logs, memory, metrics, retention, room
+from idcore.access import ANY_CLUSTER
 from idcore.errors import CoreError
 from idcore.front_door import FrontDoor
 from idcore.gate import LOGIN, Gate
@@ -40,7 +41,10 @@ TIDY, HOUR = 10, 3600  # seconds between two looks whether visits have ended, an
 def check_start() -> None:
     """Ends the process, with a sentence, where it would be open to others without a login, or a setting is wrong."""
     try:
-        visitor.entrance()
+        if named := visitor.entrance().policy.clusters.keys() - {ANY_CLUSTER}:
+            from pages.parts import live  # with it the look-up
+
+            live.require(named)
         limits.check()
         metrics.allowed()
         logs.use_json(session.name)

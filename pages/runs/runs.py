@@ -7,12 +7,13 @@ import streamlit as st
 from idcore import limits
 from idcore.runs import runs_root
 from idcore.triage.run_rows import LIVE
+from pages.parts import visitor
 from pages.parts.runs import begin, runlist
 from pages.parts.view import view
 from pages.parts.widgets import empty, heading, small_print, zone_note
 
 shown = view()
-words = shown.words
+words, here = shown.words, visitor.current()
 heading("page.runs")
 
 # load
@@ -34,7 +35,7 @@ with right:
     begin.folder()
 small_print(
     [
-        words("runs.kept", folder=str(runs_root())),
+        words("runs.kept", folder=str(runs_root())) if here.may("settings") else words("runs.kept_here"),
         words("runs.ends", days=days) if (days := limits.value("days")) else "",
         zone_note(shown),
     ]

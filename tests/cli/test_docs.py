@@ -13,7 +13,7 @@ import pytest
 from idcore import catalogue
 from idcore.__main__ import main
 from idcore.cli import build_parser, epilogs
-from idcore.cli.docs import CLI, CLIENTS, DOCS, FORMATS, SETTINGS, TABLES, clients, formats, settings
+from idcore.cli.docs import ACCESS, CLI, CLIENTS, DOCS, FORMATS, SETTINGS, TABLES, access, clients, formats, settings
 from idcore.cli.parser import commands_of
 from idcore.cli.reference import commands, tables
 from idcore.ids import identify
@@ -50,6 +50,10 @@ def test_the_examples_are_what_they_are_said_to_be() -> None:
         reading = identify(text).best
         assert reading is not None
         assert reading.id.layout == layout
+
+
+def test_the_page_of_roles_is_rendered_from_the_table() -> None:
+    assert ACCESS.read_text(encoding="utf-8") == access(), "run `make docs`"
 
 
 def test_the_pages_of_commands_and_tables_are_rendered_from_the_code() -> None:

@@ -14,6 +14,7 @@ from idcore.html import cards
 from idcore.ids import Clock, dates_of, identify, parse_zone
 from idcore.ids.describe import describe, when
 from idcore.run_times import linked_token
+from idcore.runs import Runs
 from tests.scan.test_doors import LOGS, decoded
 
 
@@ -37,6 +38,6 @@ def test_page_csv_and_link_say_what_decode_says(name: str, zone: tuple[str, Any]
         best = item.verdict.best
         assert linked is not None and best is not None
         assert linked.id == best.id, "the link shows the same reading first"
-        token = linked_token(str(carried["id"]), linked, carried["sent_at"] or "", "")
+        token = linked_token(str(carried["id"]), linked, carried["sent_at"] or "", "", Runs())
         here, there = when(best, item.token, dated)[0], when(linked, token, clock)[0]
         assert (here and here.at) == (there and there.at)

@@ -47,7 +47,8 @@ def found_of(text: str, run: Run | None) -> Found:
     """The id, with the time that the link or the scan has of it."""
     verdict = identify_alone(text)
     query = st.query_params
-    token = linked_token(text, verdict.best, query.get("sent_at", ""), run.name if run is not None else "")
+    name = run.name if run is not None else ""
+    token = linked_token(text, verdict.best, query.get("sent_at", ""), name, scans.store())
     return Found(token, verdict)
 
 
@@ -105,7 +106,7 @@ def store_answer(text: str, view: View) -> Iterator[Answer | None]:
         yield None
         return
     with stores.opened(folder) as store:
-        yield StoreLookup(store, view.clock()).one(text, st.query_params.get("topic") or None, True, True)
+        yield stores.seen(StoreLookup(store, view.clock()).one(text, st.query_params.get("topic") or None, True, True))
 
 
 # ---- picture and table

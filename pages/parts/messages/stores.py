@@ -17,12 +17,13 @@ from idcore.ids import Clock
 from idcore.lookup import Answer, Copy, StoreLookup, copy_row, relation_text
 from idcore.lookup.asked import texts_of
 from idcore.lookup.sentences import evidence_sentences
+from idcore.lookup.withheld import withheld
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import fold
 from idcore.runs import Run, runs_root
 from idcore.store import StoreFolder
 from idcore.store.commitlog import Stored
-from pages.parts import cache, scans
+from pages.parts import cache, scans, visitor
 from pages.parts.messages import browse, lookups, uploads
 from pages.parts.runs import begin
 from pages.parts.view import View, into_address, link_params, view
@@ -235,7 +236,7 @@ def answer(store: StoreFolder, asked: str, view: View) -> bool:
         st.info(escaped(answers.reason(found, view)), icon=":material/info:")
     told = answers.shown_figures(found, view)
     _figures({name: told[name] for name in found.figures if name in _ODD}, view)
-    copies = found.copies[: html.MOST_ROWS]
+    copies = seen(found).copies[: html.MOST_ROWS]
     rows = [copy_row(copy) for copy in copies]
     if len(rows) > 1:
         show_html(records.copies(rows, [relation_text(copy, words) for copy in copies], view))
@@ -249,6 +250,11 @@ def answer(store: StoreFolder, asked: str, view: View) -> bool:
     for text in evidence_sentences(found.evidence, words, view.full):
         st.caption(escaped(text))
     return True
+
+
+def seen(found: Answer) -> Answer:
+    """An answer as this reader may see it."""
+    return found if visitor.current().may("bodies") else withheld(found)
 
 
 def _cut(shown: int, there: int, words: Words) -> None:
@@ -279,7 +285,8 @@ def record(store: StoreFolder, copy: Copy, row: Mapping[str, Any], view: View, a
     show_html(records.card(row, view))
     if doubts := answers.doubts(copy.doubts or (), view):
         st.warning(doubts, icon=":material/warning:")
-    show_html(fold(words("store.bytes", n=f"{stored.record.size:,}"), html.ruler(stored)))
+    if visitor.current().may("bodies"):
+        show_html(fold(words("store.bytes", n=f"{stored.record.size:,}"), html.ruler(stored)))
     before, after = store.log.next_to(stored)
     with st.container(horizontal=True, gap="small"):
         for key, other in (("store.before", before), ("store.after", after)):

@@ -16,6 +16,7 @@ import streamlit as st
 from idcore.catalogue import Words
 from idcore.reports.markdown import escaped
 from idcore.store_uploads import STEP, laid_out
+from pages.parts import visitor
 
 
 @dataclass(weakref_slot=True, slots=True)
@@ -30,7 +31,8 @@ class Kept:
     stores: dict[str, Path]
     problems: list[str]
     names: list[str]
-    token: str = field(default_factory=lambda: secrets.token_hex(8))
+    owner: str | None
+    token: str = field(default_factory=lambda: secrets.token_hex(16))
 
 
 _kept: weakref.WeakValueDictionary[str, Kept] = weakref.WeakValueDictionary()
@@ -39,8 +41,9 @@ _kept: weakref.WeakValueDictionary[str, Kept] = weakref.WeakValueDictionary()
 def held(token: str) -> Kept | None:
     """The uploads that an address names, held by this session as well; None where they are gone."""
     found = _kept.get(token)
-    if found is not None:
-        st.session_state["store_kept"] = found
+    if found is None or found.owner != visitor.current().name:
+        return None
+    st.session_state["store_kept"] = found
     return found
 
 
@@ -66,7 +69,7 @@ def folder(uploaded: Sequence[Any], words: Words) -> Path | None:
         stores, problems = laid_out(uploaded, Path(place.name), words, moved)
         bar.empty()
         said = [escaped(words.error(problem)) for problem in problems]  # names and reasons are from strangers
-        kept = Kept(key, place, stores, said, [file.name for file in uploaded])
+        kept = Kept(key, place, stores, said, [file.name for file in uploaded], visitor.current().name)
         _kept[kept.token] = st.session_state["store_kept"] = kept
     return chosen(kept, words)
 

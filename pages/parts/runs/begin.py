@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from idcore import intake
+from idcore.access import PERMISSIONS
 from idcore.allowed import BYTES_A_SECOND, Contents, contents
 from idcore.catalogue import Words
 from idcore.reports.markdown import escaped
@@ -64,7 +65,10 @@ def folder() -> None:
     words, state = view().words, st.session_state
     roots = scans.allowed_roots()
     if not roots:
-        show_html(tag("p", words("runs.folder_off"), class_="mq-faint"))
+        off = words("runs.folder_off")
+        if scans.configured_roots():
+            off = words("access.no_folders", roles=words("comma").join(PERMISSIONS["folders"].roles))
+        show_html(tag("p", off, class_="mq-faint"))
         return
     with st.form("run-folder", border=False):
         path = st.text_input(

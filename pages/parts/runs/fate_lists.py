@@ -40,6 +40,8 @@ def _buttons(lists: Mapping[str, Sequence[str]]) -> None:
     words = view().words
     with problems.caught():
         names = list(live.offers())
+    if not names:
+        return
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom", key="fates-offer"):
         cluster = names[0]
         if len(names) > 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from idcore.reports.markup import tag
-from pages.parts import scans
+from pages.parts import scans, visitor
 from pages.parts.view import into_address, view
 from pages.parts.widgets import show_html
 
@@ -19,7 +19,8 @@ def choice() -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="keeping"):
         label, help_text = words("keep.not"), words("keep.help")
         st.checkbox(label, key="unkept", help=help_text, on_change=_into_link, persist_state="session")
-        show_html(tag("span", words("keep.yes" if scans.wants_kept() else "keep.no"), class_="mq-faint mq-note"))
+        kept = "keep.yes" if visitor.current().name is None else "keep.yes_own"
+        show_html(tag("span", words(kept if scans.wants_kept() else "keep.no"), class_="mq-faint mq-note"))
 
 
 def _into_link() -> None:

@@ -13,11 +13,11 @@ from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import tag
-from idcore.runs import COMPARE, FATES, KINDS, LONGEST_NAME, PAGES, SCANS, STORE, Run, runs_root
+from idcore.runs import COMPARE, FATES, KINDS, LONGEST_NAME, PAGES, SCANS, STORE, Run, may_change, runs_root
 from idcore.triage import run_rows, run_texts
 from idcore.triage.run_rows import LIVE, STATES, Filter
-from pages.parts import cache, problems, scans, session
-from pages.parts.runs import watch
+from pages.parts import cache, problems, scans, session, visitor
+from pages.parts.runs import sharing, watch
 from pages.parts.view import into_address, view
 from pages.parts.widgets import page_link, page_of, pager, said, show_html
 
@@ -141,15 +141,14 @@ def selection(found: Sequence[Row], words: Words) -> None:
     chosen = [row for row in found if row["name"] in picked()]
     if not chosen:
         return
-    gone = [row for row in chosen if not row["pinned"]]
+    here = visitor.current()
+    gone = [row for row in chosen if not row["pinned"] and may_change(here, row)]
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="runs-selection"):
         st.markdown(words("runs.selected", runs=run_texts.counted(chosen, words)), width="content")
         with st.popover(words("runs.delete_some"), type="tertiary", icon=":material/delete:", disabled=not gone):
             st.markdown(words("runs.delete_many_sure", runs=run_texts.counted(gone, words)))
-            if len(gone) < len(chosen):
-                st.markdown(
-                    words("runs.pinned_stay", runs=run_texts.counted([row for row in chosen if row["pinned"]], words))
-                )
+            if pinned := [row for row in chosen if row["pinned"]]:
+                st.markdown(words("runs.pinned_stay", runs=run_texts.counted(pinned, words)))
             st.button(
                 words("runs.delete_many", runs=run_texts.counted(gone, words)),
                 key="delete-picked",
@@ -168,7 +167,7 @@ def selection(found: Sequence[Row], words: Words) -> None:
 
 def one(row: Row) -> None:
     """One run: title, figures, state; open, name, pin, delete."""
-    words, name = view().words, row["name"]
+    words, name, mine = view().words, row["name"], may_change(visitor.current(), row)
     with st.container(border=True, key=f"run-{name}"):
         left, right = st.columns([5, 4], vertical_alignment="center")
         with left, st.container(horizontal=True, gap="small", vertical_alignment="top", key=f"head-{name}"):
@@ -186,20 +185,22 @@ def one(row: Row) -> None:
                 page_link(page, words("runs.open"), icon=":material/arrow_forward:", run=name)
                 if row["store"] and Run(runs_root() / name).has("fates"):
                     page_link("fate", words("page.fate"), icon=":material/mark_email_unread:", run=name)
-            elif row["state"] in ("failed", "cancelled") and row["kind"] in SCANS:
+            elif row["state"] in ("failed", "cancelled") and row["kind"] in SCANS and mine:
                 st.button(words("scan.again"), key=f"again-{name}", on_click=again, args=(name,))
-            st.button(
-                words("runs.unpin" if row["pinned"] else "runs.pin"),
-                key=f"pin-{name}",
-                type="tertiary",
-                icon=":material/keep_off:" if row["pinned"] else ":material/keep:",
-                help=words("runs.pin_help"),
-                on_click=pin,
-                args=(name, not row["pinned"]),
-            )
-            with st.popover(words("runs.rename"), type="tertiary"):
-                naming(row, words)
-            delete_one(row, words)
+            sharing.choice(name, row, "list")
+            if mine:
+                st.button(
+                    words("runs.unpin" if row["pinned"] else "runs.pin"),
+                    key=f"pin-{name}",
+                    type="tertiary",
+                    icon=":material/keep_off:" if row["pinned"] else ":material/keep:",
+                    help=words("runs.pin_help"),
+                    on_click=pin,
+                    args=(name, not row["pinned"]),
+                )
+                with st.popover(words("runs.rename"), type="tertiary"):
+                    naming(row, words)
+                delete_one(row, words)
 
 
 def about(row: Row, words: Words) -> None:
@@ -284,14 +285,14 @@ def again(name: str) -> None:
 
 def pin(name: str, pinned: bool) -> None:
     """First in the list, or back into its order."""
-    tried(lambda: scans.store().open(name).pin(pinned))
+    tried(lambda: scans.store().own(name).pin(pinned))
 
 
 def rename(name: str, title: str) -> None:
     """The name in the box; the title as it was made is not a name."""
     text = str(st.session_state.get(f"name-{name}") or "")
     if text != title:
-        tried(lambda: scans.store().open(name).rename(text))
+        tried(lambda: scans.store().own(name).rename(text))
 
 
 def delete(names: Sequence[str]) -> None:
@@ -300,13 +301,13 @@ def delete(names: Sequence[str]) -> None:
 
 
 def _stop(name: str) -> None:
-    run = scans.store().open(name)
+    run = scans.store().own(name)
     if not run.pinned and (job := scans.job_of(run)) is not None:
         job.cancel()
 
 
 def _delete(name: str) -> None:
-    run = scans.store().open(name)
+    run = scans.store().own(name)
     if run.pinned:
         return
     run_kind = run.kind

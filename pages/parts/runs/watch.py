@@ -83,7 +83,8 @@ def progress(run: Run, table: bool = False, *, key: str) -> None:
         share, text = _scan(cast("Progress", now), words, table)
     st.progress(share, words("scan.cancelling") if job.cancelling else text)
     label = words("scan.cancelling" if job.cancelling else "scan.cancel")
-    st.button(label, key=key, on_click=job.cancel, disabled=job.cancelling)
+    if scans.is_own(run):
+        st.button(label, key=key, on_click=scans.cancel, args=(run.name,), disabled=job.cancelling)
 
 
 def _scan(now: Progress, words: Words, table: bool) -> tuple[float, str]:

@@ -17,7 +17,7 @@ from idcore.triage import compared as core
 from idcore.triage import compared_texts, run_texts
 from idcore.triage.compared import SIDES, Asked, Compared, digest_of, size_of
 from idcore.triage.time_range import ALL_TIMES, TimeRange
-from pages.parts import cache, problems, scans, session
+from pages.parts import cache, problems, scans, session, visitor
 from pages.parts.runs import fate_lists, keeping
 from pages.parts.triage import lines, time_range
 from pages.parts.view import View, into_address, view
@@ -185,7 +185,8 @@ def made_of(here: Asked) -> Run:
     """The comparison of two inputs, made once: the same inputs again give the one that is kept."""
     dating = _dating()
     digest = digest_of(here, dating)
-    known = core.find(cache.comparisons(), digest)
+    owner = visitor.current().name
+    known = core.find([row for row in cache.comparisons() if row["owner"] == owner], digest)
     kept = scans.wants_kept() and all(scans.store().open(name).kept for name in here.of if name)
     if known is not None and kept:
         return scans.store().open(known)
@@ -297,7 +298,7 @@ def offer_fates(found: Compared) -> None:
 def offer_scans(run: Run, words: Words) -> None:
     """An input that is not of a scan has no lines to lead to: a button scans it."""
     sides = [side for side, name in zip(SIDES, run.options["of"], strict=True) if not name]
-    if not sides or not scans.ready():
+    if not sides or not scans.ready() or not scans.is_own(run):
         return
     named = {side: words(f"compare.the_{side}") for side in sides}
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -313,8 +314,9 @@ def scan_side(run: Run, side: str) -> None:
     sources = core.sources_of(run, side)
     pasted = sum(intake.lines_of(intake.text_of(b"".join(one.pieces()))) for one in sources if one.name == PASTED)
     try:
+        own = scans.store().own(run.name)
         of[SIDES.index(side)] = scans.begin(sources, _dating(), run.options["case"], lines=pasted).name
-        run.set_options(of=of)
+        own.set_options(of=of)
     except (CoreError, OSError) as error:
         st.session_state["scan_problem"] = problems.message(error, view().words)
 

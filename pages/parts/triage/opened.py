@@ -16,7 +16,7 @@ from idcore.reports.markup import tag
 from idcore.runs import FATES, PAGES, SCANS, Run
 from idcore.triage import run_texts
 from pages.parts import browser, cache, problems, scans
-from pages.parts.runs import fate_lists, runlist, watch
+from pages.parts.runs import fate_lists, runlist, sharing, watch
 from pages.parts.triage import report, shared
 from pages.parts.view import View, link_params, view
 from pages.parts.widgets import download, empty, page_link, show_html
@@ -73,6 +73,7 @@ def line(run: Run, page: str, words: Words) -> None:
                 st.caption(words("run.no_other"))
             page_link("runs", words("run.all"), icon=":material/history:")
         browser.copy_button(address(run), words, "link", words("run.link"))
+        sharing.choice(run.name, run.facts, "line")
         download(
             words("run.download"),
             lambda: everything(run, shown, findings),

@@ -1,0 +1,284 @@
+"""Roles and their file, how people come in, when a login ends, and who passes the gate: pure, without a page."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from idcore.access import NOBODY, PERMISSIONS, ROLES, VIEWERS, WITHOUT_LOGIN, AccessError, Policy, Visitor, read
+from idcore.gate import WANTED, Gate, is_page, remembered, until, wanted
+from idcore.logins import SAID, Ended, Entrance, Settings, entrance_of, is_loopback, key_of
+
+FILE = """
+contact = "desk@example.com"
+[viewer]
+everybody = true
+[triage]
+groups = ["support"]
+[look-up.production]
+groups = ["ops"]
+[look-up.test]
+people = ["Ann@example.com"]
+[admin]
+people = ["root@example.com"]
+"""
+NOW = 1_800_000_000.0
+ANN = {"is_logged_in": True, "iat": NOW - 60, "email": "ANN@example.com", "sub": "1", "groups": ["support"]}
+AUTH = {
+    "redirect_uri": "https://desk/oauth2callback", "cookie_secret": "x" * 32,
+    "client_id": "console", "client_secret": "s", "server_metadata_url": "https://idp/",
+}  # fmt: skip
+
+
+def policy(tmp_path: Path, text: str = FILE) -> Policy:
+    path = tmp_path / "access.toml"
+    path.write_text(text, encoding="utf-8")
+    return read(path)
+
+
+# ---- the file of roles
+
+
+def test_groups_and_people_have_the_roles_of_the_file_and_clusters_by_name(tmp_path: Path) -> None:
+    found = policy(tmp_path).visitor(ANN)
+    assert found == Visitor("ann@example.com", frozenset({"viewer", "triage", "look-up"}), frozenset({"test"}))
+    assert found.may_ask("test") and not found.may_ask("production") and not found.may("bodies")
+    root = policy(tmp_path).visitor({"email": "root@example.com", "groups": "ops"})
+    assert root.roles == {"viewer", "admin", "look-up"} and root.clusters == {"production"}
+
+
+def test_an_address_that_is_not_verified_is_nobodys(tmp_path: Path) -> None:
+    claims = {"email": "root@example.com", "email_verified": False, "sub": "7"}
+    assert policy(tmp_path).visitor(claims) == Visitor("sub:7", frozenset({"viewer"}))
+    assert policy(tmp_path).visitor({"email": "", "sub": ""}) == NOBODY == policy(tmp_path).visitor({})
+
+
+def test_only_a_header_has_its_groups_in_one_text(tmp_path: Path) -> None:
+    claims = {"email": "bob@example.com", "groups": "guests, support"}
+    assert policy(tmp_path).visitor(claims).roles == {"viewer"}
+    assert policy(tmp_path).visitor(claims, joined=True).roles == {"viewer", "triage"}
+
+
+def test_without_a_file_who_logs_in_is_a_viewer_and_without_login_one_visitor_may_all() -> None:
+    assert VIEWERS.visitor(ANN).roles == {"viewer"}
+    assert all(WITHOUT_LOGIN.may(name) for name in PERMISSIONS) and WITHOUT_LOGIN.may_ask("any")
+    assert not any(NOBODY.may(name) for name in PERMISSIONS) and not NOBODY.may_open("decode")
+    assert not WITHOUT_LOGIN.may_open("a page that the table lacks")
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "named"),
+    [
+        ("[traige]\ngroups = []", "access_key", "traige"),
+        ("[triage]\ngroup = ['x']", "access_key", "triage.group"),
+        ("[triage]\ngroups = 'x'", "access_list", "triage.groups"),
+        ("[triage]\ngroups = ['']", "access_list", "triage.groups"),
+        ("[viewer]\neverybody = 'yes'", "access_flag", "viewer.everybody"),
+        ("triage = ['x']", "access_table", "triage"),
+        ("[look-up]\ngroups = ['x']", "access_table", "look-up.groups"),
+        ("contact = 3", "access_text", "contact"),
+        ("[triage", "access_file", "access.toml"),
+    ],
+)
+def test_a_mistake_in_the_file_names_the_file_and_the_key(tmp_path: Path, text: str, code: str, named: str) -> None:
+    with pytest.raises(AccessError) as raised:
+        policy(tmp_path, text)
+    assert raised.value.code == code and named in raised.value.problem and "access.toml" in raised.value.problem
+
+
+# ---- how people come in
+
+
+def given(address: str | None = "127.0.0.1", auth: Any = None, headers: Any = None, **environment: str) -> Settings:
+    return Settings(address, auth or {}, headers or {}, environment)
+
+
+HEADER: dict[str, Any] = {
+    "headers": {"X-Forwarded-Email": "email"}, "FORWARDED_ALLOW_IPS": "", "IDCORE_TRUSTED_PROXIES": "10.0.0.5",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("settings", "code"),
+    [
+        (given("0.0.0.0"), "start_open"),
+        (given(None), "start_open"),
+        (given(""), "start_open"),
+        (given("::"), "start_open"),
+        (given("desk.example.com"), "start_open"),
+        (given(IDCORE_WITHOUT_LOGIN="yes"), "start_said"),
+        (given("0.0.0.0", AUTH, {"X-User": "email"}), "start_both"),
+        (given(IDCORE_ACCESS=os.devnull), "start_roles"),
+        (given(auth=AUTH | {"cookie_secret": "short"}), "start_secret"),
+        (given(auth=AUTH | {"redirect_uri": ""}), "start_auth"),
+        (given(auth=AUTH | {"client_secret": ""}), "start_auth"),
+        (given(auth=AUTH, IDCORE_LOGIN_HOURS="0"), "start_hours"),
+        (given(auth=AUTH, IDCORE_LOGIN_HOURS="nan"), "start_hours"),
+        (given(**HEADER | {"headers": {"X-Groups": "groups"}}), "start_header"),
+        (given(**HEADER | {"IDCORE_TRUSTED_PROXIES": " "}), "start_proxies"),
+        (given(**HEADER | {"IDCORE_TRUSTED_PROXIES": "proxy"}), "start_proxy"),
+        (given(headers=HEADER["headers"], IDCORE_TRUSTED_PROXIES="10.0.0.5"), "start_forwarded"),
+    ],
+)
+def test_what_would_be_open_by_mistake_does_not_start(settings: Settings, code: str) -> None:
+    with pytest.raises(AccessError) as raised:
+        entrance_of(settings)
+    assert raised.value.code == code and "does not start" in raised.value.problem
+
+
+def test_loopback_a_login_a_proxy_or_a_word_of_the_administrator_start() -> None:
+    assert entrance_of(given()).mode == "open" and not entrance_of(given()).anywhere
+    assert entrance_of(given("0.0.0.0", IDCORE_WITHOUT_LOGIN=SAID)).anywhere
+    assert entrance_of(given(None, AUTH)).providers == ("default",)
+    named = {key: AUTH[key] for key in ("redirect_uri", "cookie_secret")} | {"okta": AUTH}
+    assert entrance_of(given(None, named)).providers == ("okta",)
+    assert entrance_of(given("0.0.0.0", **HEADER)).proxies == (ip_network("10.0.0.5"),)
+    assert is_loopback("::ffff:127.0.0.1") and is_loopback("::1") and not is_loopback("::ffff:10.0.0.1")
+
+
+# ---- when a login ends
+
+LOGIN = Entrance("login", Policy({"viewer": VIEWERS.members["viewer"]}, {}), ("default",), seconds=3600)
+
+
+def test_a_login_ends_by_its_time_by_log_out_and_is_none_without_a_beginning(tmp_path: Path) -> None:
+    ended = Ended(tmp_path, 3600)
+    assert LOGIN.visitor(ANN, ended, NOW).name == "ann@example.com"
+    for broken in ({"iat": NOW - 3600}, {"iat": None}, {"iat": True}, {"iat": "1"}, {"is_logged_in": "true"}):
+        assert LOGIN.visitor(ANN | broken, ended, NOW) == NOBODY, broken
+    ended.end(ANN, NOW)
+    assert LOGIN.visitor(ANN, ended, NOW) == NOBODY
+    assert LOGIN.visitor(ANN | {"iat": NOW}, ended, NOW).name == "ann@example.com"  # who logs in again
+    assert LOGIN.visitor(ANN, Ended(tmp_path, 3600), NOW) == NOBODY  # another server of the folder, or a new one
+
+
+def test_the_list_of_ended_logins_forgets_those_whose_time_is_over(tmp_path: Path) -> None:
+    ended = Ended(tmp_path, 3600)
+    ended.end(ANN, NOW)
+    ended.end(ANN | {"sub": "2"}, NOW + 4000)
+    assert key_of(ANN) not in (tmp_path / ".logins-ended").read_text()
+
+
+# ---- the gate
+
+PROXY = Entrance(
+    "header", VIEWERS, (), (ip_network("10.0.0.5"), ip_network("10.1.0.0/24")), frozenset({"x-forwarded-email"})
+)
+MAIL = (b"X-Forwarded-Email", b"root@example.com")
+
+
+def passes(entrance: Entrance, scope: Mapping[str, Any], claims: Mapping[str, Any] = {}) -> bool:
+    """Whether a request reaches the application."""
+    reached, sent, ended = [], [], Ended(Path(os.devnull))
+
+    async def app(_: Any, __: Any, ___: Any) -> None:
+        reached.append(True)
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    whole = {
+        "path": "/desk/",
+        "method": "GET",
+        "headers": [],
+        "server": ("127.0.0.1", 80),
+        "client": ("10.0.0.5", 1),
+    } | dict(scope)
+    coming = Gate(app, lambda: entrance, lambda: ended, lambda _: claims, lambda: "/desk/")(whole, receive, send)
+    with ThreadPoolExecutor(1) as apart:
+        apart.submit(asyncio.run, coming).result()  # type: ignore[arg-type]
+    refused = bool(sent) and (sent[0].get("status") == 403 or sent[0].get("code") == 1008)
+    assert bool(reached) != refused
+    return bool(reached)
+
+
+@pytest.mark.parametrize("kind", ["http", "websocket"])
+def test_a_trusted_header_counts_only_from_the_proxy(kind: str) -> None:
+    for client in ("10.0.0.5", "::ffff:10.0.0.5", "10.1.0.77"):
+        assert passes(PROXY, {"type": kind, "client": (client, 1), "headers": [MAIL]})
+    for stranger in ("10.0.0.6", "127.0.0.1", "::1", "", "10.1.1.1"):
+        assert not passes(PROXY, {"type": kind, "client": (stranger, 1), "headers": [MAIL]}), stranger
+    assert not passes(PROXY, {"type": kind, "client": None, "headers": [MAIL]})
+    twice = [MAIL, (b"x-forwarded-email", b"ann@example.com")]
+    assert not passes(PROXY, {"type": kind, "headers": twice})  # the proxy did not replace what it was sent
+
+
+@pytest.mark.parametrize("kind", ["http", "websocket"])
+def test_another_server_that_binds_all_addresses_does_not_open_the_console(kind: str) -> None:
+    assert passes(Entrance(), {"type": kind, "server": ("127.0.0.1", 8501)})
+    assert not passes(Entrance(), {"type": kind, "server": ("192.0.2.2", 8501)})
+    assert passes(Entrance(anywhere=True), {"type": kind, "server": ("192.0.2.2", 8501)})
+    assert not passes(Entrance(), {"type": kind, "server": None})
+
+
+def test_without_a_login_there_is_the_page_that_offers_it_and_no_file() -> None:
+    mine = ANN | {"iat": time.time()}
+    for path in ("", "runs", "_stcore/health", "_stcore/host-config", "static/media/font.woff2", "oauth2callback"):
+        assert passes(LOGIN, {"type": "http", "path": f"/desk/{path}"}), path
+    for path in ("media/a.csv", "_stcore/upload_file/a/b", "_stcore/metrics", "component/a.js", "_stcore/agent/x"):
+        assert not passes(LOGIN, {"type": "http", "path": f"/desk/{path}"}), path
+        assert not passes(LOGIN, {"type": "http", "path": f"/a/prefix/desk/{path}", "root_path": "/a/prefix"}), path
+        assert not passes(LOGIN, {"type": "http", "path": f"/desk/{path}"}, mine | {"iat": NOW * 0}), path
+        assert passes(LOGIN, {"type": "http", "path": f"/desk/{path}"}, mine), path
+
+
+def test_the_address_of_log_out_ends_the_login(tmp_path: Path) -> None:
+    ended, mine = Ended(tmp_path), ANN | {"iat": time.time()}
+
+    async def app(_: Any, __: Any, ___: Any) -> None:
+        return None
+
+    gate = Gate(app, lambda: LOGIN, lambda: ended, lambda _: mine, lambda: "/")
+    scope = {"type": "http", "method": "GET", "path": "/auth/logout", "headers": []}
+    with ThreadPoolExecutor(1) as apart:
+        apart.submit(asyncio.run, gate(scope, app, app)).result()  # type: ignore[arg-type]
+    assert ended.has(mine)
+
+
+def link_after(cookie: str) -> str | None:
+    return wanted([(b"cookie", f"a=b; {WANTED}={cookie}; c=d".encode())], "/desk/")
+
+
+def test_who_logs_in_comes_to_the_link_that_was_followed_and_never_to_another_site() -> None:
+    scope = {"path": "/desk/findings", "query_string": b"run=20261121-015500-a1b2c3&lang=zh"}
+    name, value = remembered(scope)
+    assert name == b"set-cookie" and b"HttpOnly" in value
+    assert (
+        link_after(value.decode().split(";")[0].partition("=")[2])
+        == "/desk/findings?run=20261121-015500-a1b2c3&lang=zh"
+    )
+    for stranger in ("//evil/desk/", "https://evil/", "/other", "/desk/%0d%0aSet-Cookie", "", "%2F%2Fevil", "/\\evil"):
+        assert link_after(stranger) is None, stranger
+    assert wanted([(b"cookie", f"{WANTED}=%2F%2Fevil".encode())], "/") is None
+
+
+def test_the_way_of_a_login_is_not_the_link_that_was_followed() -> None:
+    asked = {"type": "http", "method": "GET", "headers": [(b"Accept", b"text/html")]}
+    assert is_page(asked | {"path": "/desk/findings"}) and not is_page(asked | {"path": "/desk/auth/login"})
+    assert not is_page(asked | {"path": "/desk/findings", "headers": []})
+
+
+def test_a_websocket_ends_with_its_login() -> None:
+    async def silent() -> Any:
+        await asyncio.sleep(60)
+
+    with ThreadPoolExecutor(1) as apart:
+        message: Any = apart.submit(asyncio.run, until(silent, 0.02)()).result(5)  # type: ignore[arg-type]
+    assert message == {"type": "websocket.disconnect", "code": 1000}
+
+
+def test_every_role_has_a_permission_and_every_permission_a_role() -> None:
+    assert {role for one in PERMISSIONS.values() for role in one.roles} == set(ROLES)
+    assert replace(NOBODY, name="x").roles == frozenset()

@@ -1,0 +1,154 @@
+"""A login at a real OpenID Connect provider on loopback: who sees what, in real Chromium and as a raw client."""
+
+from __future__ import annotations
+
+import re
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import pytest
+from oidc_provider_mock import User, run_server_in_thread  # type: ignore[import-untyped]
+from playwright.sync_api import Browser, Locator, expect
+
+from tests.browser.harness import Console, Visit, console, visit
+from tests.browser.samples import log
+
+pytestmark = pytest.mark.browser
+SECRETS = """[auth]
+redirect_uri = "http://127.0.0.1:{{port}}/oauth2callback"
+cookie_secret = "a secret of this test alone, long enough"
+client_id = "console"
+client_secret = "anything"
+server_metadata_url = "http://localhost:{port}/.well-known/openid-configuration"
+client_kwargs = {{ prompt = "login" }}
+"""
+ACCESS = """contact = "desk@example.com"
+[viewer]
+everybody = true
+[triage]
+groups = ["support"]
+[admin]
+people = ["root@example.com"]
+"""
+
+
+def user(name: str, *groups: str) -> User:
+    return User(sub=name, claims={"email": f"{name}@example.com", "groups": list(groups)})
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
+    """A console with a login, and its provider: ann and bob have triage, eve is a viewer."""
+    folder = tmp_path_factory.mktemp("login")
+    people = [user("ann", "support"), user("bob", "support"), user("eve"), user("root")]
+    with run_server_in_thread(user_claims=people) as provider:
+        (folder / "secrets.toml").write_text(SECRETS.format(port=provider.server_port), encoding="utf-8")
+        (folder / "access.toml").write_text(ACCESS, encoding="utf-8")
+        secrets, roles = str(folder / "secrets.toml"), str(folder / "access.toml")
+        with console(folder, STREAMLIT_SECRETS_FILES=secrets, IDCORE_ACCESS=roles, IDCORE_NO_SPARK="1") as running:
+            yield running
+
+
+def main(tab: Visit) -> Locator:
+    return tab.page.locator('[data-testid="stMain"]')
+
+
+def asks_to_log_in(tab: Visit) -> None:
+    """The login page, and nothing else."""
+    expect(tab.page.get_by_role("button", name="Log in")).to_be_visible(timeout=30_000)
+    expect(tab.page.locator('[data-testid="stSidebar"] a')).to_have_count(0)
+    assert "Compare" not in tab.page.locator("body").inner_text()
+
+
+@contextmanager
+def logged_in(browser: Browser, desk: Console, name: str, link: str = "") -> Iterator[Visit]:
+    with visit(browser, desk.url) as tab:
+        tab.page.goto(desk.url + link)
+        tab.page.get_by_role("button", name="Log in").click()
+        tab.page.get_by_role("button", name=name, exact=True).click()
+        expect(tab.page.locator('[data-testid="stSidebar"]')).to_contain_text(f"Logged in as {name}@example.com")
+        assert not [what for what in tab.wrong if desk.url in what]
+        tab.wrong.clear()  # the provider's page has a style sheet of another site
+        yield tab
+
+
+def status(url: str, method: str = "GET", **headers: str) -> int:
+    asked = urllib.request.Request(url, method=method, headers=headers)
+    try:
+        with urllib.request.urlopen(asked, timeout=10) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def compares(tab: Visit) -> str:
+    """Makes a run of two pasted texts; its link."""
+    tab.go("/compare")
+    expect(main(tab)).to_contain_text("Only you and admins see it")
+    tab.page.get_by_role("textbox", name=re.compile("^First input")).fill(log(20))
+    tab.page.get_by_role("textbox", name=re.compile("^Second input")).fill(log(10))
+    tab.page.get_by_role("button", name="Compare", exact=True).click()
+    tab.page.wait_for_url(re.compile(r"[?&]run=[0-9]{8}-[0-9]{6}-[0-9a-f]{32}"))
+    expect(main(tab)).to_contain_text("only in the first")
+    return f"{urlsplit(tab.page.url).path}?{urlsplit(tab.page.url).query}"
+
+
+def sees(tab: Visit, link: str, text: str) -> None:
+    tab.page.goto(tab.url + link)
+    expect(main(tab)).to_contain_text(text, timeout=30_000)
+
+
+def test_who_may_see_what(browser: Browser, desk: Console) -> None:
+    with visit(browser, desk.url) as nobody:
+        nobody.page.goto(f"{desk.url}/runs")
+        asks_to_log_in(nobody)
+        assert status(f"{desk.url}/_idcore/health") == 200
+        for closed in ("/media/abc.csv", "/_stcore/metrics", "/component/a/b.js"):
+            assert status(desk.url + closed) == 403, closed
+        assert status(f"{desk.url}/_stcore/upload_file/a/b", "PUT") == 403
+    with logged_in(browser, desk, "ann") as ann, logged_in(browser, desk, "bob") as bob:
+        link = compares(ann)
+        sees(bob, link, "has not shared it with you")
+        ann.go("/runs")
+        ann.page.get_by_role("button", name="Private").click()
+        ann.page.get_by_text("Who has the link").click()
+        expect(ann.page.get_by_role("button", name="Shared by link")).to_be_visible()
+        sees(bob, link, "only in the first")
+        bob.go("/runs")
+        expect(main(bob)).to_contain_text("Nothing has been scanned")  # shared by link: not in his list
+        ann.page.get_by_text("Everybody, in their list").click()
+        expect(ann.page.get_by_role("button", name="Shared", exact=True)).to_be_visible()
+        sees(bob, "/runs", "Scan of ann@example.com")
+        expect(main(bob).get_by_role("button", name=re.compile("Delete|Rename|Pin"))).to_have_count(0)
+        _as_eve(browser, desk, link)
+        _stolen(browser, desk, ann)
+
+
+def _as_eve(browser: Browser, desk: Console, link: str) -> None:
+    with logged_in(browser, desk, "eve", link) as eve:  # and comes to the link that she followed
+        expect(main(eve)).to_contain_text("This page needs one of these roles: triage, admin.")
+        assert eve.page.url == desk.url + link
+        expect(eve.page.get_by_role("link", name="Compare")).to_have_count(0)
+        expect(main(eve)).to_contain_text("desk@example.com")
+
+
+def _stolen(browser: Browser, desk: Console, ann: Visit) -> None:
+    """A cookie that was changed is nobody's; one that was copied ends when its owner logs out."""
+    cookies = ann.page.context.cookies()
+    with visit(browser, desk.url) as forger, visit(browser, desk.url) as thief:
+        changed = [{**one, "value": one["value"].replace("A", "B", 1)} for one in cookies]
+        forger.page.context.add_cookies(changed)  # type: ignore[arg-type]
+        forger.page.goto(f"{desk.url}/runs")
+        asks_to_log_in(forger)
+        thief.page.context.add_cookies(cookies)  # type: ignore[arg-type]
+        thief.page.goto(f"{desk.url}/runs")
+        expect(thief.page.locator('[data-testid="stSidebar"]')).to_contain_text("ann@example.com", timeout=30_000)
+        ann.page.get_by_role("button", name="Log out").click()
+        ann.page.wait_for_url(re.compile("end_session"))
+        ann.page.goto(desk.url)
+        asks_to_log_in(ann)
+        thief.page.reload()
+        asks_to_log_in(thief)
