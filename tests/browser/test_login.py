@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 import pytest
 from oidc_provider_mock import User, run_server_in_thread  # type: ignore[import-untyped]
 from playwright.sync_api import Browser, Locator, expect
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
 
 from tests.browser.harness import Console, Visit, console, visit
 from tests.browser.samples import log
@@ -152,3 +154,15 @@ def _stolen(browser: Browser, desk: Console, ann: Visit) -> None:
         asks_to_log_in(ann)
         thief.page.reload()
         asks_to_log_in(thief)
+
+
+def test_a_header_of_a_stranger_is_refused_whatever_it_says_of_its_address(tmp_path: Path) -> None:
+    """uvicorn believes X-Forwarded-For of this machine, unless it is told not to: asked through a real server."""
+    headers = {"X-Forwarded-Email": "root@example.com", "X-Forwarded-For": "10.9.9.9"}
+    names = '{"X-Forwarded-Email": "email"}'
+    settings = {"IDCORE_TRUSTED_PROXIES": "10.9.9.9", "FORWARDED_ALLOW_IPS": "", "IDCORE_NO_SPARK": "1"}
+    with console(tmp_path, STREAMLIT_SERVER_TRUSTED_USER_HEADERS=names, **settings) as running:  # type: ignore[arg-type]
+        assert status(running.url, **headers) == 403 == status(running.url)
+        with pytest.raises(InvalidStatus), connect(f"ws{running.url[4:]}/_stcore/stream", additional_headers=headers):
+            pytest.fail("the websocket was accepted")
+        assert status(f"{running.url}/_idcore/health") == 200
