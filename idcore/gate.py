@@ -136,7 +136,7 @@ def _with_header(send: Send, header: tuple[bytes, bytes]) -> Send:
 
 
 async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
-    """403, without a reason: it would help whoever tries."""
+    """403 without a reason, which would only help a stranger."""
     if scope["type"] == "websocket":
         await receive()  # the handshake; to close before it is accepted refuses it with 403
         await send({"type": "websocket.close", "code": 1008})

@@ -34,9 +34,12 @@ people = ["root@example.com"]
 NOW = 1_800_000_000.0
 ANN = {"is_logged_in": True, "iat": NOW - 60, "email": "ANN@example.com", "sub": "1", "groups": ["support"]}
 AUTH = {
-    "redirect_uri": "https://desk/oauth2callback", "cookie_secret": "x" * 32,
-    "client_id": "console", "client_secret": "s", "server_metadata_url": "https://idp/",
-}  # fmt: skip
+    "redirect_uri": "https://desk/oauth2callback",
+    "cookie_secret": "x" * 32,
+    "client_id": "console",
+    "client_secret": "s",
+    "server_metadata_url": "https://idp/",
+}
 
 
 def policy(tmp_path: Path, text: str = FILE) -> Policy:
@@ -103,8 +106,10 @@ def given(address: str | None = "127.0.0.1", auth: Any = None, headers: Any = No
 
 
 HEADER: dict[str, Any] = {
-    "headers": {"X-Forwarded-Email": "email"}, "FORWARDED_ALLOW_IPS": "", "IDCORE_TRUSTED_PROXIES": "10.0.0.5",
-}  # fmt: skip
+    "headers": {"X-Forwarded-Email": "email"},
+    "FORWARDED_ALLOW_IPS": "",
+    "IDCORE_TRUSTED_PROXIES": "10.0.0.5",
+}
 
 
 @pytest.mark.parametrize(
