@@ -115,6 +115,7 @@ def draw_frame() -> None:
         if may:
             current.run()
         else:
+            st.title(words(f"page.{address}"), anchor=False)
             visitor.refused(words, here, PERMISSIONS[OF_PAGE[address]].roles)
 
 
