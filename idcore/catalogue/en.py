@@ -1647,6 +1647,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.lock_held_by": "another scan is writing to {folder} (process {pid} on {host}); wait until it has ended, or choose another folder",
     "error.member_crc": "damaged: the CRC-32 of what was read is not the one in the archive",
     "error.spark_ended": "Spark's Java process ended during the scan: it was killed, or had too little memory; start the scan again",
+    "error.spark_worker": "a worker of Spark ended during the scan: it was killed, or had too little memory; start the scan again",
     "error.spark_closed": "the cluster closed the Spark session during the scan; start the scan again",
     "error.spark_package": "Spark Connect needs one more package: {why}",
     "error.spark_java": "Spark needs Java {version} or later, which was not found; install it with: {command}",

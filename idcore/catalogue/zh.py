@@ -1623,6 +1623,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.lock_held_by": "另一次扫描正在写入 {folder}（{host} 上的进程 {pid}）；请等它结束，或换一个目录",
     "error.member_crc": "已损坏：读到的内容与压缩包中的 CRC-32 不符，校验失败",
     "error.spark_ended": "Spark 的 Java 进程在扫描途中结束：被强制终止，或内存不足；请重新扫描",
+    "error.spark_worker": "Spark 的工作进程在扫描途中结束：被强制终止，或内存不足；请重新扫描",
     "error.spark_closed": "集群在扫描途中关闭了 Spark 会话；请重新扫描",
     "error.spark_package": "Spark Connect 还缺一个包：{why}",
     "error.spark_java": "Spark 需要 Java {version} 及以上版本，但没有找到；安装命令：{command}",

@@ -162,7 +162,10 @@ class TopicBrokers:
             return [Told(member, answer, now) for answer in answers]
 
         try:
-            told = send(requests) if since_ms is None else self.recent.ask(broker, requests, since_ms, send)
+            if since_ms is None:
+                told = send(requests)
+            else:
+                told = self.recent.ask(broker, requests, since_ms, send, self.pace.now_ms)
         except RemotingError as problem:
             for each in members:
                 self.notes.ask(each)

@@ -26,6 +26,8 @@ class Told:
 
 
 Ask = Callable[[Sequence[Request[Any]]], Sequence[Told]]
+Now = Callable[[], int]
+NEVER = 1 << 62
 
 
 class Recent:
@@ -36,14 +38,19 @@ class Recent:
         self._asking: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
         self._lock = threading.Lock()
 
-    def ask(self, broker: str, requests: Sequence[Request[Any]], since_ms: int, ask: Ask) -> list[Told]:
-        """Answers that came at this instant or later. Only what nobody else has asked since is asked now."""
+    def ask(
+        self, broker: str, requests: Sequence[Request[Any]], since_ms: int, ask: Ask, now_ms: Now = lambda: NEVER
+    ) -> list[Told]:
+        """Answers that came at this instant or later. Only what nobody else has asked since is asked now.
+
+        An answer of the future was heard before the clock was set back: it does not count.
+        """
         with self._lock:
             asking = self._asking[broker]
         with asking:  # who comes second waits for the first, and finds his answers
             with self._lock:
                 held = {each: self._told[broker, each][1] for each in requests if (broker, each) in self._told}
-            found = {each: told for each, told in held.items() if told.at_ms >= since_ms}
+            found = {each: told for each, told in held.items() if since_ms <= told.at_ms <= now_ms()}
             missing = [each for each in dict.fromkeys(requests) if each not in found]
             fresh = dict(zip(missing, ask(missing), strict=True)) if missing else {}
             with self._lock:

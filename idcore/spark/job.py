@@ -51,6 +51,7 @@ SMALLEST_TASK = 32 << 20
 BYTES_PER_MERGE = 8 << 30  # text whose facts one merge task holds in memory: 1.3 % of it
 MOST_SPLITS = 100_000
 _OURS = re.compile(r'^RuntimeError: (?={"code": )|^(?:[a-z_]+\.)*CoreError: ')
+_WORKER_ENDED = "Python worker exited unexpectedly"  # PythonWorkerFactory's own words
 _RAISED = re.compile(r"[A-Za-z_][\w.]*(Error|Exception|Interrupt)\b")
 
 
@@ -73,6 +74,8 @@ def problem_of(error: BaseException) -> CoreError:
     """What made a scan fail: an error of the core, also from a worker, or what Spark or the worker said in one line."""
     if isinstance(error, CoreError | OSError):
         return coded(error)
+    if _WORKER_ENDED in str(error):
+        return CoreError("spark_worker")
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     raised = [line for line in lines if _RAISED.match(line)]
     said = _OURS.sub("", (raised or lines or [type(error).__name__])[-1 if raised else 0])

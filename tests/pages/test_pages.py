@@ -321,11 +321,18 @@ def test_the_same_content_twice_is_noted_beside_the_figures(open_page: Open, tmp
     assert "a.log and copy of a.log have identical content" in shown(open_page("counters", run=folder.name))
 
 
-def test_a_run_that_was_cancelled_is_offered_again_on_every_page(open_page: Open, tmp_path: Path) -> None:
-    folder = make_run(tmp_path / "runs", state="cancelled")
+@pytest.mark.parametrize("state", ["cancelled", "running"])
+def test_a_run_that_was_cancelled_or_whose_server_was_killed_is_offered_again_on_every_page(
+    open_page: Open, tmp_path: Path, state: str
+) -> None:
+    folder = make_run(tmp_path / "runs", state=state)
+    facts = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps(facts | {"lease": "0" * 32}))  # of nobody any more
     for page in ("runs", "producers"):
         app = open_page(page, run=folder.name)
         assert "Try again" in [button.label for button in app.button]
+        said = shown(app) + "".join(error.value for error in app.error)
+        assert ("The scan failed: the server was stopped" in said) is (state == "running")
 
 
 def test_a_host_in_the_address_filters_the_processes(open_page: Open, run: str) -> None:

@@ -29,3 +29,7 @@ def test_a_memory_that_is_full_forgets_without_losing_an_answer(monkeypatch: pyt
     assert asked == [one, two, three]
     held.ask("a", [one], 500, ask)
     assert asked == [one, two, three, one], "it was forgotten"
+    held.ask("a", [one], 500, ask, lambda: 1_000)
+    assert len(asked) == 4
+    held.ask("a", [one], 500, ask, lambda: 999)
+    assert len(asked) == 5, "the clock was set back since: an answer of the future proves nothing"

@@ -1,0 +1,164 @@
+"""Faults from outside: workers or a server killed, a folder that becomes read-only, a clock that is set back."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from idcore import room
+from idcore.errors import CoreError
+from idcore.front_door import readiness
+from idcore.runs import Runs
+from idcore.spark import background
+from idcore.spark.job import ScanOptions
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+ONE = b"msgId=0A42333A0DC818B4AAC246C290FD0000, offsetMsgId=0A42333A00002A9F000000000134F1F5\n"
+OPTIONS = ScanOptions(zone=UTC, at=datetime(2026, 11, 21, tzinfo=UTC))
+SLOW = ScanOptions(zone=UTC, at=datetime(2026, 11, 21, tzinfo=UTC), split_size=4096)
+MARK = "IDCORE_TEST_OF_FAULTS"
+
+
+def processes(wanted: Callable[[Path], bool]) -> set[int]:
+    """Processes of this machine, by what their folders in /proc say. A zombie has ended."""
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()[0] != "Z" and wanted(folder):
+                found.add(int(folder.name))
+        except (OSError, IndexError):  # it ended meanwhile
+            continue
+    return found
+
+
+def parent(folder: Path) -> int:
+    return int((folder / "stat").read_text(errors="replace").rpartition(")")[2].split()[1])
+
+
+def below(process: int) -> set[int]:
+    """A process's children and theirs."""
+    own = processes(lambda folder: parent(folder) == process)
+    return own.union(*map(below, own))
+
+
+def until(true: Callable[[], bool], seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.mark.usefixtures("spark")
+def test_workers_that_are_killed_fail_their_scan_with_a_reason_and_leave_no_table(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    log.write_bytes(ONE * 100_000)
+    run = Runs(tmp_path / "runs").create("killed in mid-scan")
+    work = background.start(run, [str(log)], SLOW)
+    until(lambda: bool(work.progress().bytes_done))
+    forked = processes(lambda folder: b"idcore.spark.daemon" in (folder / "cmdline").read_bytes()) & below(os.getpid())
+    workers = {pid for pid in forked if parent(Path(f"/proc/{pid}")) in forked}  # and not what they are forked from
+    assert workers
+    for pid in workers:
+        os.kill(pid, signal.SIGKILL)
+    assert (work.wait(60).state, run.state) == ("failed", "failed") and run.error == CoreError("spark_worker")
+    assert [path.name for path in run.path.iterdir()] == ["run.json"]
+
+
+SERVER = """
+import sys, time
+from datetime import UTC, datetime
+from pathlib import Path
+from idcore.runs import Runs
+from idcore.spark import background
+from idcore.spark.job import ScanOptions
+
+folder = Path(sys.argv[1])
+run = Runs(folder / "runs").create("half")
+at = datetime(2026, 11, 21, tzinfo=UTC)
+work = background.start(run, [str(folder / "a.log")], ScanOptions(zone=UTC, at=at, split_size=4096))
+while not work.progress().bytes_done:
+    time.sleep(0.02)
+print(run.name, flush=True)
+work.wait()
+"""
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_server_that_is_killed_in_mid_scan_leaves_a_failed_run_that_begins_again_and_no_process(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.log").write_bytes(ONE * 100_000)
+    runs = Runs(tmp_path / "runs")
+    finished = runs.create("finished")
+    finished.set_state("done")
+    mark = f"{MARK}={tmp_path}".encode()
+    environment = {**os.environ, MARK: str(tmp_path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", SERVER, str(tmp_path)], cwd=ROOT, env=environment, stdout=subprocess.PIPE
+    ) as server:
+        assert server.stdout is not None
+        half = runs.open(server.stdout.readline().decode().strip())
+        assert half.state == "running"
+        server.send_signal(signal.SIGKILL)
+        server.wait(30)
+    assert (half.state, finished.state) == (
+        "failed",
+        "done",
+    ) and half.error is None
+    ours = lambda: processes(lambda folder: mark in (folder / "environ").read_bytes())  # noqa: E731
+    until(lambda: not ours(), 30)
+    (tmp_path / "a.log").write_bytes(ONE)
+    assert background.again(half).wait(60).state == "done" and half.has("processes")
+    assert not [path.name for path in half.path.iterdir() if path.name.startswith(".unfinished")]
+
+
+def test_in_a_folder_that_became_read_only_finished_runs_are_read_and_new_ones_refused(tmp_path: Path) -> None:
+    runs, disk = Runs(tmp_path / "runs"), tmp_path / "disk"
+    done, working = runs.create("done"), runs.create("working")
+    done.set_state("done")
+    working.set_state("running")
+    disk.mkdir()
+    if subprocess.run(["mount", "--bind", "-o", "ro", str(runs.root), str(disk)], capture_output=True).returncode:
+        pytest.skip("only root may mount a folder")
+    try:
+        seen = Runs(disk)
+        assert readiness("ready", disk)["reasons"] == ["runs_read_only"] and not room.is_writable(disk)
+        with pytest.raises(CoreError) as caught:
+            seen.create("one more")
+        assert caught.value.code == "runs_read_only"
+        with pytest.raises(OSError, match="Read-only"):
+            seen.open(working.name).set_state("failed")
+        assert sorted(run.state for run in seen.list()) == ["done", "running"] and len(list(disk.glob("2*"))) == 2
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def test_a_clock_that_is_set_back_during_a_scan_changes_neither_its_state_nor_its_seconds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = time.time
+    runs = Runs(tmp_path)
+    run = runs.create("before")
+
+    def scan(*_: object) -> None:
+        monkeypatch.setattr(time, "time", lambda: real() - 86_400)
+        run.path.touch()
+
+    monkeypatch.setattr(background, "scan", scan)
+    monkeypatch.setenv("IDCORE_AUDIT_LOG", str(tmp_path / "audit"))
+    assert background.start(run, [str(tmp_path / "a.log")], OPTIONS).wait(30).state == "done"
+    ended = [json.loads(line) for line in (tmp_path / "audit").read_text().splitlines()][-1]
+    assert ended["what"] == "scan_ended" and 0 <= ended["seconds"] < 30
+    facts = json.loads((run.path / "run.json").read_text())
+    later = runs.create("after")
+    (later.path / "run.json").write_text(json.dumps(facts | {"created": "2020-01-01T00:00:00+00:00", "state": "new"}))
+    assert [each.name for each in runs.list()] == [run.name, later.name] and later.state == "new"
