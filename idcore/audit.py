@@ -20,8 +20,16 @@ LOG = logging.getLogger(__name__)
 SETTING = "IDCORE_AUDIT_LOG"
 LONGEST = 300  # characters of one value
 EVENTS = (
-    "login", "logout", "scan_begun", "scan_ended", "run_opened", "run_shared", "run_deleted", "downloaded", "look_up",
-)  # fmt: skip
+    "login",
+    "logout",
+    "scan_begun",
+    "scan_ended",
+    "run_opened",
+    "run_shared",
+    "run_deleted",
+    "downloaded",
+    "look_up",
+)
 
 
 @dataclass(frozen=True, slots=True)

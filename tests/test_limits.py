@@ -10,6 +10,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from streamlit.proto.Common_pb2 import FileURLs
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
 
 from idcore import catalogue, limits, room
 from idcore.errors import CoreError
@@ -175,6 +178,20 @@ def test_uploads_are_bounded_with_those_on_their_way_and_the_page_gets_the_reaso
     assert not uploads.begin("bob", 6) and uploads.refusal("bob") == limits.met("uploads", 16)
     uploads.end("ann", 6)
     assert uploads.begin("bob", 6) and not uploads.begin("bob", 5)
+
+
+def test_an_upload_that_was_copied_leaves_the_memory_of_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = MemoryUploadedFileManager("/upload")
+    monkeypatch.setattr(session.st.runtime, "get_instance", lambda: SimpleNamespace(uploaded_file_mgr=held))
+    monkeypatch.setattr(session, "_id", lambda: "ann")
+    files = []
+    for of, name, size in (("ann", "a", 10), ("ann", "b", 20), ("bob", "c", 40)):
+        record = UploadedFileRec(name, name, "text/plain", bytes(size))
+        held.add_file(of, record)
+        files.append(UploadedFile(record, FileURLs()))
+    assert session.uploaded("ann") == (30, 70) and session.uploaded("nobody") == (0, 70)
+    session.give_back(files[1:2])
+    assert session.uploaded("ann") == (10, 50)
 
 
 def test_all_visitors_together_have_a_limit_of_lookups_and_nobody_pays_for_a_refusal() -> None:

@@ -57,9 +57,12 @@ def test_a_line_says_who_what_when_and_how_it_ended(log: Path) -> None:
     at = first.pop("at")
     assert at.endswith("+00:00") and len(at) == 29
     assert first == {
-        "what": "run_deleted", "user": "ann@example.org", "session": "0a1b2c3d",
-        "run": "20261121-015500-a1b2c3", "kind": "text",
-    }  # fmt: skip
+        "what": "run_deleted",
+        "user": "ann@example.org",
+        "session": "0a1b2c3d",
+        "run": "20261121-015500-a1b2c3",
+        "kind": "text",
+    }
     assert len(second["file"]) == audit.LONGEST and log.stat().st_mode & 0o777 == 0o600
 
 
@@ -143,9 +146,11 @@ def test_a_scan_is_begun_and_ended_in_the_audit_log_and_counted_without_names(
         Job(run, [path], ScanOptions(), None, ANN).wait(30)
         names.append(run.name)
     assert [(line["what"], line["run"], line.get("outcome"), line.get("error")) for line in lines(log)] == [
-        ("scan_begun", names[0], None, None), ("scan_ended", names[0], "done", None),
-        ("scan_begun", names[1], None, None), ("scan_ended", names[1], "failed", "unreadable"),
-    ]  # fmt: skip
+        ("scan_begun", names[0], None, None),
+        ("scan_ended", names[0], "done", None),
+        ("scan_begun", names[1], None, None),
+        ("scan_ended", names[1], "failed", "unreadable"),
+    ]
     assert "customer" not in log.read_text() and "good.log" not in log.read_text()
     assert counts[("scans", ("text", "done"))] == counts[("scans", ("text", "failed"))] == 1
     assert counts[("errors", ("unreadable",))] == 1

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from idcore.audit import Who
 from idcore.errors import CoreError
@@ -21,6 +23,14 @@ def uploaded(session: str) -> tuple[int, int]:
 
 
 UPLOADS = Uploads(uploaded)
+
+
+def give_back(files: Iterable[UploadedFile]) -> None:
+    """What is copied elsewhere leaves the memory of the server now, and not with its session."""
+    held, found = getattr(st.runtime.get_instance(), "uploaded_file_mgr", None), _id()
+    if held is not None and found:
+        for file in files:
+            held.remove_file(found, file.file_id)
 
 
 def _id() -> str | None:

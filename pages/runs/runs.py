@@ -17,7 +17,7 @@ words, here = shown.words, visitor.current()
 heading("page.runs")
 
 # load
-runs = runlist.every()
+runs, days = runlist.every(), limits.value("days")
 
 # show
 if not runs:
@@ -35,8 +35,8 @@ with right:
     begin.folder()
 small_print(
     [
-        words("runs.kept", folder=str(runs_root())) if here.may("settings") else words("runs.kept_here"),
-        words("runs.ends", days=days) if (days := limits.value("days")) else "",
+        words("runs.kept_days", days=days) if days else words("runs.kept"),
+        words("runs.kept_in", folder=str(runs_root())) if here.may("settings") else "",
         zone_note(shown),
     ]
 )

@@ -100,7 +100,7 @@ def test_a_run_that_will_be_deleted_for_its_age_says_when_and_how_to_keep_it(
     change(tmp_path / "runs" / many[0], created=created)
     change(tmp_path / "runs" / many[1], created=created, pinned=True)
     app = open_page("runs")
-    assert shown(app).count("Pin it to keep it.") == 1 and "deleted 30 days after they began" in shown(app)
+    assert shown(app).count("Pin it to keep it.") == 1 and "for 30 days, and longer if they are pinned" in shown(app)
     app.button(key=f"pin-{many[0]}").click().run()
     assert "Pin it to keep it." not in shown(app) and not app.exception
 

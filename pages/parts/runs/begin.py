@@ -19,7 +19,7 @@ from idcore.reports.markdown import escaped
 from idcore.reports.markup import tag
 from idcore.runs import Run, RunError
 from idcore.triage import run_texts
-from pages.parts import cache, problems, scans
+from pages.parts import cache, problems, scans, session
 from pages.parts.runs import runlist, watch
 from pages.parts.view import view
 from pages.parts.widgets import page_link, show_html
@@ -38,8 +38,9 @@ class _Place:
 def uploads() -> None:
     """Files from the visitor, scanned without being decoded at once."""
     words = view().words
+    turn = st.session_state.get("runs_turn", 0)  # of an uploader: the next one is empty
     with st.form("run-upload", border=False):
-        files = st.file_uploader(words("decode.upload"), accept_multiple_files=True, key="run-files")
+        files = st.file_uploader(words("decode.upload"), accept_multiple_files=True, key=f"run-files-{turn}")
         sent = st.form_submit_button(words("runs.scan"), key="scan-uploads")
     if sent and not files:
         st.warning(words("runs.no_upload"), icon=":material/info:")
@@ -56,7 +57,9 @@ def begin_uploads(files: Sequence[Any], words: Words) -> None:
     dated = intake.Dating.of(view().clock())
     with problems.caught():
         run = scans.begin([intake.Source(file.name, file) for file in files], dated)
+    session.give_back(files)  # the run has its copy
     st.session_state["runs_uploaded"] = run.name
+    st.session_state["runs_turn"] = st.session_state.get("runs_turn", 0) + 1
     st.rerun()
 
 
