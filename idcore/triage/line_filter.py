@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 from idcore.errors import refuse
 from idcore.ids import rules
@@ -112,3 +113,13 @@ def _parts(text: str, least: int, name: str) -> tuple[str, ...]:
     if len(parts) < least or not parts[1].isdecimal():
         raise refuse("link_value", name, None, text, name=name, given=text)
     return parts
+
+
+def pick(**filters: str) -> str:
+    """The filters of lines that a click on a mark asks for, as one text."""
+    return urlencode(filters)
+
+
+def picked(text: str) -> dict[str, str]:
+    """The same back from the text."""
+    return dict(parse_qsl(text))

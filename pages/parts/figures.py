@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
 from typing import Any
-from urllib.parse import urlencode
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -13,6 +12,7 @@ from plotly.subplots import make_subplots
 
 from idcore.reports.roles import Palette
 from idcore.times import offset_text
+from idcore.triage.heat_cells import Cell
 from pages.parts.view import View
 
 SANS = '"Source Sans", sans-serif'
@@ -124,19 +124,19 @@ def heat_strip(figure: go.Figure, edges: Sequence[Any], rows: Sequence[Any], **l
     figure.add_heatmap(x=list(edges), y=list(rows), **plain, **look)
 
 
-def cells(figure: go.Figure, x: Sequence[Any], y: Sequence[Any], picks: Sequence[str], hovers: Sequence[str]) -> None:
+def cells(figure: go.Figure, found: Sequence[Cell]) -> None:
     """An unseen mark in each cell that has something, to be pointed at and clicked."""
     unseen = {"marker": {"opacity": 0}}
     figure.add_scatter(
-        x=list(x),
-        y=list(y),
+        x=[cell.x for cell in found],
+        y=[cell.y for cell in found],
         mode="markers",
         name="cells",
         marker={"size": 14, "symbol": "square", "opacity": 0},
         selected=unseen,
         unselected=unseen,
-        customdata=list(picks),
-        hovertext=list(hovers),
+        customdata=[cell.pick for cell in found],
+        hovertext=[cell.hover for cell in found],
         hoverinfo="text",
     )
 
@@ -161,11 +161,6 @@ def tint(colour: str, alpha: float) -> str:
     value = colour.lstrip("#")
     red, green, blue = (int(value[place : place + 2], 16) for place in (0, 2, 4))
     return f"rgba({red},{green},{blue},{alpha:g})"
-
-
-def pick(**filters: str) -> str:
-    """What a click on a mark asks for: the filters of its lines, as customdata of the mark."""
-    return urlencode(filters)
 
 
 def local(moment: datetime, zone: tzinfo) -> datetime:

@@ -15,6 +15,7 @@ from idcore.growth import speeds as speeds_of
 from idcore.reports.roles import Palette
 from idcore.triage.activity import step_minutes
 from idcore.triage.broker_logs import GIB, Piece, cells, rate_text, rate_unit, unit_of
+from idcore.triage.line_filter import pick
 from idcore.triage.time_range import TimeRange
 from pages.parts.figures import (
     DATES,
@@ -26,7 +27,6 @@ from pages.parts.figures import (
     lying_bars,
     note,
     paper,
-    pick,
     rows_axis,
     series_colour,
     tint,

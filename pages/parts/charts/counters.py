@@ -10,6 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from idcore.catalogue import Words
+from idcore.triage.line_filter import pick
 from idcore.triage.processes import process_key, rate_text
 from idcore.triage.strokes import TURN, Strokes, bands, clipped, extremes, labelled, strokes
 from idcore.triage.time_range import ALL_TIMES, TimeRange, at, between
@@ -21,7 +22,6 @@ from pages.parts.figures import (
     local,
     note,
     paper,
-    pick,
     series_colour,
     tint,
     titled,

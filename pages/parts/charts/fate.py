@@ -9,17 +9,16 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from idcore.catalogue import Words
 from idcore.fate.levels import NAMES
 from idcore.reports.markup import Html, esc, tag
 from idcore.reports.roles import Palette
-from idcore.triage.activity import MINUTE
+from idcore.triage import heat_cells
 from idcore.triage.failures import LED_TO
 from idcore.triage.fates import Heat
 from idcore.triage.time_range import TimeRange
 from pages.parts.charts import timeline
 from pages.parts.charts.producers import FEW, step_text
-from pages.parts.figures import DATES, axis, cells, clock_title, heat_strip, paper, pick, rows_axis, wall_clock
+from pages.parts.figures import DATES, axis, cells, clock_title, heat_strip, paper, rows_axis, wall_clock
 from pages.parts.view import View
 
 ROW = 24  # pixels
@@ -32,7 +31,7 @@ SIGNS = {"dead": "†", "blocked": "!", "retry": "↻", "waiting": "…", "uncle
 
 def heat(found: Heat, view: View, chosen: tuple[str, TimeRange]) -> go.Figure:
     """The figure; a click on a cell asks for its group and time. `chosen`: group and time that are marked."""
-    words, palette, zone = view.words, view.palette, view.zone
+    palette, zone = view.palette, view.zone
     clock = wall_clock(pd.Series(found.begins), zone)
     edges = [*clock, clock.iloc[-1] + found.step]  # a cell begins with its step
     worst, rows = found.worst(), list(range(len(found.groups)))
@@ -50,7 +49,7 @@ def heat(found: Heat, view: View, chosen: tuple[str, TimeRange]) -> go.Figure:
         text=[["" if at < 0 else SIGNS[NAMES[at]] for at in row] for row in worst] if few else None,
         texttemplate="%{text}" if few else None,
     )
-    _cells(figure, found, clock, words)
+    cells(figure, heat_cells.of_groups(found, clock, view.words))
     _mark(figure, found, clock, palette, chosen)
     title = clock_title(pd.Series(found.begins), view)
     figure.update_xaxes(axis(palette, showgrid=False, title=title, fixedrange=True, tickformatstops=DATES))
@@ -68,24 +67,6 @@ def heat(found: Heat, view: View, chosen: tuple[str, TimeRange]) -> go.Figure:
 def short(name: str) -> str:
     """A name as long as an axis bears; the hover has all of it."""
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 10]}…{name[-9:]}"
-
-
-def _cells(figure: go.Figure, found: Heat, clock: pd.Series, words: Words) -> None:
-    """An unseen mark in each cell that has messages, to be pointed at and clicked: a heat map gives no clicks."""
-    x, y, picks, hovers = [], [], [], []
-    ranges = [TimeRange(begin, begin + found.step).params() for begin in found.begins]
-    labels = [words(f"fate.level.{name}") for name in NAMES]
-    form = "%Y-%m-%d %H:%M" if found.step >= MINUTE else "%Y-%m-%d %H:%M:%S"
-    for row, group in enumerate(found.groups):
-        for column in found.messages[row].any(axis=1).nonzero()[0]:
-            counts = found.messages[row, column]
-            own = [f"{labels[level]}: {int(counts[level]):,}" for level in counts.nonzero()[0]]
-            x.append(clock.iloc[column] + found.step / 2)
-            y.append(row)
-            picks.append(pick(group=group, **ranges[column]))
-            pairs = [words("comma").join(own[at : at + 2]) for at in range(0, len(own), 2)]
-            hovers.append("<br>".join([f"<b>{esc(group)}</b>", f"{clock.iloc[column]:{form}}", *pairs]))
-    cells(figure, x, y, picks, hovers)
 
 
 def _mark(figure: go.Figure, found: Heat, clock: pd.Series, palette: Palette, chosen: tuple[str, TimeRange]) -> None:

@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from idcore.catalogue import Words
-from idcore.triage import activity
+from idcore.triage import activity, heat_cells
 from idcore.triage.activity import MINUTE, TOP
 from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts.figures import (
@@ -20,7 +20,6 @@ from pages.parts.figures import (
     local,
     lying_bars,
     paper,
-    pick,
     rows_axis,
     tint,
     wall_clock,
@@ -81,14 +80,14 @@ def heat_note(figure: go.Figure, step: pd.Timedelta, words: Words) -> str:
 
 def heat(grid: pd.DataFrame, step: pd.Timedelta, view: View, shown: TimeRange = ALL_TIMES) -> go.Figure:
     """Host x time: the darker, the more ids; steps without ids stay blank. Of a range the axis shows what is in it."""
-    words, palette, zone = view.words, view.palette, view.zone
+    palette, zone = view.palette, view.zone
     columns = pd.Series(grid.columns)
     clock = wall_clock(columns, zone)
     figure = go.Figure(layout=paper(palette, 22 * len(grid) + 62, bottom=54))
     scale = [[place / (len(palette.scale) - 3), colour] for place, colour in enumerate(palette.scale[2:])]
     edges = [*clock, clock.iloc[-1] + step]  # a cell begins with its step
     heat_strip(figure, edges, list(grid.index), z=grid.to_numpy(), colorscale=scale, zmin=0)
-    _cells(figure, grid, step, clock, words)
+    cells(figure, heat_cells.of_hosts(grid, step, clock, view.words))
     figure.update_xaxes(
         axis(palette, showgrid=False, title=clock_title(columns, view), fixedrange=True, tickformatstops=DATES)
     )
@@ -103,21 +102,3 @@ def heat(grid: pd.DataFrame, step: pd.Timedelta, view: View, shown: TimeRange = 
     figure.update_yaxes(rows_axis(palette, type="category"))
     figure.update_layout(dragmode=False)
     return figure
-
-
-def _cells(figure: go.Figure, grid: pd.DataFrame, step: pd.Timedelta, clock: pd.Series, words: Words) -> None:
-    """An unseen mark in each cell that has ids, to be pointed at and clicked: a heat map gives no clicks."""
-    form, size = ("%Y-%m-%d %H:%M", 16) if step >= MINUTE else ("%Y-%m-%d %H:%M:%S.%f", 23 if step.microseconds else 19)
-    rows = [
-        (moment + step / 2, host, value, f"{moment:{form}}"[:size], TimeRange(begin, begin + step).params())
-        for host, values in zip(grid.index, grid.to_numpy(), strict=True)
-        for begin, moment, value in zip(grid.columns, clock, values, strict=True)
-        if value == value and value
-    ]
-    cells(
-        figure,
-        [row[0] for row in rows],
-        [row[1] for row in rows],
-        [pick(host=host, **ends) for _, host, _, _, ends in rows],
-        [f"<b>{host}</b><br>{when}<br>{words.count('occurrence', int(value))}" for _, host, value, when, _ in rows],
-    )

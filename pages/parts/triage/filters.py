@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
-from urllib.parse import parse_qsl
 
 import pandas as pd
 import streamlit as st
 
 from idcore import export
 from idcore.reports.markdown import escaped
+from idcore.triage import line_filter
 from pages.parts.view import into_address, view
 from pages.parts.widgets import downloads
 
@@ -48,7 +48,7 @@ def picked(state: Any) -> dict[str, str]:
     """The filters of the mark that was clicked last; nothing where none was, or where a box was drawn."""
     selection = (state or {}).get("selection", {})
     points = [] if selection.get("box") else [_value(point) for point in selection.get("points", [])]
-    return dict(parse_qsl(points[-1])) if points else {}
+    return line_filter.picked(points[-1]) if points else {}
 
 
 def switch(name: str, options: Sequence[str]) -> dict[str, Any]:
