@@ -180,6 +180,18 @@ def cells(segments: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     return whole.reset_index(), together
 
 
+def file_of(offset: int) -> str:
+    """The name of the file that an offset is in, by the default size of files."""
+    return f"{offset // growth.SEGMENT * growth.SEGMENT:020d}"
+
+
+def cell_text(row: Any, words: Words) -> str:
+    """What a cell says when it is pointed at: its file, or its first and last one, and its IDs."""
+    files = int(row.files)
+    name = row.oldest if files == 1 else f"{row.oldest}<br>… {row.newest}<br>{words.count('file', files)}"
+    return f"<b>{name}</b><br>{words.count('occurrence', int(row.ids))}"
+
+
 def speed_rate(speed: Speed | None, words: Words) -> str:
     """`7.4 MiB/s`, `800 B/s`."""
     return "" if speed is None else rate_text(speed.rate, words)
@@ -227,7 +239,7 @@ def age(log: growth.Log, address: str, offset: int, kept: Retention, reader: Rea
     at = reader.minute(written.at or written.earliest or written.latest)
     text = words(f"growth.{written.how}", offset=f"{offset:,}", address=address, at=at)
     text += words(f"growth.kept_{until.bound}", until=reader.minute(until.until))
-    gone, file = until.until <= now and until.bound != "at_least", f"{offset // growth.SEGMENT * growth.SEGMENT:020d}"
+    gone, file = until.until <= now and until.bound != "at_least", file_of(offset)
     notes = [words("growth.rule", hours=hours, hour=f"{hour:02d}:00")]
     if written.how in ("minute", "between"):
         first, last = reader.full(written.earliest), reader.full(written.latest)

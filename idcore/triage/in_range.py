@@ -62,6 +62,12 @@ class Points:
         """Whether a time range applies to them."""
         return not self.drawn.empty and bool(self.drawn["sent_at"].notna().all())
 
+    def within(self, shown: TimeRange, every: pd.DataFrame | None) -> Points:
+        """Those of a time range: every ID of the index where there is one, else the points there."""
+        if every is not None:
+            return Points(drawn(every, self.drawn, shown), every, True)
+        return Points(self.drawn, self.drawn[shown.contains(self.drawn["sent_at"])], self.whole)
+
 
 def of_index(index: Index, shown: TimeRange) -> InRange:
     """Every ID in the range, counted by process."""

@@ -153,3 +153,18 @@ def brokers(rows: pd.DataFrame, reader: Reader) -> str:
     )
     apart = words("brokers.said_widest", count=len(rows), span=words.bytes(widest)) if widest else ""
     return said + apart + words("stop")
+
+
+def range_text(shown: TimeRange, reader: Reader, *, dated: bool) -> str:
+    """`09:50:13 – 09:52:40 +08:00 (2 min 27 s)`; without an end, from when or until when."""
+    words, span = reader.words, times.clock_span(shown.begin, shown.end, reader.zone, dated=dated)
+    if shown.begin is None or shown.end is None:
+        return words("range.open", span=span)
+    return words("range.shown", span=span, length=words.lasting((shown.end - shown.begin).total_seconds()))
+
+
+def minutes_note(shown: TimeRange, reader: Reader) -> str:
+    """That figures are of whole minutes, and of which."""
+    whole = shown.whole_minutes()
+    span = times.clock_span(whole.begin, whole.end, reader.zone, dated=False)
+    return reader.words("range.whole_minutes", span=span) if shown else ""

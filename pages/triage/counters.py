@@ -80,7 +80,7 @@ filters.takeaway(processes, shared.name_of(run, "processes") if found is None el
 small_print(
     [
         *sentences.point_notes(points, row, in_range, shown),
-        time_range.minutes_note(in_range, shown) if found is not None and not found.exact else "",
+        sentences.minutes_note(in_range, shown) if found is not None and not found.exact else "",
         words("counters.bands") if drawn is not None and len(drawn.gaps) > 1 else "",
         "" if row["wraps_certain"] else words("counters.uncertain"),
         words("counters.cut_note") if found is None and (processes["layout"] == CUT_COUNTER).any() else "",

@@ -113,5 +113,5 @@ if found is None:
     notes.insert(0, words("counters.cut_note") if (rows["layout"] == CUT_COUNTER).any() else "")
     notes.insert(0, "" if chosen else shared.cut(run, len(rows), words))
 elif not found.exact:
-    notes.insert(0, time_range.minutes_note(in_range, shown))
+    notes.insert(0, sentences.minutes_note(in_range, shown))
 small_print(notes)

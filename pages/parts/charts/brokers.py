@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 import plotly.graph_objects as go
 
-from idcore.catalogue import Words
 from idcore.growth import MINUTE, Log, points
 from idcore.growth import speeds as speeds_of
 from idcore.reports.roles import Palette
 from idcore.triage.activity import step_minutes
-from idcore.triage.broker_logs import GIB, Piece, cells, rate_text, rate_unit, unit_of
+from idcore.triage.broker_logs import GIB, Piece, cell_text, cells, file_of, rate_text, rate_unit, unit_of
 from idcore.triage.line_filter import pick
 from idcore.triage.time_range import TimeRange
 from pages.parts.figures import (
@@ -118,7 +117,7 @@ def log(
 
 def _strip(figure: go.Figure, strip: pd.DataFrame, left: float, right: float, view: View, colour: str) -> None:
     """The files as cells, the darker the more ids; a frame around them all."""
-    words, palette = view.words, view.palette
+    palette = view.palette
     line = {"width": 1, "color": palette.line}
     band(figure, left, right, layer="below", line=line, fillcolor="rgba(0,0,0,0)")
     seen = strip[strip["ids"].notna()]
@@ -133,7 +132,7 @@ def _strip(figure: go.Figure, strip: pd.DataFrame, left: float, right: float, vi
             "line": {"width": 1.5 if len(strip) <= 200 else 0, "color": palette.background},
         },
         customdata=[[Piece("", row.oldest, row.newest).names] for row in seen.itertuples()],
-        hovertext=[_cell_hover(row, words) for row in seen.itertuples()],
+        hovertext=[cell_text(row, view.words) for row in seen.itertuples()],
         hoverinfo="text",
         row=1,
         col=1,
@@ -152,16 +151,11 @@ def _histogram(figure: go.Figure, bins: pd.DataFrame, view: View, colour: str, u
         row=2,
         col=1,
         marker={"color": colour, "line": {"width": 0}},
-        customdata=[[Piece("", _file(first), _file(end - 1)).names, first, end] for first, end in ends],
+        customdata=[[Piece("", file_of(first), file_of(end - 1)).names, first, end] for first, end in ends],
         hovertemplate=f"%{{customdata[1]:,d}} – %{{customdata[2]:,d}}<br>%{{y:,d}} {words('ids')}<extra></extra>",
     )
     steps = {"dtick": 1} if bins["ids"].max() <= 3 else {"nticks": 3}
     figure.update_yaxes(axis(palette, rangemode="tozero", tickformat=",d", fixedrange=True, **steps), row=2, col=1)
-
-
-def _file(offset: int) -> str:
-    """The name of the file that an offset is in."""
-    return f"{offset // GIB * GIB:020d}"
 
 
 def _cut(figure: go.Figure, left: float, place: float, right: float, label: str, palette: Palette) -> None:
@@ -175,12 +169,6 @@ def _cut(figure: go.Figure, left: float, place: float, right: float, label: str,
     name, shift = (label, -6) if inside else (f"← {label}", 6)
     where = {"x": place, "y": 0.5, "xref": "x", "yref": "y domain", "bgcolor": palette.background, "borderpad": 2}
     note(figure, name, warning, "right" if inside else "left", xshift=shift, **where)
-
-
-def _cell_hover(row: Any, words: Words) -> str:
-    files = int(row.files)
-    name = row.oldest if files == 1 else f"{row.oldest}<br>… {row.newest}<br>{words.count('file', files)}"
-    return f"<b>{name}</b><br>{words.count('occurrence', int(row.ids))}"
 
 
 def totals(brokers: pd.DataFrame, view: View, *, limit: int = 6) -> go.Figure:

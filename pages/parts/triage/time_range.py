@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from idcore import times
 from idcore.errors import CoreError
 from idcore.occurrences.index import Index
 from idcore.reports.markdown import escaped
 from idcore.runs import Run
 from idcore.triage import activity as steps
-from idcore.triage import in_range
+from idcore.triage import in_range, sentences
 from idcore.triage import time_range as core
 from idcore.triage.time_range import ALL_TIMES, FROM, TO, TimeRange
 from pages.parts import cache, scans
@@ -114,19 +113,7 @@ def points(run: Run, row: dict[str, Any], chosen: TimeRange) -> in_range.Points:
     """The scan's points of a process, and in a range every ID of the index where there is one."""
     thinned = cache.points(run, row)
     found = in_range.Points(thinned, thinned, len(thinned) == row["distinct"])
-    if not chosen or not found.dated:
-        return found
-    every = cache.every_point(run, row, chosen)
-    if every is not None:
-        return in_range.Points(in_range.drawn(every, thinned, chosen), every, True)
-    return in_range.Points(thinned, thinned[chosen.contains(thinned["sent_at"])], found.whole)
-
-
-def minutes_note(chosen: TimeRange, shown: View) -> str:
-    """That figures are of whole minutes, and of which."""
-    whole = chosen.whole_minutes()
-    span = times.clock_span(whole.begin, whole.end, shown.zone, dated=False)
-    return shown.words("range.whole_minutes", span=span) if chosen else ""
+    return found.within(chosen, cache.every_point(run, row, chosen)) if chosen and found.dated else found
 
 
 def line(chosen: TimeRange, shown: View, extent: tuple[datetime, datetime] | None = None) -> None:
@@ -135,12 +122,7 @@ def line(chosen: TimeRange, shown: View, extent: tuple[datetime, datetime] | Non
     days = {moment.astimezone(shown.zone).date() for moment in extent or ()}
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="time-range"):
         if chosen:
-            span = times.clock_span(chosen.begin, chosen.end, shown.zone, dated=len(days) != 1)
-            if chosen.begin is not None and chosen.end is not None:
-                length = words.lasting((chosen.end - chosen.begin).total_seconds())
-                st.markdown(words("range.shown", span=span, length=length), width="content")
-            else:
-                st.markdown(words("range.open", span=span), width="content")
+            st.markdown(sentences.range_text(chosen, shown, dated=len(days) != 1), width="content")
             st.button(words("range.reset"), key="range-reset", type="tertiary", on_click=show, args=(ALL_TIMES,))
         with st.popover(words("range.title"), type="tertiary", icon=":material/schedule:"):
             boxes(chosen, shown, extent)
