@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from idcore.catalogue import Words
@@ -77,6 +77,15 @@ def zones_sentence(intake: Intake, clock: Clock, words: Words) -> str:
         at = offset_text(clock.reference.astimezone(zone))
         named.append(words("decode.zone_of", name=source, zone=at, ids=words.count("id", n)))
     return words("decode.zones", sources=words.first(named, NAMED, "clause")) if named else ""
+
+
+def unread(intake: Intake, sources: int, words: Words) -> Iterator[str]:
+    """The files that could not be read at all, and those read only in part, by name and reason."""
+    for key, rows in (("run.failed_files", intake.failed), ("run.part_files", intake.partly)):
+        if rows:
+            some = (escaped(words("aside", text=name, note=words.said(reason))) for name, reason in rows[:NAMED])
+            n, of = words.count("file", len(rows)), f"{max(sources, len(rows)):,}"
+            yield words(key, n=n, of=of, names=words("comma").join(some))
 
 
 def dated_note(found: Sequence[Found], clock: Clock, words: Words) -> list[str]:

@@ -54,13 +54,8 @@ def of_files(intake: Intake, sources: Sequence[Source], words: Words) -> None:
         names = words("comma").join(map(escaped, logs))
         st.warning(words("decode.commit_log", names=names), icon=":material/warning:")
         page_link("store", words("page.store"), icon=":material/folder_open:")
-    for key, rows in (("run.failed_files", intake.failed), ("run.part_files", intake.partly)):
-        if rows:
-            names = words("comma").join(
-                escaped(words("aside", text=name, note=words.said(reason))) for name, reason in rows[:5]
-            )
-            n, of = words.count("file", len(rows)), f"{max(len(sources), len(rows)):,}"
-            st.warning(words(key, n=n, of=of, names=names), icon=":material/warning:")
+    for text in intake_texts.unread(intake, len(sources), words):
+        st.warning(text, icon=":material/warning:")
 
 
 def no_id(intake: Intake, view: View, files: bool = False) -> None:
