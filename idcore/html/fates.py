@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import pandas as pd
 
-from idcore.fate.levels import NAMES, level_of
+from idcore.fate.levels import NAMES, SIGNS, level_of
 from idcore.fate_list import sentences
 from idcore.html import tables
+from idcore.lookup.model import Evidence
+from idcore.lookup.sentences import evidence_sentences
 from idcore.reader import Reader
 from idcore.reports.markup import Column, Html, link, table, tag
 
@@ -106,3 +109,29 @@ def unanswered(rows: Sequence[Row], cluster: str | None, reader: Reader) -> Html
         way = link(row["id"], reader.href("message", id=row["id"], cluster=cluster))
         body.append([way, words(f"fates.name.{row['outcome']}"), sentences.why(row, words)])
     return table(columns, body, words("fates.rest"))
+
+
+def state(summary: Mapping[str, Any], reader: Reader) -> tuple[Html | None, list[str]]:
+    """Of which time the verdicts are and what could not be read; and what could be, for the small print."""
+    words, above, below = reader.words, list[Html](), list[str]()
+    known = [Evidence(each["code"], each["values"]) for each in summary.get("evidence") or ()]
+    if "snapshot_end" in summary:  # a cluster was asked
+        first, last = (reader.full(datetime.fromisoformat(summary[name])) for name in ("snapshot", "snapshot_end"))
+        above.append(tag("p", words("fate.asked", first=first, last=last), class_="mq-faint mq-note"))
+    for each, text in zip(known, evidence_sentences(known, words, reader.full), strict=True):
+        if each.code == "config_read":
+            below.append(text)
+        else:
+            style = "faint" if each.code == "store_snapshot" else "warning"
+            above.append(tag("p", text, class_=f"mq-{style} mq-note"))
+    return tag("div", *above, class_="mq-plain") if above else None, below
+
+
+def legend(found: Mapping[str, int], reader: Reader, colours: Mapping[str, str], signs: bool) -> Html:
+    """Each colour in words, the worst first, with its messages."""
+    words, rows = reader.words, []
+    for name, count in found.items():
+        dot = tag("i", class_="mq-dot", style=f"background:{colours[name]}")
+        level = tag("b", words(f"fate.level.{name}"), f" {SIGNS[name]}" if signs and SIGNS[name] else "")
+        rows.append(tag("li", dot, level, f" {count:,} · ", words(f"fate.level.{name}.help")))
+    return tag("ul", *rows, class_="mq-small mq-levels")

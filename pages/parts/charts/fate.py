@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 
-from idcore.fate.levels import NAMES
-from idcore.reports.markup import Html, esc, tag
+from idcore.fate.levels import NAMES, SIGNS
+from idcore.reports.markup import esc
 from idcore.reports.roles import Palette
 from idcore.triage import heat_cells
 from idcore.triage.failures import LED_TO
@@ -26,7 +25,6 @@ LEAST = 72  # of all rows: Plotly leaves out a label that is higher than the fig
 WIDEST = 600  # half of a wide plot: so near to its mark a pointer still is in a cell, where there are few
 FAILURES = 300
 LONGEST = 24  # characters of a name on the axis: the middle of a longer one is left out
-SIGNS = {"dead": "†", "blocked": "!", "retry": "↻", "waiting": "…", "unclear": "?", "retried": "↺", "done": ""}
 
 
 def heat(found: Heat, view: View, chosen: tuple[str, TimeRange]) -> go.Figure:
@@ -100,19 +98,3 @@ def failures(found: pd.DataFrame, step: pd.Timedelta, view: View, shown: TimeRan
     place = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "itemclick": False, "itemdoubleclick": False}
     figure.update_layout(barmode="stack", showlegend=True, legend={**place, "traceorder": "normal"})
     return figure
-
-
-def legend(found: Mapping[str, int], view: View, signs: bool) -> Html:
-    """Each colour in words, the worst first, with its messages."""
-    words, palette = view.words, view.palette
-    rows = [
-        tag(
-            "li",
-            tag("i", class_="mq-dot", style=f"background:{palette.levels[name]}"),
-            tag("b", words(f"fate.level.{name}"), f" {SIGNS[name]}" if signs and SIGNS[name] else ""),
-            f" {count:,} · ",
-            words(f"fate.level.{name}.help"),
-        )
-        for name, count in found.items()
-    ]
-    return tag("ul", *rows, class_="mq-small mq-levels")

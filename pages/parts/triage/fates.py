@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -13,8 +12,6 @@ import streamlit as st
 from idcore import limits, times
 from idcore.errors import CoreError
 from idcore.html import fates as html
-from idcore.lookup.model import Evidence
-from idcore.lookup.sentences import evidence_sentences
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import tag
 from idcore.runs import FATES, Run
@@ -29,7 +26,7 @@ from pages.parts.charts import fate as charts
 from pages.parts.charts.producers import step_text
 from pages.parts.triage import filters, lines, time_range
 from pages.parts.view import View
-from pages.parts.widgets import Brush, chart, download, empty, page_link, page_of, pager, show_html
+from pages.parts.widgets import Brush, chart, downloads, empty, page_link, page_of, pager, show_html
 
 GROUPS, COUNTS, PAGE = 25, 12, 50  # on one page
 FILTERS = ("topic", "group", "verdict")
@@ -54,21 +51,10 @@ def state(run: Run, view: View) -> list[str]:
 
     What could be read is small print.
     """
-    summary, words = run.summary or {}, view.words
-    known = [Evidence(each["code"], each["values"]) for each in summary.get("evidence") or ()]
-    shown, lines = [], []
-    if "snapshot_end" in summary:  # a cluster was asked
-        first, last = (view.full(datetime.fromisoformat(summary[name])) for name in ("snapshot", "snapshot_end"))
-        lines.append(tag("p", words("fate.asked", first=first, last=last), class_="mq-faint mq-note"))
-    for each, text in zip(known, evidence_sentences(known, words, view.full), strict=True):
-        if each.code == "config_read":
-            shown.append(text)
-        else:
-            style = "faint" if each.code == "store_snapshot" else "warning"
-            lines.append(tag("p", text, class_=f"mq-{style} mq-note"))
-    if lines:
-        show_html(tag("div", *lines, class_="mq-plain"))
-    return shown
+    above, below = html.state(run.summary or {}, view)
+    if above is not None:
+        show_html(above)
+    return below
 
 
 def choose(every: pd.DataFrame, shown: TimeRange, view: View) -> Asked:
@@ -139,7 +125,7 @@ def picture(found: Heat, levels: Mapping[str, int], asked: Asked, view: View) ->
             state["fate-turn"] = turn + 1
 
     alt = words("fate.alt", groups=words.count("group", len(groups)), step=step_text(found.step, words))
-    below = charts.legend(levels, view, len(found.begins) <= charts.FEW)
+    below = html.legend(levels, view, view.palette.levels, len(found.begins) <= charts.FEW)
     chart(figure, alt, found.frame, "fate", select=True, brush=Brush(f"{drag.state}-{turn}", take), below=below)
     if pages > 1:
         last = min(first + GROUPS, len(found.groups))
@@ -158,10 +144,9 @@ def failures(run: Run, asked: Asked, view: View) -> list[str] | None:
     every = cache.frame(run, "retries")
     if every.empty:
         return None
-    label = lambda name: words(f"fate.picture_{name}")  # noqa: E731
-    switch = filters.switch("picture", PICTURES)
-    switch |= {"format_func": label, "label_visibility": "collapsed"}
-    if st.segmented_control(words("fate.picture"), PICTURES, required=True, **switch) != PICTURES[1]:
+    label, text = words("fate.picture"), lambda name: words(f"fate.picture_{name}")
+    look = {"required": True, "label_visibility": "collapsed"}
+    if filters.one_of(st.segmented_control, "picture", PICTURES, label, text, **look) != PICTURES[1]:
         return None
     rows = every[every["group"] == asked.group] if asked.group else every
     minutes = asked.minutes
@@ -192,10 +177,9 @@ def messages(asked: Asked, lacking: int, run: Run, view: View) -> None:
     """
     words = view.words
     st.header(words("fate.list"), anchor=False)
-    label = lambda name: words(f"fate.order_{name}")  # noqa: E731
-    switch = filters.switch("order", ORDERS)
-    order = st.selectbox(words("sort"), ORDERS, format_func=label, width=220, **switch)
-    found, whole = (cache.undelivered(run, *each) for each in ((asked, order or ORDERS[0]), (asked.whole, ORDERS[0])))
+    text = lambda name: words(f"fate.order_{name}")  # noqa: E731
+    order = filters.one_of(st.selectbox, "order", ORDERS, words("sort"), text, width=220)
+    found, whole = (cache.undelivered(run, *each) for each in ((asked, order), (asked.whole, ORDERS[0])))
     if asked != asked.whole:
         st.caption(words("fate.list_exact", span=core.span_text(asked.cell or asked.shown, view)))
     if whole.total < lacking:  # of an older scan; beside the list, also where it is empty
@@ -223,7 +207,4 @@ def _page(found: Listed, run: Run, view: View) -> None:
     show_html(html.lacking(found.page(start, PAGE), start + 1, view, view.palette.levels, place))
     if pages > 1:
         st.pagination(pages, key="page", bind="query-params")
-    with st.container(horizontal=True, gap="medium"):
-        download("CSV", found.as_csv, "not_consumed.csv", key="undelivered-csv")
-        mime = "application/x-ndjson"
-        download("JSON Lines", found.as_json, "not_consumed.jsonl", key="undelivered-json", mime=mime)
+    downloads(found.as_csv, found.as_json, "not_consumed", "undelivered")
