@@ -234,7 +234,8 @@ def unread(scan: Scan) -> Iterator[Finding]:
     read = {topic for topic, _ in scan.once(groups)}
     if not read:  # the offsets may be those of another broker, or in RocksDB
         return
-    read |= {topic for piece in scan.rows.pieces("fates", ["topic"]) for topic in pc.unique(piece["topic"]).to_pylist()}
+    for piece in scan.rows.pieces("fates", ["topic", "verdict"]):  # a group may have a filter, but no offset
+        read |= set(pc.unique(piece.filter(pc.not_equal(piece["verdict"], "never_read"))["topic"]).to_pylist())
     topics: dict[str, list[Any]] = {}
     names = ("topic", "messages", "bytes", "first_store_timestamp", "last_store_timestamp")
     for piece in scan.rows.pieces("topics", names):

@@ -5,6 +5,7 @@ A folder shows one moment. It has offsets, copies and settings, but not who was 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
@@ -27,6 +28,11 @@ from idcore.store.commitlog import Skipped, Stored
 from idcore.store.config import Expression
 from idcore.store.folder import StoreFolder
 
+# Groups that every broker registers (SubscriptionGroupManager.init) or has for itself (MixAll).
+_OF_BROKERS = re.compile(
+    "TOOLS_CONSUMER|FILTERSRV_CONSUMER|SELF_TEST_.*|CID_ONS(API_|-HTTP-).*|CID_RMQ_SYS_.*|__MONITOR_.*"
+)
+_MOST_NAMES = 10
 TAG = "TAG"  # the kind of a subscription by tags (ExpressionType)
 # The end of a log that no index file has yet is read whole, up to so many bytes.
 _TAIL_MOST = 64 << 20
@@ -77,6 +83,16 @@ class StoreEvidence:
         for name, problem in self.store.unreadable.items():
             if Path(name).parts[0] == "config":
                 yield Evidence.of("config_lost", name=Path(name).name, problem=problem)
+
+    def silent_groups(self) -> Iterator[Evidence]:
+        """The groups that are registered, but have an offset in no topic: no file has the topics that they read."""
+        topics = self.config.groups_by_topic().items()
+        known = {group for topic, groups in topics if not is_special(topic) for group in groups}
+        registered = (self.config.groups or {}).keys() - known
+        silent = sorted(group for group in registered if not _OF_BROKERS.fullmatch(group))
+        if silent and self.config.offsets is not None:
+            names = ", ".join(silent[:_MOST_NAMES]) + (", …" if len(silent) > _MOST_NAMES else "")
+            yield Evidence.of("groups_without_offset", n=len(silent), names=names)
 
     def _end_of(self, topic: str, queue: int) -> int | None:
         """The next offset of a queue; None where the folder does not have the queue's files."""

@@ -268,6 +268,7 @@ def _fates(
     with StoreFolder(Path(options.store or "")) as store:
         evidence = StoreEvidence(store, options.subscriptions)
         known = [*evidence.state(options.at or datetime.now(UTC), options.zone or machine_zone()), *evidence.files()]
+        known += evidence.silent_groups()
         try:
             passes = Passes(spark, partitions, reporter, stop)
             found = fates.tables(passes, evidence, scanned.tables, scanned.copies, folder)

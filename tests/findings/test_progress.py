@@ -161,6 +161,8 @@ def test_a_topic_without_a_group_is_unread_if_others_have_one() -> None:
     fates = [fate("consumed", 0, 60), fate("broadcast", 0, 60, topic="broadcast", group="cache")]
     found = said(progress.unread(scan_of(progress=[place()], fates=fates, topics=topics)))
     assert found == [("lost", 30, "", "warning")]
+    fates.append(fate("never_read", 0, 60, topic="lost", group="filters"))  # it has a filter, but no offset
+    assert said(progress.unread(scan_of(progress=[place()], fates=fates, topics=topics))) == found
 
 
 def test_without_any_offset_no_topic_is_called_unread() -> None:

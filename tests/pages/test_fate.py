@@ -116,10 +116,11 @@ def test_the_age_of_the_state_and_what_could_not_be_read_are_on_top(run: Path, o
         {"code": "store_snapshot", "values": {"shown": at, "age_seconds": 600, "written": "–"}},
         {"code": "config_bak", "values": {"name": "<b>topics.json"}},
     ]
-    (run / "summary.json").write_text(json.dumps(summary | {"evidence": known}))
+    (run / "summary.json").write_text(json.dumps(summary | {"evidence": known, "traces_left_out": 4_321}))
     app = open_page("fate", run=RUN, lang="en", zone="UTC")
     assert "The folder shows the state of 2026-11-20 02:00:00.000 +00:00, 10 min before it was read" in text(app)
     assert "config/&lt;b&gt;topics.json is damaged" in shown(app)
+    assert "4,321 older trace records were not read." in text(app)
     (run / "summary.json").write_text(json.dumps(summary | {"snapshot": at, "snapshot_end": at}))
     assert "The cluster was asked between 2026-11-20 02:00:00" in text(
         open_page("fate", run=RUN, lang="en", zone="UTC")

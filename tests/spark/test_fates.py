@@ -484,6 +484,20 @@ def test_a_scan_on_spark_finds_a_planted_situation(tmp_path: Path) -> None:
     assert {f"{row['topic']}@{row['group']}" for row in behind} == {subject for _, _, subject in found}
 
 
+def test_registered_groups_without_any_offset_are_named(made: Made, tmp_path: Path) -> None:
+    root = Path(shutil.copytree(made[0], tmp_path / "store"))
+    path = root / "config" / "subscriptionGroup.json"
+    groups = json.loads(path.read_text())
+    one = next(iter(groups["subscriptionGroupTable"].values()))
+    new = {name: one | {"groupName": name} for name in ("z-new", "a-new", "TOOLS_CONSUMER", "CID_RMQ_SYS_TRANS")}
+    groups["subscriptionGroupTable"] |= new
+    path.write_text(json.dumps(groups))
+    for given, names in ((None, ["a-new", "z-new"]), ({("OrderPaid", "z-new"): "*"}, ["a-new"])):
+        with StoreFolder(root) as store:
+            said = [each.values for each in StoreEvidence(store, given).silent_groups()]
+        assert said == [{"n": len(names), "names": ", ".join(names)}]
+
+
 @pytest.mark.usefixtures("spark")
 def test_a_scan_on_spark_writes_all_three_tables_and_says_of_what(traced: Path, tmp_path: Path) -> None:
     root = Path(shutil.copytree(traced, tmp_path / "store"))
