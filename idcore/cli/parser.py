@@ -18,9 +18,9 @@ from idcore.errors import CoreError
 from idcore.ids.clock import machine_zone, parse_instant, parse_zone
 from idcore.ids.line_time import FIRST_YEAR
 from idcore.ids.model import refuse
+from idcore.store.config import subscription_of
 
 _SIZE = re.compile(r"(\d+)\s*([kKmMgG]?)(?:i?[bB])?")
-_SUBSCRIPTION = re.compile(r"([^:=]+):([^:=]+)=(.+)")
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _ZONE_HELP = "producers' time zone where a line does not reveal it: IANA name or ±HH:MM (default: this machine's)"
 TRUTH = "truth.json"  # written beside what `make` makes
@@ -117,10 +117,10 @@ def _made(text: str) -> Path:
 
 
 def _subscription(text: str) -> tuple[str, str, str]:
-    match = _SUBSCRIPTION.fullmatch(text)
-    if match is None or not any(tag.strip() for tag in match[3].split("||")):
-        raise argparse.ArgumentTypeError(f"{text!r} is not GROUP:TOPIC=TAGS; write 'G:T=TagA||TagB', or * for all tags")
-    return match[2], match[1], match[3]
+    try:
+        return subscription_of(text)
+    except CoreError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _add_subscription(command: argparse.ArgumentParser) -> None:

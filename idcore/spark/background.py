@@ -16,6 +16,7 @@ from idcore.audit import Who
 from idcore.errors import CoreError, coded
 from idcore.ids.clock import parse_zone, zone_text
 from idcore.runs import STORE, TEXT, Run, RunError
+from idcore.store.config import subscriptions_in, subscriptions_text
 
 from . import turns
 from .job import ScanOptions, problem_of, scan
@@ -205,11 +206,13 @@ def _plan(paths: Sequence[str], options: ScanOptions, names: dict[str, str] | No
         "master": options.master,
         "remote": options.remote,
         "store": options.store,
+        "subscriptions": subscriptions_text(options.subscriptions),
     }
 
 
 def _options(plan: dict[str, Any]) -> ScanOptions:
     asked = {name: plan[name] for name in ("zone_source", "split_size", "case", "master", "remote")}
     zone, at = plan["zone"], plan["at"]
-    asked["store"] = plan.get("store")  # plans of older scans do not name one
+    asked["store"] = plan.get("store")  # plans of older scans do not name one, nor tags
+    asked["subscriptions"] = subscriptions_in(plan.get("subscriptions") or "")
     return ScanOptions(zone and parse_zone(zone), at=at and datetime.fromisoformat(at), **asked)

@@ -5,6 +5,7 @@ Every file has a copy with the suffix .bak: what the broker wrote the time befor
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,7 @@ _READABLE = 4  # PermName.PERM_READ
 _BROADCAST = "@broadcast"
 _OF_EVERY_BROKER = ("consumerOffset.json", "delayOffset.json", "subscriptionGroup.json", "topics.json")
 _ALL_QUEUES = 1 << 31
+_SUBSCRIPTION = re.compile(r"([^:=]+):([^:=]+)=(.+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,34 @@ class Expression:
 
 
 GroupOffsets = Mapping[tuple[str, str], Mapping[int, int]]  # of (topic, group): queue to offset
+
+
+def subscription_of(text: str) -> tuple[str, str, str]:
+    """Topic, group and tags of `GROUP:TOPIC=TagA||TagB`; CoreError if it is not written so."""
+    match = _SUBSCRIPTION.fullmatch(text)
+    if match is None or not any(tag.strip() for tag in match[3].split("||")):
+        raise CoreError("subscription", {"given": text})
+    return match[2], match[1], match[3]
+
+
+def subscriptions_in(text: str) -> dict[tuple[str, str], str]:
+    """The tags of each topic and group, one a line; CoreError names the first line that is wrong or repeats one."""
+    found: dict[tuple[str, str], str] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            try:
+                topic, group, tags = subscription_of(line.strip())
+                if (topic, group) in found:
+                    raise CoreError("subscription_twice", {"topic": topic, "group": group})
+            except CoreError as error:
+                raise CoreError("subscription_line", {"line": number, "problem": error}) from error
+            found[topic, group] = tags
+    return found
+
+
+def subscriptions_text(given: Mapping[tuple[str, str], str]) -> str:
+    """The same as lines again."""
+    return "\n".join(f"{group}:{topic}={tags}" for (topic, group), tags in sorted(given.items()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ import os
 import shutil
 import sys
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache as once
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from idcore.spark.background import Job, Locating
     from idcore.spark.session import Status
 
+Subscriptions = Mapping[tuple[str, str], str]
 NOT_KEPT: dict[str, Any] = {"kept": False}
 _begun: dict[str, set[str]] = {}  # runs of each visitor
 OLD = 400  # digests of inputs remembered, so that a reload does not scan again
@@ -314,13 +316,15 @@ def launch(
     names: dict[str, str] | None = None,
     case: Case = "strict",
     store: str | None = None,
+    subscriptions: Subscriptions | None = None,
 ) -> None:
-    """Starts a scan in a thread of the server: of paths, or of a store folder."""
+    """Starts a scan in a thread of the server: of paths, or of a store folder, with the tags of topics and groups."""
     from idcore.spark import background
     from idcore.spark.job import SHARED_SPLIT_SIZE, ScanOptions
 
     options = ScanOptions(dated.zone, dated.source, dated.at, SHARED_SPLIT_SIZE, case, store=store)
     begun_here(run)
+    options = replace(options, subscriptions=subscriptions or {})
     background.start(run, paths, options, names, session.someone())
     remember(run.name)
     cache.forget_runs()

@@ -182,6 +182,24 @@ def test_lists_of_one_cluster_take_turns_and_a_list_that_nobody_keeps_goes(clust
     assert scans.job_of(first.run) is first
 
 
+def test_a_list_that_failed_is_tried_again_where_runs_are_listed(open_page: Open, cluster: Many) -> None:
+    again = words("en")("scan.again")
+    (offer,) = live.offers().values()
+    failed = background.start(Runs(), live.source_of(offer), Wanted.of(IDS, "Orders"), "a")
+    failed.wait(20)
+    failed.run.set_state("failed")
+    elsewhere = Runs().create("of another server", kind=FATES)
+    elsewhere.set_state("failed")
+    app = open_page("runs", lang="en")
+    assert labels(app).count(again) == 1, "this server does not have the IDs of the other list"
+    press(app, again)
+    assert not app.exception and not app.error
+    (begun,) = {run.name for run in Runs().list() if run.kind == FATES} - {failed.run.name, elsewhere.name}
+    job = background.find(begun)
+    assert job is not None and (job.wanted.ids, job.wanted.topic) == (failed.wanted.ids, "Orders")
+    job.wait(20)
+
+
 def test_a_link_to_a_scan_in_the_place_of_a_list_is_said(open_page: Open, cluster: Many) -> None:
     run = Runs().create("not a list")
     run.set_state("done")

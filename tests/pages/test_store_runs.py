@@ -15,6 +15,7 @@ from idcore.catalogue import words
 from idcore.runs import Run
 from idcore.triage import finding_rows
 from pages.parts.ids import decode_session
+from pages.parts.runs import begin
 from tests.pages.conftest import RUN, make_run
 from tests.pages.test_findings import judged, two_at_once
 from tests.pages.test_messages import labels
@@ -52,6 +53,19 @@ def test_what_is_missing_may_lie_on_another_broker(open_page: Open, store: Path,
         if page != "findings":  # the example has none
             assert words(lang)("run.store") in shown(app)
             assert words(lang)("counters.missing_note") not in shown(app)
+
+
+def test_tags_of_groups_go_with_the_scan_and_a_wrong_line_is_named(
+    open_page: Open, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[dict[tuple[str, str], str]] = []
+    monkeypatch.setattr(begin, "begin_folder", lambda _, subscriptions: begun.append(subscriptions))
+    app = open_page("store", store=str(store), tags="billing:OrderPaid=A||B\n\nstock=A", lang="en")
+    press(app, words("en")("store.scan"))
+    assert not begun and "line 3" in app.error[0].value.lower() and "GROUP:TOPIC=TAGS" in app.error[0].value
+    app.text_area(key="tags").set_value("billing:OrderPaid=A||B\nstock:OrderPaid=*").run()
+    press(app, words("en")("store.scan"))
+    assert begun == [{("OrderPaid", "billing"): "A||B", ("OrderPaid", "stock"): "*"}] and not app.error
 
 
 def test_growth_and_files_are_told_of_records(open_page: Open, store: Path) -> None:

@@ -290,9 +290,11 @@ def test_the_scan_of_a_store_is_started_again_as_one(tmp_path: Path, monkeypatch
     run = Runs(tmp_path / "runs").create("store")
     with monkeypatch.context() as broken:
         broken.setattr(job, "combine", lambda *_: (_ for _ in ()).throw(OSError("no space left")))
-        options = ScanOptions(zone=UTC, at=AT, store=str(real_store(tmp_path)))
+        tags = {("T", "g"): "A||B"}
+        options = ScanOptions(zone=UTC, at=AT, store=str(real_store(tmp_path)), subscriptions=tags)
         assert background.start(run, [], options).wait(60).state == "failed"
     assert background.again(run).wait(60).state == "done"
+    assert run.summary is not None and run.summary["assumed"]["subscriptions"] == {"g:T": "A||B"}
     assert run.table("topics", ["messages"]).num_rows > 0, "of records, not of text"
 
 

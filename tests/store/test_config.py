@@ -8,7 +8,17 @@ from typing import Any
 
 import pytest
 
-from idcore.store.config import LARGEST, BrokerConfig, Expression, GroupSettings, TopicSettings, read_config
+from idcore.errors import CoreError
+from idcore.store.config import (
+    LARGEST,
+    BrokerConfig,
+    Expression,
+    GroupSettings,
+    TopicSettings,
+    read_config,
+    subscriptions_in,
+    subscriptions_text,
+)
 from idcore.store.files import Reading
 from idcore.store.folder import StoreFolder
 
@@ -121,3 +131,12 @@ def test_rocksdb_folders_are_named_and_not_read(tmp_path: Path) -> None:
     assert codes(found) == ["config_rocksdb", "config_rocksdb"] and found.delays == {3: 16} and found.offsets is None
     assert found.read == ("delayOffset.json",) and not found.missing, "they may be in RocksDB"
     assert [note.values["name"] for note in found.notes] == ["consumequeue_rocksdb", "config/consumerOffsets"]
+
+
+def test_subscriptions_are_read_by_line_and_written_as_read() -> None:
+    found = subscriptions_in("b:T=A||B\n  \n g:T=*\n")
+    assert found == {("T", "b"): "A||B", ("T", "g"): "*"} and subscriptions_in(subscriptions_text(found)) == found
+    for text, line, code in (("b:T=A\nb:T=B", 2, "subscription_twice"), ("\nb:T=||", 2, "subscription")):
+        with pytest.raises(CoreError) as raised:
+            subscriptions_in(text)
+        assert (raised.value.values["line"], raised.value.values["problem"].code) == (line, code)

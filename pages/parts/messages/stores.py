@@ -11,6 +11,7 @@ from typing import Any
 import streamlit as st
 
 from idcore.catalogue import Words
+from idcore.errors import CoreError
 from idcore.html import answers, records
 from idcore.html import stores as html
 from idcore.ids import Clock
@@ -23,7 +24,8 @@ from idcore.reports.markup import fold
 from idcore.runs import Run, runs_root
 from idcore.store import StoreFolder
 from idcore.store.commitlog import Stored
-from pages.parts import cache, scans, visitor
+from idcore.store.config import subscriptions_in
+from pages.parts import cache, problems, scans, visitor
 from pages.parts.messages import browse, lookups, uploads
 from pages.parts.runs import begin
 from pages.parts.view import View, into_address, link_params, view
@@ -171,8 +173,15 @@ def scan(words: Words) -> None:
             page_link("findings", words("store.scanned", at=at), icon=":material/troubleshoot:", run=before["name"])
             if Run(runs_root() / before["name"]).has("fates"):
                 page_link("fate", words("store.scanned_fate"), icon=":material/mark_email_unread:", run=before["name"])
+        with st.popover(words("store.subscriptions"), type="tertiary", help=words("store.subscriptions_help")):
+            label, hint = words("store.subscriptions_label"), "billing:OrderPaid=TagA||TagB"
+            given = st.text_area(label, key="tags", bind="query-params", placeholder=hint, height=120)
     if pressed:
-        run = begin.begin_folder(path)
+        try:
+            run = begin.begin_folder(path, subscriptions=subscriptions_in(given or ""))
+        except CoreError as error:
+            problems.show_error(error)
+            return
         if run is not None:
             st.switch_page(st.session_state["pages"]["findings"], query_params=link_params(run=run.name))
 

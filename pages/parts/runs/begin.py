@@ -108,7 +108,7 @@ def going(key: str, words: Words) -> None:
         st.session_state.pop(key, None)
 
 
-def begin_folder(path: str, *, ask: bool = False) -> Run | None:
+def begin_folder(path: str, *, ask: bool = False, subscriptions: scans.Subscriptions | None = None) -> Run | None:
     """Starts the scan of a path of the server, or says why not. A store folder is scanned record by record.
 
     With `ask`, what was scanned before or takes long is offered first.
@@ -124,7 +124,7 @@ def begin_folder(path: str, *, ask: bool = False) -> Run | None:
         st.session_state["runs_offered"] = place
         return None
     with problems.caught():
-        return _begin(place)
+        return _begin(place, subscriptions)
 
 
 def _place_of(path: str, words: Words) -> _Place | None:
@@ -146,11 +146,11 @@ def _place_of(path: str, words: Words) -> _Place | None:
     return _Place(path, str(real), store, found)
 
 
-def _begin(place: _Place) -> Run:
+def _begin(place: _Place, subscriptions: scans.Subscriptions | None = None) -> Run:
     options = {"zone": view().zone_name, "contents": place.contents.digest}
     run = scans.create(place.path, options)
     dated = intake.Dating.of(view().clock())
-    scans.launch(run, [] if place.store else [place.real], dated, store=place.store)
+    scans.launch(run, [] if place.store else [place.real], dated, store=place.store, subscriptions=subscriptions)
     st.session_state["runs_begun"] = run.name
     st.session_state.pop("runs_offered", None)
     return run

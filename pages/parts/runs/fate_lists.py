@@ -62,35 +62,46 @@ def _buttons(lists: Mapping[str, Sequence[str]]) -> None:
 
 def again(run: Run, param: str) -> Callable[[], None] | None:
     """Starts a list that ended early once more; None where another server began it, and this one has not its IDs."""
+    found = asked_for(run)
+    return None if found is None else partial(begin, *found, param)
+
+
+def asked_for(run: Run) -> tuple[Sequence[str], str | None, str] | None:
+    """The IDs of a list that this server began, their topic and cluster."""
     from idcore.fate_list import background
 
     job = background.find(run.name)
-    return None if job is None else partial(begin, job.wanted.ids, job.wanted.topic, run.options["cluster"], param)
+    return None if job is None else (job.wanted.ids, job.wanted.topic, run.options["cluster"])
 
 
 def begin(ids: Sequence[str], topic: str | None, cluster: str, param: str = PARAM) -> None:
     """Starts a list; the address has it from now on."""
-    from idcore.fate_list import asking, background
-    from pages.parts import live
-
     st.session_state.pop("fates_problem", None)
-    kept = {} if scans.wants_kept() else scans.NOT_KEPT
     try:
-        service = live.cluster(cluster)
-        if service is None:
-            raise CoreError("terms_cluster", {"name": cluster, "known": ", ".join(live.offers())})
-        wanted = asking.Wanted.of(ids, topic)
-        scans.admit()
-        run = background.start(scans.store(), service, wanted, live.user(), **kept).run
-        scans.mine(run)
+        st.query_params[param] = start(ids, topic, cluster).name
     except (CoreError, OSError) as error:
         st.session_state["fates_problem"] = problems.message(error, view().words)
         return
+    st.session_state["fates-turn"] = st.session_state.get("fates-turn", 0) + 1
+
+
+def start(ids: Sequence[str], topic: str | None, cluster: str) -> Run:
+    """Starts a list, or CoreError says why not."""
+    from idcore.fate_list import asking, background
+    from pages.parts import live
+
+    kept = {} if scans.wants_kept() else scans.NOT_KEPT
+    service = live.cluster(cluster)
+    if service is None:
+        raise CoreError("terms_cluster", {"name": cluster, "known": ", ".join(live.offers())})
+    wanted = asking.Wanted.of(ids, topic)
+    scans.admit()
+    run = background.start(scans.store(), service, wanted, live.user(), **kept).run
+    scans.mine(run)
     if kept:
         scans.hold(run.name)
-    st.query_params[param] = run.name
-    st.session_state["fates-turn"] = st.session_state.get("fates-turn", 0) + 1
     cache.forget_runs()
+    return run
 
 
 def begun() -> None:

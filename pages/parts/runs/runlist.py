@@ -17,7 +17,7 @@ from idcore.runs import COMPARE, FATES, KINDS, LONGEST_NAME, PAGES, SCANS, STORE
 from idcore.triage import run_rows, run_texts
 from idcore.triage.run_rows import LIVE, STATES, Filter
 from pages.parts import cache, problems, scans, session, visitor
-from pages.parts.runs import sharing, watch
+from pages.parts.runs import fate_lists, sharing, watch
 from pages.parts.view import into_address, view
 from pages.parts.widgets import page_link, page_of, pager, said, show_html
 
@@ -185,8 +185,8 @@ def one(row: Row) -> None:
                 page_link(page, words("runs.open"), icon=":material/arrow_forward:", run=name)
                 if row["store"] and Run(runs_root() / name).has("fates"):
                     page_link("fate", words("page.fate"), icon=":material/mark_email_unread:", run=name)
-            elif row["state"] in ("failed", "cancelled") and row["kind"] in SCANS and mine:
-                st.button(words("scan.again"), key=f"again-{name}", on_click=again, args=(name,))
+            elif row["state"] in ("failed", "cancelled") and mine and (step := _again(row)) is not None:
+                st.button(words("scan.again"), key=f"again-{name}", on_click=tried, args=(step,))
             sharing.choice(name, row, "list")
             if mine:
                 st.button(
@@ -276,6 +276,14 @@ def _try(step: Callable[[], Any]) -> None:
         step()
     except (CoreError, OSError) as error:
         st.session_state["runs_problem"] = problems.message(error, view().words)
+
+
+def _again(row: Row) -> Callable[[], Any] | None:
+    """What starts a scan or a list of IDs that ended early once more; None for what nobody can start again."""
+    if row["kind"] == FATES:
+        asked = fate_lists.asked_for(Run(runs_root() / row["name"]))
+        return None if asked is None else partial(fate_lists.start, *asked)
+    return partial(scans.again, row["name"]) if row["kind"] in SCANS else None
 
 
 def again(name: str) -> None:
