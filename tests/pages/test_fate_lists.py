@@ -184,8 +184,10 @@ def test_lists_of_one_cluster_take_turns_and_a_list_that_nobody_keeps_goes(clust
 
 def test_a_list_that_failed_is_tried_again_where_runs_are_listed(open_page: Open, cluster: Many) -> None:
     again = words("en")("scan.again")
-    (offer,) = live.offers().values()
-    failed = background.start(Runs(), live.source_of(offer), Wanted.of(IDS, "Orders"), "a")
+    (name,) = live.offers()
+    service = live.cluster(name)
+    assert service is not None
+    failed = background.start(Runs(), service, Wanted.of(IDS, "Orders"), "a")
     failed.wait(20)
     failed.run.set_state("failed")
     elsewhere = Runs().create("of another server", kind=FATES)
