@@ -101,6 +101,7 @@ def draw_frame() -> None:
     scans.warm_up()
     if "visit" not in st.session_state:
         st.session_state["visit"] = memory.Visit()
+        session.note_login()
     with st.sidebar:
         find = sidebar(view, made, current, here)
         browser.follow(view.theme)

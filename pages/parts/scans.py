@@ -138,14 +138,16 @@ def current(more: Sequence[str] = ()) -> Run | None:
 
 def admit(more: int = 0) -> None:
     """CoreError where this visitor, or the server, has no room for one more run of so many bytes."""
-    mine = _begun.get(session.who(), set())
-    jobs = [job for name in mine if (job := job_of(Run(runs_root() / name))) is not None and not job.ended]
+    who = session.who()
+    begun = _begun.get(who, set())
+    jobs = [job for name in begun if (job := job_of(Run(runs_root() / name))) is not None and not job.ended]
     if limits.exceeds("scans_of_one", len(jobs) + 1):
         raise limits.met("scans_of_one", len(jobs))
     waiting = sys.modules.get("idcore.spark.turns")
     if waiting is not None and limits.exceeds("queue", (queued := waiting.waiting()) + 1):
         raise limits.met("queue", queued)
-    room.refuse_too_much(runs_root(), more, mine)
+    owned = {row["name"] for row in cache.all_runs() if row.get("owner") == who}
+    room.refuse_too_much(runs_root(), more, begun | owned)
 
 
 def create(title: str, options: dict[str, Any], more: int = 0, **facts: Any) -> Run:

@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from idcore import audit
 from idcore.audit import Who
 from idcore.errors import CoreError
 from idcore.front_door import Uploads
@@ -52,6 +53,12 @@ def who() -> str:
 def someone() -> Who:
     """Whom the audit log names: the login, else the address; and the session."""
     return Who(visitor.current().name or st.context.ip_address or "local", name() or "none")
+
+
+def note_login() -> None:
+    """The session of somebody who is logged in begins: a tab, or a page that was loaded again."""
+    if visitor.current().name is not None:
+        audit.note("login", someone())
 
 
 def refused_upload() -> CoreError | None:

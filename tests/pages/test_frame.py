@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from idcore.access import Visitor
 from idcore.triage import run_tables
-from pages.parts import frame
+from pages.parts import frame, visitor
 from tests.pages.conftest import make_run
 from tests.pages.test_pages import UNIQ, shown
 
@@ -35,6 +37,22 @@ def test_a_visit_begins_with_what_was_chosen_on_the_last_one(open_page: Open, co
     app = open_page("anatomy")
     assert settings(app) == ("zh", "America/New_York") and "逐字节剖析" in app.title[0].value
     assert settings(open_page("anatomy", lang="en", zone="UTC")) == ("en", "UTC"), "the address wins"
+
+
+def test_who_is_logged_in_has_a_line_when_the_visit_begins_and_one_when_it_ends(
+    open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "audit"
+    monkeypatch.setenv("IDCORE_AUDIT_LOG", str(log))
+    open_page("anatomy").run()
+    assert not log.exists(), "without login nobody comes and goes"
+    ann = Visitor("ann@example.org", frozenset({"viewer"}))
+    monkeypatch.setattr(visitor, "current", lambda: ann)
+    open_page("anatomy").run()
+    monkeypatch.setattr(st, "logout", lambda: None)
+    visitor._leave(ann)
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [(line["what"], line["user"]) for line in lines] == [("login", ann.name), ("logout", ann.name)]
 
 
 @pytest.mark.parametrize("kept", [{"rocketmq-ids-lang": "xx", "rocketmq-ids-zone": "../etc"}, {}])
