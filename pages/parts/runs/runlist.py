@@ -11,9 +11,9 @@ import streamlit as st
 from idcore import audit, retention
 from idcore.catalogue import Words
 from idcore.errors import CoreError
+from idcore.html import runs as html
 from idcore.reports.markdown import escaped
-from idcore.reports.markup import tag
-from idcore.runs import COMPARE, FATES, KINDS, LONGEST_NAME, PAGES, SCANS, STORE, Run, may_change, runs_root
+from idcore.runs import FATES, KINDS, LONGEST_NAME, PAGES, SCANS, Run, may_change, runs_root
 from idcore.triage import run_rows, run_texts
 from idcore.triage.run_rows import LIVE, STATES, Filter
 from pages.parts import cache, problems, scans, session, visitor
@@ -205,29 +205,8 @@ def one(row: Row) -> None:
 
 def about(row: Row, words: Words) -> None:
     """Title, figures, how far it is or how it ended."""
-    marks = [("runs.is_pinned", row["pinned"]), ("runs.is_not_kept", not row["kept"])]
-    marks += [(f"runs.kind_{kind}", row["kind"] == kind) for kind in (COMPARE, FATES, STORE)]
-    facts = [tag("b", words(key)) for key, there in marks if there]
-    facts += [tag("span", fact) for fact in (view().minute(row["created"]), *run_texts.figures(row, words))]
-    broken = (row["summary"] or {}).get("failed_files", 0)
-    notes = [("mq-warning", words.count("broken_file", broken))] if broken else []
-    if (end := retention.ends_soon(row, view().now())) is not None:
-        notes.append(("mq-warning", words("runs.ends_soon", at=view().minute(end))))
-    if row["state"] == "failed":
-        notes.append(
-            ("mq-error", words("scan.failed", reason=problems.public(words.said(row["error"] or words("scan.gone")))))
-        )
-    elif row["state"] == "cancelled":
-        notes.append(("mq-faint", words("scan.cancelled")))
-    show_html(
-        tag(
-            "div",
-            tag("b", title_of(row), class_="mq-run-title"),
-            tag("div", *facts, class_="mq-run"),
-            *(tag("div", text, class_=f"{role} mq-note") for role, text in notes),
-            class_="mq-run-row",
-        )
-    )
+    problem = problems.public(words.said(row["error"] or words("scan.gone")))
+    show_html(html.about(row, problem, retention.ends_soon(row, view().now()), view()))
     if row["state"] in LIVE:
         watch.progress(scans.store().open(row["name"]), key=f"stop-{row['name']}")
 
