@@ -26,8 +26,8 @@ run: setup        ## the console on http://127.0.0.1:8501
 quick:            ## the tests for the loop of editing, a minute; ARGS=-x ends at the first failure
 	@$(PY) -m pytest -q -n 2 -m "not (browser or java or spark or slow)" $(QUICK) $(ARGS)
 
-test: setup-dev   ## every test, browser and Java referee included, in two processes
-	@$(PY) -m pytest -n 2 --dist loadscope --no-loadscope-reorder $(ARGS)
+test: setup-dev   ## every test, browser and Java referee included, in three processes
+	@$(PY) -m pytest -n 3 --dist loadscope --no-loadscope-reorder $(ARGS)
 
 check: setup-dev  ## linter, formatter, types, import arrows
 	@$(PY) -m ruff check .

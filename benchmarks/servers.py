@@ -28,11 +28,11 @@ def free_port() -> int:
 
 @contextmanager
 def running(
-    folder: Path, name: str, port: int, *command: str, secret: dict[str, str]
+    folder: Path, name: str, port: int, *command: str, secret: dict[str, str], java: str = ""
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A Java server of Spark's, from the moment it listens to its end, with all that it started.
 
-    `secret` are variables of its environment, where it finds what a client has to know.
+    `secret` are variables of its environment, where it finds what a client has to know. `java` are options of the JVM.
     """
     environment = {
         **{name: value for name, value in os.environ.items() if name != "PYTHONPATH"},  # idcore has to travel
@@ -40,6 +40,7 @@ def running(
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_LOCAL_DIRS": str(folder / f"{name}-scratch"),
         "PYSPARK_PYTHON": sys.executable,
+        "SPARK_DAEMON_JAVA_OPTS": java,
         **secret,
     }
     log = folder / f"{name}.log"
@@ -109,37 +110,39 @@ class Connect:
     secret: dict[str, str] = field(repr=False)
 
 
-def shared_secret(folder: Path) -> dict[str, str]:
+def shared_secret(folder: Path, java: str) -> dict[str, str]:
     """A folder of settings with a new secret, which master, workers and drivers read; nobody else may."""
     settings = folder / "settings"
     settings.mkdir(mode=0o700)
     names = {"authenticate": "true", "authenticate.secret": secrets.token_hex(32), "network.crypto.enabled": "true"}
+    if java:
+        names |= {"driver.extraJavaOptions": java, "executor.extraJavaOptions": java}
     text = "".join(f"spark.{name} {value}\n" for name, value in names.items())
     (settings / "spark-defaults.conf").write_text(text)
     return {"SPARK_CONF_DIR": str(settings)}
 
 
 @contextmanager
-def standalone(folder: Path, workers: int = 2) -> Iterator[Cluster]:
-    """A master and its workers of one core each."""
+def standalone(folder: Path, workers: int = 2, java: str = "") -> Iterator[Cluster]:
+    """A master and its workers of one core each. `java` are options of every JVM, drivers and executors included."""
     spark_class, port = str(HOME / "bin" / "spark-class"), free_port()
     url = f"spark://127.0.0.1:{port}"
     master = [spark_class, "org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", str(port)]
-    secret = shared_secret(folder)
+    secret = shared_secret(folder, java)
     with ExitStack() as stack:
-        stack.enter_context(running(folder, "master", port, *master, "--webui-port", "0", secret=secret))
+        stack.enter_context(running(folder, "master", port, *master, "--webui-port", "0", secret=secret, java=java))
         found = []
         for number in range(1, workers + 1):
             name, own = f"worker-{number}", free_port()
             place = ["--host", "127.0.0.1", "--port", str(own), "--webui-port", "0", "--work-dir", str(folder / name)]
             command = [spark_class, "org.apache.spark.deploy.worker.Worker", *place, "--cores", "1", "--memory", "1g"]
-            process = stack.enter_context(running(folder, name, own, *command, url, secret=secret))
+            process = stack.enter_context(running(folder, name, own, *command, url, secret=secret, java=java))
             found.append(Worker(process, own, folder / name, folder / f"{name}-scratch"))
         yield Cluster(url, tuple(found), secret)
 
 
 @contextmanager
-def connect(folder: Path) -> Iterator[Connect]:
+def connect(folder: Path, java: str = "") -> Iterator[Connect]:
     """A Connect server with two cores. A token without TLS is sent to `localhost` by that very name alone."""
     port = free_port()
     settings = {
@@ -150,6 +153,7 @@ def connect(folder: Path) -> Iterator[Connect]:
         "spark.ui.enabled": "false",
         "spark.authenticate": "true",
         "spark.network.crypto.enabled": "true",
+        "spark.driver.extraJavaOptions": java,
     }
     secret = {"SPARK_CONNECT_AUTHENTICATE_TOKEN": secrets.token_hex(32)}
     flags = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]

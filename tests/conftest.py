@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 from typing import Any
 
 import pytest
 
 # Folders whose tests share a browser, a Spark session or brokers, the longest first; the others follow.
-LONG = ("browser", "spark", "remoting", "store", "java")
-# Long ones that share nothing: dealt file by file and last, so that both processes end at the same time.
+LONG = ("browser", "spark", "own consoles", "remoting", "store", "java")
+# Files of tests/browser that need no warm console: apart from those that share one, they are the shorter half.
+OWN_CONSOLES = {f"tests/browser/test_{name}.py" for name in
+                ("deep_links", "fate", "frame", "groups", "message", "runs", "time_range")}  # fmt: skip
+# Long ones that share nothing: dealt file by file and last, so that all processes end at the same time.
 DEALT = ("scan", "pages")
 # A shell that runs the tests in the background has them ignore Ctrl-C, and so would every program they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# Without compiled modules each of the hundred processes that the tests start would compile idcore once more.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 def folder(name: str) -> str:
     """The folder under tests/ of a test's name; what lies in none belongs together too."""
+    if name.split("::")[0] in OWN_CONSOLES:
+        return "own consoles"
     parts = name.split("::")[0].split("/")
     return parts[1] if len(parts) > 2 else "others"
 
@@ -33,8 +43,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """With several processes (`make test` has two) a folder is one piece of work: its fixtures are set up once.
+    """With several processes (`make test` has three) a folder is one piece of work: its fixtures are set up once.
 
+    Three on two cores, for each of them waits a quarter of its time: for browsers, brokers and Spark.
     Files of `DEALT` are one each. `make quick` has none that cost anything, and deals its tests one by one.
     """
     if config.getoption("dist") != "loadscope":

@@ -1,4 +1,4 @@
-"""Fixtures of the browser tests: one browser, one warm console for all, a cold one where a test asks for it."""
+"""Fixtures of the browser tests: one browser, a warm console and one without Spark for all, a cold one if asked for."""
 
 from __future__ import annotations
 
@@ -34,6 +34,13 @@ def warm_console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
 @pytest.fixture
 def cold_console(tmp_path: Path) -> Iterator[Console]:
     with console(tmp_path) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def console_without_spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
+    """One for all whose runs are put there: each has a name of its own."""
+    with console(tmp_path_factory.mktemp("console"), IDCORE_NO_SPARK="1") as running:
         yield running
 
 

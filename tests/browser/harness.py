@@ -52,6 +52,20 @@ FADED = """(dark) => {
   return (dark ? sum < 200 : sum > 600) && !fades;
 }""".replace("GROUND", GROUND)
 
+# Opens an address as the browser's own Back does. True once its script has begun: it says so, or draws already.
+TURN = """(address) => new Promise((done) => {
+  const app = document.querySelector('[data-testid=stApp]');
+  const watch = new MutationObserver((changes) => {
+    const draws = changes.some((change) => change.type === 'childList');
+    if (draws || app.dataset.testScriptState !== 'notRunning') { watch.disconnect(); done(true); }
+  });
+  watch.observe(app, {attributes: true});
+  watch.observe(document.querySelector('[data-testid=stMain]'), {childList: true, subtree: true});
+  setTimeout(() => done(false), 5000);
+  history.pushState({}, '', address);
+  dispatchEvent(new PopStateEvent('popstate'));
+})"""
+
 
 def chromium() -> str | None:
     return os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
@@ -162,6 +176,12 @@ class Visit:
         self.page.goto(self.url + path)
         self.settle()
 
+    def turn_to(self, path: str) -> None:
+        """Another page of the console that is open, without loading it again: as a click on one of its links."""
+        if not self.page.evaluate(TURN, path):  # while a theme or a scan is being drawn, it may not listen
+            self.page.goto(self.url + path)
+        self.settle()
+
     def ground(self) -> str:
         """The colour that everything is drawn on."""
         return str(self.page.evaluate(GROUND))
@@ -199,21 +219,37 @@ class Visit:
         assert wide <= 0, f"the page is {wide} pixels wider than the window"
 
 
+# What is open, by browser and zone: each visitor has the same one, so that Plotly is compiled once and not by each.
+_contexts: dict[tuple[Browser, str], BrowserContext] = {}
+
+
+def _context(browser: Browser, zone: str) -> BrowserContext:
+    if (browser, zone) not in _contexts:
+        _contexts[browser, zone] = browser.new_context(
+            timezone_id=zone, locale="en-US", reduced_motion="reduce", accept_downloads=True
+        )
+    return _contexts[browser, zone]
+
+
 @contextmanager
 def visit(
     browser: Browser, url: str, size: tuple[int, int] = WIDE, scheme: str = "light", zone: str = "Asia/Shanghai"
 ) -> Iterator[Visit]:
-    context: BrowserContext = browser.new_context(
-        viewport={"width": size[0], "height": size[1]},
-        color_scheme="dark" if scheme == "dark" else "light",
-        timezone_id=zone,
-        locale="en-US",
-        reduced_motion="reduce",
-        accept_downloads=True,
-    )
+    """A new visitor. Of those before only what the browser has loaded is there: no cookie, no choice, no permission."""
+    context = _context(browser, zone)
+    assert not context.pages, "another visitor is still there, and would have the same cookies"
+    page = context.new_page()
     try:
-        tab = Visit(context.new_page(), url)
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        tab = Visit(page, url)
         tab.watch()
         yield tab
-    finally:
-        context.close()
+        page.evaluate("localStorage.clear()")  # the cookies of a console are those of all, its storage is of its port
+        for opened in context.pages:
+            opened.close()
+        context.clear_cookies()
+        context.clear_permissions()
+    except BaseException:
+        _contexts.pop((browser, zone)).close()
+        raise

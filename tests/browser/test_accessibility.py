@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -24,14 +24,15 @@ CONTENT["message"] = CONTENT["anatomy"]
 
 
 @pytest.fixture(scope="module")
-def run(browser: Browser, warm_console: Console) -> Iterator[str]:
+def run(browser: Browser, warm_console: Console) -> str:
     """The name of a scan with several hosts, processes and brokers."""
     with visit(browser, warm_console.url) as tab:
         tab.go("/decode?lang=en")
         tab.page.get_by_role("textbox", name="IDs or log lines").fill(log(600))
         tab.page.get_by_role("button", name="Decode", exact=True).click()
         expect(tab.page.locator('[data-testid="stPlotlyChart"] .js-plotly-plot').nth(2)).to_be_visible(timeout=90_000)
-        yield str(tab.page.url).split("run=")[1].split("&")[0]
+        tab.settle()
+        return str(tab.page.url).split("run=")[1].split("&")[0]
 
 
 # Of each element what a rule may read but its colours.
@@ -71,10 +72,11 @@ def test_axe_finds_nothing_serious_on_any_page(browser: Browser, warm_console: C
     found = {}
     themes: tuple[Theme, Theme] = ("light", "dark")
     with visit(browser, warm_console.url) as tab:
+        tab.go("/")
         for n, link in enumerate(["decode?lang=en", f"decode?run={run}&lang=en", "anatomy?lang=en", *links]):
             width, height = (WIDE, NARROW)[n // 2 % 2]
             tab.page.set_viewport_size({"width": width, "height": height})
-            tab.go(f"/{link}")
+            tab.turn_to(f"/{link}")
             found[link] = problems_of_themes(tab, *themes)
             themes = themes[::-1]  # the next page opens in the colours that are there
             expect(tab.page.locator('[data-testid="stSidebar"] [aria-current="page"]')).to_have_count(1)
@@ -113,17 +115,18 @@ def test_whatever_offers_to_copy_puts_its_text_on_the_clipboard(
                 "window.clipboard_ = navigator.clipboard;"
                 "Object.defineProperty(navigator, 'clipboard', {value: undefined, configurable: true})"
             )
+        tab.go("/")
         for link, text in {
             f"decode?ids={UNIQ},{OFFSET}": f"{UNIQ}\n{OFFSET}",
             f"counters?run={run}": f"{warm_console.url}/counters?run={run}",
             "lab?story=send.lost": f"{warm_console.url}/lab?story=send.lost",
         }.items():
-            tab.go(f"/{link}")
+            tab.turn_to(f"/{link}")
             button = page.locator(".mq-copying").first
             button.get_by_role("button").click()
             expect(button).to_contain_text("Copied")
             assert page.evaluate(f"{clipboard}.readText()") == text
-        tab.go("/lookup")
+        tab.turn_to("/lookup")
         code = page.get_by_test_id("stCode")
         code.get_by_role("button").click()
         page.wait_for_timeout(200)
@@ -132,8 +135,9 @@ def test_whatever_offers_to_copy_puts_its_text_on_the_clipboard(
 
 def test_an_id_of_56_digits_fits_on_a_phone(browser: Browser, warm_console: Console) -> None:
     with visit(browser, warm_console.url, size=NARROW) as tab:
+        tab.go("/")
         for link in (f"decode?ids={IPV6}", f"decode?ids={IPV6},{OFFSET}", f"anatomy?id={IPV6}", f"lookup?id={IPV6}"):
-            tab.go(f"/{link}")
+            tab.turn_to(f"/{link}")
             tab.fits()
             outside = """() => [...document.querySelectorAll('.mq-card, .mq-key, .mq-span, .mq-hex, .mq-byte')].filter(
               (one) => one.getBoundingClientRect().right > innerWidth + 1).map((one) => one.textContent)"""

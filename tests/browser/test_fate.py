@@ -16,16 +16,17 @@ from idcore.triage.undelivered import Undelivered
 from tests.browser.harness import Console, visit
 from tests.browser.test_accessibility import problems_of_themes
 from tests.fate.test_tables import Messages
-from tests.pages.conftest import RUN, make_run
+from tests.pages.conftest import make_run
 
 pytestmark = pytest.mark.browser
+RUN = "20261121-015500-fa7efa"
 
 
 def test_a_click_on_a_cell_leads_to_its_messages_and_their_list(
-    browser: Browser, cold_console_without_spark: Console
+    browser: Browser, console_without_spark: Console
 ) -> None:
-    console = cold_console_without_spark
-    run = Messages(3).write(make_run(console.runs))
+    console = console_without_spark
+    run = Messages(3).write(make_run(console.runs, RUN))
     found = fates.heat(fates.counted(run))
     with visit(browser, console.url) as tab:
         page = tab.page

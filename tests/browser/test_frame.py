@@ -15,13 +15,19 @@ from tests.pages.conftest import RUN, make_run
 pytestmark = pytest.mark.browser
 
 
+@pytest.fixture(scope="module")
+def served(console_without_spark: Console) -> Console:
+    """The console with the run that all visitors here see."""
+    make_run(console_without_spark.runs)
+    return console_without_spark
+
+
 @pytest.fixture
-def tab(browser: Browser, cold_console_without_spark: Console) -> Iterator[Visit]:
-    make_run(cold_console_without_spark.runs)
-    with visit(browser, cold_console_without_spark.url, zone="Europe/Berlin") as visitor:
+def tab(browser: Browser, served: Console) -> Iterator[Visit]:
+    with visit(browser, served.url, zone="Europe/Berlin") as visitor:
         yield visitor
         visitor.check()
-    assert "Traceback" not in cold_console_without_spark.said()
+    assert "Traceback" not in served.said()
 
 
 def box(page: Page) -> Locator:

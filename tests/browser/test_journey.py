@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -48,13 +47,13 @@ def run_of(tab: Visit) -> str:
 
 
 @pytest.fixture(scope="module")
-def example(browser: Browser, warm_console: Console) -> Iterator[str]:
+def example(browser: Browser, warm_console: Console) -> str:
     """The run of the built-in example, scanned once."""
     with visit(browser, warm_console.url) as tab:
         tab.go("/decode")
         tab.page.get_by_role("button", name="Load an example").click()
         charts(tab, 3)
-        yield run_of(tab)
+        return run_of(tab)
 
 
 def test_one_id_is_a_card_with_its_fields(tab: Visit) -> None:
@@ -173,8 +172,9 @@ def test_a_phone_in_either_theme_shows_each_page_without_scrolling_sideways(
     browser: Browser, warm_console: Console, example: str
 ) -> None:
     with visit(browser, warm_console.url, size=NARROW) as tab:
+        tab.go("/")
         for page in ("decode", "anatomy", "lab", *CHARTS, "runs"):
-            tab.go(f"/{page}?" + (f"id={UNIQ}" if page == "anatomy" else f"run={example}"))
+            tab.turn_to(f"/{page}?" + (f"id={UNIQ}" if page == "anatomy" else f"run={example}"))
             if page not in ("anatomy", "lab", "runs"):
                 charts(tab)
             for scheme, dark in (("dark", True), ("light", False)):

@@ -1,19 +1,59 @@
-"""Scans that are named and kept or not, a comparison with its link and its lines, in real Chromium with Spark."""
+"""Scans that go on without their browser, are named and kept or not, and are compared, in real Chromium with Spark."""
 
 from __future__ import annotations
 
 import json
 import re
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from tests.browser.harness import Visit, console, visit
+from idcore.runs import Run, Runs
+from tests.browser.harness import Console, Visit, console, stop, visit
 from tests.browser.samples import log
 
 pytestmark = pytest.mark.browser
 SCAN = 90_000  # milliseconds: the first scan waits for Spark
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that visitors may scan."""
+    folder = tmp_path_factory.mktemp("logs")
+    (folder / "app.log").write_text(log(300), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def running(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
+    """A cold console: its first scan, that of the first test, waits for Spark."""
+    with console(tmp_path_factory.mktemp("console"), IDCORE_ALLOWED_PATHS=str(logs)) as found:
+        yield found
+
+
+def wait_for(runs: Runs, states: set[str], seconds: float) -> Run:
+    """The newest run, once it is in one of the states."""
+    deadline = time.monotonic() + seconds
+    while not ((found := runs.list()) and found[0].state in states):
+        assert time.monotonic() < deadline, [(run.state, run.error) for run in found]
+        time.sleep(0.05)
+    return found[0]
+
+
+def test_a_scan_goes_on_when_its_browser_is_closed(browser: Browser, running: Console) -> None:
+    runs = Runs(running.runs)
+    with visit(browser, running.url) as tab:
+        tab.page.goto(f"{running.url}/decode")
+        tab.page.get_by_role("textbox", name="IDs or log lines").fill(log(40))
+        tab.page.get_by_role("button", name="Decode", exact=True).click()
+        run = wait_for(runs, {"running", "done"}, 60)
+        state = run.state
+    assert state == "running"  # Spark was still starting when the browser went
+    assert wait_for(runs, {"done", "failed", "cancelled"}, 120).state == "done"
+    assert run.summary is not None and run.summary["ids"] > 0
 
 
 def main(tab: Visit) -> Locator:
@@ -69,25 +109,25 @@ def compares(tab: Visit) -> None:
     tab.settle()
 
 
-def test_a_reader_scans_names_compares_and_leaves_nothing_behind(browser: Browser, tmp_path: Path) -> None:
-    logs = tmp_path / "logs"
-    logs.mkdir()
-    (logs / "app.log").write_text(log(300), encoding="utf-8")
-    with console(tmp_path / "console", IDCORE_ALLOWED_PATHS=str(logs)) as running:
-        with visit(browser, running.url) as tab:
-            scan_folder(tab, logs)
-            expect(main(tab)).to_contain_text("is scanned.", timeout=SCAN)
-            tab.settle()
-            scan_folder(tab, logs)
-            expect(main(tab)).to_contain_text("The same files were scanned on")
-            names_and_pins(tab)
-            compares(tab)
-            tab.go("/decode?keep=no")
-            tab.page.get_by_role("textbox", name="IDs or log lines").fill(log(60))
-            tab.page.get_by_role("button", name="Decode", exact=True).click()
-            expect(tab.page.locator('[data-testid="stPlotlyChart"] .js-plotly-plot').first).to_be_visible(timeout=SCAN)
-            tab.settle()
-            assert len(unkept(running.runs)) == 1
-        assert "Traceback" not in running.said()
+def test_a_reader_scans_names_compares_and_leaves_nothing_behind(
+    browser: Browser, running: Console, logs: Path
+) -> None:
+    before = len(Runs(running.runs).list())
+    with visit(browser, running.url) as tab:
+        scan_folder(tab, logs)
+        expect(main(tab)).to_contain_text("is scanned.", timeout=SCAN)
+        tab.settle()
+        scan_folder(tab, logs)
+        expect(main(tab)).to_contain_text("The same files were scanned on")
+        names_and_pins(tab)
+        compares(tab)
+        tab.go("/decode?keep=no")
+        tab.page.get_by_role("textbox", name="IDs or log lines").fill(log(60))
+        tab.page.get_by_role("button", name="Decode", exact=True).click()
+        expect(tab.page.locator('[data-testid="stPlotlyChart"] .js-plotly-plot').first).to_be_visible(timeout=SCAN)
+        tab.settle()
+        assert len(unkept(running.runs)) == 1
+    assert "Traceback" not in running.said()
+    stop(running.process)
     assert not unkept(running.runs), "with the server goes what was not to be kept"
-    assert len([path for path in running.runs.iterdir() if (path / "run.json").exists()]) == 3
+    assert len([path for path in running.runs.iterdir() if (path / "run.json").exists()]) == before + 3

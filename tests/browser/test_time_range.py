@@ -32,12 +32,9 @@ def drag(tab: Visit, plot: Locator, left: float, right: float) -> None:
     tab.page.mouse.up()
 
 
-def test_a_box_is_a_range_on_every_page_until_it_is_reset(
-    browser: Browser, cold_console_without_spark: Console
-) -> None:
-    console = cold_console_without_spark
-    run = indexed_run(console.runs).name
-    with visit(browser, console.url) as tab:
+def test_a_box_is_a_range_on_every_page_until_it_is_reset(browser: Browser, console_without_spark: Console) -> None:
+    run = indexed_run(console_without_spark.runs, name="20261121-015500-71e71e").name
+    with visit(browser, console_without_spark.url) as tab:
         tab.go(f"/producers?run={run}&zone=Asia/Shanghai")
         table = tab.page.locator(".mq-table").last
         plots = tab.page.locator(".js-plotly-plot .nsewdrag")

@@ -53,9 +53,9 @@ def log(seconds: int = 180, missing: range = range(0)) -> str:
     return "".join(sorted(lines, key=lambda line: line[26:34]))
 
 
-def indexed_run(root: Path, text: str = "") -> Run:
+def indexed_run(root: Path, text: str = "", name: str = RUN) -> Run:
     """A finished scan of that log, with 16 IDs missing after 90 s, and with the index of its lines."""
-    folder = make_run(root)
+    folder = make_run(root, name)
     path = folder / "input" / "000-app.log"
     path.parent.mkdir()
     path.write_text(text or log(missing=range(4_500, 4_516)))

@@ -16,10 +16,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.servers import Cluster, connect, standalone
+from idcore.__main__ import main
 from idcore.ids.clock import parse_zone
 from idcore.scan.kernels import cache_folder
 from idcore.spark.job import ScanOptions, scan
-from idcore.spark.session import session
+from idcore.spark.session import QUICK_JAVA, session
 from tests.spark import foreign
 
 pytestmark = pytest.mark.usefixtures("spark")
@@ -27,12 +28,11 @@ pytestmark = pytest.mark.usefixtures("spark")
 LINES = 3000
 ZONE, AT = parse_zone("+08:00"), datetime(2026, 11, 21, 12, tzinfo=UTC)
 FIXED = ["--zone", "+08:00", "--at", "2026-11-21T12:00:00Z", "--format", "json"]
-LOOPBACK = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
+LOOPBACK = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LAUNCHER_OPTS": QUICK_JAVA}
 
 
 def make_log(path: Path, lines: int) -> Path:
-    command = [sys.executable, "-m", "idcore", "make", "log", "--lines", str(lines), "--seed", "5", "--out", str(path)]
-    subprocess.run(command, check=True)
+    assert main(["make", "log", "--lines", str(lines), "--seed", "5", "--out", str(path)]) == 0
     return path
 
 
@@ -73,7 +73,7 @@ def scanned_here(source: Path, out: Path, size: int = 64 << 10) -> dict[str, str
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with standalone(tmp_path_factory.mktemp("cluster")) as found:
+    with standalone(tmp_path_factory.mktemp("cluster"), java=QUICK_JAVA) as found:
         yield found
 
 
@@ -81,8 +81,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store folder with consumer groups."""
     out = tmp_path_factory.mktemp("store") / "store"
-    make = ["make", "store", "--messages", "3000", "--groups", "3", "--seed", "5", "--out", str(out)]
-    subprocess.run([sys.executable, "-m", "idcore", *make], check=True)
+    assert main(["make", "store", "--messages", "3000", "--groups", "3", "--seed", "5", "--out", str(out)]) == 0
     return out
 
 
@@ -134,7 +133,7 @@ def test_a_path_that_only_the_driver_sees_is_named_with_the_worker(log: Path, cl
 
 @pytest.mark.timeout(300)
 def test_a_worker_that_is_killed_in_mid_scan_changes_no_table(cluster: Cluster, tmp_path: Path) -> None:
-    large = make_log(tmp_path / "large.log", 10_000)
+    large = make_log(tmp_path / "large.log", 5_000)
     expected = scanned_here(large, tmp_path / "expected")
     lost, kept = cluster.workers
     before = set(lost.scratch.rglob("shuffle_*.data"))
@@ -185,8 +184,8 @@ def test_a_connect_server_writes_the_same_tables_tells_how_far_it_is_and_stops_w
     log: Path, tmp_path: Path
 ) -> None:
     local = scanned_here(log, tmp_path / "local")
-    large = make_log(tmp_path / "large.log", 20_000)
-    with connect(tmp_path) as server:
+    large = make_log(tmp_path / "large.log", 10_000)
+    with connect(tmp_path, QUICK_JAVA) as server:
         with (
             grpc.insecure_channel(server.url.removeprefix("sc://")) as another,
             pytest.raises(grpc.RpcError) as refused,
