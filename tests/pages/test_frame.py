@@ -12,8 +12,10 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from idcore.access import Visitor
+from idcore.runs import Runs
 from idcore.triage import run_tables
 from pages.parts import frame, visitor
+from pages.parts.runs import sharing
 from tests.pages.conftest import make_run
 from tests.pages.test_pages import UNIQ, shown
 
@@ -53,6 +55,11 @@ def test_who_is_logged_in_has_a_line_when_the_visit_begins_and_one_when_it_ends(
     visitor._leave(ann)
     lines = [json.loads(line) for line in log.read_text().splitlines()]
     assert [(line["what"], line["user"]) for line in lines] == [("login", ann.name), ("logout", ann.name)]
+    run = Runs(tmp_path / "runs", ann).create("of Ann")
+    monkeypatch.setattr(sharing.st, "session_state", {"how": "link"})
+    sharing._share(run.name, "how")
+    last = json.loads(log.read_text().splitlines()[-1])
+    assert (last["what"], last["run"], last["outcome"]) == ("run_shared", run.name, "link")
 
 
 @pytest.mark.parametrize("kept", [{"rocketmq-ids-lang": "xx", "rocketmq-ids-zone": "../etc"}, {}])
