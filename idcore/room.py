@@ -44,12 +44,13 @@ def refuse_without_disk(root: Path) -> None:
         raise limits.met("free_disk", free(root))
 
 
-def sizes(root: Path) -> Mapping[str, int]:
-    """Bytes of each run on the disk, by its name. A run is read again when its folder has changed."""
+def sizes(root: Path, only: Collection[str] | None = None) -> Mapping[str, int]:
+    """Bytes of each run on the disk, by its name, or of some. A run is read again when its folder has changed."""
     if not root.is_dir():
         return {}
     found: dict[Path, tuple[_Stamp, int]] = {}
-    for run in [path for path in root.iterdir() if not path.name.startswith(".")]:
+    every = (path for path in root.iterdir() if not path.name.startswith("."))
+    for run in every if only is None else [root / name for name in only]:
         try:
             stamp = run.stat().st_mtime_ns, (run / "run.json").stat().st_mtime_ns
         except OSError:  # deleted meanwhile, or not a run
@@ -57,7 +58,7 @@ def sizes(root: Path) -> Mapping[str, int]:
         held = _known.get(run)
         found[run] = held if held is not None and held[0] == stamp else (stamp, _size(run))
     with _lock:
-        for gone in [run for run in _known if run.parent == root and run not in found]:
+        for gone in [run for run in _known if only is None and run.parent == root and run not in found]:
             del _known[gone]
         _known.update(found)
     return {run.name: size for run, (_, size) in found.items()}
@@ -78,7 +79,7 @@ def refuse_too_much(root: Path, more: int, mine: Collection[str]) -> None:
     """CoreError where a further run of `more` bytes is beyond what may be kept; `mine` are runs of who asks."""
     if limits.value("kept") is None and limits.value("kept_of_one") is None:
         return
-    held = sizes(root)
+    held = sizes(root, mine if limits.value("kept") is None else None)
     own = sum(held.get(name, 0) for name in mine)
     for name, there in (("kept_of_one", own), ("kept", sum(held.values()))):
         if limits.exceeds(name, there + more):
