@@ -12,8 +12,8 @@ import pytest
 # Folders whose tests share a browser, a Spark session or brokers, the longest first; the others follow.
 LONG = ("browser", "spark", "own consoles", "remoting", "store", "java")
 # Files of tests/browser that need no warm console: apart from those that share one, they are the shorter half.
-OWN_CONSOLES = {f"tests/browser/test_{name}.py" for name in
-                ("deep_links", "fate", "frame", "groups", "message", "runs", "time_range")}  # fmt: skip
+_OWN = ("deep_links", "fate", "frame", "groups", "message", "runs", "time_range")
+OWN_CONSOLES = {f"tests/browser/test_{name}.py" for name in _OWN}
 # Long ones that share nothing: dealt file by file and last, so that all processes end at the same time.
 DEALT = ("scan", "pages")
 # A shell that runs the tests in the background has them ignore Ctrl-C, and so would every program they start.
