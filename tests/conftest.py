@@ -18,7 +18,7 @@ OWN_CONSOLES = {f"tests/browser/test_{name}.py" for name in _OWN}
 DEALT = ("scan", "pages")
 # A shell that runs the tests in the background has them ignore Ctrl-C, and so would every program they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-# Without compiled modules each of the hundred processes that the tests start would compile idcore once more.
+# Where Python may keep no compiled module, each process that a test starts would compile idcore once more.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
