@@ -72,11 +72,10 @@ def test_axe_finds_nothing_serious_on_any_page(browser: Browser, warm_console: C
     found = {}
     themes: tuple[Theme, Theme] = ("light", "dark")
     with visit(browser, warm_console.url) as tab:
-        tab.go("/")
         for n, link in enumerate(["decode?lang=en", f"decode?run={run}&lang=en", "anatomy?lang=en", *links]):
             width, height = (WIDE, NARROW)[n // 2 % 2]
             tab.page.set_viewport_size({"width": width, "height": height})
-            tab.turn_to(f"/{link}")
+            tab.go(f"/{link}")  # after some turns a change of theme takes seconds
             found[link] = problems_of_themes(tab, *themes)
             themes = themes[::-1]  # the next page opens in the colours that are there
             expect(tab.page.locator('[data-testid="stSidebar"] [aria-current="page"]')).to_have_count(1)

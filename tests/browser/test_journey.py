@@ -172,9 +172,8 @@ def test_a_phone_in_either_theme_shows_each_page_without_scrolling_sideways(
     browser: Browser, warm_console: Console, example: str
 ) -> None:
     with visit(browser, warm_console.url, size=NARROW) as tab:
-        tab.go("/")
         for page in ("decode", "anatomy", "lab", *CHARTS, "runs"):
-            tab.turn_to(f"/{page}?" + (f"id={UNIQ}" if page == "anatomy" else f"run={example}"))
+            tab.go(f"/{page}?" + (f"id={UNIQ}" if page == "anatomy" else f"run={example}"))
             if page not in ("anatomy", "lab", "runs"):
                 charts(tab)
             for scheme, dark in (("dark", True), ("light", False)):
