@@ -1,0 +1,64 @@
+"""The files of docs/deploy name settings, modules, files and options that are there."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+FILES = sorted((ROOT / "docs" / "deploy").iterdir())
+CONTAINER = (ROOT / "docs/deploy/Containerfile").read_text(encoding="utf-8")
+UNIT = ROOT / "docs/deploy/rocketmq-ids.service"
+OF_THE_SYSTEM = {"HOME", "TMPDIR", "XDG_CACHE_HOME", "SITE", "CONSOLE"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_settings_and_modules_are_there(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    known = (ROOT / "docs/settings.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"\b((?:IDCORE|NUMBA|FORWARDED|STREAMLIT)_[A-Z_]+)\b", text))
+    guide = (ROOT / "docs/how-to/log-in.md").read_text(encoding="utf-8")
+    assert {name for name in named if f"`{name}`" not in known and name not in guide} == set()
+    for module in re.findall(r"-m (idcore[\w.]*)", text):
+        assert importlib.util.find_spec(module) is not None, module
+    for page in re.findall(r"docs/[\w/.-]+\w", text):
+        assert (ROOT / page).exists(), page
+
+
+def test_every_variable_that_the_image_sets_is_known() -> None:
+    block = re.search(r"^ENV IDCORE_RUNS.*(?:\\\n.*)+", CONTAINER, re.M)
+    assert block is not None
+    named = set(re.findall(r"\b([A-Z_]{4,})=", block[0]))
+    settings = (ROOT / "docs/settings.md").read_text(encoding="utf-8")
+    assert {name for name in named - OF_THE_SYSTEM if f"`{name}`" not in settings} == set()
+    assert all(place.startswith("/var/lib/rocketmq-ids") for place in re.findall(r"=(\S+)", block[0].replace("\\", "")))
+
+
+def test_the_image_has_the_whole_console_and_nothing_else() -> None:
+    """What is copied is not ignored, and everything that the console imports at its start is copied."""
+    ignore = (ROOT / "docs/deploy/Containerfile.dockerignore").read_text(encoding="utf-8").split()
+    let_in = [line[1:] for line in ignore if line.startswith("!")]
+    copied = re.findall(r"^COPY (\S+) ", CONTAINER, re.M)
+    assert ignore[0] == "*"
+    for name in copied:
+        assert (ROOT / name).exists(), name
+        assert any(fnmatch(name, rule) or rule.startswith(f"{name}/") for rule in let_in), name
+    assert {"app.py", "idcore", "pages", ".streamlit", "requirements.txt"} == set(copied)
+
+
+def test_the_unit_is_one_that_systemd_takes(tmp_path: Path) -> None:
+    """Where systemd is installed; else that it runs what the Makefile runs."""
+    text = UNIT.read_text(encoding="utf-8")
+    command = "-m streamlit run app.py"
+    assert command in text and command in (ROOT / "Makefile").read_text(encoding="utf-8")
+    if analyze := shutil.which("systemd-analyze"):
+        own = tmp_path / UNIT.name  # with a program that this machine has
+        own.write_text(text.replace("/opt/rocketmq-ids/.venv/bin/python", "/bin/true"), encoding="utf-8")
+        done = subprocess.run([analyze, "verify", own], capture_output=True, text=True, timeout=60)
+        assert "Unknown" not in done.stderr and own.name not in done.stderr, done.stderr
