@@ -60,9 +60,13 @@ class Person(Tab):
         """Log lines of this visitor's own hosts."""
         return log(count).replace("msgId=0A2A00", f"msgId=0A{PERSON + self.number:02X}00")
 
-    def take(self, message: ForwardMsg) -> None:
+    def receive(self, message: bytes) -> None:
         """One message of the server; whatever it is, no host of another may be in it."""
-        self.strangers |= {int(host) for host in OWN.findall(message.SerializeToString())} - {PERSON + self.number}
+        self.strangers |= {int(host) for host in OWN.findall(message)} - {PERSON + self.number}
+        super().receive(message)
+
+    def take(self, message: ForwardMsg) -> None:
+        """What uploads and scans wait for, and what every visitor takes in."""
         kind = message.WhichOneof("type")
         if kind == "new_session":
             self.session = message.new_session.initialize.session_id
@@ -140,6 +144,7 @@ class Light:
                 with stream(self.url) as socket:
                     Tab(socket, page=LIGHT).open()
             except BaseException as error:  # noqa: BLE001  # reported by the main thread
+                error.add_note(f"after {len(self.seconds)} visits: {self.seconds[-5:]}")
                 self.problem = error
                 return
             self.seconds.append(time.perf_counter() - begun)

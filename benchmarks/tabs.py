@@ -95,9 +95,13 @@ class Tab:
                     self.looks[fragment] = (now + interval, interval)
                     self.run(fragment=fragment)
             try:
-                self.take(ForwardMsg.FromString(self.socket.recv(timeout=0.05)))  # type: ignore[arg-type]
+                self.receive(self.socket.recv(timeout=0.05))  # type: ignore[arg-type]
             except TimeoutError:
                 continue
+
+    def receive(self, message: bytes) -> None:
+        """One message as it came."""
+        self.take(ForwardMsg.FromString(message))
 
     def take(self, message: ForwardMsg) -> None:
         """One message of the server."""
