@@ -143,8 +143,14 @@ def name_of(claims: Mapping[str, Any], claim: str = "email") -> str:
         name = None
     if not isinstance(name, str) or not name.strip():
         subject = claims.get("sub")
-        return f"sub:{subject}" if isinstance(subject, str) and subject else ""
-    return name.strip().casefold()
+        issuer = claims.get("iss")  # two providers may have the same subject
+        return ":".join(filter(None, ("sub", issuer, subject))) if isinstance(subject, str) and subject else ""
+    return _small(name.strip())
+
+
+def _small(name: str) -> str:
+    """A to Z in small letters. Other letters stay: a long s, or the sign of Kelvin, would become those of another."""
+    return "".join(one.lower() if one.isascii() else one for one in name)
 
 
 def read(path: Path) -> Policy:
@@ -189,7 +195,7 @@ def _members(file: str, key: str, value: Any) -> Members:
     if not isinstance(everybody, bool):
         raise AccessError("access_flag", {"file": file, "key": f"{key}.everybody"})
     groups, people = (_texts(file, f"{key}.{name}", held.get(name, [])) for name in ("groups", "people"))
-    return Members(groups, frozenset(one.casefold() for one in people), everybody)
+    return Members(groups, frozenset(_small(one) for one in people), everybody)
 
 
 def _texts(file: str, key: str, value: Any) -> frozenset[str]:

@@ -140,7 +140,9 @@ class FrontDoor:
     async def _upload(self, uploads: Uploads, scope: Scope, receive: Receive, send: Send) -> None:
         """An upload says how large it is, or is not taken: it would be in memory before its end is known."""
         head, _, rest = str(scope["path"]).removeprefix(self.base()).rpartition(UPLOAD)
-        size = next((value for name, value in scope["headers"] if name.lower() == b"content-length"), b"")
+        said = {name.lower(): value for name, value in scope["headers"]}
+        # Of a body in chunks the server reads every chunk, whatever length the request says next to them.
+        size = b"" if b"transfer-encoding" in said else said.get(b"content-length", b"")
         if head or not rest:
             await self.app(scope, receive, send)
             return

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote, urlsplit
 
 from idcore.front_door import App, Message, Receive, Scope, Send
-from idcore.logins import Ended, Entrance, is_loopback
+from idcore.logins import Ended, Entrance, address_of, is_loopback
+from idcore.metrics import is_passed_on
 
+LOG = logging.getLogger(__name__)
+FIGURES = "_stcore/metrics"  # of Streamlit: nobody needs them, `_idcore/metrics` has those of the console
 CLOSED = ("media/", "component/", "_stcore/")  # what is not the page itself, without a login
 OPEN = ("_stcore/health", "_stcore/host-config", "_stcore/stream")  # of these: they show the page that offers the login
 LOGOUT = "auth/logout"
@@ -30,15 +35,17 @@ class Gate:
         ended: Callable[[], Ended],
         claims: Callable[[Iterable[tuple[bytes, bytes]]], Mapping[str, Any]],
         base: Callable[[], str],
+        hosts: Callable[[], Sequence[str]] = tuple,
     ) -> None:
         self.app, self.entrance, self.ended, self.claims, self.base = app, entrance, ended, claims, base
+        self.hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
         entrance = self.entrance()
-        if not _may_come(scope, entrance):
+        if not _may_come(scope, entrance, self.hosts()):
             await refuse(scope, receive, send)
         elif entrance.mode != "login":
             await self.app(scope, receive, send)
@@ -56,7 +63,7 @@ class Gate:
             return
         if path == LOGOUT and left > 0:
             self.ended().end(claims, now)
-        if left <= 0 and path.startswith(CLOSED) and path not in OPEN:
+        if path == FIGURES or (left <= 0 and path.startswith(CLOSED) and path not in OPEN):
             await refuse(scope, receive, send)
         elif path == CALLBACK:
             await self.app(scope, receive, _sent_on(send, wanted(scope["headers"], self.base()), self.base()))
@@ -66,15 +73,37 @@ class Gate:
             await self.app(scope, receive, send)
 
 
-def _may_come(scope: Scope, entrance: Entrance) -> bool:
+def _may_come(scope: Scope, entrance: Entrance, hosts: Sequence[str] = ()) -> bool:
     """Whether a request may come from there: through this machine alone, or from a proxy whose header counts."""
     if entrance.mode == "open":
         # Whoever serves the application otherwise than `streamlit run` may have bound another address.
-        return entrance.anywhere or is_loopback((scope.get("server") or ("",))[0])
+        here = is_loopback((scope.get("server") or ("",))[0]) and not is_lent(scope, hosts)
+        return entrance.anywhere or here
     if entrance.mode == "header":
         names = [name.decode("latin-1").lower() for name, _ in scope["headers"]]
         once = all(names.count(name) <= 1 for name in entrance.headers)
         return once and entrance.trusts((scope.get("client") or ("",))[0])
+    return True
+
+
+def is_lent(scope: Scope, hosts: Sequence[str] = ()) -> bool:
+    """Whether a websocket comes from a page of another site whose name was made to lead to this machine.
+
+    Such a page has that name as its origin and as its host alike, and cannot add a header of a proxy. `hosts` are those
+    that the administrator names.
+    """
+    if scope["type"] != "websocket" or is_passed_on(scope["headers"]):
+        return False
+    origin = next((value.decode("latin-1") for name, value in scope["headers"] if name.lower() == b"origin"), None)
+    if origin is None:
+        return False
+    try:
+        host = urlsplit(origin).hostname or ""
+    except ValueError:
+        return True
+    if host == "localhost" or address_of(host) is not None or any(fnmatchcase(host, one.lower()) for one in hosts):
+        return False
+    LOG.warning("a page of %s was refused: server.allowedHosts does not have this host", ascii(origin))
     return True
 
 

@@ -41,7 +41,7 @@ GAUGES: Mapping[str, str] = {
 }
 _lock = threading.Lock()
 _counts: dict[tuple[str, tuple[str, ...]], float] = {}
-_FORWARDED = (b"forwarded", b"x-forwarded-for", b"x-real-ip", b"x-forwarded-host", b"via")
+_FORWARDED = (b"forwarded", b"x-forwarded-", b"x-real-ip", b"via", b"cf-connecting-ip", b"true-client-ip")
 
 
 def count(name: str, value: float = 1, **labels: str) -> None:
@@ -72,9 +72,14 @@ def allowed() -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
         raise refuse("setting_wrong", setting=SETTING, value=told[:100], wanted=wanted) from None
 
 
+def is_passed_on(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Whether a proxy says that it passed a request on."""
+    return any(name.lower().startswith(_FORWARDED) for name, _ in headers)
+
+
 def may_read(peer: str | None, headers: Iterable[tuple[bytes, bytes]]) -> bool:
     """Whether a request may read them. One that a proxy passed on comes from elsewhere, whatever its peer is."""
-    if any(name.lower() in _FORWARDED for name, _ in headers):
+    if is_passed_on(headers):
         return False
     try:
         address = ipaddress.ip_address(peer or "")

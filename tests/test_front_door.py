@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from idcore import room
-from idcore.front_door import HEADERS, HEALTH, FrontDoor, is_own, readiness
+from idcore.front_door import HEADERS, HEALTH, FrontDoor, Uploads, is_own, readiness
 
 Status = namedtuple("Status", "state")
 HOST = (b"host", b"127.0.0.1:8501")
@@ -44,6 +44,15 @@ def asked(scope: dict[str, Any], root: Path = Path(), **more: Any) -> list[dict[
     with ThreadPoolExecutor(1) as apart:  # a browser of the tests before may keep a loop running in this thread
         apart.submit(asyncio.run, coming).result()  # type: ignore[arg-type]
     return sent
+
+
+def test_an_upload_in_chunks_is_not_taken_whatever_length_it_says() -> None:
+    """The server reads the chunks, and the limit of uploads would count the length."""
+    scope = {"type": "http", "method": "PUT", "path": "/desk/_stcore/upload_file/ann/file"}
+    sized, chunks = (b"content-length", b"1"), (b"Transfer-Encoding", b"chunked")
+    for headers, status in (([sized], 200), ([chunks], 411), ([sized, chunks], 411), ([], 411)):
+        uploads = Uploads(lambda _: (0, 0))
+        assert asked(scope | {"headers": [HOST, *headers]}, uploads=uploads)[0]["status"] == status, headers
 
 
 def test_every_answer_carries_the_headers_once() -> None:

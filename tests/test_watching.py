@@ -182,6 +182,7 @@ def test_an_unknown_code_is_another(counts: dict[Any, float]) -> None:
         ("", "testclient", [], False),
         ("", "127.0.0.1", [(b"X-Forwarded-For", b"127.0.0.1")], False),  # a proxy of this machine passed it on
         ("", "127.0.0.1", [(b"forwarded", b"for=10.0.0.1")], False),
+        ("", "127.0.0.1", [(b"X-Forwarded-Proto", b"https")], False),
         ("10.0.0.7, 10.1.0.0/16", "10.0.0.7", [], True),
         ("10.0.0.7,10.1.0.0/16", "10.1.2.3", [], True),
         ("10.0.0.7,10.1.0.0/16", "10.2.2.3", [], False),

@@ -572,6 +572,8 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "keep.help": "For what you decode from now on. Its scan is left out of the list of others and deleted after you leave.",
     "keep.yes": "Kept on this server until somebody deletes it; everybody who opens this console can see it.",
     "keep.yes_own": "Kept on this server until you delete it. Only you and admins see it, unless you share it.",
+    "keep.yes_days": "Kept on this server for {days} days, or until somebody deletes it; everybody who opens this console can see it.",
+    "keep.yes_own_days": "Kept on this server for {days} days, or until you delete it. Only you and admins see it, unless you share it.",
     "keep.no": "Not kept: others do not see the scan in their list. It is deleted after you close this page, or when the server stops.",
     "filter.shown": "{name}: {n}",
     "filter.unknown_host": "This scan has no IDs of host {name}.",

@@ -554,6 +554,8 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "keep.help": "只对之后解码的内容有效：其扫描不出现在别人的列表中，离开后删除。",
     "keep.yes": "保存在本服务器上，直到有人删除；打开本控制台的人都能看到。",
     "keep.yes_own": "保存在本服务器上，直到您删除。除非您共享，只有您和 admin 能看到。",
+    "keep.yes_days": "在本服务器上保存 {days} 天，或直到有人删除；打开本控制台的人都能看到。",
+    "keep.yes_own_days": "在本服务器上保存 {days} 天，或直到您删除。除非您共享，只有您和 admin 能看到。",
     "keep.no": "不保留：别人的列表中看不到这次扫描，关闭页面后或服务器停止时删除。",
     "filter.shown": "{name}：{n}",
     "filter.unknown_host": "本次扫描中没有主机 {name} 的 ID。",

@@ -14,14 +14,16 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import streamlit as st
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from idcore import catalogue, limits, logs, memory, metrics, retention, room
 from idcore.access import ANY_CLUSTER
@@ -173,6 +175,32 @@ class FirstPage:
         await self.app({**scope, "headers": plain}, receive, rewrite)
 
 
+class NoClearing:
+    """Drops the message for which Streamlit empties the caches of everybody, with the limits of look-ups in them.
+
+    No button of the console sends it.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def receiving() -> Message:
+            while clears(message := await receive()):
+                pass
+            return message
+
+        await self.app(scope, receiving if scope["type"] == "websocket" else receive, send)
+
+
+def clears(message: Message) -> bool:
+    """Whether a message asks to empty the caches; Streamlit itself refuses what cannot be read."""
+    try:
+        return BackMsg.FromString(message.get("bytes") or b"").WhichOneof("type") == "clear_cache"
+    except DecodeError:
+        return False
+
+
 def is_page(start: Message) -> bool:
     """Whether an answer that begins so is a page."""
     return Headers(raw=start["headers"]).get("content-type", "").startswith("text/html")
@@ -210,8 +238,15 @@ def origins() -> Sequence[str]:
     return st.get_option("server.corsAllowedOrigins") or ()
 
 
+def hosts() -> Sequence[str]:
+    """The names that the administrator gives to this console and to those sites; some are patterns."""
+    named = [urlsplit(one).hostname for one in origins()]
+    return [*(st.get_option("server.allowedHosts") or ()), *filter(None, named)]
+
+
 MIDDLEWARE = [
     Middleware(FrontDoor, origins, base, scans.engine, runs_root, session.UPLOADS, gauges),
-    Middleware(Gate, visitor.entrance, visitor.ended, visitor.claims_of, base),
+    Middleware(Gate, visitor.entrance, visitor.ended, visitor.claims_of, base, hosts),
+    Middleware(NoClearing),
     Middleware(FirstPage),
 ]

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from idcore.access import NOBODY, PERMISSIONS, ROLES, VIEWERS, WITHOUT_LOGIN, AccessError, Policy, Visitor, read
-from idcore.gate import WANTED, Gate, is_page, remembered, until, wanted
+from idcore.gate import WANTED, Gate, is_lent, is_page, remembered, until, wanted
 from idcore.logins import SAID, Ended, Entrance, Settings, entrance_of, is_loopback, key_of
 
 FILE = """
@@ -63,6 +63,15 @@ def test_an_address_that_is_not_verified_is_nobodys(tmp_path: Path) -> None:
     claims = {"email": "root@example.com", "email_verified": False, "sub": "7"}
     assert policy(tmp_path).visitor(claims) == Visitor("sub:7", frozenset({"viewer"}))
     assert policy(tmp_path).visitor({"email": "", "sub": ""}) == NOBODY == policy(tmp_path).visitor({})
+
+
+def test_letters_that_look_alike_and_subjects_of_two_providers_are_two_people(tmp_path: Path) -> None:
+    found = policy(tmp_path, '[admin]\npeople = ["Kes@example.com"]')
+    assert found.visitor({"email": "KES@Example.com"}).roles == {"admin"}
+    for other in ("\u212aes@example.com", "ke\u017f@example.com"):  # the sign of Kelvin, a long s
+        assert not found.visitor({"email": other}).roles, other
+    first, second = (found.visitor({"sub": "7", "iss": iss}).name for iss in ("https://one", "https://two"))
+    assert first == "sub:https://one:7" and first != second
 
 
 def test_only_a_header_has_its_groups_in_one_text(tmp_path: Path) -> None:
@@ -228,11 +237,39 @@ def test_another_server_that_binds_all_addresses_does_not_open_the_console(kind:
     assert not passes(Entrance(), {"type": kind, "server": None})
 
 
+@pytest.mark.parametrize(
+    ("origin", "headers", "comes"),
+    [
+        (None, {}, True),  # a program
+        ("http://localhost:8501", {}, True),
+        ("http://127.0.0.1:8501", {}, True),
+        ("http://[::1]:8501", {}, True),
+        ("http://evil.example:8501", {}, False),  # its name leads to this machine, so that its host is the same
+        ("http://evil.example:8501", {"x-forwarded-for": "192.0.2.7"}, True),  # a proxy; no page can send this
+        ("https://ids.desk.example", {}, True),  # named by the administrator
+        ("http://[", {}, False),
+    ],
+)
+def test_without_a_login_a_name_that_was_made_to_lead_here_opens_no_websocket(
+    origin: str | None, headers: Mapping[str, str], comes: bool
+) -> None:
+    given = [(name.encode(), value.encode()) for name, value in headers.items()]
+    given += [] if origin is None else [(b"Origin", origin.encode())]
+    assert is_lent({"type": "websocket", "headers": given}, ["*.desk.example"]) is not comes
+    if origin != "https://ids.desk.example":
+        assert passes(Entrance(), {"type": "websocket", "headers": given}) is comes
+    assert passes(LOGIN, {"type": "websocket", "headers": given})  # the cookie is of another host
+
+
+def test_figures_of_streamlit_are_nobodys() -> None:
+    assert not passes(LOGIN, {"type": "http", "path": "/desk/_stcore/metrics"}, ANN | {"iat": time.time()})
+
+
 def test_without_a_login_there_is_the_page_that_offers_it_and_no_file() -> None:
     mine = ANN | {"iat": time.time()}
     for path in ("", "runs", "_stcore/health", "_stcore/host-config", "static/media/font.woff2", "oauth2callback"):
         assert passes(LOGIN, {"type": "http", "path": f"/desk/{path}"}), path
-    for path in ("media/a.csv", "_stcore/upload_file/a/b", "_stcore/metrics", "component/a.js", "_stcore/agent/x"):
+    for path in ("media/a.csv", "_stcore/upload_file/a/b", "component/a.js", "_stcore/agent/x"):
         assert not passes(LOGIN, {"type": "http", "path": f"/desk/{path}"}), path
         assert not passes(LOGIN, {"type": "http", "path": f"/a/prefix/desk/{path}", "root_path": "/a/prefix"}), path
         assert not passes(LOGIN, {"type": "http", "path": f"/desk/{path}"}, mine | {"iat": NOW * 0}), path

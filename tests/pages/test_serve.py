@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from starlette.types import Message, Receive, Scope, Send
+from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from pages.parts import serve
 
@@ -59,3 +61,22 @@ def test_only_pages_are_held_back_and_downloads_pass_as_they_come(kind: str) -> 
 )
 def test_an_address_that_is_no_page_is_known_before_the_browser_asks(path: str, lost: str | None) -> None:
     assert serve.stray(path) == lost
+
+
+def test_nobody_empties_the_caches_of_everybody() -> None:
+    """Streamlit does so for each websocket that asks, also before a login; limits of look-ups would begin again."""
+    asked = iter([BackMsg(clear_cache=True), BackMsg(stop_script=True), BackMsg(clear_cache=True)])
+    coming = [{"type": "websocket.receive", "bytes": one.SerializeToString()} for one in asked]
+    coming += [{"type": "websocket.receive", "bytes": b"\xff"}, {"type": "websocket.disconnect"}]
+    came: list[Any] = []
+
+    async def app(_: Any, receive: Any, __: Any) -> None:
+        while not came or came[-1]["type"] != "websocket.disconnect":
+            came.append(await receive())
+
+    async def receive() -> Any:
+        return coming.pop(0)
+
+    with ThreadPoolExecutor(1) as apart:
+        apart.submit(asyncio.run, serve.NoClearing(app)({"type": "websocket"}, receive, app)).result()  # type: ignore[arg-type]
+    assert [one.get("bytes") for one in came] == [BackMsg(stop_script=True).SerializeToString(), b"\xff", None]

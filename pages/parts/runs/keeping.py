@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from idcore import limits
 from idcore.reports.markup import tag
 from pages.parts import scans, visitor
 from pages.parts.view import into_address, view
@@ -19,8 +20,10 @@ def choice() -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="keeping"):
         label, help_text = words("keep.not"), words("keep.help")
         st.checkbox(label, key="unkept", help=help_text, on_change=_into_link, persist_state="session")
-        kept = "keep.yes" if visitor.current().name is None else "keep.yes_own"
-        show_html(tag("span", words(kept if scans.wants_kept() else "keep.no"), class_="mq-faint mq-note"))
+        days = limits.value("days")
+        kept = ("keep.yes" if visitor.current().name is None else "keep.yes_own") + ("_days" if days else "")
+        said = words(kept if scans.wants_kept() else "keep.no", days=days or 0)
+        show_html(tag("span", said, class_="mq-faint mq-note"))
 
 
 def _into_link() -> None:
