@@ -30,7 +30,8 @@ def missing(of: Scans, found: Compared, reader: Reader) -> Html | None:
             exact = "ids" in core.line_filters(found, side, row)
             label = words("compare.lines" if exact else "compare.lines_then")
             way = lines_link(of, found, side, row, label, reader)
-            said.append(join([emphasised(compared_texts.missing_sentence(row, side, found, reader)), way or ""], " "))
+            sentence = emphasised(compared_texts.missing_sentence(row, side, found, reader))
+            said.append(join([sentence, way or ""], words("compare.between")))
         if rest := rows[SAID:]:
             group = GROUPS[rest[0].kind]
             ids = words.count(f"{group}_id", sum(core.only(row, side) for row in rest))

@@ -72,7 +72,7 @@ def _row(ids: Sequence[Occurrence], of: Lines, reader: Reader) -> Html:
             facts.append(tag("span", sent, class_="mq-mono mq-time"))
         facts.append(tag("span", _maker(one, of, reader), class_="mq-mono"))
         facts.append(link(words("page.anatomy"), reader.href("anatomy", id=one.id, run=of.run)))
-        facts.append(link(words("page.message"), reader.href("message", id=one.id, run=of.run)))
+        facts.append(link(words("message.journey"), reader.href("message", id=one.id, run=of.run)))
         told = sent
     head = tag("div", *facts, class_="mq-line-head")
     if first.problem is not None:

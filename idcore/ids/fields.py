@@ -101,4 +101,4 @@ def spoken_text(reading: Reading, words: Words) -> str:
         )
         for span in reading.id.layout.spans
     ]
-    return words("ruler.spoken_head", text=reading.id.text) + " " + words("semicolon").join(parts) + words("stop")
+    return words("ruler.spoken_head", text=reading.id.text) + words("semicolon").join(parts) + words("stop")

@@ -185,7 +185,10 @@ def _how_sure(verdicts: Iterable[Verdict], words: Words) -> str:
     counts = Counter(best.values())
     if not counts.keys() - {0}:
         return ""
-    parts = [f"{counts[rank]:,} {words(f'fate.certainty.{_SURE[rank]}')}" for rank in sorted(counts)]
+    parts = [
+        words("message.how_sure_part", n=f"{counts[rank]:,}", certainty=words(f"fate.certainty.{_SURE[rank]}"))
+        for rank in sorted(counts)
+    ]
     return words("message.how_sure", parts=words("comma").join(parts))
 
 

@@ -14,6 +14,7 @@ from idcore.intake import PASTED
 from idcore.reader import Reader
 from idcore.reports.markdown import escaped
 from idcore.runs import Run
+from idcore.times import between
 from idcore.triage.compared import GROUPS, KEPT, LINKED, MESSAGE, SIDES, STORED, Asked, Compared, largest, only
 from idcore.triage.time_range import TimeRange
 
@@ -35,8 +36,7 @@ def missing_sentence(row: Difference, side: str, found: Compared, reader: Reader
     first, last = (from_ms(at, reader.zone) for at in (span.first, span.last))
     if f"{first:%Y-%m-%d %H:%M}" == f"{last:%Y-%m-%d %H:%M}":
         return text + words("compare.made_in", at=reader.minute(first)) + words("stop")
-    end = f"{last:%H:%M}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M}"
-    start = reader.minute(first)
+    start, end = between(first, last, reader.zone, by_minute=True)
     return text + words("compare.made_between", first=start, last=end) + words("stop")
 
 

@@ -109,8 +109,10 @@ def _kind_section(kind: Kind, reader: Reader, lines: LogLines, address: str) -> 
     words = reader.words
     name = words("colon", name=words(f"severity.{kind.severity}")) + finding_rows.title(kind.code, words, kind.variant)
     _, cells = kind_cells(kind, reader)
+    count = words("colon", name=words("findings.count"))  # a bare number in a ticket has no header over it
     subjects = [
-        "- " + " · ".join([code(row[0]), *map(escaped, filter(None, row[1:]))]) for row in cells[:MOST_SUBJECTS]
+        "- " + " · ".join([code(who), count + number, *map(escaped, filter(None, more))])
+        for who, number, *more in cells[:MOST_SUBJECTS]
     ]
     left = kind.number - len(subjects)
     text = [

@@ -94,7 +94,7 @@ def test_a_stalled_group_names_the_message_that_is_next() -> None:
     (found,) = progress.stalled(scan_of(progress=[place()], fates=[fate("behind", 3, 63)], undelivered=undelivered))
     assert found.evidence["ids"] == ["ID100"] and found.evidence["minutes"] == 60 and found.certainty == "likely"
     assert (found.since, found.until) == (at(3), at(63))
-    said = "50 messages wait that were stored within 60 min, the first of them at 2026-11-20T02:03"
+    said = "50 messages stored within 60 min are waiting, and the first was stored at 2026-11-20T02:03"
     assert said in found.say("meaning")
 
 

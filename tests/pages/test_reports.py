@@ -202,7 +202,7 @@ def test_many_findings_of_a_kind_are_one_ticket(tmp_path: Path) -> None:
     (part,) = finding_report.parts_of(finding_rows.kinds(run.table("findings").to_pandas()))
     assert isinstance(part, finding_rows.Kind) and part.number == 39
     text = report.ticket(part, run, view(), ADDRESS)
-    assert "39 processes have pid 0." in text and "`10.0.0.29 pid 0` · 29" in text and "- 19 more" in text
+    assert "39 processes have pid 0." in text and "`10.0.0.29 pid 0` · Count: 29" in text and "- 19 more" in text
     assert f"{ADDRESS}&kind=pid_erased&severity=warning" in text
 
 

@@ -24,14 +24,24 @@ const onClick = (event) => {
 };
 export default function ({ data }) {
   term = data.term;
-  if (!data.term && !box().dataset.keys) box().focus();
-  box().dataset.keys = "on";
-  const dialog = box().closest('[role="dialog"]');
-  dialog.addEventListener("keydown", onKey);
-  dialog.addEventListener("click", onClick);
-  if (waiting) setTimeout(open, 50);
+  let dialog = null;
+  let frame = 0;
+  const begin = () => {
+    if (!box()) {
+      frame = requestAnimationFrame(begin); // the first text box of a visit: the browser is still loading its code
+      return;
+    }
+    if (!term && !box().dataset.keys) box().focus();
+    box().dataset.keys = "on";
+    dialog = box().closest('[role="dialog"]');
+    dialog.addEventListener("keydown", onKey);
+    dialog.addEventListener("click", onClick);
+    if (waiting) setTimeout(open, 50);
+  };
+  begin();
   return () => {
-    dialog.removeEventListener("keydown", onKey);
-    dialog.removeEventListener("click", onClick);
+    cancelAnimationFrame(frame);
+    dialog?.removeEventListener("keydown", onKey);
+    dialog?.removeEventListener("click", onClick);
   };
 }

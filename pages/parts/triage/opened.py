@@ -61,6 +61,9 @@ def line(run: Run, page: str, words: Words) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="run-line"):
         title = run_texts.title_of(run.title, run.options, words, run.summary)
         show_html(tag("div", tag("b", title), *(tag("span", fact) for fact in facts), class_="mq-run"))
+        # The ways on are one row of their own: where the facts leave no room, all of them wrap.
+        ways = st.container(horizontal=True, width="content", gap="small", vertical_alignment="center")
+    with ways:
         if (folder := scans.store_of(run)) is not None:
             page_link("store", words("run.store_page"), icon=":material/folder_open:", store=folder)
         with st.popover(words("run.switch"), type="tertiary", icon=":material/swap_horiz:"):
