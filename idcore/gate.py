@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
+from idcore import audit
 from idcore.front_door import App, Message, Receive, Scope, Send
 from idcore.logins import Ended, Entrance, address_of, is_loopback
 from idcore.metrics import is_passed_on
@@ -47,22 +48,27 @@ class Gate:
         entrance = self.entrance()
         if not _may_come(scope, entrance, self.hosts()):
             await refuse(scope, receive, send)
-        elif entrance.mode != "login":
-            await self.app(scope, receive, send)
-        else:
+        elif entrance.mode == "login":
             await self._with_login(entrance, scope, receive, send)
+        elif entrance.mode == "header" and self._path(scope) == FIGURES:
+            await refuse(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    def _path(self, scope: Scope) -> str:
+        # A server in front may have put a prefix of its own before the path: Streamlit's routes are without it.
+        path: str = scope["path"]
+        return path.removeprefix(scope.get("root_path", "")).removeprefix(self.base())
 
     async def _with_login(self, entrance: Entrance, scope: Scope, receive: Receive, send: Send) -> None:
-        # A server in front may have put a prefix of its own before the path: Streamlit's routes are without it.
-        path = scope["path"].removeprefix(scope.get("root_path", "")).removeprefix(self.base())
-        now = time.time()
-        claims = self.claims(scope["headers"])
+        path, now, claims = self._path(scope), time.time(), self.claims(scope["headers"])
         left = 0.0 if self.ended().has(claims) else entrance.left(claims, now)
         if scope["type"] == "websocket":
             await self.app(scope, until(receive, left) if left > 0 else receive, send)
             return
         if path == LOGOUT and left > 0:
             self.ended().end(claims, now)
+            audit.note("logout", audit.Who(entrance.policy.visitor(claims).name or ""))
         if path == FIGURES or (left <= 0 and path.startswith(CLOSED) and path not in OPEN):
             await refuse(scope, receive, send)
         elif path == CALLBACK:

@@ -59,7 +59,7 @@ ARROWS: dict[str, set[str]] = {
     "idcore.audit": {"idcore.limits", "idcore.metrics"},
     "idcore.logs": {"idcore.errors"},
     "idcore.front_door": {"idcore.errors", "idcore.limits", "idcore.room"} | WATCH,
-    "idcore.gate": {"idcore.front_door", "idcore.logins", "idcore.metrics"},
+    "idcore.gate": {"idcore.audit", "idcore.front_door", "idcore.logins", "idcore.metrics"},
     "idcore.runs": IDS | {"idcore.lease", "idcore.access", "idcore.room"},
     "idcore.retention": {"idcore.audit", "idcore.limits", "idcore.metrics", "idcore.runs"},
     "idcore.run_times": IDS | {"idcore.runs"},

@@ -17,7 +17,6 @@ from streamlit.runtime.secrets import secrets_singleton
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks
 
-from idcore import audit
 from idcore.access import AccessError, Visitor
 from idcore.catalogue import Words
 from idcore.logins import Ended, Entrance, Settings, entrance_of
@@ -85,14 +84,7 @@ def log_out(words: Words, here: Visitor) -> None:
         return
     st.html(tag("div", words("login.as", name=here.name), class_="mq-faint mq-note"))
     if entrance().mode == "login":
-        st.button(
-            words("login.out"), key="log-out", icon=":material/logout:", on_click=partial(_leave, here), type="tertiary"
-        )
-
-
-def _leave(here: Visitor) -> None:
-    audit.note("logout", audit.Who(here.name or ""))
-    st.logout()
+        st.button(words("login.out"), key="log-out", icon=":material/logout:", on_click=st.logout, type="tertiary")
 
 
 def refused(words: Words, here: Visitor, roles: Iterable[str] = ()) -> None:

@@ -262,7 +262,8 @@ def test_without_a_login_a_name_that_was_made_to_lead_here_opens_no_websocket(
 
 
 def test_figures_of_streamlit_are_nobodys() -> None:
-    assert not passes(LOGIN, {"type": "http", "path": "/desk/_stcore/metrics"}, ANN | {"iat": time.time()})
+    figures = {"type": "http", "path": "/desk/_stcore/metrics"}
+    assert not passes(LOGIN, figures, ANN | {"iat": time.time()}) and not passes(PROXY, figures)
 
 
 def test_without_a_login_there_is_the_page_that_offers_it_and_no_file() -> None:
@@ -276,7 +277,10 @@ def test_without_a_login_there_is_the_page_that_offers_it_and_no_file() -> None:
         assert passes(LOGIN, {"type": "http", "path": f"/desk/{path}"}, mine), path
 
 
-def test_the_address_of_log_out_ends_the_login(tmp_path: Path) -> None:
+def test_the_address_of_log_out_ends_the_login_and_is_in_the_audit_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IDCORE_AUDIT_LOG", str(tmp_path / "audit.jsonl"))
     ended, mine = Ended(tmp_path), ANN | {"iat": time.time()}
 
     async def app(_: Any, __: Any, ___: Any) -> None:
@@ -286,7 +290,10 @@ def test_the_address_of_log_out_ends_the_login(tmp_path: Path) -> None:
     scope = {"type": "http", "method": "GET", "path": "/auth/logout", "headers": []}
     with ThreadPoolExecutor(1) as apart:
         apart.submit(asyncio.run, gate(scope, app, app)).result()  # type: ignore[arg-type]
+        apart.submit(asyncio.run, gate(scope, app, app)).result()  # type: ignore[arg-type]
     assert ended.has(mine)
+    (line,) = (tmp_path / "audit.jsonl").read_text().splitlines()  # once
+    assert '"logout"' in line and '"ann@example.com"' in line
 
 
 def link_after(cookie: str) -> str | None:

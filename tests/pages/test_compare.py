@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from idcore import audit
 from idcore.catalogue import words
 from idcore.ids import find, identify
 from idcore.intake import Source
@@ -118,7 +119,7 @@ def kept_run(root: Path, name: str, text: str) -> str:
 
 
 def test_two_runs_are_compared_by_a_link_and_chosen_ones_make_it(
-    open_page: Open, tmp_path: Path, lines: list[str]
+    open_page: Open, tmp_path: Path, lines: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = kept_run(tmp_path, "20261121-015500-a1b2c3", "".join(lines))
     second = kept_run(tmp_path, "20261121-015600-a1b2c4", "".join(lines[7:]))
@@ -135,7 +136,10 @@ def test_two_runs_are_compared_by_a_link_and_chosen_ones_make_it(
         del app.query_params[name]
     assert said in shown(app.run()), "back from another page"
     assert [app.query_params["a"], app.query_params["b"]] in linked
+    noted: list[str] = []
+    monkeypatch.setattr(audit, "note", lambda what, *_, **__: noted.append(what))
     assert said in shown(open_page("compare", a=first, b=second))
+    assert noted == ["run_opened"], "a comparison is opened as a scan is"
     assert sum(run.kind == COMPARE for run in Runs(tmp_path / "runs").list()) == 2, "of either case one"
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import streamlit as st
 
+from idcore.access import PERMISSIONS
 from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.html import answers, records
@@ -95,8 +96,10 @@ def _of_path(path: str, roots: Sequence[Path], words: Words) -> Path | None:
     try:
         real = scans.allowed(path)
     except PermissionError:
-        names = words("comma").join(map(str, roots))
-        st.error(escaped(words("store.not_allowed", roots=names)), icon=":material/error:")
+        key = "store.off" if visitor.current().may("folders") else "access.no_folders"
+        names, needed = (words("comma").join(map(str, some)) for some in (roots, PERMISSIONS["folders"].roles))
+        key = "store.not_allowed" if roots else key
+        st.error(escaped(words(key, roots=names, roles=needed)), icon=":material/error:")
         return None
     if not isinstance(real, Path):
         st.error(words("store.no_uri"), icon=":material/error:")

@@ -98,6 +98,7 @@ def start(ids: Sequence[str], topic: str | None, cluster: str) -> Run:
     scans.admit()
     run = background.start(scans.store(), service, wanted, live.user(), **kept).run
     scans.mine(run)
+    scans.begun_here(run)
     if kept:
         scans.hold(run.name)
     cache.forget_runs()
@@ -115,6 +116,7 @@ def begun() -> None:
         run = scans.store().open(name)
         if run.kind != FATES:
             raise RunError("not_a_scan", {"name": name}, "run", None, name)
+        scans.keep_while_here(name)
     except CoreError as error:
         problems.show_error(error)
         return

@@ -175,8 +175,7 @@ def current(words: Words) -> Run | None:
         reason = problems.public(words.said(run.error or words("scan.gone")))
         st.error(words("compare.failed", reason=escaped(reason)), icon=":material/error:")
         return None
-    if not run.kept:
-        scans.hold(name)
+    scans.keep_while_here(name)
     into_link(run)
     return run
 
@@ -192,6 +191,7 @@ def made_of(here: Asked) -> Run:
         return scans.store().open(known)
     scans.admit(here.size)
     run = core.make(here, dating, scans.store(), digest, session.someone(), **({} if kept else scans.NOT_KEPT))
+    scans.begun_here(run)
     cache.forget_runs()
     return run
 
