@@ -90,7 +90,7 @@ def status(url: str, method: str = "GET", **headers: str) -> int:
 def compares(tab: Visit) -> str:
     """Makes a run of two pasted texts; its link."""
     tab.go("/compare")
-    expect(main(tab)).to_contain_text("Only you and admins see it")
+    expect(main(tab)).to_contain_text("Only you and administrators see it")
     tab.page.get_by_role("textbox", name=re.compile("^First input")).fill(log(20))
     tab.page.get_by_role("textbox", name=re.compile("^Second input")).fill(log(10))
     tab.page.get_by_role("button", name="Compare", exact=True).click()

@@ -57,7 +57,7 @@ def test_every_record_of_a_folder_is_scanned_at_a_click(
 ) -> None:
     begun: list[tuple[list[str], str | None]] = []
     monkeypatch.setattr(scans, "ready", lambda: True)
-    monkeypatch.setattr(scans, "launch", lambda run, paths, dated, store: begun.append((paths, store)))
+    monkeypatch.setattr(scans, "launch", lambda run, paths, dated, store, **_: begun.append((paths, store)))
     app = open_store()
     next(button for button in app.button if button.label == "Scan every record").click().run()
     assert begun == [([], str(store))] and not app.exception
