@@ -36,6 +36,8 @@ groups = ["support"]
 [admin]
 people = ["root@example.com"]
 """
+# Visitors of one zone have the same cookies; these are there at the same time.
+ZONES = {"ann": "Asia/Shanghai", "bob": "Asia/Tokyo", "eve": "Europe/Paris", "forger": "UTC", "thief": "Asia/Kolkata"}
 
 
 def user(name: str, *groups: str) -> User:
@@ -68,7 +70,7 @@ def asks_to_log_in(tab: Visit) -> None:
 
 @contextmanager
 def logged_in(browser: Browser, desk: Console, name: str, link: str = "") -> Iterator[Visit]:
-    with visit(browser, desk.url) as tab:
+    with visit(browser, desk.url, zone=ZONES[name]) as tab:
         tab.page.goto(desk.url + link)
         tab.page.get_by_role("button", name="Log in").click()
         tab.page.get_by_role("button", name=name, exact=True).click()
@@ -141,7 +143,10 @@ def _as_eve(browser: Browser, desk: Console, link: str) -> None:
 def _stolen(browser: Browser, desk: Console, ann: Visit) -> None:
     """A cookie that was changed is nobody's; one that was copied ends when its owner logs out."""
     cookies = ann.page.context.cookies()
-    with visit(browser, desk.url) as forger, visit(browser, desk.url) as thief:
+    with (
+        visit(browser, desk.url, zone=ZONES["forger"]) as forger,
+        visit(browser, desk.url, zone=ZONES["thief"]) as thief,
+    ):
         changed = [{**one, "value": one["value"].replace("A", "B", 1)} for one in cookies]
         forger.page.context.add_cookies(changed)  # type: ignore[arg-type]
         forger.page.goto(f"{desk.url}/runs")
