@@ -18,7 +18,6 @@ from idcore.errors import CoreError
 from idcore.ids.clock import machine_zone, parse_instant, parse_zone
 from idcore.ids.line_time import FIRST_YEAR
 from idcore.ids.model import refuse
-from idcore.store.config import subscription_of
 
 _SIZE = re.compile(r"(\d+)\s*([kKmMgG]?)(?:i?[bB])?")
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
@@ -117,6 +116,8 @@ def _made(text: str) -> Path:
 
 
 def _subscription(text: str) -> tuple[str, str, str]:
+    from idcore.store.config import subscription_of  # numpy, which `decode` does without
+
     try:
         return subscription_of(text)
     except CoreError as error:
