@@ -26,6 +26,7 @@ COMMANDS = {
     "Memory": ["memory", "--dense", "50000000"],
     "What a person waits for": ["console"],
     "Ten visitors at once": ["tabs"],
+    "A desk of 30 people": ["desk"],
 }
 FOR_WHOM = "For everybody who asks how fast it is: measured figures, each with the command that repeats it."
 PACKAGES = ("pyspark", "pyarrow", "numpy", "numba", "duckdb", "polars")
