@@ -112,8 +112,7 @@ class FrontDoor:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         logs.REQUEST.set(secrets.token_hex(4))
         if scope["type"] == "websocket" and not is_own(scope["headers"], self.origins()):
-            await receive()  # the handshake; to close before it is accepted refuses it with 403
-            await send({"type": "websocket.close", "code": 1008})
+            await refuse(scope, receive, send)
         elif scope["type"] == "http" and scope["path"] == self.base() + HEALTH:
             health = readiness(getattr(self.engine(), "state", None), self.root())
             await _answer(send, json.dumps(health).encode(), "application/json")
@@ -203,6 +202,15 @@ def readiness(engine: str | None, root: Path) -> dict[str, Any]:
     if not audit.is_writable():
         reasons.append("audit_log")
     return {"state": "degraded" if reasons else "ready", "reasons": reasons, "spark": engine or "off"}
+
+
+async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
+    """403 without a reason, which would only help a stranger."""
+    if scope["type"] == "websocket":
+        await receive()  # the handshake; to close before it is accepted refuses it with 403
+        await send({"type": "websocket.close", "code": 1008})
+    else:
+        await _plain(send, 403)
 
 
 async def _plain(send: Send, status: int) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from idcore import audit
-from idcore.front_door import App, Message, Receive, Scope, Send
+from idcore.front_door import App, Message, Receive, Scope, Send, refuse
 from idcore.logins import Ended, Entrance, address_of, is_loopback
 from idcore.metrics import is_passed_on
 
@@ -168,15 +168,3 @@ def _with_header(send: Send, header: tuple[bytes, bytes]) -> Send:
         await send(message)
 
     return sending
-
-
-async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
-    """403 without a reason, which would only help a stranger."""
-    if scope["type"] == "websocket":
-        await receive()  # the handshake; to close before it is accepted refuses it with 403
-        await send({"type": "websocket.close", "code": 1008})
-        return
-    body = b"Forbidden"
-    headers = [(b"content-type", b"text/plain"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": 403, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from idcore.remoting.acl import Credentials
 from tests.java import agent, jars
+from tests.remoting import certificates
 
 HERE = Path(__file__).resolve().parent
 NAMES, BROKER = "org.apache.rocketmq.namesrv.NamesrvStartup", "org.apache.rocketmq.broker.BrokerStartup"
@@ -294,25 +295,7 @@ class RealCluster(Processes):
 
     def _certificate(self) -> None:
         key = self.work / "key.pem"
-        command = [
-            "openssl",
-            "req",
-            "-x509",
-            "-newkey",
-            "rsa:2048",
-            "-nodes",
-            "-days",
-            "2",
-            "-subj",
-            "/CN=broker.test",
-            "-addext",
-            "subjectAltName=DNS:broker.test,IP:127.0.0.1",
-            "-keyout",
-            str(key),
-            "-out",
-            str(self.ca),
-        ]
-        subprocess.run(command, check=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+        certificates.write(self.ca, key, "127.0.0.1")
         (self.work / "tls.properties").write_text(
             f"tls.test.mode.enable=false\ntls.server.keyPath={key}\ntls.server.certPath={self.ca}\n"
             f"tls.client.authServer=false\ntls.client.trustCertPath={self.ca}\n"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import ssl
-import subprocess
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -31,6 +30,7 @@ from idcore.remoting.requests import (
     View,
     sendable,
 )
+from tests.remoting import certificates
 from tests.remoting.servers import Server, answer
 
 PACKAGE = Path(requests.__file__).resolve().parent
@@ -260,25 +260,7 @@ class TestGuard:
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tls")
-    command = [
-        "openssl",
-        "req",
-        "-x509",
-        "-newkey",
-        "rsa:2048",
-        "-nodes",
-        "-days",
-        "2",
-        "-subj",
-        "/CN=broker.test",
-        "-addext",
-        "subjectAltName=DNS:broker.test",
-        "-keyout",
-        str(folder / "key.pem"),
-        "-out",
-        str(folder / "cert.pem"),
-    ]
-    subprocess.run(command, check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=60)
+    certificates.write(folder / "cert.pem", folder / "key.pem")
     return folder / "cert.pem"
 
 

@@ -20,6 +20,7 @@ from idcore.front_door import readiness
 from idcore.runs import Runs
 from idcore.spark import background
 from idcore.spark.job import ScanOptions
+from tests.spark.mounts import mounted
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 ONE = b"msgId=0A42333A0DC818B4AAC246C290FD0000, offsetMsgId=0A42333A00002A9F000000000134F1F5\n"
@@ -126,10 +127,7 @@ def test_in_a_folder_that_became_read_only_finished_runs_are_read_and_new_ones_r
     done, working = runs.create("done"), runs.create("working")
     done.set_state("done")
     working.set_state("running")
-    disk.mkdir()
-    if subprocess.run(["mount", "--bind", "-o", "ro", str(runs.root), str(disk)], capture_output=True).returncode:
-        pytest.skip("only root may mount a folder")
-    try:
+    with mounted(disk, "--bind", "-o", "ro", str(runs.root)):
         seen = Runs(disk)
         assert readiness("ready", disk)["reasons"] == ["runs_read_only"] and not room.is_writable(disk)
         with pytest.raises(CoreError) as caught:
@@ -138,8 +136,6 @@ def test_in_a_folder_that_became_read_only_finished_runs_are_read_and_new_ones_r
         with pytest.raises(OSError, match="Read-only"):
             seen.open(working.name).set_state("failed")
         assert sorted(run.state for run in seen.list()) == ["done", "running"] and len(list(disk.glob("2*"))) == 2
-    finally:
-        subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
 def test_a_clock_that_is_set_back_during_a_scan_changes_neither_its_state_nor_its_seconds(

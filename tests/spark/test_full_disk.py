@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +18,7 @@ from idcore.runs import Run, Runs, write_tables
 from idcore.spark import background, folder
 from idcore.spark.folder import TableFolder
 from idcore.spark.job import ScanOptions
+from tests.spark.mounts import mounted
 
 ONE = b"msgId=0A42333A0DC818B4AAC246C290FD0000, offsetMsgId=0A42333A00002A9F000000000134F1F5\n"
 OPTIONS = ScanOptions(zone=UTC, at=datetime(2026, 11, 21, tzinfo=UTC))
@@ -30,12 +30,8 @@ def small_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     """A real disk of a few pages."""
     monkeypatch.setenv("IDCORE_FREE_DISK", "1")
     place = tmp_path / "disk"
-    place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", str(place)]
-    if subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("only root may mount a disk")
-    yield place
-    subprocess.run(["umount", "-l", str(place)], check=True)
+    with mounted(place, "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs"):
+        yield place
 
 
 def fill(place: Path) -> None:
