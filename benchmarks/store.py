@@ -24,6 +24,7 @@ from benchmarks.make_log import ROOT
 
 AT = datetime(2026, 11, 20, 12, tzinfo=UTC)
 FILE = 256 << 20
+QUEUE = 1_200  # messages of a queue in the traffic that is laid
 _KEY = b"UNIQ_KEY\x010A1403"
 _PID = len(b"UNIQ_KEY\x01") + 8  # where its digits stand behind the name
 _HEX = np.frombuffer(b"0123456789ABCDEF", np.uint8)
@@ -87,12 +88,15 @@ def cached_store(files: int) -> Path:
     return folder
 
 
-def plant(store: Path, groups: int) -> None:
-    """Offsets of so many groups, each somewhere in the queues of every topic."""
+def plant(store: Path, groups: int, anywhere: bool) -> None:
+    """Offsets of so many groups in the queues of every topic: near the end, or anywhere."""
     from idcore.simulate.traffic import TOPICS
 
     table = {
-        f"{topic}@group-{group}": {str(queue): (group * 97 + queue * 31) % 1_200 for queue in range(4)}
+        f"{topic}@group-{group}": {
+            str(queue): (group * 97 + queue * 31) % QUEUE if anywhere else QUEUE - (group + queue) % 20
+            for queue in range(4)
+        }
         for topic in TOPICS
         for group in range(groups)
     }
@@ -111,26 +115,29 @@ def main() -> None:
     size = 0
     for path in sorted((store / "commitlog").iterdir()):
         size += len(path.read_bytes())  # into the page cache: nobody pays for the disk
-    if asked.groups:
-        plant(store, asked.groups)
-    took: dict[bool, list[float]] = {False: [], True: []}
+    kinds = (None, False, True) if asked.groups else (None,)
+    took: dict[bool | None, list[float]] = {kind: [] for kind in kinds}
+    lacking: dict[bool | None, int] = {}
     summary: dict[str, Any] = {}
     for number in range(asked.rounds + 1):
-        for with_fates in (False, True)[: 2 if asked.groups else 1]:  # one beside the other: the machine may be busy
-            summary, seconds = timed(store, with_fates)
+        for kind in kinds:  # one beside the other: the machine may be busy
+            if kind is not None:
+                plant(store, asked.groups, kind)
+            summary, seconds = timed(store, kind is not None)
+            lacking[kind] = summary.get("undelivered", 0)
             if number:  # the first one starts Spark
-                took[with_fates].append(seconds)
-    middle = statistics.median(took[False])
+                took[kind].append(seconds)
+    middle = statistics.median(took[None])
     print(
         f"{size / 1e9:.2f} GB, {summary['offset']:,} records, {summary['ids']:,} IDs: {middle:.2f} s,"
-        f" {size / middle / 1e9:.2f} GB/s (fastest {size / min(took[False]) / 1e9:.2f})"
+        f" {size / middle / 1e9:.2f} GB/s (fastest {size / min(took[None]) / 1e9:.2f})"
     )
-    if asked.groups:
-        times = [fates / alone for alone, fates in zip(took[False], took[True], strict=True)]
+    for kind in kinds[1:]:
+        times = [fates / alone for alone, fates in zip(took[None], took[kind], strict=True)]
         print(
-            f"with the fates in {asked.groups} groups: {statistics.median(took[True]):.2f} s,"
-            f" {statistics.median(times):.2f} times ({min(times):.2f} to {max(times):.2f});"
-            f" {summary['undelivered']:,} messages that a group has not consumed"
+            f"with the fates in {asked.groups} groups, {'anywhere' if kind else 'at the end'}:"
+            f" {statistics.median(took[kind]):.2f} s, {statistics.median(times):.2f} times"
+            f" ({min(times):.2f} to {max(times):.2f}); {lacking[kind]:,} messages that a group has not consumed"
         )
 
 

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from itertools import pairwise
@@ -27,6 +28,7 @@ from idcore import findings
 from idcore.errors import CoreError, coded, from_coded
 from idcore.findings import limits, line_locations
 from idcore.ids.clock import machine_zone, zone_text
+from idcore.lookup.model import Evidence
 from idcore.lookup.store_fates import StoreEvidence
 from idcore.scan import lines
 from idcore.scan.months import month_rows
@@ -211,16 +213,17 @@ def scan(
         if names:
             files = [replace(file, name=names.get(file.path, "")) for file in files]
         check(stop)
-        made = compute(files, options, reporter, stop, str(folder.large), wants_fates(options))
-        tables, written, counted = dict(made.tables), made.written, dict[str, Any]()
-        writing = time.monotonic()
-        # Writing and judging leave half of the machine idle, counting leaves all of the driver.
-        with ThreadPoolExecutor(1) as writer, ThreadPoolExecutor(1) as aside:
+        # Writing and judging leave half of the machine idle, counting and the pass over files leave all of the driver.
+        with ExitStack() as opened, ThreadPoolExecutor(1) as writer, ThreadPoolExecutor(1) as aside:
+            groups = aside.submit(_groups, options, opened) if wants_fates(options) else None
+            made = compute(files, options, reporter, stop, str(folder.large), groups is not None)
+            tables, written, counted = dict(made.tables), made.written, dict[str, Any]()
+            writing = time.monotonic()
             others = {name: table for name, table in tables.items() if name != "findings"}
             on_disk = [writer.submit(folder.write, others, lambda: check(stop))]
             judged = aside.submit(judge, tables, written, options, files, stop)
-            if wants_fates(options):
-                more = _fates(made, files, options, reporter, stop, folder.large)
+            if groups is not None:
+                more = _fates(made, files, options, reporter, stop, folder.large, groups.result())
                 on_disk.append(writer.submit(folder.write, more.tables, lambda: check(stop)))
                 tables |= more.tables
                 written |= more.written
@@ -252,6 +255,22 @@ def wants_fates(options: ScanOptions) -> bool:
     return options.store is not None
 
 
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """What a store folder says of its consumer groups; `known`: what of it the summary keeps."""
+
+    evidence: StoreEvidence
+    known: list[Evidence]
+
+
+def _groups(options: ScanOptions, opened: ExitStack) -> _Groups:
+    """The evidence of a folder, which stays open as long as `opened`."""
+    store = opened.enter_context(StoreFolder(Path(options.store or "")))
+    evidence = StoreEvidence(store, options.subscriptions)
+    known = [*evidence.state(options.at or datetime.now(UTC), options.zone or machine_zone()), *evidence.files()]
+    return _Groups(evidence, [*known, *evidence.silent_groups()])
+
+
 def _fates(
     scanned: Computed,
     files: Sequence[InputFile],
@@ -259,26 +278,24 @@ def _fates(
     reporter: Reporter,
     stop: threading.Event,
     folder: Path,
+    groups: _Groups,
 ) -> fates.Made:
     """What became of every message of a store in each group; for the summary also of which time the folder is."""
     spark = _session(options, stop)
     split_size = even(sum(file.size for file in files), options.split_size, _cores(spark))
     partitions = _partitions(split_files(files, split_size), split_size, _cores(spark))
     reporter(replace(reporter.last, phase="judging", seconds_left=None))
-    with StoreFolder(Path(options.store or "")) as store:
-        evidence = StoreEvidence(store, options.subscriptions)
-        known = [*evidence.state(options.at or datetime.now(UTC), options.zone or machine_zone()), *evidence.files()]
-        known += evidence.silent_groups()
-        try:
-            passes = Passes(spark, partitions, reporter, stop)
-            found = fates.tables(passes, evidence, scanned.tables, scanned.copies, folder)
-            check(stop)
-            found.tables["progress"] = progress.table(evidence, scanned.tables)
-            return found._replace(counted=found.counted | {"evidence": [asdict(each) for each in known]})
-        except Exception as error:
-            check(stop)
-            health.refuse_gone(spark, error)
-            raise
+    try:
+        found = fates.tables(
+            Passes(spark, partitions, reporter, stop), groups.evidence, scanned.tables, scanned.copies, folder
+        )
+        check(stop)
+        found.tables["progress"] = progress.table(groups.evidence, scanned.tables)
+        return found._replace(counted=found.counted | {"evidence": [asdict(each) for each in groups.known]})
+    except Exception as error:
+        check(stop)
+        health.refuse_gone(spark, error)
+        raise
 
 
 def judge(
