@@ -21,7 +21,7 @@ setup-dev:        ## the same and what the tests need: pytest, Maven, Chromium, 
 	@$(PYTHON) scripts/setup.py --dev
 
 run: setup        ## the console on http://127.0.0.1:8501
-	@$(PY) -m streamlit run app.py --server.address $(HOST) --server.port $(PORT) --server.headless true
+	@PYTHONMALLOC=malloc $(PY) -m streamlit run app.py --server.address $(HOST) --server.port $(PORT) --server.headless true
 
 quick:            ## the tests for the loop of editing, a minute; ARGS=-x ends at the first failure
 	@$(PY) -m pytest -q -n 2 -m "not (browser or java or spark or slow)" $(QUICK) $(ARGS)

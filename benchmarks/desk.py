@@ -212,8 +212,8 @@ def on_disk(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def report(rows: list[tuple[Round, int, int, int, int]], before: tuple[int, int]) -> None:
-    """The tables of docs/performance.md."""
+def head(before: tuple[int, int]) -> None:
+    """The head of the table of docs/performance.md."""
     print(f"After one visitor: server {before[0] // MIB} MiB, its processes {before[1] // MIB} MiB.\n")
     columns = (
         "round",
@@ -226,16 +226,19 @@ def report(rows: list[tuple[Round, int, int, int, int]], before: tuple[int, int]
         "scans, MiB",
     )
     print(f"| {' | '.join(columns)} |")
-    print("|---|---|---|---|---|---|---|---|")
-    for number, (took, most, after, children, kept) in enumerate(rows, 1):
-        light = sorted(took.light)
-        print(
-            f"| {number} | {statistics.median(took.tables):.2f}, {max(took.tables):.2f} | {max(took.uploads):.1f} "
-            f"| {max(took.scans):.1f} | {statistics.median(light):.2f}, {light[int(len(light) * 0.99)]:.2f}, "
-            f"{light[-1]:.2f} ({len(light)}) | {most // MIB}, {after // MIB} ({after / before[0] - 1:+.0%}) "
-            f"| {children // MIB} | {kept // MIB} |",
-            flush=True,
-        )
+    print("|---|---|---|---|---|---|---|---|", flush=True)
+
+
+def row(number: int, took: Round, most: int, after: tuple[int, int], kept: int, before: int) -> None:
+    """One round of it; sizes are bytes."""
+    light = sorted(took.light)
+    print(
+        f"| {number} | {statistics.median(took.tables):.2f}, {max(took.tables):.2f} | {max(took.uploads):.1f} "
+        f"| {max(took.scans):.1f} | {statistics.median(light):.2f}, {light[int(len(light) * 0.99)]:.2f}, "
+        f"{light[-1]:.2f} ({len(light)}) | {most // MIB}, {after[0] // MIB} ({after[0] / before - 1:+.0%}) "
+        f"| {after[1] // MIB} | {kept // MIB} |",
+        flush=True,
+    )
 
 
 def main() -> None:
@@ -245,7 +248,6 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=3_500_000, help="of the large log; 3,500,000 are 1 GB")
     asked = parser.parse_args()
     big = cached_log(asked.lines)
-    rows: list[tuple[Round, int, int, int, int]] = []
     with (
         tempfile.TemporaryDirectory() as folder,
         console(Path(folder), IDCORE_ALLOWED_PATHS=str(big.parent)) as server,
@@ -259,13 +261,13 @@ def main() -> None:
         one_round(server.url, 1, big, watched)  # until Spark is up and the code of the pages is loaded
         time.sleep(FORGOTTEN + TIDIED)
         before = sizes(server)
-        end = time.monotonic() + 60 * asked.minutes
-        while not rows or time.monotonic() < end:
-            most = 0
+        head(before)
+        end, number = time.monotonic() + 60 * asked.minutes, 0
+        while not number or time.monotonic() < end:
+            most, number = 0, number + 1
             took = one_round(server.url, asked.people, big, watched)
             time.sleep(FORGOTTEN + TIDIED)
-            rows.append((took, most, *sizes(server), on_disk(server.runs)))
-    report(rows, before)
+            row(number, took, most, sizes(server), on_disk(server.runs), before[0])
 
 
 if __name__ == "__main__":

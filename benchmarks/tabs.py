@@ -35,7 +35,7 @@ LINES, MIB = 1_000, 1 << 20
 BOX = catalogue.words("en")("decode.box")
 FORGOTTEN = 125  # seconds after which Streamlit forgets a visitor who left
 TIDIED = 15  # seconds after which the console has given back what it freed
-SCANNED = 120.0  # seconds that a scan may take
+SCANNED = 600.0  # seconds that a scan may take, where others work on the same machine
 
 
 @dataclass

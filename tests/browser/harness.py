@@ -109,7 +109,7 @@ def console(folder: Path, make: bool = False, **environment: str) -> Iterator[Co
     command += ["--server.port", str(port), "--server.headless", "true"]
     if make:
         command = ["make", "run", f"PORT={port}"]
-    variables = {**os.environ, "IDCORE_RUNS": str(runs), **environment}
+    variables = {**os.environ, "PYTHONMALLOC": "malloc", "IDCORE_RUNS": str(runs), **environment}
     folder.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as out:
         started = time.perf_counter()
