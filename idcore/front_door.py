@@ -93,7 +93,7 @@ class FrontDoor:
     """Refuses websockets of other sites, answers for health, and puts the headers on every answer.
 
     `origins` are further origins whose pages may connect, `base` is the path that the console is served under, and
-    `engine` has the state of Spark, or is None. Each is asked when it is needed. `uploads` bounds them.
+    `engine` has the state of Spark, or is None. Each is asked when it is needed.
     """
 
     def __init__(
@@ -103,11 +103,10 @@ class FrontDoor:
         base: Callable[[], str],
         engine: Callable[[], Any],
         root: Callable[[], Path],
-        uploads: Uploads | None = None,
         gauges: metrics.Gauges = lambda: ({}, {}),
     ) -> None:
         self.app, self.origins, self.base, self.engine, self.root = app, origins, base, engine, root
-        self.uploads, self.gauges = uploads, gauges
+        self.gauges = gauges
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         logs.REQUEST.set(secrets.token_hex(4))
@@ -118,8 +117,6 @@ class FrontDoor:
             await _answer(send, json.dumps(health).encode(), "application/json")
         elif scope["type"] == "http" and scope["path"] == self.base() + metrics.PATH:
             await self._metrics(scope, send)
-        elif scope["type"] == "http" and scope.get("method") == "PUT" and self.uploads is not None:
-            await self._upload(self.uploads, scope, receive, _with_headers(send))
         elif scope["type"] == "http":
             await self.app(scope, receive, _with_headers(send))
         else:
@@ -136,23 +133,43 @@ class FrontDoor:
         body, kind = metrics.rendered({**gauges, "ready": health["state"] == "ready"}, memory)
         await _answer(send, body, kind)
 
-    async def _upload(self, uploads: Uploads, scope: Scope, receive: Receive, send: Send) -> None:
-        """An upload says how large it is, or is not taken: it would be in memory before its end is known."""
-        head, _, rest = str(scope["path"]).removeprefix(self.base()).rpartition(UPLOAD)
+
+class UploadBound:
+    """Takes an upload that has room, by the size it says. It comes after the gate: what is refused there counts not.
+
+    One that says no size is not taken: it would be in memory before its end is known.
+    """
+
+    def __init__(self, app: App, base: Callable[[], str], uploads: Uploads) -> None:
+        self.app, self.base, self.uploads = app, base, uploads
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = path_of(scope, self.base())
+        if scope["type"] != "http" or scope["method"] != "PUT" or not path.startswith(UPLOAD):
+            await self.app(scope, receive, send)
+            return
         said = {name.lower(): value for name, value in scope["headers"]}
         # Of a body in chunks the server reads every chunk, whatever length the request says next to them.
         size = b"" if b"transfer-encoding" in said else said.get(b"content-length", b"")
-        if head or not rest:
-            await self.app(scope, receive, send)
-            return
-        session, _, _ = rest.partition("/")
-        if not size.isdigit() or not uploads.begin(session, int(size)):
+        session = session_of(path)
+        if not size.isdigit() or not self.uploads.begin(session, int(size)):
             await _plain(send, 413 if size.isdigit() else 411)
             return
         try:
             await self.app(scope, receive, send)
         finally:
-            uploads.end(session, int(size))
+            self.uploads.end(session, int(size))
+
+
+def path_of(scope: Scope, base: str) -> str:
+    """The path below the console's own. A server in front may have put a prefix before it, which no route has."""
+    path: str = scope.get("path", "")
+    return path.removeprefix(scope.get("root_path", "")).removeprefix(base)
+
+
+def session_of(path: str) -> str:
+    """The session that an upload is for."""
+    return path.removeprefix(UPLOAD).partition("/")[0]
 
 
 def _with_headers(send: Send) -> Send:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from idcore import audit
-from idcore.front_door import App, Message, Receive, Scope, Send, refuse
+from idcore.front_door import App, Message, Receive, Scope, Send, path_of, refuse
 from idcore.logins import Ended, Entrance, address_of, is_loopback
 from idcore.metrics import is_passed_on
 
@@ -27,7 +27,10 @@ LONGEST_LINK = 2_000
 
 
 class Gate:
-    """Refuses what must not reach Streamlit. `claims` reads the signed cookie of a request; {} of a forged one."""
+    """Refuses what must not reach Streamlit. `claims` has what a request says of its visitor; {} of a forged cookie.
+
+    `owners` has the names of those whose an address is, such as that of a download; None of one that is everybody's.
+    """
 
     def __init__(
         self,
@@ -37,9 +40,10 @@ class Gate:
         claims: Callable[[Iterable[tuple[bytes, bytes]]], Mapping[str, Any]],
         base: Callable[[], str],
         hosts: Callable[[], Sequence[str]] = tuple,
+        owners: Callable[[str], Collection[str] | None] = lambda _: None,
     ) -> None:
         self.app, self.entrance, self.ended, self.claims, self.base = app, entrance, ended, claims, base
-        self.hosts = hosts
+        self.hosts, self.owners = hosts, owners
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -50,18 +54,20 @@ class Gate:
             await refuse(scope, receive, send)
         elif entrance.mode == "login":
             await self._with_login(entrance, scope, receive, send)
-        elif entrance.mode == "header" and self._path(scope) == FIGURES:
+        elif entrance.mode == "header" and self._is_closed(entrance, path_of(scope, self.base()), scope):
             await refuse(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
-    def _path(self, scope: Scope) -> str:
-        # A server in front may have put a prefix of its own before the path: Streamlit's routes are without it.
-        path: str = scope["path"]
-        return path.removeprefix(scope.get("root_path", "")).removeprefix(self.base())
+    def _is_closed(self, entrance: Entrance, path: str, scope: Scope) -> bool:
+        """Whether an address is nobody's, or that of somebody else: a colleague may know a link of a download."""
+        if path == FIGURES or scope["type"] != "http" or (names := self.owners(path)) is None:
+            return path == FIGURES
+        name = entrance.policy.visitor(self.claims(scope["headers"])).name
+        return not name or name not in names
 
     async def _with_login(self, entrance: Entrance, scope: Scope, receive: Receive, send: Send) -> None:
-        path, now, claims = self._path(scope), time.time(), self.claims(scope["headers"])
+        path, now, claims = path_of(scope, self.base()), time.time(), self.claims(scope["headers"])
         left = 0.0 if self.ended().has(claims) else entrance.left(claims, now)
         if scope["type"] == "websocket":
             await self.app(scope, until(receive, left) if left > 0 else receive, send)
@@ -69,7 +75,8 @@ class Gate:
         if path == LOGOUT and left > 0:
             self.ended().end(claims, now)
             audit.note("logout", audit.Who(entrance.policy.visitor(claims).name or ""))
-        if path == FIGURES or (left <= 0 and path.startswith(CLOSED) and path not in OPEN):
+        without = left <= 0 and path.startswith(CLOSED) and path not in OPEN
+        if without or self._is_closed(entrance, path, scope):
             await refuse(scope, receive, send)
         elif path == CALLBACK:
             await self.app(scope, receive, _sent_on(send, wanted(scope["headers"], self.base()), self.base()))

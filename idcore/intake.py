@@ -28,6 +28,7 @@ PASTED = "pasted.txt"
 LIMIT = 5_000  # ids read at once; the scan reads all of them
 HEAD = 4 << 20  # bytes of one file read at once
 MEMBERS = 1_000  # of one archive, read at once
+PASSED_OVER = 512 << 20  # bytes unpacked at once at most, with those of members that are no text
 MOST_LOOKED_AT, MOST_NAMED = 50, 3  # files that may be commit logs
 LOOK, PIECE = 512, 1 << 16  # bytes that show what a file is; bytes unpacked at once
 _WORD = re.compile(r"[0-9A-Za-z]{16,80}")
@@ -276,11 +277,11 @@ def heads_of(data: bytes | BinaryIO | Path, name: str, limit: int = HEAD) -> Hea
 def _unpacked(file: BinaryIO, name: str, limit: int) -> Heads:
     """Texts of an archive or a packed file, up to the limit over all of them."""
     from idcore.sources.archives import texts  # Arrow only where something is packed
-    from idcore.sources.unpack import READ_ERRORS
+    from idcore.sources.unpack import READ_ERRORS, Unpacked
 
-    made, left = Heads(), limit
-    for number, text in enumerate(texts(file)):
-        if number == MEMBERS:
+    made, left, unpacked = Heads(), limit, Unpacked(PASSED_OVER)
+    for number, text in enumerate(texts(file, unpacked)):
+        if number == MEMBERS or unpacked.is_too_much:  # a scan goes on
             made.more = True
             break
         label = name + text.member

@@ -83,6 +83,8 @@ _ROWS = (
           "what one upload of a store is unpacked to", False),
     Limit("unpacked_files", "IDCORE_UNPACKED_FILES", 100_000, "files", "visitor", "pack_large",
           "files in one upload of a store", False),
+    Limit("unpacked_log", "IDCORE_UNPACKED_LOG", 256 << 30, "bytes", "visitor", "unpacked_large",
+          "what one packed log or archive is unpacked to by a scan; workers of a cluster need the setting too"),
     Limit("members", "IDCORE_MEMBERS", 1_000_000, "files", "visitor", "members_many",
           "files in one archive that a scan reads; workers of a cluster need the setting too", False),
     Limit("lookups_of_one", "IDCORE_LOOKUPS_VISITOR", 600, "a minute", "visitor", "too_many",

@@ -23,6 +23,7 @@ from idcore.sources import archives, kinds
 from idcore.sources.archives import ARCHIVES, BETWEEN
 from idcore.sources.inputs import Split, walk
 from idcore.sources.packings import PACKED
+from idcore.sources.unpack import Unpacked
 from tests.scan import packing
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -147,7 +148,7 @@ def test_a_registered_chart_is_a_module_and_the_files_of_its_words() -> None:
 def test_a_kind_without_a_reader_is_a_mistake_and_never_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(kinds._MARKS, b"NEWKIND", "newkind")
     with pytest.raises(AssertionError, match="newkind has no reader"):
-        list(archives.texts(io.BytesIO(b"NEWKIND and an id 0A2A80220FD218B4AAC23B9ACA000000")))
+        list(archives.texts(io.BytesIO(b"NEWKIND and an id 0A2A80220FD218B4AAC23B9ACA000000"), Unpacked()))
 
 
 def _reasons_of(page: str, head: str) -> set[str]:

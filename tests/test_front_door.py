@@ -13,13 +13,15 @@ from typing import Any
 import pytest
 
 from idcore import room
-from idcore.front_door import HEADERS, HEALTH, FrontDoor, Uploads, is_own, readiness
+from idcore.front_door import HEADERS, HEALTH, FrontDoor, UploadBound, Uploads, is_own, readiness
 
 Status = namedtuple("Status", "state")
 HOST = (b"host", b"127.0.0.1:8501")
 
 
-def asked(scope: dict[str, Any], root: Path = Path(), **more: Any) -> list[dict[str, Any]]:
+def asked(
+    scope: dict[str, Any], root: Path = Path(), uploads: Uploads | None = None, **more: Any
+) -> list[dict[str, Any]]:
     """What a server sends for one request."""
     sent: list[dict[str, Any]] = []
 
@@ -40,7 +42,8 @@ def asked(scope: dict[str, Any], root: Path = Path(), **more: Any) -> list[dict[
         "engine": lambda: Status("ready"),
         "root": lambda: root,
     }
-    coming = FrontDoor(app, **door | more)(scope, receive, send)
+    inner = app if uploads is None else UploadBound(app, door["base"], uploads)
+    coming = FrontDoor(inner, **door | more)(scope, receive, send)
     with ThreadPoolExecutor(1) as apart:  # a browser of the tests before may keep a loop running in this thread
         apart.submit(asyncio.run, coming).result()  # type: ignore[arg-type]
     return sent

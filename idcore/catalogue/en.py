@@ -1581,6 +1581,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.encrypted": "{name} is encrypted",
     "error.member_encrypted": "encrypted",
     "error.needs_directory": "{name} can only be read with the directory of its archive, which is missing",
+    "error.unpacked_large": "{packed} unpack to more than {most}: unpack it first, or ask for a higher IDCORE_UNPACKED_LOG",
     "error.members_many": "more than {most:,} members: unpack it first",
     "error.before_start": "before the beginning of the file",
     "error.storage_scheme": "cannot open {scheme}: {why}",

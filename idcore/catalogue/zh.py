@@ -1557,6 +1557,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.encrypted": "{name} 已加密",
     "error.member_encrypted": "已加密",
     "error.needs_directory": "{name} 只能通过压缩包的目录读取，而目录缺失",
+    "error.unpacked_large": "{packed} 解压后超过 {most}：请先解压，或请管理员调高 IDCORE_UNPACKED_LOG",
     "error.members_many": "压缩包内的文件超过 {most:,} 个：请先解压",
     "error.before_start": "位于文件开头之前",
     "error.storage_scheme": "无法打开 {scheme}：{why}",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
 import io
+import lzma
 import os
 import struct
 import zipfile
@@ -15,7 +17,8 @@ from idcore.errors import CoreError, coded, refuse
 from idcore.sources import kinds
 from idcore.sources.columns import rows_as_text
 from idcore.sources.kinds import HEAD, PACKINGS, PLAIN, WIDE
-from idcore.sources.unpack import READ_ERRORS, Peeked, opened
+from idcore.sources.packings import DICTIONARY
+from idcore.sources.unpack import READ_ERRORS, Peeked, Unpacked, opened
 
 MARK = "!"  # between the name of an archive and that of a member
 _DEEPEST = 8
@@ -79,8 +82,13 @@ def kind_of(head: bytes) -> str:
     return kinds.kind_of(head)
 
 
-def texts(stream: BinaryIO, member: str = "", place: tuple[int, ...] = (), depth: int = 0) -> Iterator[Text]:
-    """What a stream holds: itself, if it is text, or all that can be unpacked from it. Take one before the next."""
+def texts(
+    stream: BinaryIO, unpacked: Unpacked, member: str = "", place: tuple[int, ...] = (), depth: int = 0
+) -> Iterator[Text]:
+    """What a stream holds: itself, if it is text, or all that can be unpacked from it. Take one before the next.
+
+    `unpacked` counts the bytes that are unpacked on the way, and bounds them.
+    """
     try:
         peeked = Peeked(stream)
         kind = kind_of(peeked.head)
@@ -88,13 +96,13 @@ def texts(stream: BinaryIO, member: str = "", place: tuple[int, ...] = (), depth
             raise refuse("packed_deep", most=_DEEPEST)
         source = cast(BinaryIO, peeked)
         if kind in PACKINGS:
-            yield from texts(opened(source, kind), member, place, depth + 1)
+            yield from texts(unpacked.counted(opened(source, kind)), unpacked, member, place, depth + 1)
         elif kind in ARCHIVES and (members := ARCHIVES[kind].members):
-            for name, at, part in members(source):
-                yield from texts(part, f"{member}{MARK}{name}", (*place, at), depth + 1)
+            for name, at, part in members(source, unpacked):
+                yield from texts(part, unpacked, f"{member}{MARK}{name}", (*place, at), depth + 1)
         elif kind == _PARQUET:
             for rows in _rows_of_parquet(source):
-                yield Text(member, place, rows)
+                yield Text(member, place, unpacked.counted(rows))
         elif kind == PLAIN or kind in WIDE:
             yield Text(member, place, source, None, kind)
         else:  # a mistake of ours, and no problem of the input: it is not in READ_ERRORS
@@ -103,23 +111,23 @@ def texts(stream: BinaryIO, member: str = "", place: tuple[int, ...] = (), depth
         yield Text(member, place, None, coded(error))
 
 
-def _texts_of_tar(file: BinaryIO, start: int, stop: int) -> Iterator[Text]:
+def _texts_of_tar(file: BinaryIO, unpacked: Unpacked, start: int, stop: int) -> Iterator[Text]:
     """The texts of the members of a tar whose headers begin from `start` up to `stop`."""
     whole = stop >= file.seek(0, os.SEEK_END)
     file.seek(0)
-    for name, at, part in _tar_members(file, 1 << 62 if whole else stop):
+    for name, at, part in _tar_members(file, unpacked, 1 << 62 if whole else stop):
         if at >= start:
-            yield from texts(part, MARK + name, (at,), 1)
+            yield from texts(part, unpacked, MARK + name, (at,), 1)
 
 
-def _texts_of_zip(file: BinaryIO, start: int, stop: int) -> Iterator[Text]:
+def _texts_of_zip(file: BinaryIO, unpacked: Unpacked, start: int, stop: int) -> Iterator[Text]:
     """The texts of the members of a zip whose headers begin from `start` up to `stop`."""
     try:
         archive = zipfile.ZipFile(file)
     except (*READ_ERRORS, struct.error, LookupError):  # what Python's reader says to a damaged directory
         if start == 0:  # without its directory it can only be read from its beginning
             file.seek(0)
-            yield from texts(file)
+            yield from texts(file, unpacked)
         return
     with archive:
         for info in archive.infolist():
@@ -134,13 +142,13 @@ def _texts_of_zip(file: BinaryIO, start: int, stop: int) -> Iterator[Text]:
             except READ_ERRORS as error:
                 yield Text(name, place, None, coded(error))
             else:
-                yield from texts(member, name, place, 1)
+                yield from texts(unpacked.counted(member), unpacked, name, place, 1)
 
 
-def _texts_of_parquet(file: BinaryIO, start: int, stop: int) -> Iterator[Text]:
+def _texts_of_parquet(file: BinaryIO, unpacked: Unpacked, start: int, stop: int) -> Iterator[Text]:
     """The rows of the row groups that begin from `start` up to `stop`."""
     for group, rows in rows_as_text(file, start, stop):
-        yield Text("", (group,), rows)
+        yield Text("", (group,), unpacked.counted(rows))
 
 
 def _rows_of_parquet(source: BinaryIO) -> Iterator[BinaryIO]:
@@ -163,8 +171,11 @@ def _is_tar(head: bytes) -> bool:
 
 
 def _member(archive: zipfile.ZipFile, file: BinaryIO, info: zipfile.ZipInfo) -> BinaryIO:
-    """A member of a zip. Python's own reader drops the last bytes of one whose checksum is wrong; here they count."""
-    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+    """A member of a zip. Python's own reader drops the last bytes of one whose checksum is wrong; here they count.
+
+    It also unpacks 4 KiB of bzip2 or LZMA at once, whatever comes out: gigabytes of a bomb.
+    """
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, *_BOUNDED):
         return cast(BinaryIO, archive.open(info))
     file.seek(info.header_offset)
     raw = _exactly(file, _LOCAL.size)
@@ -173,7 +184,43 @@ def _member(archive: zipfile.ZipFile, file: BinaryIO, info: zipfile.ZipInfo) -> 
     file.seek(sum(_LOCAL.unpack(raw)[-2:]), os.SEEK_CUR)
     if info.compress_type == zipfile.ZIP_STORED:
         return cast(BinaryIO, _Checked(_Part(file, info.compress_size), info.CRC))
+    if info.compress_type in _BOUNDED:
+        packed = cast(BinaryIO, _Part(file, info.compress_size))
+        return cast(BinaryIO, _Checked(_Bounded(packed, _BOUNDED[info.compress_type](packed, info)), info.CRC))
     return cast(BinaryIO, _Checked(_Inflated(_Pushed(file)), info.CRC))
+
+
+def _lzma(packed: BinaryIO, info: zipfile.ZipInfo) -> Any:
+    """What unpacks LZMA in a zip (its application note, 5.8.8), as that of a file .lzma with the same two fields."""
+    version_and_size = _exactly(packed, 4)
+    properties = _exactly(packed, int.from_bytes(version_and_size[2:], "little"))
+    ends_itself = info.flag_bits & 2
+    unpacker = lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=DICTIONARY)
+    unpacker.decompress(properties + (b"\xff" * 8 if ends_itself else info.file_size.to_bytes(8, "little")), 0)
+    return unpacker
+
+
+_BOUNDED: dict[int, Callable[[BinaryIO, zipfile.ZipInfo], Any]] = {
+    zipfile.ZIP_BZIP2: lambda _, __: bz2.BZ2Decompressor(),
+    zipfile.ZIP_LZMA: _lzma,
+}
+
+
+class _Bounded(io.RawIOBase):
+    """A member whose unpacker gives as much as is asked for; bytes behind its end are not read."""
+
+    def __init__(self, packed: BinaryIO, unpacker: Any) -> None:
+        self.packed, self.unpacker = packed, unpacker
+
+    def read(self, size: int = -1) -> bytes:
+        most = size if size > 0 else _PIECE
+        while not self.unpacker.eof:
+            raw = self.packed.read(_PIECE) if self.unpacker.needs_input else b""
+            if self.unpacker.needs_input and not raw:
+                raise refuse("member_cut")
+            if data := self.unpacker.decompress(raw, most):
+                return cast(bytes, data)
+        return b""
 
 
 def _exactly(stream: BinaryIO, size: int) -> bytes:
@@ -183,8 +230,11 @@ def _exactly(stream: BinaryIO, size: int) -> bytes:
     return data
 
 
-def _tar_members(stream: BinaryIO, stop: int = 1 << 62) -> Iterator[tuple[str, int, BinaryIO]]:
-    """Name, place of the header and bytes of each regular file. Folders and links hold no text of their own."""
+def _tar_members(stream: BinaryIO, _: Unpacked, stop: int = 1 << 62) -> Iterator[tuple[str, int, BinaryIO]]:
+    """Name, place of the header and bytes of each regular file. Folders and links hold no text of their own.
+
+    Nothing is unpacked here: the members are no longer than the archive.
+    """
     at = 0
     name, size = "", -1
     while at < stop:
@@ -246,7 +296,7 @@ def _pax(data: bytes) -> dict[str, str]:
     return records
 
 
-def _zip_forward(stream: BinaryIO) -> Iterator[tuple[str, int, BinaryIO]]:
+def _zip_forward(stream: BinaryIO, unpacked: Unpacked) -> Iterator[tuple[str, int, BinaryIO]]:
     """The members of a zip without its directory, which is at its end: cut off, or inside another archive."""
     source = _Pushed(stream)
     while True:
@@ -265,9 +315,9 @@ def _zip_forward(stream: BinaryIO) -> Iterator[tuple[str, int, BinaryIO]]:
         if flags & 1:
             raise refuse("encrypted", name=name)
         if method == 8:
-            inflated = _Inflated(source)
+            inflated = unpacked.counted(cast(BinaryIO, _Inflated(source)))
             if not name.endswith("/"):
-                yield name, header, cast(BinaryIO, inflated)
+                yield name, header, inflated
             while inflated.read(_PIECE):
                 continue
         elif method == 0 and not flags & 8:
@@ -381,8 +431,8 @@ class Archive(NamedTuple):
 
     marks: tuple[bytes, ...] = ()
     is_one: Callable[[bytes], bool] | None = None
-    members: Callable[[BinaryIO], Iterator[tuple[str, int, BinaryIO]]] | None = None
-    between: Callable[[BinaryIO, int, int], Iterator[Text]] | None = None
+    members: Callable[[BinaryIO, Unpacked], Iterator[tuple[str, int, BinaryIO]]] | None = None
+    between: Callable[[BinaryIO, Unpacked, int, int], Iterator[Text]] | None = None
 
 
 # A further archive has a row here, one of its kind in tests/scan/packing.py and a row in docs/inputs.md. One that needs

@@ -22,7 +22,7 @@ from idcore.sources import storage as stores
 from idcore.sources.archives import BETWEEN, Text, kind_of, texts
 from idcore.sources.kinds import COMMITLOG, HEAD, PLAIN, WHOLE, WIDE
 from idcore.sources.record_lines import RecordLines
-from idcore.sources.unpack import READ_ERRORS, narrowed, reader
+from idcore.sources.unpack import READ_ERRORS, Unpacked, narrowed, reader
 from idcore.sources.uris import is_uri, local_path, without_secrets
 from idcore.sources.windows import BEFORE, ENDLESS, Windows, new_buffer
 
@@ -285,10 +285,12 @@ def _texts_of(split: Split, file: BinaryIO, buf: np.ndarray) -> Iterator[Opened]
     if kind == PLAIN or kind in WIDE:
         yield _in_place(split, file, kind, buf, taken)
         return
-    most = limits.figure("members")
-    for number, text in enumerate(_parts_of(split, file, kind)):
+    most, unpacked = limits.figure("members"), Unpacked(limits.value("unpacked_log"), split.size)
+    for number, text in enumerate(_parts_of(split, file, kind, unpacked)):
         if number == most:
             raise refuse("members_many", most=most)
+        if text.place:  # what was read before it was too much: the archive ends here
+            unpacked.refuse_too_much()
         member = text.member[:_LONGEST_NAME]
         where = replace(split, start=0, stop=0, kind=text.kind, member=member, place=text.place)
         if text.stream is None:
@@ -314,9 +316,9 @@ def _in_place(
     return replace(split, start=start, stop=stop, kind=PLAIN), Windows(buf, read, taken, start, stop, begin), None
 
 
-def _parts_of(split: Split, file: BinaryIO, kind: str) -> Iterator[Text]:
+def _parts_of(split: Split, file: BinaryIO, kind: str, unpacked: Unpacked) -> Iterator[Text]:
     """The texts in the part of an archive, a Parquet file or anything packed that belongs to a split."""
     if kind in BETWEEN and file.seekable():
-        yield from BETWEEN[kind](file, split.start, split.stop)
+        yield from BETWEEN[kind](file, unpacked, split.start, split.stop)
     else:
-        yield from texts(file)
+        yield from texts(file, unpacked)

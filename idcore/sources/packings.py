@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-_DICTIONARY = 256 << 20  # memory that xz may take; its highest level needs a quarter of it
+DICTIONARY = 256 << 20  # memory that xz may take; its highest level needs a quarter of it
 isal: Any
 try:
     from isal import igzip_lib as isal
@@ -59,8 +59,8 @@ PACKED = {
         ),
         bz2.BZ2Decompressor,
     ),
-    "xz": Packing((b"\xfd7zXZ\x00",), lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_DICTIONARY)),
-    "lzma": Packing((b"\x5d\x00\x00",), lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=_DICTIONARY)),
+    "xz": Packing((b"\xfd7zXZ\x00",), lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=DICTIONARY)),
+    "lzma": Packing((b"\x5d\x00\x00",), lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=DICTIONARY)),
     "zstd": Packing(
         (
             b"\x28\xb5\x2f\xfd",

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from idcore.errors import refuse
+from idcore.safe_text import size as size_in_words
 from idcore.sources.kinds import HEAD, WIDE
 from idcore.sources.packings import ISAL_ERROR, PACKED
 
@@ -99,6 +100,48 @@ class _Members(io.RawIOBase):
             data = self.member.decompress(raw, most)
             if data:
                 return data  # type: ignore[no-any-return]
+
+    def readinto(self, view: Any) -> int:
+        data = self.read(len(view))
+        view[: len(data)] = data
+        return len(data)
+
+
+class Unpacked:
+    """How many bytes one packed file has given, at all its levels; beyond the most it gives no more.
+
+    `packed` is its size as it is stored. Without a most it is only counted.
+    """
+
+    def __init__(self, most: int | None = None, packed: int = 0) -> None:
+        self.most, self.packed, self.bytes = most, packed, 0
+
+    @property
+    def is_too_much(self) -> bool:
+        return self.most is not None and self.bytes > self.most
+
+    def refuse_too_much(self) -> None:
+        """CoreError where it has given more than the most."""
+        if self.is_too_much:
+            raise refuse("unpacked_large", packed=size_in_words(self.packed), most=size_in_words(self.most or 0))
+
+    def counted(self, stream: BinaryIO) -> BinaryIO:
+        """The same stream, as long as there is room for what it gives."""
+        return cast(BinaryIO, _Counted(stream, self))
+
+
+class _Counted(io.RawIOBase):
+    def __init__(self, stream: BinaryIO, unpacked: Unpacked) -> None:
+        self.stream, self.unpacked = stream, unpacked
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        self.unpacked.refuse_too_much()
+        data = self.stream.read(size)
+        self.unpacked.bytes += len(data)
+        return data
 
     def readinto(self, view: Any) -> int:
         data = self.read(len(view))

@@ -28,7 +28,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from idcore import catalogue, limits, logs, memory, metrics, retention, room
 from idcore.access import ANY_CLUSTER
 from idcore.errors import CoreError
-from idcore.front_door import FrontDoor
+from idcore.front_door import FrontDoor, UploadBound
 from idcore.gate import LOGIN, Gate
 from idcore.runs import Runs, runs_root
 from pages.parts import problems, scans, session, visitor
@@ -248,8 +248,9 @@ def hosts() -> Sequence[str]:
 
 
 MIDDLEWARE = [
-    Middleware(FrontDoor, origins, base, scans.engine, runs_root, session.UPLOADS, gauges),
-    Middleware(Gate, visitor.entrance, visitor.ended, visitor.claims_of, base, hosts),
+    Middleware(FrontDoor, origins, base, scans.engine, runs_root, gauges),
+    Middleware(Gate, visitor.entrance, visitor.ended, visitor.claims_of, base, hosts, session.owners),
+    Middleware(UploadBound, base, session.UPLOADS),
     Middleware(NoClearing),
     Middleware(FirstPage),
 ]

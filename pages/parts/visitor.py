@@ -15,7 +15,7 @@ from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 from streamlit.runtime.secrets import secrets_singleton
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
-from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks
+from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks, gather_user_info
 
 from idcore.access import AccessError, Visitor
 from idcore.catalogue import Words
@@ -52,8 +52,11 @@ def current() -> Visitor:
 
 
 def claims_of(headers: Iterable[tuple[bytes, bytes]]) -> Mapping[str, Any]:
-    """What the signed cookie of a request says; nothing of a forged one."""
-    cookies = cookie_parser(Headers(raw=list(headers)).get("cookie", ""))
+    """What the headers of a proxy or the signed cookie of a request say; nothing of a forged one."""
+    given = Headers(raw=list(headers))
+    if entrance().mode == "header":
+        return gather_user_info(given)
+    cookies = cookie_parser(given.get("cookie", ""))
     try:
         held = json.loads(_get_signed_cookie_with_chunks(cookies, USER_COOKIE_NAME) or b"{}")
     except ValueError:

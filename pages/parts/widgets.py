@@ -11,7 +11,7 @@ import streamlit as st
 
 from idcore import audit, export
 from idcore.reports.markup import Html, emphasised, tag
-from pages.parts import session
+from pages.parts import session, visitor
 from pages.parts.view import View, link_params, view
 
 if TYPE_CHECKING:  # the decode page is up before pandas and Plotly are
@@ -116,9 +116,12 @@ def download(label: str, data: bytes | Callable[[], bytes], file: str, *, key: s
     anything on the page is drawn again. The audit log has a line for each download.
     """
     taken = partial(audit.note, "downloaded", session.someone(), file=file, run=st.query_params.get("run"))
+    offer = partial(session.offer, mime=mime, file=file, name=visitor.current().name)
+    if isinstance(data, bytes):
+        offer(data)
     st.download_button(
         label,
-        data if isinstance(data, bytes) else partial(_made, data, taken),
+        data if isinstance(data, bytes) else partial(_made, data, taken, offer),
         file,
         mime,
         key=key,
@@ -135,9 +138,11 @@ def downloads(rows: bytes | Callable[[], bytes], lines: bytes | Callable[[], byt
         download("JSON Lines", lines, f"{file}.jsonl", key=f"{key}-json", mime="application/x-ndjson")
 
 
-def _made(make: Callable[[], bytes], taken: Callable[[], None]) -> bytes:
+def _made(make: Callable[[], bytes], taken: Callable[[], None], offer: Callable[[bytes], None]) -> bytes:
     taken()
-    return make()
+    data = make()
+    offer(data)
+    return data
 
 
 def page_link(address: str, label: str, *, icon: str | None = None, **params: str | Sequence[str] | None) -> None:

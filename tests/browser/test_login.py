@@ -106,6 +106,26 @@ def sees(tab: Visit, link: str, text: str) -> None:
     expect(main(tab)).to_contain_text(text, timeout=30_000)
 
 
+def _files_are_bound(browser: Browser, desk: Console, ann: Visit, bob: Visit) -> None:
+    """The address of ann's download and of her upload are hers: bob has 403, with a token of his own."""
+    with ann.page.expect_download() as saved:
+        ann.page.get_by_role("button", name="Counts as CSV").click()
+    ann.go("/decode")
+    with ann.page.expect_request(lambda one: "upload_file" in one.url and one.method == "PUT") as sent:
+        ann.page.locator("input[type=file]").set_input_files({"name": "a.log", "mimeType": "", "buffer": b"one"})
+    expect(main(ann)).to_contain_text("a.log")
+    answers = {}
+    for name, tab in (("ann", ann), ("bob", bob)):
+        cookies = {one.get("name"): one.get("value", "") for one in tab.page.context.cookies()}
+        headers = {"X-Xsrftoken": cookies["_streamlit_xsrf"]}
+        file = {"file": {"name": "b.log", "mimeType": "text/plain", "buffer": b"bob's"}}
+        put = tab.page.request.put(sent.value.url, headers=headers, multipart=file)  # type: ignore[arg-type]
+        answers[name] = tab.page.request.get(saved.value.url).status, put.status
+        if name == "bob":
+            assert tab.page.request.delete(sent.value.url, headers=headers).status == 403
+    assert answers == {"ann": (200, 204), "bob": (403, 403)} and status(saved.value.url) == 403
+
+
 def test_who_may_see_what(browser: Browser, desk: Console) -> None:
     with visit(browser, desk.url) as nobody:
         nobody.page.goto(f"{desk.url}/runs")
@@ -116,6 +136,7 @@ def test_who_may_see_what(browser: Browser, desk: Console) -> None:
         assert status(f"{desk.url}/_stcore/upload_file/a/b", "PUT") == 403
     with logged_in(browser, desk, "ann") as ann, logged_in(browser, desk, "bob") as bob:
         link = compares(ann)
+        _files_are_bound(browser, desk, ann, bob)
         sees(bob, link, "has not shared it with you")
         ann.go("/runs")
         ann.page.get_by_role("button", name="Private").click()

@@ -114,6 +114,7 @@ ARCHIVES = {
     "zip": lambda: zip_of(PARTS),
     "stored.zip": lambda: zip_of(PARTS, zipfile.ZIP_STORED),
     "bz2.zip": lambda: zip_of(PARTS, zipfile.ZIP_BZIP2),
+    "lzma.zip": lambda: zip_of(PARTS, zipfile.ZIP_LZMA),
     "piped.zip": lambda: zip_of(PARTS, stream=True),
     "tar": lambda: tar_of(PARTS),
     "pax.tar": lambda: tar_of(PARTS, form=tarfile.PAX_FORMAT),

@@ -6,13 +6,18 @@ import gzip
 import io
 import lzma
 import random
+import struct
 import tarfile
+import tracemalloc
 import zipfile
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from idcore import intake
+from idcore.safe_text import size
 from idcore.scan.local import scan_local
 from idcore.scan.tables import Tables
 from tests.scan import logs
@@ -149,8 +154,6 @@ def test_what_cannot_be_opened_is_named(tmp_path: Path) -> None:
 
 def test_a_bomb_takes_time_but_no_memory(tmp_path: Path) -> None:
     """100 MB of nothing in 100 kB, three times packed, and a tar header that says it is 2 GB long."""
-    import tracemalloc
-
     bomb = written(tmp_path, "bomb.zip", zip_of({"a.gz": gzip.compress(bytes(100 << 20), 1)}))
     header = tarfile.TarInfo("././@LongLink")
     header.type, header.size = tarfile.GNUTYPE_LONGNAME, 2 << 30
@@ -204,6 +207,72 @@ def test_too_many_members_and_too_long_names_are_bounded(tmp_path: Path, monkeyp
     assert [row["ids"] for row in rows] == [0, 1, 1, 1]
     assert problems(tables) == [("members_many", {"most": 3}), None, None, None]
     assert max(len(row["file"]) for row in rows) < 1000 + len(str(tmp_path)) + 10
+
+
+ONE = logs.uniq(0x0A000001, 7, logs.JAVA, logs.NOON, 1).encode() + b"\n"
+ZEROS = ONE + bytes(32 << 20)
+BOMBS: dict[str, Callable[[], tuple[bytes, int]]] = {  # zeros behind an id; the row that has the refusal
+    "gz": lambda: (gzip.compress(ZEROS, 1), 0),
+    "zst": lambda: (PACKERS["zst"](ZEROS), 0),
+    "tar.xz": lambda: (lzma.compress(tar_of({"a.log": ZEROS, "b.log": ONE}), preset=0), 0),
+    "zip": lambda: (zip_of({"a.log": ZEROS, "b.log": ONE}), 0),
+    "bz2.zip": lambda: (zip_of({"a.log": ZEROS}, zipfile.ZIP_BZIP2), 1),
+    "lzma.zip": lambda: (zip_of({"a.log": ZEROS}, zipfile.ZIP_LZMA), 1),
+    "cut.zip": lambda: (zip_of({"a.log": ZEROS, "b.log": ONE})[:-40], 0),
+    "a member that is no text": lambda: (gzip.compress(tar_of({"a.7z": b"7z\xbc\xaf\x27\x1c" + ZEROS, "b": ONE})), 0),
+    "a folder with bytes": lambda: (gzip.compress(zip_of({"a/": ZEROS, "b": ONE})[:-40]), 0),
+    "a gz in a tar": lambda: (tar_of({"a.gz": gzip.compress(ZEROS), "b.log": ONE}), 0),
+    "one member many times": lambda: (_many_names(300), 0),
+}
+IDS_OF_BOMBS = {"one member many times": 16, "a member that is no text": 0, "a folder with bytes": 0}
+
+
+def _many_names(count: int) -> bytes:
+    """A zip whose directory names one stored member many times."""
+    one = zip_of({"a.log": ZEROS[: 1 << 18]}, zipfile.ZIP_STORED)
+    start, end = one.index(b"PK\x01\x02"), one.index(b"PK\x05\x06")
+    directory = one[start:end] * count
+    sizes = struct.pack("<2H2L", count, count, len(directory), start)
+    return one[:start] + directory + one[end : end + 8] + sizes + one[end + 20 :]
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb_is_read_up_to_the_limit(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its refusal has both sizes, what was read counts, and nothing is held or written."""
+    monkeypatch.setenv("IDCORE_UNPACKED_LOG", "4M")
+    data, row = BOMBS[name]()
+    small, path = written(tmp_path, "small", ONE), written(tmp_path, "bomb", data)
+    _, usual = _peak(small)
+    tables, peak = _peak(path)
+    refusal = "unpacked_large", {"packed": size(len(data)), "most": "4.0 MiB"}
+    rows = files(tables)
+    assert problems(tables)[row] == refusal and sum(row[2] for row in rows) < 5 << 20
+    assert sum(row[3] for row in rows) == {
+        "one member many times": 16,
+        "a member that is no text": 0,
+        "a folder with bytes": 0,
+    }.get(name, 1)
+    assert peak < usual + (20 << 20) and sorted(tmp_path.iterdir()) == [path, small]
+
+
+def _peak(path: Path) -> tuple[Tables, int]:
+    tracemalloc.start()
+    tables = scanned(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return tables, peak
+
+
+def test_what_is_passed_over_at_once_is_bounded_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intake, "PASSED_OVER", 4 << 20)
+    data, _ = BOMBS["a member that is no text"]()
+    head = intake.heads_of(written(tmp_path, "x", data), "x")
+    assert head.more and not head.texts and [name for name, _ in head.failed] == ["x!a.7z"]
+
+
+def test_without_the_limit_a_bomb_is_read_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IDCORE_UNPACKED_LOG", "off")
+    assert files(scanned(written(tmp_path, "x.gz", gzip.compress(ZEROS, 1))))[0][2:] == (len(ZEROS), 1, None)
 
 
 def test_packed_too_often_is_refused(tmp_path: Path) -> None:
