@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -17,13 +19,37 @@ from idcore.metrics import is_passed_on
 
 LOG = logging.getLogger(__name__)
 FIGURES = "_stcore/metrics"  # of Streamlit: nobody needs them, `_idcore/metrics` has those of the console
-CLOSED = ("media/", "component/", "_stcore/")  # what is not the page itself, without a login
+MEDIA = "media/"  # and the digest of a download
+CLOSED = (MEDIA, "component/", "_stcore/")  # what is not the page itself, without a login
 OPEN = ("_stcore/health", "_stcore/host-config", "_stcore/stream")  # of these: they show the page that offers the login
 LOGOUT = "auth/logout"
 CALLBACK = "oauth2callback"
 LOGIN = ("auth/login", LOGOUT, CALLBACK)  # Streamlit's own addresses
 WANTED = "rocketmq-ids-wanted"  # a cookie: the link that somebody followed before the login
 LONGEST_LINK = 2_000
+MOST_OFFERED = 10_000  # downloads whose people are remembered: one that was offered before them is refused
+
+
+class Offered:
+    """For whom pages made each download. Pages add to it in threads, and the gate asks it."""
+
+    def __init__(self) -> None:
+        self._pairs: dict[tuple[str, str], None] = {}  # of a digest and a name, the latest last
+        self._lock = threading.Lock()
+
+    def add(self, digest: str, name: str) -> None:
+        """From now on this download is also theirs."""
+        with self._lock:
+            self._pairs.pop((digest, name), None)
+            self._pairs[digest, name] = None
+            if len(self._pairs) > MOST_OFFERED:
+                del self._pairs[next(iter(self._pairs))]
+
+    def names(self, path: str) -> list[str]:
+        """Whose the download of an address is."""
+        found = os.path.splitext(path.removeprefix(MEDIA))[0]
+        with self._lock:
+            return [name for digest, name in self._pairs if digest == found]
 
 
 class Gate:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import threading
 from collections.abc import Collection, Iterable
 
 import streamlit as st
@@ -16,6 +14,7 @@ from idcore import audit
 from idcore.audit import Who
 from idcore.errors import CoreError
 from idcore.front_door import UPLOAD, Uploads, session_of
+from idcore.gate import MEDIA, Offered
 from pages.parts import visitor
 
 
@@ -27,29 +26,19 @@ def uploaded(session: str) -> tuple[int, int]:
 
 
 UPLOADS = Uploads(uploaded)
-MEDIA = "media/"  # and the name of a file
-MOST_FILES = 10_000  # downloads whose owners are remembered: one that was offered before them is refused
-_owners: dict[tuple[str, str], None] = {}  # a file and whose it is, the latest last
-_lock = threading.Lock()
+OFFERED = Offered()
 
 
 def offer(data: bytes, mime: str, file: str, name: str | None) -> None:
     """From now on this download is also this visitor's. Its address is made of its content, so others may find it."""
     if name:
-        key = (_calculate_file_id(data, mime, file), name)
-        with _lock:
-            _owners.pop(key, None)
-            _owners[key] = None
-            if len(_owners) > MOST_FILES:
-                del _owners[next(iter(_owners))]
+        OFFERED.add(_calculate_file_id(data, mime, file), name)
 
 
 def owners(path: str) -> Collection[str] | None:
     """Whose an address of Streamlit is: a download of those for whom it was made, an upload of whose the visit is."""
     if path.startswith(MEDIA):
-        found = os.path.splitext(path.removeprefix(MEDIA))[0]
-        with _lock:
-            return [name for file, name in _owners if file == found]
+        return OFFERED.names(path)
     if path.startswith(UPLOAD):
         visit = getattr(st.runtime.get_instance(), "_session_mgr").get_session_info(session_of(path))  # noqa: B009
         return [] if visit is None else [visitor.entrance().policy.visitor(visit.session._user_info).name or ""]

@@ -17,8 +17,9 @@ from streamlit.runtime.media_file_storage import MediaFileKind
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage, _calculate_file_id
 from streamlit.testing.v1 import AppTest
 
+from idcore import gate
 from idcore.access import NOBODY, OF_PAGE, PERMISSIONS, ROLES, VIEWERS, Visitor
-from idcore.gate import Gate
+from idcore.gate import MEDIA, Gate, Offered
 from idcore.logins import Ended, Entrance
 from idcore.runs import LINK, PRIVATE
 from pages.parts import frame, session, visitor
@@ -73,7 +74,7 @@ def desk(runs: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("IDCORE_NO_SPARK", "1")
     monkeypatch.delenv("IDCORE_ALLOWED_PATHS", raising=False)
     monkeypatch.setattr(type(st.context), "cookies", {})
-    monkeypatch.setattr(session, "_owners", {})
+    monkeypatch.setattr(session, "OFFERED", Offered())
     yield
     st.cache_data.clear()
     st.cache_resource.clear()
@@ -144,8 +145,8 @@ def test_a_file_is_opened_by_whom_it_was_made_for_and_by_nobody_else(
 
 
 def test_a_file_of_two_visitors_is_of_both_and_the_oldest_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "MOST_FILES", 3)
-    name = session.MEDIA + _calculate_file_id(b"same", "text/csv", "a.csv") + ".csv"
+    monkeypatch.setattr(gate, "MOST_OFFERED", 3)
+    name = MEDIA + _calculate_file_id(b"same", "text/csv", "a.csv") + ".csv"
     for who in (ANN, None, BOB, ANN):  # None: a console without a login
         session.offer(b"same", "text/csv", "a.csv", who)
     assert session.owners(name) == [BOB, ANN] and session.owners("decode") is None
@@ -165,10 +166,10 @@ def opens(who: str | None, path: str) -> bool:
         return
 
     claims = {} if who is None else {"is_logged_in": True, "iat": time.time(), "email": who}
-    gate = Gate(
+    door = Gate(
         app, lambda: LOGIN, lambda: Ended(Path(os.devnull)), lambda _: claims, lambda: "/", tuple, session.owners
     )
     scope = {"type": "http", "method": "GET", "path": path, "headers": []}
     with ThreadPoolExecutor(1) as apart:
-        apart.submit(asyncio.run, gate(scope, app, send)).result()  # type: ignore[arg-type]
+        apart.submit(asyncio.run, door(scope, app, send)).result()  # type: ignore[arg-type]
     return bool(reached)
