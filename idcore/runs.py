@@ -157,6 +157,11 @@ class Run:
         return self.facts.get("plan")
 
     @property
+    def store(self) -> str | None:
+        """The store folder whose records a scan read; None where it read text."""
+        return (self.plan or {}).get("store")
+
+    @property
     def summary(self) -> dict[str, Any] | None:
         """The scan's own figures, once it is finished."""
         try:

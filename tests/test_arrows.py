@@ -26,6 +26,7 @@ CORE |= {"idcore.allowed", "idcore.intake", "idcore.occurrences", "idcore.zones"
 CORE |= {"idcore.fate_list", "idcore.intake_texts", "idcore.reader", "idcore.reports", "idcore.store_uploads"}
 CORE |= {"idcore.decoding", "idcore.html", "idcore.lease", "idcore.front_door", "idcore.access"}
 CORE |= {"idcore.logins", "idcore.gate", "idcore.limits", "idcore.room", "idcore.retention"} | WATCH
+CORE |= {"idcore.first_page", "idcore.jobs"}
 PARTS = CORE | {"pages.parts"}
 ARROWS: dict[str, set[str]] = {
     "idcore": set(),
@@ -59,8 +60,10 @@ ARROWS: dict[str, set[str]] = {
     "idcore.audit": {"idcore.limits", "idcore.metrics"},
     "idcore.logs": {"idcore.errors"},
     "idcore.front_door": {"idcore.errors", "idcore.limits", "idcore.room"} | WATCH,
+    "idcore.first_page": {"idcore.catalogue", "idcore.front_door"},
     "idcore.gate": {"idcore.audit", "idcore.front_door", "idcore.logins", "idcore.metrics"},
     "idcore.runs": IDS | {"idcore.lease", "idcore.access", "idcore.room"},
+    "idcore.jobs": {"idcore.fate_list", "idcore.limits", "idcore.room", "idcore.runs", "idcore.spark"},
     "idcore.retention": {"idcore.audit", "idcore.limits", "idcore.metrics", "idcore.runs"},
     "idcore.run_times": IDS | {"idcore.runs"},
     "idcore.growth": set(),
@@ -69,7 +72,7 @@ ARROWS: dict[str, set[str]] = {
     "idcore.reader": {"idcore.catalogue", "idcore.ids", "idcore.times"},
     "idcore.reports": {"idcore.catalogue", "idcore.safe_text"},
     "idcore.memory": set(),
-    "idcore.html": CORE - {"idcore.spark", "idcore.remoting"},
+    "idcore.html": CORE - {"idcore.spark", "idcore.remoting", "idcore.jobs"},
     "idcore.export": {"idcore.safe_text", "idcore.ids"},
     "idcore.allowed": {"idcore.errors", "idcore.sources"},
     "idcore.intake": IDS | {"idcore.message", "idcore.runs", "idcore.sources"},

@@ -14,7 +14,7 @@ from streamlit.proto.Common_pb2 import FileURLs
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
 
-from idcore import catalogue, limits, room
+from idcore import catalogue, jobs, limits, room
 from idcore.errors import CoreError
 from idcore.front_door import Uploads
 from idcore.limits import LIMITS, Limit
@@ -112,13 +112,13 @@ def refused(code: str, more: int = 0) -> dict[str, Any]:
 
 def test_one_visitor_has_so_many_scans_at_once(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IDCORE_SCANS_VISITOR", "2")
-    jobs = {scans.create(title, {}).name: SimpleNamespace(ended=False) for title in ("a", "b")}
-    monkeypatch.setattr(scans, "job_of", lambda run: jobs.get(run.name))
+    begun = {scans.create(title, {}).name: SimpleNamespace(ended=False) for title in ("a", "b")}
+    monkeypatch.setattr(jobs, "of", lambda run: begun.get(run.name))
     assert refused("limit_scans_of_one") == {"held": "2", "most": "2"}
     monkeypatch.setattr(session, "who", lambda: "bob")
     scans.admit()
     monkeypatch.setattr(session, "who", lambda: "ann")
-    next(iter(jobs.values())).ended = True
+    next(iter(begun.values())).ended = True
     scans.admit()
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from idcore import catalogue, memory, zones
+from idcore import catalogue, jobs, memory, zones
 from idcore.access import OF_PAGE, PERMISSIONS, Visitor
 from idcore.errors import CoreError
 from idcore.reports import roles
@@ -98,7 +98,7 @@ def draw_frame() -> None:
     st.session_state["pages"] = {
         name: page for name, page in made.items() if here.may_open(name)
     }  # links lead to these
-    scans.warm_up()
+    jobs.warm_up()
     if "visit" not in st.session_state:
         st.session_state["visit"] = memory.Visit()
         session.note_login()

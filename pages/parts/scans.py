@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
-import sys
-import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache as once
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
 from idcore import allowed as places
-from idcore import audit, limits, room
+from idcore import audit, jobs
 from idcore.errors import CoreError
 from idcore.ids.identify import Case
 from idcore.intake import Dating, Source, digest_of, keep, twins
 from idcore.runs import COMPARE, FATES, SCANS, Run, RunError, Runs, may_change, runs_root
 from pages.parts import cache, session, visitor
-
-if TYPE_CHECKING:
-    from idcore.fate_list.background import Job as ListJob
-    from idcore.spark.background import Job, Locating
-    from idcore.spark.session import Status
 
 Subscriptions = Mapping[tuple[str, str], str]
 NOT_KEPT: dict[str, Any] = {"kept": False}
@@ -34,40 +25,9 @@ _begun: dict[str, set[str]] = {}  # runs of each visitor
 OLD = 400  # digests of inputs remembered, so that a reload does not scan again
 
 
-def engine() -> Status | None:
-    """How far Spark is; None where this installation has no Spark at all."""
-    if importlib.util.find_spec("pyspark") is None:
-        return None
-    from idcore.spark import session
-
-    return session.status()
-
-
-def warm_up() -> None:
-    """Begins to start Spark, once; without Java or without Spark nothing happens."""
-    swept(str(runs_root()))
-    if os.environ.get("IDCORE_NO_SPARK") or importlib.util.find_spec("pyspark") is None:
-        return
-    from idcore.spark import session
-
-    session.start_in_background()
-
-
-def ready() -> bool:
-    """Whether a scan can begin (it waits for Spark by itself)."""
-    found = engine()
-    return not os.environ.get("IDCORE_NO_SPARK") and found is not None and found.state in ("idle", "starting", "ready")
-
-
 def store() -> Runs:
     """The scans of this server that this visitor may see: every page opens, lists and changes runs with it."""
     return Runs(runs_root(), visitor.current())
-
-
-@once
-def swept(root: str) -> int:
-    """Once for a server: what an earlier one was not to keep and could not delete."""
-    return Runs(Path(root)).sweep()
 
 
 def current_name() -> str | None:
@@ -139,15 +99,8 @@ def current(more: Sequence[str] = ()) -> Run | None:
 def admit(more: int = 0) -> None:
     """CoreError where this visitor, or the server, has no room for one more run of so many bytes."""
     who = session.who()
-    begun = _begun.get(who, set())
-    jobs = [job for name in begun if (job := job_of(Run(runs_root() / name))) is not None and not job.ended]
-    if limits.exceeds("scans_of_one", len(jobs) + 1):
-        raise limits.met("scans_of_one", len(jobs))
-    waiting = sys.modules.get("idcore.spark.turns")
-    if waiting is not None and limits.exceeds("queue", (queued := waiting.waiting()) + 1):
-        raise limits.met("queue", queued)
     owned = {row["name"] for row in cache.all_runs() if row.get("owner") == who}
-    room.refuse_too_much(runs_root(), more, begun | owned)
+    jobs.admit(runs_root(), _begun.get(who, set()), owned, more)
 
 
 def create(title: str, options: dict[str, Any], more: int = 0, **facts: Any) -> Run:
@@ -166,62 +119,14 @@ def mine(run: Run) -> None:
 # ---- scans that are not kept
 
 
-class _Hold:
-    """What sessions have of a scan that is not kept: with the last of them it goes, and so does the scan."""
-
-
-_holds: weakref.WeakValueDictionary[str, _Hold] = weakref.WeakValueDictionary()
-
-
 def wants_kept() -> bool:
     """Whether what is decoded here is kept; the address of the page says where it is not."""
     return st.query_params.get("keep") != "no"
 
 
 def hold(name: str) -> None:
-    """This session has a scan that is not kept."""
-    found = _holds.get(name)
-    if found is None:
-        found = _holds[name] = _Hold()
-        weakref.finalize(found, discard, runs_root(), name).atexit = False
-    st.session_state.setdefault("held", {})[name] = found
-
-
-def discard_all() -> None:
-    """The end of the server: no session has anything any more."""
-    for name in list(_holds):
-        discard(runs_root(), name, 5)
-
-
-def discard(root: Path, name: str, seconds: float = 0) -> None:
-    """Deletes a scan that was not to be kept; one at work is stopped, and deletes itself when it has."""
-    job = job_of(Run(root / name))
-    if job is None:
-        shutil.rmtree(root / name, ignore_errors=True)
-        return
-    job.discard()
-    job.wait(seconds)
-
-
-def job_of(run: Run) -> Job | ListJob | None:
-    """The running or finished job of this server for a scan, or for a list of IDs."""
-    if kind_of(run) == FATES:
-        from idcore.fate_list import background as lists
-
-        return lists.find(run.name)
-    if importlib.util.find_spec("pyspark") is None:
-        return None
-    from idcore.spark import background
-
-    return background.find(run.name)
-
-
-def kind_of(run: Run) -> str | None:
-    """Of a run that may be gone; asked without a visitor too, where a session ends."""
-    try:
-        return run.kind
-    except RunError:
-        return None
+    """This session has a run that is not kept."""
+    st.session_state.setdefault("held", {})[name] = jobs.hold(name)
 
 
 def is_own(run: Run) -> bool:
@@ -231,18 +136,9 @@ def is_own(run: Run) -> bool:
 
 def cancel(name: str) -> None:
     """Stops a scan or a list of IDs of this visitor's own."""
-    job = job_of(store().own(name))
+    job = jobs.of(store().own(name))
     if job is not None:
         job.cancel()
-
-
-def locating(run: Run, again: bool = False) -> Locating | None:
-    """The search for the lines of a finished run, begun where it is not going on; None where scans cannot run here."""
-    if not ready():
-        return None
-    from idcore.spark import background
-
-    return background.locating(run, again)
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)
@@ -306,11 +202,6 @@ def begin(sources: Sequence[Source], dated: Dating, case: Case = "strict", **fac
     return run
 
 
-def store_of(run: Run) -> str | None:
-    """The store folder whose records a scan read; None where it read text."""
-    return (run.plan or {}).get("store")
-
-
 def launch(
     run: Run,
     paths: list[str],
@@ -340,7 +231,7 @@ def again(name: str) -> None:
     for path in (run.plan or {}).get("paths", ()):
         if run.path.resolve() not in Path(path).resolve().parents:
             allowed(path)
-    if (folder := store_of(run)) is not None:
+    if (folder := run.store) is not None:
         store_in(Path(allowed(folder)))
     admit()
     begun_here(run)

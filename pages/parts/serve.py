@@ -3,39 +3,34 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import math
 import os
 import secrets
 import sys
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import urlsplit
 
 import streamlit as st
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
-from starlette.requests import cookie_parser
-from starlette.responses import RedirectResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from idcore import catalogue, limits, logs, memory, metrics, retention, room
+from idcore import jobs, limits, logs, memory, metrics, retention, room
 from idcore.access import ANY_CLUSTER
 from idcore.errors import CoreError
-from idcore.front_door import FrontDoor, UploadBound
+from idcore.first_page import FirstPage
+from idcore.front_door import App, FrontDoor, Message, Receive, Scope, Send, UploadBound
 from idcore.gate import LOGIN, Gate
 from idcore.runs import Runs, runs_root
 from pages.parts import problems, scans, session, visitor
 from pages.parts.view import COOKIE
 
 LOG = logging.getLogger(__name__)
-NAME = "RocketMQ IDs"
 memory.use_one_heap()  # this is imported before the server has many threads
 # Seconds that a thread keeps the interpreter while others want it. The loop that talks to browsers gives it up with
 # each message, and then waits for every page at work. With Python's 5 ms each, 30 pages stopped it for a minute.
@@ -66,11 +61,11 @@ async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
     """
     memory.use_one_heap()  # Arrow is here by now
     logs.use_json(session.name)
-    scans.warm_up()
+    jobs.warm_up()
     tidy = asyncio.create_task(_tidy())
     yield {}
     tidy.cancel()
-    scans.discard_all()
+    jobs.discard_all()
 
 
 async def _tidy() -> None:
@@ -108,13 +103,11 @@ def on_script_error(error: Exception) -> bool:
 
 def gauges() -> tuple[Mapping[str, float], Mapping[str, int]]:
     """What is now: for the metrics."""
-    background, turns = sys.modules.get("idcore.spark.background"), sys.modules.get("idcore.spark.turns")
-    waiting = turns.waiting() if turns is not None else 0
-    sizes, engine, root = room.sizes(runs_root()), scans.engine(), runs_root()
+    sizes, engine, root = room.sizes(runs_root()), jobs.engine(), runs_root()
     manager = getattr(st.runtime.get_instance(), "_session_mgr", None)
     now = {
-        "scans_running": max(0, background.at_work() - waiting) if background is not None else 0,
-        "scans_waiting": waiting,
+        "scans_running": jobs.at_work(),
+        "scans_waiting": jobs.waiting(),
         "sessions": manager.num_active_sessions() if manager is not None else 0,
         "spark_up": engine is not None and engine.state == "ready",
         "runs_kept": len(sizes),
@@ -125,66 +118,13 @@ def gauges() -> tuple[Mapping[str, float], Mapping[str, int]]:
     return now, metrics.memory_of(os.getpid())
 
 
-class FirstPage:
-    """Gives the browser the place of its server, so that a deep link logs no error.
-
-    Streamlit's front end asks /anatomy/_stcore/health before /_stcore/health, since /anatomy may be a page or a base
-    path. The miss is a console error on every deep link. `window.__streamlit` is its own hook for it.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if (
-            scope["type"] != "http"
-            or scope["method"] != "GET"
-            or "text/html" not in Headers(scope=scope).get("accept", "")
-        ):
-            await self.app(scope, receive, send)
-            return
-        if (lost := stray(scope["path"])) is not None:
-            query = scope.get("query_string", b"").decode("latin-1")
-            where = urlencode({"missing": lost}) + (f"&{query}" if query else "")
-            await RedirectResponse(f"{base()}?{where}", 307)(scope, receive, send)
-            return
-        plain = [
-            (name, value) for name, value in scope["headers"] if name not in (b"accept-encoding", b"if-none-match")
-        ]
-        asked = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("lang", [None])[0]
-        kept = cookie_parser(Headers(scope=scope).get("cookie", "")).get(f"{COOKIE}lang")
-        lang = catalogue.lang_of(asked) or catalogue.lang_of(kept) or catalogue.ENGLISH
-        head: Message | None = None
-        body = b""
-
-        async def rewrite(message: Message) -> None:
-            nonlocal head, body
-            # A browser asks for its downloads like for a page: they go on as they come.
-            if message["type"] == "http.response.start" and is_page(message):
-                head = message
-                return
-            if message["type"] != "http.response.body" or head is None:
-                await send(message)
-                return
-            body += message.get("body", b"")
-            if message.get("more_body"):
-                return
-            headers = MutableHeaders(raw=list(head["headers"]))
-            body = with_base(body, base(), lang)
-            headers["content-length"] = str(len(body))
-            await send({**head, "headers": headers.raw})
-            await send({"type": "http.response.body", "body": body})
-
-        await self.app({**scope, "headers": plain}, receive, rewrite)
-
-
 class NoClearing:
     """Drops the message for which Streamlit empties the caches of everybody, with the limits of look-ups in them.
 
     No button of the console sends it.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: App) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -204,36 +144,17 @@ def clears(message: Message) -> bool:
         return False
 
 
-def is_page(start: Message) -> bool:
-    """Whether an answer that begins so is a page."""
-    return Headers(raw=start["headers"]).get("content-type", "").startswith("text/html")
-
-
 def base() -> str:
     """The address of the first page: `/`, or the path that the administrator serves the console under."""
     path = str(st.get_option("server.baseUrlPath") or "").strip("/")
     return f"/{path}/" if path else "/"
 
 
-def stray(path: str) -> str | None:
-    """The address that was asked for, if it is not one of the console's: Streamlit would open a dialog for it."""
+def addresses() -> Collection[str]:
+    """The pages of the console, and what Streamlit answers for a login."""
     from pages.parts import frame
 
-    asked = path.removeprefix(base().rstrip("/")).strip("/")
-    known = {address for rows in frame.GROUPS.values() for address, _, _ in rows}
-    if not asked or asked in known or asked in LOGIN or "_stcore" in asked or "." in asked.rpartition("/")[2]:
-        return None
-    return asked[:60]
-
-
-def with_base(page: bytes, path: str, lang: str) -> bytes:
-    """The first page with its server's address, its language and its name in it."""
-    path = json.dumps(f"/{path.strip('/')}").replace("<", "\\u003c")
-    script = f"<script>window.__streamlit={{BACKEND_BASE_URL:location.origin+{path}}}</script>"
-    page = page.replace(b"<head>", b"<head>" + script.encode(), 1)
-    page = page.replace(b"<title>Streamlit</title>", f"<title>{NAME}</title>".encode(), 1)
-    html = catalogue.words(lang)("lang.html")
-    return page.replace(b'<html lang="en">', f'<html lang="{html}">'.encode(), 1)
+    return {*LOGIN, *(address for rows in frame.GROUPS.values() for address, _, _ in rows)}
 
 
 def origins() -> Sequence[str]:
@@ -248,9 +169,9 @@ def hosts() -> Sequence[str]:
 
 
 MIDDLEWARE = [
-    Middleware(FrontDoor, origins, base, scans.engine, runs_root, gauges),
+    Middleware(FrontDoor, origins, base, jobs.engine, runs_root, gauges),
     Middleware(Gate, visitor.entrance, visitor.ended, visitor.claims_of, base, hosts, session.owners),
     Middleware(UploadBound, base, session.UPLOADS),
     Middleware(NoClearing),
-    Middleware(FirstPage),
+    Middleware(FirstPage, base, addresses, f"{COOKIE}lang"),
 ]

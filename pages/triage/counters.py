@@ -10,7 +10,7 @@ from idcore.findings.limits import CUT_COUNTER
 from idcore.html import tables
 from idcore.triage import sentences, strokes
 from idcore.triage.processes import process_key, sorted_processes
-from pages.parts import cache, scans
+from pages.parts import cache
 from pages.parts.charts import counters as charts
 from pages.parts.triage import filters, lines, opened, ranking, shared, time_range
 from pages.parts.view import view
@@ -85,7 +85,7 @@ small_print(
         "" if row["wraps_certain"] else words("counters.uncertain"),
         words("counters.cut_note") if found is None and (processes["layout"] == CUT_COUNTER).any() else "",
         words("counters.missing_note")
-        if part["missing"] and row["layout"] != CUT_COUNTER and scans.store_of(run) is None
+        if part["missing"] and row["layout"] != CUT_COUNTER and run.store is None
         else "",
         shared.cut(run, len(processes), words) if found is None else "",
         *shared.notes(run, shown),

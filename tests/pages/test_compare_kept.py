@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from idcore import jobs
 from idcore.catalogue import words
 from idcore.ids import Clock, identify
 from idcore.ids.describe import describe
@@ -190,7 +191,7 @@ def test_a_pasted_pair_has_a_run_of_its_own_that_a_link_opens(open_page: Open) -
 def test_an_input_that_was_not_scanned_can_be(
     open_page: Open, monkeypatch: pytest.MonkeyPatch, pair: tuple[str, str]
 ) -> None:
-    monkeypatch.setattr(scans, "ready", lambda: True)
+    monkeypatch.setattr(jobs, "ready", lambda: True)
     monkeypatch.setattr(scans, "launch", done_at_once)
     app = comparing(open_page, "\n".join(ids(1, range(5))), "\n".join(ids(1, range(3))))
     press(app, "Scan the first input")

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from idcore import jobs
 from idcore.catalogue import words
 from idcore.fate_list import MOST_IDS, background
 from idcore.fate_list.asking import Asking, Wanted
 from idcore.fate_list.sentences import progress_text
 from idcore.lookup import Answer, LookupService
 from idcore.runs import FATES, Run, Runs
-from pages.parts import live, scans
+from pages.parts import live
 from pages.parts.runs import fate_lists
 from tests.pages.test_compare import comparing
 from tests.pages.test_pages import press, shown
@@ -179,7 +180,7 @@ def test_lists_of_one_cluster_take_turns_and_a_list_that_nobody_keeps_goes(clust
     Slow.go_on.set()
     first.wait(20)
     assert first.run.state == "done" and not first.cancelling
-    assert scans.job_of(first.run) is first
+    assert jobs.of(first.run) is first
 
 
 def test_a_list_that_failed_is_tried_again_where_runs_are_listed(open_page: Open, cluster: Many) -> None:

@@ -10,10 +10,10 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from idcore import jobs
 from idcore import journey as journeys
 from idcore.catalogue import words
 from idcore.html import journeys as html
-from pages.parts import scans
 from pages.parts.messages import journey_report
 from tests.journey.test_journey import CHINA, MSG_ID, SHANGHAI, copies, everything, journey, printed_line, sent_line
 from tests.pages.conftest import RUN
@@ -239,7 +239,7 @@ def test_a_ticket_and_a_report_have_all_of_it_and_no_html_of_others(lang: str, m
 
 
 def test_an_unfinished_scan_gives_no_lines(open_page: Open, run: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scans, "locating", lambda *_, **__: None)
+    monkeypatch.setattr(jobs, "locating", lambda *_, **__: None)
     app = open_page("message", id=MSG_ID, run=run)
     assert not app.exception and words()("message.none_lines") in shown(app)
     app = open_page("message", id=MSG_ID, run="20200101-000000-aaaaaa")

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from idcore import jobs
 from idcore.catalogue import words
 from idcore.fate import Fact, Reason, Verdict
 from idcore.html import records
@@ -56,7 +57,7 @@ def test_every_record_of_a_folder_is_scanned_at_a_click(
     store: Path, open_store: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[tuple[list[str], str | None]] = []
-    monkeypatch.setattr(scans, "ready", lambda: True)
+    monkeypatch.setattr(jobs, "ready", lambda: True)
     monkeypatch.setattr(scans, "launch", lambda run, paths, dated, store, **_: begun.append((paths, store)))
     app = open_store()
     next(button for button in app.button if button.label == "Scan every record").click().run()

@@ -15,12 +15,12 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore import catalogue, times
+from idcore import catalogue, first_page, times
 from idcore.catalogue import en
 from idcore.catalogue.en import LENGTHS
 from idcore.intake import Source
 from idcore.scan.schemas import SCHEMAS
-from pages.parts import frame, serve
+from pages.parts import frame
 from pages.parts.ids import decode_session
 from tests.pages import example_run
 from tests.pages.conftest import make_run
@@ -489,7 +489,7 @@ def test_a_further_language_is_one_file(open_page: Open, tmp_path: Path, monkeyp
             assert not app.exception and "Dekodieren" in [link.proto.label for link in app.get("page_link")]
         (chosen,) = (group for group in app.get("button_group") if group.key == "pick_lang")
         assert "Deutsch" in str(chosen.proto)
-        assert serve.with_base(b'<html lang="en">', "", "de") == b'<html lang="en">'
+        assert first_page.with_base(b'<html lang="en">', "", "de") == b'<html lang="en">'
     finally:
         catalogue.languages.cache_clear()
         catalogue.words.cache_clear()

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore import allowed
+from idcore import allowed, jobs
 from idcore.catalogue import words
 from idcore.intake import Dating, Source
 from idcore.runs import COMPARE, Run, Runs
@@ -162,7 +162,7 @@ def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "logs"
     folder.mkdir()
     monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(folder))
-    monkeypatch.setattr(scans, "ready", lambda: True)
+    monkeypatch.setattr(jobs, "ready", lambda: True)
     monkeypatch.setattr(scans, "launch", done_at_once)
     return folder
 
@@ -255,7 +255,7 @@ def test_a_click_on_cancel_is_answered_at_once(
 ) -> None:
     make_run(tmp_path / "runs", state="running")
     job = Slow()
-    monkeypatch.setattr(scans, "job_of", lambda run: job)
+    monkeypatch.setattr(jobs, "of", lambda run: job)
     for page in ("runs", "findings"):
         job.cancelling = False
         app = open_page(page, run=RUN)
@@ -275,7 +275,7 @@ def held(app: AppTest) -> dict[str, Any]:
 def test_what_is_not_kept_goes_with_its_session(
     open_page: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(scans, "ready", lambda: True)
+    monkeypatch.setattr(jobs, "ready", lambda: True)
     monkeypatch.setattr(scans, "launch", done_at_once)
     app = open_page("decode")
     assert "everybody who opens this console can see it" in shown(app)
@@ -299,7 +299,7 @@ def test_what_is_not_kept_goes_with_its_session(
 def test_a_link_that_says_so_keeps_nothing_and_the_same_input_is_not_shared(
     open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scans, "ready", lambda: True)
+    monkeypatch.setattr(jobs, "ready", lambda: True)
     monkeypatch.setattr(scans, "launch", done_at_once)
     asked = "AC110001473C7D4991AD336AEA5703E0"
     first = open_page("decode", ids=asked, keep="no")
@@ -319,7 +319,7 @@ def test_a_job_that_is_not_wanted_any_more_deletes_its_folder(tmp_path: Path, mo
         job = background.start(run, [], background.ScanOptions(at=datetime(2026, 1, 1, tzinfo=UTC)))
         if when == "done":
             job.wait(10)
-        scans.discard(tmp_path, run.name, 10)
+        jobs.discard(tmp_path, run.name, 10)
         assert not run.path.exists(), when
 
 
@@ -336,7 +336,7 @@ def test_an_index_of_lines_that_is_made_while_its_run_is_deleted_leaves_nothing(
     run = Runs(tmp_path).create("a", kept=False)
 
     def locate(run: Run) -> None:
-        scans.discard(run.path.parent, run.name)
+        jobs.discard(run.path.parent, run.name)
         (run.path / "lines").mkdir(parents=True)
 
     monkeypatch.setattr(background, "locate", locate)

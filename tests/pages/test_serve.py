@@ -10,14 +10,15 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
+from idcore import first_page
 from pages.parts import serve
 
 
 def test_the_first_page_names_its_server_and_its_language() -> None:
     page = b'<!DOCTYPE html><html lang="en"><head><title>Streamlit</title></head></html>'
-    made = serve.with_base(page, "", "zh").decode()
+    made = first_page.with_base(page, "", "zh").decode()
     assert 'lang="zh-CN"' in made and 'BACKEND_BASE_URL:location.origin+"/"' in made and "Streamlit" not in made
-    assert "</script><b>" not in serve.with_base(page, "</script><b>", "en").decode()
+    assert "</script><b>" not in first_page.with_base(page, "</script><b>", "en").decode()
 
 
 @pytest.mark.parametrize("kind", ["text/html; charset=utf-8", "text/csv"])
@@ -37,7 +38,7 @@ def test_only_pages_are_held_back_and_downloads_pass_as_they_come(kind: str) -> 
 
     scope = {"type": "http", "method": "GET", "path": "/media/x.csv", "headers": [(b"accept", b"text/html,*/*")]}
     with ThreadPoolExecutor(1) as apart:  # a browser of the tests before may keep a loop running in this thread
-        apart.submit(asyncio.run, serve.FirstPage(app)(scope, receive, send)).result()
+        apart.submit(asyncio.run, first_page.FirstPage(app, serve.base, serve.addresses)(scope, receive, send)).result()
     bodies = [message["body"] for message in sent[1:]]
     assert sent[0]["type"] == "http.response.start"
     if kind == "text/csv":
@@ -60,7 +61,7 @@ def test_only_pages_are_held_back_and_downloads_pass_as_they_come(kind: str) -> 
     ],
 )
 def test_an_address_that_is_no_page_is_known_before_the_browser_asks(path: str, lost: str | None) -> None:
-    assert serve.stray(path) == lost
+    assert first_page.stray(path, serve.base(), serve.addresses()) == lost
 
 
 def test_nobody_empties_the_caches_of_everybody() -> None:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from idcore import jobs
 from idcore.decoding import Decoding
 from idcore.errors import CoreError
 from idcore.ids.clock import Clock
@@ -78,7 +79,7 @@ class DecodeSession(Decoding):
         if not self.sources and self.run is not None:
             runlist.again(self.run)
             return
-        if self.dated is None or not scans.ready():
+        if self.dated is None or not jobs.ready():
             return
         found = self.intake.found
         only = found[0].token.text if self.single else None

@@ -57,7 +57,7 @@ def lines_of(text: str, known: Sequence[Answer], run: Run | None, view: View) ->
 
     What the scan of a store has are records: those are read from the store, with their times.
     """
-    index = run_lines.ready(run, view) if run is not None and scans.store_of(run) is None else None
+    index = run_lines.ready(run, view) if run is not None and run.store is None else None
     if run is None or index is None:
         return None, 0
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from idcore import intake
+from idcore import intake, jobs
 from idcore.access import PERMISSIONS
 from idcore.allowed import BYTES_A_SECOND, Contents, contents
 from idcore.catalogue import Words
@@ -51,7 +51,7 @@ def uploads() -> None:
 
 def begin_uploads(files: Sequence[Any], words: Words) -> None:
     """Starts the scan of uploaded files."""
-    if not scans.ready():
+    if not jobs.ready():
         watch.no_engine(words)
         return
     dated = intake.Dating.of(view().clock())
@@ -117,7 +117,7 @@ def begin_folder(path: str, *, ask: bool = False, subscriptions: scans.Subscript
     place = _place_of(path, words)
     if place is None:
         return None
-    if not scans.ready():
+    if not jobs.ready():
         watch.no_engine(words)
         return None
     if ask and (place.contents.large or before(place.contents.digest) is not None):

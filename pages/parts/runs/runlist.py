@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from idcore import audit, retention
+from idcore import audit, jobs, retention
 from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.html import runs as html
@@ -289,7 +289,7 @@ def delete(names: Sequence[str]) -> None:
 
 def _stop(name: str) -> None:
     run = scans.store().own(name)
-    if not run.pinned and (job := scans.job_of(run)) is not None:
+    if not run.pinned and (job := jobs.of(run)) is not None:
         job.cancel()
 
 
@@ -298,7 +298,7 @@ def _delete(name: str) -> None:
     if run.pinned:
         return
     run_kind = run.kind
-    if (job := scans.job_of(run)) is not None:
+    if (job := jobs.of(run)) is not None:
         job.wait(10)
     scans.store().delete(run.name)
     audit.note("run_deleted", session.someone(), run=run.name, kind=run_kind)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
+from idcore import jobs
 from idcore.catalogue import Words
 from idcore.fate_list import sentences
 from idcore.reports.markup import tag
@@ -56,7 +57,7 @@ def offer(words: Words, again: Callable[[], None] | None, place: str) -> None:
 
 def ticking(run: Run, table: bool, place: str) -> None:
     """One look at the job; when it has ended, the whole page is drawn again."""
-    job = scans.job_of(run)
+    job = jobs.of(run)
     if job is not None and not job.cancelling:  # what was just clicked is answered at once
         job.wait(WAIT)
     if run.state not in ("new", "running"):
@@ -71,7 +72,7 @@ def ticking(run: Run, table: bool, place: str) -> None:
 def progress(run: Run, table: bool = False, *, key: str) -> None:
     """How far a scan or a list of IDs is, and a way to stop it; or that it is being stopped."""
     words = view().words
-    job = scans.job_of(run)
+    job = jobs.of(run)
     if job is None:
         st.caption(words("scan.elsewhere"))
         return
@@ -90,7 +91,7 @@ def progress(run: Run, table: bool = False, *, key: str) -> None:
 def _scan(now: Progress, words: Words, table: bool) -> tuple[float, str]:
     """Bytes, rate, ids and time left of a scan; before it reads, what it waits for."""
     if now.place or now.state == "waiting" or not now.bytes_total:
-        engine = scans.engine()
+        engine = jobs.engine()
         starting = engine.seconds if engine is not None and engine.state == "starting" else None
         return 0.0, run_texts.waiting_text(now.place, starting, words) + (words("scan.table") if table else "")
     text = run_texts.progress_text(now.bytes_done, now.bytes_total, now.ids, now.seconds, now.seconds_left, words)
@@ -100,7 +101,7 @@ def _scan(now: Progress, words: Words, table: bool) -> tuple[float, str]:
 
 def no_engine(words: Words) -> None:
     """Charts need Spark, and Spark needs Java: what is missing, and how to get it."""
-    engine = scans.engine()
+    engine = jobs.engine()
     if engine is None:
         st.info(words("scan.no_spark"), icon=":material/info:")
     elif engine.state == "no_java" and engine.error is not None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from idcore import intake
+from idcore import intake, jobs
 from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.html import compared as html
@@ -214,7 +214,7 @@ def is_whole(here: Asked, words: Words) -> bool:
             key = "compare.nothing"
             if name:
                 run = scans.store().open(name)
-                key = "compare.not_kept" if scans.store_of(run) is None else "compare.not_text"
+                key = "compare.not_kept" if run.store is None else "compare.not_text"
             st.warning(words(key, side=words(f"compare.the_{side}")), icon=":material/info:")
             return False
     return True
@@ -298,7 +298,7 @@ def offer_fates(found: Compared) -> None:
 def offer_scans(run: Run, words: Words) -> None:
     """An input that is not of a scan has no lines to lead to: a button scans it."""
     sides = [side for side, name in zip(SIDES, run.options["of"], strict=True) if not name]
-    if not sides or not scans.ready() or not scans.is_own(run):
+    if not sides or not jobs.ready() or not scans.is_own(run):
         return
     named = {side: words(f"compare.the_{side}") for side in sides}
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):

@@ -9,6 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from idcore import jobs
 from idcore.findings.registry import RULES
 from idcore.html import findings as html
 from idcore.reports.markup import Html, fact_list, link
@@ -18,7 +19,7 @@ from idcore.triage.finding_lines import LogLines, lines_before
 from idcore.triage.finding_rows import Kind, Row, evidence_of, onward, subject_process, tokens
 from idcore.triage.processes import process_key
 from idcore.triage.time_range import ALL_TIMES, ANY_TIME, TimeRange
-from pages.parts import cache, scans
+from pages.parts import cache
 from pages.parts.browser import copy_button
 from pages.parts.charts import findings as charts
 from pages.parts.triage import filters, shared
@@ -77,9 +78,9 @@ def proof(row: Row, run: Run, view: View, key: str, in_range: TimeRange = ALL_TI
     if shown:
         st.caption(label)
         st.code(shown, language=None, wrap_lines=True)
-    elif scans.ready() and tokens(evidence) and scans.store_of(run) is None:
+    elif jobs.ready() and tokens(evidence) and run.store is None:
         run_lines.preview(run, view, {"finding": key})
-    elif (folder := scans.store_of(run)) is not None and evidence.get("ids"):
+    elif (folder := run.store) is not None and evidence.get("ids"):
         show_html(html.in_store(evidence["ids"][: lines.MOST_LINES], folder, view))
     elif evidence.get("ids"):
         st.caption(words("findings.no_lines"))

@@ -21,7 +21,7 @@ from idcore.triage import time_range as ranges
 from idcore.triage.fates import Asked, Heat
 from idcore.triage.time_range import ALL_TIMES, TimeRange
 from idcore.triage.undelivered import ORDERS, Listed
-from pages.parts import browser, cache, scans
+from pages.parts import browser, cache
 from pages.parts.charts import fate as charts
 from pages.parts.charts.producers import step_text
 from pages.parts.triage import filters, lines, time_range
@@ -39,7 +39,7 @@ def ready_or_stop(run: Run, view: View) -> None:
     if run.has("fates") and cache.rows(run, "fates"):
         return
     state(run, view)
-    store = scans.store_of(run)
+    store = run.store
     key = "none_groups" if run.has("fates") else "none_logs" if store is None else "none_older"
     empty(view.words(f"fate.{key}"))
     page_link("store", view.words("fate.to_store"), icon=":material/arrow_forward:", store=store)
@@ -199,7 +199,7 @@ def messages(asked: Asked, lacking: int, run: Run, view: View) -> None:
 
 def _page(found: Listed, run: Run, view: View) -> None:
     """A page of them, each with the ways to its journey and its record; the whole list to take away."""
-    place = {"run": run.name, "store": scans.store_of(run)}
+    place = {"run": run.name, "store": run.store}
     if run.kind == FATES:
         place = {"cluster": run.options["cluster"]}
     pages = max(1, -(-len(found) // PAGE))

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from idcore import jobs
 from idcore.errors import CoreError
 from idcore.html import lines as html
 from idcore.ids.identify import identify_alone
@@ -42,7 +43,7 @@ def ready(run: Run, view: View) -> Index | None:
     found = cache.lines(run)
     if found is not None:
         return found
-    going = scans.locating(run)
+    going = jobs.locating(run)
     if going is None:
         show_html(tag("p", view.words("lines.no_engine"), class_="mq-warning mq-note"))
         return None
@@ -51,7 +52,7 @@ def ready(run: Run, view: View) -> Index | None:
             reason = problems.said(going.problem, view.words)
             st.error(view.words("lines.failed", reason=reason), icon=":material/error:")
             if st.button(view.words("scan.again"), key="lines-again"):
-                scans.locating(run, again=True)
+                jobs.locating(run, again=True)
                 st.rerun()
             return None
         return cache.lines(run)
@@ -68,7 +69,7 @@ def ready_or_stop(run: Run, view: View) -> Index:
 
 
 def _waiting(run: Run, view: View) -> None:
-    going = scans.locating(run)
+    going = jobs.locating(run)
     if going is None or going.wait(LOOK / 2):
         st.rerun()
     st.status(view.words("lines.making"), state="running")

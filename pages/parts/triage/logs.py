@@ -16,7 +16,7 @@ from idcore.runs import Run
 from idcore.triage import broker_logs
 from idcore.triage.broker_logs import Piece, Retention
 from idcore.triage.time_range import TimeRange
-from pages.parts import cache, scans
+from pages.parts import cache
 from pages.parts.charts import brokers as charts
 from pages.parts.triage import filters, time_range
 from pages.parts.triage import lines as run_lines
@@ -115,6 +115,6 @@ def ask(logs: dict[str, growth.Log], kept: Retention, view: View) -> None:
 
 def notes(run: Run, logs: dict[str, growth.Log], kept: Retention, view: View) -> list[str]:
     """What a cell of a log is, and what the growth rests on."""
-    of_store = scans.store_of(run) is not None
+    of_store = run.store is not None
     largest = int(cache.frame(run, "files")["bytes"].max()) if of_store else growth.SEGMENT
     return broker_logs.notes(logs, kept, of_store, largest, view, view.now())

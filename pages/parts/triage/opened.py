@@ -64,7 +64,7 @@ def line(run: Run, page: str, words: Words) -> None:
         # The ways on are one row of their own: where the facts leave no room, all of them wrap.
         ways = st.container(horizontal=True, width="content", gap="small", vertical_alignment="center")
     with ways:
-        if (folder := scans.store_of(run)) is not None:
+        if (folder := run.store) is not None:
             page_link("store", words("run.store_page"), icon=":material/folder_open:", store=folder)
         with st.popover(words("run.switch"), type="tertiary", icon=":material/swap_horiz:"):
             others = {

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
+from idcore import jobs
 from idcore.errors import CoreError
 from idcore.occurrences.index import Index
 from idcore.reports.markdown import escaped
@@ -18,7 +19,7 @@ from idcore.triage import activity as steps
 from idcore.triage import in_range, sentences
 from idcore.triage import time_range as core
 from idcore.triage.time_range import ALL_TIMES, FROM, TO, TimeRange
-from pages.parts import cache, scans
+from pages.parts import cache
 from pages.parts.charts import registry
 from pages.parts.charts import timeline as charts
 from pages.parts.charts.registry import Tables
@@ -85,7 +86,7 @@ def index_of(run: Run, shown: View, *, make: bool) -> Index | None:
     if found is not None or not make:
         return found
     if key not in st.session_state:
-        st.session_state[key] = scans.locating(run)
+        st.session_state[key] = jobs.locating(run)
     going: Locating | None = st.session_state[key]
     if going is not None and not going.wait(lines.WAIT):
         st.fragment(_waiting, run_every=lines.LOOK)(going, shown)

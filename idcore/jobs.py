@@ -1,0 +1,142 @@
+"""What this server does in the background for runs: found by the run, begun where Spark is, ended with their sessions.
+
+A run that is not kept is held by sessions. With the last of them it goes, and its job is stopped. Visitors are left to others.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+import weakref
+from collections.abc import Collection
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from idcore import limits, room
+from idcore.runs import FATES, Run, RunError, Runs, runs_root
+
+if TYPE_CHECKING:
+    from idcore.fate_list.background import Job as ListJob
+    from idcore.spark.background import Job, Locating
+    from idcore.spark.session import Status
+
+
+def engine() -> Status | None:
+    """How far Spark is; None where this installation has no Spark at all."""
+    if importlib.util.find_spec("pyspark") is None:
+        return None
+    from idcore.spark import session
+
+    return session.status()
+
+
+def warm_up() -> None:
+    """Begins to start Spark, once; without Java or without Spark nothing happens."""
+    swept(str(runs_root()))
+    if os.environ.get("IDCORE_NO_SPARK") or importlib.util.find_spec("pyspark") is None:
+        return
+    from idcore.spark import session
+
+    session.start_in_background()
+
+
+def ready() -> bool:
+    """Whether a scan can begin (it waits for Spark by itself)."""
+    found = engine()
+    return not os.environ.get("IDCORE_NO_SPARK") and found is not None and found.state in ("idle", "starting", "ready")
+
+
+@cache
+def swept(root: str) -> int:
+    """Once for a server: what an earlier one was not to keep and could not delete."""
+    return Runs(Path(root)).sweep()
+
+
+def of(run: Run) -> Job | ListJob | None:
+    """The running or finished job of this server for a scan, or for a list of IDs."""
+    if _kind_of(run) == FATES:
+        from idcore.fate_list import background as lists
+
+        return lists.find(run.name)
+    if importlib.util.find_spec("pyspark") is None:
+        return None
+    from idcore.spark import background
+
+    return background.find(run.name)
+
+
+def _kind_of(run: Run) -> str | None:
+    """Of a run that may be gone; asked without a visitor too, where a session ends."""
+    try:
+        return run.kind
+    except RunError:
+        return None
+
+
+def locating(run: Run, again: bool = False) -> Locating | None:
+    """The search for the lines of a finished run, begun where it is not going on; None where scans cannot run here."""
+    if not ready():
+        return None
+    from idcore.spark import background
+
+    return background.locating(run, again)
+
+
+def waiting() -> int:
+    """How many scans wait for their turn."""
+    turns = sys.modules.get("idcore.spark.turns")
+    return turns.waiting() if turns is not None else 0
+
+
+def at_work() -> int:
+    """How many scans are being done."""
+    background = sys.modules.get("idcore.spark.background")
+    return max(0, background.at_work() - waiting()) if background is not None else 0
+
+
+def admit(root: Path, begun: Collection[str], owned: Collection[str], more: int) -> None:
+    """CoreError where there is no room for one more run, of `more` bytes, of who began some here and owns others."""
+    here = [job for name in begun if (job := of(Run(root / name))) is not None and not job.ended]
+    if limits.exceeds("scans_of_one", len(here) + 1):
+        raise limits.met("scans_of_one", len(here))
+    if "idcore.spark.turns" in sys.modules and limits.exceeds("queue", (queued := waiting()) + 1):
+        raise limits.met("queue", queued)
+    room.refuse_too_much(root, more, {*begun, *owned})
+
+
+# ---- runs that are not kept
+
+
+class Hold:
+    """What sessions have of a run that is not kept: with the last of them it goes, and so does the run."""
+
+
+_holds: weakref.WeakValueDictionary[str, Hold] = weakref.WeakValueDictionary()
+
+
+def hold(name: str) -> Hold:
+    """What a session is to have as long as it has the run."""
+    found = _holds.get(name)
+    if found is None:
+        found = _holds[name] = Hold()
+        weakref.finalize(found, discard, runs_root(), name).atexit = False
+    return found
+
+
+def discard_all() -> None:
+    """The end of the server: no session has anything any more."""
+    for name in list(_holds):
+        discard(runs_root(), name, 5)
+
+
+def discard(root: Path, name: str, seconds: float = 0) -> None:
+    """Deletes a run that was not to be kept; one at work is stopped, and deletes itself when it has."""
+    job = of(Run(root / name))
+    if job is None:
+        shutil.rmtree(root / name, ignore_errors=True)
+        return
+    job.discard()
+    job.wait(seconds)
