@@ -1,6 +1,6 @@
 """What this server does in the background for runs: found by the run, begun where Spark is, ended with their sessions.
 
-A run that is not kept is held by sessions. With the last of them it goes, and its job is stopped. Visitors are left to others.
+A run that is not kept is held by sessions. With the last of them it goes, and its job is stopped. Uses no page.
 """
 
 from __future__ import annotations

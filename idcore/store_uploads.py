@@ -6,10 +6,14 @@ What is unpacked stays below its folder, is bounded, and takes no room where it 
 from __future__ import annotations
 
 import re
+import secrets
 import tarfile
+import tempfile
+import weakref
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from os import SEEK_CUR, SEEK_END
 from pathlib import Path, PurePosixPath
@@ -39,6 +43,40 @@ class _Member(NamedTuple):
 
 def _silent(name: str, done: int, total: int) -> None:
     """Nobody waits."""
+
+
+@dataclass(weakref_slot=True, slots=True)
+class Kept:
+    """What came of some uploads: their stores by a name each, and what is wrong with the others.
+
+    An address names it by its token. Sessions hold it; with the last of them its folder is deleted.
+    """
+
+    key: list[str]
+    place: tempfile.TemporaryDirectory[str]
+    stores: dict[str, Path]
+    problems: list[CoreError]
+    names: list[str]
+    owner: str | None
+    token: str = field(default_factory=lambda: secrets.token_hex(16))
+
+
+_kept: weakref.WeakValueDictionary[str, Kept] = weakref.WeakValueDictionary()
+
+
+def keep(key: list[str], uploaded: Sequence[Any], owner: str | None, words: Words, moved: Moved = _silent) -> Kept:
+    """Lays uploads out in a folder that is there as long as somebody has what this gives."""
+    place = tempfile.TemporaryDirectory(prefix="idcore-store-", ignore_cleanup_errors=True)
+    stores, problems = laid_out(uploaded, Path(place.name), words, moved)
+    kept = Kept(key, place, stores, problems, [file.name for file in uploaded], owner)
+    _kept[kept.token] = kept
+    return kept
+
+
+def held(token: str, owner: str | None) -> Kept | None:
+    """The uploads that an address names; None where they are gone, or another's."""
+    found = _kept.get(token)
+    return found if found is not None and found.owner == owner else None
 
 
 def laid_out(

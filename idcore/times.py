@@ -41,6 +41,11 @@ def aware(moment: datetime) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
+def local(moment: datetime, zone: tzinfo) -> datetime:
+    """An instant as the reader's wall clock."""
+    return moment.astimezone(zone).replace(tzinfo=None)
+
+
 def full(moment: datetime | None, zone: tzinfo) -> str:
     """`2026-11-21 09:50:13.373 +08:00`."""
     if moment is None or moment != moment:

@@ -1,6 +1,7 @@
 """What each role of the console and its reports is coloured with: read from .streamlit/config.toml. Draws nothing."""
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -87,6 +88,30 @@ def palette(theme: Theme) -> Palette:
         scale=tuple(options["chartSequentialColors"]),
         levels={level: options["chartDivergingColors"][place] for level, place in LEVELS.items()},
     )
+
+
+def series_colour(palette: Palette, place: int) -> str:
+    """The colour of the place-th host, broker or track, by first appearance."""
+    return palette.series[place % len(palette.series)]
+
+
+def colours_of(addresses: Sequence[str], palette: Palette) -> dict[str, str]:
+    """A colour for each broker, the same wherever it is drawn; in the order of addresses, not of today's sizes.
+
+    More brokers than colours all have one: two brokers of one colour among others would look related.
+    """
+    alone = len(addresses) <= len(palette.series)
+    return {
+        address: series_colour(palette, place) if alone else palette.roles["broker"]
+        for place, address in enumerate(sorted(addresses))
+    }
+
+
+def tint(colour: str, alpha: float) -> str:
+    """A colour of the theme, made see-through."""
+    value = colour.lstrip("#")
+    red, green, blue = (int(value[place : place + 2], 16) for place in (0, 2, 4))
+    return f"rgba({red},{green},{blue},{alpha:g})"
 
 
 def dark_colours() -> dict[str, str]:

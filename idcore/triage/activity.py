@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import tzinfo
 from typing import NamedTuple
 
 import pandas as pd
@@ -16,6 +17,16 @@ MINUTE = pd.Timedelta(minutes=1)
 _SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30)
 _MINUTES = (1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720, 1440, 2880, 10080)
 _LONGEST = 43200
+
+
+def wall_clock(moments: pd.Series, zone: tzinfo) -> pd.Series:
+    """Instants as the reader's wall clock: Plotly's axes have no zones."""
+    return moments.dt.tz_convert(zone).dt.tz_localize(None) if len(moments) else moments
+
+
+def step_text(step: pd.Timedelta, words: Words) -> str:
+    """`5 minutes`, `2 s`."""
+    return words.count("minute", step // MINUTE) if step >= MINUTE else words.duration(step.total_seconds())
 
 
 def top_hosts(hosts: pd.DataFrame, measure: str, limit: int = TOP) -> tuple[pd.DataFrame, pd.DataFrame]:

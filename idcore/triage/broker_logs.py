@@ -45,6 +45,14 @@ def _whole(value: Any, least: int, most: int, usual: int) -> int:
     return int(value) if str(value).isdecimal() and least <= int(value) <= most else usual
 
 
+class Marks(NamedTuple):
+    """What is marked in a log: where the part begins that is still kept, and the offsets of the time range in sight."""
+
+    kept_from: int | None = None
+    hours: int = 72
+    within: tuple[int, int] | None = None
+
+
 def logs_of(rows: pd.DataFrame) -> dict[str, growth.Log]:
     """The log of each broker that has dated lines."""
     made = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from idcore.html import stores as html
+from idcore.store import StoreFolder
 from pages.parts import problems
 from pages.parts.messages import browse, stores
 from pages.parts.view import view
@@ -18,7 +19,7 @@ if folder is None:
     said(words("store.lead"))
     small_print([words("store.read_only")])
     st.stop()
-with problems.caught(), stores.opened(folder) as store:
+with problems.caught(), StoreFolder(folder) as store:
     overview = store.overview()
     said(html.sentence(overview, shown))
     stores.scan(words)

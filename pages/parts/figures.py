@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, tzinfo
 from typing import Any
 
 import pandas as pd
@@ -149,28 +148,6 @@ DATES = [
     {"dtickrange": [86_400_000, "M1"], "value": "%m-%d\n%Y"},
     {"dtickrange": ["M1", None], "value": "%Y-%m"},
 ]
-
-
-def series_colour(palette: Palette, place: int) -> str:
-    """The colour of the place-th host, broker or track, by first appearance."""
-    return palette.series[place % len(palette.series)]
-
-
-def tint(colour: str, alpha: float) -> str:
-    """A colour of the theme, made see-through."""
-    value = colour.lstrip("#")
-    red, green, blue = (int(value[place : place + 2], 16) for place in (0, 2, 4))
-    return f"rgba({red},{green},{blue},{alpha:g})"
-
-
-def local(moment: datetime, zone: tzinfo) -> datetime:
-    """An instant as the reader's wall clock."""
-    return moment.astimezone(zone).replace(tzinfo=None)
-
-
-def wall_clock(moments: pd.Series, zone: tzinfo) -> pd.Series:
-    """Instants as the reader's wall clock: Plotly's axes have no zones."""
-    return moments.dt.tz_convert(zone).dt.tz_localize(None) if len(moments) else moments
 
 
 def clock_title(moments: pd.Series, view: View) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from base64 import b64encode
 from pathlib import Path
 
@@ -21,18 +20,8 @@ from pages.parts.view import View, browser_zone, link_params, remember, remember
 PAGES = Path(__file__).resolve().parents[1]
 # In the page itself: a file of the server needs a login, and without an icon Streamlit asks another site for one.
 ICON = "data:image/png;base64," + b64encode(Path(__file__).with_name("icon.png").read_bytes()).decode()
+OWN_TEXTS = ("upload", "limit", "enter")  # that the style puts over those of Streamlit
 STYLE = (Path(__file__).with_name("style.css")).read_text(encoding="utf-8")
-
-# Streamlit writes English next to its own controls, and "1GB" for 1 GiB: these texts of ours are put over its own.
-OWN_TEXTS = """
-[data-testid="stFileUploaderDropzone"] button p { font-size: 0; }
-[data-testid="stFileUploaderDropzone"] button p::after { content: UPLOAD; font-size: 0.875rem; }
-[data-testid="stFileUploaderDropzoneInstructions"] { font-size: 0; }
-[data-testid="stFileUploaderDropzoneInstructions"] * { font-size: 0; visibility: hidden; }
-[data-testid="stFileUploaderDropzoneInstructions"]::after { content: LIMIT; font-size: 0.875rem; }
-[data-testid="InputInstructions"], [data-testid="InputInstructions"] * { font-size: 0; }
-[data-testid="InputInstructions"]::after { content: ENTER; font-size: 0.75rem; }
-"""
 
 # Group -> pages: address, script, icon. An address is a contract; the words come from text.
 GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
@@ -81,11 +70,8 @@ def draw_frame() -> None:
     made, here = pages(words), visitor.current()
     # Streamlit shows its menu, and with it the switch of themes that ours operates, only where an app adds an item.
     st.set_page_config(page_icon=ICON, layout="wide", menu_items={"About": words("name")})
-    texts = {
-        name: json.dumps(words(f"frame.{name.lower()}"), ensure_ascii=False) for name in ("UPLOAD", "LIMIT", "ENTER")
-    }
-    own_texts = re.sub("UPLOAD|LIMIT|ENTER", lambda found: texts[found[0]], OWN_TEXTS)
-    st.html(f"<style>:root{{{roles.css_variables()}}}{STYLE}{roles.css_fields()}{own_texts}</style>")
+    texts = (f"--text-{name}:{json.dumps(words(f'frame.{name}'), ensure_ascii=False)};" for name in OWN_TEXTS)
+    st.html(f"<style>:root{{{roles.css_variables()}{''.join(texts)}}}{STYLE}{roles.css_fields()}</style>")
     current = st.navigation(list(made.values()), position="hidden")
     address = next(name for name, page in made.items() if page is current)
     if not here.roles:  # nothing of the page, its title and the sidebar

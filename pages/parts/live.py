@@ -1,4 +1,4 @@
-"""The clusters that a reader may ask: one source of each for all readers, and who asks. Dials nobody."""
+"""The clusters that a reader may ask: one source of each for all readers. Dials nobody."""
 
 from __future__ import annotations
 
@@ -45,8 +45,3 @@ def source_of(offer: Offer) -> Source:
     """The source of an offer, opened once; without bodies for a reader who may not see them."""
     source = _source(offer.key, offer)
     return source if visitor.current().may("bodies") else WithoutBodies(source)
-
-
-def user() -> str:
-    """Who asks, for the limit and the audit log: the login if there is one, else the address."""
-    return str(visitor.current().name or st.context.ip_address or "local")

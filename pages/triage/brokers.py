@@ -6,6 +6,7 @@ import streamlit as st
 
 from idcore.html import broker_logs as html
 from idcore.html import tables
+from idcore.reports.roles import colours_of
 from idcore.sources.record_lines import MOST_TAGS
 from idcore.triage import broker_logs, sentences
 from pages.parts import cache
@@ -29,7 +30,7 @@ if brokers.empty:
     st.info(words("brokers.none"), icon=":material/info:")
     small_print(shared.notes(run, shown))
     st.stop()
-colours = charts.colours_of(brokers["address"].tolist(), shown.palette)
+colours = colours_of(brokers["address"].tolist(), shown.palette)
 known, within = brokers["address"].tolist(), time_range.bar(run, shown)
 dated = broker_logs.logs_of(growth)
 parts = {address: part for address, log in dated.items() if (part := broker_logs.in_range(log, within))}
@@ -66,7 +67,7 @@ for row in page_of(some, "brokers_page", SHOWN)[0].to_dict("records"):
     show_html(html.head(row, total, rate, colours[address], shown, run.name, within))
     log = dated.get(address)
     framed = broker_logs.offsets_in(log, within) if found is None else None
-    marks = charts.Marks(broker_logs.kept_from(log, cut), kept.hours, framed)
+    marks = broker_logs.Marks(broker_logs.kept_from(log, cut), kept.hours, framed)
     figure = charts.log(mine, bins, shown, colours[address], marks)
     alt, below = broker_logs.log_alt(row, mine, words), html.ends(mine, words)
     state = chart(figure, alt, lambda bins=bins: bins, f"log-{address}", select=True, below=below)  # type: ignore[misc]

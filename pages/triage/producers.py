@@ -7,7 +7,7 @@ import streamlit as st
 from idcore.findings.limits import CUT_COUNTER
 from idcore.html import tables
 from idcore.triage import sentences
-from idcore.triage.activity import TOP, binned, top_hosts
+from idcore.triage.activity import TOP, binned, step_text, top_hosts
 from idcore.triage.processes import sorted_processes
 from pages.parts import cache
 from pages.parts.charts import producers as charts
@@ -75,7 +75,10 @@ if not activity.empty and not small:
     st.header(words("producers.over_time"), anchor=False)
     grid, step = binned(activity, [host for host in order if host in set(activity["host"])], least)
     heat = charts.heat(grid, step, shown, in_range)
-    alt, brush = words("producers.alt_time", step=charts.step_text(step, words)), time_range.brush(in_range, shown.zone)
+    alt, brush = (
+        words("producers.alt_time", step=step_text(step, words)),
+        time_range.brush(in_range, shown.zone),
+    )
     cell = chart(heat, alt, lambda: activity, "activity", select=True, brush=brush)
     if marked := filters.picked(cell):
         lines.clicked(run, shown, marked)

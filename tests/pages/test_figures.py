@@ -183,7 +183,7 @@ def test_the_name_of_what_is_too_old_lies_inside_the_picture(share: float) -> No
     mine = TABLES["segments"][TABLES["segments"]["address"] == address]
     bins = TABLES["distribution"][TABLES["distribution"]["address"] == address]
     edge = int((412 + 8 * share) * (1 << 30))
-    figure = brokers.log(mine, bins, reader(), LIGHT.series[0], brokers.Marks(edge, 48))
+    figure = brokers.log(mine, bins, reader(), LIGHT.series[0], broker_logs.Marks(edge, 48))
     (note,) = figure.layout.annotations
     assert "older than 48 h" in note.text
     assert note.xanchor == ("right" if share > 0.3 else "left"), "where there is room for it"
@@ -191,8 +191,8 @@ def test_the_name_of_what_is_too_old_lies_inside_the_picture(share: float) -> No
 
 def test_a_broker_has_one_colour_wherever_it_is_drawn() -> None:
     names = TABLES["brokers"]["address"].tolist()
-    colours = brokers.colours_of(names, LIGHT)
-    assert colours == brokers.colours_of(names[::-1], LIGHT) and len(set(colours.values())) == len(names)
+    colours = roles.colours_of(names, LIGHT)
+    assert colours == roles.colours_of(names[::-1], LIGHT) and len(set(colours.values())) == len(names)
     drawn, _ = brokers.growth(broker_logs.logs_of(TABLES["growth"]), colours, reader())
     assert {trace.name: trace.line.color for trace in drawn.data} == colours
     bars = brokers.totals(TABLES["brokers"], reader()).data[0]
@@ -232,7 +232,7 @@ def test_every_figure_is_drawn_in_either_theme(theme: roles.Theme) -> None:
         brokers.totals(TABLES["brokers"], reader(theme=theme)),
         brokers.growth(
             broker_logs.logs_of(TABLES["growth"]),
-            brokers.colours_of(TABLES["brokers"]["address"].tolist(), palette),
+            roles.colours_of(TABLES["brokers"]["address"].tolist(), palette),
             reader(theme=theme),
         )[0],
         counters.small(points(0), reader(theme=theme))[0],
@@ -275,7 +275,7 @@ def test_one_role_has_one_colour(theme: roles.Theme) -> None:
 
 
 def test_a_colour_keeps_its_place_in_the_series() -> None:
-    assert figures.series_colour(LIGHT, 0) == figures.series_colour(LIGHT, len(LIGHT.series))
+    assert roles.series_colour(LIGHT, 0) == roles.series_colour(LIGHT, len(LIGHT.series))
 
 
 @pytest.mark.parametrize(("page", "lang"), [("producers", "en"), ("brokers", "zh")])

@@ -196,7 +196,7 @@ def many(brokers: int) -> list[str]:
 
 def test_the_legend_hides_both_lines_of_a_broker_and_no_colour_is_alone(tmp_path: Path) -> None:
     found = broker_logs.logs_of(frames(many(3), tmp_path)["growth"])
-    figure, _ = charts.growth(found, charts.colours_of(list(found), LIGHT), reader())
+    figure, _ = charts.growth(found, roles.colours_of(list(found), LIGHT), reader())
     assert figure.layout.showlegend and len(figure.data) == 6
     groups: dict[str, list[Any]] = {trace.legendgroup: [] for trace in figure.data}
     for trace in figure.data:
@@ -209,7 +209,7 @@ def test_the_legend_hides_both_lines_of_a_broker_and_no_colour_is_alone(tmp_path
 
 def test_many_brokers_have_a_row_each_with_its_name_and_its_highest_speed(tmp_path: Path) -> None:
     found = broker_logs.logs_of(frames(many(24), tmp_path)["growth"])
-    colours = charts.colours_of(list(found), LIGHT)
+    colours = roles.colours_of(list(found), LIGHT)
     assert len(set(colours.values())) == 1, "no two brokers of many have a colour in common by chance"
     figure, _ = charts.growth(found, colours, reader())
     assert len(figure.data) == 24 and not figure.layout.showlegend

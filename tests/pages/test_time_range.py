@@ -341,7 +341,7 @@ def test_cells_are_seconds_where_the_log_is_short_and_hold_what_the_range_has(in
     cell = next(trace for trace in figure.data if trace.name == "cells")
     picked = filters.picked({"selection": {"points": [{"customdata": cell.customdata[0]}], "box": []}})
     assert picked == {"host": "10.42.3.17", "from": BEGIN, "to": "2026-11-20T01:55:01.000Z"}
-    assert producers.step_text(step, WORDS) == "1 s"
+    assert activity.step_text(step, WORDS) == "1 s"
 
 
 def test_without_an_index_hosts_are_of_the_minutes_that_the_range_touches(tmp_path: Path) -> None:

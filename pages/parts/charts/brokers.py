@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 import pandas as pd
 import plotly.graph_objects as go
 
 from idcore.growth import MINUTE, Log, points
 from idcore.growth import speeds as speeds_of
-from idcore.reports.roles import Palette
-from idcore.triage.activity import step_minutes
-from idcore.triage.broker_logs import GIB, Piece, cell_text, cells, file_of, rate_text, rate_unit, unit_of
+from idcore.reports.roles import Palette, colours_of, tint
+from idcore.times import local
+from idcore.triage.activity import step_minutes, wall_clock
+from idcore.triage.broker_logs import GIB, Marks, Piece, cell_text, cells, file_of, rate_text, rate_unit, unit_of
 from idcore.triage.line_filter import pick
 from idcore.triage.time_range import TimeRange
 from pages.parts.figures import (
@@ -22,16 +22,12 @@ from pages.parts.figures import (
     axis,
     band,
     clock_title,
-    local,
     lying_bars,
     note,
     paper,
     rows_axis,
-    series_colour,
-    tint,
     titled,
     two_rows,
-    wall_clock,
 )
 from pages.parts.view import View
 
@@ -43,26 +39,6 @@ ROW = 40  # pixels
 FEW = 20  # points of a log that are marked
 Step = tuple[datetime, datetime, float]
 DASHES = ("solid", "dash", "dot", "dashdot")  # of logs that share their axes: not by colour alone
-
-
-class Marks(NamedTuple):
-    """What is marked in a log: where the part begins that is still kept, and the offsets of the time range in sight."""
-
-    kept_from: int | None = None
-    hours: int = 72
-    within: tuple[int, int] | None = None
-
-
-def colours_of(addresses: Sequence[str], palette: Palette) -> dict[str, str]:
-    """A colour for each broker, the same wherever it is drawn; in the order of addresses, not of today's sizes.
-
-    More brokers than colours all have one: two brokers of one colour among others would look related.
-    """
-    alone = len(addresses) <= len(palette.series)
-    return {
-        address: series_colour(palette, place) if alone else palette.roles["broker"]
-        for place, address in enumerate(sorted(addresses))
-    }
 
 
 def log(

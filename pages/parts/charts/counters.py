@@ -10,24 +10,14 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from idcore.catalogue import Words
+from idcore.reports.roles import series_colour, tint
+from idcore.times import local
+from idcore.triage.activity import wall_clock
 from idcore.triage.line_filter import pick
 from idcore.triage.processes import process_key, rate_text
 from idcore.triage.strokes import TURN, Strokes, bands, clipped, extremes, labelled, strokes
 from idcore.triage.time_range import ALL_TIMES, TimeRange, at, between
-from pages.parts.figures import (
-    DATES,
-    axis,
-    band,
-    clock_title,
-    local,
-    note,
-    paper,
-    series_colour,
-    tint,
-    titled,
-    two_rows,
-    wall_clock,
-)
+from pages.parts.figures import DATES, axis, band, clock_title, note, paper, titled, two_rows
 from pages.parts.view import View
 
 TOP = TURN - 1

@@ -12,12 +12,13 @@ from idcore.fate.levels import NAMES, SIGNS
 from idcore.reports.markup import esc
 from idcore.reports.roles import Palette
 from idcore.triage import heat_cells
+from idcore.triage.activity import step_text, wall_clock
 from idcore.triage.failures import LED_TO
 from idcore.triage.fates import Heat
 from idcore.triage.time_range import TimeRange
 from pages.parts.charts import timeline
-from pages.parts.charts.producers import FEW, step_text
-from pages.parts.figures import DATES, axis, cells, clock_title, heat_strip, paper, rows_axis, wall_clock
+from pages.parts.charts.producers import FEW
+from pages.parts.figures import DATES, axis, cells, clock_title, heat_strip, paper, rows_axis
 from pages.parts.view import View
 
 ROW = 24  # pixels

@@ -7,12 +7,15 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
+from idcore.reports.roles import tint
+from idcore.times import local
+from idcore.triage.activity import wall_clock
 from idcore.triage.finding_rows import Kind, kinds, title
 from idcore.triage.strokes import TURN, in_order
 from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts.charts import counters as charts
 from pages.parts.charts.registry import Chart, Tables, register
-from pages.parts.figures import DATES, axis, clock_title, local, note, paper, rows_axis, tint, wall_clock
+from pages.parts.figures import DATES, axis, clock_title, note, paper, rows_axis
 from pages.parts.view import View
 
 LEAST_DATED = 2  # kinds with times that are worth a picture

@@ -10,7 +10,8 @@ from idcore.catalogue import Words
 from idcore.journey import Event, Journey, event_text, short_text, steps
 from idcore.journey.model import ROLES
 from idcore.reports.markup import esc
-from pages.parts.figures import axis, note, paper, tint
+from idcore.reports.roles import tint
+from pages.parts.figures import axis, note, paper
 from pages.parts.view import View
 
 MOST_DRAWN = 30

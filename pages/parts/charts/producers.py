@@ -8,22 +8,12 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from idcore.catalogue import Words
+from idcore.reports.roles import tint
+from idcore.times import local
 from idcore.triage import activity, heat_cells
-from idcore.triage.activity import MINUTE, TOP
+from idcore.triage.activity import MINUTE, TOP, step_text, wall_clock
 from idcore.triage.time_range import ALL_TIMES, TimeRange
-from pages.parts.figures import (
-    DATES,
-    axis,
-    cells,
-    clock_title,
-    heat_strip,
-    local,
-    lying_bars,
-    paper,
-    rows_axis,
-    tint,
-    wall_clock,
-)
+from pages.parts.figures import DATES, axis, cells, clock_title, heat_strip, lying_bars, paper, rows_axis
 from pages.parts.view import View
 
 FEW = 6  # columns that are labelled one by one, since Plotly would cut minutes into milliseconds
@@ -65,11 +55,6 @@ def bars(
     )
     figure.update_layout(clickmode="event+select", bargap=0.2)
     return figure
-
-
-def step_text(step: pd.Timedelta, words: Words) -> str:
-    """`5 minutes`, `2 s`."""
-    return words.count("minute", step // MINUTE) if step >= MINUTE else words.duration(step.total_seconds())
 
 
 def heat_note(figure: go.Figure, step: pd.Timedelta, words: Words) -> str:

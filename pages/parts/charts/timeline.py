@@ -7,9 +7,11 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
+from idcore.reports.roles import tint
+from idcore.times import local
+from idcore.triage.activity import step_text, wall_clock
 from idcore.triage.time_range import TimeRange
-from pages.parts.charts.producers import step_text
-from pages.parts.figures import DATES, axis, band, local, paper, tint, wall_clock
+from pages.parts.figures import DATES, axis, band, paper
 from pages.parts.view import View
 
 HEIGHT, TITLE = 116, 22  # pixels

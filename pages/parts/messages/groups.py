@@ -17,7 +17,7 @@ from idcore.lookup.asked import GroupsAsked, GroupsSeen
 from idcore.lookup.groups import groups_of, progress_of
 from idcore.lookup.progress import QUEUE_COLUMNS, Progress
 from idcore.lookup.sentences import groups_text, progress_texts
-from pages.parts import live, problems
+from pages.parts import live, problems, session
 from pages.parts.view import View, into_address
 from pages.parts.widgets import download, said, show_html, small_print
 
@@ -66,7 +66,7 @@ def ask(asked: GroupsAsked, view: View, clients: bool = False, in_a_row: int = 0
     subject = f"topic:{asked.topic}" + (f" group:{asked.group}" if asked.group else "")
     try:
         with st.spinner(view.words("lookup.asking", n=0, of=1)):
-            seen = service.ask(subject + (" clients" if clients else ""), live.user(), work)
+            seen = service.ask(subject + (" clients" if clients else ""), session.someone().user, work)
     except CoreError as problem:
         st.error(problems.message(problem, view.words), icon=":material/error:")
         if kept is not None and kept.asked == asked:  # what fails counts too, or it would be asked for ever

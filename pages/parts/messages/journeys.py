@@ -23,6 +23,7 @@ from idcore.occurrences.index import Filter
 from idcore.reports.markdown import escaped
 from idcore.run_times import linked_token
 from idcore.runs import Run
+from idcore.store import StoreFolder
 from pages.parts import cache, problems, scans
 from pages.parts.charts import journey as chart_of
 from pages.parts.messages import lookups, stores
@@ -105,7 +106,7 @@ def store_answer(text: str, view: View) -> Iterator[Answer | None]:
     if folder is None:
         yield None
         return
-    with stores.opened(folder) as store:
+    with StoreFolder(folder) as store:
         yield stores.seen(StoreLookup(store, view.clock()).one(text, st.query_params.get("topic") or None, True, True))
 
 

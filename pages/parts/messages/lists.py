@@ -19,7 +19,7 @@ from idcore.ids.clock import from_ms
 from idcore.lookup import Answer, Listing, Offer, Way, cut_text, list_reason, list_text, ways
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import fold, tag
-from pages.parts import live, problems
+from pages.parts import live, problems, session
 from pages.parts.triage import filters
 from pages.parts.view import View, into_address
 from pages.parts.widgets import downloads, said, show_html, small_print, zone_note
@@ -121,7 +121,7 @@ def _written(way: Way | None, name: str, view: View) -> str:
 
 def ask(way: Way, cluster: str, offer: Offer, view: View) -> None:
     """Lists in the background. A click on anything ends it, and what was read so far is the list."""
-    words, name, stop = view.words, live.user(), Event()
+    words, name, stop = view.words, session.someone().user, Event()
     done: dict[str, int] = {"n": 0, "of": way.limit}
     with problems.caught():
         source = live.source_of(offer)

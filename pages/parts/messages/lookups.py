@@ -13,7 +13,7 @@ from idcore.errors import CoreError
 from idcore.html import answers
 from idcore.lookup import Answer, Offer, copy_row, row_of, ways
 from idcore.lookup.asked import Answers, Asked, texts_of
-from pages.parts import live, problems, scans
+from pages.parts import live, problems, scans, session
 from pages.parts.runs import fate_lists
 from pages.parts.view import View, into_address
 from pages.parts.widgets import download, page_link, show_html
@@ -82,7 +82,7 @@ def ask(asked: Asked, offer: Offer, view: View) -> None:
     def work() -> None:
         found.extend(source.look_up(asked.ids, asked.topic, name, tell, asked.fate, asked.trace))
 
-    name = live.user()
+    name = session.someone().user
     with problems.caught():
         source = live.source_of(offer)
     bar = st.progress(0.0, words("lookup.asking", n=0, of=len(asked.ids)))

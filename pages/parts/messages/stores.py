@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -155,13 +154,6 @@ def _of_uploads(choose: Callable[[], Path | None]) -> Path | None:
         if len(kept.stores) > 1:
             query["which"] = next(name for name, path in kept.stores.items() if path == folder)
     return folder
-
-
-@contextmanager
-def opened(folder: Path) -> Iterator[StoreFolder]:
-    """The folder, and its files closed again."""
-    with StoreFolder(folder) as store:
-        yield store
 
 
 def scan(words: Words) -> None:

@@ -16,7 +16,7 @@ from idcore.html import fates
 from idcore.remoting.profile import is_configured
 from idcore.reports.markup import tag
 from idcore.runs import FATES, Run, RunError
-from pages.parts import browser, cache, problems, scans
+from pages.parts import browser, cache, problems, scans, session
 from pages.parts.runs import watch
 from pages.parts.view import view
 from pages.parts.widgets import download, empty, page_link, show_html, small_print
@@ -96,7 +96,7 @@ def start(ids: Sequence[str], topic: str | None, cluster: str) -> Run:
         raise CoreError("terms_cluster", {"name": cluster, "known": ", ".join(live.offers())})
     wanted = asking.Wanted.of(ids, topic)
     scans.admit()
-    run = background.start(scans.store(), service, wanted, live.user(), **kept).run
+    run = background.start(scans.store(), service, wanted, session.someone().user, **kept).run
     scans.mine(run)
     scans.begun_here(run)
     if kept:

@@ -18,12 +18,12 @@ from idcore.runs import FATES, Run
 from idcore.triage import failures as core_failures
 from idcore.triage import fates as core
 from idcore.triage import time_range as ranges
+from idcore.triage.activity import step_text
 from idcore.triage.fates import Asked, Heat
 from idcore.triage.time_range import ALL_TIMES, TimeRange
 from idcore.triage.undelivered import ORDERS, Listed
 from pages.parts import browser, cache
 from pages.parts.charts import fate as charts
-from pages.parts.charts.producers import step_text
 from pages.parts.triage import filters, lines, time_range
 from pages.parts.view import View
 from pages.parts.widgets import Brush, chart, downloads, empty, page_link, page_of, pager, show_html
