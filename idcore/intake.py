@@ -53,6 +53,11 @@ class Dating:
         """As the reader's clock has it; what the lines prove, the scan finds by itself."""
         return cls(clock.zone, clock.zone_source, clock.reference)
 
+    @property
+    def options(self) -> dict[str, str]:
+        """As a run keeps it."""
+        return {"zone": str(self.zone), "zone_source": self.source, "at": self.at.isoformat()}
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -330,11 +335,13 @@ def twins(names: Sequence[str], digests: Sequence[bytes]) -> list[list[str]]:
     return [names for names in groups.values() if len(names) > 1]
 
 
-def digest_of(names: Sequence[str], digests: Sequence[bytes], dated: Dating, case: Case) -> str:
+def asked_of(sources: Sequence[Source], dated: Dating, case: Case) -> tuple[str, dict[str, Any]]:
+    """What distinguishes an input, and how it is read, from any other; and what its run keeps of both."""
+    names, digests = [source.name for source in sources], [source.digest() for source in sources]
     made = hashlib.sha256(f"{dated.zone} {dated.at:%Y-%m-%d} {case}".encode())
     for name, digest in zip(names, digests, strict=True):
         made.update(hashlib.sha256(name.encode()).digest() + digest)  # of fixed length: the cut is never in doubt
-    return made.hexdigest()
+    return made.hexdigest(), {**dated.options, "case": case, "sources": names, "same": twins(names, digests)}
 
 
 def safe_name(name: str) -> str:

@@ -11,7 +11,7 @@ import secrets
 import shutil
 import subprocess
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -369,10 +369,15 @@ class Runs:
         whole = [run for run in found if _is_whole(run) and may_see(self.visitor, run.facts, listed=True)]
         return sorted(whole, key=lambda run: run.created, reverse=True)
 
-    def open(self, name: str) -> Run:
-        """A scan by its name; RunError where there is none, or this visitor may not see it. A name is never a path."""
+    def open(self, name: str, kinds: Collection[str] | None = None) -> Run:
+        """A run by its name; RunError where there is none of these kinds, or this visitor may not see it.
+
+        A name is never a path.
+        """
         run = Run(self.root / name)
         if _NAME.fullmatch(name) and (run.path / "run.json").exists() and may_see(self.visitor, run.facts):
+            if kinds is not None and run.kind not in kinds:
+                raise RunError("not_a_scan", {"name": name}, "run", None, name)
             return run
         if self.visitor.name is None:
             raise RunError("no_run", {"name": name}, "run", None, name)

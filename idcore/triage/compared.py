@@ -356,9 +356,7 @@ def make(here: Asked, dating: Dating, runs: Runs, digest: str, who: Who = audit.
         "digest": digest,
         "sources": [source.name for side in copied for source in side],
         "copied": [len(side) for side in copied],
-        "zone": str(dating.zone),
-        "zone_source": dating.source,
-        "at": dating.at.isoformat(),
+        **dating.options,
     }
     title = " / ".join(", ".join(names[:2]) for names in sides)
     run, began = runs.create(title, "console", options, kind=COMPARE, **facts), time.monotonic()

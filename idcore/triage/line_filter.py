@@ -123,3 +123,15 @@ def pick(**filters: str) -> str:
 def picked(text: str) -> dict[str, str]:
     """The same back from the text."""
     return dict(parse_qsl(text))
+
+
+def clicked(state: Any) -> list[str]:
+    """What the marks that are picked in a chart ask for."""
+    values = [point.get("customdata") for point in (state or {}).get("selection", {}).get("points", [])]
+    return [str((value[0] if value else "") if isinstance(value, list | tuple) else value or "") for value in values]
+
+
+def last_clicked(state: Any) -> dict[str, str]:
+    """The filters of the mark that was clicked last; nothing where none was, or where a box was drawn."""
+    points = [] if (state or {}).get("selection", {}).get("box") else clicked(state)
+    return picked(points[-1]) if points else {}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from idcore.runs import Run
@@ -11,7 +12,7 @@ if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     import pandas as pd
 
     from idcore.occurrences.index import Index
-    from idcore.triage.in_range import InRange
+    from idcore.triage.in_range import Brokers, InRange
     from idcore.triage.largest import Totals
     from idcore.triage.time_range import TimeRange
 
@@ -20,6 +21,23 @@ Key = Mapping[str, Any]
 MOST_ROWS, FIRST_ROWS = 200_000, 2_000
 _ORDER = {"processes": "ids", "hosts": "count", "clients": "count", "brokers": "count"}
 _CUT = {*_ORDER, "counters", "activity", "copies", "fates", "undelivered", "attempts"}
+
+
+def _written(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:  # it is not there yet
+        return 0.0
+
+
+def stamp(run: Run) -> float:
+    """Changes when a scan is written again: its summary is written last."""
+    return _written(run.path / "summary.json")
+
+
+def line_stamp(run: Run) -> float:
+    """Changes when the index of its lines is there."""
+    return _written(run.path / "occurrences" / "index.json")
 
 
 def is_large(name: str, rows: int) -> bool:
@@ -78,6 +96,29 @@ def in_range(run: Run, index: Index | None, shown: TimeRange) -> InRange:
     from idcore.triage import in_range
 
     return in_range.of_tables(run.path, shown, FIRST_ROWS) if index is None else in_range.of_index(index, shown)
+
+
+def brokers_in(index: Index | None, shown: TimeRange) -> Brokers | None:
+    """The brokers of a time range; None where the run has no index of its lines."""
+    from idcore.triage import in_range
+
+    return None if index is None else in_range.brokers_of_index(index, shown)
+
+
+def figures_in(
+    index: Index | None, rows: pd.DataFrame, points: Callable[[Any], pd.DataFrame], shown: TimeRange
+) -> pd.DataFrame:
+    """Some processes of a time range with what is missing, wraps and rate; without an index as they are."""
+    from idcore.triage import in_range
+
+    return rows if index is None else in_range.with_figures(index, rows, points, shown)
+
+
+def every_point(index: Index | None, process: Key, thinned: pd.DataFrame, shown: TimeRange) -> pd.DataFrame | None:
+    """Every ID of a process in a time range; None where the run has no index of its lines."""
+    from idcore.triage import in_range
+
+    return None if index is None else in_range.points(index, process, thinned, shown)
 
 
 def fine_activity(index: Index | None, every: Totals, shown: TimeRange) -> tuple[pd.DataFrame, pd.Timedelta] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,27 +27,10 @@ if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
 HashFuncs = dict[str | type[Any], Callable[[Any], Any]]
 
 
-def _written(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:  # it is not there yet
-        return 0.0
-
-
-def stamp(run: Run) -> float:
-    """Changes when a scan is written again: its summary is written last."""
-    return _written(run.path / "summary.json")
-
-
-def _line_stamp(run: Run) -> float:
-    """Changes when the index of its lines is there."""
-    return _written(run.path / "occurrences" / "index.json")
-
-
 # What is kept of a run is kept as long as its files are the same.
-_RUN: HashFuncs = {Run: lambda run: (str(run.path), stamp(run))}
-_LINES: HashFuncs = {Run: lambda run: (str(run.path), _line_stamp(run))}
-_RUN_AND_LINES: HashFuncs = {Run: lambda run: (str(run.path), stamp(run), _line_stamp(run))}
+_RUN: HashFuncs = {Run: lambda run: (str(run.path), run_tables.stamp(run))}
+_LINES: HashFuncs = {Run: lambda run: (str(run.path), run_tables.line_stamp(run))}
+_RUN_AND_LINES: HashFuncs = {Run: lambda run: (str(run.path), run_tables.stamp(run), run_tables.line_stamp(run))}
 
 
 # ---- tables of a scan
@@ -137,19 +121,13 @@ def in_range(run: Run, shown: TimeRange) -> InRange:
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_RUN_AND_LINES)
 def brokers_in(run: Run, shown: TimeRange) -> Brokers | None:
     """The brokers of a time range; None where the run has no index of its lines."""
-    from idcore.triage import in_range
-
-    index = lines(run)
-    return None if index is None else in_range.brokers_of_index(index, shown)
+    return run_tables.brokers_in(lines(run), shown)
 
 
 @st.cache_data(max_entries=32, show_spinner=False, hash_funcs=_RUN_AND_LINES)
 def figures_in(run: Run, rows: pd.DataFrame, shown: TimeRange) -> pd.DataFrame:
     """Some processes of a time range with what is missing, wraps and rate."""
-    from idcore.triage import in_range
-
-    index = lines(run)
-    return rows if index is None else in_range.with_figures(index, rows, lambda row: points(run, row), shown)
+    return run_tables.figures_in(lines(run), rows, partial(points, run), shown)
 
 
 @st.cache_data(max_entries=32, show_spinner=False, hash_funcs=_RUN_AND_LINES)
@@ -160,10 +138,7 @@ def fine_activity(run: Run, shown: TimeRange) -> tuple[pd.DataFrame, pd.Timedelt
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_RUN_AND_LINES)
 def _every_point(run: Run, key: Key, shown: TimeRange) -> pd.DataFrame | None:
-    from idcore.triage import in_range
-
-    index = lines(run)
-    return None if index is None else in_range.points(index, key, points(run, key), shown)
+    return run_tables.every_point(lines(run), key, points(run, key), shown)
 
 
 def every_point(run: Run, process: Key, shown: TimeRange) -> pd.DataFrame | None:

@@ -15,8 +15,8 @@ from idcore import allowed as places
 from idcore import audit, jobs
 from idcore.errors import CoreError
 from idcore.ids.identify import Case
-from idcore.intake import Dating, Source, digest_of, keep, twins
-from idcore.runs import COMPARE, FATES, SCANS, Run, RunError, Runs, may_change, runs_root
+from idcore.intake import Dating, Source, asked_of, keep
+from idcore.runs import SCANS, Run, RunError, Runs, may_change, runs_root
 from pages.parts import cache, session, visitor
 
 Subscriptions = Mapping[tuple[str, str], str]
@@ -33,17 +33,12 @@ def store() -> Runs:
 def current_name() -> str | None:
     """The scan a page shows: the address first, then the session's latest. A comparison is not a scan."""
     asked, latest = st.query_params.get("run"), st.session_state.get("run")
-    if asked and _is_of(asked, (COMPARE, FATES)):
-        asked = None
-    name = asked or latest
-    return name if isinstance(name, str) and name else None
-
-
-def _is_of(name: str, kinds: Sequence[str]) -> bool:
     try:
-        return store().open(name).kind in kinds
+        is_scan = not asked or store().open(asked).kind in SCANS
     except RunError:
-        return False  # the page that opens it says so
+        is_scan = True  # the page that opens it says so
+    name = asked if asked and is_scan else latest
+    return name if isinstance(name, str) and name else None
 
 
 def remember(name: str) -> None:
@@ -83,9 +78,7 @@ def current(more: Sequence[str] = ()) -> Run | None:
     name = st.query_params.get("run") or st.session_state.get("run")
     if not isinstance(name, str) or not name:
         return None
-    run = store().open(name)
-    if run.kind not in (*SCANS, *more):
-        raise RunError("not_a_scan", {"name": name}, "run", None, name)
+    run = store().open(name, (*SCANS, *more))
     if run.kind in SCANS:
         remember(name)
     else:
@@ -163,8 +156,7 @@ def _known(digest: str) -> Run | None:
 
 def scanned(sources: Sequence[Source], dated: Dating, case: Case) -> str | None:
     """The finished scan of this very input, if this server made it and keeps it."""
-    names, digests = [source.name for source in sources], [source.digest() for source in sources]
-    run = _known(digest_of(names, digests, dated, case)) if sources else None
+    run = _known(asked_of(sources, dated, case)[0]) if sources else None
     return run.name if run is not None and run.state == "done" else None
 
 
@@ -173,21 +165,12 @@ def begin(sources: Sequence[Source], dated: Dating, case: Case = "strict", **fac
 
     `facts` (ids, lines, only) are what the scan is called by.
     """
-    names, digests = [source.name for source in sources], [source.digest() for source in sources]
-    digest, kept = digest_of(names, digests, dated, case), wants_kept()
-    known = _known(digest) if kept else None
-    if known is not None:
+    (digest, options), kept = asked_of(sources, dated, case), wants_kept()
+    if kept and (known := _known(digest)) is not None:
         remember(known.name)
         return known
-    options: dict[str, Any] = {
-        "zone": str(dated.zone),
-        "zone_source": dated.source,
-        "at": dated.at.isoformat(),
-        "case": case,
-    }
-    options |= {"sources": names, "same": twins(names, digests), **facts}
-    size = sum(source.size for source in sources)
-    run = create(facts.get("only") or ", ".join(names[:3]), options, size, **({} if kept else NOT_KEPT))
+    title, size = facts.get("only") or ", ".join(options["sources"][:3]), sum(source.size for source in sources)
+    run = create(title, options | facts, size, **({} if kept else NOT_KEPT))
     try:
         named = keep(run, sources)
     except OSError:  # half an input is none

@@ -8,7 +8,7 @@ import streamlit as st
 
 from idcore.findings.limits import CUT_COUNTER
 from idcore.html import tables
-from idcore.triage import sentences, strokes
+from idcore.triage import line_filter, sentences, strokes
 from idcore.triage.processes import process_key, sorted_processes
 from pages.parts import cache
 from pages.parts.charts import counters as charts
@@ -57,7 +57,7 @@ with left:
         brush = time_range.brush(in_range, shown.zone) if points.dated else None
         alt = sentence.replace("**", "")
         state = chart(figure, alt, lambda: points.inside, f"counter-{place}", select=points.dated, brush=brush)
-        if marked := filters.picked(state):
+        if marked := line_filter.last_clicked(state):
             lines.clicked(run, shown, marked)
 with right:
     ranking.ranking_list(processes, place, cache.rows(run, "processes") if found is None else found.count, shown)

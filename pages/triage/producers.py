@@ -6,7 +6,7 @@ import streamlit as st
 
 from idcore.findings.limits import CUT_COUNTER
 from idcore.html import tables
-from idcore.triage import sentences
+from idcore.triage import line_filter, sentences
 from idcore.triage.activity import TOP, binned, step_text, top_hosts
 from idcore.triage.processes import sorted_processes
 from pages.parts import cache
@@ -80,7 +80,7 @@ if not activity.empty and not small:
         time_range.brush(in_range, shown.zone),
     )
     cell = chart(heat, alt, lambda: activity, "activity", select=True, brush=brush)
-    if marked := filters.picked(cell):
+    if marked := line_filter.last_clicked(cell):
         lines.clicked(run, shown, marked)
     notes.insert(0, charts.heat_note(heat, step, words))
 if len(hosts) > TOP + 1:

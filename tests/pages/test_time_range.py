@@ -24,11 +24,10 @@ from idcore.runs import Run
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.sources.inputs import list_files, split_files
-from idcore.triage import activity, compared, in_range, strokes
+from idcore.triage import activity, compared, in_range, line_filter, strokes
 from idcore.triage import time_range as core
 from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts.charts import counters, producers, timeline
-from pages.parts.triage import filters
 from tests.pages import example_run
 from tests.pages.conftest import RUN, make_run, reader
 from tests.pages.test_compare import comparing, kept_run
@@ -301,8 +300,8 @@ def test_a_gap_in_a_range_is_drawn_and_leads_to_its_lines(indexed: Run) -> None:
     mark = next(trace for trace in figure.data if trace.name == "gaps").customdata[0]
     ends = {"from": "2026-11-20T01:56:29.980Z", "to": "2026-11-20T01:56:30.321Z"}
     clicked = {"selection": {"points": [{"customdata": mark}], "box": []}}
-    assert filters.picked(clicked) == {"process": "10.42.3.17~4000~18B4AAC2", **ends}
-    assert filters.picked({"selection": {"points": [{"customdata": mark}], "box": [{"x": [1, 2]}]}}) == {}
+    assert line_filter.last_clicked(clicked) == {"process": "10.42.3.17~4000~18B4AAC2", **ends}
+    assert line_filter.last_clicked({"selection": {"points": [{"customdata": mark}], "box": [{"x": [1, 2]}]}}) == {}
 
 
 def test_very_many_ids_are_thinned_and_no_end_is_lost(indexed: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -339,7 +338,7 @@ def test_cells_are_seconds_where_the_log_is_short_and_hold_what_the_range_has(in
     grid, step = activity.binned(found, ["10.42.3.17"], step)
     figure = producers.heat(grid, step, reader(SHANGHAI))
     cell = next(trace for trace in figure.data if trace.name == "cells")
-    picked = filters.picked({"selection": {"points": [{"customdata": cell.customdata[0]}], "box": []}})
+    picked = line_filter.last_clicked({"selection": {"points": [{"customdata": cell.customdata[0]}], "box": []}})
     assert picked == {"host": "10.42.3.17", "from": BEGIN, "to": "2026-11-20T01:55:01.000Z"}
     assert activity.step_text(step, WORDS) == "1 s"
 

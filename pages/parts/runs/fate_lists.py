@@ -15,7 +15,7 @@ from idcore.fate_list import MOST_IDS, sentences
 from idcore.html import fates
 from idcore.remoting.profile import is_configured
 from idcore.reports.markup import tag
-from idcore.runs import FATES, Run, RunError
+from idcore.runs import FATES, Run
 from pages.parts import browser, cache, problems, scans, session
 from pages.parts.runs import watch
 from pages.parts.view import view
@@ -113,9 +113,7 @@ def begun() -> None:
     if not name:
         return
     try:
-        run = scans.store().open(name)
-        if run.kind != FATES:
-            raise RunError("not_a_scan", {"name": name}, "run", None, name)
+        run = scans.store().open(name, (FATES,))
         scans.keep_while_here(name)
     except CoreError as error:
         problems.show_error(error)

@@ -12,9 +12,9 @@ from idcore.errors import CoreError
 from idcore.html import compared as html
 from idcore.intake import PASTED, Source
 from idcore.reports.markdown import escaped
-from idcore.runs import COMPARE, Run, RunError
+from idcore.runs import COMPARE, FATES, SCANS, Run, RunError
 from idcore.triage import compared as core
-from idcore.triage import compared_texts, run_texts
+from idcore.triage import compared_texts, run_tables, run_texts
 from idcore.triage.compared import SIDES, Asked, Compared, digest_of, size_of
 from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts import cache, problems, scans, session, visitor
@@ -81,10 +81,7 @@ def forget() -> None:
 
 def of_run(name: str) -> tuple[Source, ...]:
     """The input that a scan keeps; none where it scanned a folder of the server."""
-    run = scans.store().open(name)
-    if run.kind == COMPARE:
-        raise RunError("not_a_scan", {"name": name}, "run", None, name)
-    return tuple(intake.kept(run))
+    return tuple(intake.kept(scans.store().open(name, (*SCANS, FATES))))
 
 
 def box(words: Words, run: Run | None) -> None:
@@ -265,7 +262,7 @@ def _scans_of(run: Run) -> tuple[Run, Run] | None:
 
 def compared(run: Run, chosen: TimeRange) -> Compared:
     """The answer that a comparison keeps; within a time range it is made again of both inputs."""
-    key = f"{run.path} {cache.stamp(run)}"
+    key = f"{run.path} {run_tables.stamp(run)}"
     here = core.inputs_of(run, scans.store()) if chosen else None
     if here is None:
         return cache.compared(key, lambda: core.read(run))

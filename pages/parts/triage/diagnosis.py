@@ -14,7 +14,7 @@ from idcore.findings.registry import RULES
 from idcore.html import findings as html
 from idcore.reports.markup import Html, fact_list, link
 from idcore.runs import Run
-from idcore.triage import evidence_tables, evidence_texts, finding_rows, finding_texts, lines
+from idcore.triage import evidence_tables, evidence_texts, finding_rows, finding_texts, line_filter, lines
 from idcore.triage.finding_lines import LogLines, lines_before
 from idcore.triage.finding_rows import Kind, Row, evidence_of, onward, subject_process, tokens
 from idcore.triage.processes import process_key
@@ -22,8 +22,8 @@ from idcore.triage.time_range import ALL_TIMES, ANY_TIME, TimeRange
 from pages.parts import cache
 from pages.parts.browser import copy_button
 from pages.parts.charts import findings as charts
-from pages.parts.triage import filters, shared
 from pages.parts.triage import lines as run_lines
+from pages.parts.triage import shared
 from pages.parts.view import View, view
 from pages.parts.widgets import chart, page_link, show_html
 
@@ -65,7 +65,7 @@ def proof(row: Row, run: Run, view: View, key: str, in_range: TimeRange = ALL_TI
     words, evidence = view.words, evidence_of(row)
     if (drawn := figure_of(row, run, view, in_range)) is not None:
         drawn[0].update_layout(clickmode="event+select")
-        if marked := filters.picked(chart(*drawn, None, f"proof-{key}", select=True)):
+        if marked := line_filter.last_clicked(chart(*drawn, None, f"proof-{key}", select=True)):
             run_lines.clicked(run, view, marked, key)
     for made in (make(evidence, view, anatomy) for make in (evidence_tables.id_table, evidence_tables.copies)):
         if made is not None:

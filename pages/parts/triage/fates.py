@@ -17,6 +17,7 @@ from idcore.reports.markup import tag
 from idcore.runs import FATES, Run
 from idcore.triage import failures as core_failures
 from idcore.triage import fates as core
+from idcore.triage import line_filter
 from idcore.triage import time_range as ranges
 from idcore.triage.activity import step_text
 from idcore.triage.fates import Asked, Heat
@@ -118,7 +119,7 @@ def picture(found: Heat, levels: Mapping[str, int], asked: Asked, view: View) ->
 
     def take(chosen: Mapping[str, Any]) -> None:
         drag.take(chosen)
-        picked = filters.picked(chosen)
+        picked = line_filter.last_clicked(chosen)
         if picked:
             state["group"] = st.query_params["group"] = picked["group"]
             st.query_params[CELL] = f"{picked['from']}~{picked['to']}"

@@ -29,26 +29,11 @@ def linked(name: str) -> list[str]:
 def chosen(name: str, picked: Any) -> list[str]:
     """The values filtered for: the last click, else the address."""
     state = st.session_state
-    points = (picked or {}).get("selection", {}).get("points", []) if picked is not None else []
-    now = [value for value in dict.fromkeys(_value(point) for point in points) if value]
+    now = [value for value in dict.fromkeys(line_filter.clicked(picked)) if value]
     if now != state.get(f"picked-{name}", []):
         state[f"picked-{name}"] = now
         st.query_params[name] = now
     return st.query_params.get_all(name)
-
-
-def _value(point: Any) -> str:
-    data = point.get("customdata")
-    if isinstance(data, (list, tuple)):
-        data = data[0] if data else ""
-    return str(data or "")
-
-
-def picked(state: Any) -> dict[str, str]:
-    """The filters of the mark that was clicked last; nothing where none was, or where a box was drawn."""
-    selection = (state or {}).get("selection", {})
-    points = [] if selection.get("box") else [_value(point) for point in selection.get("points", [])]
-    return line_filter.picked(points[-1]) if points else {}
 
 
 def switch(name: str, options: Sequence[str]) -> dict[str, Any]:

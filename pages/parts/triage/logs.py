@@ -13,13 +13,13 @@ from idcore import growth
 from idcore.ids.identify import identify
 from idcore.ids.model import OffsetId
 from idcore.runs import Run
-from idcore.triage import broker_logs
+from idcore.triage import broker_logs, line_filter
 from idcore.triage.broker_logs import Piece, Retention
 from idcore.triage.time_range import TimeRange
 from pages.parts import cache
 from pages.parts.charts import brokers as charts
-from pages.parts.triage import filters, time_range
 from pages.parts.triage import lines as run_lines
+from pages.parts.triage import time_range
 from pages.parts.view import View
 from pages.parts.widgets import chart, said, small_print
 
@@ -40,7 +40,7 @@ def growth_chart(
         alt = words("brokers.alt_growth", brokers=words.count("broker", len(drawn)))
         brush = time_range.brush(within, shown.zone)
         state = chart(figure, alt, lambda: rows, "growth", select=True, brush=brush)
-        if marked := filters.picked(state):
+        if marked := line_filter.last_clicked(state):
             run_lines.clicked(run, shown, marked, "growth")
         cut = words("brokers.rows_cut", n=len(drawn), all=words.count("broker", len(fast)))
         rows_note = words("brokers.rows_note") if len(drawn) > charts.MOST_TOGETHER else ""
