@@ -42,6 +42,16 @@ class Contents:
         return self.seconds >= LARGE
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A path of the server that may be scanned, the store in it, and what is there."""
+
+    path: str
+    real: str
+    store: str | None
+    contents: Contents
+
+
 def contents(path: str, store: str | None = None) -> Contents:
     """What a scan of a path, or of a store folder, would read. Names, sizes and times of change make the digest."""
     from idcore.sources.inputs import list_files, list_store

@@ -227,6 +227,11 @@ def lines_of(text: str) -> int:
     return text.count("\n") + (not text.endswith("\n"))
 
 
+def pasted_lines(sources: Iterable[Source]) -> int:
+    """Lines of what was pasted among sources."""
+    return sum(lines_of(text_of(b"".join(one.pieces()))) for one in sources if one.name == PASTED)
+
+
 def only_ids(text: str) -> bool:
     """Whether a text is a list of ids and nothing else: only then may a link carry it."""
     pieces = text.replace(",", " ").split()

@@ -68,6 +68,25 @@ def of(run: Run) -> Job | ListJob | None:
     return background.find(run.name)
 
 
+def stop_unpinned(runs: Runs, name: str) -> None:
+    """Asks the job of a visitor's own run to end, unless the run is pinned."""
+    run = runs.own(name)
+    if not run.pinned and (job := of(run)) is not None:
+        job.cancel()
+
+
+def delete_unpinned(runs: Runs, name: str) -> str | None:
+    """Deletes a visitor's own run for good, as soon as its job has ended; its kind. None where it is pinned."""
+    run = runs.own(name)
+    if run.pinned:
+        return None
+    kind = run.kind
+    if (job := of(run)) is not None:
+        job.wait(10)
+    runs.delete(name)
+    return kind
+
+
 def _kind_of(run: Run) -> str | None:
     """Of a run that may be gone; asked without a visitor too, where a session ends."""
     try:
@@ -83,6 +102,19 @@ def locating(run: Run, again: bool = False) -> Locating | None:
     from idcore.spark import background
 
     return background.locating(run, again)
+
+
+def gauges(root: Path) -> dict[str, float]:
+    """What is now: for the metrics."""
+    sizes, spark = room.sizes(root), engine()
+    return {
+        "scans_running": at_work(),
+        "scans_waiting": waiting(),
+        "spark_up": spark is not None and spark.state == "ready",
+        "runs_kept": len(sizes),
+        "runs_bytes": sum(sizes.values()),
+        "disk_free_bytes": room.free(root),
+    }
 
 
 def waiting() -> int:

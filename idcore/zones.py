@@ -62,6 +62,11 @@ def ordered_names() -> tuple[str, ...]:
     return tuple(dict.fromkeys(("UTC", *PLACES, *zone_names())))
 
 
+def options(*first: str | None) -> list[str]:
+    """Some zones first, then every other."""
+    return list(dict.fromkeys([*filter(None, first), *ordered_names()]))
+
+
 def label(name: str, at: datetime, shown: str | None = None) -> str:
     """`+08:00 Asia/Shanghai · China … UTC+8 GMT+8`: the present offset, the name, and what else people type for it.
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from idcore import journey as journeys
-from idcore.catalogue import upper
+from idcore.catalogue import Words, upper
 from idcore.fate.sentences import verdict_text
 from idcore.html import answers
-from idcore.journey import Journey
+from idcore.journey import Event, Journey
 from idcore.lookup import Answer
 from idcore.reader import Reader
 from idcore.reports.markdown import code, escaped
-from idcore.reports.markup import Column, Html, emphasised, link, table, tag
+from idcore.reports.markup import Column, Html, emphasised, esc, link, table, tag
 
 
 class Ways(NamedTuple):
@@ -26,6 +26,13 @@ class Ways(NamedTuple):
 def texts(made: Journey, reader: Reader) -> list[str]:
     """What each event is, in the reader's words."""
     return [journeys.event_text(event, reader.words, reader.instant) for event in made.events]
+
+
+def hover(event: Event, words: Words, time: Callable[[int], str]) -> str:
+    """What an event of the picture says when it is pointed at."""
+    at = words("message.undated") if event.at_ms is None else time(event.at_ms)
+    known = (at, journeys.event_text(event, words, time), event.who, event.evidence)
+    return "<br>".join(esc(text) for text in known if text)
 
 
 def rows(made: Journey, reader: Reader) -> list[dict[str, Any]]:

@@ -26,6 +26,14 @@ FILE, NAMESRV, AUDIT_LOG = "IDCORE_CLUSTERS", "IDCORE_NAMESRV", "IDCORE_AUDIT_LO
 ACCESS_KEY, SECRET_KEY, SECURITY_TOKEN = "ROCKETMQ_ACCESS_KEY", "ROCKETMQ_SECRET_KEY", "ROCKETMQ_SECURITY_TOKEN"
 TLS, TLS_CA = "IDCORE_TLS", "IDCORE_TLS_CA"
 
+# What a reader without a cluster is shown.
+EXAMPLE = """# clusters.toml; start the console with IDCORE_CLUSTERS=clusters.toml
+[clusters.production]
+name_servers = ["10.0.0.1:9876", "10.0.0.2:9876"]
+
+# one cluster only: IDCORE_NAMESRV=10.0.0.1:9876;10.0.0.2:9876
+"""
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 # The characters of an address, without those that are only there by percent encoding.
 _ADDRESS = re.compile(r"[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]+")

@@ -53,6 +53,17 @@ class Marks(NamedTuple):
     within: tuple[int, int] | None = None
 
 
+def largest(brokers: pd.DataFrame, limit: int, words: Words) -> tuple[list[str], list[int]]:
+    """The brokers with most ids, and how many they have; the others are one, which has a name of its own."""
+    ordered = brokers.sort_values(["ids", "address"], ascending=[False, True])
+    shown, rest = ordered.iloc[:limit], ordered.iloc[limit:]
+    labels, values = shown["address"].tolist(), shown["ids"].astype(int).tolist()
+    if len(rest):
+        labels.append(words("producers.others", n=f"{len(rest):,}"))
+        values.append(int(rest["ids"].sum()))
+    return labels, values
+
+
 def logs_of(rows: pd.DataFrame) -> dict[str, growth.Log]:
     """The log of each broker that has dated lines."""
     made = {}

@@ -374,6 +374,33 @@ def make(here: Asked, dating: Dating, runs: Runs, digest: str, who: Who = audit.
     return run
 
 
+def is_there(name: str | None, runs: Runs) -> bool:
+    """Whether a comparison of this name can be opened."""
+    try:
+        return name is not None and runs.open(name).kind == COMPARE
+    except RunError:
+        return False
+
+
+def scans_of(run: Run, runs: Runs) -> tuple[Run, Run] | None:
+    """The two scans of a comparison, where both inputs are of scans that are still there."""
+    try:
+        first, second = (runs.open(name or "") for name in run.options["of"])
+    except RunError:
+        return None
+    return first, second
+
+
+def empty_side(here: Asked, runs: Runs) -> tuple[str, str] | None:
+    """The side that has nothing to compare, and why; None where both have something."""
+    for side, name in zip(SIDES, here.of, strict=True):
+        if not here.of_side(side):
+            if name is None:
+                return side, "nothing"
+            return side, "not_kept" if runs.open(name).store is None else "not_text"
+    return None
+
+
 def inputs_of(run: Run, runs: Runs) -> Asked | None:
     """Both inputs of a comparison: of their scans, or as it keeps them; None where one of them is gone."""
     from idcore.intake import kept

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -102,6 +102,17 @@ def times(found: Compared) -> pd.DataFrame:
     first = rows[rows["producer"] != ""].groupby("producer")["ids"].sum().sort_values(ascending=False, kind="stable")
     rows.loc[~rows["producer"].isin(first.index[:SERIES]), "producer"] = ""
     return rows.groupby(["side", "producer", "at"], as_index=False)["ids"].sum()
+
+
+def series(rows: pd.DataFrame) -> Iterator[tuple[int, str, str, pd.DataFrame]]:
+    """The rows of each producer, those with most ids first, and of its sides: its place, its name, the side."""
+    order = rows.groupby("producer")["ids"].sum().sort_values(ascending=False, kind="stable").index
+    names = [name for name in order if name] + ([""] if "" in order else [])
+    for place, name in enumerate(names):
+        for side in SIDES:
+            mine = rows[(rows["producer"] == name) & (rows["side"] == side)]
+            if not mine.empty:
+                yield place, name, side, mine
 
 
 def alt_over_time(rows: pd.DataFrame, reader: Reader) -> str:

@@ -140,6 +140,11 @@ class Heat:
         there = self.messages > 0
         return np.where(there.any(axis=2), there.argmax(axis=2), -1)
 
+    def columns_in(self, times: TimeRange) -> list[int]:
+        """The columns of a range; all of them where it has none."""
+        inside = [at for at, begin in enumerate(self.begins) if times and times.contains(pd.Series([begin])).all()]
+        return inside or list(range(len(self.begins)))
+
     def frame(self) -> pd.DataFrame:
         """The cells that have messages, as a table."""
         group, time, level = np.nonzero(self.messages)

@@ -130,6 +130,12 @@ class Kind:
         """Whether they are shown together: many of them would hide all others."""
         return self.number > MOST_APART
 
+    def spans(self) -> pd.Series:
+        """The first and the last time of each row that has one, one after the other."""
+        dated = [row for _, row in self.rows if not pd.isna(row["first_sent_at"])]  # type: ignore[call-overload]
+        ends = pd.Series([row[name] for row in dated for name in ("first_sent_at", "last_sent_at")], dtype=_TIME)
+        return ends.fillna(ends.shift())
+
     def when(self) -> tuple[Any, Any]:
         """The first and the last time of its rows; NaT where none has a time."""
         ends = [row[name] for _, row in self.rows for name in ("first_sent_at", "last_sent_at")]

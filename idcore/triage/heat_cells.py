@@ -14,6 +14,8 @@ from idcore.triage.fates import Heat
 from idcore.triage.line_filter import pick
 from idcore.triage.time_range import TimeRange
 
+LONGEST = 24  # characters of a name on the axis
+
 
 class Cell(NamedTuple):
     """The middle of a cell, its row, what a click asks for, and what it says."""
@@ -22,6 +24,11 @@ class Cell(NamedTuple):
     y: Any
     pick: str
     hover: str
+
+
+def shortened(name: str) -> str:
+    """A name as long as an axis bears, without the middle of a longer one; what is pointed at says all of it."""
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 10]}…{name[-9:]}"
 
 
 def of_hosts(grid: pd.DataFrame, step: pd.Timedelta, clock: pd.Series, words: Words) -> list[Cell]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from idcore.findings.gaps import is_sample
 from idcore.findings.limits import CUT_COUNTER
 
 _ROWS = 1 << 17
+SHORT = timedelta(minutes=30)
 # What a person sorts by -> the columns it is made of, and whether the least comes first. Ties go by different ids.
 _BY: dict[str, tuple[tuple[str, ...], bool]] = {
     "ids": (("distinct",), False),
@@ -114,6 +115,11 @@ class Totals:
     first: datetime | None = None
     last: datetime | None = None
     zones: set[str] = field(default_factory=set)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether minutes are too coarse for all of them."""
+        return self.first is not None and self.last is not None and self.last - self.first < SHORT
 
     def add(self, rows: pa.RecordBatch | pa.Table) -> None:
         """Some more processes."""

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from idcore.intake import PASTED
-from idcore.runs import KINDS, PRIVATE, Run, RunError, error_of, kind_of, state_of
+from idcore.runs import KINDS, PRIVATE, SCANS, Run, RunError, error_of, kind_of, state_of
 
 MOST_SMALL = 20  # IDs of a pasted text that is listed apart
 MOST_FILES = 2_000  # names of one run that are searched
@@ -99,6 +99,19 @@ def chosen(
                     continue
         found.append(row)
     return sorted(found, key=lambda row: not row["pinned"])
+
+
+def of_contents(rows: Iterable[Row], digest: str) -> Row | None:
+    """The latest finished or running scan of the very same files, of rows that begin with the newest."""
+    same = (row for row in rows if row["options"].get("contents") == digest)
+    return next((row for row in same if row["state"] in (*LIVE, "done")), None)
+
+
+def before_deletion(row: Row) -> str:
+    """The message that asks whether a run is to be deleted: whether its input goes with it."""
+    if row["options"].get("sources"):
+        return "runs.delete_sure"
+    return "runs.delete_sure_folder" if row["kind"] in SCANS else f"runs.delete_sure_{row['kind']}"
 
 
 def is_small_paste(row: Row) -> bool:

@@ -15,6 +15,8 @@ from idcore.reader import Reader
 from idcore.runs import COMPARE, FATES, Run, RunError
 from idcore.triage.run_rows import LIVE, Row
 
+LONGEST_SUBJECT = 40  # characters of a part of a tab's title
+
 
 def title_of(title: str, options: Mapping[str, Any], words: Words, summary: Mapping[str, Any] | None = None) -> str:
     """What a scan is called, in the reader's language: made of what was scanned where the scan says so.
@@ -108,6 +110,11 @@ def waiting_text(place: int | None, starting: float | None, words: Words) -> str
     if place:
         return words("scan.queued", place=place)
     return words("scan.waiting") if starting is None else words("scan.starting", seconds=words.duration(starting))
+
+
+def tab_title(parts: Sequence[str]) -> str:
+    """What a tab of the browser is called: the page, what it shows, the console."""
+    return " · ".join(part if len(part) <= LONGEST_SUBJECT else f"{part[: LONGEST_SUBJECT - 1]}…" for part in parts)
 
 
 def progress_text(done: int, total: int, ids: int, seconds: float, left: float | None, words: Words) -> str:

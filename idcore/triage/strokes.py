@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from idcore.catalogue import Words
 from idcore.findings import gaps as judged
 
 TURN = 65_536
@@ -239,3 +240,14 @@ def labelled(drawn: Strokes) -> list[tuple[Any, Any, int, int]]:
             found.append(gap)
             middles.append(middle)
     return found
+
+
+def room(low: float, high: float) -> list[float]:
+    """The ends of an axis around values, with a little room."""
+    more = max(1.0, 0.06 * (high - low))
+    return [low - more, high + more]
+
+
+def gap_text(ids: int, count: int, words: Words) -> str:
+    """How many IDs are missing, in one gap or in several that share a label."""
+    return words("counters.gap_label" if count == 1 else "counters.gaps_label", n=f"{ids:,}", gaps=f"{count:,}")

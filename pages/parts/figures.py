@@ -11,6 +11,7 @@ from plotly.subplots import make_subplots
 
 from idcore.reports.roles import Palette
 from idcore.times import offset_text
+from idcore.triage.activity import MINUTE, wall_clock
 from idcore.triage.heat_cells import Cell
 from pages.parts.view import View
 
@@ -121,6 +122,16 @@ def heat_strip(figure: go.Figure, edges: Sequence[Any], rows: Sequence[Any], **l
     gap = 1 if len(edges) - 1 <= MOST_APART else 0
     plain = {"showscale": False, "xgap": gap, "ygap": 3, "hoverinfo": "skip", "hoverongaps": False}
     figure.add_heatmap(x=list(edges), y=list(rows), **plain, **look)
+
+
+def clock_columns(figure: go.Figure, moments: pd.Series, step: pd.Timedelta, few: bool, view: View) -> None:
+    """The time axis below cells. Where they are few they are named one by one: Plotly would cut minutes."""
+    clock, title = wall_clock(moments, view.zone), clock_title(moments, view)
+    figure.update_xaxes(axis(view.palette, showgrid=False, title=title, fixedrange=True, tickformatstops=DATES))
+    if few:
+        form = "%H:%M" if step >= MINUTE else "%H:%M:%S"
+        ticks = {"tickvals": list(clock + step / 2), "ticktext": [f"{moment:{form}}" for moment in clock]}
+        figure.update_xaxes(**ticks, title_text=f"{clock.iloc[0]:%Y-%m-%d} {title}")
 
 
 def cells(figure: go.Figure, found: Sequence[Cell]) -> None:

@@ -51,7 +51,6 @@ TRIAGE = tuple(address for address, _, _ in GROUPS["triage"] if address != "comp
 HOME = "home"
 THEMES = ("system", "light", "dark")
 SUBJECTS = ("process", "host", "broker", "id", "ids", "store", "group")  # of an address: what a page is about
-LONGEST_SUBJECT = 40
 
 
 def pages(words: catalogue.Words) -> dict[str, Page]:
@@ -128,8 +127,7 @@ def title(address: str, words: catalogue.Words) -> str:
         except (CoreError, OSError):  # the page itself says that the scan is gone
             run = None
         subjects += [run_texts.title_of(run.title, run.options, words, run.summary)] if run is not None else []
-    shown = [text if len(text) <= LONGEST_SUBJECT else f"{text[: LONGEST_SUBJECT - 1]}…" for text in subjects]
-    return " · ".join([words(f"page.{address}"), *shown, words("name")])
+    return run_texts.tab_title([words(f"page.{address}"), *subjects, words("name")])
 
 
 def sidebar(view: View, made: dict[str, Page], current: Page, here: Visitor) -> bool:
@@ -170,7 +168,7 @@ def sidebar(view: View, made: dict[str, Page], current: Page, here: Visitor) -> 
         state["pick_zone"] = view.zone_name
         st.selectbox(
             words("zone"),
-            zone_options(view),
+            zones.options(browser_zone(), "UTC", view.zone_name),
             key="pick_zone",
             on_change=choose_zone,
             help=words("zone.help"),
@@ -190,12 +188,6 @@ def sidebar(view: View, made: dict[str, Page], current: Page, here: Visitor) -> 
         )
         visitor.log_out(words, here)
     return find
-
-
-def zone_options(view: View) -> list[str]:
-    """The browser's zone and UTC first, then every other."""
-    first = dict.fromkeys(name for name in (browser_zone(), "UTC", view.zone_name) if name)
-    return list(first | dict.fromkeys(zones.ordered_names()))
 
 
 def choose_lang() -> None:

@@ -20,7 +20,7 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from starlette.middleware import Middleware
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from idcore import jobs, limits, logs, memory, metrics, retention, room
+from idcore import jobs, limits, logs, memory, metrics, retention
 from idcore.access import ANY_CLUSTER
 from idcore.errors import CoreError
 from idcore.first_page import FirstPage
@@ -103,18 +103,9 @@ def on_script_error(error: Exception) -> bool:
 
 def gauges() -> tuple[Mapping[str, float], Mapping[str, int]]:
     """What is now: for the metrics."""
-    sizes, engine, root = room.sizes(runs_root()), jobs.engine(), runs_root()
     manager = getattr(st.runtime.get_instance(), "_session_mgr", None)
-    now = {
-        "scans_running": jobs.at_work(),
-        "scans_waiting": jobs.waiting(),
-        "sessions": manager.num_active_sessions() if manager is not None else 0,
-        "spark_up": engine is not None and engine.state == "ready",
-        "runs_kept": len(sizes),
-        "runs_bytes": sum(sizes.values()),
-        "uploads_bytes": session.uploaded("")[1],
-        "disk_free_bytes": room.free(root),
-    }
+    sessions = manager.num_active_sessions() if manager is not None else 0
+    now = {**jobs.gauges(runs_root()), "sessions": sessions, "uploads_bytes": session.uploaded("")[1]}
     return now, metrics.memory_of(os.getpid())
 
 

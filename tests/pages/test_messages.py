@@ -20,11 +20,12 @@ from idcore.fate import Fact, Reason, Verdict
 from idcore.html import records
 from idcore.lookup import Answer, Copy, Evidence, Offer, Progress, copy_row
 from idcore.message import Host, Message, Record, encode_messages, flags
+from idcore.remoting import profile
 from idcore.remoting.profile import from_file
 from idcore.simulate.writer import StoreWriter
 from idcore.store import CommitLog, Stored, StoreFolder
 from pages.parts import live, scans
-from pages.parts.messages import lookups, stores
+from pages.parts.messages import stores
 from pages.parts.view import View
 from tests.pages.test_pages import press, shown
 from tests.store.unpacked import real_store
@@ -186,9 +187,9 @@ def test_without_allowed_folders_only_uploads_are_offered(open_page: Open) -> No
 
 def test_look_ups_are_off_until_a_cluster_is_configured(open_page: Open, tmp_path: Path) -> None:
     app = open_page("lookup")
-    assert not app.exception and not app.text_area and lookups.EXAMPLE.strip() in app.code[0].value.strip()
+    assert not app.exception and not app.text_area and profile.EXAMPLE.strip() in app.code[0].value.strip()
     path = tmp_path / "clusters.toml"
-    path.write_text(lookups.EXAMPLE)
+    path.write_text(profile.EXAMPLE)
     assert list(from_file(path, {})) == ["production"], "the example on the page is no profile"
 
 

@@ -12,6 +12,7 @@ from idcore.growth import MINUTE, Log, points
 from idcore.growth import speeds as speeds_of
 from idcore.reports.roles import Palette, colours_of, tint
 from idcore.times import local
+from idcore.triage import broker_logs
 from idcore.triage.activity import step_minutes, wall_clock
 from idcore.triage.broker_logs import GIB, Marks, Piece, cell_text, cells, file_of, rate_text, rate_unit, unit_of
 from idcore.triage.line_filter import pick
@@ -151,14 +152,8 @@ def totals(brokers: pd.DataFrame, view: View, *, limit: int = 6) -> go.Figure:
     """Ids by broker as small bars, each in its broker's colour."""
     words, palette = view.words, view.palette
     own = colours_of(brokers["address"].tolist(), palette)
-    ordered = brokers.sort_values(["ids", "address"], ascending=[False, True])
-    shown, rest = ordered.iloc[:limit], ordered.iloc[limit:]
-    labels, values = shown["address"].tolist(), shown["ids"].astype(int).tolist()
-    colours = [own[address] for address in labels]
-    if len(rest):
-        labels.append(words("producers.others", n=f"{len(rest):,}"))
-        values.append(int(rest["ids"].sum()))
-        colours.append(tint(palette.muted, 0.5))
+    labels, values = broker_logs.largest(brokers, limit, words)
+    colours = [own.get(label, tint(palette.muted, 0.5)) for label in labels]
     hover = f"<b>%{{hovertext}}</b><br>%{{x:,d}} {words('ids')}<extra></extra>"
     return lying_bars(view, labels, values, values, colours, row=26, hovertext=labels, hovertemplate=hover)
 

@@ -57,37 +57,30 @@ def over_time(rows: pd.DataFrame, step: int, view: View) -> go.Figure:
     """Bars over time: upwards the ids that only the first has, downwards those that only the second has."""
     words, palette = view.words, view.palette
     figure = go.Figure(layout=paper(palette, 300, top=48, bottom=40))
-    order = rows.groupby("producer")["ids"].sum().sort_values(ascending=False, kind="stable").index
-    names = [name for name in order if name] + ([""] if "" in order else [])
-    for place, name in enumerate(names):
-        for side in SIDES:
-            mine = rows[(rows["producer"] == name) & (rows["side"] == side)]
-            if mine.empty:
-                continue
-            label = name.partition(" loader ")[0] or words("compare.other_producers")
-            clock = wall_clock(mine["at"], view.zone)
-            counts = mine["ids"].tolist()
-            key = f"compare.only_{side}"
-            hover = [
-                f"<b>{label}</b><br>{moment:%Y-%m-%d %H:%M:%S}<br>{words(key, ids=words.count('id', n))}"
-                for moment, n in zip(clock, counts, strict=True)
-            ]
-            figure.add_bar(
-                x=clock,
-                y=counts if side == "before" else [-n for n in counts],
-                width=step * 1000,
-                offset=0,
-                name=label,
-                legendgroup=name or " ",
-                showlegend=side == "before" or rows[(rows["producer"] == name) & (rows["side"] == "before")].empty,
-                marker={
-                    "color": series_colour(palette, place) if name else tint(palette.muted, 0.6),
-                    "pattern": {"shape": HATCH[1 + SIDES.index(side)], "size": 6},
-                    "line": {"width": 0},
-                },
-                hovertext=hover,
-                hoverinfo="text",
-            )
+    named: set[str] = set()
+    for place, name, side, mine in compared_texts.series(rows):
+        label = name.partition(" loader ")[0] or words("compare.other_producers")
+        clock, counts = wall_clock(mine["at"], view.zone), mine["ids"].tolist()
+        said = [words(f"compare.only_{side}", ids=words.count("id", n)) for n in counts]
+        figure.add_bar(
+            x=clock,
+            y=counts if side == "before" else [-n for n in counts],
+            width=step * 1000,
+            offset=0,
+            name=label,
+            legendgroup=name or " ",
+            showlegend=name not in named,
+            marker={
+                "color": series_colour(palette, place) if name else tint(palette.muted, 0.6),
+                "pattern": {"shape": HATCH[1 + SIDES.index(side)], "size": 6},
+                "line": {"width": 0},
+            },
+            hovertext=[
+                f"<b>{label}</b><br>{at:%Y-%m-%d %H:%M:%S}<br>{text}" for at, text in zip(clock, said, strict=True)
+            ],
+            hoverinfo="text",
+        )
+        named.add(name)
     figure.update_xaxes(axis(palette, showgrid=False, title=clock_title(rows["at"], view), tickformatstops=DATES))
     figure.update_yaxes(axis(palette, fixedrange=True, **_counts_axis(rows)))
     figure.update_layout(barmode="relative", dragmode="zoom", showlegend=True, legend=legend(palette))

@@ -9,13 +9,12 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from idcore.catalogue import Words
 from idcore.reports.roles import series_colour, tint
 from idcore.times import local
 from idcore.triage.activity import wall_clock
 from idcore.triage.line_filter import pick
 from idcore.triage.processes import process_key, rate_text
-from idcore.triage.strokes import TURN, Strokes, bands, clipped, extremes, labelled, strokes
+from idcore.triage.strokes import TURN, Strokes, bands, clipped, extremes, gap_text, labelled, room, strokes
 from idcore.triage.time_range import ALL_TIMES, TimeRange, at, between
 from pages.parts.figures import DATES, axis, band, clock_title, note, paper, titled, two_rows
 from pages.parts.view import View
@@ -49,7 +48,7 @@ def sawtooth(
         count = extremes(((x, y) for _, x, _, y in drawn.lines), left, right)
     figure.update_yaxes(axis(palette, title=words("counters.axis"), fixedrange=True, **_of_counter(saw)), row=1, col=1)
     quiet = axis(palette, title=words("counters.unrolled_axis"), rangemode="tozero", fixedrange=True, tickformat=",")
-    figure.update_yaxes({**quiet, "range": _room(*count)} if count is not None else quiet, row=2, col=1)
+    figure.update_yaxes({**quiet, "range": room(*count)} if count is not None else quiet, row=2, col=1)
     figure.update_xaxes(axis(palette, showgrid=False, tickformatstops=DATES if dated else None))
     if dated and shown:
         figure.update_xaxes(range=[left, right])
@@ -105,16 +104,10 @@ def _ends(places: list[Any], shown: TimeRange, zone: tzinfo) -> tuple[Any, Any]:
     return left, local(shown.end, zone) if shown.end is not None else max(places)
 
 
-def _room(low: float, high: float) -> list[float]:
-    """A y axis around values, with a little room."""
-    room = max(1.0, 0.06 * (high - low))
-    return [low - room, high + room]
-
-
 def _of_counter(sight: tuple[float, float] | None) -> dict[str, Any]:
     """The y axis of a counter: all of its circle, or what of it is in sight."""
     if sight is not None and sight[1] - sight[0] < NEAR * TURN:
-        return {"range": _room(*sight), "tickformat": ",d", "nticks": 6}
+        return {"range": room(*sight), "tickformat": ",d", "nticks": 6}
     ticks = [0, TURN // 4, TURN // 2, 3 * TURN // 4, TOP]
     return {"range": [0, TURN * 1.02], "tickvals": ticks, "ticktext": [f"{tick:,}" for tick in ticks]}
 
@@ -177,7 +170,7 @@ def _gap_dots(figure: go.Figure, drawn: Strokes, process: str, view: View) -> No
         marker={"symbol": "triangle-up", "size": 10, "color": palette.roles["warning"]},
         unselected={"marker": {"opacity": 1}},
         customdata=[pick(process=process, **between(begin, end, zone)) for begin, end, _, _ in found],
-        hovertext=[_missing(ids, count, words) for _, _, ids, count in found],
+        hovertext=[gap_text(ids, count, words) for _, _, ids, count in found],
         hoverinfo="text",
     )
     figure.update_layout(yaxis3={"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True})
@@ -228,8 +221,4 @@ def gaps(figure: go.Figure, drawn: Strokes, view: View) -> None:
         band(figure, begin, end, "paper", layer="below", line=line, fillcolor=tint(warning, 0.2))
     for begin, _, ids, count in labelled(drawn):
         where = {"x": begin, "xref": "x", "y": 1.0, "yref": "y domain", "yanchor": "top", "yshift": -6}
-        note(figure, _missing(ids, count, words), warning, "right", textangle=-90, **where)
-
-
-def _missing(ids: int, count: int, words: Words) -> str:
-    return words("counters.gap_label" if count == 1 else "counters.gaps_label", n=f"{ids:,}", gaps=f"{count:,}")
+        note(figure, gap_text(ids, count, words), warning, "right", textangle=-90, **where)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any
-
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -15,17 +12,17 @@ from idcore.triage import heat_cells
 from idcore.triage.activity import step_text, wall_clock
 from idcore.triage.failures import LED_TO
 from idcore.triage.fates import Heat
+from idcore.triage.heat_cells import shortened
 from idcore.triage.time_range import TimeRange
 from pages.parts.charts import timeline
 from pages.parts.charts.producers import FEW
-from pages.parts.figures import DATES, axis, cells, clock_title, heat_strip, paper, rows_axis
+from pages.parts.figures import axis, cells, clock_columns, heat_strip, paper, rows_axis
 from pages.parts.view import View
 
 ROW = 24  # pixels
 LEAST = 72  # of all rows: Plotly leaves out a label that is higher than the figure
 WIDEST = 600  # half of a wide plot: so near to its mark a pointer still is in a cell, where there are few
 FAILURES = 300
-LONGEST = 24  # characters of a name on the axis: the middle of a longer one is left out
 
 
 def heat(found: Heat, view: View, chosen: tuple[str, TimeRange]) -> go.Figure:
@@ -50,22 +47,12 @@ def heat(found: Heat, view: View, chosen: tuple[str, TimeRange]) -> go.Figure:
     )
     cells(figure, heat_cells.of_groups(found, clock, view.words))
     _mark(figure, found, clock, palette, chosen)
-    title = clock_title(pd.Series(found.begins), view)
-    figure.update_xaxes(axis(palette, showgrid=False, title=title, fixedrange=True, tickformatstops=DATES))
+    clock_columns(figure, pd.Series(found.begins), found.step, few, view)
     figure.update_xaxes(range=[edges[0], edges[-1]])
-    if few:  # Plotly would cut minutes into milliseconds
-        names = [f"{moment:%H:%M}" for moment in clock]
-        ticks: dict[str, Any] = {"tickvals": list(clock + found.step / 2), "ticktext": names}
-        figure.update_xaxes(**ticks, title_text=f"{clock.iloc[0]:%Y-%m-%d} {title}")
-    figure.update_yaxes(rows_axis(palette, tickvals=rows, ticktext=[esc(short(name)) for name in found.groups]))
+    figure.update_yaxes(rows_axis(palette, tickvals=rows, ticktext=[esc(shortened(name)) for name in found.groups]))
     figure.update_yaxes(range=[len(rows) - 0.5, -0.5], autorange=None)
     figure.update_layout(dragmode=False, hoverdistance=max(20, WIDEST // len(clock)))
     return figure
-
-
-def short(name: str) -> str:
-    """A name as long as an axis bears; the hover has all of it."""
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 10]}…{name[-9:]}"
 
 
 def _mark(figure: go.Figure, found: Heat, clock: pd.Series, palette: Palette, chosen: tuple[str, TimeRange]) -> None:
@@ -73,11 +60,8 @@ def _mark(figure: go.Figure, found: Heat, clock: pd.Series, palette: Palette, ch
     group, times = chosen
     if group not in found.groups:
         return
-    row = found.groups.index(group)
-    ends: list[datetime] = [clock.iloc[0], clock.iloc[-1] + found.step]
-    inside = [at for at, begin in enumerate(found.begins) if times and times.contains(pd.Series([begin])).all()]
-    if inside:
-        ends = [clock.iloc[inside[0]], clock.iloc[inside[-1]] + found.step]
+    row, inside = found.groups.index(group), found.columns_in(times)
+    ends = clock.iloc[inside[0]], clock.iloc[inside[-1]] + found.step
     line = {"color": palette.roles["uniq"], "width": 3}
     figure.add_shape(type="rect", x0=ends[0], x1=ends[1], y0=row - 0.5, y1=row + 0.5, line=line)
 
@@ -92,8 +76,7 @@ def failures(found: pd.DataFrame, step: pd.Timedelta, view: View, shown: TimeRan
         timeline.bars(figure, clock, step, found[name], said, palette.levels[level])
         figure.data[-1].update(name=words(f"fate.led_to.{name}"))
     timeline.outside(figure, clock, step, shown, view)
-    title = clock_title(found.index.to_series(), view)
-    figure.update_xaxes(axis(palette, showgrid=False, title=title, fixedrange=True, tickformatstops=DATES))
+    clock_columns(figure, found.index.to_series(), step, False, view)
     tries = words("fate.failed_axis", step=step_text(step, words))
     figure.update_yaxes(axis(palette, title=tries, rangemode="tozero", fixedrange=True, nticks=6, tickformat=",d"))
     place = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "itemclick": False, "itemdoubleclick": False}

@@ -86,11 +86,7 @@ def over_time(found: Sequence[Kind], names: Sequence[str], view: View, shown: Ti
     figure = go.Figure(layout=paper(palette, 26 * len(found) + 60, top=4, right=24))
     ends = pd.Series([moment for kind in found for moment in kind.when()], dtype="datetime64[us, UTC]")
     for place, kind in enumerate(found):
-        dated = [row for _, row in kind.rows if not pd.isna(row["first_sent_at"])]
-        moments = pd.Series(
-            [row[name] for row in dated for name in ("first_sent_at", "last_sent_at")], dtype=ends.dtype
-        )
-        clock = wall_clock(moments.fillna(moments.shift()), zone).to_list()
+        clock = wall_clock(kind.spans(), zone).to_list()
         places = [value for first, last in zip(clock[::2], clock[1::2], strict=True) for value in (first, last, None)]
         colour = palette.roles[kind.severity]
         figure.add_scatter(

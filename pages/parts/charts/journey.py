@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import plotly.graph_objects as go
 
-from idcore.catalogue import Words
-from idcore.journey import Event, Journey, event_text, short_text, steps
+from idcore.html.journeys import hover
+from idcore.journey import Journey, short_text, steps
 from idcore.journey.model import ROLES
 from idcore.reports.markup import esc
 from idcore.reports.roles import tint
@@ -47,7 +47,7 @@ def sequence(journey: Journey, view: View, time: Callable[[int], str]) -> go.Fig
                 y=places,
                 mode="markers",
                 marker={"size": 12, "symbol": symbol, "color": colours, "line": {"width": 0}},
-                hovertext=[_hover(event, words, time) for event in shown],
+                hovertext=[hover(event, words, time) for event in shown],
                 hoverinfo="text",
             )
     for at, event in enumerate(events):
@@ -60,8 +60,3 @@ def sequence(journey: Journey, view: View, time: Callable[[int], str]) -> go.Fig
     figure.update_xaxes(axis(palette, **across, **plain))
     figure.update_yaxes(axis(palette, **down, **plain))
     return figure
-
-
-def _hover(event: Event, words: Words, time: Callable[[int], str]) -> str:
-    at = words("message.undated") if event.at_ms is None else time(event.at_ms)
-    return "<br>".join(esc(text) for text in (at, event_text(event, words, time), event.who, event.evidence) if text)

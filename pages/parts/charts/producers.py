@@ -11,12 +11,12 @@ from idcore.catalogue import Words
 from idcore.reports.roles import tint
 from idcore.times import local
 from idcore.triage import activity, heat_cells
-from idcore.triage.activity import MINUTE, TOP, step_text, wall_clock
+from idcore.triage.activity import TOP, step_text, wall_clock
 from idcore.triage.time_range import ALL_TIMES, TimeRange
-from pages.parts.figures import DATES, axis, cells, clock_title, heat_strip, lying_bars, paper, rows_axis
+from pages.parts.figures import cells, clock_columns, heat_strip, lying_bars, paper, rows_axis
 from pages.parts.view import View
 
-FEW = 6  # columns that are labelled one by one, since Plotly would cut minutes into milliseconds
+FEW = 6  # columns that are labelled one by one
 
 
 def bars(
@@ -73,17 +73,9 @@ def heat(grid: pd.DataFrame, step: pd.Timedelta, view: View, shown: TimeRange = 
     edges = [*clock, clock.iloc[-1] + step]  # a cell begins with its step
     heat_strip(figure, edges, list(grid.index), z=grid.to_numpy(), colorscale=scale, zmin=0)
     cells(figure, heat_cells.of_hosts(grid, step, clock, view.words))
-    figure.update_xaxes(
-        axis(palette, showgrid=False, title=clock_title(columns, view), fixedrange=True, tickformatstops=DATES)
-    )
+    clock_columns(figure, columns, step, not shown and len(clock) <= FEW, view)
     left = local(shown.begin, zone) if shown.begin is not None else edges[0]
     figure.update_xaxes(range=[left, local(shown.end, zone) if shown.end is not None else edges[-1]])
-    if not shown and len(clock) <= FEW:
-        day = f"{clock.iloc[0]:%Y-%m-%d} {clock_title(columns, view)}"
-        form = "%H:%M" if step >= MINUTE else "%H:%M:%S"
-        figure.update_xaxes(
-            tickvals=list(clock + step / 2), ticktext=[f"{moment:{form}}" for moment in clock], title_text=day
-        )
     figure.update_yaxes(rows_axis(palette, type="category"))
     figure.update_layout(dragmode=False)
     return figure

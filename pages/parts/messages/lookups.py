@@ -13,25 +13,20 @@ from idcore.errors import CoreError
 from idcore.html import answers
 from idcore.lookup import Answer, Offer, copy_row, row_of, ways
 from idcore.lookup.asked import Answers, Asked, texts_of
+from idcore.remoting import profile
 from pages.parts import live, problems, scans, session
 from pages.parts.runs import fate_lists
 from pages.parts.view import View, into_address
 from pages.parts.widgets import download, page_link, show_html
 
 MOST_IDS = 50
-EXAMPLE = """# clusters.toml; start the console with IDCORE_CLUSTERS=clusters.toml
-[clusters.production]
-name_servers = ["10.0.0.1:9876", "10.0.0.2:9876"]
-
-# one cluster only: IDCORE_NAMESRV=10.0.0.1:9876;10.0.0.2:9876
-"""
 
 
 def say_off(words: Words) -> None:
     """No cluster is configured: how to do it."""
     st.info(words("lookup.off"), icon=":material/info:")
     st.markdown(words("lookup.how"))
-    st.code(EXAMPLE, language=None, wrap_lines=True)
+    st.code(profile.EXAMPLE, language=None, wrap_lines=True)
 
 
 def form(clusters: Sequence[str], words: Words) -> Asked | None:

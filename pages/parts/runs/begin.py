@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,26 +12,16 @@ import streamlit as st
 
 from idcore import intake, jobs
 from idcore.access import PERMISSIONS
-from idcore.allowed import BYTES_A_SECOND, Contents, contents
+from idcore.allowed import BYTES_A_SECOND, Place, contents
 from idcore.catalogue import Words
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import tag
 from idcore.runs import Run, RunError
-from idcore.triage import run_texts
+from idcore.triage import run_rows, run_texts
 from pages.parts import cache, problems, scans, session
 from pages.parts.runs import runlist, watch
 from pages.parts.view import view
 from pages.parts.widgets import page_link, show_html
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A path of the server that may be scanned, the store in it, and what is there."""
-
-    path: str
-    real: str
-    store: str | None
-    contents: Contents
 
 
 def uploads() -> None:
@@ -120,14 +109,14 @@ def begin_folder(path: str, *, ask: bool = False, subscriptions: scans.Subscript
     if not jobs.ready():
         watch.no_engine(words)
         return None
-    if ask and (place.contents.large or before(place.contents.digest) is not None):
+    if ask and (place.contents.large or run_rows.of_contents(cache.scans(), place.contents.digest)):
         st.session_state["runs_offered"] = place
         return None
     with problems.caught():
         return _begin(place, subscriptions)
 
 
-def _place_of(path: str, words: Words) -> _Place | None:
+def _place_of(path: str, words: Words) -> Place | None:
     try:
         real = scans.allowed(path)
         store = scans.store_in(real) if isinstance(real, Path) else None
@@ -143,10 +132,10 @@ def _place_of(path: str, words: Words) -> _Place | None:
     if not found.files:
         st.warning(words("runs.no_file", path=escaped(path)), icon=":material/info:")
         return None
-    return _Place(path, str(real), store, found)
+    return Place(path, str(real), store, found)
 
 
-def _begin(place: _Place, subscriptions: scans.Subscriptions | None = None) -> Run:
+def _begin(place: Place, subscriptions: scans.Subscriptions | None = None) -> Run:
     options = {"zone": view().zone_name, "contents": place.contents.digest}
     run = scans.create(place.path, options)
     dated = intake.Dating.of(view().clock())
@@ -156,20 +145,12 @@ def _begin(place: _Place, subscriptions: scans.Subscriptions | None = None) -> R
     return run
 
 
-def start(place: _Place) -> None:
+def start(place: Place) -> None:
     """The scan that was offered."""
     runlist.tried(lambda: _begin(place))
 
 
-def before(digest: str) -> dict[str, Any] | None:
-    """The latest finished or running scan of the very same files."""
-    states = ("new", "running", "done")
-    return next(
-        (row for row in cache.scans() if row["options"].get("contents") == digest and row["state"] in states), None
-    )
-
-
-def offer(place: _Place, words: Words) -> None:
+def offer(place: Place, words: Words) -> None:
     """What is known before the scan begins: the same files were scanned, or it will take long."""
     found = place.contents
     files, size = words.count("file", found.files), words.bytes(found.bytes)
@@ -178,7 +159,7 @@ def offer(place: _Place, words: Words) -> None:
         if found.large:
             rate, span = words.bytes(BYTES_A_SECOND), words.duration(round(found.seconds))
             st.markdown(words("runs.long", span=span, rate=rate))
-        earlier = before(found.digest)
+        earlier = run_rows.of_contents(cache.scans(), found.digest)
         if earlier is not None:
             st.markdown(words("runs.scanned_before", at=view().minute(earlier["created"])))
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):

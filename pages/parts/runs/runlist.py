@@ -230,13 +230,8 @@ def delete_one(row: Row, words: Words) -> None:
     name = row["name"]
     why = words("runs.unpin_first") if row["pinned"] else None
     with st.popover(words("runs.delete"), type="tertiary", disabled=row["pinned"], help=why):
-        st.markdown(words("runs.delete_sure" if row["options"].get("sources") else sure_of(row)))
+        st.markdown(words(run_rows.before_deletion(row)))
         st.button(words("runs.delete_yes"), key=f"delete-{name}", type="primary", on_click=delete, args=([name],))
-
-
-def sure_of(row: Row) -> str:
-    """What is said before a run without an input of its own is deleted."""
-    return "runs.delete_sure_folder" if row["kind"] in SCANS else f"runs.delete_sure_{row['kind']}"
 
 
 # ---- what a click does
@@ -284,27 +279,18 @@ def rename(name: str, title: str) -> None:
 
 def delete(names: Sequence[str]) -> None:
     """Deletes runs for good, but what is pinned by now; those at work are stopped first."""
-    tried(*(partial(step, name) for step in (_stop, _delete) for name in names))
-
-
-def _stop(name: str) -> None:
-    run = scans.store().own(name)
-    if not run.pinned and (job := jobs.of(run)) is not None:
-        job.cancel()
+    stop = partial(jobs.stop_unpinned, scans.store())
+    tried(*(partial(step, name) for step in (stop, _delete) for name in names))
 
 
 def _delete(name: str) -> None:
-    run = scans.store().own(name)
-    if run.pinned:
+    kind = jobs.delete_unpinned(scans.store(), name)
+    if kind is None:
         return
-    run_kind = run.kind
-    if (job := jobs.of(run)) is not None:
-        job.wait(10)
-    scans.store().delete(run.name)
-    audit.note("run_deleted", session.someone(), run=run.name, kind=run_kind)
+    audit.note("run_deleted", session.someone(), run=name, kind=kind)
     state = st.session_state
-    picked().discard(run.name)
-    if state.get("run") == run.name:
+    picked().discard(name)
+    if state.get("run") == name:
         state.pop("run", None)
-    if getattr(state.get("decode"), "run", None) == run.name:
+    if getattr(state.get("decode"), "run", None) == name:
         state.pop("decode")

@@ -10,7 +10,7 @@ from idcore import intake, jobs
 from idcore.catalogue import Words
 from idcore.errors import CoreError
 from idcore.html import compared as html
-from idcore.intake import PASTED, Source
+from idcore.intake import Source
 from idcore.reports.markdown import escaped
 from idcore.runs import COMPARE, FATES, SCANS, Run, RunError
 from idcore.triage import compared as core
@@ -52,7 +52,7 @@ def _of_pair(first: str, second: str) -> None:
     for side, name in zip(SIDES, (first, second), strict=True):
         if name in known and (here != asked or f"compare-run-{side}" not in state):
             state[f"compare-run-{side}"] = name
-    if here == asked and ("compare" in state or _is_there(state.get("compare_run"))):
+    if here == asked and ("compare" in state or core.is_there(state.get("compare_run"), scans.store())):
         return
     try:
         both = (of_run(first), of_run(second))
@@ -63,13 +63,6 @@ def _of_pair(first: str, second: str) -> None:
     state["compare_of"] = asked
     state["compare"] = Asked(*both, any_case, (first, second))
     state.pop("compare_run", None)
-
-
-def _is_there(name: str | None) -> bool:
-    try:
-        return name is not None and scans.store().open(name).kind == COMPARE
-    except RunError:
-        return False
 
 
 def forget() -> None:
@@ -206,15 +199,11 @@ def into_link(run: Run) -> None:
 
 def is_whole(here: Asked, words: Words) -> bool:
     """Whether both sides have something; a side that is empty is said."""
-    for side, name in zip(SIDES, here.of, strict=True):
-        if not here.of_side(side):
-            key = "compare.nothing"
-            if name:
-                run = scans.store().open(name)
-                key = "compare.not_kept" if run.store is None else "compare.not_text"
-            st.warning(words(key, side=words(f"compare.the_{side}")), icon=":material/info:")
-            return False
-    return True
+    empty = core.empty_side(here, scans.store())
+    if empty is not None:
+        side, why = empty
+        st.warning(words(f"compare.{why}", side=words(f"compare.the_{side}")), icon=":material/info:")
+    return empty is None
 
 
 def too_large(here: Asked, words: Words) -> bool:
@@ -230,7 +219,7 @@ def too_large(here: Asked, words: Words) -> bool:
 
 def in_range(run: Run, shown: View) -> TimeRange:
     """The time range of both inputs: of two scans by their lines, else by the minute, where both inputs are there."""
-    both = _scans_of(run)
+    both = core.scans_of(run, scans.store())
     if both is not None:
         return time_range.bar(both[0], shown, both[1])
     here = core.inputs_of(run, scans.store())
@@ -249,15 +238,6 @@ def _tables(run: Run, here: Asked) -> list[dict[str, Any]]:
         f"{run.path} {here.of} {dating.zone}", lambda: core.tables_of(here, dating, scans.store())
     )
     return found
-
-
-def _scans_of(run: Run) -> tuple[Run, Run] | None:
-    """The two scans of a comparison, where both inputs are of scans that are still there."""
-    try:
-        first, second = (scans.store().open(name or "") for name in run.options["of"])
-    except RunError:
-        return None
-    return first, second
 
 
 def compared(run: Run, chosen: TimeRange) -> Compared:
@@ -307,12 +287,11 @@ def offer_scans(run: Run, words: Words) -> None:
 
 def scan_side(run: Run, side: str) -> None:
     """Scans the input of one side, and remembers the scan in the comparison."""
-    of = list(run.options["of"])
-    sources = core.sources_of(run, side)
-    pasted = sum(intake.lines_of(intake.text_of(b"".join(one.pieces()))) for one in sources if one.name == PASTED)
+    of, sources = list(run.options["of"]), core.sources_of(run, side)
+    lines_pasted = intake.pasted_lines(sources)
     try:
         own = scans.store().own(run.name)
-        of[SIDES.index(side)] = scans.begin(sources, _dating(), run.options["case"], lines=pasted).name
+        of[SIDES.index(side)] = scans.begin(sources, _dating(), run.options["case"], lines=lines_pasted).name
         own.set_options(of=of)
     except (CoreError, OSError) as error:
         st.session_state["scan_problem"] = problems.message(error, view().words)

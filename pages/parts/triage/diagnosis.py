@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
@@ -101,27 +98,14 @@ def anatomy(text: str) -> Html:
     return link(text, view().href("anatomy", id=text, run=st.query_params.get("run")))
 
 
-def row_of(process: Mapping[str, Any], run: Run) -> pd.DataFrame:
-    """The row of the process that a finding names; empty where the scan does not have it."""
-    return shared.find_row(run, process_key({"layout": "", **process}))
-
-
-def points_of(process: Mapping[str, Any], run: Run) -> pd.DataFrame:
-    """The thinned counter of a process that a finding names; empty where the scan does not have it."""
-    found = row_of(process, run)
-    if found.empty:
-        return found
-    chosen = found.iloc[0]
-    return cache.points(run, {name: chosen[name] for name in ("layout", "host", "pid", "loader")})
-
-
 def figure_of(row: Row, run: Run, view: View, in_range: TimeRange = ALL_TIMES) -> tuple[go.Figure, str] | None:
     """The counter of the finding's process, or its clock, where that shows it, of a time range; and its text."""
     process, shows = subject_process(row), RULES[str(row["code"])].picture
-    points = points_of(process, run) if shows and process is not None else pd.DataFrame()
-    if process is None or points.empty:
+    found = shared.find_row(run, process_key({"layout": "", **process})) if shows and process else pd.DataFrame()
+    points = pd.DataFrame() if found.empty else cache.points(run, found.iloc[0].to_dict())
+    if points.empty:
         return None
-    missing = int(row_of(process, run).iloc[0]["missing"])
+    missing = int(found.iloc[0]["missing"])
     inside = points[in_range.contains(points["sent_at"])]
     if in_range and len(inside) > 1:
         points, missing = inside, int(inside["missing_before"].sum())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -20,6 +20,9 @@ from idcore.triage.time_range import ANY_TIME
 from pages.parts import browser, cache, problems, scans
 from pages.parts.view import View
 from pages.parts.widgets import page_link, show_html
+
+if TYPE_CHECKING:  # Spark may not be installed
+    from idcore.spark.background import Locating
 
 PAGE = 50
 FIRST = 10
@@ -56,7 +59,7 @@ def ready(run: Run, view: View) -> Index | None:
                 st.rerun()
             return None
         return cache.lines(run)
-    st.fragment(_waiting, run_every=LOOK)(run, view)
+    st.fragment(waiting, run_every=LOOK)(going, view)
     return None
 
 
@@ -68,9 +71,9 @@ def ready_or_stop(run: Run, view: View) -> Index:
     return index
 
 
-def _waiting(run: Run, view: View) -> None:
-    going = jobs.locating(run)
-    if going is None or going.wait(LOOK / 2):
+def waiting(going: Locating, view: View) -> None:
+    """That the index is being made, until it is there: then the page is drawn again."""
+    if going.wait(0):
         st.rerun()
     st.status(view.words("lines.making"), state="running")
 

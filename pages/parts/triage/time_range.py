@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +30,6 @@ from pages.parts.widgets import Brush, chart
 if TYPE_CHECKING:  # Spark may not be installed
     from idcore.spark.background import Locating
 
-SHORT = timedelta(minutes=30)
-
 
 def asked() -> TimeRange:
     """The range in the address. A value that cannot be read is named, and all times are shown."""
@@ -47,7 +45,7 @@ def bar(run: Run, shown: View, other: Run | None = None) -> TimeRange:
     """The strip of all IDs of a scan, or of two, by time with its brush; the range in words, a reset, two boxes."""
     runs = [run] if other is None else [run, other]
     for one in runs:
-        index_of(one, shown, make=bool(asked()) or is_short(one))
+        index_of(one, shown, make=bool(asked()) or cache.totals(one).is_short)
     fine = [made for one in runs if (made := cache.fine_activity(one, ALL_TIMES)) is not None]
     if len(fine) < len(runs):
         return strip([cache.frame(one, "timeline") for one in runs], shown)
@@ -71,12 +69,6 @@ def strip(
     return chosen
 
 
-def is_short(run: Run) -> bool:
-    """Whether minutes are too coarse for all of a scan."""
-    every = cache.totals(run)
-    return every.first is not None and every.last is not None and every.last - every.first < SHORT
-
-
 def index_of(run: Run, shown: View, *, make: bool) -> Index | None:
     """The index of the run's lines, which has the millisecond of each ID. With `make` it is made, once.
 
@@ -89,14 +81,8 @@ def index_of(run: Run, shown: View, *, make: bool) -> Index | None:
         st.session_state[key] = jobs.locating(run)
     going: Locating | None = st.session_state[key]
     if going is not None and not going.wait(lines.WAIT):
-        st.fragment(_waiting, run_every=lines.LOOK)(going, shown)
+        st.fragment(lines.waiting, run_every=lines.LOOK)(going, shown)
     return cache.lines(run)
-
-
-def _waiting(going: Locating, shown: View) -> None:
-    if going.wait(0):
-        st.rerun()
-    st.status(shown.words("lines.making"), state="running")
 
 
 def activity(run: Run, chosen: TimeRange, hosts: list[str]) -> tuple[pd.DataFrame, pd.Timedelta]:
