@@ -339,9 +339,10 @@ def within(sides: Sequence[Mapping[str, pa.Table]], shown: TimeRange) -> Keep:
 # ---- kept
 
 
-def find(runs: Iterable[Mapping[str, Any]], digest: str) -> str | None:
-    """The comparison of these very inputs that is kept, of rows of the list of runs."""
-    same = (row for row in runs if row["kind"] == COMPARE and row["options"].get("digest") == digest)
+def find(runs: Iterable[Mapping[str, Any]], digest: str, owner: str | None) -> str | None:
+    """An owner's comparison of these very inputs that is kept, of rows of the list of runs."""
+    own = (row for row in runs if row["kind"] == COMPARE and row["kept"] and row["owner"] == owner)
+    same = (row for row in own if row["options"].get("digest") == digest)
     return next((str(row["name"]) for row in same if row["state"] == "done"), None)
 
 

@@ -37,6 +37,15 @@ class TimeRange:
         """What `from` and `to` of an address say; CoreError names the value that is not an instant."""
         return cls(*(_instant(name, query.get(name, "")) for name in (FROM, TO)))
 
+    @classmethod
+    def of_span(cls, text: str) -> TimeRange:
+        """Two instants of an address with `~` between them; what cannot be read is all times."""
+        begin, _, end = text.partition("~")
+        try:
+            return cls.of_address({FROM: begin, TO: end})
+        except CoreError:
+            return cls()
+
     def __bool__(self) -> bool:
         return self.begin is not None or self.end is not None
 
@@ -44,6 +53,11 @@ class TimeRange:
         """The same for an address."""
         ends = {FROM: self.begin, TO: self.end}
         return {name: instant_text(moment) for name, moment in ends.items() if moment is not None}
+
+    def clock(self, zone: tzinfo) -> tuple[datetime | None, datetime | None]:
+        """Both ends on the wall clock of a zone."""
+        begin, end = (moment and moment.astimezone(zone).replace(tzinfo=None) for moment in (self.begin, self.end))
+        return begin, end
 
     def contains(self, moments: pd.Series) -> pd.Series:
         """Which instants are in it; what has no time is in no range."""

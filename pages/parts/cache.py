@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from idcore.runs import COMPARE, SCANS, Run, Runs, may_see, runs_root
+from idcore.runs import SCANS, Run, Runs, may_see, runs_root
 from idcore.triage import run_rows, run_tables
 from idcore.triage.run_tables import Key
 from pages.parts import visitor
@@ -184,11 +184,6 @@ def scans() -> list[dict[str, Any]]:
 def finished() -> list[dict[str, Any]]:
     """Those of them that are done: what the chart pages can show."""
     return [row for row in scans() if row["state"] == "done"]
-
-
-def comparisons() -> list[dict[str, Any]]:
-    """The comparisons that are kept."""
-    return [row for row in all_runs() if row["kept"] and row["kind"] == COMPARE]
 
 
 def forget_runs() -> None:

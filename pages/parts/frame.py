@@ -11,7 +11,6 @@ from streamlit.navigation.page import Page
 
 from idcore import catalogue, jobs, memory, zones
 from idcore.access import OF_PAGE, PERMISSIONS, Visitor
-from idcore.errors import CoreError
 from idcore.reports import roles
 from idcore.triage import run_texts
 from pages.parts import browser, problems, scans, session, visitor
@@ -122,10 +121,7 @@ def title(address: str, words: catalogue.Words) -> str:
     query = st.query_params
     subjects = [query[name].replace("~", " ") for name in SUBJECTS if query.get(name)]
     if address in TRIAGE:
-        try:
-            run = scans.current()
-        except (CoreError, OSError):  # the page itself says that the scan is gone
-            run = None
+        run = scans.at_hand()
         subjects += [run_texts.title_of(run.title, run.options, words, run.summary)] if run is not None else []
     return run_texts.tab_title([words(f"page.{address}"), *subjects, words("name")])
 

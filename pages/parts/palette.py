@@ -5,7 +5,6 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from idcore.errors import CoreError
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import tag
 from idcore.runs import PAGES, Run
@@ -34,7 +33,8 @@ def contents(view: View) -> None:
         placeholder=words("find.box"),
         label_visibility="collapsed",
     ).strip()
-    run = _run()
+    run = scans.at_hand()
+    run = run if run is not None and run.state == "done" else None  # it has hosts and brokers
     known = _known(run, view, term)
     groups = find_anything.search(term, known)
     with st.container(key="find-hits", gap="xsmall"):
@@ -52,15 +52,6 @@ def contents(view: View) -> None:
     if run and any(cache.is_cut(run, name) for name in TABLES):
         st.caption(words("find.cut", n=f"{run_tables.FIRST_ROWS:,}"))
     browser.choose_with_keys(term)
-
-
-def _run() -> Run | None:
-    """The finished scan in sight, whose hosts and brokers can be found."""
-    try:
-        run = scans.current()
-    except (CoreError, OSError):  # a link to a scan that was deleted: the page says so
-        return None
-    return run if run is not None and run.state == "done" else None
 
 
 def _table(run: Run, name: str, term: str) -> pd.DataFrame:

@@ -86,6 +86,14 @@ def current(more: Sequence[str] = ()) -> Run | None:
     return run
 
 
+def at_hand() -> Run | None:
+    """The scan in sight; None without one, or where it is gone: the page that opens it says so."""
+    try:
+        return current()
+    except (CoreError, OSError):
+        return None
+
+
 # ---- what one visitor may begin
 
 
@@ -227,6 +235,11 @@ def again(name: str) -> None:
 def allowed_roots() -> list[Path | str]:
     """Folders of the server and URIs of stores that this visitor may scan; none by default."""
     return configured_roots() if visitor.current().may("folders") else []
+
+
+def allowed_folders() -> list[Path]:
+    """The folders among them."""
+    return [root for root in allowed_roots() if isinstance(root, Path)]
 
 
 def configured_roots() -> list[Path | str]:

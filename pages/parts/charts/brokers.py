@@ -168,14 +168,13 @@ def growth(
 
     Every point is drawn at its own instant. A log of few points has marks on them.
     """
-    palette, zone = view.palette, view.zone
+    palette = view.palette
     span = max(int(log.low_at[-1] - log.low_at[0]) for log in logs.values()) // MINUTE + 1
     step = step_minutes(span, STEPS)
     steps = {address: speeds_of(log, step) for address, log in logs.items()}
     figure = _rows(steps, colours, view) if len(logs) > MOST_TOGETHER else _together(logs, steps, colours, view)
     last = pd.Series(pd.to_datetime([int(log.high_at[-1]) for log in logs.values()], unit="ms", utc=True))
-    ends = [None if end is None else local(end, zone) for end in (shown.begin, shown.end)]
-    zoomed = {"range": ends} if shown else {}
+    zoomed = {"range": list(shown.clock(view.zone))} if shown else {}
     figure.update_xaxes(axis(palette, showgrid=False, tickformatstops=DATES, **zoomed))
     bottom = {} if len(logs) > MOST_TOGETHER else {"row": 2, "col": 1}
     figure.update_xaxes(axis(palette, showgrid=False, title=clock_title(last, view)), **bottom)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import tzinfo
 from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 
 from idcore.reports.roles import series_colour, tint
-from idcore.times import local
 from idcore.triage.activity import wall_clock
 from idcore.triage.line_filter import pick
 from idcore.triage.processes import process_key, rate_text
@@ -33,10 +31,11 @@ def sawtooth(
 
     `missing` is what the table of processes has: points do not hold all gaps. Of a range the axes show what is in it.
     """
-    words, palette, zone = view.words, view.palette, view.zone
+    words, palette = view.words, view.palette
     places, drawn, title = _drawn(points, view, missing)
     dated = _dated(points)
-    left, right = _ends(places, shown if dated else ALL_TIMES, zone)
+    begin, end = shown.clock(view.zone) if dated else (None, None)
+    left, right = begin or min(places), end or max(places)
     if dated and shown:
         drawn = clipped(drawn, left if shown.begin else None, right if shown.end else None)
     figure = two_rows(paper(palette, 560, top=34), (0.64, 0.36), 0.07)
@@ -96,12 +95,6 @@ def _drawn(points: pd.DataFrame, view: View, missing: int | None) -> tuple[list[
         return seconds, strokes(points, seconds, seconds, missing), words("counters.elapsed_axis")
     places = [moment.to_pydatetime() for moment in wall_clock(points["sent_at"], zone)]
     return places, strokes(points, places, seconds, missing), clock_title(points["sent_at"], view)
-
-
-def _ends(places: list[Any], shown: TimeRange, zone: tzinfo) -> tuple[Any, Any]:
-    """The ends of the x axis."""
-    left = local(shown.begin, zone) if shown.begin is not None else min(places)
-    return left, local(shown.end, zone) if shown.end is not None else max(places)
 
 
 def _of_counter(sight: tuple[float, float] | None) -> dict[str, Any]:

@@ -8,7 +8,6 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from idcore.reports.roles import tint
-from idcore.times import local
 from idcore.triage.activity import wall_clock
 from idcore.triage.finding_rows import Kind, kinds, title
 from idcore.triage.strokes import TURN, in_order
@@ -103,7 +102,7 @@ def over_time(found: Sequence[Kind], names: Sequence[str], view: View, shown: Ti
     named = clock_title(ends, view)
     figure.update_xaxes(axis(palette, fixedrange=True, tickformatstops=DATES, title=named))
     if shown:
-        figure.update_xaxes(range=[end and local(end, zone) for end in (shown.begin, shown.end)])
+        figure.update_xaxes(range=list(shown.clock(zone)))
     figure.update_layout(dragmode=False)
     return figure
 

@@ -9,7 +9,6 @@ import plotly.graph_objects as go
 
 from idcore.catalogue import Words
 from idcore.reports.roles import tint
-from idcore.times import local
 from idcore.triage import activity, heat_cells
 from idcore.triage.activity import TOP, step_text, wall_clock
 from idcore.triage.time_range import ALL_TIMES, TimeRange
@@ -74,8 +73,8 @@ def heat(grid: pd.DataFrame, step: pd.Timedelta, view: View, shown: TimeRange = 
     heat_strip(figure, edges, list(grid.index), z=grid.to_numpy(), colorscale=scale, zmin=0)
     cells(figure, heat_cells.of_hosts(grid, step, clock, view.words))
     clock_columns(figure, columns, step, not shown and len(clock) <= FEW, view)
-    left = local(shown.begin, zone) if shown.begin is not None else edges[0]
-    figure.update_xaxes(range=[left, local(shown.end, zone) if shown.end is not None else edges[-1]])
+    left, right = shown.clock(zone)
+    figure.update_xaxes(range=[left or edges[0], right or edges[-1]])
     figure.update_yaxes(rows_axis(palette, type="category"))
     figure.update_layout(dragmode=False)
     return figure

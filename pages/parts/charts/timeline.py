@@ -8,7 +8,6 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from idcore.reports.roles import tint
-from idcore.times import local
 from idcore.triage.activity import step_text, wall_clock
 from idcore.triage.time_range import TimeRange
 from pages.parts.figures import DATES, axis, band, paper
@@ -54,8 +53,9 @@ def outside(figure: go.Figure, clock: pd.Series, step: pd.Timedelta, shown: Time
     """The axis of these steps; what is outside the range shown is faint."""
     left, right = clock.iloc[0], clock.iloc[-1] + step
     faint: dict[str, Any] = {"layer": "above", "line": {"width": 0}, "fillcolor": tint(view.palette.background, 0.7)}
-    if shown.begin is not None:
-        band(figure, left, min(local(shown.begin, view.zone), right), **faint)
-    if shown.end is not None:
-        band(figure, max(local(shown.end, view.zone), left), right, **faint)
+    begin, end = shown.clock(view.zone)
+    if begin is not None:
+        band(figure, left, min(begin, right), **faint)
+    if end is not None:
+        band(figure, max(end, left), right, **faint)
     figure.update_xaxes(range=[left, right])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
 import streamlit as st
 
@@ -33,5 +32,5 @@ def message_links(ids: Sequence[str], words: Words) -> None:
         message_link(text, words)
     if 0 < len(ids) <= MOST_IDS and is_configured(os.environ):
         page_link("lookup", words("card.lookup"), icon=":material/search:", id=",".join(ids))
-    if len(ids) == 1 and any(isinstance(root, Path) for root in scans.allowed_roots()):
+    if len(ids) == 1 and scans.allowed_folders():
         page_link("store", words("card.store"), icon=":material/folder_open:", id=ids[0])

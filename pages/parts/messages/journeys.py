@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 import pandas as pd
 import streamlit as st
@@ -94,7 +93,7 @@ def ask(text: str, offers: Mapping[str, Offer], view: View) -> Answers | None:
                 asked = Asked([text], query.get("topic") or None, name, fate=True, trace=True)
                 query["cluster"] = name
                 lookups.ask(asked, offers[name], view)
-        if any(isinstance(root, Path) for root in scans.allowed_roots()) and not query.get("store"):
+        if scans.allowed_folders() and not query.get("store"):
             page_link("store", words("card.store"), icon=":material/folder_open:", id=text)
     return lookups.journey_of(text, query)
 

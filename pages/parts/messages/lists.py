@@ -19,6 +19,7 @@ from idcore.ids.clock import from_ms
 from idcore.lookup import Answer, Listing, Offer, Way, cut_text, list_reason, list_text, ways
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import fold, tag
+from idcore.triage.time_range import written
 from pages.parts import live, problems, session
 from pages.parts.triage import filters
 from pages.parts.view import View, into_address
@@ -82,6 +83,7 @@ def form(kind: str, clusters: list[str], view: View) -> tuple[Way | None, str]:
     """The boxes of a way. A link fills them; only its reader's click asks anybody."""
     words, query, state = view.words, st.query_params, st.session_state
     known = of_address(view)
+    ends = dict(zip(("from", "to"), (known.begin_ms, known.end_ms), strict=True)) if known is not None else {}
     with st.form(f"list-{kind}", border=False):
         given: dict[str, str | None] = {}
         for row in BOXES[kind]:
@@ -89,7 +91,8 @@ def form(kind: str, clusters: list[str], view: View) -> tuple[Way | None, str]:
                 hint = f"list.box.{'time' if name in ('from', 'to') else name}_example"
                 key, example = f"list-{kind}-{name}", words(hint) if words.has(hint) else None
                 # of the address as it was when the box was made: a box whose usual value changes is another box
-                usual = state.setdefault(f"{key}-usual", _written(known, name, view) or query.get(name, ""))
+                at = None if (ms := ends.get(name)) is None else from_ms(ms)
+                usual = state.setdefault(f"{key}-usual", written(at, view.zone) or query.get(name, ""))
                 given[name] = cell.text_input(words(f"list.box.{name}"), usual, key=key, placeholder=example)
         left, right = st.columns(2, gap="medium")
         most = known.limit if known is not None and known.kind == kind else 1 if kind == "queue" else ways.USUAL_LIMIT
@@ -111,12 +114,6 @@ def form(kind: str, clusters: list[str], view: View) -> tuple[Way | None, str]:
         return None, cluster
     into_address({**dict.fromkeys(("id", "fate", "trace", *ways.NAMES)), **way.params(), "cluster": cluster})
     return way, cluster
-
-
-def _written(way: Way | None, name: str, view: View) -> str:
-    """An end of the time range as the reader's own clock has it."""
-    at = None if way is None else {"from": way.begin_ms, "to": way.end_ms}.get(name)
-    return "" if at is None else f"{from_ms(at, view.zone):%Y-%m-%d %H:%M:%S.%f}"[:-3]
 
 
 def ask(way: Way, cluster: str, offer: Offer, view: View) -> None:

@@ -39,7 +39,7 @@ _ODD = ("address", "as_key_of", "copies_gone", "outside_window", "unreadable")
 
 def choose(words: Words) -> Path | None:
     """The folder to look into: one below what the administrator allows, or an upload. It stays open in the session."""
-    roots = [root for root in scans.allowed_roots() if isinstance(root, Path)]
+    roots = scans.allowed_folders()
     query, state = st.query_params, st.session_state
     asked = query.get("store") or state.get("store_open") or ""
     left, right = st.columns(2, gap="large")
@@ -63,7 +63,7 @@ def choose(words: Words) -> Path | None:
         return _of_token(asked.removeprefix(UPLOAD), words)
     if not asked:
         return None
-    folder = _of_path(asked, roots, words)
+    folder = _of_path(asked, words)
     if folder is None:
         state.pop("store_open", None)
         query.pop("store", None)
@@ -74,8 +74,7 @@ def choose(words: Words) -> Path | None:
 
 def _by_path() -> None:
     """A path was written: it counts, and what was asked of another store does not."""
-    path = str(st.session_state.get("store_folder") or "").strip()
-    _open(path)
+    _open(str(st.session_state.get("store_folder") or "").strip())
 
 
 def _by_upload() -> None:
@@ -91,22 +90,21 @@ def _open(name: str) -> None:
     into_address({**dict.fromkeys(("which", *browse.STEPS)), "store": name})
 
 
-def _of_path(path: str, roots: Sequence[Path], words: Words) -> Path | None:
+def _of_path(path: str, words: Words) -> Path | None:
     try:
         real = scans.allowed(path)
     except PermissionError:
+        roots = scans.allowed_folders()
         key = "store.off" if visitor.current().may("folders") else "access.no_folders"
         names, needed = (words("comma").join(map(str, some)) for some in (roots, PERMISSIONS["folders"].roles))
         key = "store.not_allowed" if roots else key
         st.error(escaped(words(key, roots=names, roles=needed)), icon=":material/error:")
         return None
-    if not isinstance(real, Path):
-        st.error(words("store.no_uri"), icon=":material/error:")
-        return None
-    if not real.exists():
-        st.error(words("problem.missing", name=escaped(path)), icon=":material/error:")
-        return None
-    return real
+    if isinstance(real, Path) and real.exists():
+        return real
+    key = "problem.missing" if isinstance(real, Path) else "store.no_uri"
+    st.error(words(key, name=escaped(path)), icon=":material/error:")
+    return None
 
 
 def _of_token(token: str, words: Words) -> Path | None:
@@ -132,7 +130,7 @@ def linked(words: Words) -> Path | None:
         if folder is None:
             st.warning(words("store.upload_gone"), icon=":material/info:")
         return folder
-    return _of_path(asked, [root for root in scans.allowed_roots() if isinstance(root, Path)], words) if asked else None
+    return _of_path(asked, words) if asked else None
 
 
 def _close() -> None:

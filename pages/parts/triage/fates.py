@@ -10,7 +10,6 @@ import pandas as pd
 import streamlit as st
 
 from idcore import limits, times
-from idcore.errors import CoreError
 from idcore.html import fates as html
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import tag
@@ -18,10 +17,9 @@ from idcore.runs import FATES, Run
 from idcore.triage import failures as core_failures
 from idcore.triage import fates as core
 from idcore.triage import line_filter
-from idcore.triage import time_range as ranges
 from idcore.triage.activity import step_text
 from idcore.triage.fates import Asked, Heat
-from idcore.triage.time_range import ALL_TIMES, TimeRange
+from idcore.triage.time_range import TimeRange
 from idcore.triage.undelivered import ORDERS, Listed
 from pages.parts import browser, cache
 from pages.parts.charts import fate as charts
@@ -76,7 +74,7 @@ def choose(every: pd.DataFrame, shown: TimeRange, view: View) -> Asked:
                 )
                 or ""
             )
-        cell = _cell()
+        cell = TimeRange.of_span(st.query_params.get(CELL, ""))
         if cell:
             span = times.clock_span(cell.begin, cell.end, view.zone, dated=True)
             st.button(span, icon=":material/close:", key="fate-cell", help=words("lines.drop"), on_click=_leave_cell)
@@ -88,15 +86,6 @@ def _label(name: str, view: View, value: str) -> str:
     if not value:
         return words("fate.any")
     return html.name(value, view) if name == "verdict" else value
-
-
-def _cell() -> TimeRange:
-    """The cell of the address; what cannot be read is not a cell."""
-    begin, _, end = st.query_params.get(CELL, "").partition("~")
-    try:
-        return TimeRange.of_address({ranges.FROM: begin, ranges.TO: end})
-    except CoreError:
-        return ALL_TIMES
 
 
 def _leave_cell() -> None:
