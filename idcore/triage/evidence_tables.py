@@ -51,7 +51,7 @@ def _further(evidence: Evidence, reader: Reader, anatomy: Anatomy = esc) -> Iter
     elapsed = [f"{value:,}" for value in evidence.get("elapsed_ms") or ()]
     yield Column("elapsed", words("fact.elapsed_ms"), right=True), elapsed
     where = where_of(evidence)
-    yield Column("where", words("fact.where"), mono=True), [where.get(str(text), "") for text in evidence["ids"]]
+    yield Column("where", words("fact.where"), mono=True), [where.get(str(text), "") for text in evidence.get("ids") or ()]
     offsets = evidence.get("offset_msg_ids") or ()
     if offsets and not isinstance(offsets[0], str):
         links = [join([anatomy(text) for text in some], tag("br")) for some in offsets]
@@ -64,7 +64,7 @@ def details(evidence: Evidence, reader: Reader) -> list[tuple[str, list[str]]]:
     beside: dict[str, list[str]] = {}
     for column, cells in _further(evidence, reader):
         if column.name in ("sent_at", "missing", "track"):
-            for text, cell in zip(evidence["ids"], cells, strict=False):
+            for text, cell in zip(evidence.get("ids") or (), cells, strict=False):
                 label = "" if column.name == "sent_at" else words("colon", name=column.label)
                 beside.setdefault(str(text), []).extend([label + cell] if cell else [])
     named = tokens(evidence)

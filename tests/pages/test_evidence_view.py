@@ -74,3 +74,10 @@ def test_each_gap_has_the_id_below_it_and_what_is_missing_beside_the_id_above() 
     shown = str(evidence_tables.id_table({"ids": ids, "after_ids": below, "gaps": [gap]}, view))
     assert ids[0] in shown and below[0] in shown and ">7<" in shown and ">After<" in shown
     assert "after_ids" not in evidence_texts.fact_line({"ids": ids, "after_ids": below, "gap_from": 3}, view)
+
+
+def test_a_finding_without_ids_has_no_details_and_breaks_no_page() -> None:
+    """`expired` of a 5.x client names its client alone."""
+    evidence = {"cutoff": "2026-11-19T04:00+08:00", "client": {"mac": "a6:aa:da:3b:f0:0c", "pid": 14730}}
+    assert evidence_tables.details(evidence, reader()) == []
+    assert evidence_tables.id_table(evidence, reader()) is None
