@@ -1,4 +1,4 @@
-"""How often ids are given to the right family of makers: `python -m benchmarks.accuracy`.
+"""How often ids are given to the right family of clients: `python -m benchmarks.accuracy`.
 
 Labelled ids: those of 21 releases of the Java classes (`tests/vectors/reference-ids.jsonl`), public log lines whose
 makers are known by hand, and ids as the sources of other clients write them (`idcore.simulate.incidents.clients`).
@@ -120,7 +120,7 @@ def made(count: int = 60) -> Iterator[Labelled]:
 
 
 def verdict(item: Labelled) -> tuple[str, bool, bool]:
-    """The code of the maker of the best reading; whether it is of the right family; whether it was confident."""
+    """The code of the client of the best interpretation; whether it is of the right family; whether it was confident."""
     best = identify(item.text, item.label).best
     if best is None:
         return "refused", False, False

@@ -29,7 +29,7 @@ class Lines:
 
 
 def rows(found: Sequence[Occurrence], of: Lines, reader: Reader, *, between: bool = False) -> Html:
-    """Each line once: where it is, when and by whom each of its ids was made, and the lines around it.
+    """Each line once: where it is, when and by whom each of its ids was generated, and the lines around it.
 
     With `between` also the lines between two that follow each other in a file: of a gap, what is in it.
     """

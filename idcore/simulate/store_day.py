@@ -34,7 +34,7 @@ class Group:
     """A consumer group: which topics it reads, how far it lags, where it stopped, how often it fails.
 
     `stops` and `stuck` have the instants up to which messages are passed, in all queues and in single ones. `fails` has
-    the chance that one try fails at an instant; `poison` are IDs that always fail. `offsets` are set by hand.
+    the chance that one attempt fails at an instant; `poison` are IDs that always fail. `offsets` are set by hand.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """The table `attempts`: one row for each message, group and attempt, out of its copies and traces. Judges nothing.
 
-A retry copy with the number n shows that the try before it, n - 1, failed, and that there is a try n.
+A retry copy with the number n shows that the attempt before it failed, and that there is one more.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from idcore.scan.schemas import SCHEMAS
 from idcore.spark.traces import UNKNOWN, Attempts
 
 DEAD, QUEUED, WAITING = range(3)
-# How the last try is going, where the rule says so from its copy or its trace.
+# How the last attempt is going, where the rule says so from its copy or its trace.
 _OF_COPY = frozenset({"retry_waiting", "retry_queued", "consumed_on_retry"})
 _RUNNING = "running"
 

@@ -29,7 +29,7 @@ from pages.parts.widgets import Brush, chart, downloads, empty, page_link, page_
 
 GROUPS, COUNTS, PAGE = 25, 12, 50  # on one page
 FILTERS = ("topic", "group", "verdict")
-PICTURES = ("results", "failures")  # the second where tries failed
+PICTURES = ("results", "failures")  # the second where attempts failed
 CELL = "cell"  # of an address: what was chosen in the picture
 
 
@@ -129,7 +129,7 @@ def picture(found: Heat, levels: Mapping[str, int], asked: Asked, view: View) ->
 
 
 def failures(run: Run, asked: Asked, view: View) -> list[str] | None:
-    """In the place of results by time, for who chooses it, the tries that failed; what of them is small print."""
+    """In the place of results by time, for who chooses it, the attempts that failed; what of them is small print."""
     words = view.words
     every = cache.frame(run, "retries")
     if every.empty:
