@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import tee
@@ -14,13 +13,12 @@ from idcore.ids.clock import Clock
 from idcore.ids.dating import Dates, dates_of
 from idcore.ids.describe import Seeds
 from idcore.ids.identify import Case
-from idcore.intake import PASTED, Intake, Source, ids_of, kept, only_ids, read_sources, rows_of
+from idcore.intake import PASTED, Intake, Source, dated_by, ids_of, kept, only_ids, read_sources, rows_of
 from idcore.runs import Run
 
 MOST_LINKED = 20  # ids that an address can carry
+LONG = 20_000  # bytes of an input whose page takes its turn
 _Zone = tuple[str, str]  # of a clock: what was made with another one is made again
-# Inputs of several visitors take turns: side by side each takes as long as all of them, and all are in memory at once.
-_ONE = threading.Lock()
 
 
 @dataclass(slots=True)
@@ -35,6 +33,7 @@ class Decoding:
     unread: bool = False
     made: dict[_Zone, tuple[bytes, bytes]] = field(default_factory=dict)
     dates: dict[_Zone, Dates] = field(default_factory=dict)
+    zone_sources: dict[_Zone, dict[str, tuple[int, str]]] = field(default_factory=dict)
     seeds: Seeds = field(default_factory=Seeds)
 
     @classmethod
@@ -56,14 +55,18 @@ class Decoding:
         if not self.unread:
             return False
         self.unread = False
-        with _ONE:
-            self.intake = read_sources(self.sources, self.case)
+        self.intake = read_sources(self.sources, self.case)
         if self.intake.read_in_lower_case:
             self.case = "any"  # its scan and its link read it like this page
         if self.link is None and not self.files and only_ids(self.text):
             ids = ids_of(self.intake, MOST_LINKED)
             self.link = ",".join(ids) if ids else None
         return True
+
+    @property
+    def is_long(self) -> bool:
+        """Whether others would notice the work with it."""
+        return sum(source.size for source in self.sources) > LONG
 
     @property
     def text(self) -> str:
@@ -96,13 +99,19 @@ class Decoding:
             self.dates = {key: dates_of(((item.verdict, item.token) for item in self.intake.found), clock)}
         return replace(clock, dates=self.dates[key])
 
+    def dated_by(self, clock: Clock) -> dict[str, tuple[int, str]]:
+        """What month and zone of the times shown come from: how many times, and a zone."""
+        key = (str(clock.zone), clock.zone_source)
+        if key not in self.zone_sources:
+            self.zone_sources = {key: dated_by(self.intake.found, self.dating(clock))}
+        return self.zone_sources[key]
+
     def exports(self, clock: Clock) -> tuple[bytes, bytes]:
         """Everything that was read as CSV and as JSON Lines, made once for a zone."""
         key = (str(clock.zone), clock.zone_source)
         if key not in self.made:
-            with _ONE:
-                for_csv, for_json = tee(rows_of(self.intake, clock, self.seeds))
-                csv, json = export.csv_of_ids(for_csv), export.json_lines(for_json)
-                pairs = [("", next(csv)), *zip(json, csv, strict=True)]  # row by row: all rows at once are large
-                self.made = {key: (export.file_of(row for _, row in pairs), export.file_of(row for row, _ in pairs))}
+            for_csv, for_json = tee(rows_of(self.intake, clock, self.seeds))
+            csv, json = export.csv_of_ids(for_csv), export.json_lines(for_json)
+            pairs = [("", next(csv)), *zip(json, csv, strict=True)]  # row by row: all rows at once are large
+            self.made = {key: (export.file_of(row for _, row in pairs), export.file_of(row for row, _ in pairs))}
         return self.made[key]

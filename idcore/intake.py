@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 from idcore.errors import CoreError, coded, refuse
 from idcore.ids.clock import Clock, ZoneSource
 from idcore.ids.dating import dates_of
-from idcore.ids.describe import Seeds, describe
+from idcore.ids.describe import Seeds, describe, when
 from idcore.ids.find import Token, find, names_another
 from idcore.ids.identify import Case, Verdict, identify, identify_alone
 from idcore.ids.neighbours import settled
@@ -207,6 +207,22 @@ def read_sources(sources: Sequence[Source], case: Case = "strict") -> Intake:
     pasted = [head for source, head in zip(sources, heads, strict=True) if source.name == PASTED]
     made.lines = sum(lines_of(text) for head in pasted for _, text in head.texts)
     return made
+
+
+def dated_by(found: Sequence[Found], clock: Clock) -> dict[str, tuple[int, str]]:
+    """What month and zone of the times of msgIds come from: how many times, and the zone of the first."""
+    sources: dict[str, tuple[int, str]] = {}
+    for item in found:
+        best = item.verdict.best
+        if best is None or best.id.kind != "uniq":
+            continue
+        sent, reason = when(best, item.token, clock)
+        if sent is None or sent.zone_source is None:
+            continue
+        name = sent.zone_source if reason is None or sent.zone_source in ("born", "prefix") else "line"
+        n, zone = sources.get(name, (0, sent.zone))
+        sources[name] = n + 1, zone
+    return sources
 
 
 def zones_of(intake: Intake, clock: Clock) -> dict[str, tuple[tzinfo, int]]:

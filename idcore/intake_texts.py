@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from idcore.catalogue import Words
 from idcore.ids.clock import Clock
-from idcore.ids.describe import when
 from idcore.ids.identify import Verdict
-from idcore.intake import PASTED, Found, Intake, zones_of
+from idcore.intake import PASTED, Intake, zones_of
 from idcore.layout import ID_DIGITS
 from idcore.reports.markdown import escaped
 from idcore.times import offset_text
@@ -88,18 +87,6 @@ def unread(intake: Intake, sources: int, words: Words) -> Iterator[str]:
             yield words(key, n=n, of=of, names=words("comma").join(some))
 
 
-def dated_note(found: Sequence[Found], clock: Clock, words: Words) -> list[str]:
+def dated_note(sources: Mapping[str, tuple[int, str]], words: Words) -> list[str]:
     """Where month and zone of the times shown come from, each source with its count."""
-    sources: dict[str, int] = {}
-    zones: dict[str, str] = {}
-    for item in found:
-        best = item.verdict.best
-        if best is None or best.id.kind != "uniq":
-            continue
-        sent, reason = when(best, item.token, clock)
-        if sent is None or sent.zone_source is None:
-            continue
-        name = sent.zone_source if reason is None or sent.zone_source in ("born", "prefix") else "line"
-        sources[name] = sources.get(name, 0) + 1
-        zones.setdefault(name, sent.zone)
-    return [words(f"dated.{name}", n=words.count("time", n), zone=zones[name]) for name, n in sources.items()]
+    return [words(f"dated.{name}", n=words.count("time", n), zone=zone) for name, (n, zone) in sources.items()]

@@ -24,7 +24,7 @@ CORE |= {"idcore.sources", "idcore.simulate", "idcore.runs", "idcore.run_times",
 CORE |= {"idcore.growth", "idcore.fate", "idcore.lookup", "idcore.times", "idcore.export", "idcore.triage"}
 CORE |= {"idcore.allowed", "idcore.intake", "idcore.occurrences", "idcore.zones", "idcore.memory", "idcore.journey"}
 CORE |= {"idcore.fate_list", "idcore.intake_texts", "idcore.reader", "idcore.reports", "idcore.store_uploads"}
-CORE |= {"idcore.decoding", "idcore.html", "idcore.lease", "idcore.front_door", "idcore.access"}
+CORE |= {"idcore.decoding", "idcore.page_turns", "idcore.html", "idcore.lease", "idcore.front_door", "idcore.access"}
 CORE |= {"idcore.logins", "idcore.gate", "idcore.limits", "idcore.room", "idcore.retention"} | WATCH
 CORE |= {"idcore.first_page", "idcore.jobs"}
 PARTS = CORE | {"pages.parts"}
@@ -67,6 +67,7 @@ ARROWS: dict[str, set[str]] = {
     "idcore.retention": {"idcore.audit", "idcore.limits", "idcore.metrics", "idcore.runs"},
     "idcore.run_times": IDS | {"idcore.runs"},
     "idcore.growth": set(),
+    "idcore.page_turns": set(),
     "idcore.times": {"idcore.errors", "idcore.ids"},
     "idcore.zones": {"idcore.times"},
     "idcore.reader": {"idcore.catalogue", "idcore.ids", "idcore.times"},

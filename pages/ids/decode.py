@@ -3,6 +3,7 @@
 import streamlit as st
 
 from idcore import intake_texts
+from idcore.page_turns import TURNS
 from pages.parts import refusals
 from pages.parts.ids import decode_session, decoded
 from pages.parts.runs import keeping, watch
@@ -23,20 +24,21 @@ if here.state == "empty":
 
 with result:
     # show
-    here.read()
-    here.into_link()
-    if not here.sources:
-        decoded.of_server(here)
-        st.stop()
-    refusals.of_files(here.intake, here.sources, words)
-    if not here.holds_ids:
-        refusals.no_id(here.intake, view(), here.files)
-        decode_session.case_offer(here)
-        st.stop()
-    same = st.container()
-    if apart := intake_texts.zones_sentence(here.intake, here.clock(), words):
-        same.warning(apart, icon=":material/schedule:")
-    above, below = decoded.one(here) if here.single else decoded.many(here)
+    with TURNS.table(here.is_long):
+        here.read()
+        here.into_link()
+        if not here.sources:
+            decoded.of_server(here)
+            st.stop()
+        refusals.of_files(here.intake, here.sources, words)
+        if not here.holds_ids:
+            refusals.no_id(here.intake, view(), here.files)
+            decode_session.case_offer(here)
+            st.stop()
+        same = st.container()
+        if apart := intake_texts.zones_sentence(here.intake, here.clock(), words):
+            same.warning(apart, icon=":material/schedule:")
+        above, below = decoded.one(here) if here.single else decoded.many(here)
     refusals.line(here.intake, view(), here.files, here.open_run())
     decode_session.case_offer(here)
 
@@ -54,14 +56,16 @@ with result:
         drawn = (not here.single or here.files) and watch.scan_state(run, again=here.scan, table=True)
 
     # chart
-    if drawn and run is not None:
-        from pages.parts.ids import pictures  # Plotly only where there is something to draw
+    with TURNS.below(here.is_long):
+        if drawn and run is not None:
+            from pages.parts.ids import pictures  # Plotly only where there is something to draw
 
-        with above:
-            pictures.verdict(run, view())
-        pictures.three(run, view())
-    found = here.intake.found
-    cut = words("decode.cut", n=words.count("id", len(found))) if here.intake.cut and found else ""
-    small_print([cut, *intake_texts.dated_note(found, here.clock(), words), zone_note(view())])
-    if found:
-        decoded.takeaway(here, below)  # last: the table does not wait until its files are made
+            with above:
+                pictures.verdict(run, view())
+            pictures.three(run, view())
+        found = here.intake.found
+        cut = words("decode.cut", n=words.count("id", len(found))) if here.intake.cut and found else ""
+        dated = intake_texts.dated_note(here.dated_by(here.clock()), words)
+        small_print([cut, *dated, zone_note(view())])
+        if found:
+            decoded.takeaway(here, below)  # last: the table does not wait until its files are made
