@@ -120,7 +120,7 @@ def made(count: int = 60) -> Iterator[Labelled]:
 
 
 def verdict(item: Labelled) -> tuple[str, bool, bool]:
-    """The code of the client of the best interpretation; whether it is of the right family; whether it was confident."""
+    """The client of the best interpretation; whether it is of the right family; whether it was confident."""
     best = identify(item.text, item.label).best
     if best is None:
         return "refused", False, False

@@ -789,7 +789,7 @@ def _matches(left: np.ndarray, right: np.ndarray, order: np.ndarray) -> tuple[np
 
 
 def _newest(rows: np.ndarray, copies: _Copies) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of each message and group the copy that decides: a dead letter, else that of the last attempt that got furthest."""
+    """Of each message and group the copy that decides: a dead letter, else of the last attempt that got furthest."""
     home, group, kind = copies.home, copies.group, copies.kind
     order = np.lexsort(
         (

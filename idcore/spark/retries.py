@@ -1,7 +1,7 @@
 """The table `retries` of a store: how many attempts of each group failed in each minute. Counts the copies they left.
 
-A retry copy with the number n shows that the attempt before it failed. A copy that waits and the one that it becomes are
-of the same failure.
+A retry copy with the number n shows that the attempt before it failed. A copy that waits and the one that it becomes
+are of the same failure.
 """
 
 from __future__ import annotations

@@ -51,7 +51,10 @@ def _further(evidence: Evidence, reader: Reader, anatomy: Anatomy = esc) -> Iter
     elapsed = [f"{value:,}" for value in evidence.get("elapsed_ms") or ()]
     yield Column("elapsed", words("fact.elapsed_ms"), right=True), elapsed
     where = where_of(evidence)
-    yield Column("where", words("fact.where"), mono=True), [where.get(str(text), "") for text in evidence.get("ids") or ()]
+    yield (
+        Column("where", words("fact.where"), mono=True),
+        [where.get(str(text), "") for text in evidence.get("ids") or ()],
+    )
     offsets = evidence.get("offset_msg_ids") or ()
     if offsets and not isinstance(offsets[0], str):
         links = [join([anatomy(text) for text in some], tag("br")) for some in offsets]
