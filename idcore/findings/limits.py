@@ -154,7 +154,7 @@ RISE_CHANCE = 1e-6
 RISE_MINUTES, RISE_SHARE = 30, 2 / 3
 # Of a longer log the week with the most failures: one record with a wrong clock makes a log of years.
 RISE_MOST_MINUTES, RISE_LENGTHS = 7 * 24 * 60, 64
-# The tenth retry is 37 minutes behind the first try, with the default delays: longer than most outages. Where more
+# The tenth retry is 37 minutes behind the first attempt, with the default delays: longer than most outages. Where more
 # messages than one in a hundred have so many, what fails is not the messages.
 POISON_RETRIES = 10
 POISON_MESSAGES, POISON_SHARE = 10, 0.01

@@ -197,7 +197,7 @@ def _causes(events: Sequence[Event]) -> Iterator[tuple[str, int, int]]:
     stored = [(at, event) for at, event in numbered if event.code == "stored" and event.at_ms is not None]
     sends = [at for at, event in numbered if event.code == "sent"]
     first = stored[0][0] if stored else None
-    # consumers get neither what is kept back nor, as a first try, a retry copy
+    # consumers get neither what is kept back nor, as a first attempt, a retry copy
     home = next(
         (at for at, each in stored if each.values["relation"] not in WAITING and not each.values["tries"]), None
     )

@@ -226,7 +226,7 @@ def _sudden(situation: Situation, day: StoreDay) -> None:
 
 @variant("dead_letters", "rising")
 def _rising(situation: Situation, day: StoreDay) -> None:
-    # From then on a small part of the messages cannot be processed, and is given up after the first try.
+    # From then on a small part of the messages cannot be processed, and is given up after the first attempt.
     group, since = _one(day), _between(day, 0.5, 0.75)
     group.topics = list(day.topics)
     group.fails = lambda at: 0.06 if at >= since else 0.004

@@ -1,6 +1,6 @@
 """The table `attempts`: one row for each message, group and attempt, out of its copies and traces. Judges nothing.
 
-A retry copy with the number n shows that the attempt before it failed, and that there is one more.
+A retry copy with the number n shows that the attempt before retry n failed, and that there is a retry n.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def numbered(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def table(found: Situation) -> pa.Table:
     """The rows by message, group and attempt."""
     copies = found.copies
-    # a dead letter that nobody counted is of the first try
+    # a dead letter that nobody counted is of the first attempt
     shows_end = (copies.tries > 0) | (copies.kind == DEAD)
     begins = copies.kind != DEAD
     before = np.maximum(copies.tries - 1, 0)
