@@ -100,7 +100,7 @@ def outside(shown: TimeRange, every: pd.DataFrame, words: Words) -> str:
         return ""
     undated = int(every["first_sent_at"].isna().sum())
     others = len(every) - undated - int(shown.overlaps(every["first_sent_at"], every["last_sent_at"]).sum())
-    return words("findings.outside", others=words.count("finding", others), undated=words.count("finding", undated))
+    return words("findings.outside", others=f"{others:,}", undated=f"{undated:,}")
 
 
 def checked(words: Words) -> str:

@@ -458,4 +458,4 @@ def test_the_group_of_a_retry_is_in_its_topic() -> None:
     for topic in ("%RETRY%pay_orders", "%DLQ%pay_orders"):
         table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{A2}", "lines": 2}])
         (finding,) = copies.judge([table], 1, [], LineEvidence({ID: {A: PLAIN, A2: replace(PLAIN, topic=topic)}}))
-        assert finding.say("meaning").endswith(". Retried for consumer group pay_orders")
+        assert finding.say("meaning").endswith(". Consumer groups that retried: pay_orders")

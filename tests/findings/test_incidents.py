@@ -66,7 +66,7 @@ ASKED = {
     ("fake_host", "java_after_an_hour"): BORN_HOST,
     ("broker_moved", "after_an_hour"): "neither address appeared for at least 59 min",
     ("restart", "three_times"): "which looks like a crash loop",
-    ("stored_copies", "consumer_retry"): "Retried for consumer group orders",
+    ("stored_copies", "consumer_retry"): "Consumer groups that retried: orders",
 }
 
 

@@ -30,7 +30,7 @@ def test_further_sentences_bring_their_stop() -> None:
     assert all(text.startswith(". ") and not text.endswith(".") for text in ENGLISH.table("also.").values())
     assert all(text.startswith("。") and not text.endswith("。") for text in CHINESE.table("also.").values())
     values = {"subject": "p", "count": 1, "also": ["group", "told by a later version"], "group": "pay"}
-    assert words.say("meaning", "restart", values).endswith("wrap. Retried for consumer group pay")
+    assert words.say("meaning", "restart", values).endswith("wrap. Consumer groups that retried: pay")
     assert words.names("meaning", "restart", values) >= {"group", "subject"}
     assert words.say("advice", "restart", values) == ENGLISH("advice.restart")
 
