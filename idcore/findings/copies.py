@@ -9,19 +9,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from idcore.errors import CoreError
 from idcore.findings import brokers, limits
-from idcore.findings.evidence import is_loopback, name_of
+from idcore.findings.evidence import KEY, is_loopback, name_of
+from idcore.findings.large import Rows
 from idcore.findings.model import Finding, unseen
 from idcore.findings.registry import ERROR, INFO, WARNING, Rule, Scan, register
-from idcore.ids.clock import from_ms
+from idcore.ids.clock import from_ms, to_ms
 from idcore.ids.identify import identify
 from idcore.ids.model import ClientId, OffsetId, UniqId
+from idcore.layout import LAYOUTS
 from idcore.scan.lines import SEND_OK, LineEvidence, Named, Record
 
 # Topics into which a broker or a consumer puts copies of a message; the first two end in the consumer group.
@@ -323,7 +327,43 @@ def confusion(names: Sequence[Named]) -> Iterator[Finding]:
 def of_copies(scan: Scan) -> Iterator[Finding]:
     """collision, duplicate_send and stored_copies."""
     rows = scan.rows
-    return judge(rows.pieces("copies"), rows.count("copies"), brokers.moved(scan), scan.line_evidence)
+    found = list(judge(rows.pieces("copies"), rows.count("copies"), brokers.moved(scan), scan.line_evidence))
+    return dated(found, rows)
+
+
+def dated(found: Sequence[Finding], rows: Rows) -> Iterator[Finding]:
+    """Findings without a born time: when their IDs were generated, where the scan dated these by one instant."""
+    made = {number: _generated(finding) for number, finding in enumerate(found) if finding.since is None}
+    starts = _starts({key for key, _ in filter(None, made.values())}, rows)
+    for number, finding in enumerate(found):
+        key, spent = made.get(number) or (None, [])
+        if key in starts:
+            first, last = (from_ms(starts[key] + elapsed) for elapsed in (min(spent), max(spent)))
+            finding = replace(finding, since=first, until=last)
+        yield finding
+
+
+def _generated(finding: Finding) -> tuple[tuple[Any, ...], list[int]] | None:
+    """The process of a finding and the elapsed of its IDs; of many copies not all IDs are known."""
+    process, ids = finding.evidence.get("process"), finding.evidence.get("ids", ())
+    if not process or not ids or (finding.code == "stored_copies" and len(ids) < finding.count):
+        return None
+    layout = LAYOUTS[process["layout"]]
+    return tuple(process.values()), [UniqId.from_bytes(bytes.fromhex(text), layout).elapsed for text in ids]
+
+
+def _starts(keys: set[tuple[Any, ...]], rows: Rows) -> dict[tuple[Any, ...], int]:
+    """The instant from which processes count their elapsed, in milliseconds; without those that have several."""
+    found, hosts = {}, pa.array({host for _, host, _, _ in keys}, pa.string())
+    ends = [f"{end}_{what}" for end in ("first", "last") for what in ("sent_at", "elapsed_ms")]
+    for piece in rows.pieces("processes", [*KEY, *ends]) if keys else ():
+        for row in piece.filter(pc.is_in(piece["host"], value_set=hosts)).to_pylist():
+            key = tuple(row[name] for name in KEY)
+            if key in keys and row["first_sent_at"] is not None:
+                first, last = (to_ms(row[f"{end}_sent_at"]) - row[f"{end}_elapsed_ms"] for end in ("first", "last"))
+                if first == last:
+                    found[key] = first
+    return found
 
 
 def of_names(scan: Scan) -> Iterator[Finding]:

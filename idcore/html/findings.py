@@ -139,7 +139,7 @@ def finding_section(
     if picture is not None:
         yield picture
     if ids := evidence_tables.details(evidence, reader)[: finding_report.MOST_IDS]:
-        yield tag("ul", *(tag("li", tag("code", one), "".join(f" · {text}" for text in more)) for one, more in ids))
+        yield tag("ul", *(tag("li", tag("code", one), *_whole(more)) for one, more in ids))
     if line := evidence_texts.fact_line(evidence, reader, finding_texts.said_figures(row)):
         yield tag("p", line)
     most = MOST_OF_NOTE if row["severity"] == "info" else MOST_LINES
@@ -148,6 +148,12 @@ def finding_section(
         yield tag("p", label, class_="faint")
         yield tag("pre", shown)
     yield tag("p", words("findings.disproof"), finding_texts.say("disproof", row, reader), class_="faint")
+
+
+def _whole(texts: Sequence[str]) -> Iterator[Html | str]:
+    """Texts in a row; a line ends between two, not in one."""
+    for text in texts:
+        yield from (" · ", tag("span", text))
 
 
 def report_head(title: str, run: Run, found: pd.DataFrame, reader: Reader, address: str) -> Iterator[Html]:

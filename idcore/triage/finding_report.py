@@ -31,9 +31,9 @@ def kind_cells(kind: Kind, reader: Reader) -> tuple[list[Column], list[list[str]
         ),
         (Column("count", words("findings.count"), right=True), [f"{row['count']:,}" for _, row in kind.rows]),
     ]
-    for name in ("first", "last"):
-        cells = [reader.full(row[f"{name}_sent_at"]) for _, row in kind.rows]
-        columns.append((Column(name, words(f"col.{name}"), mono=True), cells))
+    first, last = ([reader.full(row[f"{name}_sent_at"]) for _, row in kind.rows] for name in ("first", "last"))
+    times = {"sent_at": first} if first == last else {"first": first, "last": last}
+    columns += [(Column(name, words(f"col.{name}"), mono=True, role="time"), cells) for name, cells in times.items()]
     if RULES[kind.code].subject == "id":
         producers = [str(evidence_of(row).get("producer", "")) for _, row in kind.rows]
         columns.append((Column("producer", words("col.producer"), mono=True), producers))

@@ -19,7 +19,8 @@ heading("page.lines")
 # load
 run = opened.run_of("lines")
 with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-    st.text_input(words("lines.find"), key="find", placeholder=words("lines.find_placeholder"), bind="query-params")
+    label, hint = words("lines.find"), words("lines.find_placeholder")
+    st.text_input(label, key="find", placeholder=hint, bind="query-params", on_change=lines.first_page)
     text = lambda name: words(f"lines.order_{name}")  # noqa: E731
     order = filters.one_of(st.selectbox, "order", line_filter.ORDERS, words("sort"), text, width=220)
 index = lines.ready_or_stop(run, shown)

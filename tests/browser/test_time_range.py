@@ -1,8 +1,11 @@
-"""A time range with a real pointer: a box along a chart, its address, its reset, and a click that shows lines."""
+"""A time range with a real pointer: a box along a chart, its address, its reset; clicks that show lines, and these."""
 
 from __future__ import annotations
 
+import csv
+import json
 import re
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -32,8 +35,81 @@ def drag(tab: Visit, plot: Locator, left: float, right: float) -> None:
     tab.page.mouse.up()
 
 
+def downloaded(tab: Visit, name: str) -> str:
+    """What a button of the page gives."""
+    with tab.page.expect_download() as taken:
+        tab.page.get_by_role("button", name=name, exact=True).last.click()
+    return Path(taken.value.path()).read_text(encoding="utf-8-sig")
+
+
+def shows_the_lines_of_a_gap(tab: Visit) -> None:
+    """Of the missing IDs: the two IDs around them, with what the log has between."""
+    tab.page.get_by_role("region", name="Gaps in the counter").get_by_role("link").click()
+    tab.heading("Lines")
+    tab.settle()
+    assert asked(tab)["from"].startswith("2026-11-20T01:56:29.980") and "process=10.42.3.17" in tab.page.url
+    lines = tab.page.locator(".mq-lines .mq-line-head")
+    expect(lines).to_have_count(2)
+    expect(lines.last).to_contain_text("09:56:30.320 +08:00")
+
+
+def finds_the_lines_of_a_bar(tab: Visit) -> None:
+    """A click on a bar of Producers shows its lines, a link all of them, a search those that have a text."""
+    tab.page.get_by_role("link", name="Producers").first.click()
+    tab.heading("Producers")
+    tab.settle()
+    bar = tab.page.locator('[data-testid="stPlotlyChart"]').nth(1).locator(".barlayer .point path").first
+    bar.scroll_into_view_if_needed()
+    tab.page.wait_for_timeout(1_000)
+    place = bar.bounding_box()
+    assert place is not None
+    tab.page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+    expect(tab.page.locator(".mq-lines li").first).to_be_in_viewport()
+    tab.page.locator('[data-testid="stMain"] a[href*="lines?"][href*="host="]').first.click()
+    expect(tab.page).to_have_url(re.compile("/lines.*host="))
+    tab.settle()
+    said = tab.page.locator(".mq-said")
+    every = said.inner_text()
+    tab.page.locator(".st-key-find input").fill("no line has this text")
+    tab.page.keyboard.press("Enter")
+    expect(said).not_to_have_text(every)
+    assert "find=no+line+has+this+text" in tab.page.url, "what is searched is in the link"
+
+
+def pages_over_a_packed_log(tab: Visit, run: str) -> None:
+    """The last page of one order, its link, and the same rows as files."""
+    page, lines = tab.page, tab.page.locator(".mq-lines .mq-line-head")
+    tab.turn_to(f"/lines?run={run}&zone=Asia/Shanghai")
+    expect(page.locator(".mq-said")).to_contain_text("9,164 ID occurrences")
+    page.get_by_role("button", name="Page 184").click()  # of 50 lines each: beyond any first 5,000
+    expect(page).to_have_url(re.compile("page=184"))
+    expect(lines.last).to_contain_text("old.log.gz:180")
+    expect(lines).to_have_count(9_164 - 183 * 50)
+    tab.settle()
+    box = page.locator(".st-key-find input")
+    box.fill("10.42.3.18")
+    box.press("Enter")
+    expect(page.locator(".mq-said")).to_contain_text("180 ID occurrences")
+    expect(page).not_to_have_url(re.compile("page="))  # what is searched begins at its first page
+    page.get_by_role("combobox", name="Sort by").click()
+    page.get_by_role("option", name="Newest ID first").click()
+    expect(lines.first).to_contain_text("old.log.gz:180")
+    tab.settle()
+    shown = [text.split()[0] for text in lines.all_inner_texts()]
+    told = [f"{row['file']}:{row['line']}" for row in csv.DictReader(downloaded(tab, "CSV").splitlines())]
+    rows = [json.loads(row) for row in downloaded(tab, "JSON Lines").splitlines()]
+    assert told == [f"{row['file']}:{row['line']}" for row in rows] and len(told) == 180
+    assert told[:50] == shown, "the table is the first page of what is downloaded"
+    assert rows[0]["text"] == lines.first.locator("xpath=..").locator("summary").inner_text()
+    page.reload()
+    expect(lines.first).to_contain_text("old.log.gz:180")
+    assert [text.split()[0] for text in lines.all_inner_texts()] == shown, "the link has the search and the order"
+    lines.first.locator("xpath=..").locator("summary").click()
+    expect(page.locator(".mq-lines li").first.locator("pre span")).to_have_count(4)  # three lines before it
+
+
 def test_a_box_is_a_range_on_every_page_until_it_is_reset(browser: Browser, console_without_spark: Console) -> None:
-    run = indexed_run(console_without_spark.runs, name="20261121-015500-71e71e").name
+    run = indexed_run(console_without_spark.runs, name="20261121-015500-71e71e", packed="0A2A0312").name
     with visit(browser, console_without_spark.url) as tab:
         tab.go(f"/producers?run={run}&zone=Asia/Shanghai")
         table = tab.page.locator(".mq-table").last
@@ -69,23 +145,8 @@ def test_a_box_is_a_range_on_every_page_until_it_is_reset(browser: Browser, cons
         expect(reset).to_be_hidden()
         tab.settle()
         assert asked(tab) == {}
-
-        tab.page.get_by_role("link", name="Producers").first.click()
-        tab.heading("Producers")
-        tab.settle()
-        bar = tab.page.locator('[data-testid="stPlotlyChart"]').nth(1).locator(".barlayer .point path").first
-        bar.scroll_into_view_if_needed()
-        tab.page.wait_for_timeout(1_000)
-        place = bar.bounding_box()
-        assert place is not None
-        tab.page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
-        expect(tab.page.locator(".mq-lines li").first).to_be_in_viewport()
-        tab.page.locator('[data-testid="stMain"] a[href*="lines?"][href*="host="]').first.click()
-        expect(tab.page).to_have_url(re.compile("/lines.*host="))
-        tab.settle()
-        said = tab.page.locator(".mq-said")
-        every = said.inner_text()
-        tab.page.locator(".st-key-find input").fill("no line has this text")
-        tab.page.keyboard.press("Enter")
-        expect(said).not_to_have_text(every)
-        assert "find=no+line+has+this+text" in tab.page.url, "what is searched is in the link"
+        counters = tab.page.url
+        shows_the_lines_of_a_gap(tab)
+        tab.turn_to(counters.removeprefix(tab.url))
+        finds_the_lines_of_a_bar(tab)
+        pages_over_a_packed_log(tab, run)

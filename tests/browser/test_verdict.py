@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.harness import Console, Visit, visit
+from tests.browser.harness import NARROW, Console, Visit, visit
 from tests.browser.test_journey import SCAN, charts
 
 pytestmark = pytest.mark.browser
@@ -21,6 +22,35 @@ COUNT = """() => {
   new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
 }"""
 TOP = "element => element.getBoundingClientRect().top"
+
+
+def report_opens_alone(tab: Visit) -> None:
+    """The report as a file: no request leaves it, it follows the theme and paper, and fits on a phone."""
+    tab.settle()  # what is made for a click is gone if the page is drawn meanwhile
+    with tab.page.expect_download() as saved:
+        tab.page.get_by_role("button", name="Report, HTML").click()
+    assert re.fullmatch(r"rocketmq-ids-example-log-\d{4}-\d\d-\d\d\.html", saved.value.suggested_filename)
+    opened, asked = tab.page.context.new_page(), list[str]()
+    opened.on("request", lambda request: asked.append(request.url))
+    opened.route("**/*", lambda route: route.abort())
+    opened.set_content(Path(saved.value.path()).read_text(encoding="utf-8"))
+    ground = "getComputedStyle(document.body).backgroundColor"
+    seen = []
+    for media, scheme in (("screen", "light"), ("screen", "dark"), ("print", "dark")):
+        opened.emulate_media(media=media, color_scheme=scheme)  # type: ignore[arg-type]
+        seen.append(opened.evaluate(ground))
+    assert seen == ["rgb(255, 255, 255)", "rgb(15, 18, 24)", "rgb(255, 255, 255)"]
+    figure = opened.locator("figure").first
+    expect(figure.locator("svg")).to_be_visible()
+    expect(figure.locator("figcaption")).to_be_visible()
+    expect(opened.locator("pre").first).to_contain_text(re.compile(r"example\.log:\d+  "))
+    way_back = opened.get_by_role("link", name="Open in the console").first.get_attribute("href")
+    assert way_back is not None and way_back.startswith(tab.url)
+    opened.set_viewport_size({"width": NARROW[0], "height": NARROW[1]})
+    opened.emulate_media(media="screen")
+    assert opened.evaluate("document.documentElement.scrollWidth") == NARROW[0]
+    assert asked == []
+    opened.close()
 
 
 def test_the_worst_finding_is_first_and_leads_into_a_ticket(tab: Visit) -> None:
@@ -51,6 +81,7 @@ def test_the_worst_finding_is_first_and_leads_into_a_ticket(tab: Visit) -> None:
     assert copied.startswith("## Error: Several processes share one fingerprint\n\n`172.17.0.2 pid 1 loader")
     assert re.search(r"```text\nexample\.log:\d+  ", copied)
     assert re.search(rf"In the console: {tab.url}/findings\?zone=UTC&run=[\w-]+&finding=0\n$", copied)
+    report_opens_alone(tab)
     tab.page.get_by_role("link", name="Lines").last.click()
     expect(tab.page).to_have_url(re.compile("/lines.*finding=0"))
     tab.heading("Lines")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from idcore import findings
@@ -67,6 +68,11 @@ def test_every_finding_about_the_example_is_true(tmp_path: Path) -> None:
     pairs = zip(example.lines(), example.lines()[1:], strict=False)
     resent = [line.split("msgId=")[1][:32] for before, line in pairs if "sent again" in before]
     assert {row[1:] for row in loud if row[0] == "duplicate_send"} == {(text, 2) for text in resent} and resent
+    for item in (item for item in found if item.code == "duplicate_send"):  # no line has a bornTimestamp
+        line = next(line for line in example.lines() if item.subject in line)
+        written = datetime.strptime(line[:29], "%Y-%m-%d %H:%M:%S.%f %z")
+        assert item.since is not None and item.since == item.until
+        assert timedelta(0) <= written - item.since < timedelta(seconds=5)
     assert not [item for item in found if "explained" in item.evidence], "no batch is in it"
     assert [row for row in loud if row[0] != "duplicate_send"] == [
         ("shared_fingerprint", "172.17.0.2 pid 1 loader 251A69D7", 2),  # two containers

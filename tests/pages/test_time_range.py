@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 from collections.abc import Callable
@@ -52,21 +53,29 @@ def log(seconds: int = 180, missing: range = range(0)) -> str:
     return "".join(sorted(lines, key=lambda line: line[26:34]))
 
 
-def indexed_run(root: Path, text: str = "", name: str = RUN) -> Run:
-    """A finished scan of that log, with 16 IDs missing after 90 s, and with the index of its lines."""
+def indexed_run(root: Path, text: str = "", name: str = RUN, packed: str = "") -> Run:
+    """A finished scan of that log, with 16 IDs missing after 90 s, and with the index of its lines.
+
+    `packed`: the host whose lines are in a file of their own, a packed one.
+    """
     folder = make_run(root, name)
-    path = folder / "input" / "000-app.log"
-    path.parent.mkdir()
-    path.write_text(text or log(missing=range(4_500, 4_516)))
+    lines = (text or log(missing=range(4_500, 4_516))).splitlines(keepends=True)
+    files = {"app.log": "".join(line for line in lines if not packed or packed not in line).encode()}
+    if packed:
+        files["old.log.gz"] = gzip.compress("".join(line for line in lines if packed in line).encode())
+    paths = [str(folder / "input" / f"{number:03}-{file}") for number, file in enumerate(files)]
+    Path(paths[0]).parent.mkdir()
+    for path, content in zip(paths, files.values(), strict=True):
+        Path(path).write_bytes(content)
     months = month_rows(START + timedelta(days=1), SHANGHAI)
-    tables = dict(scan_local([str(path)], months))
+    tables = dict(scan_local(paths, months))
     for name, table in tables.items():
         shutil.rmtree(folder / name, ignore_errors=True)
         (folder / name).mkdir()
         pq.write_table(table, folder / name / "part-00000.parquet")
     (folder / "occurrences").mkdir()
-    files = list_files([str(path)])
-    pieces = list(PartWriter(folder / "occurrences", "000", tables).write(split_files(files, 1 << 40), {0: "app.log"}))
+    splits = split_files(list_files(paths), 1 << 40)
+    pieces = list(PartWriter(folder / "occurrences", "000", tables).write(splits, dict(enumerate(files))))
     (folder / "occurrences" / NAME).write_text(json.dumps({"version": VERSION, "parts": pieces}))
     return Run(folder)
 

@@ -120,10 +120,17 @@ def page_number(pages: int, key: str = "page") -> int:
     asked = st.session_state.get(key) or st.query_params.get(key, "1")
     page = int(asked) if str(asked).isdecimal() else 1
     if not 1 <= page <= pages:
-        st.session_state.pop(key, None)
-        st.query_params.pop(key, None)
+        first_page(key)
         page = 1
     return page
+
+
+def first_page(key: str = "page") -> None:
+    """Another list begins at its first page. Once the pages are drawn, the address follows them."""
+    if key in st.session_state:
+        st.session_state[key] = 1
+    else:
+        st.query_params.pop(key, None)
 
 
 def filter_chips(given: Mapping[str, str], run: Run, view: View) -> Html:
