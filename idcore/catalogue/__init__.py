@@ -149,6 +149,10 @@ class Words:
         key = f"error.{code}"
         return self.fill(key, values or {}) if key in self._messages else code
 
+    def numbers(self, key: str, **values: int) -> str:
+        """A message that is filled with numbers."""
+        return self(key, **{name: f"{value:,}" for name, value in values.items()})
+
     def said(self, value: Any) -> str:
         """An error, or what a table or a scan keeps of one, without the place; everything else as text."""
         if isinstance(value, Mapping) and "code" in value:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,8 @@ from idcore.catalogue import Words
 from idcore.findings import gaps as judged
 
 TURN = 65_536
+MOST_STEPS = 3  # of one clock that are named
+LEAST_STEP = 500  # milliseconds; less is not a finding
 MOST_LABELS = 12
 LABEL = 0.07  # of the width: gaps this close share a number
 MOST_BANDS = 200  # stretches without ids that are drawn
@@ -251,3 +253,11 @@ def room(low: float, high: float) -> list[float]:
 def gap_text(ids: int, count: int, words: Words) -> str:
     """How many IDs are missing, in one gap or in several that share a label."""
     return words("counters.gap_label" if count == 1 else "counters.gaps_label", n=f"{ids:,}", gaps=f"{count:,}")
+
+
+def falls(ordered: pd.DataFrame) -> Iterator[tuple[pd.Series, pd.Series, float]]:
+    """Where the clock of points in the order of their counter fell most: both points, and by how many seconds."""
+    fell = -ordered["elapsed_ms"].diff()
+    for row in fell[fell >= LEAST_STEP].nlargest(MOST_STEPS).index:
+        at = ordered.index.get_loc(row)
+        yield ordered.iloc[at - 1], ordered.iloc[at], fell[row] / 1000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 from streamlit.navigation.page import Page
@@ -139,26 +140,15 @@ def sidebar(view: View, made: dict[str, Page], current: Page, here: Visitor) -> 
             st.html(f'<div class="mq-group">{words(f"group.{group}")}</div>')
             for address, _, icon in rows:
                 page = made[HOME] if address == "decode" and current is made[HOME] else made[address]
-                run = scans.current_name() if address in TRIAGE else None
-                st.page_link(
-                    page,
-                    label=words(f"page.{address}"),
-                    icon=icon,
-                    width="stretch",
-                    query_params=link_params(run=run),
-                )
+                params = link_params(run=scans.current_name() if address in TRIAGE else None)
+                label = words(f"page.{address}")
+                st.page_link(page, label=label, icon=icon, width="stretch", query_params=params)
     with st.container(key="nav-settings", gap="small"):
         state = st.session_state
-        state["pick_lang"] = words.lang
-        st.segmented_control(
-            words("lang"),
-            list(catalogue.languages()),
-            key="pick_lang",
-            format_func=lambda lang: catalogue.words(lang)("lang.self"),
-            on_change=choose_lang,
-            required=True,
-            label_visibility="collapsed",
-        )
+        look: dict[str, Any] = {"required": True, "label_visibility": "collapsed"}
+        state["pick_lang"], langs = words.lang, list(catalogue.languages())
+        text = lambda lang: catalogue.words(lang)("lang.self")  # noqa: E731
+        st.segmented_control(words("lang"), langs, key="pick_lang", format_func=text, on_change=choose_lang, **look)
         own = view.zone_name if view.zone_from == "browser" else None  # any zone in the link was chosen
         now = view.now()
         state["pick_zone"] = view.zone_name
@@ -173,15 +163,8 @@ def sidebar(view: View, made: dict[str, Page], current: Page, here: Visitor) -> 
         )
         chosen = remembered("theme")
         state["pick_theme"] = chosen if chosen in THEMES else THEMES[0]
-        st.segmented_control(
-            words("theme"),
-            THEMES,
-            key="pick_theme",
-            format_func=lambda name: words(f"theme.{name}"),
-            on_change=lambda: remember("theme", state["pick_theme"]),
-            required=True,
-            label_visibility="collapsed",
-        )
+        text, change = lambda name: words(f"theme.{name}"), lambda: remember("theme", state["pick_theme"])
+        st.segmented_control(words("theme"), THEMES, key="pick_theme", format_func=text, on_change=change, **look)
         visitor.log_out(words, here)
     return find
 

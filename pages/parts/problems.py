@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -39,6 +39,17 @@ def show_error(error: BaseException, reference: str | None = None) -> None:
     words = view().words
     more = " " + words("problem.reference", reference=reference) if reference else ""
     st.error(message(error, words) + more, icon=":material/error:")
+
+
+def tried(*steps: Callable[[], Any]) -> None:
+    """What a click does to runs, step by step; the error of a step waits for the page, and the others go on."""
+    st.session_state.pop("runs_problem", None)
+    for step in steps:
+        try:
+            step()
+        except (CoreError, OSError) as error:
+            st.session_state["runs_problem"] = message(error, view().words)
+    scans.cache.forget_runs()
 
 
 @contextmanager

@@ -178,5 +178,5 @@ def pager(rows: Sized, key: str, size: int = ROWS) -> None:
     if (pages := -(-len(rows) // size)) > 1:
         first = (min(int(st.session_state.get(key) or 1), pages) - 1) * size
         ends = {"first": first + 1, "last": min(first + size, len(rows)), "all": len(rows)}
-        st.caption(view().words("pager.rows", **{name: f"{value:,}" for name, value in ends.items()}))
+        st.caption(view().words.numbers("pager.rows", **ends))
         st.pagination(pages, key=key)

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from idcore.reports.roles import tint
 from idcore.triage.activity import wall_clock
 from idcore.triage.finding_rows import Kind, kinds, title
-from idcore.triage.strokes import TURN, in_order
+from idcore.triage.strokes import TURN, falls, in_order
 from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts.charts import counters as charts
 from pages.parts.charts.registry import Chart, Tables, register
@@ -18,8 +18,6 @@ from pages.parts.figures import DATES, axis, clock_title, note, paper, rows_axis
 from pages.parts.view import View
 
 LEAST_DATED = 2  # kinds with times that are worth a picture
-MOST_STEPS = 3  # of one clock that are named
-LEAST_STEP = 500  # milliseconds; less is not a finding
 ZOOMED = 0.25  # of the counter's range: what spans less is drawn as large as it is
 
 
@@ -65,16 +63,13 @@ def clock(points: pd.DataFrame, view: View) -> go.Figure | None:
 def _steps(figure: go.Figure, ordered: pd.DataFrame, view: View) -> None:
     """How far the clock fell: a line as high as the fall, and its size in words."""
     words, palette = view.words, view.palette
-    fell = -ordered["elapsed_ms"].diff()
     colour = palette.roles["error"]
-    for row in fell[fell >= LEAST_STEP].nlargest(MOST_STEPS).index:
-        at = ordered.index.get_loc(row)
-        before, after = ordered.iloc[at - 1], ordered.iloc[at]
+    for before, after, seconds in falls(ordered):
         line = {"color": colour, "width": 2, "dash": "dot"}
         ends = {"x0": after["place"], "x1": after["place"], "y0": after["at"], "y1": before["at"]}
         figure.add_shape(type="line", xref="x", yref="y", line=line, **ends)
         right = after["place"] > ordered["place"].iloc[-1] / 2
-        text, side = words("findings.step", span=words.lasting(fell[row] / 1000)), "right" if right else "left"
+        text, side = words("findings.step", span=words.lasting(seconds)), "right" if right else "left"
         place = {"x": after["place"], "y": after["at"], "yanchor": "top", "xshift": -6 if right else 6}
         note(figure, text, colour, side, **place)
 

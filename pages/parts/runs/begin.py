@@ -147,7 +147,7 @@ def _begin(place: Place, subscriptions: scans.Subscriptions | None = None) -> Ru
 
 def start(place: Place) -> None:
     """The scan that was offered."""
-    runlist.tried(lambda: _begin(place))
+    problems.tried(lambda: _begin(place))
 
 
 def offer(place: Place, words: Words) -> None:

@@ -10,7 +10,6 @@ import streamlit as st
 
 from idcore import audit, jobs, retention
 from idcore.catalogue import Words
-from idcore.errors import CoreError
 from idcore.html import runs as html
 from idcore.reports.markdown import escaped
 from idcore.runs import FATES, KINDS, LONGEST_NAME, PAGES, SCANS, Run, may_change, runs_root
@@ -186,7 +185,7 @@ def one(row: Row) -> None:
                 if row["store"] and Run(runs_root() / name).has("fates"):
                     page_link("fate", words("page.fate"), icon=":material/mark_email_unread:", run=name)
             elif row["state"] in ("failed", "cancelled") and mine and (step := _again(row)) is not None:
-                st.button(words("scan.again"), key=f"again-{name}", on_click=tried, args=(step,))
+                st.button(words("scan.again"), key=f"again-{name}", on_click=problems.tried, args=(step,))
             sharing.choice(name, row, "list")
             if mine:
                 st.button(
@@ -195,8 +194,8 @@ def one(row: Row) -> None:
                     type="tertiary",
                     icon=":material/keep_off:" if row["pinned"] else ":material/keep:",
                     help=words("runs.pin_help"),
-                    on_click=pin,
-                    args=(name, not row["pinned"]),
+                    on_click=problems.tried,
+                    args=(lambda: scans.store().own(name).pin(not row["pinned"]),),
                 )
                 with st.popover(words("runs.rename"), type="tertiary"):
                     naming(row, words)
@@ -237,21 +236,6 @@ def delete_one(row: Row, words: Words) -> None:
 # ---- what a click does
 
 
-def tried(*steps: Callable[[], Any]) -> None:
-    """What a click does, step by step; the error of a step is shown above the list, and the others go on."""
-    st.session_state.pop("runs_problem", None)
-    for step in steps:
-        _try(step)
-    cache.forget_runs()
-
-
-def _try(step: Callable[[], Any]) -> None:
-    try:
-        step()
-    except (CoreError, OSError) as error:
-        st.session_state["runs_problem"] = problems.message(error, view().words)
-
-
 def _again(row: Row) -> Callable[[], Any] | None:
     """What starts a scan or a list of IDs that ended early once more; None for what nobody can start again."""
     if row["kind"] == FATES:
@@ -262,25 +246,20 @@ def _again(row: Row) -> Callable[[], Any] | None:
 
 def again(name: str) -> None:
     """Starts a scan that ended early once more."""
-    tried(lambda: scans.again(name))
-
-
-def pin(name: str, pinned: bool) -> None:
-    """First in the list, or back into its order."""
-    tried(lambda: scans.store().own(name).pin(pinned))
+    problems.tried(lambda: scans.again(name))
 
 
 def rename(name: str, title: str) -> None:
     """The name in the box; the title as it was made is not a name."""
     text = str(st.session_state.get(f"name-{name}") or "")
     if text != title:
-        tried(lambda: scans.store().own(name).rename(text))
+        problems.tried(lambda: scans.store().own(name).rename(text))
 
 
 def delete(names: Sequence[str]) -> None:
     """Deletes runs for good, but what is pinned by now; those at work are stopped first."""
     stop = partial(jobs.stop_unpinned, scans.store())
-    tried(*(partial(step, name) for step in (stop, _delete) for name in names))
+    problems.tried(*(partial(step, name) for step in (stop, _delete) for name in names))
 
 
 def _delete(name: str) -> None:

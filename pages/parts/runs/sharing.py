@@ -8,10 +8,9 @@ from typing import Any
 import streamlit as st
 
 from idcore import audit
-from idcore.errors import CoreError
 from idcore.reports.markup import tag
 from idcore.runs import PRIVATE, SHARED, may_change
-from pages.parts import cache, problems, scans, session, visitor
+from pages.parts import problems, scans, session, visitor
 from pages.parts.view import view
 from pages.parts.widgets import show_html
 
@@ -40,9 +39,8 @@ def choice(name: str, facts: Mapping[str, Any], place: str) -> None:
 
 
 def _share(name: str, key: str) -> None:
-    try:
+    def step() -> None:
         scans.store().own(name).share(how := str(st.session_state.get(key)))
         audit.note("run_shared", session.someone(), run=name, outcome=how)
-    except (CoreError, OSError) as error:
-        st.session_state["runs_problem"] = problems.message(error, view().words)
-    cache.forget_runs()
+
+    problems.tried(step)

@@ -25,6 +25,7 @@ from pages.parts.widgets import page_of, pager, show_html
 
 PARAMS = {"before": "a", "after": "b"}
 OLDER = {"before": "first", "after": "second"}  # what links of older versions call them
+NOWHERE = dict.fromkeys(("run", *PARAMS.values(), *OLDER.values()))  # an address without a comparison
 DRAWN = 32 << 20  # bytes of both sides whose time line is drawn before a time range is chosen
 LIMIT = 256 << 20  # bytes of one side that the page reads; the command reads any size
 ROWS = 25
@@ -69,7 +70,7 @@ def forget() -> None:
     """Neither the address nor the session has a comparison any more."""
     for name in ("compare", "compare_run", "compare_of"):
         st.session_state.pop(name, None)
-    into_address(dict.fromkeys(("run", *PARAMS.values(), *OLDER.values())))
+    into_address(NOWHERE)
 
 
 def of_run(name: str) -> tuple[Source, ...]:
@@ -192,8 +193,7 @@ def into_link(run: Run) -> None:
     if both := first and second and run.kept:
         st.session_state["compare_of"] = (first, second, any_case)
     named = {"a": first, "b": second} if both else {"run": run.name}
-    nothing = dict.fromkeys(("run", *PARAMS.values(), *OLDER.values()))
-    into_address({**nothing, **named, "case": "any" if any_case else None})
+    into_address({**NOWHERE, **named, "case": "any" if any_case else None})
 
 
 def is_whole(here: Asked, words: Words) -> bool:

@@ -120,7 +120,7 @@ def picture(found: Heat, levels: Mapping[str, int], asked: Asked, view: View) ->
     if pages > 1:
         last = min(first + GROUPS, len(found.groups))
         numbers = {"first": first + 1, "last": last, "all": len(found.groups), "more": len(found.groups) - last}
-        st.caption(words("fate.rank_note", **{name: f"{value:,}" for name, value in numbers.items()}))
+        st.caption(words.numbers("fate.rank_note", **numbers))
         st.pagination(pages, key="rows", bind="query-params")
     notes = [words("fate.cell_note", step=step_text(found.step, words))]
     if found.undated:
@@ -173,16 +173,14 @@ def messages(asked: Asked, lacking: int, run: Run, view: View) -> None:
     if asked != asked.whole:
         st.caption(words("fate.list_exact", span=core.span_text(asked.cell or asked.shown, view)))
     if whole.total < lacking:  # of an older scan; beside the list, also where it is empty
-        numbers = {"n": found.total, "all": lacking, "most": cache.rows(run, "undelivered")}
-        cut = words("fate.list_cut", **{name: f"{value:,}" for name, value in numbers.items()})
+        cut = words.numbers("fate.list_cut", n=found.total, all=lacking, most=cache.rows(run, "undelivered"))
         show_html(tag("p", cut, " ", words("fate.list_cut_do"), class_="mq-warning mq-note"))
     if not len(found):
         st.caption(words("fate.list_none"))
     else:
         st.caption(words("fate.list_said", n=words.count("row", found.total)))
         if (most := min(len(found), limits.figure("download_rows"))) < found.total:
-            numbers = {"first": len(found), "taken": most, "all": found.total}
-            st.caption(words("fate.list_first", **{name: f"{value:,}" for name, value in numbers.items()}))
+            st.caption(words.numbers("fate.list_first", first=len(found), taken=most, all=found.total))
         _page(found, run, view)
     browser.reveal(".st-key-fate-list", st.session_state.get("fate-turn", 0))
 

@@ -61,8 +61,7 @@ def picked(address: str, state: Any, drawn: tuple[Any, ...]) -> Piece | None:
 
     `drawn` is what the picture depends on: drawn in another way it is a new one, in which nothing was clicked yet.
     """
-    points = (state or {}).get("selection", {}).get("points", [])
-    now = next((str(point["customdata"][0]) for point in points if point.get("customdata")), "")
+    now = next(filter(None, line_filter.clicked(state)), "")
     pieces = {piece.address: piece for piece in map(Piece.of, st.query_params.get_all("segment")) if piece}
     before = st.session_state.get(f"picked-{address}", ((), ""))
     st.session_state[f"picked-{address}"] = (drawn, now)
