@@ -106,7 +106,7 @@ def test_a_queue_that_was_never_read_is_not_passed_and_silence_is_said(cluster: 
         cluster.ends[0], cluster.silent = 1_009, {203}
         verdict, silent, *_ = progress_texts(seen(service))
     assert "**9 messages** behind" in verdict, "208 was answered"
-    assert silent == "Not every question was answered by a: there may be more messages and more clients."
+    assert silent == "a did not answer every question, so there may be more messages and more clients."
 
 
 def test_two_questions_have_a_rate_and_the_time_left(cluster: Progressing) -> None:
