@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, tzinfo
@@ -9,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from idcore import catalogue
 from idcore.reports.roles import Theme
@@ -18,6 +21,8 @@ from tests.pages import example_run
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = "20261121-015500-a1b2c3"
+# Each app of AppTest looks for components in every installed package, which took most of these tests' time.
+manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
 
 
 def reader(zone: tzinfo = UTC, lang: str = "en", theme: Theme = "light") -> View:
@@ -72,13 +77,9 @@ def open_page() -> Callable[..., AppTest]:
     """Opens an address of the console: `open_page("producers", run=NAME)`."""
 
     def opened(page: str = "", /, **query: Any) -> AppTest:
-        from pages.parts import frame
-
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
         if page:
-            scripts = {address: script for rows in frame.GROUPS.values() for address, script, _ in rows}
-            app.run()
-            app.switch_page(str(Path("pages") / scripts[page]))
+            app._page_hash = calc_hash(page)  # as a link does: `switch_page` needs the first page before it
         for key, value in query.items():
             app.query_params[key] = value
         return app.run()
