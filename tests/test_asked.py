@@ -23,7 +23,10 @@ def test_a_question_is_in_the_address_without_what_is_not_asked_for() -> None:
     asked = Asked([ID, "order-1"], None, "east", fate=True)
     assert asked.in_address == {"id": f"{ID},order-1", "cluster": "east", "fate": "1"}
     last = Answers([Answer(ID, (), None, (), ())], asked, datetime(2026, 11, 21, tzinfo=UTC))
-    assert last.fits(id=f"{ID},order-1", fate="1", trace="") and not last.fits(id=ID) and last.cluster == "east"
+    address = {"id": f"{ID},order-1", "fate": "1"}
+    assert last.fits(address) and last.fits({}) and not last.fits({"id": ID}) and last.cluster == "east"
+    assert not last.fits(address | {"trace": "1"}) and not last.fits(address | {"cluster": "west"})
+    assert not last.is_journey(ID, {}), "it is of two messages, and without traces"
 
 
 def test_the_progress_of_a_group_is_compared_over_the_last_minute() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from idcore.catalogue import Words
 from idcore.ids.find import find
 from idcore.ids.identify import identify
 from idcore.lookup.groups import Seen
@@ -59,10 +61,23 @@ class Answers:
         """Who was asked."""
         return self.asked.cluster
 
-    def fits(self, **wanted: str) -> bool:
-        """Whether it is what parameters of an address ask for."""
-        has = self.asked.in_address
-        return all(has.get(name, "") == value for name, value in wanted.items())
+    def fits(self, query: Mapping[str, str]) -> bool:
+        """Whether it is what an address asks for; one without an ID asks for nothing."""
+        switches = {name: "1" if query.get(name) == "1" else "" for name in ("fate", "trace")}
+        return not query.get("id") or self._has(query, id=query["id"], **switches)
+
+    def is_journey(self, text: str, query: Mapping[str, str]) -> bool:
+        """Whether it is all about one message, by the cluster and topic of an address."""
+        return self._has(query, id=text, fate="1", trace="1")
+
+    def _has(self, query: Mapping[str, str], **wanted: str) -> bool:
+        has, named = self.asked.in_address, {name: query[name] for name in ("cluster", "topic") if query.get(name)}
+        return all(has.get(name, "") == value for name, value in (wanted | named).items())
+
+    def sentence(self, words: Words) -> str:
+        """How many were found."""
+        found = sum(answer.found for answer in self.found)
+        return words("lookup.said", found=f"{found:,}", ids=words.count("id", len(self.found)), cluster=self.cluster)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ answers = lookups.latest()
 if answers is None:
     small_print([words("lookup.guard"), zone_note(shown)])
     st.stop()
-said(lookups.found_sentence(answers, words))
+said(answers.sentence(words))
 for answer in answers.found:
     lookups.answer_card(answer, shown)
 lookups.takeaway(answers, words)

@@ -17,19 +17,17 @@ from pages.parts.widgets import page_link
 MOST_IDS = 20  # that an address can carry
 
 
-def message_link(text: str, words: Words) -> None:
-    """To the journey of a message. A click here, unlike an address, may ask the only cluster that is configured."""
-    label = words("card.consumed" if is_configured(os.environ) else "card.message")
-    if st.button(label, key=f"message-{text}", icon=":material/conversion_path:", type="tertiary"):
-        st.session_state["message_clicked"] = text
-        params = link_params(id=text, run=scans.current_name())
-        st.switch_page(st.session_state["pages"]["message"], query_params=params)
-
-
 def message_links(ids: Sequence[str], words: Words) -> None:
-    """Links that take ids along: one to its journey, to a cluster where one is configured, to an open store folder."""
+    """Links that take ids along: one to its journey, to a cluster where one is configured, to an open store folder.
+
+    A click on the journey, unlike an address, may ask the only cluster that is configured.
+    """
     if (text := message_of(ids)) is not None:
-        message_link(text, words)
+        label = words("card.consumed" if is_configured(os.environ) else "card.message")
+        if st.button(label, key=f"message-{text}", icon=":material/conversion_path:", type="tertiary"):
+            st.session_state["message_clicked"] = text
+            params = link_params(id=text, run=scans.current_name())
+            st.switch_page(st.session_state["pages"]["message"], query_params=params)
     if 0 < len(ids) <= MOST_IDS and is_configured(os.environ):
         page_link("lookup", words("card.lookup"), icon=":material/search:", id=",".join(ids))
     if len(ids) == 1 and scans.allowed_folders():

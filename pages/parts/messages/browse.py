@@ -106,8 +106,6 @@ def show(page: Page, name: str, key: str, view: View, **of: int | None) -> None:
     with st.container(horizontal=True, gap="small"):
         for key, target in (("store.page_before", page.before), ("store.page_after", page.after)):
             if target is not None:
-                st.button(view.words(key), key=f"{key}-{name}", on_click=_go, args=(name, max(0, target)))
-
-
-def _go(name: str, target: int) -> None:
-    st.query_params[name] = str(target)
+                st.button(
+                    view.words(key), key=f"{key}-{name}", on_click=into_address, args=({name: str(max(0, target))},)
+                )

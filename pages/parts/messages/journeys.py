@@ -95,7 +95,8 @@ def ask(text: str, offers: Mapping[str, Offer], view: View) -> Answers | None:
                 lookups.ask(asked, offers[name], view)
         if scans.allowed_folders() and not query.get("store"):
             page_link("store", words("card.store"), icon=":material/folder_open:", id=text)
-    return lookups.journey_of(text, query)
+    found = state.get("lookup_answers")
+    return found if isinstance(found, Answers) and found.is_journey(text, query.to_dict()) else None
 
 
 @contextmanager

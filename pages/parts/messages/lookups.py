@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 
 import streamlit as st
@@ -102,26 +102,7 @@ def ask(asked: Asked, offer: Offer, view: View) -> None:
 def latest() -> Answers | None:
     """What this session looked up last, unless the address asks for something else."""
     found = st.session_state.get("lookup_answers")
-    if not isinstance(found, Answers):
-        return None
-    query = st.query_params
-    wanted = {name: "1" if query.get(name) == "1" else "" for name in ("fate", "trace")}
-    wanted |= {name: query[name] for name in ("cluster", "topic") if query.get(name)}
-    return found if not query.get("id") or found.fits(id=query["id"], **wanted) else None
-
-
-def journey_of(text: str, query: Mapping[str, str]) -> Answers | None:
-    """The last answer of this session, if it is all about this message, by the cluster and topic of the address."""
-    found = st.session_state.get("lookup_answers")
-    named = {name: query[name] for name in ("cluster", "topic") if query.get(name)}
-    fits = isinstance(found, Answers) and found.fits(id=text, fate="1", trace="1", **named)
-    return found if fits else None
-
-
-def found_sentence(last: Answers, words: Words) -> str:
-    """How many were found."""
-    found = sum(answer.found for answer in last.found)
-    return words("lookup.said", found=f"{found:,}", ids=words.count("id", len(last.found)), cluster=last.cluster)
+    return found if isinstance(found, Answers) and found.fits(st.query_params.to_dict()) else None
 
 
 def answer_card(answer: Answer, view: View, *, fates: bool = True) -> None:

@@ -24,7 +24,7 @@ from idcore.triage.undelivered import ORDERS, Listed
 from pages.parts import browser, cache
 from pages.parts.charts import fate as charts
 from pages.parts.triage import filters, lines, time_range
-from pages.parts.view import View
+from pages.parts.view import View, into_address
 from pages.parts.widgets import Brush, chart, downloads, empty, page_link, page_of, pager, show_html
 
 GROUPS, COUNTS, PAGE = 25, 12, 50  # on one page
@@ -77,7 +77,14 @@ def choose(every: pd.DataFrame, shown: TimeRange, view: View) -> Asked:
         cell = TimeRange.of_span(st.query_params.get(CELL, ""))
         if cell:
             span = times.clock_span(cell.begin, cell.end, view.zone, dated=True)
-            st.button(span, icon=":material/close:", key="fate-cell", help=words("lines.drop"), on_click=_leave_cell)
+            st.button(
+                span,
+                icon=":material/close:",
+                key="fate-cell",
+                help=words("lines.drop"),
+                on_click=into_address,
+                args=({CELL: None},),
+            )
     return Asked(**given, shown=shown, cell=cell)
 
 
@@ -86,10 +93,6 @@ def _label(name: str, view: View, value: str) -> str:
     if not value:
         return words("fate.any")
     return html.name(value, view) if name == "verdict" else value
-
-
-def _leave_cell() -> None:
-    st.query_params.pop(CELL, None)
 
 
 def picture(found: Heat, levels: Mapping[str, int], asked: Asked, view: View) -> list[str]:
