@@ -449,9 +449,9 @@ def test_the_line_of_a_retry_names_group_and_host(
     table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{A2}", "lines": 2}])
     (finding,) = copies.judge([table], 1, [], evidence)
     said = finding.say("meaning")
-    assert (f"consumer group {group}" in said) == bool(group) and (f"according to the log: {host}" in said) == bool(
-        host
-    )
+    assert (f"Consumer groups that retried: {group}" in said) == bool(group) and (
+        f"according to the log: {host}" in said
+    ) == bool(host)
 
 
 def test_the_group_of_a_retry_is_in_its_topic() -> None:
