@@ -2488,7 +2488,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.failed_alt": "按失败时间统计的消费失败次数条形图，每根柱为 {step}。有颜色的部分是所选的时间范围。",
     "fate.led_to.retry": "之后重试",
     "fate.led_to.dead_letter": "之后进入死信",
-    "fate.traces_left": "有 {n} 条较早的轨迹记录没有读取，结果和消费尝试以较新的记录为准。",
+    "fate.traces_left": "有 {n} 条较早的轨迹记录没有读取，结果和每次消费以较新的记录为准。",
     "fate.failed_note": "失败时间取其重试消息的存储时间。主题和结果的筛选条件对此图不起作用。",
     "fate.alt": "{groups}按消息存储时间的热力图，每格 {step}。颜色表示该格中最差的结果；数字见下方表格。",
     "fate.cell_note": "每格为 {step}，颜色表示其中最差的结果。点击格子查看其中的消息。",
