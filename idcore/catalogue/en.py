@@ -91,6 +91,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     },
     "n.host": {"=0": "no hosts", "one": "1 host", "other": "{n} hosts"},
     "n.process": {"=0": "no processes", "one": "1 process", "other": "{n} processes"},
+    "n.with_clients": "{processes} ({n} with 5.x msgIds)",
     "n.broker": {"=0": "no brokers", "one": "1 broker", "other": "{n} brokers"},
     "n.segment": {"=0": "no commit log files", "one": "1 commit log file", "other": "{n} commit log files"},
     "n.wrap": {"=0": "no wraps", "one": "1 wrap", "other": "{n} wraps"},

@@ -236,7 +236,7 @@ once in all input and has one offsetMsgId there is never in `copies`.
 | `ids`, `distinct` | occurrences, different IDs |
 | `uniq`, `offset`, `client` | occurrences of msgIds, offsetMsgIds, 5.x msgIds |
 | `refused` | rejected strings |
-| `processes`, `hosts`, `brokers`, `segments` | rows of these tables |
+| `processes`, `clients`, `hosts`, `brokers`, `segments` | rows of these tables |
 | `zone_sources` | processes by the source of their zone |
 | `findings` | findings by severity |
 | `undelivered`, `attempts` | of a store: rows of these tables; an older version wrote at most 50,000 of them |

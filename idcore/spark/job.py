@@ -365,7 +365,7 @@ def summarise(folder: Path, files: Sequence[InputFile], between: Callable[[], No
         "distinct": sum(total(table, "distinct") for table in kinds.values()),
         **{kind: total(table, "ids") for kind, table in kinds.items()},
         "refused": total("files", "refused"),
-        **{name: rows(name) for name in ("processes", "hosts", "brokers", "segments")},
+        **{name: rows(name) for name in ("processes", "clients", "hosts", "brokers", "segments")},
         "zone_sources": counts("processes", "zone_source"),
         "failed_files": len(errors) - errors.null_count,
     }

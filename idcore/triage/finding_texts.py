@@ -66,7 +66,14 @@ def who(kind: Kind, words: Words) -> str:
         return subject((kind.rows or kind.rest)[0][1], words)
     key = f"who.{kind.code}"
     key = key if words.has(key) else f"who.{RULES[kind.code].subject}"
-    return words.fill(key, {"n": f"{kind.number:,}", "count": kind.number})
+    named = words.fill(key, {"n": f"{kind.number:,}", "count": kind.number})
+    clients = sum("client" in evidence_of(row) for _, row in kind.rows)
+    return named if kind.rest else _with_clients(named, clients, words)
+
+
+def _with_clients(processes: str, clients: int, words: Words) -> str:
+    """Processes of both generations: how many of them generate 5.x msgIds, which are not in the table of processes."""
+    return words("n.with_clients", processes=processes, n=f"{clients:,}") if clients else processes
 
 
 def by_severity(numbers: Mapping[str, int], words: Words, mark: str = "") -> list[str]:
@@ -76,10 +83,12 @@ def by_severity(numbers: Mapping[str, int], words: Words, mark: str = "") -> lis
 
 def findings_sentence(found: pd.DataFrame, summary: Mapping[str, Any], words: Words, *, in_range: bool = False) -> str:
     """The answer in one sentence, true for none, one and many."""
+    clients = summary.get("clients", 0)
+    processes = words.count("process", summary.get("processes", 0) + clients)
     where = words(
         "findings.where",
         ids=words.count("occurrence", summary.get("ids", 0)),
-        processes=words.count("process", summary.get("processes", 0)),
+        processes=_with_clients(processes, clients, words),
         brokers=words.count("broker", summary.get("brokers", 0)),
     )
     if not summary.get("ids"):

@@ -19,12 +19,15 @@ LONGEST_SUBJECT = 40  # characters of a part of a tab's title
 
 
 def title_of(title: str, options: Mapping[str, Any], words: Words, summary: Mapping[str, Any] | None = None) -> str:
-    """What a scan is called, in the reader's language: made of what was scanned where the scan says so.
+    """What a scan is called: the name that somebody gave it, else what was scanned."""
+    return str(options.get("named") or made_title(title, options, words, summary))
+
+
+def made_title(title: str, options: Mapping[str, Any], words: Words, summary: Mapping[str, Any] | None = None) -> str:
+    """What was scanned or compared, in the reader's language, where the run says so.
 
     Once the scan has counted the ids, its figure counts: what was read at once may have been cut.
     """
-    if options.get("named"):
-        return str(options["named"])
     names = options.get("sources")
     if options.get("asked_ids"):
         return words("fates.title", ids=words.count("id", options["asked_ids"]), cluster=options["cluster"])

@@ -21,6 +21,18 @@ COLOURS = ["color-contrast", "link-in-text-block"]  # the rules among these that
 IPV6 = "20010DB885A3000000008A2E03707334473C7D4991AD336AEA5703E0"  # 56 digits, made by hand
 CONTENT = {"decode": f"ids={UNIQ},{OFFSET},{TRACE}", "anatomy": f"id={UNIQ}", "lab": "story=send.lost"}
 CONTENT["message"] = CONTENT["anatomy"]
+WIDTHS = (1920, 768, 390)
+FITS = "() => document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+# Counts how often the page looks for a new theme (pages/parts/js/watch.js).
+WATCHES = """(() => {
+  const watches = (window.watches = new Set()), begin = setInterval, end = clearInterval;
+  window.setInterval = (look, every, ...more) => {
+    const made = begin(look, every, ...more);
+    if (every === 600) watches.add(made);
+    return made;
+  };
+  window.clearInterval = (made) => { watches.delete(made); end(made); };
+})()"""
 
 
 @pytest.fixture(scope="module")
@@ -72,13 +84,19 @@ def test_axe_finds_nothing_serious_on_any_page(browser: Browser, warm_console: C
     found = {}
     themes: tuple[Theme, Theme] = ("light", "dark")
     with visit(browser, warm_console.url) as tab:
+        tab.page.add_init_script(WATCHES)
+        tab.go("/lab")
         for n, link in enumerate(["decode?lang=en", f"decode?run={run}&lang=en", "anatomy?lang=en", *links]):
             width, height = (WIDE, NARROW)[n // 2 % 2]
             tab.page.set_viewport_size({"width": width, "height": height})
-            tab.go(f"/{link}")  # after some turns a change of theme takes seconds
+            tab.turn_to(f"/{link}")
             found[link] = problems_of_themes(tab, *themes)
+            for narrower in WIDTHS:
+                tab.page.set_viewport_size({"width": narrower, "height": height})
+                tab.page.wait_for_function(FITS, timeout=5_000)
             themes = themes[::-1]  # the next page opens in the colours that are there
             expect(tab.page.locator('[data-testid="stSidebar"] [aria-current="page"]')).to_have_count(1)
+        assert tab.page.evaluate("watches.size") == 1, "each more draws the page once more at a change of theme"
     noise = [line for line in warm_console.said().splitlines() if re.search("warn|deprecat|error", line, re.IGNORECASE)]
     assert noise == [], "the log of a server that works is silent"
     wrong = {(link, theme): some for link, both in found.items() for theme, some in both.items() if some}

@@ -10,19 +10,13 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from idcore.catalogue.en import LENGTHS
-from tests.browser.harness import NARROW, Console, Visit, visit
+from tests.browser.harness import Console, Visit, visit
 from tests.browser.samples import OFFSET, TRACE, UNIQ, log
 
 pytestmark = pytest.mark.browser
 CHART = '[data-testid="stPlotlyChart"] .js-plotly-plot'
 SCAN = 60_000  # milliseconds: the first scan may have to wait for Spark to start
 CHARTS = ("producers", "counters", "brokers")
-# Whether the page has the colours of a theme.
-BRIGHT = """() => {
-  const ground = getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor;
-  const sum = ground.match(/\\d+/g).slice(0, 3).reduce((all, part) => all + Number(part), 0);
-  return DARK ? sum < 200 : sum > 600;
-}"""
 
 
 def box(page: Page) -> Locator:
@@ -165,22 +159,6 @@ def test_language_and_zone_go_into_the_link(tab: Visit, example: str) -> None:
     tab.go(f"/producers?run={example}&zone=America/New_York")
     charts(tab)
     assert tab.page.locator('[data-testid="stMain"]').inner_text() != english
-
-
-@pytest.mark.timeout(240)
-def test_a_phone_in_either_theme_shows_each_page_without_scrolling_sideways(
-    browser: Browser, warm_console: Console, example: str
-) -> None:
-    with visit(browser, warm_console.url, size=NARROW) as tab:
-        for page in ("decode", "anatomy", "lab", *CHARTS, "runs"):
-            tab.go(f"/{page}?" + (f"id={UNIQ}" if page == "anatomy" else f"run={example}"))
-            if page not in ("anatomy", "lab", "runs"):
-                charts(tab)
-            for scheme, dark in (("dark", True), ("light", False)):
-                tab.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-                tab.page.wait_for_function(BRIGHT.replace("DARK", str(dark).lower()))
-                tab.fits()
-            tab.check()
 
 
 def test_ids_download_as_csv_and_json(tab: Visit) -> None:

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from idcore.runs import Run, Runs
-from tests.browser.harness import Console, Visit, console, stop, visit
+from tests.browser.harness import NARROW, WIDE, Console, Visit, console, stop, visit
 from tests.browser.samples import log
 
 pytestmark = pytest.mark.browser
@@ -84,6 +84,10 @@ def names_and_pins(tab: Visit) -> None:
     tab.settle()
     row.get_by_role("button", name="Pin").click()
     expect(row).to_contain_text("pinned")
+    tab.page.set_viewport_size({"width": NARROW[0], "height": NARROW[1]})
+    places = [row.get_by_role("button", name=name).bounding_box() for name in ("Unpin", "Rename", "Delete")]
+    assert len({round(place["y"]) for place in places if place}) == 1, "on a phone they wrap together"
+    tab.page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})
     tab.page.reload()
     expect(main(tab)).to_contain_text("Ticket 4711")
     expect(main(tab)).to_contain_text("pinned")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -27,6 +28,7 @@ from idcore.scan.local import scan_local
 from idcore.simulate import incidents
 from idcore.sources.inputs import list_files
 from idcore.triage import evidence_tables, evidence_texts, finding_rows, finding_texts, lines
+from idcore.triage.finding_rows import Kind, Row
 from pages.parts.triage import report
 from pages.parts.view import View
 from tests.pages.conftest import RUN, make_run
@@ -396,6 +398,20 @@ def test_the_line_of_a_confused_id_is_the_one_that_confuses_it(tmp_path: Path) -
 def test_a_sentence_begins_in_upper_case_and_a_name_stays_as_it_is() -> None:
     texts = ["the clock was set back", "msgId stands there", "fe80::1 writes an address", "10.0.0.1 does", "msgId 后面"]
     assert [upper(text) for text in texts] == ["The clock was set back", *texts[1:]]
+
+
+def test_a_card_and_the_sentence_count_the_same_processes() -> None:
+    rows: list[Row] = [
+        {"code": "expired", "severity": "warning", "subject": "", "count": 3, "evidence": json.dumps({named: {}})}
+        for named in ("process", "process", "client", "client")
+    ]
+    kind = Kind("warning", "expired", "", list(enumerate(rows)))
+    summary = {"ids": 12, "processes": 2, "clients": 2, "brokers": 0}
+    for lang, counted in (("en", "4 processes (2 with 5.x msgIds)"), ("zh", "4 个进程（其中 2 个使用 5.x msgId）")):
+        assert finding_texts.who(kind, words(lang)) == counted
+        assert counted in finding_texts.findings_sentence(pd.DataFrame(), summary, words(lang))
+    kind.rest.append((4, {"subject": "9 more", "count": 9, "evidence": json.dumps({"variant": "more", "more": 9})}))
+    assert finding_texts.who(kind, words("en")) == "13 processes", "of those that are not listed nobody can say it"
 
 
 def incident(folder: Path, name: str, variant: str) -> Run:

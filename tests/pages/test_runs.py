@@ -71,7 +71,10 @@ def test_a_run_is_named_in_the_list_and_on_its_pages(open_page: Open, run: str, 
     press(app, "Save")
     assert "&lt;b&gt;Ticket&lt;/b&gt; 4711" in shown(app) and not app.exception
     assert Run(tmp_path / "runs" / run).title == "app.log, old.log.gz"
-    assert "&lt;b&gt;Ticket&lt;/b&gt; 4711" in shown(open_page("producers", run=run))
+    text = shown(open_page("producers", run=run))
+    assert "&lt;b&gt;Ticket&lt;/b&gt; 4711" in text and "app.log, old.log.gz" in text, (
+        "the name does not hide its files"
+    )
     app = open_page("runs", lang="zh")
     app.text_input(key=f"name-{run}").set_value("")
     press(app, "保存")
@@ -150,6 +153,9 @@ def test_a_comparison_is_listed_and_opens_on_its_page(open_page: Open, many: lis
     assert any(
         "compare" in link.proto.page and many[3] in link.proto.query_string for link in app.main.get("page_link")
     )
+    app.text_input(key=f"name-{many[3]}").set_value("Ticket 4711")
+    page = shown(press(app, "Save"))
+    assert "Ticket 4711" in page and "a.log compared with b.log" in page
     app = open_page("findings", run=many[3])
     assert "is not a scan, but a comparison" in app.error[0].value and not app.exception
 

@@ -31,7 +31,11 @@ const hear = (chart) => {
     chart.emit("plotly_selected", { points: told, selections: [] });
   });
 };
+// Streamlit calls this again with each new theme and each page, and does not always end what was there before: each
+// watch that was left over passed a change of theme on once more, so that the page was drawn as often.
+let stop = () => {};
 export default function ({ data, setStateValue }) {
+  stop();
   const app = document.querySelector(".stApp");
   let last = data.theme;
   const code = document.querySelector('script[type="module"][src*="/static/js/"]');
@@ -64,9 +68,10 @@ export default function ({ data, setStateValue }) {
     }
   };
   menu?.addEventListener("click", close);
-  return () => {
+  stop = () => {
     clearInterval(timer);
     drawn.disconnect();
     menu?.removeEventListener("click", close);
   };
+  return stop;
 }

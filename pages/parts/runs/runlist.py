@@ -188,18 +188,25 @@ def one(row: Row) -> None:
                 st.button(words("scan.again"), key=f"again-{name}", on_click=problems.tried, args=(step,))
             sharing.choice(name, row, "list")
             if mine:
-                st.button(
-                    words("runs.unpin" if row["pinned"] else "runs.pin"),
-                    key=f"pin-{name}",
-                    type="tertiary",
-                    icon=":material/keep_off:" if row["pinned"] else ":material/keep:",
-                    help=words("runs.pin_help"),
-                    on_click=problems.tried,
-                    args=(lambda: scans.store().own(name).pin(not row["pinned"]),),
-                )
-                with st.popover(words("runs.rename"), type="tertiary"):
-                    naming(row, words)
-                delete_one(row, words)
+                with st.container(horizontal=True, width="content", gap="small"):  # on a phone they wrap together
+                    changes(row, words)
+
+
+def changes(row: Row, words: Words) -> None:
+    """Pin, rename, delete."""
+    name = row["name"]
+    st.button(
+        words("runs.unpin" if row["pinned"] else "runs.pin"),
+        key=f"pin-{name}",
+        type="tertiary",
+        icon=":material/keep_off:" if row["pinned"] else ":material/keep:",
+        help=words("runs.pin_help"),
+        on_click=problems.tried,
+        args=(lambda: scans.store().own(name).pin(not row["pinned"]),),
+    )
+    with st.popover(words("runs.rename"), type="tertiary"):
+        naming(row, words)
+    delete_one(row, words)
 
 
 def about(row: Row, words: Words) -> None:

@@ -83,7 +83,8 @@ def box(words: Words, run: Run | None) -> None:
     if run is None:
         inputs(words)
         return
-    title = run_texts.title_of(run.title, run.options, words, run.summary)
+    titles = (text(run.title, run.options, words, run.summary) for text in (run_texts.title_of, run_texts.made_title))
+    title = " · ".join(dict.fromkeys(titles))
     with st.expander(words("compare.others", title=escaped(title)), icon=":material/compare_arrows:"):
         inputs(words)
 
