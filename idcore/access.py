@@ -5,14 +5,17 @@ Depends on no page and no login: a visitor is a name, roles and clusters.
 
 from __future__ import annotations
 
+import logging
+import threading
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from idcore.errors import CoreError
 
+LOG = logging.getLogger(__name__)
 Role = Literal["viewer", "triage", "look-up", "bodies", "admin"]
 ROLES: dict[Role, str] = {  # and what each is for
     "viewer": "decode, and see their own scans",
@@ -174,6 +177,46 @@ def read(path: Path) -> Policy:
         else:
             clusters = {name: _members(file, f"{role}.{name}", who) for name, who in _table(file, role, held[role])}
     return Policy(members, clusters, **texts)
+
+
+class Roles:
+    """The file of roles, read again when it has changed: who leaves a team has lost its roles at the next look.
+
+    A file that cannot be read leaves the last good roles. `check` may refuse what is well written, by AccessError.
+    """
+
+    def __init__(self, path: Path, policy: Policy, check: Callable[[Policy], None] = lambda _: None) -> None:
+        self.path, self.is_broken, self._policy, self._check = path, False, policy, check
+        self._seen: tuple[int, ...] | None = None
+        self._lock = threading.Lock()
+
+    def policy(self) -> Policy:
+        """The roles as the file has them now, or as it had them when it was last right."""
+        if self._stamp() != self._seen:
+            with self._lock:
+                if (stamp := self._stamp()) != self._seen:
+                    self._read()
+                    self._seen = stamp
+        return self._policy
+
+    def _stamp(self) -> tuple[int, ...]:
+        try:
+            found = self.path.stat()
+        except OSError:
+            return ()
+        return found.st_mtime_ns, found.st_size, found.st_ino
+
+    def _read(self) -> None:
+        try:
+            found = read(self.path)
+            self._check(found)
+        except AccessError as problem:
+            self.is_broken = True
+            LOG.error("the roles stay as they were: %s", problem.problem)
+        else:
+            if found != self._policy:
+                LOG.info("the roles of %s are read again", self.path)
+            self._policy, self.is_broken = found, False
 
 
 def _known(file: str, place: str, held: Iterable[str], known: Iterable[str]) -> None:

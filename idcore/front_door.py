@@ -93,7 +93,8 @@ class FrontDoor:
     """Refuses websockets of other sites, answers for health, and puts the headers on every answer.
 
     `origins` are further origins whose pages may connect, `base` is the path that the console is served under, and
-    `engine` has the state of Spark, or is None. Each is asked when it is needed.
+    `engine` has the state of Spark, or is None. Each is asked when it is needed. `reasons` are further ones why the
+    console is degraded.
     """
 
     def __init__(
@@ -104,16 +105,17 @@ class FrontDoor:
         engine: Callable[[], Any],
         root: Callable[[], Path],
         gauges: metrics.Gauges = lambda: ({}, {}),
+        reasons: Callable[[], Sequence[str]] = tuple,
     ) -> None:
         self.app, self.origins, self.base, self.engine, self.root = app, origins, base, engine, root
-        self.gauges = gauges
+        self.gauges, self.reasons = gauges, reasons
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         logs.REQUEST.set(secrets.token_hex(4))
         if scope["type"] == "websocket" and not is_own(scope["headers"], self.origins()):
             await refuse(scope, receive, send)
         elif scope["type"] == "http" and scope["path"] == self.base() + HEALTH:
-            health = readiness(getattr(self.engine(), "state", None), self.root())
+            health = readiness(getattr(self.engine(), "state", None), self.root(), self.reasons())
             await _answer(send, json.dumps(health).encode(), "application/json")
         elif scope["type"] == "http" and scope["path"] == self.base() + metrics.PATH:
             await self._metrics(scope, send)
@@ -129,7 +131,7 @@ class FrontDoor:
             await _plain(send, 404)
             return
         gauges, memory = await asyncio.to_thread(self.gauges)
-        health = readiness(getattr(self.engine(), "state", None), self.root())
+        health = readiness(getattr(self.engine(), "state", None), self.root(), self.reasons())
         body, kind = metrics.rendered({**gauges, "ready": health["state"] == "ready"}, memory)
         await _answer(send, body, kind)
 
@@ -137,11 +139,14 @@ class FrontDoor:
 class UploadBound:
     """Takes an upload that has room, by the size it says. It comes after the gate: what is refused there counts not.
 
-    One that says no size is not taken: it would be in memory before its end is known.
+    One that says no size is not taken: it would be in memory before its end is known. `refused` hears of each session
+    that has a reason to read: the browser itself shows a mark alone.
     """
 
-    def __init__(self, app: App, base: Callable[[], str], uploads: Uploads) -> None:
-        self.app, self.base, self.uploads = app, base, uploads
+    def __init__(
+        self, app: App, base: Callable[[], str], uploads: Uploads, refused: Callable[[str], None] = lambda _: None
+    ) -> None:
+        self.app, self.base, self.uploads, self.refused = app, base, uploads, refused
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = path_of(scope, self.base())
@@ -154,6 +159,8 @@ class UploadBound:
         session = session_of(path)
         if not size.isdigit() or not self.uploads.begin(session, int(size)):
             await _plain(send, 413 if size.isdigit() else 411)
+            if size.isdigit():
+                self.refused(session)
             return
         try:
             await self.app(scope, receive, send)
@@ -202,14 +209,14 @@ def _place(origin: str) -> str | None:
         return None
 
 
-def readiness(engine: str | None, root: Path) -> dict[str, Any]:
+def readiness(engine: str | None, root: Path, also: Sequence[str] = ()) -> dict[str, Any]:
     """Whether the console can do all it does, and by codes why not, without paths and versions.
 
     `engine` is the state of Spark; None where it is not installed. Where scans are off it is not a fault.
     """
     if os.environ.get("IDCORE_NO_SPARK"):
         engine = None
-    reasons = []
+    reasons = [*also]
     if engine in ("no_java", "failed"):
         reasons.append(f"spark_{engine}")
     if not room.is_writable(root):

@@ -29,7 +29,6 @@ LIMIT = 5_000  # ids read at once; the scan reads all of them
 HEAD = 4 << 20  # bytes of one file read at once
 MEMBERS = 1_000  # of one archive, read at once
 PASSED_OVER = 512 << 20  # bytes unpacked at once at most, with those of members that are no text
-MOST_LOOKED_AT, MOST_NAMED = 50, 3  # files that may be commit logs
 LOOK, PIECE = 512, 1 << 16  # bytes that show what a file is; bytes unpacked at once
 _WORD = re.compile(r"[0-9A-Za-z]{16,80}")
 _RUN = re.compile(r"[0-9A-Fa-f]+")
@@ -388,15 +387,6 @@ def kept(run: Run) -> list[Source]:
     files = sorted(run.input_folder.iterdir(), key=lambda path: int(path.name.partition("-")[0]))
     names = run.options.get("sources") or [path.name.partition("-")[2] for path in files]
     return [Source(name, path) for name, path in zip(names, files, strict=False)]
-
-
-def commit_logs(sources: Sequence[Source]) -> list[str]:
-    """The first of the files that begin with a record: as text these give the ids that messages hold, not their own."""
-    from idcore.message import MAGIC_V1, MAGIC_V2  # only where files are
-
-    magics = [magic.to_bytes(4, "big", signed=magic < 0) for magic in (MAGIC_V1, MAGIC_V2)]
-    files = [source for source in sources if source.name != PASTED][:MOST_LOOKED_AT]
-    return [file.name for file in files if next(file.pieces(), b"")[4:8] in magics][:MOST_NAMED]
 
 
 def message_of(ids: Sequence[str]) -> str | None:

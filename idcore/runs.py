@@ -33,6 +33,29 @@ STATES = ("new", "running", "done", "failed", "cancelled")
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 PRIVATE, LINK, EVERYBODY = SHARED = ("private", "link", "everybody")
 LONGEST_NAME = 120  # characters that a reader may call a scan
+# What run.json has, and of which kinds; what older versions lack may be missing. Nothing else in it is looked at.
+_NEEDED: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("title", "source", "created", "state"), (str,)),
+    "options": (dict,),
+    "error": (str, dict, type(None)),
+    "pid": (int,),
+}
+_TEXT, _FLAG, _TABLE = (str, type(None)), (bool, type(None)), (dict, type(None))
+_FURTHER: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("owner", "shared", "kind", "started"), _TEXT),
+    **dict.fromkeys(("pinned", "kept"), _FLAG),
+    "plan": _TABLE,
+}
+_OPTIONS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("zone", "zone_source", "at", "case", "named", "contents"), _TEXT),
+    **dict.fromkeys(("sources", "same"), (list, type(None))),
+}
+_PLAN: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("store", "zone", "at", "case", "subscriptions", "master", "remote"), _TEXT),
+    "paths": (list,),
+    "names": _TABLE,
+}
+_ERROR: dict[str, tuple[type, ...]] = {"code": (str,), "values": _TABLE}
 
 
 class RunError(CoreError):
@@ -101,9 +124,9 @@ class Run:
         """All of run.json, read once; RunError where the scan is gone."""
         try:
             facts = json.loads((self.path / "run.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             facts = None
-        if not isinstance(facts, dict):
+        if not is_whole(facts):
             raise RunError("no_run", {"name": self.name}, "run", None, self.name)
         return facts
 
@@ -166,7 +189,7 @@ class Run:
         """The scan's own figures, once it is finished."""
         try:
             found = json.loads((self.path / "summary.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return None
         return found if isinstance(found, dict) else None
 
@@ -321,12 +344,28 @@ def is_alive(pid: int, began: str | None) -> bool:
     return began is None or now is None or now == began
 
 
-def _is_whole(run: Run) -> bool:
-    """Not one that is being deleted, or whose run.json was lost."""
-    try:
-        return bool(run.facts.keys() >= {"title", "source", "created", "options", "state", "error", "pid"})
-    except RunError:
+def is_whole(facts: Any) -> bool:
+    """Whether these are the facts of a run: one whose run.json was lost, cut or changed is none."""
+    if not (isinstance(facts, dict) and facts.keys() >= _NEEDED.keys() and _are(facts, _NEEDED | _FURTHER)):
         return False
+    parts = ((facts["options"], _OPTIONS), (facts.get("plan") or {}, _PLAN), (facts["error"] or "", _ERROR))
+    try:
+        dated = datetime.fromisoformat(facts["created"]).tzinfo is not None
+    except ValueError:
+        return False
+    names = [*(facts["options"].get("sources") or ()), *(facts.get("plan") or {}).get("paths", ())]
+    return (
+        dated
+        and facts["state"] in STATES
+        and facts.get("shared", PRIVATE) in SHARED
+        and all(isinstance(part, str) or _are(part, kinds) for part, kinds in parts)
+        and all(isinstance(name, str) for name in names)
+        and not (isinstance(facts["error"], dict) and "code" not in facts["error"])
+    )
+
+
+def _are(held: Mapping[str, Any], kinds: Mapping[str, tuple[type, ...]]) -> bool:
+    return all(isinstance(held[name], kind) for name, kind in kinds.items() if name in held)
 
 
 class Runs:
@@ -366,8 +405,14 @@ class Runs:
         if not self.root.is_dir():
             return []
         found = [Run(path) for path in self.root.iterdir() if _NAME.fullmatch(path.name)]
-        whole = [run for run in found if _is_whole(run) and may_see(self.visitor, run.facts, listed=True)]
-        return sorted(whole, key=lambda run: run.created, reverse=True)
+        return sorted(filter(self._lists, found), key=lambda run: run.created, reverse=True)
+
+    def _lists(self, run: Run) -> bool:
+        """Not one that is being deleted, or whose run.json was lost."""
+        try:
+            return may_see(self.visitor, run.facts, listed=True)
+        except RunError:
+            return False
 
     def open(self, name: str, kinds: Collection[str] | None = None) -> Run:
         """A run by its name; RunError where there is none of these kinds, or this visitor may not see it.

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.hostile_inputs import Inputs
 from idcore import allowed
 from idcore.runs import COMPARE, LONGEST_NAME, STORE, TEXT, Run, RunError, Runs
 from idcore.triage import run_rows
@@ -43,6 +44,44 @@ def test_a_name_and_a_pin_do_not_change_whose_run_it_is(tmp_path: Path) -> None:
     assert run.facts["lease"] == NOBODY and run.state == "failed" and run.pinned
     run.pin(False)
     assert not run.pinned
+
+
+WRONG: dict[str, Any] = {
+    "title": None,
+    "created": "2026-11-21",  # without a zone it has no order
+    "state": "gone",
+    "options": {"sources": [1]},
+    "error": {"values": {}},
+    "pid": "1",
+    "plan": {"paths": "app.log"},
+    "shared": "all",
+    "owner": ["ann"],
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_run_with_a_wrong_fact_is_none_and_the_others_are_listed(name: str, tmp_path: Path) -> None:
+    runs = Runs(tmp_path)
+    good, bad = runs.create("good"), runs.create("bad")
+    change(bad, **{name: WRONG[name]})
+    assert [run.title for run in runs.list()] == ["good"] and run_rows.rows_of([good, bad])[0]["title"] == "good"
+    with pytest.raises(RunError) as caught:
+        runs.open(bad.name)
+    assert caught.value.code == "no_run"
+
+
+def test_no_change_of_run_json_stops_the_list(tmp_path: Path) -> None:
+    """Values of other kinds, cut, deep: with a seed, as `benchmarks/hostile.py` puts them before a browser."""
+    runs, inputs = Runs(tmp_path), Inputs(4, "/nowhere/secret", 9)
+    run = runs.create("a", options={"zone": "UTC", "sources": ["a.log"]}, plan={"paths": [], "names": {}}, kept=True)
+    facts, listed = run.facts, 0
+    for _ in range(300):
+        (run.path / "run.json").write_bytes(inputs.run(facts).encode("utf-8", "surrogatepass"))
+        found = runs.list()
+        rows = run_rows.rows_of(found)
+        assert len(rows) == len(found) and all(row["created"].tzinfo for row in rows)
+        listed += len(found)
+    assert 0 < listed < 300
 
 
 def _rename(path: Path, number: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from idcore.errors import refuse
+from idcore.layout import TOPIC_LENGTHS
 from idcore.sources.packings import NOT_UNPACKED, PACKED
 
 HEAD = 512  # bytes that show every kind: the last of them is tar's, whose header is one block of this size
@@ -25,10 +26,16 @@ _UNREADABLE = {
     b"LPKSHHRH": ("journal", "journalctl --file NAME -o export"),
     b"Obj\x01": ("avro", ""),
 }
+_RECORDS = {magic.to_bytes(4, "big", signed=magic < 0) for magic in TOPIC_LENGTHS}  # behind the size of a record
 
 
 def kind_of(head: bytes) -> str:
-    """The kind of what begins like this; CoreError says why it cannot be read."""
+    """The kind of what begins like this; CoreError says why it cannot be read.
+
+    A commit log is never text: its bodies would be in the lines of a scan, for everybody who may open it.
+    """
+    if head[4:8] in _RECORDS:
+        raise refuse("commit_log")
     for mark, kind in _MARKS.items():
         if head.startswith(mark):
             return kind

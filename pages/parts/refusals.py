@@ -10,8 +10,7 @@ import streamlit as st
 from idcore import intake_texts
 from idcore.catalogue import Words
 from idcore.html import cards
-from idcore.intake import Intake, Source, commit_logs
-from idcore.reports.markdown import escaped
+from idcore.intake import Intake, Source
 from idcore.runs import Run
 from idcore.triage import run_notes
 from pages.parts import cache
@@ -49,10 +48,8 @@ def without_ids(run: Run | None, words: Words, intake: Intake | None = None) -> 
 
 
 def of_files(intake: Intake, sources: Sequence[Source], words: Words) -> None:
-    """Files that could not be read at all, and those read only in part, by name and reason; commit logs are named."""
-    if logs := commit_logs(sources):
-        names = words("comma").join(map(escaped, logs))
-        st.warning(words("decode.commit_log", names=names), icon=":material/warning:")
+    """Files that could not be read at all, and those read only in part, by name and reason; commit logs have a page."""
+    if any(problem.code == "commit_log" for _, problem in intake.failed):
         page_link("store", words("page.store"), icon=":material/folder_open:")
     for text in intake_texts.unread(intake, len(sources), words):
         st.warning(text, icon=":material/warning:")

@@ -21,7 +21,6 @@ from starlette.middleware import Middleware
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from idcore import jobs, limits, logs, memory, metrics, retention
-from idcore.access import ANY_CLUSTER
 from idcore.errors import CoreError
 from idcore.first_page import FirstPage
 from idcore.front_door import App, FrontDoor, Message, Receive, Scope, Send, UploadBound
@@ -41,10 +40,7 @@ TIDY, HOUR = 10, 3600  # seconds between two looks whether visits have ended, an
 def check_start() -> None:
     """Ends the process, with a sentence, where it would be open to others without a login, or a setting is wrong."""
     try:
-        if named := visitor.entrance().policy.clusters.keys() - {ANY_CLUSTER}:
-            from pages.parts import live  # with it the look-up
-
-            live.require(named)
+        visitor.check_roles(visitor.entrance().policy)
         limits.check()
         metrics.allowed()
         logs.use_json(session.name)
@@ -160,9 +156,9 @@ def hosts() -> Sequence[str]:
 
 
 MIDDLEWARE = [
-    Middleware(FrontDoor, origins, base, jobs.engine, runs_root, gauges),
+    Middleware(FrontDoor, origins, base, jobs.engine, runs_root, gauges, visitor.reasons),
     Middleware(Gate, visitor.entrance, visitor.ended, visitor.claims_of, base, hosts, session.owners),
-    Middleware(UploadBound, base, session.UPLOADS),
+    Middleware(UploadBound, base, session.UPLOADS, session.draw_again),
     Middleware(NoClearing),
     Middleware(FirstPage, base, addresses, f"{COOKIE}lang"),
 ]

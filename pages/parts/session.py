@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable
+from typing import Any
 
 import streamlit as st
 from streamlit.runtime.memory_media_file_storage import _calculate_file_id
@@ -40,9 +41,21 @@ def owners(path: str) -> Collection[str] | None:
     if path.startswith(MEDIA):
         return OFFERED.names(path)
     if path.startswith(UPLOAD):
-        visit = getattr(st.runtime.get_instance(), "_session_mgr").get_session_info(session_of(path))  # noqa: B009
-        return [] if visit is None else [visitor.entrance().policy.visitor(visit.session._user_info).name or ""]
+        visit = _visit(session_of(path))
+        return [] if visit is None else [visitor.entrance().policy.visitor(visit._user_info).name or ""]
     return None
+
+
+def _visit(session: str) -> Any:
+    """Streamlit's own object of a session; None where there is none of this ID."""
+    found = getattr(st.runtime.get_instance(), "_session_mgr").get_session_info(session)  # noqa: B009
+    return None if found is None else found.session
+
+
+def draw_again(session: str) -> None:
+    """The page of a session once more, as its browser last asked for it: it has something new to say."""
+    if (visit := _visit(session)) is not None:
+        visit.request_rerun(visit._client_state)
 
 
 def give_back(files: Iterable[UploadedFile]) -> None:

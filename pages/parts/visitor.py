@@ -6,6 +6,7 @@ import json
 import os
 import time
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from streamlit.runtime.secrets import secrets_singleton
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks, gather_user_info
 
-from idcore.access import AccessError, Visitor
+from idcore.access import ANY_CLUSTER, AccessError, Policy, Roles, Visitor
 from idcore.catalogue import Words
 from idcore.logins import Ended, Entrance, Settings, entrance_of
 from idcore.reports.markdown import escaped
@@ -25,9 +26,37 @@ from idcore.reports.markup import tag
 from idcore.runs import runs_root
 
 
-@cache
 def entrance() -> Entrance:
-    """How people come in, as it was when the server started; AccessError where it must not start like this."""
+    """How people come in, as it was when the server started, with the roles of now."""
+    found = _begun()
+    roles = _roles()
+    return found if roles is None else replace(found, policy=roles.policy())
+
+
+def reasons() -> list[str]:
+    """By a code, why health is degraded: the file of roles was changed and cannot be read."""
+    roles = _roles()
+    return ["roles"] if roles is not None and roles.is_broken else []
+
+
+@cache
+def _roles() -> Roles | None:
+    """The file of roles; None without one."""
+    file, found = os.environ.get("IDCORE_ACCESS", ""), _begun()
+    return Roles(Path(file), found.policy, check_roles) if file else None
+
+
+def check_roles(policy: Policy) -> None:
+    """AccessError where they name a cluster that is not configured."""
+    if named := policy.clusters.keys() - {ANY_CLUSTER}:
+        from pages.parts import live  # with it the look-up
+
+        live.require(named)
+
+
+@cache
+def _begun() -> Entrance:
+    """AccessError where the console must not start like this."""
     if not secrets_singleton.load_if_toml_exists():
         for path in st.get_option("secrets.files"):
             if Path(path).exists():  # a login that is configured there would be left out in silence
@@ -42,7 +71,7 @@ def entrance() -> Entrance:
 @cache
 def ended() -> Ended:
     """The logins that were ended before their time."""
-    return Ended(runs_root(), entrance().seconds)
+    return Ended(runs_root(), _begun().seconds)
 
 
 def current() -> Visitor:

@@ -14,9 +14,22 @@ from typing import Any
 
 import pytest
 
-from idcore.access import NOBODY, PERMISSIONS, ROLES, VIEWERS, WITHOUT_LOGIN, AccessError, Policy, Visitor, read
+from idcore.access import (
+    NOBODY,
+    PERMISSIONS,
+    ROLES,
+    VIEWERS,
+    WITHOUT_LOGIN,
+    AccessError,
+    Policy,
+    Roles,
+    Visitor,
+    read,
+)
+from idcore.front_door import readiness
 from idcore.gate import WANTED, Gate, is_lent, is_page, remembered, until, wanted
 from idcore.logins import SAID, Ended, Entrance, Settings, entrance_of, is_loopback, key_of
+from pages.parts import visitor
 
 FILE = """
 contact = "desk@example.com"
@@ -105,6 +118,43 @@ def test_a_mistake_in_the_file_names_the_file_and_the_key(tmp_path: Path, text: 
     with pytest.raises(AccessError) as raised:
         policy(tmp_path, text)
     assert raised.value.code == code and named in raised.value.problem and "access.toml" in raised.value.problem
+
+
+def test_roles_are_those_of_the_file_now_and_a_broken_one_leaves_the_last_good_ones(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path, checked = tmp_path / "access.toml", list[Policy]()
+
+    def check(found: Policy) -> None:
+        checked.append(found)
+        if "nowhere" in found.clusters:
+            raise AccessError("access_cluster", {"cluster": "nowhere", "known": "one"})
+
+    roles = Roles(path, policy(tmp_path), check)
+    assert "triage" in roles.policy().visitor(ANN).roles and not roles.is_broken and len(checked) == 1
+    broken = ("[triage", "[traige]\ngroups = []", "[look-up.nowhere]\ngroups = ['ops']", None)
+    for number, text in enumerate(broken):
+        path.unlink() if text is None else path.write_text(text, encoding="utf-8")
+        assert "triage" in roles.policy().visitor(ANN).roles and roles.is_broken
+        assert [record.levelname for record in caplog.records] == ["ERROR"] * (number + 1)
+        assert roles.policy() is roles.policy() and len(caplog.records) == number + 1  # said once for each change
+    policy(tmp_path, '[viewer]\npeople = ["ann@example.com"]')
+    assert roles.policy().visitor(ANN).roles == {"viewer"} and not roles.is_broken
+
+
+def test_the_console_asks_the_file_and_says_in_health_that_it_is_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, roles = replace(LOGIN, policy=policy(tmp_path)), Roles(tmp_path / "access.toml", VIEWERS)
+    monkeypatch.setattr(visitor, "_begun", lambda: begun)
+    monkeypatch.setattr(visitor, "_roles", lambda: roles)
+    assert "triage" in visitor.entrance().policy.visitor(ANN).roles and visitor.reasons() == []
+    policy_file = tmp_path / "access.toml"
+    policy_file.write_text("[triage]\npeople = []", encoding="utf-8")
+    assert visitor.entrance().policy.visitor(ANN).roles == set()
+    policy_file.write_text("[triage", encoding="utf-8")
+    assert visitor.entrance().policy.visitor(ANN).roles == set() and visitor.reasons() == ["roles"]
+    assert readiness(None, tmp_path, visitor.reasons())["reasons"] == ["roles"]
 
 
 # ---- how people come in

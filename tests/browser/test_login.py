@@ -36,6 +36,7 @@ groups = ["support"]
 [admin]
 people = ["root@example.com"]
 """
+LIMITS = {"IDCORE_NO_SPARK": "1", "IDCORE_UPLOADS_VISITOR": "1M"}
 # Visitors of one zone have the same cookies; these are there at the same time.
 ZONES = {"ann": "Asia/Shanghai", "bob": "Asia/Tokyo", "eve": "Europe/Paris", "forger": "UTC", "thief": "Asia/Kolkata"}
 
@@ -53,7 +54,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
         (folder / "secrets.toml").write_text(SECRETS.format(port=provider.server_port), encoding="utf-8")
         (folder / "access.toml").write_text(ACCESS, encoding="utf-8")
         secrets, roles = str(folder / "secrets.toml"), str(folder / "access.toml")
-        with console(folder, STREAMLIT_SECRETS_FILES=secrets, IDCORE_ACCESS=roles, IDCORE_NO_SPARK="1") as running:
+        with console(folder, STREAMLIT_SECRETS_FILES=secrets, IDCORE_ACCESS=roles, **LIMITS) as running:  # type: ignore[arg-type]
             yield running
 
 
@@ -124,6 +125,11 @@ def _files_are_bound(browser: Browser, desk: Console, ann: Visit, bob: Visit) ->
         if name == "bob":
             assert tab.page.request.delete(sent.value.url, headers=headers).status == 403
     assert answers == {"ann": (200, 204), "bob": (403, 403)} and status(saved.value.url) == 403
+    more = {"name": "large.log", "mimeType": "", "buffer": bytes(2 << 20)}
+    ann.page.locator("input[type=file]").set_input_files(more)  # type: ignore[arg-type]
+    expect(main(ann)).to_contain_text("uploads would take")  # at once, and not at the next click
+    assert "1.0 MiB" in main(ann).inner_text() and all("413" in what for what in ann.wrong)
+    ann.wrong.clear()
 
 
 def test_who_may_see_what(browser: Browser, desk: Console) -> None:

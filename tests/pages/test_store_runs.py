@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -190,18 +191,14 @@ def test_a_switch_writes_its_own_name_into_the_address(open_page: Open, run: str
     assert "sort" not in app.query_params
 
 
-def test_a_commit_log_on_the_decode_page_is_called_one(open_page: Open, tmp_path: Path) -> None:
+def test_a_commit_log_is_not_read_as_text_and_the_page_says_where_it_is(open_page: Open, tmp_path: Path) -> None:
     records = (real_store(tmp_path) / "commitlog" / f"{0:020d}").read_bytes()[:20_000]
-    sources = [
-        intake.Source("piece.bin", records),
-        intake.Source("app.log", b"no record here"),
-        intake.Source("0", b""),
-    ]
-    assert intake.commit_logs(sources) == ["piece.bin"]
+    sources = [intake.Source("piece.bin", BytesIO(records)), intake.Source("app.log", BytesIO(b"no record here"))]
     for lang in ("en", "zh"):
         app = open_page("decode", lang=lang)
         app.session_state["decode"] = decode_session.DecodeSession(sources, unread=True)
         app.run()
         assert not app.exception and "piece.bin" in app.warning[0].value and words(lang)("page.store") in labels(app)
+        assert "not read as text" in app.warning[0].value or lang == "zh"
         app.session_state["decode"] = decode_session.DecodeSession(sources[1:], unread=True)
         assert not app.run().warning

@@ -20,6 +20,8 @@ from idcore import intake
 from idcore.safe_text import size
 from idcore.scan.local import scan_local
 from idcore.scan.tables import Tables
+from idcore.sources.inputs import list_files, split_files, walk
+from tests.remoting.fake import record
 from tests.scan import logs
 from tests.scan.comparing import same
 from tests.scan.packing import (
@@ -150,6 +152,24 @@ def test_what_cannot_be_opened_is_named(tmp_path: Path) -> None:
     ]:
         tables = scanned(written(tmp_path, "x", head + LOG))
         assert problems(tables) == [(code, {"tool": tool})] and files(tables)[0][3] == 0
+
+
+def test_a_commit_log_is_not_text_alone_in_a_folder_or_in_an_archive(tmp_path: Path) -> None:
+    """Its bodies would be lines, for who may not see them."""
+    body = b"2026-11-20 the body " + logs.uniq(0x0A000001, 7, logs.JAVA, logs.NOON, 1).encode()
+    raw = bytes(record("Orders", None, 0, body))
+    folder = tmp_path / "somewhere" / "commitlog"
+    folder.mkdir(parents=True)
+    written(folder, f"{0:020d}", raw)
+    written(folder, "large.bin", raw * 9_000)
+    written(folder, "x.tar.gz", tar_of({"a/log": raw}, "w:gz"))
+    written(folder, "x.zip", zip_of({"a/log": raw}))
+    for split in (1 << 30, 1 << 20):
+        tables = scanned(folder.parent, split)
+        assert [problem[0] for problem in problems(tables) if problem] == ["commit_log"] * 4
+        assert sum(tables["files"]["ids"].to_pylist()) == 0
+    splits = split_files(list_files([str(folder.parent)]), 1 << 30)
+    assert all(windows is None for where, windows, _ in walk(splits) if where.size or where.place)
 
 
 def test_a_bomb_takes_time_but_no_memory(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 from idcore.__main__ import main
 from idcore.runs import Runs, is_alive, started
+from tests.spark.test_faults import MARK, marked, until
 
 ONE = b"msgId=0A42333A0DC818B4AAC246C290FD0000, offsetMsgId=0A42333A00002A9F000000000134F1F5\n"
 CLI = [sys.executable, "-m", "idcore", "scan"]
@@ -73,22 +74,35 @@ while not work.progress().bytes_done:
     time.sleep(0.02)
 os.kill(java(), signal.SIGKILL)
 ended = work.wait(60)
-idle = session.status().state
-second = background.start(runs.create("after it"), [str(folder / "b.log")], ScanOptions(zone=UTC, at=at)).wait(90)
+idle, left, half = session.status().state, sorted(path.name for path in run.path.iterdir()), run.state
+(folder / "a.log").write_bytes((folder / "b.log").read_bytes())
+again = background.again(run).wait(90)
 problem = ended.error and ended.error.coded()
-print(json.dumps([ended.state, problem, run.state, sorted(path.name for path in run.path.iterdir()), idle,
-                  second.state, second.ids]))
+print(json.dumps([ended.state, problem, half, left, idle, again.state, again.ids]))
 """
 
 
 @pytest.mark.usefixtures("spark")
-def test_a_java_that_is_killed_fails_its_scan_and_the_next_scan_starts_another(tmp_path: Path) -> None:
+def test_a_java_that_is_killed_fails_its_scan_which_begins_again_with_another_and_no_process_stays(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "a.log").write_bytes(ONE * 1_000_000)
     (tmp_path / "b.log").write_bytes(ONE)
-    done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], capture_output=True, text=True, timeout=200)
+    finished = Runs(tmp_path / "runs").create("finished")
+    finished.set_state("done")
+    before = (finished.path / "run.json").read_bytes()
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        env={**os.environ, MARK: str(tmp_path)},
+    )
     assert done.returncode == 0 and done.stderr.endswith("failed spark_ended\n") and "Traceback" not in done.stderr
     why = {"code": "spark_ended", "values": {}}
     assert json.loads(done.stdout) == ["failed", why, "failed", ["run.json"], "idle", "done", 2]
+    assert (finished.path / "run.json").read_bytes() == before
+    until(lambda: not marked(tmp_path), 30)
 
 
 def test_a_run_of_an_older_version_is_not_alive_because_its_servers_pid_is(tmp_path: Path) -> None:

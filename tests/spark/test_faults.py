@@ -18,7 +18,7 @@ from idcore import room
 from idcore.errors import CoreError
 from idcore.front_door import readiness
 from idcore.runs import Runs
-from idcore.spark import background
+from idcore.spark import background, session
 from idcore.spark.job import ScanOptions
 from tests.spark.mounts import mounted
 
@@ -51,6 +51,12 @@ def below(process: int) -> set[int]:
     return own.union(*map(below, own))
 
 
+def marked(folder: Path) -> set[int]:
+    """Processes whose environment has the mark of a test."""
+    mark = f"{MARK}={folder}".encode()
+    return processes(lambda one: mark in (one / "environ").read_bytes())
+
+
 def until(true: Callable[[], bool], seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not true():
@@ -72,6 +78,27 @@ def test_workers_that_are_killed_fail_their_scan_with_a_reason_and_leave_no_tabl
         os.kill(pid, signal.SIGKILL)
     assert (work.wait(60).state, run.state) == ("failed", "failed") and run.error == CoreError("spark_worker")
     assert [path.name for path in run.path.iterdir()] == ["run.json"]
+    log.write_bytes(ONE)
+    assert background.again(run).wait(60).state == "done" and run.has("processes")
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_scan_without_java_has_failed_and_begins_again_when_there_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, runs = tmp_path / "a.log", Runs(tmp_path / "runs")
+    log.write_bytes(ONE)
+    finished, run = runs.create("finished"), runs.create("without Java")
+    finished.set_state("done")
+    with monkeypatch.context() as without:
+        without.setenv("JAVA_HOME", str(tmp_path))
+        without.setattr(session.shutil, "which", lambda _: None)
+        without.setattr(session.glob, "glob", lambda _: [])
+        without.setattr(session, "_holder", session._Holder())
+        assert background.start(run, [str(log)], OPTIONS).wait(30).state == "failed"
+    assert run.error is not None and run.error.code == "spark_java" and finished.state == "done"
+    assert [path.name for path in run.path.iterdir()] == ["run.json"]
+    assert background.again(run).wait(60).state == "done" and run.has("processes")
 
 
 SERVER = """
@@ -101,7 +128,6 @@ def test_a_server_that_is_killed_in_mid_scan_leaves_a_failed_run_that_begins_aga
     runs = Runs(tmp_path / "runs")
     finished = runs.create("finished")
     finished.set_state("done")
-    mark = f"{MARK}={tmp_path}".encode()
     environment = {**os.environ, MARK: str(tmp_path)}
     with subprocess.Popen(
         [sys.executable, "-c", SERVER, str(tmp_path)], cwd=ROOT, env=environment, stdout=subprocess.PIPE
@@ -115,8 +141,7 @@ def test_a_server_that_is_killed_in_mid_scan_leaves_a_failed_run_that_begins_aga
         "failed",
         "done",
     ) and half.error is None
-    ours = lambda: processes(lambda folder: mark in (folder / "environ").read_bytes())  # noqa: E731
-    until(lambda: not ours(), 30)
+    until(lambda: not marked(tmp_path), 30)
     (tmp_path / "a.log").write_bytes(ONE)
     assert background.again(half).wait(60).state == "done" and half.has("processes")
     assert not [path.name for path in half.path.iterdir() if path.name.startswith(".unfinished")]
