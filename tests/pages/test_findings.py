@@ -310,7 +310,7 @@ def severities(app: AppTest) -> list[str]:
     ("lang", "line", "more"),
     [
         ("en", "1 error: several processes share the fingerprint 10.0.0.7 pid 3416 loader 18B4AAC2", "and 1 more"),
-        ("zh", "1 条错误：10.0.0.7 pid 3416 loader 18B4AAC2 被多个进程共用", "另有 1 项"),
+        ("zh", "1 项错误：10.0.0.7 pid 3416 loader 18B4AAC2 被多个进程共用", "另有 1 项"),
     ],
 )
 def test_the_decode_page_says_the_worst_findings_in_words(
