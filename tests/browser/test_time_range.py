@@ -12,9 +12,18 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.harness import Console, Visit, visit
-from tests.pages.test_time_range import indexed_run
+from tests.pages.test_time_range import indexed_run, log
 
 pytestmark = pytest.mark.browser
+
+
+def many_brokers() -> str:
+    """The log with its gap; what the second process sends is stored by 24 brokers in turn."""
+    lines = log(missing=range(4_500, 4_516)).splitlines()
+    sent = [place for place, line in enumerate(lines) if "0A2A0312" in line]
+    for number, place in enumerate(sent):
+        lines[place] += f", offsetMsgId=0A2A09{1 + number % 24:02X}00002A9F{number * 5_000_000:016X}"
+    return "".join(f"{line}\n" for line in lines)
 
 
 def asked(tab: Visit) -> dict[str, str]:
@@ -40,6 +49,28 @@ def downloaded(tab: Visit, name: str) -> str:
     with tab.page.expect_download() as taken:
         tab.page.get_by_role("button", name=name, exact=True).last.click()
     return Path(taken.value.path()).read_text(encoding="utf-8-sig")
+
+
+def takes_the_range_to_brokers_and_findings(tab: Visit, first: dict[str, str]) -> None:
+    """Both show what the range has; a box in a chart of theirs is a new one. 24 brokers are told apart."""
+    plots, said = tab.page.locator(".js-plotly-plot .nsewdrag"), tab.page.locator(".mq-said")
+    for page, shows in (("Brokers", "24 brokers"), ("Findings", "in this time range")):
+        tab.page.get_by_role("link", name=page).first.click()
+        tab.heading(page)
+        expect(said).to_contain_text(shows)
+        tab.settle()
+        assert asked(tab) == first, "the range goes along"
+        if page == "Brokers":
+            rows = tab.page.get_by_role("region", name="Brokers").locator("tbody tr")
+            expect(rows).to_have_count(24)
+            looks = rows.evaluate_all("rows => rows.map((row) => row.cells[1].innerHTML)")
+            assert len(set(looks)) == 24, looks
+        before = tab.page.url
+        drag(tab, plots.first, 0.4, 0.5)
+        expect(tab.page).not_to_have_url(before)
+        tab.settle()
+        assert asked(tab) != first
+        tab.turn_to(before.removeprefix(tab.url))
 
 
 def shows_the_lines_of_a_gap(tab: Visit) -> None:
@@ -80,11 +111,11 @@ def pages_over_a_packed_log(tab: Visit, run: str) -> None:
     """The last page of one order, its link, and the same rows as files."""
     page, lines = tab.page, tab.page.locator(".mq-lines .mq-line-head")
     tab.turn_to(f"/lines?run={run}&zone=Asia/Shanghai")
-    expect(page.locator(".mq-said")).to_contain_text("9,164 ID occurrences")
-    page.get_by_role("button", name="Page 184").click()  # of 50 lines each: beyond any first 5,000
-    expect(page).to_have_url(re.compile("page=184"))
+    expect(page.locator(".mq-said")).to_contain_text("9,344 ID occurrences")
+    page.get_by_role("button", name="Page 187").click()  # of 50 lines each: beyond any first 5,000
+    expect(page).to_have_url(re.compile("page=187"))
     expect(lines.last).to_contain_text("old.log.gz:180")
-    expect(lines).to_have_count(9_164 - 183 * 50)
+    expect(lines).to_have_count((9_344 - 186 * 50) // 2)  # a line has two IDs
     tab.settle()
     box = page.locator(".st-key-find input")
     box.fill("10.42.3.18")
@@ -109,7 +140,7 @@ def pages_over_a_packed_log(tab: Visit, run: str) -> None:
 
 
 def test_a_box_is_a_range_on_every_page_until_it_is_reset(browser: Browser, console_without_spark: Console) -> None:
-    run = indexed_run(console_without_spark.runs, name="20261121-015500-71e71e", packed="0A2A0312").name
+    run = indexed_run(console_without_spark.runs, many_brokers(), "20261121-015500-71e71e", packed="0A2A0312").name
     with visit(browser, console_without_spark.url) as tab:
         tab.go(f"/producers?run={run}&zone=Asia/Shanghai")
         table = tab.page.locator(".mq-table").last
@@ -125,6 +156,7 @@ def test_a_box_is_a_range_on_every_page_until_it_is_reset(browser: Browser, cons
         expect(table).not_to_contain_text("8,984")
         expect(tab.page.locator(".mq-said")).to_contain_text("In this time range: 2 hosts")
 
+        takes_the_range_to_brokers_and_findings(tab, first)
         tab.page.get_by_role("link", name="Counters").first.click()
         tab.heading("Counters")
         tab.settle()
@@ -138,6 +170,7 @@ def test_a_box_is_a_range_on_every_page_until_it_is_reset(browser: Browser, cons
         mark = tab.page.locator(".scatterlayer .points path").nth(20).bounding_box()
         assert mark is not None
         tab.page.wait_for_timeout(1_000)  # the watch looks for new charts from time to time
+        assert tab.page.locator(".scatterlayer .points path").count() > 100, "of seconds each ID is a mark"
         tab.page.mouse.click(mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
         expect(tab.page.locator(".mq-lines")).to_contain_text("msgId=0A2A0311")
         expect(tab.page.locator(".mq-lines li").first).to_be_in_viewport()  # the page scrolled to them

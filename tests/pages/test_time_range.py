@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore import catalogue
+from idcore import catalogue, findings
 from idcore.errors import CoreError
 from idcore.occurrences.index import NAME, VERSION, Index
 from idcore.occurrences.parts import PartWriter
@@ -69,6 +69,7 @@ def indexed_run(root: Path, text: str = "", name: str = RUN, packed: str = "") -
         Path(path).write_bytes(content)
     months = month_rows(START + timedelta(days=1), SHANGHAI)
     tables = dict(scan_local(paths, months))
+    tables["findings"] = findings.to_table(findings.find(tables, START + timedelta(days=1), SHANGHAI))
     for name, table in tables.items():
         shutil.rmtree(folder / name, ignore_errors=True)
         (folder / name).mkdir()
