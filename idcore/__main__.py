@@ -1,4 +1,4 @@
-"""The command line's door: `python -m idcore decode|scan|make`. Parses, hands over, turns errors into one line."""
+"""The command line: `python -m idcore decode|scan|view|compare|make`. Parses, hands over, makes an error one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long runs are kept: which are too old, which soon will be. Takes pinned ones and those at work from nobody."""
+"""How long runs are kept: which are too old, which soon will be. Never deletes a pinned run or one at work."""
 
 from __future__ import annotations
 

@@ -519,7 +519,7 @@ A person may have several roles. Who has none sees no page.
 Whose a scan is:
 
 - A scan is its owner's. It is private until the owner shares it: with those who have its link, or with everybody.
-- Who opens a shared scan cannot rename, pin, stop, share or delete it.
+- Only its owner and an admin can rename, pin, stop, share or delete a scan.
 - A scan that was made without a log-in has no owner. With a log-in it is an admin's, who may share it.
 - A comparison of two scans has an answer of its own. Who shares it shares the IDs and figures in it.
 - A link to a scan that one may not open says the same as a link to one that does not exist.

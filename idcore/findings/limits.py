@@ -35,7 +35,7 @@ MOST_POINTS = 4_000_000
 # Ids of this layout are from the C++ clients 1.2.0 to 1.2.3, which cut the counter to eight bits: what they generated,
 # and what is missing of it, is not known, and no sum counts it.
 CUT_COUNTER = "uniq_v4_le"
-# "Where more is missing than a tenth, the input is a sample": CONTRACT. Holes are judged before and do not count here.
+# "Where more is missing than a tenth, the input is a sample". Holes are judged before and do not count here.
 SAMPLE_SHARE = 0.1
 # A gap is a hole when chance makes one so wide in fewer than one of a million processes. Real shares are not drawn at
 # random for each id: topics come in runs. A thousandth would take such a run as a hole; this bound is twice as wide.

@@ -1,6 +1,7 @@
 """Where the ids of findings are: file, line and byte, and what the line contains next to them. Judges nothing.
 
-A third look at the text, of small inputs only: an id is looked for by its digits, and the whole text may be before it.
+One more look at the text, after the scan's, of small inputs only. An id is looked for by its digits, and the whole text
+may be before it.
 The ids of the worst findings come first. An id that is not found has no place.
 """
 

@@ -101,5 +101,5 @@ class Answer:
         return {item.code: item.values[item.code] for item in self.evidence if item.is_figure}
 
 
-# Reasons that do not claim that the message does not exist.
+# Reasons where those who could have the message were not asked, or did not answer.
 NO_VERDICT = frozenset({"unreachable", "not_permitted", "not_in_topology", "window"})

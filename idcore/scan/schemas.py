@@ -1,4 +1,4 @@
-"""The columns of the tables that a scan writes, as CONTRACT names them, and the order of their rows."""
+"""The columns of the tables that a scan writes, as docs/tables.md describes them, and the order of their rows."""
 
 from __future__ import annotations
 

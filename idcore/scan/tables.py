@@ -1,4 +1,4 @@
-"""Facts to tables: the rows of CONTRACT's tables for the parts of one merge task, and one set from many. No Spark."""
+"""Facts to tables: the rows of the tables for the parts of one merge task, and one set from many. No Spark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commit log files as lines of text, a record each and as long: a record belongs to the split it begins in.
+"""Commit log files as text, each record as one line of the same length. It belongs to the split in which it begins.
 
 Also counts topics, takes the copies that groups made, and reports where the log is damaged. Judges no id: the lines go
 the way of every other text.

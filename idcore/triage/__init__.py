@@ -1,1 +1,1 @@
-"""What the tables of a scan show to a person who looks for a fault: order, marks, keys. No message, no picture."""
+"""What the tables of a scan show to a person who looks for a fault: order, marks, keys, sentences. Draws nothing."""

@@ -184,7 +184,7 @@ def _with_holes(
             yield from stage.message(producer)
             first, last, logged = number if first < 0 else first, number, logged + 1
     produced = last - first + 1
-    warned = bool(share) or produced - logged <= produced / 10  # CONTRACT: up to a tenth is a loss, more a sample
+    warned = bool(share) or produced - logged <= produced / 10  # up to a tenth is a loss, more a sample
     stage.expect(producer.name, severity=None if warned else "info")
     if producer.counter > 65_536:
         stage.expect(producer.name, "counter_wrap")

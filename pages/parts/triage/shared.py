@@ -1,4 +1,4 @@
-"""What every chart page begins with: which scan is shown, a way to another, its link, its tables to take away."""
+"""What pages of one scan share: small print, a process by its key, marks of hosts, what was cut. Opens no scan."""
 
 from __future__ import annotations
 
