@@ -82,17 +82,12 @@ def over_time(rows: pd.DataFrame, step: int, view: View) -> go.Figure:
         )
         named.add(name)
     figure.update_xaxes(axis(palette, showgrid=False, title=clock_title(rows["at"], view), tickformatstops=DATES))
-    figure.update_yaxes(axis(palette, fixedrange=True, **_counts_axis(rows)))
+    ticks = compared_texts.ticks(rows)  # without a sign: downwards is the other input, not less than nothing
+    labels, ends = [f"{abs(tick):,}" for tick in ticks], [ticks[0], ticks[-1] + (ticks[1] - ticks[0]) * 0.1]
+    figure.update_yaxes(axis(palette, fixedrange=True, tickmode="array", tickvals=ticks, ticktext=labels, range=ends))
     figure.update_layout(barmode="relative", dragmode="zoom", showlegend=True, legend=legend(palette))
     _sides(figure, rows, view)
     return figure
-
-
-def _counts_axis(rows: pd.DataFrame) -> dict[str, object]:
-    """Ticks without a sign: downwards is the other input, not less than nothing."""
-    ticks = compared_texts.ticks(rows)
-    labels, room = [f"{abs(tick):,}" for tick in ticks], (ticks[1] - ticks[0]) * 0.1
-    return {"tickmode": "array", "tickvals": ticks, "ticktext": labels, "range": [ticks[0], ticks[-1] + room]}
 
 
 def _sides(figure: go.Figure, rows: pd.DataFrame, view: View) -> None:

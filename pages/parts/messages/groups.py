@@ -130,7 +130,11 @@ def _board(auto: bool, view: View) -> None:
         said(text)
     if auto and kept.in_a_row >= MOST_IN_A_ROW:
         st.caption(words("groups.auto_ended", n=MOST_IN_A_ROW))
-    _issues(progress, before, words)
+    wrong, remarks = groups.issues(progress.contradictions(before), words)
+    if wrong:  # what does not fit together now
+        st.warning(wrong, icon=":material/warning:")
+    if remarks:
+        st.info(remarks, icon=":material/info:")
     if (place := groups.position(kept.asked.at, progress, words)) is not None:
         show_html(place)
     cut = _queues(progress, before, view)
@@ -146,15 +150,6 @@ def _board(auto: bool, view: View) -> None:
     notes = [asked, cut, words("groups.at_most"), words("groups.in_flight")]
     small_print([*notes, words("groups.static") if progress.static else ""])
     _rests_on(kept, view)
-
-
-def _issues(progress: Progress, before: Progress | None, words: Words) -> None:
-    """What does not fit together: what is wrong now as a warning, the rest as a remark."""
-    wrong, remarks = groups.issues(progress.contradictions(before), words)
-    if wrong:
-        st.warning(wrong, icon=":material/warning:")
-    if remarks:
-        st.info(remarks, icon=":material/info:")
 
 
 def _queues(progress: Progress, before: Progress | None, view: View) -> str:

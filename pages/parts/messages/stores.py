@@ -47,7 +47,8 @@ def choose(words: Words) -> Path | None:
         if roots:
             state["store_folder"] = "" if asked.startswith(UPLOAD) else asked
             label = words("store.folder")
-            st.text_input(label, key="store_folder", placeholder=str(roots[0]), on_change=_by_path)
+            path = lambda: str(state.get("store_folder") or "").strip()  # noqa: E731
+            st.text_input(label, key="store_folder", placeholder=str(roots[0]), on_change=lambda: _open(path()))
         else:
             st.markdown(words("store.off"))
     with right:
@@ -70,11 +71,6 @@ def choose(words: Words) -> Path | None:
     else:
         state["store_open"] = query["store"] = asked
     return folder
-
-
-def _by_path() -> None:
-    """A path was written: it counts, and what was asked of another store does not."""
-    _open(str(st.session_state.get("store_folder") or "").strip())
 
 
 def _by_upload() -> None:

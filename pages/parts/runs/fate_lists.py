@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -133,16 +132,12 @@ def result(run: Run) -> None:
     rest = [row for row in run.table("asked_ids").to_pylist() if row["outcome"] != "judged"]
     if rest:
         with st.expander(words("fates.rest")):
-            _rest(rest, run)
+            show_html(fates.unanswered(rest[:ROWS], summary.get("cluster"), view()))
+            if len(rest) > ROWS:
+                st.caption(words("fates.rest_note", n=f"{ROWS:,}", of=f"{len(rest):,}"))
+            columns = ("id", "outcome", "reason")
+            made = export.csv_table(columns, ([row[name] for name in columns] for row in rest))
+            download("CSV", made, "unanswered_ids.csv", key="fates-rest")
     if not summary.get("records") or not cache.rows(run, "fates"):
         empty(words("fates.none"))
         st.stop()
-
-
-def _rest(rest: Sequence[Mapping[str, Any]], run: Run) -> None:
-    words = view().words
-    show_html(fates.unanswered(rest[:ROWS], (run.summary or {}).get("cluster"), view()))
-    if len(rest) > ROWS:
-        st.caption(words("fates.rest_note", n=f"{ROWS:,}", of=f"{len(rest):,}"))
-    made = export.csv_table(("id", "outcome", "reason"), ([row["id"], row["outcome"], row["reason"]] for row in rest))
-    download("CSV", made, "unanswered_ids.csv", key="fates-rest")

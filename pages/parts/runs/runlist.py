@@ -46,7 +46,8 @@ def listing(live: bool) -> None:
     if live and not any(row["state"] in LIVE for row in runs):
         st.rerun()
     wanted = asked(words) if len(runs) > FEW or asked_for().any else Filter()
-    found = run_rows.chosen(runs, wanted, title_of, _files)
+    files_of = lambda row: cache.file_names(Run(runs_root() / row["name"]))  # noqa: E731
+    found = run_rows.chosen(runs, wanted, title_of, files_of)
     listed, small = (found, []) if wanted.find.strip() else run_rows.apart(found)
     if wanted.any:
         st.caption(words("runs.fit", n=f"{len(found):,}", of=run_texts.counted(runs, words)))
@@ -58,10 +59,6 @@ def listing(live: bool) -> None:
             with fold:
                 st.caption(words("runs.small_help", n=run_rows.MOST_SMALL))
                 paged(small, "runs_small_page")
-
-
-def _files(row: Row) -> list[str]:
-    return cache.file_names(Run(runs_root() / row["name"]))
 
 
 def paged(rows: Sequence[Row], key: str) -> None:
