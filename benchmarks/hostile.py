@@ -261,12 +261,12 @@ def stores(folder: Path, inputs: Inputs, count: int) -> None:
         for at in range(count // 4):
             writer.append([inputs.record(writer.end)], at, 1_795_000_000_000 + at)
         writer.close()
-        (root / "config").mkdir()
+        for name in ("config", "consumequeue"):
+            (root / name).mkdir()
         for name in ("consumerOffset", "subscriptionGroup", "topics", "delayOffset"):
             (root / "config" / f"{name}.json").write_bytes(inputs.settings())
         for _ in range(20):
             place = root / inputs.one_of("commitlog", "consumequeue", "config", ".") / inputs.name().replace("/", "_")
-            place.parent.mkdir(exist_ok=True)
             if not place.exists():
                 place.write_bytes(inputs.file())
         if number == 3:

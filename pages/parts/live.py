@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from datetime import UTC, datetime
 
 import streamlit as st
 
-from idcore.access import AccessError
 from idcore.lookup import LookupService, Moment, Offer, Source, offered
 from idcore.lookup.withheld import WithoutBodies
 from pages.parts import visitor
@@ -18,14 +16,6 @@ def offers() -> dict[str, Offer]:
     """The sources that the administrator configured and this reader's roles have; none by default."""
     here = visitor.current()
     return {name: offer for name, offer in offered(os.environ).items() if here.may_ask(name)}
-
-
-def require(names: Iterable[str]) -> None:
-    """AccessError where a role is for a cluster that the administrator did not configure."""
-    known = offered(os.environ)
-    for name in sorted(names):
-        if name not in known:
-            raise AccessError("access_cluster", {"cluster": name, "known": ", ".join(known) or "–"})
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

@@ -47,11 +47,13 @@ def _roles() -> Roles | None:
 
 
 def check_roles(policy: Policy) -> None:
-    """AccessError where they name a cluster that is not configured."""
+    """AccessError where a role is for a cluster that the administrator did not configure."""
     if named := policy.clusters.keys() - {ANY_CLUSTER}:
-        from pages.parts import live  # with it the look-up
+        from idcore.lookup import offered  # only where clusters have roles
 
-        live.require(named)
+        known = offered(os.environ)
+        for name in sorted(named - known.keys()):
+            raise AccessError("access_cluster", {"cluster": name, "known": ", ".join(known) or "–"})
 
 
 @cache
