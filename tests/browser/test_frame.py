@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.browser.harness import Console, Visit, visit
 from tests.browser.samples import OFFSET
 from tests.pages.conftest import RUN, make_run
+from tests.store.unpacked import ARCHIVE
 
 pytestmark = pytest.mark.browser
 
@@ -138,4 +139,39 @@ def test_a_click_on_a_file_leads_to_its_lines_and_a_drag_zooms(tab: Visit) -> No
     page.wait_for_timeout(600)
     zoomed = chart.locator(".subplot.xy .bars path").nth(1).bounding_box()
     assert wide and zoomed and zoomed["width"] > 3 * wide["width"]
+    tab.settle()
+    growth = page.locator('[class*="st-key-chart-growth"] .js-plotly-plot')
+    growth.scroll_into_view_if_needed()
+    shown = "chart => chart._fullData.filter((line) => line.visible === true).map((line) => line.legendgroup)"
+    before = growth.evaluate(shown)
+    growth.locator(".legendtoggle").first.click()
+    expect(growth.locator(".legend .traces").first).to_have_css("opacity", "0.5")
+    after = growth.evaluate(shown)
+    assert len(before) - len(after) == 2 and len(set(before)) - len(set(after)) == 1, "both lines of one broker"
+
+
+def test_an_uploaded_store_leads_down_to_records_and_stays_open(tab: Visit) -> None:
+    page, main = tab.page, tab.page.locator('[data-testid="stMain"]')
+    tab.go("/store?lang=en&zone=UTC")
+    page.locator('[data-testid="stFileUploader"] input[type="file"]').set_input_files(ARCHIVE)
+    main.get_by_role("link", name="VectorTopic", exact=True).first.click()
+    expect(page).to_have_url(re.compile("topic=VectorTopic"))
+    tab.settle()
+    main.locator('a[href*="queue=0"]').first.click()
+    expect(page).to_have_url(re.compile("queue=0"))
+    tab.settle()
+    main.locator('a[href*="id=246"]').first.click()
+    expect(page.locator(".mq-card").first).to_contain_text("VectorTopic")
+    tab.settle()
+    page.locator(".st-key-store_id textarea").fill("246\n583")
+    page.get_by_role("button", name="Look up", exact=True).click()
+    expect(main).to_contain_text("2 of 2 IDs found.")
+    tab.settle()
+    for name in ("Lab", "Store"):
+        page.locator('[data-testid="stSidebar"]').get_by_role("link", name=name, exact=True).click()
+        tab.heading(name)
+        tab.settle()
+    expect(main).to_contain_text("VectorTopic")
+    main.locator('a[href*="file="]').first.click()
+    expect(page).to_have_url(re.compile("file="))
     tab.settle()

@@ -51,6 +51,10 @@ def test_a_scan_goes_on_when_its_browser_is_closed(browser: Browser, running: Co
         tab.page.get_by_role("button", name="Decode", exact=True).click()
         run = wait_for(runs, {"running", "done"}, 60)
         state = run.state
+        cancel, table = (tab.page.locator(name).first for name in ('button:has-text("Cancel")', ".mq-table"))
+        expect(cancel).to_be_visible()
+        places = [one.bounding_box() for one in (cancel, table)]
+        assert places[0] and places[1] and places[0]["y"] < places[1]["y"], "progress and cancel are above the table"
     assert state == "running"  # Spark was still starting when the browser went
     assert wait_for(runs, {"done", "failed", "cancelled"}, 120).state == "done"
     assert run.summary is not None and run.summary["ids"] > 0

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.harness import NARROW, Console, Visit, visit
-from tests.browser.test_journey import SCAN, charts
+from tests.browser.test_journey import SCAN, charts, run_of
 
 pytestmark = pytest.mark.browser
 # The most elements of a kind that were there at one time: two of what the page has once are a ghost of the page before.
@@ -22,6 +22,20 @@ COUNT = """() => {
   new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
 }"""
 TOP = "element => element.getBoundingClientRect().top"
+
+
+def tabs_count_what_is_below_them(tab: Visit, run: str) -> None:
+    """A card of many findings has a list of them; with the others these are as many as the tab says."""
+    tab.turn_to(f"/findings?run={run}&lang=en&zone=UTC")
+    for name, kinds in (("Errors", 0), ("Warnings", 2)):
+        choice = tab.page.locator(".st-key-finding-filters").get_by_text(re.compile(rf"^{name} \d+$"))
+        number = int(choice.inner_text().split()[1])
+        choice.click()
+        expect(tab.page).to_have_url(re.compile(f"severity={name.lower()[:-1]}"))
+        tab.settle()
+        lists, rows = tab.page.locator(".mq-table"), tab.page.locator(".mq-table tbody tr")
+        expect(lists).to_have_count(kinds)
+        assert tab.page.locator(".mq-finding").count() - lists.count() + rows.count() == number > 0
 
 
 def report_opens_alone(tab: Visit) -> None:
@@ -85,6 +99,7 @@ def test_the_worst_finding_is_first_and_leads_into_a_ticket(tab: Visit) -> None:
     tab.page.get_by_role("link", name="Lines").last.click()
     expect(tab.page).to_have_url(re.compile("/lines.*finding=0"))
     tab.heading("Lines")
+    tabs_count_what_is_below_them(tab, run_of(tab))
 
 
 def test_without_https_a_ticket_is_copied_the_old_way_or_by_hand(browser: Browser, warm_console: Console) -> None:
