@@ -421,7 +421,7 @@ def test_findings_outside_the_range_are_left_out_and_counted(open_page: Open, ru
     pq.write_table(example_run.typed(pd.DataFrame(rows)), folder / "part-00000.parquet")
     page = shown(app := open_page("findings", run=run, zone="Asia/Shanghai", **after(0, 300).params()))
     assert not app.exception and "<b>2 notes</b> in this time range." in page
-    assert "1 finding at other times, 1 finding without a time" in page
+    assert "1 at other times, 1 without a time" in page
 
 
 def test_two_scans_are_compared_within_a_range(indexed: Run, open_page: Open, tmp_path: Path) -> None:
