@@ -9,17 +9,17 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from playwright.sync_api import (
     Browser,
-    BrowserContext,
     ConsoleMessage,
+    Error,
     Page,
     Playwright,
     Request,
@@ -149,11 +149,29 @@ class Visit:
     wrong: list[str] = field(default_factory=list)
 
     def watch(self) -> None:
-        self.page.on("console", self._on_console)
-        self.page.on("pageerror", lambda error: self.wrong.append(f"script error: {error}"))
-        self.page.on("requestfailed", self._on_failed)
-        self.page.on("response", self._on_response)
-        self.page.on("request", self._on_request)
+        self._listens(self.page.on)
+
+    def leave(self) -> None:
+        """Ends the visit, and forgets it. The tab stays at the same site: another one compiles each script anew."""
+        self._listens(self.page.remove_listener)
+        context = self.page.context
+        self.page.goto(f"{self.url}/_idcore/health")
+        self.page.evaluate("localStorage.clear(), sessionStorage.clear()")  # of its port; cookies are those of all
+        for opened in context.pages:
+            if opened is not self.page:
+                opened.close()
+        context.clear_cookies()
+        context.clear_permissions()
+
+    def _listens(self, change: Callable[[Any, Any], None]) -> None:
+        change("console", self._on_console)
+        change("pageerror", self._on_error)
+        change("requestfailed", self._on_failed)
+        change("response", self._on_response)
+        change("request", self._on_request)
+
+    def _on_error(self, error: Error) -> None:
+        self.wrong.append(f"script error: {error}")
 
     def _on_console(self, message: ConsoleMessage) -> None:
         if message.type == "error":
@@ -189,9 +207,13 @@ class Visit:
     def theme(self, scheme: Theme) -> None:
         """The page in the colours of a theme."""
         self.page.emulate_media(color_scheme=scheme)
-        self.page.wait_for_function(FADED, arg=scheme == "dark")
+        self._faded(scheme)
         self.settle()
-        self.page.wait_for_function(FADED, arg=scheme == "dark")
+        self._faded(scheme)
+
+    def _faded(self, scheme: Theme) -> None:
+        """Asks every 50 ms: asked at every frame, as is usual, the browser has to draw them all."""
+        self.page.wait_for_function(FADED, arg=scheme == "dark", polling=50)
 
     def settle(self, seconds: float = 30) -> None:
         """Wait until the page's script has run, then look for what must not be there."""
@@ -219,37 +241,45 @@ class Visit:
         assert wide <= 0, f"the page is {wide} pixels wider than the window"
 
 
-# What is open, by browser and zone: each visitor has the same one, so that Plotly is compiled once and not by each.
-_contexts: dict[tuple[Browser, str], BrowserContext] = {}
+# What is open and nobody's, by browser and zone: the next visitor has it, so that each script is compiled once.
+_tabs: dict[tuple[Browser, str], Page] = {}
 
 
-def _context(browser: Browser, zone: str) -> BrowserContext:
-    if (browser, zone) not in _contexts:
-        _contexts[browser, zone] = browser.new_context(
-            timezone_id=zone, locale="en-US", reduced_motion="reduce", accept_downloads=True
-        )
-    return _contexts[browser, zone]
+def _tab(browser: Browser, zone: str) -> Page:
+    if (browser, zone) in _tabs:
+        return _tabs.pop((browser, zone))
+    return browser.new_context(
+        timezone_id=zone, locale="en-US", reduced_motion="reduce", accept_downloads=True
+    ).new_page()
 
 
 @contextmanager
 def visit(
-    browser: Browser, url: str, size: tuple[int, int] = WIDE, scheme: str = "light", zone: str = "Asia/Shanghai"
+    browser: Browser,
+    url: str,
+    size: tuple[int, int] = WIDE,
+    scheme: str = "light",
+    zone: str = "Asia/Shanghai",
+    first: str = "",
 ) -> Iterator[Visit]:
-    """A new visitor. Of those before only what the browser has loaded is there: no cookie, no choice, no permission."""
-    context = _context(browser, zone)
-    assert not context.pages, "another visitor is still there, and would have the same cookies"
-    page = context.new_page()
+    """A new visitor. Of those before only what the browser has loaded is there: no cookie, no choice, no permission.
+
+    `first` is a script that every page runs before its own.
+    """
+    page = _tab(browser, zone)
     try:
+        if first:
+            page.add_init_script(first)
         page.set_viewport_size({"width": size[0], "height": size[1]})
         page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
         tab = Visit(page, url)
         tab.watch()
         yield tab
-        page.evaluate("localStorage.clear()")  # the cookies of a console are those of all, its storage is of its port
-        for opened in context.pages:
-            opened.close()
-        context.clear_cookies()
-        context.clear_permissions()
+        tab.leave()
     except BaseException:
-        _contexts.pop((browser, zone)).close()
+        page.context.close()
         raise
+    if first or (browser, zone) in _tabs:  # the script would stay; another visitor of the zone has left before
+        page.context.close()
+    else:
+        _tabs[browser, zone] = page

@@ -124,14 +124,13 @@ def test_the_keyboard_is_seen_and_is_not_taken_for_the_open_page(browser: Browse
 def test_whatever_offers_to_copy_puts_its_text_on_the_clipboard(
     browser: Browser, warm_console: Console, run: str, secure: bool
 ) -> None:
-    with visit(browser, warm_console.url) as tab:
+    unsafe = (  # as on a page that another machine serves over HTTP
+        "window.clipboard_ = navigator.clipboard;"
+        "Object.defineProperty(navigator, 'clipboard', {value: undefined, configurable: true})"
+    )
+    with visit(browser, warm_console.url, first="" if secure else unsafe) as tab:
         page, clipboard = tab.page, "(window.clipboard_ || navigator.clipboard)"
         page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=warm_console.url)
-        if not secure:  # as on a page that another machine serves over HTTP
-            page.add_init_script(
-                "window.clipboard_ = navigator.clipboard;"
-                "Object.defineProperty(navigator, 'clipboard', {value: undefined, configurable: true})"
-            )
         tab.go("/")
         for link, text in {
             f"decode?ids={UNIQ},{OFFSET}": f"{UNIQ}\n{OFFSET}",

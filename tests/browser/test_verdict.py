@@ -103,8 +103,8 @@ def test_the_worst_finding_is_first_and_leads_into_a_ticket(tab: Visit) -> None:
 
 
 def test_without_https_a_ticket_is_copied_the_old_way_or_by_hand(browser: Browser, warm_console: Console) -> None:
-    with visit(browser, warm_console.url) as tab:
-        tab.page.add_init_script("Object.defineProperty(window, 'isSecureContext', { value: false })")
+    unsafe = "Object.defineProperty(window, 'isSecureContext', { value: false })"
+    with visit(browser, warm_console.url, first=unsafe) as tab:
         tab.go("/decode?lang=zh")
         tab.page.get_by_role("button", name="载入示例").click()
         charts(tab, 3)
