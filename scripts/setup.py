@@ -17,7 +17,8 @@ import shutil
 import subprocess
 import sys
 import venv
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -89,6 +90,8 @@ def install_requirements(name: str) -> None:
     make_venv()
     say(f"installing the packages of {name} (about 1 GB on disk, a few minutes)")
     pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", str(ROOT / name)]
+    if name != runtime.name:
+        pip.append("--no-compile")  # most modules of the test tools are never imported; Python compiles the others
     if subprocess.run(pip, stdin=subprocess.DEVNULL).returncode:
         sys.exit(f"setup: pip could not install {name}; see its message above")
     for stamp, value in stamps.items():
@@ -151,7 +154,7 @@ def need_jars() -> None:
     """RocketMQ's own classes, from Maven Central, once; the tests themselves fetch nothing."""
     if (
         shutil.which("mvn")
-        and subprocess.run([PYTHON, "tests/java/jars.py"], cwd=ROOT, stdin=subprocess.DEVNULL).returncode
+        and subprocess.run([sys.executable, "tests/java/jars.py"], cwd=ROOT, stdin=subprocess.DEVNULL).returncode
     ):
         say("RocketMQ's classes could not be downloaded; tests that need them are skipped")
 
@@ -181,6 +184,13 @@ def make_class_archive() -> None:
         say("Spark's class archive could not be created; sessions start a little slower")
 
 
+def both(one: Callable[[], None], other: Callable[[], None]) -> None:
+    """Two steps at the same time; what ends one of them ends the set-up."""
+    with ThreadPoolExecutor(2) as pool:
+        for step in [pool.submit(one), pool.submit(other)]:
+            step.result()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Set up this folder: packages, Java, compiled kernels.")
     parser.add_argument("--dev", action="store_true", help="also install what tests, checks and benchmarks need")
@@ -189,13 +199,13 @@ def main() -> None:
         sys.exit(
             f"setup: Python {'.'.join(map(str, OLDEST_PYTHON))} or newer is needed, this is {sys.version.split()[0]}"
         )
-    install_requirements("requirements-dev.txt" if options.dev else "requirements.txt")
     need_java()
     if options.dev:
         need_test_programs()
-        need_jars()
-    warm_kernels()
-    make_class_archive()
+        both(lambda: install_requirements("requirements-dev.txt"), need_jars)  # each waits for the network
+    else:
+        install_requirements("requirements.txt")
+    both(warm_kernels, make_class_archive)
 
 
 if __name__ == "__main__":

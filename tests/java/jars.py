@@ -19,6 +19,16 @@ RELEASES = ("4.5.2", "4.9.8", "5.3.3")
 # Whole name servers and brokers, whose jars (134, 40, 137) have to be those that the tests were written against.
 SERVER, OLD_SERVER, NEW_SERVER = "server-5.3.3", "server-4.9.7", "server-5.5.0"
 SERVERS = (SERVER, OLD_SERVER, NEW_SERVER)
+# A release of what a file here wants; and all of them, for Maven to copy at once.
+_MODULE = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+<parent><groupId>rocketmq.ids</groupId><artifactId>{what}</artifactId><version>1</version>
+<relativePath>{pom}</relativePath></parent><artifactId>jars-{release}</artifactId><packaging>pom</packaging>
+<properties><rocketmq.version>{version}</rocketmq.version><jars>{jars}</jars></properties></project>
+"""
+_ALL = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+<groupId>rocketmq.ids</groupId><artifactId>all</artifactId><version>1</version><packaging>pom</packaging>
+<modules>{modules}</modules></project>
+"""
 
 
 def folder(release: str) -> Path:
@@ -61,33 +71,31 @@ def need_server() -> None:
 
 
 def fetch() -> None:
-    """Copies what is missing; needs Maven and the network."""
-    for release in RELEASES:
-        if not is_there(release):
-            _copy(release, "pom.xml", release)
-            (folder(release) / ".complete").touch()
-    for server in SERVERS:
-        if not is_there(server):
-            _copy(server, "server.xml", server.removeprefix("server-"))
-            check(folder(server), HERE / f"{server}.sha256")
-            (folder(server) / ".complete").touch()
-
-
-def _copy(name: str, pom: str, release: str) -> None:
-    shutil.rmtree(folder(name), ignore_errors=True)
-    command = [
-        "mvn",
-        "-q",
-        "-B",
-        "-f",
-        str(HERE / pom),
-        f"-Drocketmq.version={release}",
-        f"-Dmaven.repo.local={CACHE / 'repository'}",
-        "dependency:copy-dependencies",
-        "-DincludeScope=runtime",
-        f"-DoutputDirectory={folder(name)}",
-    ]
-    subprocess.run(command, check=True, stdin=subprocess.DEVNULL, timeout=900)
+    """Copies what is missing, one Maven for all of it; needs the network."""
+    absent = [release for release in (*RELEASES, *SERVERS) if not is_there(release)]
+    if not absent:
+        return
+    CACHE.mkdir(parents=True, exist_ok=True)
+    for release in absent:
+        shutil.rmtree(folder(release), ignore_errors=True)
+        what, file = ("server", "server.xml") if release in SERVERS else ("referee", "pom.xml")
+        module = _MODULE.format(
+            what=what,
+            pom=os.path.relpath(HERE / file, CACHE),
+            release=release,
+            version=release.removeprefix("server-"),
+            jars=folder(release),
+        )
+        (CACHE / f"{release}.xml").write_text(module, encoding="utf-8")
+    modules = "".join(f"<module>{release}.xml</module>" for release in absent)
+    (CACHE / "all.xml").write_text(_ALL.format(modules=modules), encoding="utf-8")
+    command = ["mvn", "-q", "-B", "-f", str(CACHE / "all.xml"), f"-Dmaven.repo.local={CACHE / 'repository'}"]
+    command += ["dependency:copy-dependencies", "-DincludeScope=runtime"]
+    subprocess.run(command, check=True, stdin=subprocess.DEVNULL, timeout=1800)
+    for release in absent:
+        if release in SERVERS:
+            check(folder(release), HERE / f"{release}.sha256")
+        (folder(release) / ".complete").touch()
 
 
 def check(where: Path, sums: Path) -> None:
