@@ -19,8 +19,11 @@ def scan_local(
     split_size: int = 256 << 20,
     any_case: bool = False,
     store: bool = False,
+    together: int = 1,
 ) -> Tables:
-    """The tables of the files, or of a store folder; every split is a task of its own."""
+    """The tables of the files, or of a store folder; `together` splits are a task."""
     files = list_store(paths[0]) if store else list_files(paths)
-    facts = [fact for split in split_files(files, split_size) for fact in scan_task([split], months, any_case)]
+    splits = list(split_files(files, split_size))
+    tasks = [splits[first : first + together] for first in range(0, len(splits), together)]
+    facts = [fact for task in tasks for fact in scan_task(task, months, any_case)]
     return combine(Merge(months).tables(facts), [(file.shown, file.size, file.error) for file in files], store)
