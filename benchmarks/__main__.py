@@ -22,6 +22,7 @@ COMMANDS = {
     "Eight gigabytes": ["scan", "--lines", "28000000", "--rounds", "2"],
     "A gigabyte of commit log": ["store", "--groups", "20"],
     "Packed logs": ["packed"],
+    "What every scan costs": ["fixed"],
     "Small inputs, Spark up": ["small"],
     "A hundred IDs in a live cluster": ["lookup"],
     "Memory": ["memory", "--dense", "50000000"],

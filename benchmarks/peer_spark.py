@@ -35,9 +35,8 @@ def total(rows: pa.Table, column: str) -> int:
 
 
 def main() -> None:
-    spark = session()
-    spark.conf.set("spark.sql.codegen.wholeStage", "true")  # as Spark comes
-    spark.conf.set("spark.sql.adaptive.enabled", "true")
+    spark = SparkSession(session().sparkContext)  # its SQL as Spark comes
+    spark.conf.set("spark.sql.shuffle.partitions", "2")
     spark.range(10).count()
     begun = time.perf_counter()
     rows = by_process(spark, sys.argv[1]).toArrow()

@@ -7,19 +7,21 @@ import os
 import sys
 from collections.abc import Sequence
 
-from idcore.cli import Usage, build_parser, join_zone
-from idcore.errors import CoreError
-from idcore.safe_text import ESCAPES, printable
+from idcore import resident
 
 INTERRUPTED, PIPE_CLOSED, USAGE, REFUSED, BUG = 130, 141, 2, 1, 70
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit status; no traceback leaves it for anything a user can cause."""
+    from idcore.cli import Usage, build_parser, join_zone  # a command of the session needs none of it
+    from idcore.errors import CoreError
+
     given = join_zone(sys.argv[1:] if arguments is None else arguments)
     parser = build_parser()
     try:
         options = parser.parse_args(given)
+        options.main = run  # a session that stays runs the commands of others
         return int(options.run(options))
     except Usage as problem:
         return _fail(str(problem), USAGE)
@@ -43,6 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _fail(text: str, status: int) -> int:
+    from idcore.safe_text import printable
+
     line = " ".join(text.split())
     print(f"idcore: {printable(line)}", file=sys.stderr)
     return status
@@ -54,11 +58,14 @@ def _point_to_nothing(descriptor: int) -> None:
     os.close(nothing)
 
 
-def _run() -> int:
+def run(words: Sequence[str] | None = None) -> int:
+    """The same for the process as a whole: what its streams cannot show, and a reader that has gone."""
+    from idcore.safe_text import ESCAPES
+
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a letter gets its number, not a traceback
             stream.reconfigure(errors=ESCAPES)
-    status = main()
+    status = main(words)
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -69,6 +76,7 @@ def _run() -> int:
 
 if __name__ == "__main__":
     try:
-        sys.exit(_run())
+        done = resident.hand_over(sys.argv[1:]) if sys.argv[1:2] and sys.argv[1] in resident.COMMANDS else None
+        sys.exit(run() if done is None else done)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)

@@ -78,6 +78,12 @@ EPILOGS = {
     "incident": Epilog(
         ("python -m idcore make incident clock_back --variant two_seconds --out clock_back.log",), _MADE
     ),
+    "start": Epilog(
+        ("python -m idcore session start --idle 1800",),
+        ((0, "the session is ready"), (1, "it did not start"), USAGE),
+    ),
+    "stop": Epilog(("python -m idcore session stop",), ((0, "there is no session any more"), USAGE)),
+    "status": Epilog(("python -m idcore session status",), ((0, "there is a session"), (1, "there is none"), USAGE)),
 }
 
 

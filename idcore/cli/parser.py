@@ -62,6 +62,7 @@ def build_parser() -> argparse.ArgumentParser:
     _view(commands)
     _compare(commands)
     _make(commands)
+    _session(commands)
     for command in commands_of(parser):
         epilogs.add(command)
     return parser
@@ -364,6 +365,23 @@ def _make(commands: Any) -> None:
     log.set_defaults(run=_later("make", "run_log"))
     store.set_defaults(run=_later("make", "run_store"))
     incident.set_defaults(run=_later("make", "run_incident"))
+
+
+def _session(commands: Any) -> None:
+    command = commands.add_parser(
+        "session",
+        help="a Spark that stays: the next scan does not start one",
+        description="Keeps Spark ready for scan and compare of this user on this machine.",
+    )
+    asked = command.add_subparsers(title="what", required=True, metavar="WHAT", parser_class=_Parser)
+    start = asked.add_parser("start", help="starts the session and waits until it is ready")
+    start.add_argument(
+        "--idle", type=_count, default=600, metavar="SECONDS", help="end after so long without a command (default: 600)"
+    )
+    start.add_argument("--foreground", action="store_true", help="be the session, for a service manager")
+    start.set_defaults(run=_later("session", "run_start"))
+    asked.add_parser("stop", help="ends the session").set_defaults(run=_later("session", "run_stop"))
+    asked.add_parser("status", help="says whether there is a session").set_defaults(run=_later("session", "run_status"))
 
 
 def _run_scan(options: argparse.Namespace) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import sys
 import tempfile
@@ -11,15 +12,16 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from idcore.cli.aside import aside
 from idcore.cli.parser import Usage, subscriptions_of
 from idcore.errors import CoreError
 from idcore.safe_text import printable, size
-from idcore.scan.schemas import SCHEMAS
-from idcore.spark.job import SPLIT_SIZE, ScanOptions, problem_of, scan
-from idcore.spark.watch import Cancelled, Progress
+
+if TYPE_CHECKING:
+    from idcore.spark.job import ScanOptions
+    from idcore.spark.watch import Progress
 
 DONE, SOME_UNREADABLE, NOT_DONE = 0, 1, 3
 STANDARD_INPUT = "-"
@@ -41,6 +43,10 @@ def run(options: argparse.Namespace) -> int:
     _make_room(options.out, options.overwrite)
     if options.paths.count(STANDARD_INPUT) > 1:
         raise Usage("- (standard input) may be given only once")
+    if not (options.master or options.remote):
+        _start_spark()
+    from idcore.spark.job import SPLIT_SIZE, ScanOptions  # Java is on its way up meanwhile
+
     asked = ScanOptions(
         zone=options.zone,
         zone_source=options.zone_source,
@@ -72,6 +78,15 @@ def run(options: argparse.Namespace) -> int:
     return SOME_UNREADABLE if _name_failures(options.out) else DONE
 
 
+def _start_spark() -> None:
+    """Before anything large is imported: Java takes longer than all of that."""
+    if "IDCORE_SPARK_MASTER" in os.environ or "IDCORE_SPARK_REMOTE" in os.environ:
+        return
+    from idcore.spark import jvm
+
+    jvm.begin()
+
+
 @contextmanager
 def _standard_input(wanted: bool) -> Iterator[list[str]]:
     """Standard input as a file that goes with the block, however that ends; no file where it is not wanted."""
@@ -94,6 +109,8 @@ def _make_room(out: Path, overwrite: bool) -> None:
         raise Usage(f"{out} exists; add --overwrite to replace what a scan wrote there")
     if not out.is_dir():
         raise Usage(f"{out} is not a folder")
+    from idcore.scan.schemas import SCHEMAS
+
     for folder in (out / name for name in SCHEMAS):
         if folder.exists() and (
             folder.is_symlink()
@@ -105,6 +122,8 @@ def _make_room(out: Path, overwrite: bool) -> None:
 
 def _scanned(paths: list[str], out: Path, asked: ScanOptions, names: dict[str, str]) -> dict[str, Any]:
     """Ctrl-C stops the Spark job."""
+    from idcore.spark.job import problem_of, scan
+    from idcore.spark.watch import Cancelled
 
     def work(stop: threading.Event) -> dict[str, Any]:
         return scan(paths, out, asked, _show if sys.stderr.isatty() else None, stop, names)

@@ -1,6 +1,6 @@
 """The place of the archive of the classes that Spark loads at its start, and the JVM's options for it. Makes none.
 
-Loading some 13,000 classes from jars is most of a session's start. An archive belongs to one Java and one set of jars;
+Loading some 9,000 classes from jars is most of a session's start. An archive belongs to one Java and one set of jars;
 the JVM itself checks that, and starts without it where it does not fit.
 """
 
@@ -8,19 +8,29 @@ from __future__ import annotations
 
 import hashlib
 import os
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
-
-import pyspark
 
 MAKE = "IDCORE_CLASS_ARCHIVE"  # set in the process that makes the archive: where the JVM is to write it
 _QUIET = "-Xlog:disable -Xlog:all=error:stderr"
+
+
+@cache
+def spark_home() -> str:
+    """Where PySpark is, without importing it."""
+    found = find_spec("pyspark")
+    if found is None or found.origin is None:
+        raise ModuleNotFoundError("pyspark is not installed")
+    return os.path.dirname(found.origin)
 
 
 def archive_path(java: str) -> Path:
     """The place of the archive of this Java and this Spark, made or not."""
     home = os.path.realpath(java)
     stat = os.stat(home)
-    own = f"{home} {stat.st_size} {stat.st_mtime_ns} {pyspark.__version__} {os.path.dirname(pyspark.__file__)}"
+    jars = " ".join(sorted(os.listdir(os.path.join(spark_home(), "jars"))))  # their names have their versions
+    own = f"{home} {stat.st_size} {stat.st_mtime_ns} {spark_home()} {jars}"
     name = f"spark-{hashlib.sha256(own.encode()).hexdigest()[:16]}.jsa"
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rocketmq-ids" / name
 

@@ -1,16 +1,22 @@
-"""The process that Spark forks its Python workers from: it loads the kernels once, so that no worker has to."""
+"""The process that Spark forks its Python workers from: it loads the kernels once, so that no worker has to.
+
+It is begun ahead (`--ahead SOCKET`), while Java starts. What Spark then starts is a short process that hands it the
+pipes and the environment of Spark, and ends with it.
+"""
 
 from __future__ import annotations
 
-import ctypes
-import gc
-import importlib.machinery
+import json
 import os
+import select
+import socket
 import sys
 
+AHEAD = "IDCORE_WORKERS_AHEAD"  # in the environment of Java: the socket of the process that was begun ahead
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # malloc.h
 _LARGE = 32 << 20  # what is larger goes back at once; glibc takes no more than this
 _KEPT = 512 << 20
+_HEAD = 8
 
 
 def _prefer_installed() -> None:
@@ -18,6 +24,8 @@ def _prefer_installed() -> None:
 
     Where pyspark is also installed, as for this interpreter, that one is taken: half a second less.
     """
+    import importlib.machinery
+
     archives = [path for path in sys.path if os.path.basename(path).startswith(("pyspark", "py4j")) and ".zip" in path]
     others = [path for path in sys.path if path not in archives]
     if importlib.machinery.PathFinder.find_spec("pyspark", others) is not None:
@@ -29,21 +37,86 @@ def _keep_memory() -> None:
 
     Spark ends a worker that has been idle for a minute. Other C libraries than glibc have no such setting.
     """
+    import ctypes
+
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(_M_MMAP_THRESHOLD, _LARGE)
         mallopt(_M_TRIM_THRESHOLD, _KEPT)
 
 
-if __name__ == "__main__":
+def _load() -> None:
+    import gc
+
     _prefer_installed()
     _keep_memory()
     import pyspark.worker  # noqa: F401  every worker needs it, and is forked from here
-    from pyspark.daemon import manager
 
     from idcore.scan.warm import warm
 
     warm()
     gc.collect()
     gc.freeze()  # pyspark collects garbage between two tasks of a worker; of what is loaded here nothing is
+
+
+def _wait_for_spark(path: str) -> socket.socket | None:
+    """The connection of who brings Spark's pipes and environment; None where the parent ends before."""
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(path)
+    listening.listen(1)
+    _load()
+    ready, _, _ = select.select([0, listening.fileno()], [], [])
+    if listening.fileno() not in ready:
+        return None
+    connection, _ = listening.accept()
+    os.unlink(path)  # a second process of Spark's loads the kernels itself
+    listening.close()
+    head, pipes, _, _ = socket.recv_fds(connection, _HEAD, 3)
+    left, told = int.from_bytes(head, "big"), b""
+    while len(told) < left:
+        piece = connection.recv(left - len(told))
+        if not piece:
+            return None
+        told += piece
+    os.environ.update(json.loads(told))
+    for place, pipe in enumerate(pipes):
+        os.dup2(pipe, place)
+        os.close(pipe)
+    return connection
+
+
+def _hand_over(path: str) -> bool:
+    """Gives Spark's pipes to the process that was begun ahead, and stays as long as it; False where it is gone."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        try:
+            connection.connect(path)
+        except OSError:
+            return False
+        told = json.dumps(dict(os.environ)).encode()
+        socket.send_fds(connection, [len(told).to_bytes(_HEAD, "big")], [0, 1, 2])
+        connection.sendall(told)
+        for place in (0, 1):  # its pipes are the other's alone
+            nothing = os.open(os.devnull, os.O_RDWR)
+            os.dup2(nothing, place)
+            os.close(nothing)
+        connection.recv(1)
+    return True
+
+
+def _main() -> None:
+    if sys.argv[1:2] == ["--ahead"]:
+        connection = _wait_for_spark(sys.argv[2])
+        if connection is None:
+            return
+        sys.argv[1:] = ["pyspark.worker"]
+    else:
+        if AHEAD in os.environ and _hand_over(os.environ[AHEAD]):
+            return
+        _load()
+    from pyspark.daemon import manager
+
     manager()
+
+
+if __name__ == "__main__":
+    _main()

@@ -10,29 +10,29 @@ from typing import TYPE_CHECKING, Any
 from idcore.errors import CoreError
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from .jobs import Spark
 
 
 class SparkError(CoreError):
     """Spark cannot be started or reached."""
 
 
-def is_connect(spark: SparkSession) -> bool:
+def is_connect(spark: Spark) -> bool:
     """Whether the session talks to a Spark Connect server."""
     return type(spark).__module__.startswith("pyspark.sql.connect")
 
 
-def is_local(spark: SparkSession) -> bool:
+def is_local(spark: Spark) -> bool:
     """Whether its tasks run on this machine, next to this process."""
     return not is_connect(spark) and str(spark.sparkContext.master).split("[")[0] == "local"
 
 
-def java_ended(spark: SparkSession) -> bool:
+def java_ended(spark: Spark) -> bool:
     """Whether the Java process that this one started for Spark has ended."""
     return not is_connect(spark) and _has_ended(spark, 0.0)
 
 
-def _has_ended(spark: SparkSession, patience: float) -> bool:
+def _has_ended(spark: Spark, patience: float) -> bool:
     process: Any = getattr(spark.sparkContext._gateway, "proc", None)
     if process is None:
         return False
@@ -43,7 +43,7 @@ def _has_ended(spark: SparkSession, patience: float) -> bool:
     return True
 
 
-def is_gone(spark: SparkSession) -> bool:
+def is_gone(spark: Spark) -> bool:
     """Whether no job can run in it any more: closed, its Java process ended, or its cluster lost."""
     if is_connect(spark):
         return bool(getattr(spark, "is_stopped", False))
@@ -58,12 +58,11 @@ def is_gone(spark: SparkSession) -> bool:
         return True
 
 
-def forget(spark: SparkSession) -> None:
+def forget(spark: Spark) -> None:
     """PySpark keeps a Java that has ended for good and would ask it again; without it, a new one is started."""
     if is_connect(spark):
         return
     from pyspark import SparkContext
-    from pyspark.sql import SparkSession as Classic
 
     if not java_ended(spark):
         spark.stop()
@@ -71,10 +70,9 @@ def forget(spark: SparkSession) -> None:
     SparkContext._active_spark_context = None
     SparkContext._gateway = None
     SparkContext._jvm = None
-    Classic._instantiatedSession = None
 
 
-def quieten(spark: SparkSession) -> None:
+def quieten(spark: Spark) -> None:
     """When Java goes, PySpark and py4j print tracebacks; the job that failed says it in words."""
     server: Any = getattr(spark.sparkContext, "_accumulatorServer", None)
     if server is not None:
@@ -88,7 +86,7 @@ def _not_of_py4j(record: logging.LogRecord) -> bool:
     return "py4j" not in Path(record.pathname).parts
 
 
-def refuse_gone(spark: SparkSession, error: Exception) -> None:
+def refuse_gone(spark: Spark, error: Exception) -> None:
     """Says in one sentence why a job failed whose session has gone under it."""
     if is_connect(spark):
         return

@@ -40,12 +40,13 @@ from idcore.spark import session as spark_session
 from idcore.store.folder import StoreFolder
 
 from .folder import TableFolder
+from .jobs import merged
 from .passes import Passes
-from .steps import SENT, by_part, facts, files_of, from_results, merged
+from .steps import RESULTS, SENT, files_of, from_results, merging, reading
 from .watch import LOOK, Report, Reporter, Watch, check
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from .jobs import Spark
 
 SPLIT_SIZE = 1 << 30  # a Python task costs Spark what scanning 30 MB costs; memory does not grow with the split
 SHARED_SPLIT_SIZE = 256 << 20  # where scans share the cores, one waits for a task of another: 4 % for a quarter of it
@@ -86,7 +87,7 @@ def problem_of(error: BaseException) -> CoreError:
     return CoreError("said", {"why": said})
 
 
-def _session(options: ScanOptions, stop: threading.Event) -> SparkSession:
+def _session(options: ScanOptions, stop: threading.Event) -> Spark:
     """The session. A scan that is stopped while Spark starts does not wait for it; the next one will find it up."""
     came: list[Any] = []
 
@@ -142,9 +143,10 @@ def compute(
         with Watch(spark, sizes, Reporter(on_progress), stop) as watch:
             try:
                 found = watch.ids.add if watch.ids is not None else None
-                frame = facts(spark, partitions, rows, options.case == "any", watch.meter, found, with_copies)
+                read = reading(partitions, rows, options.case == "any", watch.meter, found, with_copies)
                 spread = min(32, max(_cores(spark), -(-sum(sizes) // BYTES_PER_MERGE))) if len(partitions) > 1 else 1
-                results = merged(by_part(frame, spread), rows, folder, min(SENT, 8 * SENT // spread)).toArrow()
+                merge = merging(rows, folder, min(SENT, 8 * SENT // spread))
+                results = merged(spark, len(partitions), read, merge, spread, RESULTS)
                 parts, written = from_results(results), files_of(results)
             except Exception as error:
                 check(stop)
@@ -190,7 +192,7 @@ def _partitions(splits: Sequence[Any], split_size: int, cores: int) -> list[list
     return [tasks[a:b] for a, b in pairwise(edges)]
 
 
-def _cores(spark: SparkSession) -> int:
+def _cores(spark: Spark) -> int:
     return 4 if health.is_connect(spark) else spark.sparkContext.defaultParallelism
 
 

@@ -34,13 +34,13 @@ from idcore.sources.inputs import (
 from idcore.sources.kinds import PLAIN
 from idcore.sources.uris import is_uri
 from idcore.spark import session
+from idcore.spark.jobs import collected
 
 FOLDER = "occurrences"
 TASK = 64 << 20  # bytes of text that one task reads
 MOST_BYTES = 64 << 30
 MOST_PROCESSES = 2_000_000  # every task dates its ids by this table
 _PIECE = 1 << 16
-_PIECES = "name string, rows long"
 _SCHEMA = pa.schema([("name", pa.string()), ("rows", pa.int64())])
 
 
@@ -113,14 +113,11 @@ def _pieces(
     names = [{split.number: shown[split.number] for split in task} for task in tasks]
     any_case = plan["case"] == "any"
 
-    def write(arriving: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        used = tables_for(tables)
-        for batch in arriving:
-            for number in batch.column(0).to_pylist():
-                writer = PartWriter(out, f"{number:06d}", used, any_case)
-                for name, rows in writer.write(unpack_tasks(packed[number])[0], names[number]):
-                    yield pa.RecordBatch.from_arrays([pa.array([name]), pa.array([rows], pa.int64())], schema=_SCHEMA)
+    def write(number: int) -> Iterator[pa.RecordBatch]:
+        writer = PartWriter(out, f"{number:06d}", tables_for(tables), any_case)
+        for name, rows in writer.write(unpack_tasks(packed[number])[0], names[number]):
+            yield pa.RecordBatch.from_arrays([pa.array([name]), pa.array([rows], pa.int64())], schema=_SCHEMA)
 
     spark = session.session(plan["master"], plan["remote"])  # type: ignore[arg-type]
-    rows = spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(write, _PIECES).toArrow()
+    rows = collected(spark, len(tasks), write, _SCHEMA)
     return sorted([list(row.values()) for row in rows.to_pylist()])

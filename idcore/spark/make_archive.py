@@ -12,7 +12,7 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from idcore.spark import session
+from idcore.spark import jvm, session
 
 from .archive import MAKE, archive_path
 
@@ -59,6 +59,6 @@ if __name__ == "__main__":
     if os.environ.get(MAKE):
         _scan_a_little()
     else:
-        found = session.java()
+        found = jvm.java()
         if found is not None:
             make(found.path)

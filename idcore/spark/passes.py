@@ -12,22 +12,22 @@ import pyarrow as pa
 from idcore.scan.meter import Hand
 from idcore.sources.inputs import Split, pack_tasks, unpack_tasks
 
+from .jobs import collected
 from .watch import Reporter, Watch, check
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from .jobs import Spark
 
 Partitions = Sequence[Sequence[Sequence[Split]]]
 Pieces = list[tuple[str, bytes]]
 Work = Callable[[Sequence[Split]], Iterable[tuple[Split, str, bytes]]]
-_RESULTS = "file int, start long, kind string, data binary"
 _SCHEMA = pa.schema([("file", pa.int32()), ("start", pa.int64()), ("kind", pa.string()), ("data", pa.binary())])
 
 
 class Passes:
     """One log. Each pass is a job of Spark of its own, which `stop` ends."""
 
-    def __init__(self, spark: SparkSession, partitions: Partitions, reporter: Reporter, stop: threading.Event) -> None:
+    def __init__(self, spark: Spark, partitions: Partitions, reporter: Reporter, stop: threading.Event) -> None:
         self.spark, self.partitions, self.reporter, self.stop = spark, partitions, reporter, stop
 
     def check(self) -> None:
@@ -43,14 +43,12 @@ class Passes:
         with Watch(self.spark, sizes, self.reporter, self.stop, phase="judging") as watch:
             meter = watch.meter
 
-            def walk(arriving: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-                for batch in arriving:
-                    for number in batch.column(0).to_pylist():
-                        splits = [split for task in unpack_tasks(packed[number]) for split in task]
-                        hand = Hand(meter, number, splits) if meter is not None else None
-                        yield from _given(work(splits), splits, hand)
+            def walk(number: int) -> Iterator[pa.RecordBatch]:
+                splits = [split for task in unpack_tasks(packed[number]) for split in task]
+                hand = Hand(meter, number, splits) if meter is not None else None
+                return _given(work(splits), splits, hand)
 
-            found = self.spark.range(0, len(chosen), 1, len(chosen)).mapInArrow(walk, _RESULTS).toArrow()
+            found = collected(self.spark, len(chosen), walk, _SCHEMA)
             self.reporter(watch.progress())
         self.check()
         ordered = found.sort_by([(name, "ascending") for name in ("file", "start", "kind")])

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import atexit
-import glob
 import logging
 import os
-import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import threading
@@ -17,35 +14,29 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from idcore.errors import CoreError
 
+from . import jvm
 from .archive import java_options
 from .health import SparkError, forget, is_connect, is_gone, java_ended, quieten
+from .jobs import Engine, collected
+from .jvm import PACKAGE, QUICK_JAVA, java, no_java
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark import SparkContext
+
+    from .jobs import Spark
 
 LOG = logging.getLogger(__name__)
 SECRET_OF_CLUSTER = "spark.authenticate is not set (docs/how-to/scan-on-a-cluster.md)"
-PACKAGE = Path(__file__).resolve().parents[1]
 STARTER = "spark-start"
 BEHIND_PAGES = 5  # niceness of what a server starts for its scans
-OLDEST_JAVA = 17  # Spark 4 runs on Java 17 and later
-QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # it plans, and starts Python: quick to be up counts
 TRY_AGAIN = 10.0  # seconds after which a start that failed may be tried again
-GET_JAVA = "apt-get install -y openjdk-17-jre-headless"
-
-
-@dataclass(frozen=True, slots=True)
-class Java:
-    """A Java that Spark can run on."""
-
-    path: str
-    version: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,33 +46,6 @@ class Status:
     state: str
     error: CoreError | None = None
     seconds: float = 0.0
-
-
-def _no_java() -> SparkError:
-    return SparkError("spark_java", {"version": OLDEST_JAVA, "command": GET_JAVA})
-
-
-def java() -> Java | None:
-    """The first that is new enough: of JAVA_HOME, of the path, of the usual folders."""
-    home = os.environ.get("JAVA_HOME")
-    candidates = [os.path.join(home, "bin", "java")] if home else []
-    for path in (*candidates, shutil.which("java"), *sorted(glob.glob("/usr/lib/jvm/*/bin/java"), reverse=True)):
-        if path and os.path.exists(path):
-            version = _version(path, os.path.getmtime(path))
-            if version >= OLDEST_JAVA:
-                return Java(path, version)
-    return None
-
-
-@cache
-def _version(path: str, changed: float) -> int:
-    """Major version of a java command; asked again when the file has changed, as after an installation."""
-    try:
-        shown = subprocess.run([path, "-version"], capture_output=True, text=True, check=False).stderr
-    except OSError:
-        return 0
-    found = re.search(r'version "(\d+)', shown)
-    return int(found[1]) if found else 0
 
 
 def _temporary_folder(prefix: str) -> str:
@@ -111,11 +75,6 @@ def _settings(local: bool, java: str) -> dict[str, str]:
         "spark.app.name": "rocketmq-ids",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.sql.warehouse.dir": scratch,
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.adaptive.enabled": "false",  # the only shuffle is ours, and its size is known
-        "spark.sql.codegen.wholeStage": "false",  # all work is in Python: compiling projections costs more
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "64",  # a record is a packed fact of up to some MB
         "spark.driver.maxResultSize": "4g",
         "spark.shuffle.compress": "false",  # facts are packed as they are
         "spark.scheduler.mode": "FAIR",  # a paste comes back while a large scan is at work: watch.py names the pools
@@ -141,44 +100,59 @@ def _settings(local: bool, java: str) -> dict[str, str]:
     return settings
 
 
-def _start(master: str | None, remote: str | None) -> SparkSession:
+def _start(master: str | None, remote: str | None) -> Spark:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    inherited = [
-        part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part and part != str(PACKAGE.parent)
-    ]
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(PACKAGE.parent), *inherited])
-    from pyspark.sql import SparkSession
-
+    os.environ["PYTHONPATH"] = jvm.python_path()
     if remote:
-        try:
-            session = SparkSession.builder.remote(remote).getOrCreate()
-        except ImportError as error:
-            raise SparkError("spark_package", {"why": str(error)}) from error
-        session.addArtifacts(package_zip(), pyfile=True)
-        return session
+        return _connect(remote)
     found = java()
     if found is None:
-        raise _no_java()
-    os.environ["JAVA_HOME"] = str(Path(found.path).resolve().parents[1])
+        raise no_java()
     master = master or "local[*]"
     local = master.startswith("local")
+    starting = jvm.take() if local else None
+    os.environ["JAVA_HOME"] = str(Path(found.path).resolve().parents[1])
     if local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         os.environ.setdefault("SPARK_LAUNCHER_OPTS", QUICK_JAVA)  # a small JVM that only composes the command
-    builder = SparkSession.builder.master(master)
-    for name, value in _settings(local, found.path).items():
-        builder = builder.config(name, value)
-    with _quiet_java():
-        session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
+    context = _context(master, starting, _settings(local, found.path))
+    context.setLogLevel("ERROR")
     if not local:
-        if session.conf.get("spark.authenticate", "false") != "true":
+        if context.getConf().get("spark.authenticate", "false") != "true":
             LOG.warning("the ports of this scan answer anybody who reaches them: %s", SECRET_OF_CLUSTER)
-        session.sparkContext.addPyFile(package_zip())
-        session.sparkContext.pythonExec = worker_python()
-    quieten(session)
+        context.addPyFile(package_zip())
+        context.pythonExec = worker_python()
+    engine = Engine(context, local)
+    quieten(engine)
+    return engine
+
+
+def _connect(remote: str) -> Spark:
+    from pyspark.sql import SparkSession
+
+    try:
+        session = SparkSession.builder.remote(remote).getOrCreate()
+    except ImportError as error:
+        raise SparkError("spark_package", {"why": str(error)}) from error
+    session.addArtifacts(package_zip(), pyfile=True)
     return session
+
+
+def _context(master: str, starting: jvm.Starting | None, settings: dict[str, str]) -> SparkContext:
+    from pyspark import SparkConf, SparkContext
+
+    if starting is None:
+        conf = SparkConf(loadDefaults=False).setMaster(master).setAll(list(settings.items()))
+        with _quiet_java():
+            return SparkContext(conf=conf)
+    try:
+        SparkContext._ensure_initialized(gateway=starting.gateway())
+        return SparkContext(conf=SparkConf().setMaster(master).setAll(list(settings.items())))
+    except SparkError:
+        raise
+    except Exception as error:
+        raise SparkError("spark_start_said", {"why": str(error), "said": starting.said}) from error
 
 
 @contextmanager
@@ -203,12 +177,12 @@ class _Holder:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.session: SparkSession | None = None
+        self.session: Spark | None = None
         self.status = Status("idle")
         self.began = 0.0
         self.wanted = False  # by a scan: what it does itself is not done ahead of it
 
-    def get(self, master: str | None, remote: str | None) -> SparkSession:
+    def get(self, master: str | None, remote: str | None) -> Spark:
         with self.lock:
             if self.session is not None:
                 if not is_gone(self.session):
@@ -236,7 +210,7 @@ class _Holder:
 _holder = _Holder()
 
 
-def session(master: str | None = None, remote: str | None = None) -> SparkSession:
+def session(master: str | None = None, remote: str | None = None) -> Spark:
     """The session; blocks until it is up. SparkError says why it cannot be."""
     if not (master or remote):  # what was asked for comes before what the environment says
         master, remote = os.environ.get("IDCORE_SPARK_MASTER"), os.environ.get("IDCORE_SPARK_REMOTE")
@@ -261,13 +235,13 @@ def _try() -> None:
     try:
         running = session()
         if not is_connect(running) and not _holder.wanted:  # the workers are forked once, with the kernels loaded
-            running.range(0, 2, 1, 2).mapInArrow(_touch, "id long").collect()
+            collected(running, 2, _touch, pa.schema([]))
     except SparkError:
         return  # status() holds the reason, and the next session() call raises it
 
 
-def _touch(batches):  # type: ignore[no-untyped-def]
-    yield from batches
+def _touch(_: int) -> Iterator[pa.RecordBatch]:
+    return iter(())
 
 
 def status() -> Status:
@@ -283,5 +257,5 @@ def status() -> Status:
     if not may_begin:
         return now
     if java() is None and not os.environ.get("IDCORE_SPARK_REMOTE"):
-        return Status("no_java", _no_java())
+        return Status("no_java", no_java())
     return Status("idle")

@@ -1,15 +1,14 @@
-"""The pipeline as a sentence: splits -> facts -> parts -> tables. Each step takes a DataFrame and gives one."""
+"""The two works of a scan's job: splits -> facts, and facts of a part -> tables. Does not know how they cross."""
 
 from __future__ import annotations
 
 import os
 import socket
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -17,40 +16,36 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from idcore.errors import CoreError
+from idcore.scan import tables
 from idcore.scan.batches import batches
-from idcore.scan.crossing import EVERY_PART, FACTS, Fact, Report, What, fact_of, from_batches, reports_of, to_batch
+from idcore.scan.crossing import EVERY_PART, Fact, Report, What, fact_of, reports_of
 from idcore.scan.facts import scan_task
 from idcore.scan.growing import room_for_files
 from idcore.scan.kernels.encode import PARTS
 from idcore.scan.meter import Hand, Meter
 from idcore.scan.months import Months
 from idcore.scan.schemas import GROUP_ROWS, ORDER, SCHEMAS, TEXT
-from idcore.scan.tables import Merge
 from idcore.sources.inputs import Split, pack_tasks, unpack_tasks
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+from .jobs import Batches, Merge, Read
 
-RESULTS = "table string, data binary, file string"
-_RESULTS = pa.schema([("table", pa.string()), ("data", pa.binary()), ("file", pa.string())])
+RESULTS = pa.schema([("table", pa.string()), ("data", pa.binary()), ("file", pa.string())])
 SENT = 64 << 20  # bytes of tables that one merge task sends to the driver; what comes after is written where it is
 _REPORTS = 1000  # of tiny files, that travel together
 _SAMPLE = 1000  # texts
 _CHUNK_ROWS = 1 << 17  # rows of a result that travel together
 _OWN = ORDER.keys() - {"timeline"}  # of these no row is made by two tasks
-Batches = Iterator[pa.RecordBatch]
 
 
-def facts(
-    spark: SparkSession,
+def reading(
     partitions: Sequence[Sequence[Sequence[Split]]],
     months: Months | np.ndarray,
     any_case: bool,
     meter: Meter | None = None,
     found: Callable[[int], None] | None = None,
     with_copies: bool = False,
-) -> DataFrame:
-    """One partition for each list of tasks; a task's splits share their memory.
+) -> Read:
+    """What the task of each list reads; a task's splits share their memory.
 
     A meter means that the tasks run on this machine: they move it. Where they do not, `found` gets the ids of each
     split. A file that only the worker cannot open is then named with the worker.
@@ -58,18 +53,15 @@ def facts(
 
     packed = [pack_tasks(tasks) for tasks in partitions]  # each task of Spark gets them all and opens its own
 
-    def scan(arriving: Batches) -> Batches:
-        for batch in arriving:
-            for number in batch.column(0).to_pylist():
-                tasks = unpack_tasks(packed[number])
-                splits = [split for task in tasks for split in task]
-                listener = _Listener(splits, Hand(meter, number, splits) if meter is not None else None, found)
-                moved = listener.hand.move if listener.hand is not None else None
-                made = (fact for task in tasks for fact in scan_task(task, months, any_case, moved, with_copies))
-                yield from _crossing(made, listener)
+    def read(number: int) -> Iterator[Fact]:
+        tasks = unpack_tasks(packed[number])
+        splits = [split for task in tasks for split in task]
+        listener = _Listener(splits, Hand(meter, number, splits) if meter is not None else None, found)
+        moved = listener.hand.move if listener.hand is not None else None
+        made = (fact for task in tasks for fact in scan_task(task, months, any_case, moved, with_copies))
+        return _crossing(made, listener)
 
-    rows = spark.range(0, len(partitions), 1, len(partitions))
-    return rows.mapInArrow(scan, FACTS)
+    return read
 
 
 class _Listener:
@@ -94,21 +86,21 @@ class _Listener:
         return report
 
 
-def _crossing(made: Iterator[Fact], listener: _Listener) -> Batches:
+def _crossing(made: Iterator[Fact], listener: _Listener) -> Iterator[Fact]:
     """Facts as they travel: reports together, and what every part needs to each of them."""
     reports: list[Report] = []
     for fact in made:
         if fact.what == What.REPORT:
             reports += [listener.hear(report) for report in reports_of(fact.data)]
         elif fact.part == EVERY_PART:  # the merge of a part is one task, which sees no other part
-            yield to_batch(fact._replace(part=part) for part in range(PARTS))
+            yield from (fact._replace(part=part) for part in range(PARTS))
         else:
-            yield to_batch([fact])
+            yield fact
         if len(reports) >= _REPORTS:
-            yield to_batch([fact_of(reports)])
+            yield fact_of(reports)
             reports = []
     if reports:
-        yield to_batch([fact_of(reports)])
+        yield fact_of(reports)
 
 
 def _from_elsewhere(report: Report, split: Split) -> Report:
@@ -119,23 +111,13 @@ def _from_elsewhere(report: Report, split: Split) -> Report:
     return replace(report, error=problem)
 
 
-def by_part(frame: DataFrame, partitions: int) -> DataFrame:
-    """All facts of one host or broker to one partition."""
-    return frame.repartition(partitions, "part") if partitions > 1 else frame
+def merging(months: Months | np.ndarray, folder: str | None = None, sent: int = SENT) -> Merge:
+    """The merge: facts to rows of (table, Arrow stream), or of (table, Parquet file) after `sent` bytes."""
 
-
-def merged(frame: DataFrame, months: Months | np.ndarray, folder: str | None = None, sent: int = SENT) -> DataFrame:
-    """Facts to rows of (table, Arrow stream), or of (table, Parquet file) where a task has sent enough already."""
-    return frame.mapInArrow(merge_with(months, folder, sent), RESULTS)
-
-
-def merge_with(months: Months | np.ndarray, folder: str | None, sent: int) -> Callable[[Batches], Batches]:
-    """The merge task: `merged` as a function of the facts that arrive; more than `sent` bytes go to files."""
-
-    def merge(arriving: Batches) -> Batches:
+    def merge(arriving: Iterable[Fact]) -> Batches:
         total = 0
-        for part, facts in batches(from_batches(arriving)):
-            for number, (name, table) in enumerate(Merge(months).tables(facts)):
+        for part, facts in batches(arriving):
+            for number, (name, table) in enumerate(tables.Merge(months).tables(facts)):
                 if folder is not None and total + table.nbytes > sent and name in _OWN:
                     yield _result((name, None, _write(table, name, Path(folder), f"{part:05d}-{number:05d}")))
                     continue
@@ -155,8 +137,8 @@ def _write(table: pa.Table, name: str, folder: Path, place: str) -> str:
 
 
 def _result(row: tuple[str, bytes | None, str | None]) -> pa.RecordBatch:
-    columns = [pa.array([value], field.type) for value, field in zip(row, _RESULTS, strict=True)]
-    return pa.RecordBatch.from_arrays(columns, schema=_RESULTS)
+    columns = [pa.array([value], field.type) for value, field in zip(row, RESULTS, strict=True)]
+    return pa.RecordBatch.from_arrays(columns, schema=RESULTS)
 
 
 def to_stream(table: pa.Table) -> bytes:

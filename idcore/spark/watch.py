@@ -16,7 +16,7 @@ from idcore.scan.meter import Meter, new_meter
 from idcore.spark import health
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from .jobs import Spark
 
 LOOK = 0.1  # seconds between two looks
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
@@ -102,7 +102,7 @@ class Watch:
 
     def __init__(
         self,
-        spark: SparkSession,
+        spark: Spark,
         sizes: Sequence[int],
         reporter: Reporter,
         stop: threading.Event,
@@ -113,6 +113,7 @@ class Watch:
         self.group = f"scan-{uuid.uuid4().hex}"
         self.began = time.monotonic()
         self.classic = not health.is_connect(spark)
+        self.server: Any = spark  # of Connect
         self.local = health.is_local(spark)
         self.over = threading.Event()
         self.meter: Meter | None = None
@@ -132,8 +133,8 @@ class Watch:
             context.setJobGroup(self.group, "scan", interruptOnCancel=True)
             context.setLocalProperty("spark.scheduler.pool", f"scan-{pool}")
         else:
-            self.spark.addTag(self.group)
-            self.spark.registerProgressHandler(self._on_connect)  # type: ignore[arg-type]
+            self.server.addTag(self.group)
+            self.server.registerProgressHandler(self._on_connect)
         self.thread.start()
         return self
 
@@ -141,8 +142,8 @@ class Watch:
         self.over.set()
         self.thread.join()
         if not self.classic:
-            self.spark.removeProgressHandler(self._on_connect)  # type: ignore[arg-type]
-            self.spark.removeTag(self.group)
+            self.server.removeProgressHandler(self._on_connect)
+            self.server.removeTag(self.group)
         self.stack.close()
 
     def _on_connect(self, stages: Any = None, **_: object) -> None:
@@ -166,7 +167,7 @@ class Watch:
         if self.classic:
             self.spark.sparkContext.cancelJobGroup(self.group)
         else:
-            self.spark.interruptTag(self.group)
+            self.server.interruptTag(self.group)
 
     def progress(self) -> Progress:
         """Bytes read, ids found and seconds so far; the seconds left from the rate so far."""

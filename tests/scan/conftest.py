@@ -25,9 +25,9 @@ def on_disk(tmp_path: Path) -> Callable[[bytes, str], str]:
 @pytest.fixture(scope="session")
 def java() -> None:
     """What Spark needs, for a test that starts it in a process; without Java skipped, and failed under CI."""
-    from idcore.spark import session
+    from idcore.spark import jvm
 
-    if session.java() is None:
+    if jvm.java() is None:
         if os.environ.get("CI"):
-            pytest.fail(f"no Java; {session.GET_JAVA}")
+            pytest.fail(f"no Java; {jvm.GET_JAVA}")
         pytest.skip("no Java")

@@ -20,7 +20,8 @@ from idcore.__main__ import main
 from idcore.ids.clock import parse_zone
 from idcore.scan.kernels import cache_folder
 from idcore.spark.job import ScanOptions, scan
-from idcore.spark.session import QUICK_JAVA, session
+from idcore.spark.jvm import QUICK_JAVA
+from idcore.spark.session import session
 from tests.spark import foreign
 
 pytestmark = pytest.mark.usefixtures("spark")

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from idcore.spark import session
+from idcore.spark import jvm, session
 
 
 @pytest.fixture
 def no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine without Java, and the place where its operator will install one."""
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
-    monkeypatch.setattr(session.shutil, "which", lambda _: None)
-    monkeypatch.setattr(session.glob, "glob", lambda _: [])
+    monkeypatch.setattr(jvm.shutil, "which", lambda _: None)
+    monkeypatch.setattr(jvm.glob, "glob", lambda _: [])
     monkeypatch.delenv("IDCORE_SPARK_REMOTE", raising=False)
     monkeypatch.setattr(session, "_holder", session._Holder())
     return tmp_path / "jdk" / "bin" / "java"
@@ -30,14 +30,14 @@ def install(path: Path, version: str) -> None:
 
 
 def test_a_java_that_is_installed_later_is_found(no_java: Path) -> None:
-    assert session.java() is None
+    assert jvm.java() is None
     status = session.status()
-    assert status.state == "no_java" and status.error is not None and session.GET_JAVA in str(status.error)
+    assert status.state == "no_java" and status.error is not None and jvm.GET_JAVA in str(status.error)
     install(no_java, "11.0.2")
-    assert session.java() is None  # too old
+    assert jvm.java() is None  # too old
     install(no_java, "21.0.1")
     os.utime(no_java, (time.time() + 5,) * 2)
-    assert session.java() == session.Java(str(no_java), 21)
+    assert jvm.java() == jvm.Java(str(no_java), 21)
     assert session.status().state == "idle"
 
 

@@ -1,0 +1,204 @@
+"""Starts the Java of a local session itself, and next to it the process that forks workers. Speaks to neither.
+
+`spark-submit` starts a first Java that composes the command of the second. Here Python composes it, so that it runs
+before anything large is imported.
+"""
+
+from __future__ import annotations
+
+import atexit
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import IO, Any
+
+from .archive import java_options, spark_home
+from .daemon import AHEAD
+from .health import SparkError
+
+PACKAGE = Path(__file__).resolve().parents[1]
+OLDEST_JAVA = 17  # Spark 4 runs on Java 17 and later
+GET_JAVA = "apt-get install -y openjdk-17-jre-headless"
+QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # it plans, and starts Python: quick to be up counts
+# Who sets one of these wants what the scripts of Spark make of it.
+OF_SCRIPTS = ("SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "SPARK_DIST_CLASSPATH")
+_MAIN = "org.apache.spark.api.python.PythonGatewayServer"
+_OPEN = (  # org.apache.spark.launcher.JavaModuleOptions, without the module of vectors, which only MLlib uses
+    "java.lang java.lang.invoke java.lang.reflect java.io java.net java.nio java.util java.util.concurrent"
+    " java.util.concurrent.atomic jdk.internal.ref sun.nio.ch sun.nio.cs sun.security.action sun.util.calendar"
+)
+_SAID = 2000  # last bytes of what Java says while it starts
+_LOOK = 0.005
+
+
+@dataclass(frozen=True, slots=True)
+class Java:
+    """A Java that Spark can run on."""
+
+    path: str
+    version: int
+
+
+def no_java() -> SparkError:
+    """The error of a machine without Java."""
+    return SparkError("spark_java", {"version": OLDEST_JAVA, "command": GET_JAVA})
+
+
+def java() -> Java | None:
+    """The first that is new enough: of JAVA_HOME, of the path, of the usual folders."""
+    home = os.environ.get("JAVA_HOME")
+    candidates = [os.path.join(home, "bin", "java")] if home else []
+    for path in (*candidates, shutil.which("java"), *sorted(glob.glob("/usr/lib/jvm/*/bin/java"), reverse=True)):
+        if path and os.path.exists(path):
+            version = _version(path, os.path.getmtime(path))
+            if version >= OLDEST_JAVA:
+                return Java(path, version)
+    return None
+
+
+@cache
+def _version(path: str, changed: float) -> int:
+    """Major version of a java command; asked again when the file has changed, as after an installation."""
+    try:  # the file that every JDK has: to ask the command is to start a JVM
+        shown = (Path(path).resolve().parents[1] / "release").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        shown = ""
+    found = re.search(r'JAVA_VERSION="(\d+)', shown)
+    if found is None:
+        try:
+            shown = subprocess.run([path, "-version"], capture_output=True, text=True, check=False).stderr
+        except OSError:
+            return 0
+        found = re.search(r'version "(\d+)', shown)
+    return int(found[1]) if found else 0
+
+
+def needs_scripts() -> bool:
+    """Whether this machine has settings of Spark that only its own scripts obey."""
+    return any(name in os.environ for name in OF_SCRIPTS) or (Path(spark_home()) / "conf").is_dir()
+
+
+def command(java_path: str) -> list[str]:
+    """Java with all of Spark's classes, as its launcher would start it."""
+    jars = sorted(glob.glob(os.path.join(spark_home(), "jars", "*.jar")))
+    opened = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPEN.split()]
+    memory = os.environ.get("IDCORE_SPARK_MEMORY", "2g")
+    options = [*QUICK_JAVA.split(), *java_options(java_path).split(), "-XX:-UsePerfData", f"-Xmx{memory}"]
+    netty = ["-Dio.netty.tryReflectionSetAccessible=true", "-Djdk.reflect.useDirectMethodHandle=false"]
+    return [
+        java_path,
+        "-cp",
+        os.pathsep.join(jars),
+        "-XX:+IgnoreUnrecognizedVMOptions",
+        *options,
+        *opened,
+        *netty,
+        _MAIN,
+    ]
+
+
+class Starting:
+    """A Java on its way up, whose end of a pipe is this process's: without it, it ends."""
+
+    def __init__(self, java_path: str) -> None:
+        self._folder = tempfile.mkdtemp(prefix="idcore-java-")
+        atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
+        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  Java has it as long as it lives
+        self._place = os.path.join(self._folder, "place")
+        ahead = os.path.join(self._folder, "workers")
+        environment = {
+            **os.environ,
+            "PYTHONPATH": python_path(),
+            "JAVA_HOME": str(Path(java_path).resolve().parents[1]),
+            "SPARK_HOME": spark_home(),
+            "SPARK_LOCAL_IP": os.environ.get("SPARK_LOCAL_IP", "127.0.0.1"),
+            "SPARK_CONNECT_MODE": "0",
+            "_PYSPARK_DRIVER_CONN_INFO_PATH": self._place,
+            AHEAD: ahead,
+        }
+        self.process = subprocess.Popen(
+            command(java_path),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=self._log,
+            env=environment,
+            process_group=0,  # Ctrl-C is for the command, which ends the scan and then these
+        )
+        self.workers = subprocess.Popen(
+            [sys.executable, "-m", "idcore.spark.daemon", "--ahead", ahead],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=self._log,
+            env=environment | {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"},
+            process_group=0,  # Ctrl-C is for the command, which ends the scan and then these
+        )
+
+    def gateway(self) -> Any:
+        """Py4J's way to it, as `launch_gateway` of PySpark makes it; blocks until it is up."""
+        from pyspark.java_gateway import launch_gateway
+        from pyspark.serializers import UTF8Deserializer, read_int
+
+        while not os.path.exists(self._place):
+            if self.process.poll() is not None:
+                raise SparkError(
+                    "spark_start_said", {"why": f"exit status {self.process.returncode}", "said": self.said}
+                )
+            time.sleep(_LOOK)
+        with open(self._place, "rb") as file:
+            told = {
+                "PYSPARK_GATEWAY_PORT": str(read_int(file)),
+                "PYSPARK_GATEWAY_SECRET": UTF8Deserializer().loads(file),
+            }
+        os.environ.update(told)  # it asks the environment only; no process of ours is begun meanwhile
+        try:
+            made = launch_gateway()
+        finally:
+            for name in told:
+                del os.environ[name]
+        made.proc = self.process
+        return made
+
+    @property
+    def said(self) -> str:
+        """The end of what it wrote to standard error."""
+        self._log.seek(0)
+        return self._log.read()[-_SAID:].decode(errors="replace").strip()
+
+
+def python_path() -> str:
+    """The path on which workers find idcore, and what this process has there."""
+    inherited = [
+        part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part and part != str(PACKAGE.parent)
+    ]
+    return os.pathsep.join([str(PACKAGE.parent), *inherited])
+
+
+_begun: Starting | None = None
+_lock = threading.Lock()
+
+
+def begin() -> None:
+    """Starts Java ahead of who will need it; nothing where there is none, or where Spark's scripts must start it."""
+    global _begun
+    found = java()
+    with _lock:
+        if found is not None and not needs_scripts() and _begun is None:
+            _begun = Starting(found.path)
+
+
+def take() -> Starting | None:
+    """What was begun, once; None where Spark's scripts must start it."""
+    global _begun
+    begin()
+    with _lock:
+        taken, _begun = _begun, None
+    return taken
