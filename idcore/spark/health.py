@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from idcore.errors import CoreError
 
 if TYPE_CHECKING:
-    from .jobs import Spark
+    from .tasks import Spark
 
 
 class SparkError(CoreError):

@@ -40,13 +40,13 @@ from idcore.spark import session as spark_session
 from idcore.store.folder import StoreFolder
 
 from .folder import TableFolder
-from .jobs import merged
 from .passes import Passes
 from .steps import RESULTS, SENT, files_of, from_results, merging, reading
+from .tasks import merged
 from .watch import LOOK, Report, Reporter, Watch, check
 
 if TYPE_CHECKING:
-    from .jobs import Spark
+    from .tasks import Spark
 
 SPLIT_SIZE = 1 << 30  # a Python task costs Spark what scanning 30 MB costs; memory does not grow with the split
 SHARED_SPLIT_SIZE = 256 << 20  # where scans share the cores, one waits for a task of another: 4 % for a quarter of it

@@ -34,7 +34,7 @@ from idcore.sources.inputs import (
 from idcore.sources.kinds import PLAIN
 from idcore.sources.uris import is_uri
 from idcore.spark import session
-from idcore.spark.jobs import collected
+from idcore.spark.tasks import collected
 
 FOLDER = "occurrences"
 TASK = 64 << 20  # bytes of text that one task reads

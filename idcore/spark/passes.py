@@ -12,11 +12,11 @@ import pyarrow as pa
 from idcore.scan.meter import Hand
 from idcore.sources.inputs import Split, pack_tasks, unpack_tasks
 
-from .jobs import collected
+from .tasks import collected
 from .watch import Reporter, Watch, check
 
 if TYPE_CHECKING:
-    from .jobs import Spark
+    from .tasks import Spark
 
 Partitions = Sequence[Sequence[Sequence[Split]]]
 Pieces = list[tuple[str, bytes]]

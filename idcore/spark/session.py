@@ -24,13 +24,13 @@ from idcore.errors import CoreError
 from . import jvm
 from .archive import java_options
 from .health import SparkError, forget, is_connect, is_gone, java_ended, quieten
-from .jobs import Engine, collected
 from .jvm import PACKAGE, QUICK_JAVA, java, no_java
+from .tasks import Engine, collected
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
-    from .jobs import Spark
+    from .tasks import Spark
 
 LOG = logging.getLogger(__name__)
 SECRET_OF_CLUSTER = "spark.authenticate is not set (docs/how-to/scan-on-a-cluster.md)"

@@ -27,7 +27,7 @@ from idcore.scan.months import Months
 from idcore.scan.schemas import GROUP_ROWS, ORDER, SCHEMAS, TEXT
 from idcore.sources.inputs import Split, pack_tasks, unpack_tasks
 
-from .jobs import Batches, Merge, Read
+from .tasks import Batches, Merge, Read
 
 RESULTS = pa.schema([("table", pa.string()), ("data", pa.binary()), ("file", pa.string())])
 SENT = 64 << 20  # bytes of tables that one merge task sends to the driver; what comes after is written where it is

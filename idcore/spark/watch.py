@@ -16,7 +16,7 @@ from idcore.scan.meter import Meter, new_meter
 from idcore.spark import health
 
 if TYPE_CHECKING:
-    from .jobs import Spark
+    from .tasks import Spark
 
 LOOK = 0.1  # seconds between two looks
 State = Literal["waiting", "running", "done", "failed", "cancelled"]

@@ -18,7 +18,7 @@ from idcore import room
 from idcore.errors import CoreError
 from idcore.front_door import readiness
 from idcore.runs import Runs
-from idcore.spark import background, session
+from idcore.spark import background, jvm, session
 from idcore.spark.job import ScanOptions
 from tests.spark.mounts import mounted
 
@@ -92,8 +92,8 @@ def test_a_scan_without_java_has_failed_and_begins_again_when_there_is_one(
     finished.set_state("done")
     with monkeypatch.context() as without:
         without.setenv("JAVA_HOME", str(tmp_path))
-        without.setattr(session.shutil, "which", lambda _: None)
-        without.setattr(session.glob, "glob", lambda _: [])
+        without.setattr(jvm.shutil, "which", lambda _: None)
+        without.setattr(jvm.glob, "glob", lambda _: [])
         without.setattr(session, "_holder", session._Holder())
         assert background.start(run, [str(log)], OPTIONS).wait(30).state == "failed"
     assert run.error is not None and run.error.code == "spark_java" and finished.state == "done"
