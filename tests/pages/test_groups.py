@@ -55,7 +55,7 @@ def test_a_link_fills_the_form_and_asks_nobody(cluster: Progressing, open_page: 
     ("lang", "show", "wanted"),
     [
         ("en", "Show", ("at most 1,204 messages behind on Orders", "1 client is connected", "14", "TAG *", "2 of 4")),
-        ("zh", "查看", ("最多堆积 1,204 条消息", "1 个客户端在线", "14", "TAG *", "4 个队列中有 2 个")),
+        ("zh", "查看", ("堆积不超过 1,204 条消息", "1 个客户端在线", "14", "TAG *", "4 个队列中有 2 个")),
     ],
 )
 def test_the_progress_of_a_group_begins_with_the_verdict(

@@ -105,7 +105,7 @@ def test_an_offset_inside_a_record_is_said_to_be_one(open_store: Open) -> None:
     ("lang", "wanted"),
     [
         ("en", ("the message", "retry copy for consumer group", "delayed copy of retry")),
-        ("zh", ("消息本身", "的延迟记录")),
+        ("zh", ("消息本身", "的暂存记录")),
     ],
 )
 def test_copies_of_one_id_say_what_each_is(open_store: Open, lang: str, wanted: tuple[str, ...]) -> None:

@@ -206,7 +206,7 @@ def test_the_same_files_again_are_offered_not_scanned(open_page: Open, logs: Pat
     assert "The same files" not in shown(scan(open_page("runs"), str(logs))) and len(Runs().list()) == 3
 
 
-@pytest.mark.parametrize(("lang", "said"), [("en", "about 10 s at 477 MiB/s"), ("zh", "约需 10 秒")])
+@pytest.mark.parametrize(("lang", "said"), [("en", "about 10 s at 477 MiB/s"), ("zh", "预计需要 10 秒")])
 def test_a_very_large_input_is_estimated_before_it_starts(
     open_page: Open, logs: Path, monkeypatch: pytest.MonkeyPatch, lang: str, said: str
 ) -> None:
