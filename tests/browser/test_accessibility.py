@@ -125,10 +125,9 @@ def test_whatever_offers_to_copy_puts_its_text_on_the_clipboard(
         "window.clipboard_ = navigator.clipboard;"
         "Object.defineProperty(navigator, 'clipboard', {value: undefined, configurable: true})"
     )
-    with visit(browser, warm_console.url, first="" if secure else unsafe) as tab:
+    with visit(browser, warm_console.url, first=WATCHES if secure else f"{WATCHES};{unsafe}") as tab:
         page, clipboard = tab.page, "(window.clipboard_ || navigator.clipboard)"
         page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=warm_console.url)
-        page.add_init_script(WATCHES)
         tab.go("/")
         for link, text in {
             f"decode?ids={UNIQ},{OFFSET}": f"{UNIQ}\n{OFFSET}",
