@@ -337,7 +337,7 @@ def test_at_most_three_kinds_are_said_and_the_rest_is_counted(tmp_path: Path, op
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        ([], "Nothing wrong was found. This does not prove that every message arrived: see what was checked"),
+        ([], "No rule found a problem. This does not prove that every message arrived: see what was checked"),
         ([findings.Finding("restart", "x", 1, {"ids": []})], "No error or warning was found, but 1 note: see findings"),
     ],
 )

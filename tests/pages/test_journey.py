@@ -98,7 +98,7 @@ def test_a_store_alone_gives_records_and_the_gaps_between_them(
     app = open_page("message", id=RETRIED, store=str(store))
     assert not app.exception and not app.error
     events = table_of(app, "Journey")
-    assert "retry copy for consumer group" in events and "delayed copy of retry" in events and "VectorTopic" in events
+    assert "retry copy for consumer group" in events and "waiting copy of retry" in events and "VectorTopic" in events
     assert "Gaps" in shown(app) and "2 consumer groups, no traces" in shown(app)
     assert (
         "<b>2</b> of 2 consumer groups consumed it. Of these: 1 inferred, 1 uncertain." in shown(app)

@@ -104,7 +104,7 @@ def test_an_offset_inside_a_record_is_said_to_be_one(open_store: Open) -> None:
 @pytest.mark.parametrize(
     ("lang", "wanted"),
     [
-        ("en", ("the message", "retry copy for consumer group", "delayed copy of retry")),
+        ("en", ("the message", "retry copy for consumer group", "waiting copy of retry")),
         ("zh", ("消息本身", "的暂存记录")),
     ],
 )

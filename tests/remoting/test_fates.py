@@ -331,4 +331,4 @@ class TestGroupsOfCopies:
         recall = record("rmq_sys_wheel_timer", UNIQ, 300, properties={"TIMER_DEL_UNIQKEY": f"Orders+{UNIQ}"})
         copies = explain([(each, "a") for each in (waits, dead, delayed, recall)])
         assert [each.relation for each in copies] == ["retry_waiting", "dead_letter_waiting", "delayed", "recall"]
-        assert relation_text(copies[0]) == "delayed copy of retry 3 for consumer group g"
+        assert relation_text(copies[0]) == "waiting copy of retry 3 for consumer group g"
