@@ -122,6 +122,7 @@ def pages_over_a_packed_log(tab: Visit, run: str) -> None:
     box.press("Enter")
     expect(page.locator(".mq-said")).to_contain_text("180 ID occurrences")
     expect(page).not_to_have_url(re.compile("page="))  # what is searched begins at its first page
+    tab.settle()
     page.get_by_role("combobox", name="Sort by").click()
     page.get_by_role("option", name="Newest ID first").click()
     expect(lines.first).to_contain_text("old.log.gz:180")

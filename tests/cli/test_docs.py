@@ -21,7 +21,7 @@ from idcore.layout import LAYOUTS
 from idcore.limits import LIMITS
 from idcore.scan.schemas import SCHEMAS
 
-ELSEWHERE = ("scan ", "--namesrv ")  # Spark and a cluster: other tests run them
+ELSEWHERE = ("scan ", "--namesrv ", "session ")  # Spark and a cluster: other tests run them
 
 
 def test_the_page_is_rendered_from_the_layouts() -> None:

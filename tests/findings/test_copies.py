@@ -392,7 +392,7 @@ def test_a_copy_says_in_plain_text_who_made_it(tmp_path: Path) -> None:
         (finding,) = copies.judge([table], 1, [], LineEvidence({ID: dict(zip((A, A2), records, strict=True))}))
         assert "contains its producer: 10.0.0.7 pid 4711" in finding.say("meaning")
         assert "bornHost" not in finding.say("meaning")
-        assert "写明的生产者：10.0.0.7 pid 4711" in finding.say("meaning", "zh")
+        assert "ID 中的生产者：10.0.0.7 pid 4711" in finding.say("meaning", "zh")
     assert ". They were stored 3.1 s apart. The ID" in finding.say("meaning")
 
 

@@ -197,10 +197,10 @@ def test_a_silence_that_is_usual_is_not_said(tmp_path: Path) -> None:
     [
         (0, "0 s", "0 秒"),
         (0.012, "0.012 s", "0.012 秒"),
-        (59.9996, "1 min", "1 分"),
-        (3599.932, "59 min 59.932 s", "59 分 59.932 秒"),
+        (59.9996, "1 min", "1 分钟"),
+        (3599.932, "59 min 59.932 s", "59 分钟 59.932 秒"),
         (28_800, "8 h", "8 小时"),
-        (90_061.5, "1 d 1 h 1 min 1.5 s", "1 天 1 小时 1 分 1.5 秒"),
+        (90_061.5, "1 d 1 h 1 min 1.5 s", "1 天 1 小时 1 分钟 1.5 秒"),
     ],
 )
 def test_a_span_is_told_in_units_that_people_use_and_to_the_millisecond(

@@ -79,7 +79,7 @@ def test_a_counter_has_its_axis_its_wraps_its_gap_and_its_restart() -> None:
 
 def test_the_step_of_a_clock_is_drawn_and_named() -> None:
     made = points([1, 2, 3, 4, 5], [100, 101, 41, 42, 43])
-    for lang, said in (("en", "1 min back"), ("zh", "回拨 1 分")):
+    for lang, said in (("en", "1 min back"), ("zh", "回拨 1 分钟")):
         figure = charts.clock(made, reader(lang=lang))
         assert figure is not None and len(figure.layout.shapes) == 1
         tree = drawn(figure)
