@@ -250,7 +250,7 @@ register(
         "shared_fingerprint",
         ERROR,
         20,
-        "Two or more counters are alive at once (`tracks`), and do not fit together as one.",
+        "Two or more counters rise at the same time (`tracks`) and cannot be one counter.",
         "shared_fingerprint/two_containers",
         of_processes=of_chains,
         variants=("unseen",),

@@ -315,7 +315,7 @@ register(
         "group_skipped",
         WARNING,
         14,
-        "A group's offset is in front of the first message of its queue, or behind the end. Or it has none in a queue "
+        "A group's offset is below the first offset of its queue, or above the end offset. Or it has none in a queue "
         "of a topic that it reads.",
         "group_skipped/beyond_end",
         of_scan=skipped,
