@@ -28,7 +28,7 @@ def test_labels_and_switches_fit_beside_the_menu(browser: Browser, warm_console:
         assert tab.page.evaluate(OUTSIDE) == []
         run = str(tab.page.url).split("run=")[1].split("&")[0]
         tab.go(f"/counters?run={run}&lang=en")
-        rate = tab.page.get_by_text("rate", exact=True).first
+        rate = tab.page.get_by_text("Rate", exact=True).first
         expect(rate).to_be_visible()
         box, column = rate.bounding_box(), tab.page.locator(".st-key-counter-and-rank").bounding_box()
         assert box and column and box["x"] + box["width"] <= column["x"] + column["width"]
