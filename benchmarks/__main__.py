@@ -19,6 +19,7 @@ COMMANDS = {
     "The kernel, one core": ["kernel"],
     "Texts of every kind, one core": ["texts"],
     "A gigabyte next to DuckDB, Polars and Spark SQL": ["scan", "--spark"],
+    "A session that stays": ["resident"],
     "Eight gigabytes": ["scan", "--lines", "28000000", "--rounds", "2"],
     "A gigabyte of commit log": ["store", "--groups", "20"],
     "Packed logs": ["packed"],
