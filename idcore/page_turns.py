@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Literal
+
+Part = Literal["table", "below"]
 
 
 class PageTurns:
@@ -13,49 +17,29 @@ class PageTurns:
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._taken = False
-        self._tables = 0  # that wait
-        self._others = 0
+        self._waiting = Counter[Part]()
 
     def waiting(self) -> int:
         """How many wait."""
-        return self._tables + self._others
+        return self._waiting.total()
 
-    @contextmanager
-    def table(self, wanted: bool = True) -> Iterator[None]:
+    def table(self, wanted: bool = True) -> AbstractContextManager[None]:
         """For what a visitor waits for first; `wanted` is False for what is short."""
-        if not wanted:
-            yield
-            return
-        with self._changed:
-            self._tables += 1
-            try:
-                self._take(lambda: not self._taken)
-            finally:
-                self._tables -= 1
-        with self._given():
-            yield
+        return self._turn("table") if wanted else nullcontext()
 
-    @contextmanager
-    def below(self, wanted: bool = True) -> Iterator[None]:
+    def below(self, wanted: bool = True) -> AbstractContextManager[None]:
         """For what is below a table: charts, and files to take away."""
-        if not wanted:
-            yield
-            return
-        with self._changed:
-            self._others += 1
-            try:
-                self._take(lambda: not self._taken and not self._tables)
-            finally:
-                self._others -= 1
-        with self._given():
-            yield
-
-    def _take(self, may: Callable[[], bool]) -> None:
-        self._changed.wait_for(may)
-        self._taken = True
+        return self._turn("below") if wanted else nullcontext()
 
     @contextmanager
-    def _given(self) -> Iterator[None]:
+    def _turn(self, part: Part) -> Iterator[None]:
+        with self._changed:
+            self._waiting[part] += 1
+            try:
+                self._changed.wait_for(lambda: not self._taken and (part == "table" or not self._waiting["table"]))
+            finally:
+                self._waiting[part] -= 1
+            self._taken = True
         try:
             yield
         finally:
