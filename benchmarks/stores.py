@@ -25,7 +25,7 @@ from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.simulate.situations import Situation, names, variants
 from idcore.sources.inputs import Split, list_store, split_files
-from idcore.spark import fates, progress, stored
+from idcore.spark import fates, group_progress, record_evidence
 from idcore.spark.passes import Partitions, Passes, Pieces, Work
 from idcore.spark.watch import Reporter
 from idcore.store.folder import StoreFolder
@@ -54,7 +54,7 @@ def tables(root: Path) -> dict[str, pa.Table]:
     with StoreFolder(root) as store:
         evidence = StoreEvidence(store)
         made = fates.tables(Here(splits), evidence, scanned, copied).tables
-        return scanned | made | {"progress": progress.table(evidence, scanned)}
+        return scanned | made | {"progress": group_progress.table(evidence, scanned)}
 
 
 def tell(situation: Situation, folder: Path) -> tuple[list[Finding], dict[str, Any], dict[str, pa.Table]]:
@@ -63,7 +63,7 @@ def tell(situation: Situation, folder: Path) -> tuple[list[Finding], dict[str, A
     situation.write(root)
     truth = situation.truth({code: rule.severity for code, rule in RULES.items()})
     made = tables(root)
-    seen = stored.look(list_store(str(root)), made["copies"])
+    seen = record_evidence.look(list_store(str(root)), made["copies"])
     found = findings.find(made, AT, situation.zone, line_evidence=seen)
     shutil.rmtree(root)
     return [item for item in found if RULES[item.code].of_store], truth, made

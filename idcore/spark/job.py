@@ -35,7 +35,7 @@ from idcore.scan.months import month_rows
 from idcore.scan.tables import COPIES, Tables, combine
 from idcore.sources.inputs import OPENING, InputFile, deal, list_files, list_store, split_files
 from idcore.sources.kinds import COMMITLOG
-from idcore.spark import fates, health, progress, stored
+from idcore.spark import fates, group_progress, health, record_evidence
 from idcore.spark import session as spark_session
 from idcore.store.folder import StoreFolder
 
@@ -292,7 +292,7 @@ def _fates(
             Passes(spark, partitions, reporter, stop), groups.evidence, scanned.tables, scanned.copies, folder
         )
         check(stop)
-        found.tables["progress"] = progress.table(groups.evidence, scanned.tables)
+        found.tables["progress"] = group_progress.table(groups.evidence, scanned.tables)
         return found._replace(counted=found.counted | {"evidence": [asdict(each) for each in groups.known]})
     except Exception as error:
         check(stop)
@@ -312,7 +312,7 @@ def judge(
     if options.store is None:
         line_evidence = lines.look(files, copies["msg_id"].slice(0, lines.MOST_IDS).to_pylist(), lambda: check(stop))
     else:
-        line_evidence = stored.look(files, copies.slice(0, limits.MOST_COPIES), lambda: check(stop))
+        line_evidence = record_evidence.look(files, copies.slice(0, limits.MOST_COPIES), lambda: check(stop))
     at, zone = options.at or datetime.now(UTC), options.zone or machine_zone()
     rows = findings.Rows(tables, written, lambda: check(stop))
     seen = findings.Scan(rows, at, zone, options.zone_source, line_evidence)

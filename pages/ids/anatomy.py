@@ -12,7 +12,7 @@ from idcore.reports.markup import tag
 from idcore.run_times import linked_token
 from idcore.simulate import example
 from pages.parts import problems, scans
-from pages.parts.ids import links
+from pages.parts.ids import id_links
 from pages.parts.view import view
 from pages.parts.widgets import heading, said, show_html, small_print, zone_note
 
@@ -88,7 +88,7 @@ if verdict.best is not None:
         )
     )
     with st.container(horizontal=True, gap="medium"):
-        links.message_links([text], words)
+        id_links.message_links([text], words)
 names = [
     f"{words(f'kind.{item.id.kind}')} · {words('certainty_short.' + (item.certainty or 'none'))}"
     + (f" · {item.id.layout.name}" if item.id.layout.name.endswith("_le") else "")

@@ -10,7 +10,7 @@ from idcore.fate_list import MOST_IDS
 from idcore.html import cards
 from idcore.reports.markup import tag
 from pages.parts import browser, refusals, scans
-from pages.parts.ids import links
+from pages.parts.ids import id_links
 from pages.parts.ids.decode_session import DecodeSession
 from pages.parts.runs import fate_lists, watch
 from pages.parts.triage import shared
@@ -27,7 +27,7 @@ def one(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
     with below:
         page_link("anatomy", words("card.anatomy"), icon=":material/view_week:", **cards.anatomy_params(item, clock))
-        links.message_links([item.token.text], words)
+        id_links.message_links([item.token.text], words)
     return above, below
 
 
@@ -49,7 +49,7 @@ def many(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
     ids = list(dict.fromkeys(item.token.text for item in found))
     with below:
-        links.message_links(ids, words)
+        id_links.message_links(ids, words)
     fate_lists.offer({} if here.intake.cut or len(ids) > MOST_IDS else {"fates.ask": ids})
     return above, below
 

@@ -17,7 +17,7 @@ from idcore.__main__ import main
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.sources.inputs import list_store
-from idcore.spark import stored
+from idcore.spark import record_evidence
 from idcore.spark.job import ScanOptions, judge
 from idcore.store import Stored, StoreFolder
 
@@ -35,7 +35,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 def test_every_copy_is_told_as_its_record_is(made: Made) -> None:
     root, truth, tables = made
-    told = stored.look(list_store(str(root)), tables["copies"])
+    told = record_evidence.look(list_store(str(root)), tables["copies"])
     assert told.whole
     wanted = {sent["msg_id"]: len(sent["copies"]) for sent in truth["sent"] if len(sent["copies"]) > 1}
     batches = Counter(sent["batch_id"] for sent in truth["sent"] if sent["act"] == "batch")
@@ -82,13 +82,13 @@ def test_findings_name_the_reasons(made: Made) -> None:
 
 
 def test_of_many_ids_some_are_looked_at_from_first_to_last(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stored, "MOST_IDS", 7)
+    monkeypatch.setattr(record_evidence, "MOST_IDS", 7)
     copies = made[2]["copies"]
-    told = stored.look(list_store(str(made[0])), copies)
+    told = record_evidence.look(list_store(str(made[0])), copies)
     rows = copies["msg_id"].to_pylist()
     assert not told.whole
     assert list(told.records) == [rows[number * len(rows) // 7] for number in range(7)]
-    assert stored.look(list_store(str(made[0])), copies.slice(0, 0)).records == {}
+    assert record_evidence.look(list_store(str(made[0])), copies.slice(0, 0)).records == {}
 
 
 def test_records_that_are_gone_or_damaged_tell_nothing(made: Made, tmp_path: Path) -> None:
@@ -102,11 +102,11 @@ def test_records_that_are_gone_or_damaged_tell_nothing(made: Made, tmp_path: Pat
         folder.mkdir()
         (folder / name).write_bytes(change)
         files.append(list_store(str(folder)))
-    told = [stored.look(each, tables["copies"]).records for each in files]
-    whole = stored.look(list_store(str(root)), tables["copies"]).records
+    told = [record_evidence.look(each, tables["copies"]).records for each in files]
+    whole = record_evidence.look(list_store(str(root)), tables["copies"]).records
     assert told[1] == {}
     for part in (told[0], told[2]):
         assert 0 < sum(map(len, part.values())) < sum(map(len, whole.values()))
         assert all(line == whole[msg_id][text] for msg_id, found in part.items() for text, line in found.items())
     (tmp_path / "0" / name).unlink()
-    assert stored.look(files[0], tables["copies"]).records == {}
+    assert record_evidence.look(files[0], tables["copies"]).records == {}
