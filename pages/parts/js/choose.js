@@ -26,6 +26,7 @@ export default function ({ data }) {
   term = data.term;
   let dialog = null;
   let frame = 0;
+  let timer = 0;
   const begin = () => {
     if (!box()) {
       frame = requestAnimationFrame(begin); // the first text box of a visit: the browser is still loading its code
@@ -36,11 +37,12 @@ export default function ({ data }) {
     dialog = box().closest('[role="dialog"]');
     dialog.addEventListener("keydown", onKey);
     dialog.addEventListener("click", onClick);
-    if (waiting) setTimeout(open, 50);
+    if (waiting) timer = setTimeout(open, 50);
   };
   begin();
   return () => {
     cancelAnimationFrame(frame);
+    clearTimeout(timer); // Escape has closed the box
     dialog?.removeEventListener("keydown", onKey);
     dialog?.removeEventListener("click", onClick);
   };
