@@ -78,6 +78,7 @@ maxHashSlotNum=5000
 maxIndexNum=4000
 diskMaxUsedSpaceRatio=95
 timerWheelEnable=true
+timerFlushIntervalMs=10000
 messageDelayLevel=1s 1s 1s 1s 1s 1s 1s 1s 1s 1h
 enablePropertyFilter=true
 recallMessageEnable=true

@@ -54,6 +54,7 @@ public class Clients {
         producer.setInstanceName(group);
         producer.setDefaultTopicQueueNums(1);
         producer.setSendMsgTimeout(5000);
+        producer.setMqClientApiTimeout(30_000); // on a busy machine three seconds are not enough
         producer.start();
         return producer;
     }
@@ -63,6 +64,7 @@ public class Clients {
             new DefaultMQPushConsumer(group, hook, new AllocateMessageQueueAveragely(), traced, topic);
         consumer.setNamesrvAddr(names);
         consumer.setInstanceName(group);
+        consumer.setMqClientApiTimeout(30_000);
         consumer.setPollNameServerInterval(1000);
         consumer.setHeartbeatBrokerInterval(1000);
         consumer.setPersistConsumerOffsetInterval(500);

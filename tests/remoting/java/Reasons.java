@@ -198,7 +198,7 @@ public class Reasons {
         consumer.subscribe("Backlog", "*");
         consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
             try {
-                Thread.sleep(200);
+                Thread.sleep(500);
             } catch (InterruptedException stopped) {
                 Thread.currentThread().interrupt();
             }
