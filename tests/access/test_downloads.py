@@ -1,4 +1,4 @@
-"""Each download of each page, by role and owner: on the page, and by its own address at the gate."""
+"""Each page and each of its downloads, by role and owner: on the page, and by its own address at the gate."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,27 +30,51 @@ from tests.pages.test_compare import kept_run
 from tests.pages.test_findings import two_at_once
 from tests.pages.test_lines import indexed
 from tests.pages.test_messages import SECOND
+from tests.pages.test_pages import shown as text_of
+from tests.remoting.fake import UNIQ, record
+from tests.remoting.fake_progress import Progressing
+from tests.store.unpacked import real_store
 
 ANN, BOB = "ann@example.com", "bob@example.com"
 LOGIN = Entrance("login", VIEWERS, ("default",))
 OTHER = "20261121-015600-a1b2c4"
-# Of each page that has downloads: the query that shows them, and whether they are of the scan of another.
-PAGES: dict[str, tuple[dict[str, str], bool]] = {
-    "decode": ({"ids": SECOND}, False),
-    "lab": ({}, False),
-    **{page: ({"run": RUN}, True) for page in ("findings", "lines", "producers", "counters", "brokers", "fate")},
-    "compare": ({"a": RUN, "b": OTHER}, True),
-    "message": ({"id": SECOND}, False),
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How a page shows all it has: a query, and a button where it asks a cluster. `files`: whether it offers some.
+
+    `of_run`: whether it shows a scan. `body`: what of a message it shows to who may see bodies.
+    """
+
+    query: Mapping[str, str] = field(default_factory=dict)
+    press: str = ""
+    files: bool = True
+    of_run: bool = False
+    body: str = ""
+
+
+OF_SCAN = Shown({"run": RUN}, of_run=True)
+PAGES = {
+    "home": Shown(files=False),
+    "decode": Shown({"ids": SECOND}),
+    "anatomy": Shown({"id": SECOND}, files=False),
+    "lab": Shown(),
+    **dict.fromkeys(("findings", "lines", "producers", "counters", "brokers", "fate"), OF_SCAN),
+    "compare": Shown({"a": RUN, "b": OTHER}, of_run=True),
+    "runs": Shown(files=False),
+    "message": Shown({"id": SECOND}),
+    "store": Shown({"id": "246"}, files=False, body="plain message 1 of prodA"),
+    "lookup": Shown({"id": UNIQ, "cluster": "one"}, "Look up", body="a secret"),
+    "groups": Shown({"cluster": "one", "topic": "Orders", "group": "billing"}, "Show"),
 }
-ELSEWHERE = {
-    "anatomy": "none",
-    "runs": "none",
-    "store": "messages of a store folder, which the role opens or not",
-    "lookup": "messages of a cluster, which is asked at a click",
-    "groups": "queues of a cluster, which is asked at a click",
-    "home": "the page decode",
-}
+# Each role alone, the two that need another one to see bodies, and who logged in without any.
+VISITORS = ("", *ROLES, "triage bodies", "look-up bodies")
 Taken = dict[tuple[str, str], bytes]
+
+
+def visitor_of(roles: str, name: str = ANN) -> Visitor:
+    return Visitor(name, frozenset(roles.split()), frozenset({"one"} if "look-up" in roles else ()))  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +86,16 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "runs"
 
 
+@pytest.fixture(scope="module")
+def outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, str]]:
+    """A store folder that is open, and a cluster on loopback: the settings that name them."""
+    folder, cluster = tmp_path_factory.mktemp("outside"), Progressing()
+    cluster.records = [record("Orders", UNIQ, 0, b"a secret")]
+    with cluster.server:
+        (folder / "clusters.toml").write_text(f'[clusters.one]\nname_servers = ["{cluster.server.address}"]\n')
+        yield {"IDCORE_ALLOWED_PATHS": str(real_store(folder)), "IDCORE_CLUSTERS": str(folder / "clusters.toml")}
+
+
 def share(runs: Path, how: str) -> None:
     for name in (RUN, OTHER):
         file = runs / name / "run.json"
@@ -69,10 +104,10 @@ def share(runs: Path, how: str) -> None:
 
 
 @pytest.fixture(autouse=True)
-def desk(runs: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("IDCORE_RUNS", str(runs))
-    monkeypatch.setenv("IDCORE_NO_SPARK", "1")
-    monkeypatch.delenv("IDCORE_ALLOWED_PATHS", raising=False)
+def desk(runs: Path, outside: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.delenv("IDCORE_NAMESRV", raising=False)
+    for name, value in {**outside, "IDCORE_RUNS": str(runs), "IDCORE_NO_SPARK": "1"}.items():
+        monkeypatch.setenv(name, value)
     monkeypatch.setattr(type(st.context), "cookies", {})
     monkeypatch.setattr(session, "OFFERED", Offered())
     yield
@@ -81,9 +116,13 @@ def desk(runs: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 class Tab:
-    """A visit of somebody; `take` gives the files that a page offers, each taken, by their names and kinds."""
+    """A visit of somebody; `take` gives the files that a page offers, by their names and kinds.
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, who: Visitor) -> None:
+    What is made at a click is made where `clicks` says so, and else is b"".
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, who: Visitor, clicks: bool = False) -> None:
+        self.clicks = clicks
         self.taken: Taken = {}
         monkeypatch.setattr(visitor, "current", lambda: who)
         monkeypatch.setattr(st, "download_button", self.button)
@@ -91,57 +130,74 @@ class Tab:
         self.app.run()
 
     def button(self, _: str, data: bytes | Callable[[], bytes], file: str, mime: str, **__: Any) -> None:
-        self.taken[file, mime] = data if isinstance(data, bytes) else data()
+        self.taken[file, mime] = data if isinstance(data, bytes) else data() if self.clicks else b""
 
     def take(self, page: str) -> Taken:
         scripts = {address: script for rows in frame.GROUPS.values() for address, script, _ in rows}
-        self.taken = {}
-        self.app.switch_page(f"pages/{scripts[page]}")
-        for name in ("ids", "run", "a", "b", "id"):
+        self.taken, shown = {}, PAGES[page]
+        self.app.switch_page(f"pages/{scripts.get(page, scripts['decode'])}")
+        for name in {name for one in PAGES.values() for name in one.query} | {"store"}:
             self.app.query_params.pop(name, None)
-        for name, value in PAGES[page][0].items():
+        for name, value in shown.query.items():
             self.app.query_params[name] = value
+        if page == "store":
+            self.app.query_params["store"] = os.environ["IDCORE_ALLOWED_PATHS"]
         self.app.run()
+        if shown.press and (buttons := [one for one in self.app.button if one.label == shown.press]):
+            buttons[0].click().run()
         assert not self.app.exception, (page, self.app.exception)
         return self.taken
 
 
-def test_every_page_with_a_download_is_here() -> None:
-    """A page that gets its first one comes to PAGES or, with the reason, to ELSEWHERE."""
-    assert not PAGES.keys() & ELSEWHERE.keys() and PAGES.keys() | ELSEWHERE.keys() == OF_PAGE.keys()
+def test_every_page_is_here() -> None:
+    assert PAGES.keys() == OF_PAGE.keys()
 
 
-# Who sees the least of whom: every role at the scans of another that it may not open, and at pages that it lacks.
-@pytest.mark.parametrize("role", [*ROLES, "", "nobody"])
-def test_who_may_not_open_a_scan_or_a_page_is_offered_no_file_of_it(
-    role: str, runs: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("roles", VISITORS)
+def test_who_has_a_page_sees_it_with_its_files_and_who_lacks_it_reads_which_roles_have_it(
+    roles: str, runs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    may_shared = role in PERMISSIONS["shared_runs"].roles
-    share(runs, PRIVATE if may_shared else LINK)
-    who = NOBODY if role == "nobody" else Visitor(BOB, frozenset({role} - {""}))
+    """Everything is ann's own, and drawn for her in each role."""
+    share(runs, PRIVATE)
+    who = visitor_of(roles)
     tab = Tab(monkeypatch, who)
-    for page, (_, of_run) in PAGES.items():
-        if not who.may_open(page) or (of_run and not who.may("all_runs")):
-            assert tab.take(page) == {}, (role, page)
-        elif not of_run:
-            assert tab.take(page), page
+    for page, shown in PAGES.items():
+        taken, wanted = tab.take(page), PERMISSIONS[OF_PAGE[page]].roles
+        has = bool(who.roles.intersection(wanted))
+        said = [one.value for one in tab.app.info if one.value.startswith("You are logged in as ann@example.com")]
+        assert bool(taken) == (has and shown.files) and bool(said) != has, (page, roles, said)
+        assert has or not who.roles or f"needs one of these roles: {', '.join(wanted)}." in said[0], (page, said)
+        if shown.body:
+            seen = has and "bodies" in who.roles
+            assert (shown.body in text_of(tab.app)) == seen, (page, roles)
+            assert any(shown.body.encode() in data for data in taken.values()) == (seen and shown.files), (page, roles)
 
 
 def test_a_file_is_opened_by_whom_it_was_made_for_and_by_nobody_else(
     runs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every download of every page, drawn for its owner, then asked for by its address as each visitor would."""
+    """Every download of every page, made for its owner, then asked for by its address as each visitor would."""
     share(runs, PRIVATE)
-    tab = Tab(monkeypatch, Visitor(ANN, frozenset({"triage"})))
-    media = MemoryMediaFileStorage("/media")
+    tab, media = Tab(monkeypatch, visitor_of("triage look-up"), clicks=True), MemoryMediaFileStorage("/media")
     for page in PAGES:
-        taken = tab.take(page)
-        assert taken, page
-        for (file, mime), data in taken.items():
+        for (file, mime), data in tab.take(page).items():
             name = media.load_and_get_id(data, mime, MediaFileKind.DOWNLOADABLE, file)
             path = media.get_url(name)
             assert [who for who in (ANN, BOB, "", None) if opens(who, path)] == [ANN], (page, file)
     assert not opens(ANN, "/media/" + "0" * 56 + ".csv")  # made for nobody
+
+
+# Who sees the least of whom: every role at the scans of another that it may not open, and at pages that it lacks.
+@pytest.mark.parametrize("roles", [*VISITORS, "nobody"])
+def test_who_may_not_open_a_scan_or_a_page_is_offered_no_file_of_it(
+    roles: str, runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    who = NOBODY if roles == "nobody" else visitor_of(roles, BOB)
+    share(runs, PRIVATE if who.may("shared_runs") else LINK)
+    tab = Tab(monkeypatch, who)
+    for page, shown in PAGES.items():
+        if not who.may_open(page) or (shown.of_run and not who.may("all_runs")):
+            assert tab.take(page) == {}, (roles, page)
 
 
 def test_a_file_of_two_visitors_is_of_both_and_the_oldest_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
