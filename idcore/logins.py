@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import ipaddress
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +17,7 @@ Mode = Literal["open", "login", "header"]
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 SAID = "everybody may see everything"  # what an administrator writes who wants no login
 HOURS = 12.0  # a login is good for
+LATEST_ENDED = 1_000  # logins that stay ended whatever the clock says: it may have been ahead when they were
 SECRET = 32  # characters at least: whoever guesses it makes a login of any name
 ENDED = ".logins-ended"  # in the folder of scans: logins that their people ended before their time
 
@@ -53,11 +54,11 @@ class Entrance:
         return NOBODY if left <= 0 or ended.has(claims) else self.policy.visitor(claims)
 
     def left(self, claims: Mapping[str, Any], now: float) -> float:
-        """Seconds until a login ends by itself."""
+        """Seconds until a login ends by itself. One of a clock that was far ahead has ended: it never would."""
         begun = claims.get("iat")
         if claims.get("is_logged_in") is not True or isinstance(begun, bool) or not isinstance(begun, int | float):
             return 0.0
-        return begun + self.seconds - now
+        return begun + self.seconds - now if begun - now < self.seconds else 0.0
 
     def trusts(self, peer: str | None) -> bool:
         """Whether this address is one of the proxies."""
@@ -153,7 +154,7 @@ class Ended:
     root: Path
     seconds: float = HOURS * 3600
     _here: dict[str, float] = field(default_factory=dict)
-    _read: tuple[float, frozenset[str]] = (-1.0, frozenset())
+    _read: tuple[tuple[int, int], frozenset[str]] = ((0, 0), frozenset())
 
     def has(self, claims: Mapping[str, Any]) -> bool:
         """Whether this login was ended, here or in another console of the same folder."""
@@ -161,11 +162,11 @@ class Ended:
         return key in self._here or key in self._written()
 
     def end(self, claims: Mapping[str, Any], now: float) -> None:
-        """From now on this login is nobody's."""
-        self._here = {key: until for key, until in self._here.items() if until > now}
-        self._here[key_of(claims)] = now + self.seconds
-        lines = [line for line in self._lines() if float(line.partition(" ")[2] or 0) > now]
-        lines.append(f"{key_of(claims)} {now + self.seconds:.0f}")
+        """From now on this login is nobody's. Those that would have ended by themselves go, but for the latest ones."""
+        mine = key_of(claims), now + self.seconds
+        self._here = dict([*_still([*self._here.items()], now), mine])
+        written = [(key, float(until or 0)) for key, _, until in (line.partition(" ") for line in self._lines())]
+        lines = [f"{key} {until:.0f}" for key, until in (*_still(written, now), mine)]
         with suppress(OSError):  # a full disk: this server has it in memory
             self.root.mkdir(parents=True, exist_ok=True)
             spare = self.root / f"{ENDED}.{time.monotonic_ns()}"
@@ -180,12 +181,17 @@ class Ended:
 
     def _written(self) -> frozenset[str]:
         try:
-            changed = (self.root / ENDED).stat().st_mtime
+            found = (self.root / ENDED).stat()
         except OSError:
             return frozenset()
-        if changed != self._read[0]:
+        if (changed := (found.st_mtime_ns, found.st_ino)) != self._read[0]:
             self._read = changed, frozenset(line.partition(" ")[0] for line in self._lines())
         return self._read[1]
+
+
+def _still(ended: Sequence[tuple[str, float]], now: float) -> list[tuple[str, float]]:
+    """Logins of a list, oldest first, that are not to be forgotten."""
+    return [one for one in ended[:-LATEST_ENDED] if one[1] > now] + list(ended[-LATEST_ENDED:])
 
 
 def key_of(claims: Mapping[str, Any]) -> str:

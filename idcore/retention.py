@@ -1,16 +1,25 @@
-"""How long runs are kept: which are too old, which soon will be. Never deletes a pinned run or one at work."""
+"""How long runs are kept: which are too old, which soon will be. Never deletes a pinned run or one at work.
+
+No run goes before it was warned of for a while, and that while is counted by the server's own work. So a clock that
+jumps forward by years deletes nothing, nor does the first day of a console that was off for long.
+"""
 
 from __future__ import annotations
 
+import json
+import logging
 import shutil
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from idcore import audit, limits, metrics
-from idcore.runs import RunError, Runs, kind_of, state_of
+from idcore.runs import Run, RunError, Runs, kind_of, state_of, write_text
 
+LOG = logging.getLogger(__name__)
 WARNED = timedelta(days=7)  # before the end
+SEEN = ".warned"  # in the folder of runs: for how many seconds each run is warned of by now
 
 
 def ends(created: datetime, pinned: bool) -> datetime | None:
@@ -19,25 +28,66 @@ def ends(created: datetime, pinned: bool) -> datetime | None:
     return None if days is None or pinned else created + timedelta(days=days)
 
 
-def ends_soon(row: Mapping[str, Any], now: datetime) -> datetime | None:
-    """When a row of the list of runs goes, if that is within a week; of fewer days, within a quarter of them."""
-    end, days = ends(row["created"], row["pinned"]), limits.value("days")
-    return end if end is not None and days and end - now <= min(WARNED, timedelta(days=days / 4)) else None
+def warning() -> timedelta:
+    """How long a run is warned of before it goes: a week, and of fewer days a quarter of them."""
+    return min(WARNED, timedelta(days=(limits.value("days") or 0) / 4))
 
 
-def sweep(runs: Runs, now: datetime) -> list[str]:
-    """Deletes what is too old, and says so in the audit log. A clock that is wrong by years is the one danger here."""
-    gone = []
-    for run in runs.list() if limits.value("days") is not None else ():
+def ends_soon(row: Mapping[str, Any], now: datetime, root: Path) -> datetime | None:
+    """When a row of the list of runs goes, if it is warned of; one that is too old already waits for its warning."""
+    end = ends(row["created"], row["pinned"])
+    if end is None or end - now > warning():
+        return None
+    return end if end > now else now + max(timedelta(0), warning() - _warned(root).get(row["name"], timedelta(0)))
+
+
+def sweep(runs: Runs, now: datetime, worked: timedelta) -> list[str]:
+    """Deletes what is too old and was warned of, and says so in the audit log.
+
+    `worked` is the time since the last look, of a clock that nobody sets.
+    """
+    if limits.value("days") is None:
+        return []
+    before, warned, gone = _warned(runs.root), dict[str, timedelta](), []
+    for run in runs.list():
         try:
             facts = run.facts
         except RunError:  # deleted meanwhile
             continue
         end = ends(datetime.fromisoformat(facts["created"]), bool(facts.get("pinned")))
-        if end is None or end > now or state_of(facts, runs.root) in ("new", "running"):
+        if end is None or end - now > warning():
             continue
-        shutil.rmtree(run.path, ignore_errors=True)
-        gone.append(run.name)
-        metrics.count("runs_expired")
-        audit.note("run_deleted", audit.CONSOLE, run=run.name, kind=kind_of(facts), outcome="expired")
+        warned[run.name] = before[run.name] + worked if run.name in before else timedelta(0)
+        at_work = state_of(facts, runs.root) in ("new", "running")
+        if end <= now and not at_work and warned[run.name] >= warning() and _delete(run, facts):
+            gone.append(run.name)
+            del warned[run.name]
+    if warned != before:
+        _keep(runs.root, warned)
     return gone
+
+
+def _delete(run: Run, facts: dict[str, Any]) -> bool:
+    """Whether it has gone: nothing of a folder that is read-only goes."""
+    shutil.rmtree(run.path, ignore_errors=True)
+    if run.path.exists():
+        return False
+    metrics.count("runs_expired")
+    audit.note("run_deleted", audit.CONSOLE, run=run.name, kind=kind_of(facts), outcome="expired")
+    return True
+
+
+def _warned(root: Path) -> dict[str, timedelta]:
+    """For how long each run is warned of; of a file that cannot be read none is, and so none goes."""
+    try:
+        held = json.loads((root / SEEN).read_text(encoding="utf-8"))
+        return {name: timedelta(seconds=seconds) for name, seconds in held.items()}
+    except (OSError, ValueError, AttributeError, TypeError, OverflowError):
+        return {}
+
+
+def _keep(root: Path, warned: Mapping[str, timedelta]) -> None:
+    try:
+        write_text(root / SEEN, json.dumps({name: round(time.total_seconds()) for name, time in warned.items()}))
+    except OSError as error:
+        LOG.warning("which scans are warned of could not be noted, so none of them is deleted: %s", error.strerror)

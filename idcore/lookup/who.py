@@ -60,7 +60,8 @@ class LiveClients:
                 return self._fill(mine, producers, consumers)
             live = held[1].result()  # of somebody who asks now, or has asked
             # brokers that list all clients are not asked for those of groups
-            if self._now_ms() - live.at_ms <= _FRESH_MS and (held[0] == groups or not live.older):
+            is_fresh = 0 <= self._now_ms() - live.at_ms <= _FRESH_MS  # not where the clock was set back since
+            if is_fresh and (held[0] == groups or not live.older):
                 return live
             self._forget(held)
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 import os
 import secrets
 import sys
 import time
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -66,13 +65,13 @@ async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
 
 async def _tidy() -> None:
     """After a visit has ended, what it held goes back to the system, not only to this process. Old runs go hourly."""
-    swept = -math.inf
+    swept = 0.0
     while True:
         await asyncio.sleep(TIDY)
         try:
-            if (now := time.monotonic()) - swept > HOUR:
-                swept = now
-                if await asyncio.to_thread(retention.sweep, Runs(runs_root()), datetime.now(UTC)):
+            if (now := time.monotonic()) - swept > HOUR or not swept:
+                worked, swept = timedelta(seconds=now - swept if swept else 0), now
+                if await asyncio.to_thread(retention.sweep, Runs(runs_root()), datetime.now(UTC), worked):
                     scans.cache.forget_runs()
             nobody = memory.forget_left(st.runtime.get_instance())
             await asyncio.to_thread(memory.tidy, forget_answers if nobody else None)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from idcore import logins
 from idcore.access import (
     NOBODY,
     PERMISSIONS,
@@ -225,11 +226,31 @@ def test_a_login_ends_by_its_time_by_log_out_and_is_none_without_a_beginning(tmp
     assert LOGIN.visitor(ANN, Ended(tmp_path, 3600), NOW) == NOBODY  # another server of the folder, or a new one
 
 
-def test_the_list_of_ended_logins_forgets_those_whose_time_is_over(tmp_path: Path) -> None:
+def test_the_list_of_ended_logins_forgets_those_whose_time_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logins, "LATEST_ENDED", 1)
+    ended = Ended(tmp_path, 3600)
+    for number, at in enumerate((NOW, NOW, NOW + 4000)):
+        ended.end(ANN | {"sub": str(number)}, at)
+    held = [line.partition(" ")[0] for line in (tmp_path / ".logins-ended").read_text().splitlines()]
+    assert held == [key_of(ANN | {"sub": "1"}), key_of(ANN | {"sub": "2"})] and list(ended._here) == held
+
+
+def test_a_login_that_was_ended_stays_ended_when_the_clock_was_a_day_ahead_meanwhile(tmp_path: Path) -> None:
     ended = Ended(tmp_path, 3600)
     ended.end(ANN, NOW)
-    ended.end(ANN | {"sub": "2"}, NOW + 4000)
-    assert key_of(ANN) not in (tmp_path / ".logins-ended").read_text()
+    ended.end(ANN | {"sub": "2"}, NOW + 86_400)
+    for one in (ended, Ended(tmp_path, 3600)):
+        assert LOGIN.visitor(ANN, one, NOW) == NOBODY
+
+
+def test_a_login_of_a_clock_that_was_far_ahead_is_nobodys(tmp_path: Path) -> None:
+    """An hour more or less shuts nobody out; one of next year would be good until then."""
+    ended, hours = Ended(tmp_path), replace(LOGIN, seconds=12 * 3600)
+    for ahead, name in ((-3600, "ann@example.com"), (3600, "ann@example.com"), (86_400, ""), (3e7, "")):
+        assert hours.visitor(ANN | {"iat": NOW + ahead}, ended, NOW).name == name
+        assert hours.left(ANN | {"iat": NOW + ahead}, NOW) <= 2 * hours.seconds
 
 
 # ---- the gate

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from idcore.lookup import LookupService, progress
 from idcore.remoting.errors import TooManyLookups
 from pages.parts.messages import groups
+from pages.parts.view import View
 from tests.pages.test_pages import press, shown
 from tests.remoting.fake import UNIQ
 from tests.remoting.fake_progress import HOST, PID, Progressing, client
@@ -100,6 +102,16 @@ def test_it_is_asked_again_by_itself_where_its_reader_wants_that(
     assert asked() == 2
     app.run().run().run()
     assert not app.exception and asked() == 3 and "Asked 2 times in a row" in texts(app)
+
+    monkeypatch.setattr(groups, "EVERY_SECONDS", 60)
+    monkeypatch.setattr(groups, "MOST_IN_A_ROW", 9)
+    for hours, more in ((0, 0), (-1, 1)):  # set back by an hour: what was asked then is not of a moment ago
+        monkeypatch.setattr(View, "now", lambda _, hours=hours: datetime.now(UTC) + timedelta(hours=hours))
+        before = asked()
+        app.run()
+        assert asked() == before + more, hours
+    monkeypatch.setattr(groups, "EVERY_SECONDS", 0.01)
+    monkeypatch.setattr(groups, "MOST_IN_A_ROW", 2)
 
     app = press(app, "Ask again")
     failed: list[str] = []

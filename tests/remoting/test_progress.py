@@ -340,6 +340,15 @@ class TestWho:
         assert [text for text in who_texts(answer.who) if "192.168" in text] == []
         assert sum(frame.code == 328 for frame in cluster.server.seen) == 2
 
+    def test_a_list_of_before_a_clock_was_set_back_is_not_taken_for_one_of_now(self, cluster: Progressing) -> None:
+        cluster.producers = {"orders": [self.producer(PID, "192.168.7.7:4")]}
+        service = cluster.asking(who=True)
+        with service.cluster:
+            service.one(UNIQ, "Orders")
+            cluster.now_ms -= 3_600_000
+            service.one(UNIQ, "Orders")
+        assert sum(frame.code == 328 for frame in cluster.server.seen) == 2
+
     def test_who_asks_while_another_asks_gets_the_same_answer(self, cluster: Progressing) -> None:
         cluster.producers = {"orders": [self.producer(PID, "192.168.7.7:4")]}
         served, asked, go_on = cluster.server._handle, threading.Event(), threading.Event()

@@ -119,7 +119,7 @@ def _board(auto: bool, view: View) -> None:
     if kept is None:
         return
     words = view.words
-    old = view.now().timestamp() * 1_000 - kept.now.at_ms >= 900 * EVERY_SECONDS
+    old = abs(view.now().timestamp() * 1_000 - kept.now.at_ms) >= 900 * EVERY_SECONDS  # a clock may be set back
     if auto and old and kept.in_a_row < MOST_IN_A_ROW:
         ask(kept.asked, view, clients=False, in_a_row=kept.in_a_row + 1)
         kept = latest() or kept

@@ -209,7 +209,7 @@ def changes(row: Row, words: Words) -> None:
 def about(row: Row, words: Words) -> None:
     """Title, figures, how far it is or how it ended."""
     problem = problems.public(words.said(row["error"] or words("scan.gone")))
-    show_html(html.about(row, problem, retention.ends_soon(row, view().now()), view()))
+    show_html(html.about(row, problem, retention.ends_soon(row, view().now(), runs_root()), view()))
     if row["state"] in LIVE:
         watch.progress(scans.store().open(row["name"]), key=f"stop-{row['name']}")
 
