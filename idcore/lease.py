@@ -18,6 +18,7 @@ import re
 import threading
 import time
 import uuid
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -67,8 +68,9 @@ class Lease:
         return os.fstat(self._descriptor).st_nlink == 0
 
     def leave(self) -> None:
-        """Takes the file away: its process has gone."""
-        self.path.unlink(missing_ok=True)
+        """Takes the file away: its process has gone. Of one that stays in a read-only folder the lock is free."""
+        with suppress(OSError):
+            self.path.unlink(missing_ok=True)
         os.close(self._descriptor)
 
 
@@ -80,6 +82,7 @@ class _Held:
         self.leases: dict[Path, Lease] = {}
         self.lock = threading.Lock()
         self.thread: threading.Thread | None = None
+        self.silent = set[Path]()  # folders that cannot be written now
 
     def of(self, root: Path) -> Lease:
         with self.lock:
@@ -98,16 +101,23 @@ class _Held:
     def _beat(self) -> None:
         while True:
             time.sleep(BEAT)
-            with self.lock:
-                for root, lease in list(self.leases.items()):
-                    try:
-                        if lease.is_lost:
-                            lease.leave()
-                            del self.leases[root]
-                        else:
-                            lease.beat()
-                    except OSError as error:
-                        LOG.warning("the lease of this process was not renewed: %s", error.strerror)
+            self.renew()
+
+    def renew(self) -> None:
+        """Counts all of them up. What cannot be counted up is in the log once, until it can."""
+        with self.lock:
+            for root, lease in list(self.leases.items()):
+                try:
+                    if lease.is_lost:
+                        lease.leave()
+                        del self.leases[root]
+                    else:
+                        lease.beat()
+                    self.silent.discard(root)
+                except OSError as error:
+                    if root not in self.silent:
+                        LOG.warning("the lease of this process is not renewed: %s", error.strerror)
+                    self.silent.add(root)
 
     def leave(self) -> None:
         if self.process == os.getpid():  # a fork shares the lock, and has no part in it

@@ -31,6 +31,7 @@ SCANS = (TEXT, STORE)
 PAGES = {COMPARE: "compare", FATES: "fate"}  # of the others, each with tables of its own
 STATES = ("new", "running", "done", "failed", "cancelled")
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+_ends: dict[Path, dict[str, Any]] = {}  # how runs of this process ended, while their folder cannot be written
 PRIVATE, LINK, EVERYBODY = SHARED = ("private", "link", "everybody")
 LONGEST_NAME = 120  # characters that a reader may call a scan
 # What run.json has, and of which kinds; what older versions lack may be missing. Nothing else in it is looked at.
@@ -128,7 +129,7 @@ class Run:
             facts = None
         if not is_whole(facts):
             raise RunError("no_run", {"name": self.name}, "run", None, self.name)
-        return facts
+        return facts | _ends.get(self.path, {})
 
     @property
     def title(self) -> str:
@@ -204,6 +205,17 @@ class Run:
         """Writes run.json again, with this process as the owner; facts not named stay."""
         self._write({"state": state, "error": error and error.coded(), **_owner(self.path.parent), **more})
 
+    def end(self, state: str, error: CoreError | None = None) -> CoreError | OSError | None:
+        """How its work ended; why that was not written. Of a folder that is read-only `write_ends` writes it later."""
+        try:
+            self.set_state(state, error)
+        except RunError as gone:
+            return gone
+        except OSError as problem:
+            _ends[self.path] = {"state": state, "error": error and error.coded()}
+            return problem
+        return None
+
     def rename(self, name: str) -> None:
         """What its reader calls it, next to the made title; an empty name gives the title back."""
         self._write({}, {"named": " ".join(name.split())[:LONGEST_NAME] or None})
@@ -233,6 +245,7 @@ class Run:
             except OSError as error:
                 if error.errno not in _FULL or not _write_in_place(self.path / "run.json", text):
                     raise
+            _ends.pop(self.path, None)
 
     def has(self, table: str) -> bool:
         """Whether the scan wrote this table."""
@@ -245,6 +258,17 @@ class Run:
         if not self.has(name):
             raise RunError("no_table", {"name": self.name, "table": name}, "table", None, name)
         return pq.read_table(self.path / name, columns=columns)
+
+
+def write_ends() -> None:
+    """Writes what could not be written when runs ended; without it they have failed without a reason later."""
+    for path in list(_ends):
+        try:
+            Run(path)._write({})
+        except RunError:
+            _ends.pop(path, None)
+        except OSError:
+            continue
 
 
 @contextmanager

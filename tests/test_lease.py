@@ -123,3 +123,27 @@ def test_the_count_of_this_process_goes_up(tmp_path: Path, monkeypatch: pytest.M
     while json.loads(path.read_bytes())["beats"] < 3:
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def test_a_lease_that_cannot_be_counted_up_stays_held_and_is_in_the_log_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As in a folder that is read-only for a night."""
+    held = lease._Held()
+    held.leases[tmp_path] = lease.Lease(tmp_path)
+    path = held.leases[tmp_path].path
+
+    def refused(*_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    for said in (1, 2):
+        with monkeypatch.context() as broken:
+            broken.setattr(lease.Lease, "beat", refused)
+            for _ in range(3):
+                held.renew()
+        assert caplog.text.count("not renewed: Read-only") == said and lease.is_held(tmp_path, path.name)
+        before = json.loads(path.read_bytes())["beats"]
+        held.renew()
+        assert json.loads(path.read_bytes())["beats"] == before + 1
+    held.leave()
+    assert not path.exists()

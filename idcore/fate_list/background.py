@@ -16,7 +16,7 @@ from idcore.errors import CoreError, coded
 from idcore.fate_list.asking import Asking, Wanted, ask
 from idcore.fate_list.tally import Tally, write
 from idcore.lookup import LookupService
-from idcore.runs import FATES, Run, RunError, Runs
+from idcore.runs import FATES, Run, Runs
 
 _LOOK = 0.2  # seconds between two looks at whose turn it is
 # One list at a time for each cluster: several would load it more than the look-ups of one reader.
@@ -93,9 +93,11 @@ class Job:
             if self._unwanted:
                 shutil.rmtree(self.run.path)
                 return
-            self.run.set_state(state, problem)
-        except (RunError, OSError) as gone:  # the run was deleted, or its disk is full: the job itself still has it
-            self.error = problem or coded(gone)
+            unwritten = self.run.end(state, problem)
+        except OSError as kept:
+            unwritten = kept
+        if unwritten is not None:  # the run was deleted, or its folder is read-only: the job itself still has it
+            self.error = problem or coded(unwritten)
 
     def _take(self, now: Asking) -> None:
         self._asking = now

@@ -15,7 +15,7 @@ from idcore import audit, logs
 from idcore.audit import Who
 from idcore.errors import CoreError, coded
 from idcore.ids.clock import parse_zone, zone_text
-from idcore.runs import STORE, TEXT, Run, RunError
+from idcore.runs import STORE, TEXT, Run
 from idcore.store.config import subscriptions_in, subscriptions_text
 
 from . import turns
@@ -74,9 +74,11 @@ class Job:
             if self._unwanted:
                 shutil.rmtree(self.run.path)
                 return
-            self.run.set_state(state, error)
-        except (RunError, OSError) as gone:  # the scan was deleted, or its disk is full: the job itself still has it
-            self._progress = replace(self._progress, error=error or coded(gone))
+            problem = self.run.end(state, error)
+        except OSError as kept:
+            problem = kept
+        if problem is not None:  # the scan was deleted, or its folder is read-only: the job itself still has it
+            self._progress = replace(self._progress, error=error or coded(problem))
 
     def _take(self, progress: Progress) -> None:
         self._progress = progress

@@ -368,10 +368,10 @@ def make(here: Asked, dating: Dating, runs: Runs, digest: str, who: Who = audit.
         _write(run, found, here, time.monotonic() - began)
     except (CoreError, OSError) as error:
         audit.scan_ended(who, run.name, COMPARE, "failed", error=coded(error).code)
-        run.set_state("failed", coded(error))
+        run.end("failed", coded(error))
         raise
     audit.scan_ended(who, run.name, COMPARE, "done", seconds=round(time.monotonic() - began, 3), bytes=here.size)
-    run.set_state("done")
+    run.end("done")
     return run
 
 

@@ -24,7 +24,7 @@ from idcore.errors import CoreError
 from idcore.first_page import FirstPage
 from idcore.front_door import App, FrontDoor, Message, Receive, Scope, Send, UploadBound
 from idcore.gate import LOGIN, Gate
-from idcore.runs import Runs, runs_root
+from idcore.runs import Runs, runs_root, write_ends
 from pages.parts import problems, scans, session, visitor
 from pages.parts.view import COOKIE
 
@@ -73,6 +73,7 @@ async def _tidy() -> None:
                 worked, swept = timedelta(seconds=now - swept if swept else 0), now
                 if await asyncio.to_thread(retention.sweep, Runs(runs_root()), datetime.now(UTC), worked):
                     scans.cache.forget_runs()
+            await asyncio.to_thread(write_ends)
             nobody = memory.forget_left(st.runtime.get_instance())
             await asyncio.to_thread(memory.tidy, forget_answers if nobody else None)
             logs.use_json(session.name)

@@ -13,8 +13,8 @@ import pytest
 
 @contextmanager
 def mounted(place: Path, *how: str) -> Iterator[None]:
-    """Something mounted at a new folder; without root skipped, and failed under CI."""
-    place.mkdir()
+    """Something mounted at a folder, over what is there; without root skipped, and failed under CI."""
+    place.mkdir(exist_ok=True)
     done = subprocess.run(["mount", *how, str(place)], capture_output=True, text=True)
     if done.returncode:
         problem = f"only root may mount: {done.stderr.strip()}"

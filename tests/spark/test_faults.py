@@ -17,7 +17,7 @@ import pytest
 from idcore import room
 from idcore.errors import CoreError
 from idcore.front_door import readiness
-from idcore.runs import Runs
+from idcore.runs import Runs, write_ends
 from idcore.spark import background, jvm, session
 from idcore.spark.job import ScanOptions
 from tests.spark.mounts import mounted
@@ -147,20 +147,39 @@ def test_a_server_that_is_killed_in_mid_scan_leaves_a_failed_run_that_begins_aga
     assert not [path.name for path in half.path.iterdir() if path.name.startswith(".unfinished")]
 
 
-def test_in_a_folder_that_became_read_only_finished_runs_are_read_and_new_ones_refused(tmp_path: Path) -> None:
-    runs, disk = Runs(tmp_path / "runs"), tmp_path / "disk"
-    done, working = runs.create("done"), runs.create("working")
-    done.set_state("done")
-    working.set_state("running")
-    with mounted(disk, "--bind", "-o", "ro", str(runs.root)):
-        seen = Runs(disk)
-        assert readiness("ready", disk)["reasons"] == ["runs_read_only"] and not room.is_writable(disk)
+@pytest.mark.usefixtures("spark")
+def test_a_folder_that_becomes_read_only_during_a_scan_and_comes_back_needs_no_restart(
+    tmp_path: Path,
+) -> None:
+    log, runs = tmp_path / "a.log", Runs(tmp_path / "runs")
+    log.write_bytes(ONE)
+    done, half = runs.create("done"), runs.create("half")
+    assert background.start(done, [str(log)], OPTIONS).wait(60).state == "done"
+    log.write_bytes(ONE * 100_000)
+    work = background.start(half, [str(log)], SLOW)
+    until(lambda: bool(work.progress().bytes_done))
+    with mounted(runs.root, "--bind", "-o", "ro", str(runs.root)):
+        assert readiness("ready", runs.root)["reasons"] == ["runs_read_only"] and not room.is_writable(runs.root)
+        assert work.wait(60).state == "failed" and half.state == "failed"
+        assert half.error is not None and "EROFS" in str(half.error.coded())
+        assert json.loads((half.path / "run.json").read_text())["state"] == "running", "that could not be written"
         with pytest.raises(CoreError) as caught:
-            seen.create("one more")
+            runs.create("one more")
         assert caught.value.code == "runs_read_only"
         with pytest.raises(OSError, match="Read-only"):
-            seen.open(working.name).set_state("failed")
-        assert sorted(run.state for run in seen.list()) == ["done", "running"] and len(list(disk.glob("2*"))) == 2
+            done.pin(True)
+        background.forget_ended()
+        write_ends()
+        assert sorted(run.state for run in runs.list()) == ["done", "failed"] and len(list(runs.root.glob("2*"))) == 2
+        assert done.table("processes").num_rows == 1 and done.summary is not None
+    assert readiness("ready", runs.root) == {"state": "ready", "reasons": [], "spark": "ready"}
+    write_ends()
+    assert json.loads((half.path / "run.json").read_text())["state"] == "failed"
+    log.write_bytes(ONE)
+    assert background.again(half).wait(60).state == "done" and half.state == "done"
+    third = runs.create("third")
+    assert background.start(third, [str(log)], OPTIONS).wait(60).state == "done" and not half.error
+    assert not [path.name for run in runs.list() for path in run.path.iterdir() if path.name.startswith(".unfinished")]
 
 
 def test_a_clock_that_is_set_back_during_a_scan_changes_neither_its_state_nor_its_seconds(
