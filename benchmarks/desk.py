@@ -2,6 +2,7 @@
 
 python -m benchmarks.desk                       one round: some five minutes
 python -m benchmarks.desk --minutes 60          rounds for an hour: what memory and disk do
+python -m benchmarks.desk --minutes 4 --kept 300M   what is kept has a limit: how many scans are refused
 
 Everybody is a web socket that says what a browser says. Each has hosts of its own, so an answer with the hosts of
 another is found at once: then the command fails. Somebody else opens a light page again and again meanwhile. Memory is
@@ -41,6 +42,7 @@ WORDS = catalogue.words("en")
 PEOPLE, UPLOADING, SCANNING = 30, 2, 1
 UPLOAD = 50_000_000  # bytes
 LIGHT = "anatomy"
+REFUSED = WORDS("error.limit_kept").partition("{held}")[2].partition("{most}")[0]  # what every such sentence has
 OWN = re.compile(rb"\b10\.(1\d\d)\.0\.\d")  # a host of a visitor's text, as a table shows it
 PERSON = 100  # the second byte of the hosts of the first visitor
 
@@ -54,6 +56,7 @@ class Person(Tab):
     session: str = ""
     offered: FileURLs | None = None
     scanned: bool = False
+    refused: bool = False
     strangers: set[int] = field(default_factory=set)
 
     def lines(self, count: int) -> str:
@@ -74,6 +77,8 @@ class Person(Tab):
             self.offered = message.file_urls_response.file_urls[0]
         elif kind == "delta" and message.delta.new_element.HasField("markdown"):
             self.scanned = self.scanned or "is scanned" in message.delta.new_element.markdown.body
+        elif kind == "delta" and message.delta.new_element.HasField("alert"):
+            self.refused = self.refused or REFUSED in message.delta.new_element.alert.body
         super().take(message)
 
     def upload(self, text: bytes) -> float:
@@ -102,7 +107,7 @@ class Person(Tab):
         for offer in ("runs.scan_now", "runs.scan_again"):  # a large file, and one that was scanned before
             if WORDS(offer) in self.widgets:
                 self.run(self.widgets[WORDS(offer)])
-        self.until(lambda: self.scanned)
+        self.until(lambda: self.scanned or self.refused)
         return time.perf_counter() - begun
 
     @property
@@ -168,6 +173,7 @@ class Round:
     uploads: list[float]
     scans: list[float]
     light: list[float]
+    refused: int = 0
 
 
 def one_round(url: str, people: int, big: Path, watched: Callable[[], None]) -> Round:
@@ -177,7 +183,7 @@ def one_round(url: str, people: int, big: Path, watched: Callable[[], None]) -> 
     def work(number: int, person: Person) -> None:
         if number < people:
             took.tables.append(person.paste(person.lines(LINES)))
-            person.until(lambda: person.charts >= 3, 10 * SCANNED)
+            person.until(lambda: person.charts >= 3 or person.refused, 10 * SCANNED)
         elif number < people + UPLOADING:
             text = person.lines(LINES).encode()
             took.uploads.append(person.upload(text * (UPLOAD // len(text))))
@@ -195,7 +201,7 @@ def one_round(url: str, people: int, big: Path, watched: Callable[[], None]) -> 
         together(everybody, lambda _, person: person.open())
         with Light(url) as light:
             together(everybody, work)
-        took.light = light.seconds
+        took.light, took.refused = light.seconds, sum(person.refused for person in everybody)
     strangers = {person.number: person.strangers for person in everybody if person.strangers}
     assert not strangers, f"visitors saw hosts of others: {strangers}"
     return took
@@ -224,9 +230,10 @@ def head(before: tuple[int, int]) -> None:
         "server, most and after, MiB",
         "processes after, MiB",
         "scans, MiB",
+        "refused",
     )
     print(f"| {' | '.join(columns)} |")
-    print("|---|---|---|---|---|---|---|---|", flush=True)
+    print("|---|---|---|---|---|---|---|---|---|", flush=True)
 
 
 def row(number: int, took: Round, most: int, after: tuple[int, int], kept: int, before: int) -> None:
@@ -236,7 +243,7 @@ def row(number: int, took: Round, most: int, after: tuple[int, int], kept: int, 
         f"| {number} | {statistics.median(took.tables):.2f}, {max(took.tables):.2f} | {max(took.uploads):.1f} "
         f"| {max(took.scans):.1f} | {statistics.median(light):.2f}, {light[int(len(light) * 0.99)]:.2f}, "
         f"{light[-1]:.2f} ({len(light)}) | {most // MIB}, {after[0] // MIB} ({after[0] / before - 1:+.0%}) "
-        f"| {after[1] // MIB} | {kept // MIB} |",
+        f"| {after[1] // MIB} | {kept // MIB} | {took.refused} |",
         flush=True,
     )
 
@@ -245,12 +252,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--people", type=int, default=PEOPLE)
     parser.add_argument("--minutes", type=float, default=0, help="rounds begin until so many minutes have passed")
+    parser.add_argument("--kept", default="off", help="what all scans may take, as IDCORE_KEPT has it: 300M")
     parser.add_argument("--lines", type=int, default=3_500_000, help="of the large log; 3,500,000 are 1 GB")
     asked = parser.parse_args()
     big = cached_log(asked.lines)
     with (
         tempfile.TemporaryDirectory() as folder,
-        console(Path(folder), IDCORE_ALLOWED_PATHS=str(big.parent)) as server,
+        console(Path(folder), IDCORE_ALLOWED_PATHS=str(big.parent), IDCORE_KEPT=asked.kept) as server,
     ):
         most = 0
 

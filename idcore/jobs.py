@@ -9,8 +9,9 @@ import importlib.util
 import os
 import shutil
 import sys
+import threading
 import weakref
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -129,6 +130,14 @@ def at_work() -> int:
     return max(0, background.at_work() - waiting()) if background is not None else 0
 
 
+# ---- room for one more
+
+
+_expected: dict[Path, int] = {}  # bytes of runs that were begun here and have not ended
+_one_more = threading.Lock()
+TABLES, SHARE = 128 << 10, 8  # a scan of common logs writes less than these bytes, and that part of what it reads
+
+
 def admit(root: Path, begun: Collection[str], owned: Collection[str], more: int) -> None:
     """CoreError where there is no room for one more run, of `more` bytes, of who began some here and owns others."""
     here = [job for name in begun if (job := of(Run(root / name))) is not None and not job.ended]
@@ -136,7 +145,29 @@ def admit(root: Path, begun: Collection[str], owned: Collection[str], more: int)
         raise limits.met("scans_of_one", len(here))
     if "idcore.spark.turns" in sys.modules and limits.exceeds("queue", (queued := waiting()) + 1):
         raise limits.met("queue", queued)
-    room.refuse_too_much(root, more, {*begun, *owned})
+    for path in [path for path in _expected if not _is_at_work(Run(path))]:
+        _expected.pop(path, None)
+    room.refuse_too_much(root, more, {*begun, *owned}, {path.name: size for path, size in _expected.items()})
+
+
+def admitted(create: Callable[[], Run], ask: Callable[[int], None], copied: int, read: int) -> Run:
+    """A new run, where there is room for its copy of so many bytes and for the tables of what it reads.
+
+    One after the other: many that come at once do not all take the same room.
+    """
+    size = copied + TABLES + min(read, limits.MOST_INDEXED) // SHARE
+    with _one_more:
+        ask(size)
+        run = create()
+        _expected[run.path] = size
+    return run
+
+
+def _is_at_work(run: Run) -> bool:
+    try:
+        return run.state in ("new", "running")
+    except RunError:  # deleted
+        return False
 
 
 # ---- runs that are not kept

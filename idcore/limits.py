@@ -16,6 +16,7 @@ from idcore.safe_text import size
 
 Unit = Literal["scans", "bytes", "files", "a minute", "rows", "days"]
 OFF = "off"
+MOST_INDEXED = 64 << 30  # bytes of text whose lines are indexed: of more a scan keeps its tables alone
 _SIZE = re.compile(r"([0-9]+) ?(?:([KMGT])i?B?)?", re.IGNORECASE)
 _POWERS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 _MOST = 1 << 60

@@ -75,12 +75,16 @@ def _size(folder: Path) -> int:
     return total
 
 
-def refuse_too_much(root: Path, more: int, mine: Collection[str]) -> None:
-    """CoreError where a further run of `more` bytes is beyond what may be kept; `mine` are runs of who asks."""
+def refuse_too_much(root: Path, more: int, mine: Collection[str], expected: Mapping[str, int]) -> None:
+    """CoreError where a further run of `more` bytes is beyond what may be kept; `mine` are runs of who asks.
+
+    `expected`: what runs at work are going to take.
+    """
     if limits.value("kept") is None and limits.value("kept_of_one") is None:
         return
-    held = sizes(root, mine if limits.value("kept") is None else None)
+    there = sizes(root, mine if limits.value("kept") is None else None)
+    held = {name: max(size, expected.get(name, 0)) for name, size in there.items()}
     own = sum(held.get(name, 0) for name in mine)
-    for name, there in (("kept_of_one", own), ("kept", sum(held.values()))):
-        if limits.exceeds(name, there + more):
-            raise limits.met(name, there + more)
+    for name, taken in (("kept_of_one", own), ("kept", sum(held.values()))):
+        if limits.exceeds(name, taken + more):
+            raise limits.met(name, taken + more)

@@ -112,7 +112,7 @@ def refused(code: str, more: int = 0) -> dict[str, Any]:
 
 def test_one_visitor_has_so_many_scans_at_once(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IDCORE_SCANS_VISITOR", "2")
-    begun = {scans.create(title, {}).name: SimpleNamespace(ended=False) for title in ("a", "b")}
+    begun = {scans.create(title, {}, 0).name: SimpleNamespace(ended=False) for title in ("a", "b")}
     monkeypatch.setattr(jobs, "of", lambda run: begun.get(run.name))
     assert refused("limit_scans_of_one") == {"held": "2", "most": "2"}
     monkeypatch.setattr(session, "who", lambda: "bob")
@@ -133,8 +133,9 @@ def test_a_full_queue_takes_no_more(runs: Runs, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_what_is_kept_is_bounded_for_one_and_for_all(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = scans.create("a", {})
+    run = scans.create("a", {}, 0)
     (run.input_folder / "000-a").write_bytes(bytes(4000))
+    run.set_state("done")
     held = room.sizes(runs.root)[run.name]
     assert held == 4000 + (run.path / "run.json").stat().st_size
     monkeypatch.setenv("IDCORE_KEPT_VISITOR", "8K")
@@ -147,6 +148,20 @@ def test_what_is_kept_is_bounded_for_one_and_for_all(runs: Runs, monkeypatch: py
     runs.delete(run.name)
     assert room.sizes(runs.root) == {}
     scans.admit(8 * 1024)
+
+
+def test_a_scan_at_work_has_the_room_that_it_will_take(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IDCORE_KEPT", str(2 * jobs.TABLES + 3_000))
+    first = scans.create("a", {}, 1_000, 1_000)
+    assert refused("limit_kept", jobs.TABLES + 2_000)["most"] == "259 KiB"
+    scans.admit(jobs.TABLES)
+    first.set_state("done")
+    scans.admit(jobs.TABLES + 2_000)
+    with pytest.raises(CoreError, match="all scans"):
+        scans.create("a large one", {}, 10 << 30)
+    monkeypatch.delenv("IDCORE_KEPT")
+    assert (limits.value("kept_of_one") or 0) > 4 * limits.MOST_INDEXED // jobs.SHARE
+    scans.create("as large as any", {}, 1 << 50)
 
 
 def test_a_full_disk_and_a_folder_that_cannot_be_written_take_no_new_run(

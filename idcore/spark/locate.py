@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from idcore.errors import CoreError
+from idcore.limits import MOST_INDEXED
 from idcore.occurrences import dating
 from idcore.occurrences.index import NAME, VERSION
 from idcore.occurrences.parts import PartWriter
@@ -38,7 +39,6 @@ from idcore.spark.tasks import collected
 
 FOLDER = "occurrences"
 TASK = 64 << 20  # bytes of text that one task reads
-MOST_BYTES = 64 << 30
 MOST_PROCESSES = 2_000_000  # every task dates its ids by this table
 _PIECE = 1 << 16
 _SCHEMA = pa.schema([("name", pa.string()), ("rows", pa.int64())])
@@ -51,8 +51,8 @@ def locate(run: Run) -> None:
         raise CoreError("scan_no_plan")
     files = list_files(plan["paths"]) if plan.get("store") is None else list_store(plan["store"])
     total, processes = sum(file.size for file in files), (run.summary or {}).get("processes", 0)
-    if total > MOST_BYTES or processes > MOST_PROCESSES:
-        raise CoreError("lines_many", {"bytes": total, "processes": processes, "most": MOST_BYTES})
+    if total > MOST_INDEXED or processes > MOST_PROCESSES:
+        raise CoreError("lines_many", {"bytes": total, "processes": processes, "most": MOST_INDEXED})
     names = plan["names"] or {}
     shown = {number: InputFile(file.path, 0, name=names.get(file.path, "")).shown for number, file in enumerate(files)}
     aside = run.path / f".{FOLDER}-{uuid.uuid4().hex}"

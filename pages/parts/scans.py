@@ -104,10 +104,9 @@ def admit(more: int = 0) -> None:
     jobs.admit(runs_root(), _begun.get(who, set()), owned, more)
 
 
-def create(title: str, options: dict[str, Any], more: int = 0, **facts: Any) -> Run:
-    """A new run of this visitor, where there is room for it and its copy of an input of so many bytes."""
-    admit(more)
-    run = store().create(title, "console", options, **facts)
+def create(title: str, options: dict[str, Any], read: int, copied: int = 0, **facts: Any) -> Run:
+    """A new run of this visitor, where there is room for it: so many bytes are read, and copied."""
+    run = jobs.admitted(lambda: store().create(title, "console", options, **facts), admit, copied, read)
     mine(run)
     return run
 
@@ -178,7 +177,7 @@ def begin(sources: Sequence[Source], dated: Dating, case: Case = "strict", **fac
         remember(known.name)
         return known
     title, size = facts.get("only") or ", ".join(options["sources"][:3]), sum(source.size for source in sources)
-    run = create(title, options | facts, size, **({} if kept else NOT_KEPT))
+    run = create(title, options | facts, size, size, **({} if kept else NOT_KEPT))
     try:
         named = keep(run, sources)
     except OSError:  # half an input is none

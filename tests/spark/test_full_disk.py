@@ -6,6 +6,8 @@ import errno
 import json
 import shutil
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,11 +16,14 @@ import pyarrow as pa
 import pytest
 
 from idcore.errors import CoreError
+from idcore.intake import Dating, Source
 from idcore.runs import Run, Runs, write_tables
 from idcore.spark import background, folder
 from idcore.spark.folder import TableFolder
 from idcore.spark.job import ScanOptions
+from pages.parts import scans
 from tests.spark.mounts import mounted
+from tests.spark.test_faults import until
 
 ONE = b"msgId=0A42333A0DC818B4AAC246C290FD0000, offsetMsgId=0A42333A00002A9F000000000134F1F5\n"
 OPTIONS = ScanOptions(zone=UTC, at=datetime(2026, 11, 21, tzinfo=UTC))
@@ -72,6 +77,57 @@ def test_a_run_ends_on_a_disk_without_a_byte_left(small_disk: Path) -> None:
     with pytest.raises(OSError, match="space"):
         run.set_options(long="x" * 10_000)
     assert run.state == "done"  # what does not fit changes nothing
+
+
+def on_disk(folder: Path) -> int:
+    """Bytes of all files; those that go meanwhile do not count."""
+    total = 0
+    for path in folder.rglob("*"):
+        with suppress(OSError):
+            total += path.lstat().st_size if path.is_file() else 0
+    return total
+
+
+@pytest.mark.usefixtures("spark")
+def test_many_scans_at_once_stay_below_the_bytes_that_may_be_kept_and_lose_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    most, root = 1 << 20, tmp_path / "runs"
+    for name, value in (("IDCORE_RUNS", str(root)), ("IDCORE_KEPT", "1M"), ("IDCORE_SCANS_VISITOR", "off")):
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(scans, "_begun", {})
+    dated, refused, seen = Dating(UTC, "assumed", datetime(2026, 11, 21, tzinfo=UTC)), list[CoreError](), list[int]()
+
+    def begin(number: int) -> None:
+        try:
+            scans.begin([Source("a.log", ONE * (200 + number))], dated)
+        except CoreError as error:
+            refused.append(error)
+
+    def ended() -> bool:
+        seen.append(on_disk(root))
+        return not any(run.state in ("new", "running") for run in Runs().list())
+
+    begin(0)
+    (pinned,) = Runs().list()
+    pinned.pin(True)
+    for first in range(1, 41, 20):  # until there is no room, and then once more
+        with ThreadPoolExecutor(10) as visitors:
+            list(visitors.map(begin, range(first, first + 20)))
+        until(ended)
+    kept = {path: path.read_bytes() for path in root.rglob("*") if path.is_file() and path.parent.name != ".leases"}
+    assert max(seen) <= most and seen[-1] > most // 2, "what may be kept is kept"
+    assert {error.code for error in refused} == {"limit_kept"} and len(refused) + len(Runs().list()) == 41
+    assert "all scans would take" in str(refused[0]) and all(run.state == "done" for run in Runs().list())
+    begin(99)
+    assert {path: path.read_bytes() for path in kept} == kept, "what is finished stays"
+    before = len(refused)
+    for run in [run for run in Runs().list() if not run.pinned][:4]:
+        Runs().delete(run.name)
+    begin(100)
+    assert len(refused) == before, "who deletes some has room"
+    until(ended)
+    assert max(seen) <= most and pinned.path.exists()
 
 
 class Disk:

@@ -89,7 +89,7 @@ def test_ids_in_lower_case_are_indexed_where_the_scan_took_them(tmp_path: Path) 
 
 
 def test_what_is_too_large_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locate, "MOST_BYTES", 10)
+    monkeypatch.setattr(locate, "MOST_INDEXED", 10)
     path = tmp_path / "a.log"
     path.write_bytes(b"x" * 11)
     run = Runs(tmp_path / "runs").create("x")

@@ -137,7 +137,7 @@ def _place_of(path: str, words: Words) -> Place | None:
 
 def _begin(place: Place, subscriptions: scans.Subscriptions | None = None) -> Run:
     options = {"zone": view().zone_name, "contents": place.contents.digest}
-    run = scans.create(place.path, options)
+    run = scans.create(place.path, options, place.contents.bytes)
     dated = intake.Dating.of(view().clock())
     scans.launch(run, [] if place.store else [place.real], dated, store=place.store, subscriptions=subscriptions)
     st.session_state["runs_begun"] = run.name
