@@ -264,7 +264,7 @@ def test_large_records_and_many_topics(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("tags", "listed"), [(999, True), (1_000, True), (1_001, False)])
 def test_tags_without_end_are_counted_and_not_listed(tags: int, listed: bool, tmp_path: Path) -> None:
-    with StoreWriter(tmp_path / "s", Settings(32 << 20, 400, 997, 5_000, 16 << 20)) as writer:
+    with StoreWriter(tmp_path / "s", Settings(1 << 20, 400, 997, 5_000, 16 << 10)) as writer:
         for number in range(2_100):
             tag = f"TAGS\x01{number % tags}\x02" if number < 2_050 else ""
             made = Record.of(
