@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
+from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +19,9 @@ _OWN = ("deep_links", "fate", "frame", "groups", "message", "runs", "time_range"
 OWN_CONSOLES = {f"tests/browser/test_{name}.py" for name in _OWN}
 # Long ones that share nothing: dealt file by file and last, so that all processes end at the same time.
 DEALT = ("scan", "pages")
+# A file of those that would still be at work when all others have ended: dealt test by test.
+LONGEST = "tests/scan/test_scan.py"
+TESTS = Path(__file__).resolve().parent
 # A shell that runs the tests in the background has them ignore Ctrl-C, and so would every program they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # Where Python may keep no compiled module, each process that a test starts would compile idcore once more.
@@ -37,8 +43,28 @@ def place(item: pytest.Item) -> int:
     return LONG.index(own) if own in LONG else len(LONG) + (own in DEALT)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Each process of a whole run begins to collect in another folder: what one has compiled the others only load."""
+    given = getattr(config, "workerinput", None)
+    if given and [Path(arg).resolve() for arg in config.args] == [TESTS]:
+        parts = sorted(part for part in TESTS.iterdir() if part.is_dir() != part.name.startswith(("_", "test_")))
+        first = len(parts) * int(given["workerid"].removeprefix("gw")) // given["workercount"]
+        config.args = [str(part) for part in parts[first:] + parts[:first]]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """No search for garbage looks at modules and tests: they are many, and stay to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=place)
+    items.sort(key=lambda item: (place(item), item.path.parts))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -54,7 +80,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class ByFolder(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            own = folder(nodeid)
-            return nodeid.split("::")[0] if own in DEALT else own
+            own, file = folder(nodeid), nodeid.split("::")[0]
+            if file == LONGEST:
+                return nodeid.split("[")[0]
+            return file if own in DEALT else own
 
     return ByFolder(config, log)
