@@ -18,6 +18,8 @@ import pyspark
 
 HOME = Path(pyspark.__file__).parent
 PATIENCE = 90.0  # seconds that a server has to listen
+# Spark's own jars in the order in which its class archive has them: an archive fits those who have them first.
+JARS = os.pathsep.join(sorted(map(str, HOME.glob("jars/*.jar"))))
 
 
 def free_port() -> int:
@@ -41,6 +43,7 @@ def running(
         "SPARK_LOCAL_DIRS": str(folder / f"{name}-scratch"),
         "PYSPARK_PYTHON": sys.executable,
         "SPARK_DAEMON_JAVA_OPTS": java,
+        "SPARK_DAEMON_CLASSPATH": JARS if java else "",
         **secret,
     }
     log = folder / f"{name}.log"
@@ -117,6 +120,7 @@ def shared_secret(folder: Path, java: str) -> dict[str, str]:
     names = {"authenticate": "true", "authenticate.secret": secrets.token_hex(32), "network.crypto.enabled": "true"}
     if java:
         names |= {"driver.extraJavaOptions": java, "executor.extraJavaOptions": java}
+        names |= {"driver.extraClassPath": JARS, "executor.extraClassPath": JARS}
     text = "".join(f"spark.{name} {value}\n" for name, value in names.items())
     (settings / "spark-defaults.conf").write_text(text)
     return {"SPARK_CONF_DIR": str(settings)}
@@ -154,6 +158,7 @@ def connect(folder: Path, java: str = "") -> Iterator[Connect]:
         "spark.authenticate": "true",
         "spark.network.crypto.enabled": "true",
         "spark.driver.extraJavaOptions": java,
+        "spark.driver.extraClassPath": JARS if java else "",
     }
     secret = {"SPARK_CONNECT_AUTHENTICATE_TOKEN": secrets.token_hex(32)}
     flags = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]

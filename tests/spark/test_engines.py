@@ -19,8 +19,9 @@ from benchmarks.servers import Cluster, connect, standalone
 from idcore.__main__ import main
 from idcore.ids.clock import parse_zone
 from idcore.scan.kernels import cache_folder
+from idcore.spark.archive import java_options
 from idcore.spark.job import ScanOptions, scan
-from idcore.spark.jvm import QUICK_JAVA
+from idcore.spark.jvm import QUICK_JAVA, java
 from idcore.spark.session import session
 from tests.spark import foreign
 
@@ -30,6 +31,13 @@ LINES = 3000
 ZONE, AT = parse_zone("+08:00"), datetime(2026, 11, 21, 12, tzinfo=UTC)
 FIXED = ["--zone", "+08:00", "--at", "2026-11-21T12:00:00Z", "--format", "json"]
 LOOPBACK = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LAUNCHER_OPTS": QUICK_JAVA}
+
+
+def options() -> str:
+    """What lets a JVM be quick to be up."""
+    found = java()
+    assert found is not None
+    return f"{QUICK_JAVA} {java_options(found.path)}"
 
 
 def make_log(path: Path, lines: int) -> Path:
@@ -74,7 +82,7 @@ def scanned_here(source: Path, out: Path, size: int = 64 << 10) -> dict[str, str
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with standalone(tmp_path_factory.mktemp("cluster"), java=QUICK_JAVA) as found:
+    with standalone(tmp_path_factory.mktemp("cluster"), java=options()) as found:
         yield found
 
 
@@ -186,7 +194,7 @@ def test_a_connect_server_writes_the_same_tables_tells_how_far_it_is_and_stops_w
 ) -> None:
     local = scanned_here(log, tmp_path / "local")
     large = make_log(tmp_path / "large.log", 10_000)
-    with connect(tmp_path, QUICK_JAVA) as server:
+    with connect(tmp_path, options()) as server:
         with (
             grpc.insecure_channel(server.url.removeprefix("sc://")) as another,
             pytest.raises(grpc.RpcError) as refused,
