@@ -81,6 +81,21 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+# Ports of consoles that have ended: the next one has the address whose scripts the browser has compiled.
+_ports: list[int] = []
+
+
+def _port() -> int:
+    """A port of those, if no other process has taken it."""
+    while _ports:
+        try:
+            with socket.create_server(("127.0.0.1", port := _ports.pop())):
+                return port
+        except OSError:
+            continue
+    return free_port()
+
+
 @dataclass
 class Console:
     """A running console: its address, its log, the folder of its runs."""
@@ -104,7 +119,7 @@ def _listens(port: int) -> bool:
 @contextmanager
 def console(folder: Path, make: bool = False, **environment: str) -> Iterator[Console]:
     """Start the console as `make run` does, or by it; no request is made, so the first one is the test's own."""
-    port, runs, log = free_port(), folder / "runs", folder / "console.log"
+    port, runs, log = _port(), folder / "runs", folder / "console.log"
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.address", "127.0.0.1"]
     command += ["--server.port", str(port), "--server.headless", "true"]
     if make:
@@ -124,6 +139,7 @@ def console(folder: Path, make: bool = False, **environment: str) -> Iterator[Co
             yield Console(f"http://127.0.0.1:{port}", log, runs, process, started)
         finally:
             stop(process)
+            _ports.append(port)
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
