@@ -21,7 +21,7 @@ def batches(facts: Iterable[Fact], held: int = HELD) -> Iterator[tuple[int, list
     """
     waiting: dict[int, list[Fact]] = {}
     size = 0
-    with tempfile.TemporaryDirectory(prefix="idcore-merge-", dir=_scratch(), ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix="idcore-merge-", dir=scratch(), ignore_cleanup_errors=True) as folder:
         sizes: dict[int, int] = {}
         for fact in facts:
             waiting.setdefault(fact.part, []).append(fact)
@@ -46,7 +46,7 @@ def batches(facts: Iterable[Fact], held: int = HELD) -> Iterator[tuple[int, list
             yield first, batch
 
 
-def _scratch() -> str | None:
+def scratch() -> str | None:
     """Where Spark's workers keep what does not fit in memory."""
     return os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0] or None
 

@@ -101,6 +101,10 @@ class SortedRuns:
         """As kernels take them."""
         return encode.PackedRuns(self.order, self.edges, self.key2, self.distinct, self.places, self.data, self.largest)
 
+    def at_once(self, most: int) -> encode.PackedRuns:
+        """As kernels take them that merge no more than so many ids at once."""
+        return self.packed._replace(largest=min(self.largest, most))
+
 
 def collect(blocks: Sequence[Block]) -> dict[str, SortedRuns]:
     """All runs of the blocks, by kind: uniq, client, offset."""

@@ -18,7 +18,7 @@ from idcore.ids.clock import DAY_MS, HOUR_MS, from_ms, is_time
 from idcore.ids.makers import loader_positions, process_makers
 from idcore.ids.rules import RUST_MONTH_MS
 from idcore.layout import LAYOUTS
-from idcore.scan import column_texts
+from idcore.scan import column_texts, large_keys
 from idcore.scan.month_inference import SOURCES, SUMMARY_COLUMNS, Dated, Whole, date, of_clients, whole
 from idcore.scan.sorted_runs import PairedOffsets, SortedRuns, collect
 from idcore.sources.inputs import shown
@@ -28,6 +28,7 @@ from .crossing import Block, Fact, Report, What, reports_of
 from .dated_offsets import DatedOffsets
 from .kernels import chains, clients, codes, find, merge, paired_offsets, unroll
 from .kernels.dates import FIRST_MONTH, MONTH
+from .kernels.encode import PackedRuns
 from .kernels.pairs import RANGE_COLUMNS, VOTE_COLUMNS
 from .months import Months, as_months, newest_rows
 from .schemas import OF_STORES, ORDER, SCHEMAS, TEXT, TIME
@@ -184,7 +185,8 @@ class Merge:
     ) -> Iterator[tuple[str, pa.Table]]:
         keys = _Processes.of(runs.keys)
         dates = date(runs.keys, votes, self.months, known_of_all)
-        rows = max(_ROWS, runs.largest)
+        packed = runs.at_once(large_keys.AT_ONCE)
+        rows = max(_ROWS, packed.largest)
         out = merge.ProcessRows(
             bases=np.full(keys.count, _NONE, np.int64),
             figures=np.zeros((keys.count, unroll.FIGURES), np.int64),
@@ -200,18 +202,38 @@ class Merge:
         filled = 0
         while filled < keys.count:
             begun = filled
-            filled, points, minutes = merge.merge_processes(runs.packed, months, out, filled)
+            filled, points, minutes = merge.merge_processes(packed, months, out, filled)
+            points, minutes = out.points[:points], out.minutes[:minutes]
+            if filled == begun:
+                points, minutes = self._large_process(packed, months, out, filled)
+                filled += 1
             done = slice(begun, filled)
             last = out.figures[done, unroll.LAST_POSSIBLE]
             starts[done] = _month_starts(newest, last, keys.little[done])
             starts[done] = np.where(told[done] & (last >= 0), out.bases[done], starts[done])
-            yield "counters", _counters(keys, out.points[:points], starts)
-            activity.append(_activity(keys, out.minutes[:minutes], starts))
+            yield "counters", _counters(keys, points, starts)
+            activity.append(_activity(keys, minutes, starts))
         table = self._process_table(keys, out.figures, starts, dates)
         yield "processes", table
         yield "hosts", _hosts(table)
         yield from _minutes_of_hosts(activity)
         yield from self._copies(runs, paired, out.figures[:, unroll.IDS] > out.figures[:, unroll.DISTINCT])
+
+    def _large_process(
+        self, packed: PackedRuns, months: merge.MonthsOfKeys, out: merge.ProcessRows, row: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Points and minutes of one process with very many ids; fills its row."""
+        key = large_keys.Key.of(packed, row)
+        spans = merge.months_of(row, int(key.greatest() >> find.COUNTER_SHIFT), months)
+        little = int(codes.EARLY >> (key.word >> codes.CODE_SHIFT) & np.uint64(1))
+        limit = int(spans[0, 2]) - 1 if len(spans) else int(months.latest[little])
+        process = large_keys.Process(key, spans, limit)
+        points, minutes = process.compute()
+        out.figures[row] = process.figures
+        if process.base is not None:
+            out.bases[row] = process.base
+        points[:, 0] = row
+        return points, np.column_stack([np.full(len(minutes), row), minutes])
 
     def _process_table(self, keys: _Processes, figures: np.ndarray, starts: np.ndarray, dates: Dated) -> pa.Table:
         """`starts`: of the month from which the time of each process counts."""

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from idcore.scan import large_keys
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from tests.scan import logs, twin
@@ -53,6 +54,19 @@ def test_every_table_equals_the_twin_at_every_split_size(log: Log, on_disk: Writ
         found = scan(path, split=split, together=16 if split == 64 else 1)
         assert differences(found, want) == []
         assert same(found, whole) == []
+
+
+@pytest.mark.parametrize("log", ALL, ids=lambda log: log.name)
+def test_keys_that_are_judged_in_stretches_give_the_same_tables(
+    log: Log, on_disk: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = on_disk(log.data)
+    want = scan(path)
+    for at_once, stretch, held, split in ((0, 5, 0, 4096), (20, 300, 40, WHOLE), (0, 1 << 12, 1 << 12, 4096)):
+        monkeypatch.setattr(large_keys, "AT_ONCE", at_once)
+        monkeypatch.setattr(large_keys, "STRETCH", stretch)
+        monkeypatch.setattr(large_keys, "HELD", held)
+        assert same(scan(path, split=split), want) == []
 
 
 @pytest.mark.parametrize("log", [log for log in ALL if log.tracks], ids=lambda log: log.name)

@@ -20,7 +20,10 @@ _SOURCES = (
         f"{__name__}:{name}.py"
         for name in ("codes", "vector", "keys", "little_endian", "find", "dates", "encode", "clients", "pairs")
     ),
-    *(f"{__name__}:{name}.py" for name in ("paired_offsets", "chains", "unroll", "merge", "records", "fates")),
+    *(
+        f"{__name__}:{name}.py"
+        for name in ("paired_offsets", "chains", "unroll", "merge", "stretches", "records", "fates")
+    ),
 )
 
 

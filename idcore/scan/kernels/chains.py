@@ -1,10 +1,13 @@
 """Counters of one process cut into chains (one start of a process each) and tracks (processes alive at once).
 
-All functions take the distinct ids of one process as sorted words `elapsed << 16 | counter`. The rules are in
-docs/explanation/counters.md; `tests/scan/twin.py` is their slow twin.
+All functions take the distinct ids of one process as sorted words `elapsed << 16 | counter`, all of them or the next
+stretch. What they have to know of the ids before is an argument. The rules are in docs/explanation/counters.md;
+`tests/scan/twin.py` is their slow twin.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -27,6 +30,46 @@ FALL = 1000  # ms after which a lower counter is not a late thread any more
 RING = 128  # the last positions of a fragment: an honest process takes none of them twice
 TAILS = 64  # chains that a later fragment may go on with
 
+FIRST_AT, LAST_AT, SIZE, MOVED, FIRST_ID, LAST_ID = range(6)  # columns of a piece: places, ids, how far it has counted
+PIECE_COLUMNS = 6
+CHAIN, PIECE, BEGAN, BEFORE, POSITION, LOWEST, HIGHEST, PIECES, ALL_IDS = range(9)  # what breaks are judged by
+BREAK_COLUMNS = 9
+
+
+class Living(NamedTuple):
+    """The pieces that the next id may go on with, by slot. `order`: slots, most recently touched first. `counts`:
+    pieces so far, and how often one left behind was taken up with proof."""
+
+    order: np.ndarray
+    piece: np.ndarray
+    counter_last: np.ndarray
+    time_first: np.ndarray
+    time_last: np.ndarray
+    position: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    sizes: np.ndarray
+    ring: np.ndarray
+    counts: np.ndarray
+
+
+@numba.njit(cache=True, nogil=True)
+def nothing_living():
+    """Before the first id."""
+    return Living(
+        np.full(RECENT, -1, np.int64),
+        np.empty(RECENT, np.int64),
+        np.empty(RECENT, np.int64),
+        np.empty(RECENT, np.int64),
+        np.empty(RECENT, np.int64),
+        np.empty(RECENT, np.int64),
+        np.empty(RECENT, np.int64),
+        np.empty(RECENT, np.int64),
+        np.empty(RECENT, np.int64),
+        np.empty((RECENT, RING), np.int64),
+        np.zeros(2, np.int64),
+    )
+
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def counter_of(value):
@@ -45,10 +88,9 @@ def step(before, after):
 
 
 @numba.njit(cache=True, nogil=True)
-def is_plain(values):
+def rises(values, before):
     """One process without a doubt: every counter is a little above the one before."""
-    before = counter_of(values[0])
-    for i in range(1, values.size):
+    for i in range(values.size):
         after = counter_of(values[i])
         s = step(before, after)
         if s <= 0 or s > REACH:
@@ -58,8 +100,11 @@ def is_plain(values):
 
 
 @numba.njit(cache=True, nogil=True)
-def as_taken(values, order):
-    """The order in which counters were taken: ids of one millisecond go on from the millisecond before."""
+def as_taken(values, order, before):
+    """The order in which counters were taken: ids of one millisecond go on from the millisecond before.
+
+    `before`: the counter taken in front of all, -1 where there is none.
+    """
     n = values.size
     start = 0
     while start < n:
@@ -68,7 +113,9 @@ def as_taken(values, order):
             stop += 1
         cut = start
         if start > 0:
-            floor = (counter_of(values[order[start - 1]]) - DISORDER) & (PERIOD - 1)
+            before = counter_of(values[order[start - 1]])
+        if before >= 0:
+            floor = (before - DISORDER) & (PERIOD - 1)
             while cut < stop and counter_of(values[cut]) < floor:
                 cut += 1
         for i in range(stop - start):
@@ -77,22 +124,13 @@ def as_taken(values, order):
 
 
 @numba.njit(cache=True, nogil=True)
-def fragments_of(values, fragment, first_index, last_index, sizes, repeats):
-    """Cuts the ids into rising pieces. Returns pieces, and how often one left behind was taken up with proof.
+def fragments_of(values, living, fragment, repeats):
+    """Cuts the ids into rising pieces, numbered in the order of their first ids.
 
     repeats[i]: the id would have gone on with the piece touched last, had that not used its counter already.
     """
-    order = np.full(RECENT, -1, np.int64)  # slots, most recently touched first; a slot holds one living piece
-    piece_of = np.empty(RECENT, np.int64)
-    counter_last = np.empty(RECENT, np.int64)
-    time_first = np.empty(RECENT, np.int64)
-    time_last = np.empty(RECENT, np.int64)
-    position = np.empty(RECENT, np.int64)
-    low = np.empty(RECENT, np.int64)
-    high = np.empty(RECENT, np.int64)
-    ring = np.empty((RECENT, RING), np.int64)
-    pieces = 0
-    returns = 0
+    order, piece_of, counter_last, time_first, time_last, position, low, high, sizes, ring, counts = living
+    pieces, returns = counts[0], counts[1]
     for i in range(values.size):
         counter, elapsed = counter_of(values[i]), elapsed_of(values[i])
         best = -1
@@ -108,7 +146,7 @@ def fragments_of(values, fragment, first_index, last_index, sizes, repeats):
                 continue
             if position[slot] + s <= high[slot]:
                 taken = False
-                for k in range(min(RING, sizes[piece_of[slot]])):
+                for k in range(min(RING, sizes[slot])):
                     if ring[slot, k] == position[slot] + s:
                         taken = True
                         break
@@ -125,14 +163,13 @@ def fragments_of(values, fragment, first_index, last_index, sizes, repeats):
             best = min(pieces, RECENT - 1)
             slot = best if pieces < RECENT else order[best]
             piece_of[slot] = pieces
-            first_index[pieces] = i
-            sizes[pieces] = 0
+            sizes[slot] = 0
             pieces += 1
             time_first[slot] = elapsed
             position[slot] = low[slot] = high[slot] = 0
         else:
             slot = order[best]
-            if best > 0 and not fits_last and sizes[piece_of[slot]] >= GROWN and sizes[piece_of[order[0]]] >= GROWN:
+            if best > 0 and not fits_last and sizes[slot] >= GROWN and sizes[order[0]] >= GROWN:
                 away = abs(step(counter_last[order[0]], counter))
                 too_far = away * (time_last[slot] - time_first[slot]) > LATE * (high[slot] - low[slot])
                 if repeats[i] or too_far:
@@ -143,129 +180,176 @@ def fragments_of(values, fragment, first_index, last_index, sizes, repeats):
         for place in range(best, 0, -1):
             order[place] = order[place - 1]
         order[0] = slot
-        piece = piece_of[slot]
         counter_last[slot] = counter
         time_last[slot] = elapsed
-        ring[slot, sizes[piece] % RING] = position[slot]
-        last_index[piece] = i
-        sizes[piece] += 1
-        fragment[i] = piece
-    return pieces, returns
+        ring[slot, sizes[slot] % RING] = position[slot]
+        sizes[slot] += 1
+        fragment[i] = piece_of[slot]
+    counts[0], counts[1] = pieces, returns
 
 
 @numba.njit(cache=True, nogil=True)
-def break_at_restarts(values, fragment, first_index, repeats, pieces, chain):
-    """One process at a time: a fall to a low counter that no wrap explains begins a new chain. Returns the chains."""
-    n = values.size
-    number = 0
-    start = 0
-    position = low = high = 0
-    chain[0] = 0
-    for i in range(1, n):
-        before, counter = counter_of(values[i - 1]), counter_of(values[i])
+def are_several(pieces, returns):
+    """Whether returns to pieces left behind prove that processes were alive at once."""
+    return returns >= RETURNS and returns >= pieces - 1
+
+
+@numba.njit(cache=True, nogil=True)
+def before_breaks(pieces, ids):
+    """The state of `break_at_restarts` before the first id."""
+    breaks = np.zeros(BREAK_COLUMNS, np.int64)
+    breaks[PIECE] = breaks[BEFORE] = -1
+    breaks[PIECES] = pieces
+    breaks[ALL_IDS] = ids
+    return breaks
+
+
+@numba.njit(cache=True, nogil=True)
+def break_at_restarts(values, fragment, repeats, breaks, chain):
+    """One process at a time: a fall to a low counter that no wrap explains begins a new chain.
+
+    Of `values` those are judged that have a fragment; one behind them, if there is one, is looked at.
+    """
+    number, piece, began, last = breaks[CHAIN], breaks[PIECE], breaks[BEGAN], breaks[BEFORE]
+    position, low, high = breaks[POSITION], breaks[LOWEST], breaks[HIGHEST]
+    few_pieces = 2 * (breaks[PIECES] - 1) <= breaks[ALL_IDS]
+    for i in range(fragment.size):
+        counter, elapsed = counter_of(values[i]), elapsed_of(values[i])
+        is_first = fragment[i] > piece
+        piece = max(piece, fragment[i])
+        if last < 0:
+            began = elapsed
+            last = np.int64(values[i])
+            chain[i] = number
+            continue
+        before, elapsed_before = counter_of(U(last)), elapsed_of(U(last))
         restart = False
-        if first_index[fragment[i]] == i and counter <= before and counter < LOW and 2 * (pieces - 1) <= n:
-            span = elapsed_of(values[i - 1]) - elapsed_of(values[start])
-            gap = elapsed_of(values[i]) - elapsed_of(values[i - 1])
+        if is_first and counter <= before and counter < LOW and few_pieces:
+            span = elapsed_before - began
+            gap = elapsed - elapsed_before
             rate = (high - low) / span if span > 0 else 0.0
             restart = PERIOD - before + counter > WRAP_SLACK + RATE_SLACK * rate * (gap + LATE)
             if restart and not repeats[i] and gap <= FALL:
                 restart = span > 0 and before - counter > DISORDER + rate * LATE
-            if restart and i + 1 < n:
+            if restart and i + 1 < values.size:
                 after = counter_of(values[i + 1])
                 restart = abs(step(counter, after)) <= abs(step(before, after))
         if restart:
             number += 1
-            start = i
+            began = elapsed
             position = low = high = 0
         else:
             position += step(before, counter)
             low = min(low, position)
             high = max(high, position)
+        last = np.int64(values[i])
         chain[i] = number
-    return number + 1
+    breaks[CHAIN], breaks[PIECE], breaks[BEGAN], breaks[BEFORE] = number, piece, began, last
+    breaks[POSITION], breaks[LOWEST], breaks[HIGHEST] = position, low, high
 
 
 @numba.njit(cache=True, nogil=True)
-def link_fragments(values, fragment, first_index, last_index, sizes, pieces, chain):
-    """Several processes at once: grown fragments are linked into chains, small ones join the fragment touched last."""
-    owner = np.full(pieces, -1, np.int64)
+def note_pieces(values, fragment, seen, pieces):
+    """Adds ids to their pieces: rows of FIRST_AT and so on. `seen`: how many ids came before."""
+    for i in range(fragment.size):
+        row = pieces[fragment[i]]
+        if row[SIZE] == 0:
+            row[FIRST_AT] = seen + i
+            row[FIRST_ID] = np.int64(values[i])
+        else:
+            row[MOVED] += step(counter_of(U(row[LAST_ID])), counter_of(values[i]))
+        row[LAST_AT] = seen + i
+        row[LAST_ID] = np.int64(values[i])
+        row[SIZE] += 1
+
+
+@numba.njit(cache=True, nogil=True)
+def link_fragments(pieces, owner):
+    """Several processes at once: grown fragments are linked into chains, others are not (-1). Returns the chains."""
+    owner[:] = -1
     tail_piece = np.empty(TAILS, np.int64)  # the last fragment of a chain,
     tail_chain = np.empty(TAILS, np.int64)
     tail_moved = np.empty(TAILS, np.int64)  # how far the chain has counted,
     tail_start = np.empty(TAILS, np.int64)  # and since when
     tails = 0
     chains = 0
-    moved = np.zeros(pieces, np.int64)
-    previous = np.full(pieces, -1, np.int64)
-    for i in range(values.size):
-        piece = fragment[i]
-        if previous[piece] >= 0:
-            moved[piece] += step(counter_of(values[previous[piece]]), counter_of(values[i]))
-        previous[piece] = i
-    for piece in range(pieces):
-        if sizes[piece] < GROWN:
+    for piece in range(owner.size):
+        if pieces[piece, SIZE] < GROWN:
             continue
-        first = first_index[piece]
+        first, first_id = pieces[piece, FIRST_AT], U(pieces[piece, FIRST_ID])
         best = -1
         nearest = PERIOD
         oldest = 0
         for k in range(tails):
-            end = last_index[tail_piece[k]]
-            if end < last_index[tail_piece[oldest]]:
+            end, end_id = pieces[tail_piece[k], LAST_AT], U(pieces[tail_piece[k], LAST_ID])
+            if end < pieces[tail_piece[oldest], LAST_AT]:
                 oldest = k
             if end >= first:
                 continue
-            ahead = (counter_of(values[first]) - counter_of(values[end])) & (PERIOD - 1)
-            span = elapsed_of(values[end]) - tail_start[k]
+            ahead = (counter_of(first_id) - counter_of(end_id)) & (PERIOD - 1)
+            span = elapsed_of(end_id) - tail_start[k]
             rate = tail_moved[k] / span if span > 0 else 0.0
-            explained = REACH + RATE_SLACK * rate * (elapsed_of(values[first]) - elapsed_of(values[end]))
+            explained = REACH + RATE_SLACK * rate * (elapsed_of(first_id) - elapsed_of(end_id))
             if ahead <= explained and ahead < nearest:
                 nearest = ahead
                 best = k
         if best >= 0:
             owner[piece] = tail_chain[best]
-            tail_moved[best] += nearest + moved[piece]
+            tail_moved[best] += nearest + pieces[piece, MOVED]
         else:
             best = oldest if tails == TAILS else tails
             tails = min(tails + 1, TAILS)
             owner[piece] = chains
             tail_chain[best] = chains
-            tail_moved[best] = moved[piece]
-            tail_start[best] = elapsed_of(values[first])
+            tail_moved[best] = pieces[piece, MOVED]
+            tail_start[best] = elapsed_of(first_id)
             chains += 1
         tail_piece[best] = piece
-    touched = -1
-    for piece in range(pieces):
-        if owner[piece] >= 0:
-            touched = owner[piece]
-            break
-    for i in range(values.size):
-        if owner[fragment[i]] >= 0:
-            touched = owner[fragment[i]]
-        chain[i] = touched
     return chains
 
 
 @numba.njit(cache=True, nogil=True)
-def tracks_of(chain, chains, track):
-    """Chains to tracks: the lowest track that is free when a chain begins. Returns how many tracks there are."""
-    begin = np.full(chains, -1, np.int64)
-    end = np.empty(chains, np.int64)
+def first_owner(owner):
+    """The chain that ids join in front of all grown fragments."""
+    for piece in range(owner.size):
+        if owner[piece] >= 0:
+            return owner[piece]
+    return np.int64(-1)
+
+
+@numba.njit(cache=True, nogil=True)
+def join(fragment, owner, touched, chain):
+    """The chain of each id; that of a small fragment is the one touched last, which is returned."""
+    for i in range(fragment.size):
+        if owner[fragment[i]] >= 0:
+            touched = owner[fragment[i]]
+        chain[i] = touched
+    return touched
+
+
+@numba.njit(cache=True, nogil=True)
+def note_ends(chain, seen, ends):
+    """Where chains begin and end; `ends` has rows of -1 before. `seen`: how many ids came before."""
     for i in range(chain.size):
-        if begin[chain[i]] < 0:
-            begin[chain[i]] = i
-        end[chain[i]] = i
-    order = np.argsort(begin, kind="mergesort")
+        if ends[chain[i], 0] < 0:
+            ends[chain[i], 0] = seen + i
+        ends[chain[i], 1] = seen + i
+
+
+@numba.njit(cache=True, nogil=True)
+def tracks_of(ends, track):
+    """Chains to tracks: the lowest track that is free when a chain begins. Returns how many tracks there are."""
+    chains = ends.shape[0]
+    order = np.argsort(ends[:, 0], kind="mergesort")
     busy_until = np.empty(chains, np.int64)
     tracks = 0
     for number in order:
         free = tracks
         for k in range(tracks):
-            if busy_until[k] < begin[number]:
+            if busy_until[k] < ends[number, 0]:
                 free = k
                 break
-        busy_until[free] = end[number]
+        busy_until[free] = ends[number, 1]
         tracks = max(tracks, free + 1)
         track[number] = free
     return tracks

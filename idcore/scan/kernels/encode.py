@@ -229,6 +229,26 @@ def encode(groups, order, distinct, lengths, out):
     return place
 
 
+@numba.njit(cache=True, nogil=True, inline="always")
+def next_of(data, place, value, shift, mask):
+    """The value behind another of a run, how often it is repeated, and where its step ends."""
+    step, place = get(data, place)
+    repeats = U(0)
+    if shift == U(0):
+        value += step >> U(1)
+        if step & U(1):
+            repeats, place = get(data, place)
+    else:
+        low = (value & mask) + U(1)
+        if step & U(1):
+            jump, place = get(data, place)
+            low += (jump >> U(1)) ^ (U(0) - (jump & U(1)))
+        if step & U(2):
+            repeats, place = get(data, place)
+        value = (((value >> shift) + (step >> U(2))) << shift) | (low & mask)
+    return value, repeats, place
+
+
 @numba.njit(cache=True, nogil=True)
 def decode(data, place, distinct, k2, values, counts, at):
     """`distinct` values of one run and how often each occurred, to values[at:], counts[at:]. Returns the end."""
@@ -240,20 +260,7 @@ def decode(data, place, distinct, k2, values, counts, at):
     counts[at] = np.int64(repeats) + 1
     at += 1
     for _ in range(distinct - 1):
-        step, place = get(data, place)
-        repeats = U(0)
-        if shift == U(0):
-            value += step >> U(1)
-            if step & U(1):
-                repeats, place = get(data, place)
-        else:
-            low = (value & mask) + U(1)
-            if step & U(1):
-                jump, place = get(data, place)
-                low += (jump >> U(1)) ^ (U(0) - (jump & U(1)))
-            if step & U(2):
-                repeats, place = get(data, place)
-            value = (((value >> shift) + (step >> U(2))) << shift) | (low & mask)
+        value, repeats, place = next_of(data, place, value, shift, mask)
         values[at] = value
         counts[at] = np.int64(repeats) + 1
         at += 1

@@ -167,6 +167,15 @@ def room_for(largest, runs):
     )
 
 
+@numba.njit(cache=True, nogil=True, inline="always")
+def has_room(runs, key):
+    """Whether all runs of a key together have no more than `runs.largest` values."""
+    ids = np.int64(0)
+    for r in range(runs.edges[key], runs.edges[key + 1]):
+        ids += runs.distinct[runs.order[r]]
+    return ids <= runs.largest
+
+
 @numba.njit(cache=True, nogil=True)
 def load(runs, start, stop, room):
     """All runs of one key, merged into the first two arrays of `room`. Returns how many different values they hold."""
@@ -232,10 +241,8 @@ def months_of(key, last_elapsed, dates):
 
 @numba.njit(cache=True, nogil=True)
 def merge_processes(runs, dates, out, filled):
-    """The msgIds, from the key `filled` on. Time counts from the first month of a key.
-
-    Returns the keys that are done, and the rows of points and minutes.
-    """
+    """The msgIds, from the key `filled` on, up to one with more than `runs.largest`. Time counts from the first month
+    of a key. Returns the keys that are done, and the rows of points and minutes."""
     runs, dates, out = borrowed(runs), borrowed(dates), borrowed(out)
     order, edges, figures, points, minutes = runs.order, runs.edges, out.figures, out.points, out.minutes
     largest = runs.largest
@@ -248,6 +255,8 @@ def merge_processes(runs, dates, out, filled):
     keep = np.empty(largest, np.bool_)
     point = minute_row = 0
     for key in range(filled, edges.size - 1):
+        if not has_room(runs, key):
+            return key, point, minute_row
         n = load(runs, edges[key], edges[key + 1], room)
         if point + n > points.shape[0] or minute_row + n > minutes.shape[0]:
             return key, point, minute_row

@@ -6,14 +6,22 @@ import numba
 import numpy as np
 
 from .chains import (
-    RETURNS,
+    CHAIN,
+    PIECE_COLUMNS,
+    are_several,
     as_taken,
+    before_breaks,
     break_at_restarts,
     counter_of,
     elapsed_of,
+    first_owner,
     fragments_of,
-    is_plain,
+    join,
     link_fragments,
+    note_ends,
+    note_pieces,
+    nothing_living,
+    rises,
     step,
     tracks_of,
 )
@@ -234,24 +242,31 @@ def analyse(values, figures, chain, track, positions, gap, keep):
     chains = 1
     tracks = 1
     track[0] = 0
-    if is_plain(values):
+    if rises(values[1:], counter_of(values[0])):
         chain[:n] = 0
     else:
         order = np.empty(n, np.int64)
-        as_taken(values, order)
+        as_taken(values, order, -1)
         taken = values[order]
         fragment = np.empty(n, np.int64)
-        first_index = np.empty(n, np.int64)
-        last_index = np.empty(n, np.int64)
-        sizes = np.empty(n, np.int64)
         owner = np.empty(n, np.int64)
         repeats = np.empty(n, np.bool_)
-        pieces, returns = fragments_of(taken, fragment, first_index, last_index, sizes, repeats)
-        if returns >= RETURNS and returns >= pieces - 1:
-            chains = link_fragments(taken, fragment, first_index, last_index, sizes, pieces, owner)
-            tracks = tracks_of(owner, chains, track)
+        living = nothing_living()
+        fragments_of(taken, living, fragment, repeats)
+        count, returns = living.counts[0], living.counts[1]
+        if are_several(count, returns):
+            pieces = np.zeros((count, PIECE_COLUMNS), np.int64)
+            note_pieces(taken, fragment, 0, pieces)
+            owners = np.empty(count, np.int64)
+            chains = link_fragments(pieces, owners)
+            join(fragment, owners, first_owner(owners), owner)
+            ends = np.full((chains, 2), -1, np.int64)
+            note_ends(owner, 0, ends)
+            tracks = tracks_of(ends, track)
         else:
-            chains = break_at_restarts(taken, fragment, first_index, repeats, pieces, owner)
+            breaks = before_breaks(count, n)
+            break_at_restarts(taken, fragment, repeats, breaks, owner)
+            chains = breaks[CHAIN] + 1
             track[:chains] = 0
         for i in range(n):
             chain[order[i]] = owner[i]
