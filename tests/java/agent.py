@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import zipfile
 from pathlib import Path
 
@@ -14,23 +13,7 @@ _MANIFEST = "Manifest-Version: 1.0\nPremain-Class: Loopback\n\n"
 def loopback_agent(folder: Path) -> Path:
     """The jar for -javaagent, compiled into a folder; it finds Javassist among the server's own jars."""
     classes = folder / "agent"
-    subprocess.run(
-        [
-            "javac",
-            "-nowarn",
-            "-encoding",
-            "UTF-8",
-            "-cp",
-            f"{jars.folder(jars.OLD_SERVER)}/*",
-            "-d",
-            str(classes),
-            str(jars.HERE / "Loopback.java"),
-        ],
-        check=True,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=120,
-    )
+    jars.javac(jars.OLD_SERVER, classes, jars.HERE / "Loopback.java")
     made = folder / "loopback.jar"
     with zipfile.ZipFile(made, "w") as archive:
         archive.writestr("META-INF/MANIFEST.MF", _MANIFEST)

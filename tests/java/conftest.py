@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -25,20 +24,5 @@ def classes(tmp_path_factory: pytest.TempPathFactory, java: None) -> dict[str, P
     made = {}
     for release in jars.RELEASES:
         made[release] = tmp_path_factory.mktemp(f"classes-{release}")
-        subprocess.run(
-            [
-                "javac",
-                "-nowarn",
-                "-encoding",
-                "UTF-8",
-                "-cp",
-                f"{jars.folder(release)}/*",
-                "-d",
-                str(made[release]),
-                str(jars.HERE / "Referee.java"),
-            ],
-            check=True,
-            capture_output=True,
-            timeout=120,
-        )
+        jars.javac(release, made[release], jars.HERE / "Referee.java")
     return made

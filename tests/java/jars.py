@@ -70,6 +70,14 @@ def need_server() -> None:
         pytest.skip(problem)
 
 
+def javac(release: str, classes: Path, *sources: Path) -> None:
+    """Compiles programs of the tests against a release; its own jars have no annotation processor."""
+    quick = ["-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC", "-proc:none"]  # short to run: it never gets warm
+    command = ["javac", *quick, "-nowarn", "-encoding", "UTF-8", "-cp", f"{folder(release)}/*", "-d", str(classes)]
+    files = map(str, sources)
+    subprocess.run([*command, *files], check=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
+
+
 def fetch() -> None:
     """Copies what is missing, one Maven for all of it; needs the network."""
     absent = [release for release in (*RELEASES, *SERVERS) if not is_there(release)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
 from collections.abc import Iterator
 
 import pytest
@@ -24,22 +23,7 @@ def referee(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     jars.need_server()
     release = str(request.param)
     made = tmp_path_factory.mktemp("trace")
-    subprocess.run(
-        [
-            "javac",
-            "-nowarn",
-            "-encoding",
-            "UTF-8",
-            "-cp",
-            f"{jars.folder(release)}/*",
-            "-d",
-            str(made),
-            str(jars.HERE / "TraceReferee.java"),
-        ],
-        check=True,
-        capture_output=True,
-        timeout=120,
-    )
+    jars.javac(release, made, jars.HERE / "TraceReferee.java")
     (made / "rmq.logback-test.xml").write_text(QUIET)  # else it prints its own state among the answers
     asked = Referee(release, "UTC", made, made, "TraceReferee")
     yield asked

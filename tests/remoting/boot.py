@@ -176,9 +176,7 @@ class Processes:
 
     def compile(self, *sources: str) -> None:
         """Programs of the folder java, against the jars of this release."""
-        command = ["javac", "-nowarn", "-d", str(self.work / "classes"), "-cp", self._jars]
-        files = [str(HERE / "java" / source) for source in sources]
-        subprocess.run([*command, *files], check=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
+        jars.javac(self.release, self.work / "classes", *(HERE / "java" / source for source in sources))
 
     def boot(self, name: str, main: str, *options: str) -> None:
         """Begins a server; `wait` ends when it is there."""
