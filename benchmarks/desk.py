@@ -53,6 +53,7 @@ class Person(Tab):
 
     url: str = ""
     number: int = 0
+    round: int = 0
     session: str = ""
     offered: FileURLs | None = None
     scanned: bool = False
@@ -60,8 +61,8 @@ class Person(Tab):
     strangers: set[int] = field(default_factory=set)
 
     def lines(self, count: int) -> str:
-        """Log lines of this visitor's own hosts."""
-        return log(count).replace("msgId=0A2A00", f"msgId=0A{PERSON + self.number:02X}00")
+        """Log lines of this visitor's own hosts; those of another round are others, or their scan would be the same."""
+        return log(count, first=self.round * count).replace("msgId=0A2A00", f"msgId=0A{PERSON + self.number:02X}00")
 
     def receive(self, message: bytes) -> None:
         """One message of the server; whatever it is, no host of another may be in it."""
@@ -123,6 +124,7 @@ def put(url: str, place: str, body: bytes) -> None:
     connection.request("GET", "/_stcore/health")
     answer = connection.getresponse()
     answer.read()
+    connection.close()  # on a busy machine the server may have ended it before the file follows
     cookie = (answer.headers.get("Set-Cookie") or "").partition(";")[0]
     line = uuid.uuid4().hex
     head = f'--{line}\r\nContent-Disposition: form-data; name="desk.log"; filename="desk.log"\r\n\r\n'
@@ -176,7 +178,7 @@ class Round:
     refused: int = 0
 
 
-def one_round(url: str, people: int, big: Path, watched: Callable[[], None]) -> Round:
+def one_round(url: str, people: int, big: Path, watched: Callable[[], None], number: int = 0) -> Round:
     """Everybody comes, does their work at the same moment, and leaves."""
     took = Round([], [], [], [])
 
@@ -196,8 +198,8 @@ def one_round(url: str, people: int, big: Path, watched: Callable[[], None]) -> 
             Person(stack.enter_context(stream(url)), page="decode" if number < people + UPLOADING else "runs")
             for number in range(people + UPLOADING + SCANNING)
         ]
-        for number, person in enumerate(everybody):
-            person.url, person.number = url, number
+        for place, person in enumerate(everybody):
+            person.url, person.number, person.round = url, place, number
         together(everybody, lambda _, person: person.open())
         with Light(url) as light:
             together(everybody, work)
@@ -273,7 +275,7 @@ def main() -> None:
         end, number = time.monotonic() + 60 * asked.minutes, 0
         while not number or time.monotonic() < end:
             most, number = 0, number + 1
-            took = one_round(server.url, asked.people, big, watched)
+            took = one_round(server.url, asked.people, big, watched, number)
             time.sleep(FORGOTTEN + TIDIED)
             row(number, took, most, sizes(server), on_disk(server.runs), before[0])
 
