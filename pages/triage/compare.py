@@ -11,7 +11,7 @@ from idcore.html import compared as html
 from idcore.triage import compared, compared_texts
 from pages.parts import problems
 from pages.parts.charts import compare as charts
-from pages.parts.triage import compare
+from pages.parts.triage import compare, time_range
 from pages.parts.view import RANGE, view
 from pages.parts.widgets import chart, download, heading, said, show_html, small_print, zone_note
 
@@ -55,6 +55,7 @@ if found.bins:
         compared_texts.alt_over_time(times, shown),
         partial(compared_texts.data_over_time, times),
         "compare-times",
+        brush=time_range.brush(in_range, shown.zone),
     )
 for kind, groups in compared.by_place(found.rows).items():
     figure = charts.bars(groups, shown)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from idcore import findings
+from idcore.runs import Run, write_tables
 from tests.browser.harness import Console, Visit, visit
 from tests.browser.samples import OFFSET
 from tests.pages.conftest import RUN, make_run
@@ -18,8 +23,11 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def served(console_without_spark: Console) -> Console:
-    """The console with the run that all visitors here see."""
-    make_run(console_without_spark.runs)
+    """The console with the run that all visitors here see, and its findings."""
+    run = Run(make_run(console_without_spark.runs))
+    tables = {path.name: run.table(path.name) for path in run.path.iterdir() if path.is_dir()}
+    found = findings.find(tables, datetime(2026, 11, 21, tzinfo=UTC), UTC)
+    write_tables(run.path, {"findings": findings.to_table(found)})
     return console_without_spark
 
 
@@ -64,6 +72,18 @@ def test_the_keyboard_alone_leads_anywhere(tab: Visit) -> None:
     page.keyboard.press("Enter")  # at once: it waits for the links of what was typed
     expect(page).to_have_title(f"Decode · {OFFSET} · RocketMQ IDs")
     tab.settle()
+    for typed, title in (
+        ("old.log", "Findings · app.log, old.log.gz · "),
+        ("share fingerprint", "Findings · app.log, old.log.gz · "),
+        ("anatomy", "Anatomy · "),
+    ):
+        box(page)
+        page.keyboard.type(typed)
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        expect(page).to_have_title(re.compile(f"^{title}"))
+        expect(page).to_have_url(re.compile("finding=0" if typed.startswith("share") else "run="))
+        tab.settle()
     box(page)
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
@@ -73,7 +93,7 @@ def test_zone_theme_and_language_are_those_of_the_last_visit(tab: Visit) -> None
     page = tab.page
     tab.go(f"/counters?run={RUN}")
     zone = page.get_by_role("combobox", name="Time zone")
-    for typed in ("GMT+8", "UTC+8", "+08:00", "北京", "China"):
+    for typed in ("+08", "GMT+8", "+08:00", "北京", "Beijing", "China"):
         zone.click()
         zone.fill(typed)
         expect(page.get_by_role("option").first).to_contain_text("+08:00 Asia/Shanghai")
@@ -150,10 +170,24 @@ def test_a_click_on_a_file_leads_to_its_lines_and_a_drag_zooms(tab: Visit) -> No
     assert len(before) - len(after) == 2 and len(set(before)) - len(set(after)) == 1, "both lines of one broker"
 
 
+@contextmanager
+def slowly(page: Page, bytes_a_second: int) -> Iterator[None]:
+    """What is uploaded meanwhile takes its time, as from another town."""
+    session = page.context.new_cdp_session(page)
+    usual = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+    session.send("Network.enable")
+    session.send("Network.emulateNetworkConditions", usual | {"uploadThroughput": bytes_a_second})
+    yield
+    session.send("Network.emulateNetworkConditions", usual)
+    session.detach()
+
+
 def test_an_uploaded_store_leads_down_to_records_and_stays_open(tab: Visit) -> None:
     page, main = tab.page, tab.page.locator('[data-testid="stMain"]')
     tab.go("/store?lang=en&zone=UTC")
-    page.locator('[data-testid="stFileUploader"] input[type="file"]').set_input_files(ARCHIVE)
+    with slowly(page, ARCHIVE.stat().st_size):
+        page.locator('[data-testid="stFileUploader"] input[type="file"]').set_input_files(ARCHIVE)
+        expect(page.locator("[data-sent]")).to_have_attribute("data-sent", re.compile(r"^[1-9]\d?%$"))
     main.get_by_role("link", name="VectorTopic", exact=True).first.click()
     expect(page).to_have_url(re.compile("topic=VectorTopic"))
     tab.settle()
@@ -174,4 +208,43 @@ def test_an_uploaded_store_leads_down_to_records_and_stays_open(tab: Visit) -> N
     expect(main).to_contain_text("VectorTopic")
     main.locator('a[href*="file="]').first.click()
     expect(page).to_have_url(re.compile("file="))
+    tab.settle()
+
+
+def test_a_list_of_scans_is_searched_filtered_and_cleared_of_several(tab: Visit, served: Console) -> None:
+    page, main = tab.page, tab.page.locator('[data-testid="stMain"]')
+    names = [f"2026112{n}-015500-7157e{n}" for n in range(6)]
+    for n, name in enumerate(names):
+        folder = make_run(served.runs, name, "failed" if n == 1 else "done", f"desk-{n}.log")
+        if n > 3:
+            Run(folder).set_options(sources=["pasted.txt"], ids=2, lines=1)
+            held = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+            (folder / "summary.json").write_text(json.dumps(held | {"ids": 2}), encoding="utf-8")
+    tab.go("/runs?lang=en")
+    rows = main.locator('[class*="st-key-run-2"]')
+    expect(main.get_by_text(re.compile(r"^Small pastes \(\d+\)$"))).to_be_visible()
+    assert not [name for name in names[4:] if main.locator(f".st-key-run-{name}").count()], "they are folded"
+    box = page.get_by_role("searchbox", name="Search")
+    box.fill("desk-")
+    box.press("Enter")
+    expect(page).to_have_url(re.compile("find=desk-"))
+    expect(rows).to_have_count(4)
+    tab.settle()
+    page.get_by_role("combobox", name="State").click()
+    page.get_by_role("option", name="Failed").click()
+    expect(rows).to_have_count(1)
+    expect(page).to_have_url(re.compile("state=failed"))
+    tab.settle()
+    tab.turn_to("/runs?lang=en&find=desk-")
+    expect(rows).to_have_count(4)
+    for n in (0, 2):
+        main.locator(f".st-key-run-{names[n]}").get_by_role("checkbox").check(force=True)
+        expect(main).to_contain_text(f"Selected: {1 + n // 2} scan")
+        tab.settle()
+    page.get_by_role("button", name="Delete the selection").click()
+    page.get_by_role("button", name="Delete 2 scans").click()
+    expect(rows).to_have_count(2)
+    assert [(served.runs / name).exists() for name in names[:4]] == [False, True, False, True]
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
     tab.settle()

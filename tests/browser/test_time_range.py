@@ -16,6 +16,7 @@ from tests.browser.harness import Console, Visit, visit
 from tests.pages.test_time_range import indexed_run, log
 
 pytestmark = pytest.mark.browser
+BARS = "chart => chart._fullData.map((one) => one.x.map(String))"  # of a chart: when each is
 
 
 def many_brokers() -> str:
@@ -53,7 +54,7 @@ def downloaded(tab: Visit, name: str) -> str:
 
 
 def takes_the_range_to_brokers_and_findings(tab: Visit, first: dict[str, str]) -> None:
-    """Both show what the range has; a box in a chart of theirs is a new one. 24 brokers look different."""
+    """Both show what the range has, and a box in a chart of theirs is a new one. 24 brokers look different."""
     plots, said = tab.page.locator(".js-plotly-plot .nsewdrag"), tab.page.locator(".mq-said")
     for page, shows in (("Brokers", "24 brokers"), ("Findings", "in this time range")):
         tab.page.get_by_role("link", name=page).first.click()
@@ -71,7 +72,51 @@ def takes_the_range_to_brokers_and_findings(tab: Visit, first: dict[str, str]) -
         expect(tab.page).not_to_have_url(before)
         tab.settle()
         assert asked(tab) != first
+        resets(tab)
         tab.turn_to(before.removeprefix(tab.url))
+
+
+def resets(tab: Visit) -> None:
+    """All times again: in the address, in words, and without the button that did it."""
+    reset, said = tab.page.get_by_role("button", name="Reset"), tab.page.locator(".mq-said")
+    ranged = said.inner_text()
+    reset.click()
+    expect(reset).to_be_hidden()
+    expect(said).not_to_have_text(ranged)
+    tab.settle()
+    assert asked(tab) == {}
+
+
+def takes_the_range_of_a_box_in_hosts_by_time(tab: Visit) -> None:
+    """A box over cells of the hosts: other charts, figures and tables take it, until it is reset."""
+    heat, table = tab.page.locator('[class*="st-key-chart-activity"]'), tab.page.locator(".mq-table").last
+    expect(table).to_contain_text("8,984")
+    heat.scroll_into_view_if_needed()
+    tab.page.wait_for_timeout(300)  # a chart that has just come into sight takes no box yet
+    drag(tab, heat.locator(".nsewdrag"), 0.5, 0.75)
+    expect(tab.page.locator(".mq-said")).to_contain_text("In this time range: 2 hosts")
+    tab.settle()
+    assert asked(tab)["from"].startswith("2026-11-20T01:56:") and asked(tab)["to"].startswith("2026-11-20T01:57:")
+    expect(table).not_to_contain_text("8,984")
+    span = heat.locator(".js-plotly-plot").evaluate("chart => chart._fullLayout.xaxis.range.map(String)")
+    assert [end[11:16] for end in span] == ["09:56", "09:57"], "its own axis too"
+    resets(tab)
+
+
+def compares_within_a_box(tab: Visit, run: str, other: str) -> None:
+    """A box on the strip of Compare, or in its own chart, is the range of both scans and stays in the link."""
+    tab.turn_to(f"/compare?a={run}&b={other}&zone=Asia/Shanghai")
+    charts, said = tab.page.locator(".js-plotly-plot"), tab.page.locator(".mq-said")
+    expect(said).to_contain_text("are not")
+    for chart in ("timeline", "compare-times"):
+        plot = tab.page.locator(f'[class*="st-key-chart-{chart}"] .nsewdrag')
+        every, bars, before = said.inner_text(), charts.nth(1).evaluate(BARS), asked(tab)
+        drag(tab, plot, 0.1, 0.5)
+        expect(said).not_to_have_text(every)
+        tab.settle()
+        assert asked(tab).keys() == {"from", "to"} and asked(tab) != before, chart
+        assert charts.nth(1).evaluate(BARS) != bars, chart
+    resets(tab)
 
 
 def shows_the_lines_of_a_gap(tab: Visit) -> None:
@@ -90,6 +135,7 @@ def finds_the_lines_of_a_bar(tab: Visit) -> None:
     tab.page.get_by_role("link", name="Producers").first.click()
     tab.heading("Producers")
     tab.settle()
+    takes_the_range_of_a_box_in_hosts_by_time(tab)
     bar = tab.page.locator('[data-testid="stPlotlyChart"]').nth(1).locator(".barlayer .point path").first
     bar.scroll_into_view_if_needed()
     tab.page.wait_for_timeout(1_000)
@@ -149,6 +195,8 @@ def pages_over_a_packed_log(tab: Visit, run: str) -> None:
 
 def test_a_box_is_a_range_on_every_page_until_it_is_reset(browser: Browser, console_without_spark: Console) -> None:
     run = indexed_run(console_without_spark.runs, many_brokers(), "20261121-015500-71e71e", packed="0A2A0312").name
+    lost = log(missing=range(500, 2_500))
+    other = indexed_run(console_without_spark.runs, lost, "20261121-015600-71e71e").name
     with visit(browser, console_without_spark.url) as tab:
         tab.go(f"/producers?run={run}&zone=Asia/Shanghai")
         table = tab.page.locator(".mq-table").last
@@ -182,12 +230,10 @@ def test_a_box_is_a_range_on_every_page_until_it_is_reset(browser: Browser, cons
         tab.page.mouse.click(mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
         expect(tab.page.locator(".mq-lines")).to_contain_text("msgId=0A2A0311")
         expect(tab.page.locator(".mq-lines li").first).to_be_in_viewport()  # the page scrolled to them
-        reset.click()
-        expect(reset).to_be_hidden()
-        tab.settle()
-        assert asked(tab) == {}
+        resets(tab)
         counters = tab.page.url
         shows_the_lines_of_a_gap(tab)
         tab.turn_to(counters.removeprefix(tab.url))
         finds_the_lines_of_a_bar(tab)
         pages_over_a_packed_log(tab, run)
+        compares_within_a_box(tab, run, other)

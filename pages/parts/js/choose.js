@@ -17,6 +17,12 @@ const onKey = (event) => {
   event.preventDefault();
   all[Math.min(Math.max(place + step, 0), all.length - 1)].focus();
 };
+// What opens a dialog, and what closed the one before, each moves the focus some time later: the box takes it back.
+const hold = (times) => {
+  const here = document.activeElement;
+  if (here !== box() && !links().includes(here)) box()?.focus();
+  if (times) setTimeout(hold, 100, times - 1);
+};
 const onClick = (event) => {
   if (window.innerWidth < 768 && links().includes(event.target.closest("a"))) {
     document.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click();
@@ -32,7 +38,7 @@ export default function ({ data }) {
       frame = requestAnimationFrame(begin); // the first text box of a visit: the browser is still loading its code
       return;
     }
-    if (!term && !box().dataset.keys) box().focus();
+    if (!box().dataset.keys) hold(10); // the term may still be that of the box before
     box().dataset.keys = "on";
     dialog = box().closest('[role="dialog"]');
     dialog.addEventListener("keydown", onKey);

@@ -18,6 +18,24 @@ const copied = async (text) => {
   if (!done) throw new Error("not copied");
 };
 if (!navigator.clipboard) Object.defineProperty(navigator, "clipboard", { value: { writeText: copied } });
+// Of a file that is on its way Streamlit shows that it is, and not how much of it has gone.
+const send = XMLHttpRequest.prototype.send;
+const sending = ({ name }, share) => {
+  for (const shown of document.querySelectorAll('[data-testid="stFileChipName"]')) {
+    const size = shown.nextElementSibling;
+    if (shown.title !== name || !size) continue;
+    if (share < 1) size.dataset.sent = `${Math.floor(100 * share)}%`;
+    else delete size.dataset.sent;
+  }
+};
+XMLHttpRequest.prototype.send = function (body) {
+  const file = body instanceof FormData && [...body.values()].find((part) => part instanceof File);
+  if (file) {
+    this.upload.addEventListener("progress", ({ loaded, total }) => sending(file, Math.min(0.99, loaded / total)));
+    this.addEventListener("loadend", () => sending(file, 1));
+  }
+  return send.call(this, body);
+};
 const heard = new WeakSet();
 const hear = (chart) => {
   if (!chart._ev || heard.has(chart._ev)) return;
