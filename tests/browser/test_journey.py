@@ -82,8 +82,16 @@ def test_many_ids_are_a_table_then_charts(tab: Visit) -> None:
 
 def test_text_without_an_id_says_what_an_id_is(tab: Visit) -> None:
     tab.go("/decode")
+    main = tab.page.locator('[data-testid="stMain"]')
     paste(tab, "order 4711 has not arrived, please help")
-    expect(tab.page.locator('[data-testid="stMain"]')).to_contain_text(LENGTHS)
+    expect(main).to_contain_text(LENGTHS)
+    tab.settle()
+    paste(tab, f"{UNIQ[:20]} {UNIQ[20:]}")
+    expect(main).to_contain_text("the longest hex string here has 20")
+    tab.settle()
+    paste(tab, UNIQ.lower())
+    expect(main).to_contain_text("The letters are lower case")
+    expect(main).to_contain_text("18B4AAC2")
     tab.settle()
 
 
