@@ -16,6 +16,8 @@ from idcore.scan.kernels import keys as kernel
 from idcore.scan.schemas import TEXT, TIME
 
 _BYTE_TEXT = pa.array([str(n) for n in range(256)])
+_BYTE_ORDER = np.argsort(np.argsort([f"{n}." for n in range(256)])).astype(np.uint64)
+_LAYOUT_ORDER = np.argsort(np.argsort(["", *LAYOUTS])).astype(np.uint64)
 _LAYOUTS = codes.rows_of(dict(enumerate(LAYOUTS.values(), 1)))
 _HEX_TEXT = pa.array([f"{n:04X}" for n in range(1 << 16)])
 
@@ -32,6 +34,23 @@ def hosts(words: np.ndarray) -> pa.Array:
         long = [host_text(address.tobytes()) for address in words[wide, :2].astype(">u8")]
         text = pc.replace_with_mask(text, pa.array(wide), pa.array(long, TEXT))
     return text
+
+
+def order_of_hosts(words: np.ndarray) -> np.ndarray:
+    """A number below 2^32 for the host of each key. The numbers have the order of the texts."""
+    if codes.are(words, codes.IPV6).any():
+        return pc.rank(hosts(words), tiebreaker="dense").to_numpy()  # type: ignore[no-any-return]
+    numbers = np.zeros(len(words), np.uint64)
+    for shift in map(np.uint64, (24, 16, 8, 0)):
+        numbers |= _BYTE_ORDER[(words[:, 1] >> shift & np.uint64(255)).astype(np.int64)] << shift
+    return numbers
+
+
+def order_of_processes(words: np.ndarray, hosts: np.ndarray) -> np.ndarray:
+    """Keys of processes in the order of their table; `hosts`: the numbers of their hosts."""
+    pids = words[:, 2] >> find.PID_SHIFT & np.uint64(0xFFFF)
+    first = _LAYOUT_ORDER[codes.codes_of(words)] << np.uint64(48) | hosts << np.uint64(16) | pids
+    return np.lexsort((words[:, 2] & find.WORD, first))
 
 
 def addresses(words: np.ndarray, hosts: pa.Array) -> pa.Array:

@@ -72,3 +72,4 @@ ORDER = {
     "copies": ["msg_id"],
     "growth": ["address", "minute"],
 }
+IN_ORDER = {"processes", "hosts", "counters", "activity"}  # of these each table of a merge has this order

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta, timezone
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,7 @@ from idcore.ids.makers import loader_positions, process_makers
 from idcore.ids.rules import RUST_MONTH_MS
 from idcore.layout import LAYOUTS
 from idcore.scan import column_texts, large_keys
-from idcore.scan.month_inference import SOURCES, SUMMARY_COLUMNS, Dated, Whole, date, of_clients, whole
+from idcore.scan.month_inference import SOURCES, SUMMARY_COLUMNS, Whole, date, of_clients, whole
 from idcore.scan.sorted_runs import PairedOffsets, SortedRuns, collect
 from idcore.sources.inputs import shown
 from idcore.sources.record_lines import tags_of, topics_of
@@ -64,12 +65,24 @@ def _month_starts(newest: np.ndarray, elapsed: np.ndarray, little: np.ndarray) -
     return np.where(elapsed >= 0, starts, _NONE)
 
 
+class _Dates(NamedTuple):
+    """What lines say of the months of processes: whether they do, minutes ahead of UTC, by which kind of vote."""
+
+    told: np.ndarray
+    zone: np.ndarray
+    source: np.ndarray
+
+
 @dataclass(frozen=True, slots=True)
 class _Processes:
-    """The keys of processes as columns."""
+    """The keys of processes as columns, in the order of the table. `places`: of each key the row; `order`: of each row
+    the key. `host_names`: every host once, in order; `host_rows`: the host of each row in it."""
 
+    places: np.ndarray
+    order: np.ndarray
     layouts: pa.Array
-    hosts: pa.Array
+    host_names: pa.Array
+    host_rows: np.ndarray
     pids: np.ndarray
     loaders: pa.Array
     loader_numbers: np.ndarray
@@ -79,13 +92,26 @@ class _Processes:
     def count(self) -> int:
         return len(self.pids)
 
+    @property
+    def hosts(self) -> pa.Array:
+        return self.host_names.take(pa.array(self.host_rows))
+
     @classmethod
     def of(cls, words: np.ndarray) -> _Processes:
+        hosts = column_texts.order_of_hosts(words)
+        order = column_texts.order_of_processes(words, hosts)
+        places = np.empty_like(order)
+        places[order] = np.arange(len(order))
+        words = words[order]
         key2 = words[:, 2]
         loaders = key2 & find.WORD
+        _, first, host_rows = np.unique(hosts[order], return_index=True, return_inverse=True)
         return cls(
+            places=places,
+            order=order,
             layouts=pa.array(_NAMES).take(pa.array(codes.codes_of(words) - 1)),
-            hosts=column_texts.hosts(words),
+            host_names=column_texts.hosts(words[first]),
+            host_rows=host_rows,
             pids=((key2 >> find.PID_SHIFT) & np.uint64(0xFFFF)).astype(np.int32),
             loaders=column_texts.loaders(loaders.astype(np.int64)),
             loader_numbers=loaders.astype(np.uint32),
@@ -94,35 +120,52 @@ class _Processes:
 
 
 def _counters(keys: _Processes, points: np.ndarray, starts: np.ndarray) -> pa.Table:
+    """Points as they are in the order of keys; their rows are in the order of the table."""
+    row = keys.places[points[:, 0]]
+    order = np.argsort(row, kind="stable")
+    row, points = row[order], points[order]
+    same = (row[1:] == row[:-1]) & (points[1:, 1] == points[:-1, 1])
+    if (same & (points[1:, 6] < points[:-1, 6])).any():  # months of one process that overlap
+        order = np.lexsort((points[:, 7], points[:, 6], points[:, 1], row))
+        row, points = row[order], points[order]
     key, time, *counted, elapsed, counter, fits = points.T
-    at = pa.array(key)
+    at, host = pa.array(row), pa.array(keys.host_rows[row])
     sent = column_texts.instants(starts[key] + time, (fits > 0) & (starts[key] != _NONE))
-    own = keys.layouts.take(at), keys.hosts.take(at), pa.array(keys.pids[key]), keys.loaders.take(at)
+    own = keys.layouts.take(at), keys.host_names.take(host), pa.array(keys.pids[row]), keys.loaders.take(at)
     return _table("counters", [*own, elapsed, sent, counter, *counted])
 
 
 def _activity(keys: _Processes, minutes: np.ndarray, starts: np.ndarray) -> pa.Table:
     """Ids of each host and minute: of the processes whose month is known."""
     key, minute, ids = minutes[starts[minutes[:, 0]] != _NONE].T
-    at = column_texts.minutes(starts[key] // merge.MINUTE + minute)
-    table = pa.table({"host": keys.hosts.take(pa.array(key)), "minute": at, "ids": ids})
-    return table.group_by(["host", "minute"]).aggregate([("ids", "sum")])
+    at = starts[key] // merge.MINUTE + minute
+    return _sums(pa.table({"host": keys.host_rows[keys.places[key]], "minute": at, "ids": ids}), "host", "minute")
 
 
-def _hosts(processes: pa.Table) -> pa.Table:
+def _sums(table: pa.Table, *by: str) -> pa.Table:
+    """The ids of equal rows together."""
+    return table.group_by(by).aggregate([("ids", "sum")]).select([*by, "ids_sum"]).rename_columns([*by, "ids"])
+
+
+def _hosts(keys: _Processes, processes: pa.Table) -> pa.Table:
     ends = [("first_sent_at", "min"), ("last_sent_at", "max")]
     sums = [("pid", "count"), ("ids", "sum"), ("distinct", "sum"), *ends]
-    grouped = processes.group_by("host").aggregate(sums)
-    return _table("hosts", [grouped[name] for name in ("host", *("_".join(pair) for pair in sums))])
+    rows = processes.select(["pid", "ids", "distinct", "first_sent_at", "last_sent_at"])
+    grouped = rows.append_column("host", pa.array(keys.host_rows)).group_by("host").aggregate(sums).sort_by("host")
+    return _table("hosts", [keys.host_names, *(grouped["_".join(pair)] for pair in sums)])
 
 
-def _minutes_of_hosts(parts: Sequence[pa.Table]) -> Iterator[tuple[str, pa.Table]]:
-    activity = pa.concat_tables(parts).group_by(["host", "minute"]).aggregate([("ids_sum", "sum")])
-    yield "activity", _table("activity", [activity["host"], activity["minute"], activity["ids_sum_sum"]])
-    timeline = activity.group_by("minute").aggregate([("ids_sum_sum", "sum")])
+def _minutes_of_hosts(keys: _Processes, parts: Sequence[pa.Table]) -> Iterator[tuple[str, pa.Table]]:
+    activity = parts[0] if len(parts) == 1 else _sums(pa.concat_tables(parts), "host", "minute")
+    host, minute = activity["host"].to_numpy(), activity["minute"].to_numpy()
+    order = np.lexsort((minute, host))
+    names = keys.host_names.take(pa.array(host[order]))
+    yield "activity", _table("activity", [names, column_texts.minutes(minute[order]), activity["ids"].take(order)])
+    timeline = _sums(activity, "minute")
     if timeline.num_rows:
         kinds = pa.array(["uniq"] * timeline.num_rows)
-        yield "timeline", _table("timeline", [timeline["minute"], kinds, timeline["ids_sum_sum_sum"]])
+        at = column_texts.minutes(timeline["minute"].to_numpy())
+        yield "timeline", _table("timeline", [at, kinds, timeline["ids"]])
 
 
 class Merge:
@@ -183,7 +226,7 @@ class Merge:
     def _processes(
         self, runs: SortedRuns, paired: PairedOffsets, votes: np.ndarray, known_of_all: Whole
     ) -> Iterator[tuple[str, pa.Table]]:
-        keys = _Processes.of(runs.keys)
+        keys, little = _Processes.of(runs.keys), codes.are(runs.keys, codes.EARLY)
         dates = date(runs.keys, votes, self.months, known_of_all)
         packed = runs.at_once(large_keys.AT_ONCE)
         rows = max(_ROWS, packed.largest)
@@ -209,14 +252,15 @@ class Merge:
                 filled += 1
             done = slice(begun, filled)
             last = out.figures[done, unroll.LAST_POSSIBLE]
-            starts[done] = _month_starts(newest, last, keys.little[done])
+            starts[done] = _month_starts(newest, last, little[done])
             starts[done] = np.where(told[done] & (last >= 0), out.bases[done], starts[done])
             yield "counters", _counters(keys, points, starts)
             activity.append(_activity(keys, minutes, starts))
-        table = self._process_table(keys, out.figures, starts, dates)
+        own = _Dates(told[keys.order], dates.zone[keys.order], dates.source[keys.order])
+        table = self._process_table(keys, out.figures[keys.order], starts[keys.order], own)
         yield "processes", table
-        yield "hosts", _hosts(table)
-        yield from _minutes_of_hosts(activity)
+        yield "hosts", _hosts(keys, table)
+        yield from _minutes_of_hosts(keys, activity)
         yield from self._copies(runs, paired, out.figures[:, unroll.IDS] > out.figures[:, unroll.DISTINCT])
 
     def _large_process(
@@ -235,8 +279,9 @@ class Merge:
         points[:, 0] = row
         return points, np.column_stack([np.full(len(minutes), row), minutes])
 
-    def _process_table(self, keys: _Processes, figures: np.ndarray, starts: np.ndarray, dates: Dated) -> pa.Table:
+    def _process_table(self, keys: _Processes, figures: np.ndarray, starts: np.ndarray, dates: _Dates) -> pa.Table:
         """`starts`: of the month from which the time of each process counts."""
+        hosts = keys.hosts
         f = figures.T
         first, last = f[unroll.FIRST], f[unroll.LAST]
         span = (last >> _COUNTER_BITS) - (first >> _COUNTER_BITS)
@@ -245,18 +290,19 @@ class Merge:
         position, bits = loader_positions(keys.loader_numbers)
         possible, dated = f[unroll.LAST_POSSIBLE], starts != _NONE
         last_at = starts + f[unroll.LAST_TIME]
-        told = np.diff(dates.edges) > 0
-        local = pc.equal(keys.hosts, "127.0.0.1").to_numpy(zero_copy_only=False)
+        local = pc.equal(hosts, "127.0.0.1").to_numpy(zero_copy_only=False)
         whole_seconds = f[unroll.WHOLE_SECONDS].astype(bool)
-        zone, zone_source, month = self._zones(dates, told, dated, last_at, last_at - possible, keys.little)
+        zone, zone_source, month = self._zones(dates, dated, last_at, last_at - possible, keys.little)
         return _named_table(
             "processes",
             {
                 "layout": keys.layouts,
-                "host": keys.hosts,
+                "host": hosts,
                 "pid": pa.array(keys.pids),
                 "loader": keys.loaders,
-                "maker": process_makers(keys.layouts.to_pylist(), keys.loader_numbers, whole_seconds, local),
+                "maker": process_makers(
+                    keys.layouts.to_numpy(zero_copy_only=False), keys.loader_numbers, whole_seconds, local
+                ),
                 "ids": f[unroll.IDS],
                 "distinct": f[unroll.DISTINCT],
                 "first_elapsed_ms": f[unroll.FIRST_ELAPSED],
@@ -289,8 +335,7 @@ class Merge:
 
     def _zones(
         self,
-        dates: Dated,
-        told: np.ndarray,
+        dates: _Dates,
         dated: np.ndarray,
         last: np.ndarray,
         starts: np.ndarray,
@@ -314,7 +359,7 @@ class Merge:
         return [
             pc.if_else(known, column_texts.zones(ahead), None),
             pc.if_else(known, names, None),
-            pc.if_else(pa.array(told & dated), column_texts.months(month + FIRST_MONTH), None),
+            pc.if_else(pa.array(dates.told & dated), column_texts.months(month + FIRST_MONTH), None),
         ]
 
     def _clients(

@@ -24,7 +24,7 @@ from idcore.scan.growing import room_for_files
 from idcore.scan.kernels.encode import PARTS
 from idcore.scan.meter import Hand, Meter
 from idcore.scan.months import Months
-from idcore.scan.schemas import GROUP_ROWS, ORDER, SCHEMAS, TEXT
+from idcore.scan.schemas import GROUP_ROWS, IN_ORDER, ORDER, SCHEMAS, TEXT
 from idcore.sources.inputs import Split, pack_tasks, unpack_tasks
 
 from .tasks import Batches, Merge, Read
@@ -32,7 +32,7 @@ from .tasks import Batches, Merge, Read
 RESULTS = pa.schema([("table", pa.string()), ("data", pa.binary()), ("file", pa.string())])
 SENT = 64 << 20  # bytes of tables that one merge task sends to the driver; what comes after is written where it is
 _REPORTS = 1000  # of tiny files, that travel together
-_SAMPLE = 1000  # texts
+_SAMPLE = 1000  # values
 _CHUNK_ROWS = 1 << 17  # rows of a result that travel together
 _OWN = ORDER.keys() - {"timeline"}  # of these no row is made by two tasks
 
@@ -131,8 +131,10 @@ def merging(months: Months | np.ndarray, folder: str | None = None, sent: int = 
 def _write(table: pa.Table, name: str, folder: Path, place: str) -> str:
     """A table too large for the driver to a file; an attempt that failed leaves a file that nobody asks for."""
     path = room_for_files(folder) / f"{name}-{place}-{uuid.uuid4().hex[:8]}.parquet"
-    table = table.sort_by([(column, "ascending") for column in ORDER[name]])
-    pq.write_table(table, path, compression="zstd", row_group_size=GROUP_ROWS)
+    if name not in IN_ORDER:
+        table = table.sort_by([(column, "ascending") for column in ORDER[name]])
+    recurring = [column for column in table.column_names if _repeats(table.column(column))]
+    pq.write_table(table, path, compression="zstd", row_group_size=GROUP_ROWS, use_dictionary=recurring)
     return str(path)
 
 
@@ -152,9 +154,9 @@ def to_stream(table: pa.Table) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
-def _repeats(texts: pa.ChunkedArray) -> bool:
-    """Whether texts occur more than once, by the first of them: a dictionary of ids costs more than it saves."""
-    first = texts.slice(0, _SAMPLE)
+def _repeats(values: pa.ChunkedArray) -> bool:
+    """Whether values occur more than once, by the first of them: a dictionary of ids costs more than it saves."""
+    first = values.slice(0, _SAMPLE)
     return bool(2 * pc.count_distinct(first).as_py() <= len(first))
 
 

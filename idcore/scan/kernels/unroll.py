@@ -242,6 +242,12 @@ def analyse(values, figures, chain, track, positions, gap, keep):
     chains = 1
     tracks = 1
     track[0] = 0
+    if n == 1:  # as those of most processes of a sampled log
+        chain[0] = positions[0] = gap[0] = 0
+        keep[0] = True
+        figures[PRODUCED] = figures[POSITIONS] = figures[CHAINS] = figures[TRACKS] = 1
+        figures[WRAPS] = figures[OUT_OF_ORDER] = figures[WIDEST_GAP] = 0
+        return chains
     if rises(values[1:], counter_of(values[0])):
         chain[:n] = 0
     else:
