@@ -92,6 +92,8 @@ def _settings(local: bool, java: str) -> dict[str, str]:
             # secret itself: it is in no file, no environment and on no command line.
             "spark.authenticate": "true",
             "spark.network.crypto.enabled": "true",
+            # What is larger goes through these ports, to this JVM itself, and to encrypt it costs more than to make it.
+            "spark.task.maxDirectResultSize": "128m",
             "spark.driver.memory": os.environ.get("IDCORE_SPARK_MEMORY", "2g"),
             "spark.local.dir": scratch,
             "spark.python.daemon.module": "idcore.spark.daemon",
