@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from idcore.scan.kernels.keys import SLACK, alike, be_32, be_64, byte_mask_64, copy, mixed, put_hex, signed_32
+from idcore.scan.kernels.keys import SLACK, alike, be_32, be_64, copy, mixed, put_hex, signed_32
 from idcore.scan.kernels.records import (
     AT,
     AT_BORN,
@@ -39,20 +39,19 @@ from idcore.scan.kernels.records import (
     TIME,
     TOPIC_1,
     TOPIC_2,
-    UNIQ_KEY,
     is_among,
     is_blank,
     is_row,
+    key_and_tag,
     row_of,
     size_at,
 )
 from idcore.scan.kernels.records import ROWS as WHICH_ROWS
 
-from .vector import borrowed, load_8, load_64, store_64, trailing_zeros
+from .vector import borrowed, load_8, load_64, store_64
 
 U = np.uint64
-_U, _PERCENT, _ZERO, _NINE = U(ord("U")), ord("%"), ord("0"), ord("9")
-_TAGS = np.frombuffer(b"TAGS\1", np.uint8)
+_PERCENT, _ZERO, _NINE = ord("%"), ord("0"), ord("9")
 
 # Properties of a copy that matter.
 PROPERTIES = ("UNIQ_KEY", "REAL_TOPIC", "ORIGIN_MESSAGE_ID", "1ST_POP_TIME", "TIMER_OUT_MS")
@@ -198,26 +197,6 @@ def _end_of(p, at, size):
     while at < size and U(load_8(p + U(at))) != NEXT:
         at += 1
     return at
-
-
-@numba.njit(cache=True, nogil=True)
-def _key_of(p, size):
-    """Where the last UNIQ_KEY of some properties has its value, and its size; 0 for none."""
-    first = found = 0
-    carry = U(1)  # a property begins with the first byte
-    for block in range(0, size, 64):
-        q = p + U(block)
-        ends = byte_mask_64(q, NEXT)
-        begins = (ends << U(1) | carry) & byte_mask_64(q, _U)
-        carry = ends >> U(63)
-        while begins != U(0):
-            begin = block + np.int64(trailing_zeros(begins))
-            begins &= begins - U(1)
-            if load_64(p + U(begin)) == UNIQ_KEY and load_8(p + U(begin + 8)) == SET and begin + 9 < size:
-                end = _end_of(p, begin + 9, size)
-                if end > begin + 9:
-                    first, found = begin + 9, end - begin - 9
-    return first, found
 
 
 @numba.njit(cache=True, nogil=True)
@@ -372,22 +351,10 @@ def _interval_of(plan, queue, place):
 
 @numba.njit(cache=True, nogil=True)
 def _tag_of(p, size, plan, queue):
-    """The place of a message's tag among those of its queue, from 1; 0 for no tag and any other."""
-    at = first = found = 0
-    while at < size:
-        end = _end_of(p, at, size)
-        if end > at + _TAGS.size:
-            same = True
-            for place in range(_TAGS.size):
-                if load_8(p + U(at + place)) != _TAGS[place]:
-                    same = False
-                    break
-            if same:
-                first, found = at + _TAGS.size, end - at - _TAGS.size
-        at = end + 1
+    """The place of a tag among those of its queue, from 1; 0 for no tag and any other."""
     names = U(plan.names.ctypes.data)
     for row in range(plan.spans[queue, FIRST_TAG], plan.spans[queue, TAGS_END]):
-        if plan.tags[row, 1] == found and found > 0 and alike(p + U(first), names + U(plan.tags[row, 0]), found):
+        if plan.tags[row, 1] == size and size > 0 and alike(p, names + U(plan.tags[row, 0]), size):
             return row - plan.spans[queue, FIRST_TAG] + 1
     return 0
 
@@ -442,13 +409,13 @@ def messages(log, plan, counts, recent, out, state):
         if queue >= 0:
             place, time = be_64(p + U(AT_QUEUE_OFFSET)), be_64(p + U(time_at))
             interval = _interval_of(plan, queue, place)
-            key, key_size = _key_of(p + U(properties), size - properties)
+            key, key_size, tag, tag_size = key_and_tag(p + U(properties), size - properties)
             kind = 1 if key_size > 0 else 0
             word = hash_of(p + U(properties + key), key_size, _SEED_1)
             why = HAS_COPIES if kind and _has(plan.keys, plan.bits, word) else 0
             kinds = plan.spans[queue, KINDS]
             if kinds > 2:
-                kind += 2 * _tag_of(p + U(properties), size - properties, plan, queue)
+                kind += 2 * _tag_of(p + U(properties + tag), tag_size, plan, queue)
             if why == 0:
                 _count(counts, state, recent, (queue, time // _MINUTE_MS, interval, kind, size, place, time))
                 if plan.listed[plan.spans[queue, FIRST_LISTED] + kinds * interval + kind]:

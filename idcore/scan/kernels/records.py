@@ -222,11 +222,8 @@ def _end_of(p, at, size):
 
 
 @numba.njit(cache=True, nogil=True)
-def _key_of(p, size):
-    """Where the last UNIQ_KEY and the last TAGS of some properties have their values, and the sizes; 0 for none.
-
-    A UNIQ_KEY that is not a plain word does not count.
-    """
+def key_and_tag(p, size):
+    """Where the last UNIQ_KEY and the last TAGS of some properties have their values, and the sizes; 0 for none."""
     first = found = tag = tag_size = 0
     carry = U(1)  # a property begins with the first byte
     for block in range(0, size, 64):
@@ -246,8 +243,6 @@ def _key_of(p, size):
                 end = _end_of(p, begin + 5, size)
                 if end > begin + 5:
                     tag, tag_size = begin + 5, end - begin - 5
-    if not (0 < found <= LONGEST_KEY and is_plain(p + U(first), found)):
-        first = found = 0
     return first, found, tag, tag_size
 
 
@@ -389,7 +384,7 @@ def records(log, out, topics, tags, places):
             if state[FIRST_BAD_CRC] < 0:
                 state[FIRST_BAD_CRC] = base + at
         properties = topic + U(length + 2)
-        key, key_size, tag, tag_size = _key_of(properties, np.int64(p + U(size) - properties))
+        key, key_size, tag, tag_size = key_and_tag(properties, np.int64(p + U(size) - properties))
         if tag_size > 0 and tags.state[TAGS_CUT] == 0:
             tag_at = properties + U(tag)
             hint = np.int64(mixed(tag_at, tag_size, row[TOPIC])) & (tags.recent.size - 1)
@@ -402,7 +397,7 @@ def records(log, out, topics, tags, places):
                 tags.rows[number, MESSAGES] += 1
                 tags.rows[number, BYTES] += size
         place = line + U(begin)
-        if key_size > 0:
+        if 0 < key_size <= LONGEST_KEY and is_plain(properties + U(key), key_size):
             store_64(place, _MSG_ID)
             copy(properties + U(key), place + U(6), key_size)
             place += U(6 + key_size)
