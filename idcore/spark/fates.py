@@ -385,7 +385,7 @@ class _Assembly:
         self._by_call = np.argsort(attempts.keys[:, 0])
         self._schedule: dict[int, np.ndarray] = {}
         self._rows: list[np.ndarray] = []  # queue, group, minute, verdict, figures
-        self._most_rows = _ROWS  # more are folded
+        self._held, self._most_rows = 0, _ROWS  # more are folded
 
     def tables(self, counted: _Counted, folder: Path | None) -> Made:
         """The tables, and how many rows those have that may be long.
@@ -451,9 +451,11 @@ class _Assembly:
         )
         rows[:, 4:] = counts[:, kernel.MESSAGES :]
         self._rows.append(rows)
-        if sum(map(len, self._rows)) > self._most_rows:
+        self._held += len(rows)
+        if self._held > self._most_rows:
             self._rows = [_merged(np.concatenate(self._rows))]
-            self._most_rows = max(_ROWS, 2 * len(self._rows[0]))
+            self._held = len(self._rows[0])
+            self._most_rows = max(_ROWS, 2 * self._held)
 
     def _add_single(self, ones: Rows, copies: _Copies, called: np.ndarray) -> _Judged:
         """Adds the messages that have copies or traces: with each group of their topic, and those of the copies."""
@@ -467,7 +469,7 @@ class _Assembly:
                 case, self.groups[same[1]], case.place_of(same[2]), same[3], (state, due, seen)
             )
         self._put(counts[home], group, verdicts)
-        pairs = np.unique(np.stack([queue[home], group], axis=1), axis=0)
+        pairs, _ = tries.numbered(np.stack([queue[home], group], axis=1))
         self._add(_merged(counts), but=pairs)
         for number, of_group in pairs.tolist():
             name, case = self.groups[of_group], self.cases[number]
@@ -486,12 +488,12 @@ class _Assembly:
         home, copy = self._pairs(ones)
         topics, of_queue = self._topics, self._topic
         which = self.copies.rows[copy, kernel.COPY_WHICH]
-        cases, case = np.unique(which * len(topics) + of_queue[ones.rows[home, kernel.ONE_QUEUE]], return_inverse=True)
-        of_case = np.full((len(cases), 2), -1, np.int64)
-        for at, number in enumerate(cases.tolist()):
+        case = which * len(topics) + of_queue[ones.rows[home, kernel.ONE_QUEUE]]
+        of_case = np.full((len(self.copies.which) * len(topics), 2), -1, np.int64)
+        for number in np.flatnonzero(np.bincount(case)).tolist():
             each = self.copies.which[number // len(topics)]
             name = group_in(each.topic, each.real, each.popped, [topics[number % len(topics)]])
-            of_case[at] = self._number(name) if name else -1, _kind(each)
+            of_case[number] = self._number(name) if name else -1, _kind(each)
         group, kind = of_case[case].T
         own = group >= 0
         home, copy, group, kind = home[own], copy[own], group[own], kind[own]
@@ -727,9 +729,10 @@ def _each(rows: np.ndarray) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
     if not len(rows):
         return
     order = np.lexsort(rows.T[::-1])
-    begins = np.flatnonzero(np.append(True, (rows[order][1:] != rows[order][:-1]).any(axis=1)))
+    ordered = rows[order]
+    begins = np.flatnonzero(np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1)))
     for begin, end in pairwise([*begins.tolist(), len(order)]):
-        yield tuple(rows[order[begin]].tolist()), order[begin:end]
+        yield tuple(ordered[begin].tolist()), order[begin:end]
 
 
 def _as_counts(ones: np.ndarray) -> np.ndarray:
