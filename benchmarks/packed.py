@@ -10,38 +10,68 @@ import gzip
 import shlex
 import shutil
 import statistics
+import struct
 import subprocess
 import time
+import zlib
+from collections.abc import Callable
 from pathlib import Path
+
+import lz4.frame
+import zstandard
 
 from .make_log import ROOT, cached_log
 from .scan import options
 
-MEMBER = 1 << 20  # bytes of text in a member of the file of many
-# Packing: the command that packs to standard output, and the one that unpacks. None: this module packs it.
-PACKINGS: dict[str, tuple[str | None, str]] = {
+MEMBER = 1 << 20  # bytes of text in a member or frame of a file of many
+BLOCK = 65_280  # and in a block of bgzf
+
+
+def bgzf(text: bytes) -> bytes:
+    """A block of the SAM specification, 4.1: a member of gzip that has its size in its header."""
+    packer = zlib.compressobj(6, zlib.DEFLATED, -15)
+    packed = packer.compress(text) + packer.flush()
+    head = struct.pack("<4BL2BH2s2H", 31, 139, 8, 4, 0, 0, 255, 6, b"BC", 2, len(packed) + 25)
+    return head + packed + struct.pack("<2L", zlib.crc32(text), len(text))
+
+
+# Packing: the command that packs to standard output, or what packs a piece of so many bytes here; the one that unpacks.
+PACKINGS: dict[str, tuple[str | tuple[Callable[[bytes], bytes], int], str]] = {
     "gzip": ("gzip -c", "zcat"),
-    "gzip, many members": (None, "zcat"),
+    "gzip, many members": ((lambda text: gzip.compress(text, 6), MEMBER), "zcat"),
+    "bgzf": ((bgzf, BLOCK), "zcat"),
     "zstd": ("zstd -q -c", "zstd -q -dc"),
+    "zstd, many frames": ((zstandard.ZstdCompressor().compress, MEMBER), "zstd -q -dc"),
     "lz4": ("lz4 -q -c", "lz4 -q -dc"),
+    "lz4, many frames": ((lz4.frame.compress, MEMBER), "lz4 -q -dc"),
     "bzip2": ("bzip2 -c", "bzip2 -dc"),
     "xz": ("xz -1 -c", "xz -dc"),
 }
-ENDINGS = {"gzip": "gz", "gzip, many members": "members.gz", "zstd": "zst", "lz4": "lz4", "bzip2": "bz2", "xz": "xz"}
+ENDINGS = {
+    "gzip": "gz",
+    "gzip, many members": "members.gz",
+    "bgzf": "bgzf.gz",
+    "zstd": "zst",
+    "zstd, many frames": "frames.zst",
+    "lz4": "lz4",
+    "lz4, many frames": "frames.lz4",
+    "bzip2": "bz2",
+    "xz": "xz",
+}
 
 
 def cached(log: Path, packing: str) -> Path:
     """The packed log, made when it is not there yet."""
-    path, command = log.with_name(f"{log.name}.{ENDINGS[packing]}"), PACKINGS[packing][0]
+    path, pack = log.with_name(f"{log.name}.{ENDINGS[packing]}"), PACKINGS[packing][0]
     if path.exists():
         return path
     made = path.with_name(f"{path.name}.part")
     with made.open("wb") as out, log.open("rb") as text:
-        if command is None:
-            while piece := text.read(MEMBER):
-                out.write(gzip.compress(piece, 6))
+        if isinstance(pack, str):
+            subprocess.run(pack.split(), stdin=text, stdout=out, check=True)
         else:
-            subprocess.run(command.split(), stdin=text, stdout=out, check=True)
+            while piece := text.read(pack[1]):
+                out.write(pack[0](piece))
     return made.rename(path)
 
 

@@ -86,6 +86,7 @@ class _Members(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         most = _PIECE if size < 0 else size
         while True:
+            ended = False
             if self.member is None or self.member.eof:
                 raw = self.member.unused_data if self.member is not None else self.stream.read(_RAW)
                 while not (raw := raw.lstrip(b"\0")):  # members may be padded
@@ -95,11 +96,12 @@ class _Members(io.RawIOBase):
                 self.member = self.make()
             else:
                 raw = self.stream.read(_RAW) if self.member.needs_input else b""
-                if self.member.needs_input and not raw:
-                    raise refuse("packed_cut")
+                ended = self.member.needs_input and not raw
             data = self.member.decompress(raw, most)
-            if data:
+            if data:  # also of bzip2 that has all of its input: it says that it needs more, and still has text
                 return data  # type: ignore[no-any-return]
+            if ended:
+                raise refuse("packed_cut")
 
     def readinto(self, view: Any) -> int:
         data = self.read(len(view))
@@ -151,10 +153,14 @@ class _Counted(io.RawIOBase):
 
 def opened(stream: BinaryIO, packing: str) -> BinaryIO:
     """What is packed in a stream, all members or frames of it one after the other."""
-    make = PACKED[packing].member
-    if make is not None:
-        return cast(BinaryIO, _Members(stream, make))
-    return pa.CompressedInputStream(pa.PythonFile(stream, "r"), packing)  # type: ignore[return-value]
+    _, make, blocks = PACKED[packing]
+
+    def members(stream: BinaryIO) -> BinaryIO:
+        if make is not None:
+            return cast(BinaryIO, _Members(stream, make))
+        return pa.CompressedInputStream(pa.PythonFile(stream, "r"), packing)  # type: ignore[return-value]
+
+    return cast(BinaryIO, blocks(stream, members, READ_ERRORS)) if blocks else members(stream)
 
 
 def reader(stream: BinaryIO) -> Read:
