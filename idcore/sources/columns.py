@@ -12,6 +12,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 _BATCH, _ROWS = 1 << 20, 2048  # bytes and rows of a row group that are turned into lines at once
+_LARGEST = 16 << 20  # bytes of these lines where rows repeat long values; a single row may have more
+_PAGE = 1 << 20  # bytes that writers put into a page, and so into a value
 
 
 class _Lines(io.RawIOBase):
@@ -48,9 +50,41 @@ def rows_as_text(file: Any, start: int = 0, stop: int = 1 << 62) -> Iterator[tup
     for group in range(table.metadata.num_row_groups if columns else 0):
         told = table.metadata.row_group(group)
         if start <= _begins(told) < stop and told.num_rows:
-            rows = max(1, min(_ROWS, _BATCH * told.num_rows // max(1, told.total_byte_size)))
-            batches = table.iter_batches(rows, row_groups=[group], columns=columns, use_threads=False)
-            yield group, cast(BinaryIO, _Lines(lines_of(batch) for batch in batches))
+            yield group, cast(BinaryIO, _Lines(_lines_of_group(file, table, group, columns)))
+
+
+def _lines_of_group(file: Any, table: pq.ParquetFile, number: int, columns: list[str]) -> Iterator[bytes]:
+    told = table.metadata.row_group(number)
+    rows = min(_ROWS, _BATCH * told.num_rows // max(1, told.total_byte_size))
+    rows = max(1, min(rows, _LARGEST // max(1, _longest(file, table.metadata, number, columns))))
+    for batch in table.iter_batches(rows, row_groups=[number], columns=columns, use_threads=False):
+        yield lines_of(batch)
+
+
+def _longest(file: Any, metadata: Any, number: int, columns: list[str]) -> int:
+    """Bytes of a row in which each column repeats its longest value: a few bytes of a file can stand for each of them.
+
+    They do so as places in a dictionary, which is read alone, or as what is the same in the value before.
+    """
+    longest, group = 0, metadata.row_group(number)
+    for place in range(group.num_columns):
+        column = group.column(place)
+        name = column.path_in_schema
+        if name not in columns:  # of a list or a structure
+            continue
+        if "DELTA_BYTE_ARRAY" in column.encodings:
+            longest += min(_PAGE, column.total_uncompressed_size)
+        elif column.has_dictionary_page:
+            table = pq.ParquetFile(file, metadata=metadata, pre_buffer=False, read_dictionary=[name])
+            first = next(table.iter_batches(1, row_groups=[number], columns=[name], use_threads=False), None)
+            if first is None:
+                continue
+            kind = first.schema.field(0).type
+            if pa.types.is_dictionary(kind):
+                longest += pc.max(pc.binary_length(first.column(0).dictionary)).as_py() or 0
+            elif pa.types.is_fixed_size_binary(kind):
+                longest += kind.byte_width
+    return longest
 
 
 def _begins(group: Any) -> int:

@@ -285,7 +285,7 @@ def _texts_of(split: Split, file: BinaryIO, buf: np.ndarray) -> Iterator[Opened]
     if kind == PLAIN or kind in WIDE:
         yield _in_place(split, file, kind, buf, taken)
         return
-    most, unpacked = limits.figure("members"), Unpacked(limits.value("unpacked_log"), split.size)
+    most, unpacked = limits.figure("members"), Unpacked(_share(split, file, kind), split.size)
     for number, text in enumerate(_parts_of(split, file, kind, unpacked)):
         if number == most:
             raise refuse("members_many", most=most)
@@ -300,6 +300,16 @@ def _texts_of(split: Split, file: BinaryIO, buf: np.ndarray) -> Iterator[Opened]
             if text.kind in WIDE:
                 read = narrowed(read, text.kind)
             yield where, Windows(buf, read, taken, 0, ENDLESS), None
+
+
+def _share(split: Split, file: BinaryIO, kind: str) -> int | None:
+    """What the texts of a split may be unpacked to: of an archive that several tasks read, as much as it has of it."""
+    most = limits.value("unpacked_log")
+    if most is None or kind not in BETWEEN or not file.seekable():
+        return most
+    whole = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    return -(-most * split.size // max(1, whole, split.size))
 
 
 def _in_place(

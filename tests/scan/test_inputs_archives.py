@@ -275,6 +275,18 @@ def test_a_bomb_is_read_up_to_the_limit(name: str, tmp_path: Path, monkeypatch: 
     assert peak < usual + (20 << 20) and sorted(tmp_path.iterdir()) == [path, small]
 
 
+def test_the_limit_is_of_the_whole_archive_in_any_number_of_splits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IDCORE_UNPACKED_LOG", "8M")
+    data = zip_of({f"{number}.log": ZEROS[: 4 << 20] for number in range(16)})
+    path = written(tmp_path, "x.zip", data)
+    for splits in (1, 4):
+        rows = files(scanned(path, -(-len(data) // splits)))
+        assert 7 << 20 < sum(row[2] for row in rows) < 9 << 20
+        assert any(row[4] == "unpacked_large" for row in rows)
+
+
 def _peak(path: Path) -> tuple[Tables, int]:
     tracemalloc.start()
     tables = scanned(path)

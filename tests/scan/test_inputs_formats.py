@@ -18,6 +18,7 @@ import pytest
 
 from idcore.scan.local import scan_local
 from idcore.scan.tables import Tables
+from idcore.sources import columns
 from idcore.sources.columns import holds_text, lines_of
 from tests.scan import logs
 from tests.scan.comparing import same
@@ -111,6 +112,34 @@ def test_a_damaged_row_group_is_named_and_those_before_it_count(tmp_path: Path) 
         row = scanned(tmp_path, bytes(data), split)["files"].to_pylist()[0]
         before = scanned(tmp_path, "\n".join(LINES[:500]).encode() + b"\n", name="b")["files"]["ids"][0].as_py()
         assert row["error"] and row["ids"] >= before
+
+
+@pytest.mark.parametrize("encoding", ["dictionary", "DELTA_BYTE_ARRAY"])
+def test_a_long_value_repeated_in_few_bytes_takes_time_but_no_memory(
+    encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """600 rows of 1 MiB in less than 1 kB: one value in a dictionary, or each the same as the one before."""
+    monkeypatch.setenv("IDCORE_UNPACKED_LOG", "64M")
+    values = pa.DictionaryArray.from_arrays(pa.array([0] * 600, pa.int32()), pa.array(["x" * (1 << 20)]))
+    table, options = pa.table({"line": values}), {"compression": "zstd", "store_schema": False}
+    if encoding == "dictionary":
+        pq.write_table(table, tmp_path / "bomb", dictionary_pagesize_limit=1 << 30, **options)
+    else:
+        table = table.cast(pa.schema([("line", pa.string())]))
+        delta = {"use_dictionary": False, "column_encoding": {"line": encoding}}
+        pq.write_table(table, tmp_path / "bomb", **options, **delta)
+    data = (tmp_path / "bomb").read_bytes()
+    del table
+    sizes = []
+
+    def counted(batch: pa.RecordBatch) -> bytes:
+        sizes.append(len(lines := lines_of(batch)))
+        return lines
+
+    monkeypatch.setattr(columns, "lines_of", counted)
+    row = scanned(tmp_path, data)["files"].to_pylist()[0]
+    assert len(data) < 1000 and row["error"] == "unpacked_large" and row["text_bytes"] < 65 << 20
+    assert max(sizes) <= 17 << 20
 
 
 # ---- text formats: scanned as they stand
