@@ -62,7 +62,7 @@ def _lines_of_group(file: Any, table: pq.ParquetFile, number: int, columns: list
 
 
 def _longest(file: Any, metadata: Any, number: int, columns: list[str]) -> int:
-    """Bytes of a row in which each column repeats its longest value: a few bytes of a file can stand for each of them.
+    """Bytes of a row in which each column repeats its longest value: a few bytes of a file can be each of them.
 
     They do so as places in a dictionary, which is read alone, or as what is the same in the value before.
     """
