@@ -49,7 +49,7 @@ SECTIONS: list[tuple[str, list[str], str]] = [
         ["fate_list", "--rounds", "1"],
         "The limit of a profile is not in it: the console asks about as many IDs a minute as that allows.",
     ),
-    ("Memory", ["memory", "--dense", "50000000"], ""),
+    ("Memory", ["memory"], ""),
     ("What a person waits for", ["console"], ""),
     (
         "From a click to the log lines",
