@@ -41,6 +41,7 @@ def tab(browser: Browser, served: Console) -> Iterator[Visit]:
 
 def box(page: Page) -> Locator:
     """The box that finds anything, opened by the keyboard alone."""
+    expect(page.get_by_role("button", name="Find")).to_be_visible()  # a page has its title before its keys
     page.keyboard.press("Control+k")
     found = page.get_by_role("dialog").get_by_role("searchbox")
     expect(found).to_be_focused()

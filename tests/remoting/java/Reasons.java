@@ -134,7 +134,9 @@ public class Reasons {
             MessageExt message = messages.get(0);
             did(group, message);
             boolean again = message.getReconsumeTimes() > 0;
-            if (group.equals("unacked") || group.equals("lingers") && again) {
+            if (group.equals("unacked")) {
+                pause(7_000); // longer than it may: no acknowledgement is sent, and the thread is free for the next copy
+            } else if (group.equals("lingers") && again) {
                 hang();
             }
             context.setDelayLevelWhenNextConsume(1);
@@ -149,6 +151,14 @@ public class Reasons {
             + message.getReconsumeTimes();
         if (done.add(what)) {
             Clients.line("GOT", what);
+        }
+    }
+
+    static void pause(long milliseconds) {
+        try {
+            Thread.sleep(milliseconds);
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -197,11 +207,7 @@ public class Reasons {
         consumer.setConsumeThreadMax(1);
         consumer.subscribe("Backlog", "*");
         consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
-            try {
-                Thread.sleep(500);
-            } catch (InterruptedException stopped) {
-                Thread.currentThread().interrupt();
-            }
+            pause(500);
             return ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
         });
         consumer.start();
