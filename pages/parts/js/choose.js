@@ -4,9 +4,14 @@ const links = () => [...document.querySelectorAll('.st-key-find-hits [data-testi
 const box = () => document.querySelector('.st-key-find_term input');
 let term = "";
 let waiting = false;
+const follow = (times) => {
+  const first = links()[0];
+  if (first) first.click();
+  else if (times && box()?.value.trim() === term) setTimeout(follow, 50, times - 1); // its links come after a term
+};
 const open = () => {
   waiting = box().value.trim() !== term;
-  if (!waiting) links()[0]?.click();
+  if (!waiting) follow(40);
 };
 const onKey = (event) => {
   const all = [box(), ...links()];

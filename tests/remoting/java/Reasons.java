@@ -121,6 +121,7 @@ public class Reasons {
         if (group.equals("unacked")) {
             DefaultMQPushConsumer.class.getMethod("setClientRebalance", boolean.class).invoke(consumer, false);
             DefaultMQPushConsumer.class.getMethod("setPopInvisibleTime", long.class).invoke(consumer, 5000L);
+            consumer.setMaxReconsumeTimes(1_000); // after the last one it would be acknowledged
         }
         if (paused) {
             consumer.suspend();
