@@ -136,6 +136,21 @@ class FrontDoor:
         await _answer(send, body, kind)
 
 
+class Deaf:
+    """Drops each message of a websocket that `unwanted` names."""
+
+    def __init__(self, app: App, unwanted: Callable[[Message], bool]) -> None:
+        self.app, self.unwanted = app, unwanted
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def receiving() -> Message:
+            while self.unwanted(message := await receive()):
+                pass
+            return message
+
+        await self.app(scope, receiving if scope["type"] == "websocket" else receive, send)
+
+
 class UploadBound:
     """Takes an upload that has room, by the size it says. It comes after the gate: what is refused there counts not.
 

@@ -65,7 +65,7 @@ def keep(kept: Mapping[str, str], theme: str) -> None:
         _component("keep")(data={"cookie": COOKIE, "kept": dict(kept), "theme": theme}, key="browser-keep", height=1)
 
 
-def choose_with_keys(term: str) -> None:
-    """Makes the links below the box that finds anything choices of the keyboard; `term` is what they belong to."""
+def choose_with_keys(opened: int) -> None:
+    """Makes the links of the box that finds anything choices of the keyboard; `opened` counts how often it opened."""
     if st.runtime.exists():
-        _component("choose")(data={"term": term}, key="browser-choose", height=1)
+        _component("choose")(data={"opened": opened}, key="browser-choose", height=1)

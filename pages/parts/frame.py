@@ -89,12 +89,14 @@ def draw_frame() -> None:
         session.note_login()
     with st.sidebar:
         find = sidebar(view, made, current, here)
+        opened = st.session_state["find-opened"] = st.session_state.get("find-opened", 0) + find
+        browser.choose_with_keys(opened)
         browser.follow(view.theme)
         browser.keep(st.session_state.get("remembered", {}), remembered("theme"))
     if find:
         from pages.parts import palette  # pandas, which the first page does without
 
-        palette.show(view)
+        palette.show(view, opened)
     if (refused := session.refused_upload()) is not None:
         problems.show_error(refused)
     with problems.caught():

@@ -10,29 +10,31 @@ from idcore.reports.markup import tag
 from idcore.runs import PAGES, Run
 from idcore.triage import find_anything, run_tables, run_texts
 from idcore.triage.find_anything import TABLES, Known
-from pages.parts import browser, cache, scans
+from pages.parts import cache, scans
 from pages.parts.view import View
 from pages.parts.widgets import page_link, show_html
 
 LISTED = 200  # scans
 
 
-def show(view: View) -> None:
-    """Opens the box over the page."""
-    st.dialog(view.words("find.title"), width="medium")(contents)(view)
+def show(view: View, opened: int) -> None:
+    """Opens the box over the page. Its key is new each time: with an old key the text of the last box may come back."""
+    st.dialog(view.words("find.title"), width="medium")(contents)(view, f"find_term-{opened}")
 
 
-def contents(view: View) -> None:
+def contents(view: View, key: str) -> None:
     """The box, and below it what its text means, in groups."""
     words = view.words
-    term = st.text_input(
-        words("find.box"),
-        key="find_term",
-        type="search",
-        live="200ms",
-        placeholder=words("find.box"),
-        label_visibility="collapsed",
-    ).strip()
+    with st.container(key="find-box"):
+        typed = st.text_input(
+            words("find.box"),
+            key=key,
+            type="search",
+            live="200ms",
+            placeholder=words("find.box"),
+            label_visibility="collapsed",
+        )
+    term = typed.strip()
     run = scans.at_hand()
     run = run if run is not None and run.state == "done" else None  # it has hosts and brokers
     known = _known(run, view, term)
@@ -44,6 +46,7 @@ def contents(view: View) -> None:
                 page_link(hit.page, escaped(find_anything.label(hit, words)), **hit.params)
             if group.more:
                 st.caption(words("find.more", n=f"{group.more:,}"))
+        show_html(tag("i", data_term=typed, hidden=True))  # what the links above it belong to
     if not groups:
         why = words("find.not_id") if find_anything.looks_like_id(term) else ""
         st.markdown(f"{words('find.nothing', term=escaped(term))} {why}")
@@ -51,7 +54,6 @@ def contents(view: View) -> None:
     st.caption(f"{words('find.keys')} {words('find.of_run', run=escaped(title)) if run else words('find.no_run')}")
     if run and any(cache.is_cut(run, name) for name in TABLES):
         st.caption(words("find.cut", n=f"{run_tables.FIRST_ROWS:,}"))
-    browser.choose_with_keys(term)
 
 
 def _table(run: Run, name: str, term: str) -> pd.DataFrame:

@@ -7,8 +7,9 @@ import logging
 import os
 import secrets
 import sys
+import threading
 import time
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -18,11 +19,14 @@ import streamlit as st
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from starlette.middleware import Middleware
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.runtime import state as values
+from streamlit.runtime.scriptrunner import script_runner
+from streamlit.runtime.state import SafeSessionState, SessionState
 
 from idcore import jobs, limits, logs, memory, metrics, retention
 from idcore.errors import CoreError
 from idcore.first_page import FirstPage
-from idcore.front_door import App, FrontDoor, Message, Receive, Scope, Send, UploadBound
+from idcore.front_door import Deaf, FrontDoor, Message, UploadBound
 from idcore.gate import LOGIN, Gate
 from idcore.runs import Runs, runs_root, write_ends
 from pages.parts import problems, scans, session, visitor
@@ -34,6 +38,26 @@ memory.use_one_heap()  # this is imported before the server has many threads
 # each message, and then waits for every page at work. With Python's 5 ms each, 30 pages stopped it for a minute.
 sys.setswitchinterval(0.0005)
 TIDY, HOUR = 10, 3600  # seconds between two looks whether visits have ended, and for runs that are too old
+
+
+class SessionValues(SessionState):
+    """What a session has, with one lock for all its runs. Streamlit gives each run its own.
+
+    A click ends the run at work and begins the next: while one writes, the other must not read.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lock = threading.RLock()
+
+
+class LockedValues(SafeSessionState):
+    """What one run has of a session: the same values, and the same lock."""
+
+    def __init__(self, state: SessionState, yield_callback: Callable[[], None]) -> None:
+        super().__init__(state, yield_callback)
+        if isinstance(state, SessionValues):
+            object.__setattr__(self, "_lock", state.lock)
 
 
 def check_start() -> None:
@@ -55,6 +79,8 @@ async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
     With the server goes what was not to be kept.
     """
     memory.use_one_heap()  # Arrow is here by now
+    values.SessionState = SessionValues  # type: ignore[assignment, misc]
+    values.SafeSessionState = script_runner.SafeSessionState = LockedValues  # type: ignore[misc]
     logs.use_json(session.name)
     jobs.warm_up()
     tidy = asyncio.create_task(_tidy())
@@ -105,26 +131,11 @@ def gauges() -> tuple[Mapping[str, float], Mapping[str, int]]:
     return now, metrics.memory_of(os.getpid())
 
 
-class NoClearing:
-    """Drops the message for which Streamlit empties the caches of everybody, with the limits of look-ups in them.
-
-    No button of the console sends it.
-    """
-
-    def __init__(self, app: App) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def receiving() -> Message:
-            while clears(message := await receive()):
-                pass
-            return message
-
-        await self.app(scope, receiving if scope["type"] == "websocket" else receive, send)
-
-
 def clears(message: Message) -> bool:
-    """Whether a message asks to empty the caches; Streamlit itself refuses what cannot be read."""
+    """Whether a message asks to empty everybody's caches, with the limits of look-ups in them. No button sends it.
+
+    Streamlit itself refuses what cannot be read.
+    """
     try:
         return BackMsg.FromString(message.get("bytes") or b"").WhichOneof("type") == "clear_cache"
     except DecodeError:
@@ -159,6 +170,6 @@ MIDDLEWARE = [
     Middleware(FrontDoor, origins, base, jobs.engine, runs_root, gauges, visitor.reasons),
     Middleware(Gate, visitor.entrance, visitor.ended, visitor.claims_of, base, hosts, session.owners),
     Middleware(UploadBound, base, session.UPLOADS, session.draw_again),
-    Middleware(NoClearing),
+    Middleware(Deaf, clears),
     Middleware(FirstPage, base, addresses, f"{COOKIE}lang"),
 ]

@@ -129,9 +129,9 @@ def test_a_tab_of_a_scan_that_is_gone_has_the_name_of_its_page(open_page: Open, 
 
 
 def find(app: AppTest, term: str) -> AppTest:
-    """The box with a term in it. AppTest runs the whole page for a letter: the button is pressed again."""
-    app.button(key="find-anything").click().run()
-    app.text_input(key="find_term").set_value(term)
+    """The box with a term in it. AppTest runs the whole page for a letter: the button is pressed for the next box."""
+    opened = app.session_state["find-opened"]
+    app.session_state[f"find_term-{opened + 1}"] = term
     return app.button(key="find-anything").click().run()
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -11,7 +13,35 @@ from starlette.types import Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from idcore import first_page
+from idcore.front_door import Deaf
 from pages.parts import serve
+
+
+def test_two_runs_of_one_session_take_turns_at_what_it_has() -> None:
+    """The run that a click ends writes while the next one reads: without one lock, reading fails within a second."""
+    session, over = serve.SessionValues(), threading.Event()
+    ends, begins = (serve.LockedValues(session, lambda: None) for _ in range(2))
+    for place in range(200):
+        ends[f"kept-{place}"] = place
+
+    def write() -> None:
+        while not over.is_set():
+            ends["of a click"] = 1
+            del ends["of a click"]
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(1) as apart:
+            writing = apart.submit(write)
+            try:
+                for _ in range(500):
+                    assert len({**begins.filtered_state, "of a click": 1}) == 201
+            finally:
+                over.set()
+            writing.result()
+    finally:
+        sys.setswitchinterval(before)
 
 
 def test_the_first_page_names_its_server_and_its_language() -> None:
@@ -79,5 +109,5 @@ def test_nobody_empties_the_caches_of_everybody() -> None:
         return coming.pop(0)
 
     with ThreadPoolExecutor(1) as apart:
-        apart.submit(asyncio.run, serve.NoClearing(app)({"type": "websocket"}, receive, app)).result()  # type: ignore[arg-type]
+        apart.submit(asyncio.run, Deaf(app, serve.clears)({"type": "websocket"}, receive, app)).result()  # type: ignore[arg-type]
     assert [one.get("bytes") for one in came] == [BackMsg(stop_script=True).SerializeToString(), b"\xff", None]
