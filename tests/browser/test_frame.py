@@ -74,8 +74,8 @@ def test_the_keyboard_alone_leads_anywhere(tab: Visit) -> None:
     expect(page).to_have_title(f"Decode · {OFFSET} · RocketMQ IDs")
     tab.settle()
     for typed, title in (
-        ("old.log", "Findings · app.log, old.log.gz · "),
         ("share fingerprint", "Findings · app.log, old.log.gz · "),
+        ("old.log", "Findings · app.log, old.log.gz · "),  # of which others here may have made a second scan
         ("anatomy", "Anatomy · "),
     ):
         box(page)
@@ -88,6 +88,47 @@ def test_the_keyboard_alone_leads_anywhere(tab: Visit) -> None:
     box(page)
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_the_keyboard_chooses_a_time_range_and_follows_a_bar_and_what_a_scan_lacks_is_said(tab: Visit) -> None:
+    page, main = tab.page, tab.page.locator('[data-testid="stMain"]')
+    tab.go(f"/counters?run={RUN}&lang=en&zone=UTC&process=10.9.9.9~7~18B4AAC2")
+    expect(main).to_contain_text("This scan has no process 10.9.9.9~7~18B4AAC2")
+    tab.settle()
+    tab.go(f"/producers?run={RUN}&lang=en&zone=UTC&host=10.9.9.9")
+    expect(main).to_contain_text("This scan has no IDs of host 10.9.9.9.")
+    tab.settle()
+    page.get_by_role("button", name="Time range").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("textbox", name="From")).to_be_visible()
+    tab_to(page, page.get_by_role("textbox", name="From"))
+    page.keyboard.type("08:30")
+    page.keyboard.press("Tab")
+    page.keyboard.type("09:00")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("from=2026"))
+    expect(main.locator(".st-key-time-range")).to_contain_text("08:30")
+    tab.settle()
+    tab_to(page, page.get_by_role("button", name="Reset"))
+    page.keyboard.press("Enter")
+    expect(page).not_to_have_url(re.compile("from="))
+    tab.settle()
+    page.locator("summary", has_text="Hosts").first.focus()
+    page.keyboard.press("Enter")
+    link = main.locator("td a").first
+    tab_to(page, link)
+    page.keyboard.press("Enter")
+    expect(page).to_have_title(re.compile("^Lines · "))
+    tab.settle()
+
+
+def tab_to(page: Page, wanted: Locator, most: int = 40) -> None:
+    """Goes on with the Tab key until the focus is there."""
+    for _ in range(most):
+        if wanted.evaluate("element => element === document.activeElement"):
+            return
+        page.keyboard.press("Tab")
+    expect(wanted).to_be_focused(timeout=1)
 
 
 def test_zone_theme_and_language_are_those_of_the_last_visit(tab: Visit) -> None:

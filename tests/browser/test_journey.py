@@ -93,6 +93,10 @@ def test_text_without_an_id_says_what_an_id_is(tab: Visit) -> None:
     expect(main).to_contain_text("The letters are lower case")
     expect(main).to_contain_text("18B4AAC2")
     tab.settle()
+    paste(tab, f"msgId={UNIQ} traceId=9f86d081884c7d659a2feaa0c55ad015")
+    expect(main).to_contain_text("1 string rejected: all lower case")
+    expect(main.get_by_role("button", name="lower-case")).to_have_count(0)  # a trace id is not offered as an ID
+    tab.settle()
 
 
 def test_several_files_are_one_run(tab: Visit, tmp_path: Path) -> None:
