@@ -45,6 +45,8 @@ class Relay:
             except OSError:
                 return
             server = socket.create_connection(self._server)
+            for each in (client, server):
+                each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._open += [client, server]
             threading.Thread(target=self._pass, args=(client, server, FrameReader()), daemon=True).start()
             threading.Thread(target=self._pass, args=(server, client, None), daemon=True).start()
