@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
 
@@ -26,15 +27,33 @@ def tables(folder: Path) -> dict[str, pa.Table]:
     return {path.name: pq.ParquetDataset(path).read() for path in folder.iterdir() if path.is_dir()}
 
 
+@dataclass(frozen=True)
+class Input:
+    """Files, and the tables that the slow twin and a scan without Spark have of them."""
+
+    parts: dict[str, bytes]
+    want: dict[str, list[twin.Row]]
+    local: dict[str, pa.Table]
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Input:
+    folder = tmp_path_factory.mktemp("everything")
+    parts = {str(folder / f"{i}.log"): log.data for i, log in enumerate(logs.everything(21)[:8])}
+    for path, data in parts.items():
+        Path(path).write_bytes(data)
+    return Input(parts, twin.tables(parts, UTC, AT), scan_local(list(parts), month_rows(AT, UTC)))
+
+
 @pytest.mark.parametrize("split", [1000, 4096, 1 << 20])
-def test_a_scan_on_spark_equals_the_twin(split: int, on_disk: Write, tmp_path: Path) -> None:
-    parts = {on_disk(log.data, f"{i}.log"): log.data for i, log in enumerate(logs.everything(21)[:8])}
+def test_a_scan_on_spark_equals_the_twin(split: int, everything: Input, tmp_path: Path) -> None:
+    parts, want = everything.parts, everything.want
     total = sum(map(len, parts.values()))
     out = tmp_path / "out"
     summary = scan(list(parts), out, ScanOptions(zone=UTC, at=AT, split_size=max(split, total // 400)))
-    found, want = tables(out), twin.tables(parts, UTC, AT)
+    found = tables(out)
     assert differences(found, want) == []
-    assert same(found, scan_local(list(parts), month_rows(AT, UTC)), but=["findings"]) == []  # made behind the merge
+    assert same(found, everything.local, but=["findings"]) == []  # made behind the merge
     assert json.loads((out / "summary.json").read_text()) == summary
     kinds = {
         kind: sum(r["ids"] for r in want[t])
