@@ -109,9 +109,13 @@ class StoreEvidence:
             tag=record.properties.get(names.TAGS),
         )
 
+    def readable(self, topic: str, queue: int) -> bool | None:
+        """Whether the queue may be read; None where the folder does not have the topic's settings."""
+        settings = (self.config.topics or {}).get(topic)
+        return settings.can_be_read(queue) if settings is not None else None
+
     def home_at(self, topic: str, queue: int, offset: int) -> Home:
         """A place of a queue, whatever record is there."""
-        settings = (self.config.topics or {}).get(topic)
         end = self.end_of(topic, queue)
         return Home(
             "",
@@ -120,7 +124,7 @@ class StoreEvidence:
             queue,
             offset,
             self.snapshot_ms,
-            readable=settings.can_be_read(queue) if settings is not None else None,
+            readable=self.readable(topic, queue),
             static=topic in self.config.static_topics,
             snapshot_ms=self.snapshot_ms,
             end=Heard() if end is None else Heard(end, self.snapshot_ms),

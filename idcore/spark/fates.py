@@ -124,10 +124,21 @@ class _Judge:
     names: list[str] = field(default_factory=list)
     _numbers: dict[str, int] = field(default_factory=dict)
     _known: dict[tuple[Home, Group], int] = field(default_factory=dict)
-    _alone: dict[tuple[Any, ...], list[int]] = field(default_factory=dict)
+    _seen: dict[tuple[Any, ...], int] = field(default_factory=dict)
 
     def number(self, case: _Case, group: str, place: int, kind: int, copies: tuple[int, int, int]) -> int:
-        """The verdict of a message; `copies` is the state of its copies, due time, and what the traces have."""
+        """The verdict of a message; `copies` is the state of its copies, due time, and what the traces have.
+
+        Queues of a topic differ for a group in nothing but who may read them, and which offsets are past the place.
+        """
+        offsets = _offsets_of(self.evidence, case.topic, case.queue, group)
+        beside = tuple(None if each is None else each > place for each in offsets)
+        seen = (case.topic, group, self.evidence.readable(case.topic, case.queue), beside, kind, copies)
+        if seen not in self._seen:
+            self._seen[seen] = self._judged(case, group, place, kind, copies)
+        return self._seen[seen]
+
+    def _judged(self, case: _Case, group: str, place: int, kind: int, copies: tuple[int, int, int]) -> int:
         home = replace(self.evidence.home_at(case.topic, case.queue, place), tag=case.tag_of(kind))
         known = self.evidence.group(group, home, (), bool(kind % 2) and not self.hidden.may_lack(group))
         if copies[0]:
@@ -144,17 +155,9 @@ class _Judge:
         return self._known[alike]
 
     def alone(self, case: _Case, group: str, place: int) -> list[int]:
-        """The verdicts of messages at a place without copies and traces, of each kind.
-
-        Queues of a topic differ for a group in nothing but who may read them, and which offsets are past the place.
-        """
-        offsets = _offsets_of(self.evidence, case.topic, case.queue, group)
-        beside = tuple(None if each is None else each > place for each in offsets)
-        alike = (case.topic, group, self.evidence.home_at(case.topic, case.queue, place).readable, beside)
-        if alike not in self._alone:
-            nothing, kinds = (_NOTHING, _NO_DUE, _NOT_TRACED), range(2 + 2 * len(case.tags))
-            self._alone[alike] = [self.number(case, group, place, kind, nothing) for kind in kinds]
-        return self._alone[alike]
+        """The verdicts of messages at a place without copies and traces, of each kind."""
+        nothing, kinds = (_NOTHING, _NO_DUE, _NOT_TRACED), range(2 + 2 * len(case.tags))
+        return [self.number(case, group, place, kind, nothing) for kind in kinds]
 
     def _attempt(self, seen: int) -> _Try:
         """An attempt, where all copies were stored at the instant of the folder."""
