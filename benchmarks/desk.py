@@ -79,7 +79,9 @@ class Person(Tab):
         elif kind == "delta" and message.delta.new_element.HasField("markdown"):
             self.scanned = self.scanned or "is scanned" in message.delta.new_element.markdown.body
         elif kind == "delta" and message.delta.new_element.HasField("alert"):
-            self.refused = self.refused or REFUSED in message.delta.new_element.alert.body
+            alert = message.delta.new_element.alert
+            self.refused = self.refused or REFUSED in alert.body
+            assert REFUSED in alert.body or alert.format != alert.ERROR, f"a page says: {alert.body}"
         super().take(message)
 
     def upload(self, text: bytes) -> float:

@@ -12,6 +12,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -37,6 +38,8 @@ memory.use_one_heap()  # this is imported before the server has many threads
 # Seconds that a thread keeps the interpreter while others want it. The loop that talks to browsers gives it up with
 # each message, and then waits for every page at work. With Python's 5 ms each, 30 pages stopped it for a minute.
 sys.setswitchinterval(0.0005)
+# Streamlit puts the folder of its script there for each run, and takes it out: who imports meanwhile misses a folder.
+sys.path.append(str(Path(__file__).resolve().parents[1]))
 TIDY, HOUR = 10, 3600  # seconds between two looks whether visits have ended, and for runs that are too old
 
 
@@ -74,10 +77,7 @@ def check_start() -> None:
 
 @asynccontextmanager
 async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
-    """Spark starts with the server, in the background, so that it is up when the first text is pasted.
-
-    With the server goes what was not to be kept.
-    """
+    """Spark starts with the server, in the background. With the server goes what was not to be kept."""
     memory.use_one_heap()  # Arrow is here by now
     values.SessionState = SessionValues  # type: ignore[assignment, misc]
     values.SafeSessionState = script_runner.SafeSessionState = LockedValues  # type: ignore[misc]

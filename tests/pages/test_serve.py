@@ -6,11 +6,13 @@ import asyncio
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.runtime.scriptrunner.exec_code import modified_sys_path
 
 from idcore import first_page
 from idcore.front_door import Deaf
@@ -42,6 +44,12 @@ def test_two_runs_of_one_session_take_turns_at_what_it_has() -> None:
             writing.result()
     finally:
         sys.setswitchinterval(before)
+
+
+def test_a_run_of_a_page_leaves_alone_where_python_looks_for_modules() -> None:
+    before = list(sys.path)
+    with modified_sys_path(str(Path(serve.__file__).parents[1] / "entry.py")):
+        assert sys.path == before
 
 
 def test_the_first_page_names_its_server_and_its_language() -> None:
