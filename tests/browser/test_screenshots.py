@@ -34,7 +34,7 @@ from tests.remoting.test_traces import request, traces
 
 FOLDER = ROOT / "docs" / "screenshots"
 TALLEST = 1800
-COLOURS = 256
+COLOURS = 192
 CHART = '[data-testid="stPlotlyChart"] .js-plotly-plot'
 Look = tuple[str, str, str]
 LOOKS: list[Look] = [
