@@ -16,7 +16,7 @@ class PageTurns:
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._taken = False
+        self._taken: Part | None = None
         self._waiting = Counter[Part]()
 
     def waiting(self) -> int:
@@ -31,6 +31,11 @@ class PageTurns:
         """For what is below a table: charts, and files to take away."""
         return self._turn("below") if wanted else nullcontext()
 
+    def after_tables(self, most: float) -> None:
+        """Waits until nobody waits for a table, so many seconds at the most: for what would take all cores."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._taken != "table" and not self._waiting["table"], most)
+
     @contextmanager
     def _turn(self, part: Part) -> Iterator[None]:
         with self._changed:
@@ -39,12 +44,12 @@ class PageTurns:
                 self._changed.wait_for(lambda: not self._taken and (part == "table" or not self._waiting["table"]))
             finally:
                 self._waiting[part] -= 1
-            self._taken = True
+            self._taken = part
         try:
             yield
         finally:
             with self._changed:
-                self._taken = False
+                self._taken = None
                 self._changed.notify_all()
 
 

@@ -91,6 +91,7 @@ ARROWS: dict[str, set[str]] = {
     "idcore.spark": IDS
     | WATCH
     | {
+        "idcore.page_turns",
         "idcore.sources",
         "idcore.scan",
         "idcore.scan.kernels",

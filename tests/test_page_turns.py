@@ -37,6 +37,32 @@ def test_tables_come_first_and_one_at_a_time() -> None:
     assert done[:2] == ["table", "table"] and sorted(done[2:]) == ["charts", "files"]
 
 
+def test_a_scan_begins_after_the_tables_but_does_not_wait_for_ever() -> None:
+    turns, done = PageTurns(), list[str]()
+
+    def scan() -> None:
+        turns.after_tables(60)
+        done.append("scan")
+
+    def table() -> None:
+        with turns.table():
+            done.append("table")
+
+    threads = [threading.Thread(target=table), threading.Thread(target=scan)]
+    with turns.table():
+        threads[0].start()
+        while not turns.waiting():
+            threading.Event().wait(0.001)
+        threads[1].start()
+        turns.after_tables(0.01)  # one is being made, and one waits
+        assert not done
+    for thread in threads:
+        thread.join()
+    assert done == ["table", "scan"]
+    with turns.below():
+        turns.after_tables(60)  # what is below a table does not count
+
+
 def test_a_short_page_does_not_wait_and_an_error_gives_the_turn_back() -> None:
     turns = PageTurns()
     with turns.table(), turns.table(wanted=False), turns.below(wanted=False):

@@ -15,6 +15,7 @@ from idcore import audit, logs
 from idcore.audit import Who
 from idcore.errors import CoreError, coded
 from idcore.ids.clock import parse_zone, zone_text
+from idcore.page_turns import TURNS
 from idcore.runs import STORE, TEXT, Run
 from idcore.store.config import subscriptions_in, subscriptions_text
 
@@ -24,6 +25,7 @@ from .locate import locate
 from .watch import Cancelled, Progress, State
 
 LOG = logging.getLogger(__name__)
+TABLES_FIRST = 3.0  # seconds that a scan waits while pages make their tables: it takes all cores
 
 
 class Job:
@@ -53,6 +55,7 @@ class Job:
         try:
             with logs.of_run(self.run.name), turns.of(paths, options.store).turn(self._stop, self._take_place):
                 self._progress = replace(self._progress, place=0)
+                TURNS.after_tables(TABLES_FIRST)
                 scan(paths, self.run.path, options, self._take, self._stop, names)
         except Cancelled:
             self._end("cancelled")
