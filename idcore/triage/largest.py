@@ -5,7 +5,7 @@ Read in pieces, so that memory goes by the rows that are asked for and time by t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -19,7 +19,6 @@ import pyarrow.parquet as pq
 from idcore.findings.gaps import is_sample
 from idcore.findings.limits import CUT_COUNTER
 
-_ROWS = 1 << 17
 SHORT = timedelta(minutes=30)
 # What a person sorts by -> the columns it is made of, and whether the least comes first. Ties go by different ids.
 _BY: dict[str, tuple[tuple[str, ...], bool]] = {
@@ -39,28 +38,36 @@ def count(folder: Path) -> int:
 
 
 def first(folder: Path, by: str, rows: int) -> pa.Table:
-    """So many rows of a table, those that come first when it is sorted."""
-    kept, place = None, 0
-    rising = _BY[by][1]
-    names = pq.read_schema(_files(folder)[0]).names
-    columns = [name for name in dict.fromkeys((*_BY[by][0], "distinct")) if name in names]
-    for batch in _batches(folder, columns):
-        values = batch[_BY[by][0][0]]
-        if by == "missing":
-            values = pc.divide(values.cast(pa.float64()), pc.max_element_wise(batch["produced"], 1).cast(pa.float64()))
-        if "layout" in _BY[by][0]:  # what a cut counter shows is not a figure
-            values = pc.if_else(pc.equal(batch["layout"], CUT_COUNTER), pa.scalar(0, values.type), values)
-        ids = batch["distinct"] if "distinct" in columns else pa.array(np.zeros(len(batch), np.int64))
-        some = pa.table({"key": values, "ids": ids, "place": np.arange(place, place + len(batch))})
-        place += len(batch)
-        if kept is not None and len(kept) == rows:
-            some = some.filter(_before(some, kept.slice(rows - 1).to_pylist()[0], rising))
-        if kept is None or len(some):
-            both = some if kept is None else pa.concat_tables([kept, some])
-            order = [("key", "ascending" if rising else "descending"), ("ids", "descending"), ("place", "ascending")]
-            kept = both.sort_by(order).slice(0, rows).combine_chunks()
+    """So many rows of a table, those that come first when it is sorted. A group that has none of them is not read."""
+    kept: pa.Table | None = None
+    place, (needed, rising) = 0, _BY[by]
+    for group in _groups(folder):
+        columns = [name for name in dict.fromkeys((*needed, "distinct")) if name in group.types.names]
+        last = kept.slice(rows - 1).to_pylist()[0] if kept is not None and len(kept) == rows else None
+        if last is None or group.may_come_before(last, by):
+            some = _keys(group.read(columns), by, place)
+            if last is not None:
+                some = some.filter(_before(some, last, rising))
+            if kept is None or len(some):
+                both = some if kept is None else pa.concat_tables([kept, some])
+                direction = "ascending" if rising else "descending"
+                order = [("key", direction), ("ids", "descending"), ("place", "ascending")]
+                kept = both.sort_by(order).slice(0, rows).combine_chunks()
+        place += group.rows
     assert kept is not None
     return take(folder, kept["place"].to_numpy())
+
+
+def _keys(read: pa.Table, by: str, place: int) -> pa.Table:
+    """What a table is sorted by: its key, the different IDs, and the place in the table, which begins at `place`."""
+    needed, _ = _BY[by]
+    values = read[needed[0]]
+    if by == "missing":
+        values = pc.divide(values.cast(pa.float64()), pc.max_element_wise(read["produced"], 1).cast(pa.float64()))
+    if "layout" in needed:  # what a cut counter shows is not a figure
+        values = pc.if_else(pc.equal(read["layout"], CUT_COUNTER), pa.scalar(0, values.type), values)
+    ids = read["distinct"] if "distinct" in read.column_names else pa.array(np.zeros(len(read), np.int64))
+    return pa.table({"key": values, "ids": ids, "place": np.arange(place, place + len(read))})
 
 
 def _before(some: pa.Table, last: Mapping[str, Any], rising: bool) -> pa.ChunkedArray:
@@ -74,24 +81,23 @@ def _before(some: pa.Table, last: Mapping[str, Any], rising: bool) -> pa.Chunked
 
 
 def where(folder: Path, wanted: Mapping[str, Sequence[Any]], rows: int) -> pa.Table:
-    """So many rows whose columns hold one of these values: of all others these columns are read, and nothing else."""
-    places, begin = [np.zeros(0, np.int64)], 0
-    for path in _files(folder):
-        with pq.ParquetFile(path) as file:
-            types = file.schema_arrow
-            sought = {name: pa.array(values, types.field(name).type) for name, values in wanted.items()}
-            for group in range(file.num_row_groups):
-                count = file.metadata.row_group(group).num_rows
-                hit = np.ones(count, bool)
-                if sought:
-                    columns = file.read_row_group(group, columns=list(sought))
-                    for name, values in sought.items():
-                        hit &= pc.is_in(columns[name], value_set=values).to_numpy()
-                places.append(begin + np.flatnonzero(hit))
-                begin += count
-                if sum(map(len, places)) >= rows:
-                    return take(folder, np.concatenate(places)[:rows])
-    return take(folder, np.concatenate(places))
+    """So many rows whose columns hold one of these values: of all others these columns are read, and nothing else.
+
+    Tables are sorted by host: of a group whose hosts all come before or after the wanted ones nothing is read.
+    """
+    places, found, begin = [np.zeros(0, np.int64)], 0, 0
+    for group in _groups(folder):
+        sought = {name: pa.array(values, group.types.field(name).type) for name, values in wanted.items()}
+        if all(group.may_have(name, values) for name, values in sought.items()):
+            hit, columns = np.ones(group.rows, bool), group.read(list(sought))
+            for name, values in sought.items():
+                hit &= pc.is_in(columns[name], value_set=values).to_numpy()
+            places.append(begin + np.flatnonzero(hit))
+            found += len(places[-1])
+        begin += group.rows
+        if found >= rows:
+            break
+    return take(folder, np.concatenate(places)[:rows])
 
 
 @dataclass
@@ -121,8 +127,8 @@ class Totals:
         """Whether minutes are too coarse for all of them."""
         return self.first is not None and self.last is not None and self.last - self.first < SHORT
 
-    def add(self, rows: pa.RecordBatch | pa.Table) -> None:
-        """Some more processes."""
+    def add(self, rows: pa.RecordBatch | pa.Table, times: int = 1) -> None:
+        """Some more processes; each row counts so many times."""
         column = {name: _numbers(rows, name) for name in _COUNTED}
         cut = np.zeros(rows.num_rows, bool)
         if "layout" in rows.schema.names:
@@ -130,18 +136,18 @@ class Totals:
         for name in COUNTED_WHOLE:
             column[name] = np.where(cut, 0, column[name])
         part = is_sample(column["missing"], column["produced"])
-        self.uncounted += int(cut.sum())
-        self.produced += int(column["produced"].sum())
-        self.processes += rows.num_rows
-        self.ids += int(column["ids"].sum())
-        self.distinct += int(column["distinct"].sum())
-        self.wraps += int(column["wraps"].sum())
-        self.missing += int(column["missing"].sum())
-        self.missing_in_part += int(column["missing"][part].sum())
-        self.in_part += int(part.sum())
-        self.shared += int((column["tracks"] > 1).sum())
+        self.uncounted += times * int(cut.sum())
+        self.produced += times * int(column["produced"].sum())
+        self.processes += times * rows.num_rows
+        self.ids += times * int(column["ids"].sum())
+        self.distinct += times * int(column["distinct"].sum())
+        self.wraps += times * int(column["wraps"].sum())
+        self.missing += times * int(column["missing"].sum())
+        self.missing_in_part += times * int(column["missing"][part].sum())
+        self.in_part += times * int(part.sum())
+        self.shared += times * int((column["tracks"] > 1).sum())
         if "chains" in rows.schema.names:
-            self.restarts += int(np.maximum(_numbers(rows, "chains") - column["tracks"], 0).sum())
+            self.restarts += times * int(np.maximum(_numbers(rows, "chains") - column["tracks"], 0).sum())
         first, last = pc.min(rows["first_sent_at"]).as_py(), pc.max(rows["last_sent_at"]).as_py()
         self.first = min(filter(None, (self.first, first)), default=None)
         self.last = max(filter(None, (self.last, last)), default=None)
@@ -157,8 +163,14 @@ COUNTED_WHOLE = ("wraps", "missing", "produced")
 def totals(folder: Path) -> Totals:
     """The sums of the table `processes`."""
     found = Totals()
-    for batch in _batches(folder, (*_COUNTED, "layout", "chains", "first_sent_at", "last_sent_at", "zone")):
-        found.add(batch)
+    for group in _groups(folder):
+        columns = (*_COUNTED, "layout", "chains", "first_sent_at", "last_sent_at", "zone")
+        names = [name for name in columns if name in group.types.names]
+        known = group.known(names, least=("first_sent_at",), most=("last_sent_at",))
+        if len(known) == len(names):
+            found.add(pa.table({name: pa.repeat(value, 1) for name, value in known.items()}), group.rows)
+        else:
+            found.add(group.read(names, known))
     return found
 
 
@@ -170,11 +182,89 @@ def _files(folder: Path) -> list[str]:
     return sorted(map(str, folder.glob("*.parquet")))
 
 
-def _batches(folder: Path, columns: Iterable[str]) -> Iterator[pa.RecordBatch]:
-    wanted = list(columns)
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """The least and the greatest value of a column in a group; `whole`: every row has a value."""
+
+    least: pa.Scalar
+    greatest: pa.Scalar
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """One group of rows of a file."""
+
+    file: pq.ParquetFile
+    number: int
+    types: pa.Schema
+
+    @property
+    def rows(self) -> int:
+        return int(self.file.metadata.row_group(self.number).num_rows)
+
+    def ends(self, name: str) -> _Ends | None:
+        """What the metadata of the file says of a column; None where it says nothing."""
+        if name not in self.types.names:
+            return None
+        place = self.types.get_field_index(name)  # no column has columns of its own
+        column = self.file.metadata.row_group(self.number).column(place)
+        found = column.statistics if column.is_stats_set else None
+        if found is None or not found.has_min_max:
+            return None
+        least, greatest = (pa.scalar(end, self.types.field(place).type) for end in (found.min, found.max))
+        return _Ends(least, greatest, found.has_null_count and found.null_count == 0)
+
+    def known(
+        self, columns: Sequence[str], least: Sequence[str] = (), most: Sequence[str] = ()
+    ) -> dict[str, pa.Scalar]:
+        """Columns with the same value in each row; of `least` and `most` that value, whatever the others are."""
+        known = {}
+        for name in columns:
+            ends = self.ends(name)
+            if ends is not None and name in most:
+                known[name] = ends.greatest
+            elif ends is not None and (name in least or (ends.whole and ends.least.equals(ends.greatest))):
+                known[name] = ends.least
+        return known
+
+    def read(self, columns: Sequence[str], known: Mapping[str, pa.Scalar] | None = None) -> pa.Table:
+        """Some columns; of the file only those that are not known."""
+        known = self.known(columns) if known is None else known
+        missing = [name for name in columns if name not in known]
+        read = self.file.read_row_group(self.number, columns=missing) if missing else None
+        made = [pa.repeat(known[n], self.rows) if read is None or n in known else read[n] for n in columns]
+        return pa.table(dict(zip(columns, made, strict=True)))
+
+    def may_have(self, name: str, values: pa.Array) -> bool:
+        """Whether a column may have one of these values."""
+        ends = self.ends(name)
+        if ends is None or not len(values):
+            return bool(len(values))
+        within = pc.and_(pc.greater_equal(values, ends.least), pc.less_equal(values, ends.greatest))
+        return bool(np.any(pc.fill_null(within, True).to_numpy(zero_copy_only=False)))
+
+    def may_come_before(self, last: Mapping[str, Any], by: str) -> bool:
+        """Whether a row of it may come before the last one that is kept."""
+        needed, rising = _BY[by]
+        ends, ids, produced = (self.ends(name) for name in (needed[0], "distinct", "produced"))
+        if last["key"] is None or ends is None or ids is None or (by == "missing" and produced is None):
+            return True
+        best = (ends.least if rising else ends.greatest).as_py()
+        if "layout" in needed:
+            best = max(best, 0)
+        if by == "missing" and produced is not None:
+            best /= max(1, produced.least.as_py())
+        if best == last["key"]:
+            return bool(ids.greatest.as_py() > last["ids"])
+        return bool(best < last["key"] if rising else best > last["key"])
+
+
+def _groups(folder: Path) -> Iterator[_Group]:
     for path in _files(folder):
         with pq.ParquetFile(path) as file:
-            yield from file.iter_batches(_ROWS, columns=[name for name in wanted if name in file.schema_arrow.names])
+            for number in range(file.num_row_groups):
+                yield _Group(file, number, file.schema_arrow)
 
 
 def take(folder: Path, places: np.ndarray, columns: Sequence[str] | None = None) -> pa.Table:

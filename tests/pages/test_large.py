@@ -6,6 +6,7 @@ import io
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -56,7 +57,6 @@ def folder(processes: pd.DataFrame, tmp_path: Path) -> Path:
 def test_the_first_rows_of_a_table_are_those_of_its_sorted_whole(
     by: str, rows: int, folder: Path, processes: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(largest, "_ROWS", 64)
     found = largest.first(folder, by, rows).to_pandas()
     # Ties of a page go by host as text; here they go by the place in the table, which is sorted by host.
     assert found["host"].tolist() == sorted_processes(processes, by).head(rows)["host"].tolist()
@@ -75,6 +75,53 @@ def test_rows_of_some_hosts_and_sums_of_all(folder: Path, processes: pd.DataFram
     assert (whole.produced, whole.missing) == (processes["produced"].sum(), processes["missing"].sum())
     assert (whole.in_part, whole.missing_in_part) == (part.sum(), processes.loc[part, "missing"].sum())
     assert (whole.first, whole.last) == (processes["first_sent_at"].min(), processes["first_sent_at"].max())
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_groups_that_are_not_read_change_nothing(seed: int, processes: pd.DataFrame, tmp_path: Path) -> None:
+    """Columns with one value, with none, and with values that rise: what is skipped by statistics is all the same."""
+    chance = np.random.default_rng(seed)
+    for name in ("wraps", "missing", "distinct", "produced", "first_sent_at", "rate_per_second"):
+        match chance.integers(4):
+            case 0:
+                processes[name] = processes[name].iloc[0]
+            case 1 if name in ("first_sent_at", "rate_per_second"):
+                processes.loc[chance.integers(500) :, name] = None
+            case 2:
+                processes[name] = processes[name].sort_values(ascending=bool(chance.integers(2))).to_numpy()
+    processes["last_sent_at"] = processes["first_sent_at"]
+    schema = pa.schema([field for field in SCHEMAS["processes"] if field.name in processes])
+    table = pa.Table.from_pandas(processes, schema=schema, preserve_index=False)
+    for statistics in (True, False):
+        place = tmp_path / str(statistics)
+        place.mkdir()
+        pq.write_table(table, place / "part-0.parquet", row_group_size=70, write_statistics=statistics)
+    with_them, without = tmp_path / "True", tmp_path / "False"
+    assert vars(largest.totals(with_them)) == vars(largest.totals(without))
+    hosts = [*processes["host"].sample(3, random_state=seed), "9", "10.0.99"]
+    several: list[dict[str, list[Any]]] = [
+        {"host": hosts},
+        {"host": hosts, "pid": [3, 500]},
+        {"wraps": [4]},
+        {"host": []},
+    ]
+    for wanted in [*several, {}]:
+        assert largest.where(with_them, wanted, 20).equals(largest.where(without, wanted, 20))
+    for by in (*SORTS, "count"):
+        for rows in (1, 40, 900):
+            assert largest.first(with_them, by, rows).equals(largest.first(without, by, rows))
+
+
+def test_of_many_groups_few_are_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read, usual = [], pq.ParquetFile.read_row_group
+
+    def reading(file: pq.ParquetFile, number: int, columns: list[str] | None = None) -> pa.Table:
+        read.append(columns)
+        return usual(file, number, columns)
+
+    monkeypatch.setattr(pq.ParquetFile, "read_row_group", reading)
+    largest.where(folder, {"host": ["10.0.24.39"]}, 10)
+    assert len(read) <= 3, "the group that may have the host, and the rows that are taken"
 
 
 @pytest.mark.parametrize(
