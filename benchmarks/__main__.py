@@ -50,6 +50,12 @@ SECTIONS: list[tuple[str, list[str], str]] = [
         "The limit of a profile is not in it: the console asks about as many IDs a minute as that allows.",
     ),
     ("Memory", ["memory"], ""),
+    (
+        "Pages of millions of processes",
+        ["large_pages"],
+        "Nothing of the scan is in memory. Groups of rows whose least and greatest value cannot matter are not read."
+        " Producers reads the hosts of all groups, for the marks of those that it shows.",
+    ),
     ("What a person waits for", ["console"], ""),
     (
         "From a click to the log lines",
