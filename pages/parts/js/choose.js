@@ -1,7 +1,7 @@
 // The box that finds anything: arrows go through its links, Enter in the box opens the first, once the links are those
 // of the text in it. Keys are heard by the document: a box that closes is there for a while, next to the one that opens.
 const box = () => [...document.querySelectorAll(".st-key-find-box input")].at(-1);
-const inside = (selector) => [...(box()?.closest('[role="dialog"]').querySelectorAll(selector) ?? [])];
+const inside = (selector) => [...(box()?.closest('[role="dialog"]')?.querySelectorAll(selector) ?? [])];
 const links = () => inside('.st-key-find-hits [data-testid="stPageLink-NavLink"]');
 const open = (text, times) => {
   if (box()?.value !== text) return; // it is closed, or more was typed
