@@ -30,6 +30,9 @@ def host_codes(host: str) -> tuple[str, ...]:
     return ("docker",) if address.version == 4 and address in DOCKER else ()
 
 
+NEEDED = ("host", "pid", "loader", "tracks")  # columns of processes for the marks of hosts
+
+
 def of_hosts(processes: pd.DataFrame) -> dict[str, list[str]]:
     """The marks of each host: its address, two fingerprints of one pid, a fingerprint that two processes share."""
     marks: dict[str, list[str]] = {host: list(host_codes(host)) for host in processes["host"].unique()}

@@ -6,6 +6,7 @@ Read in pieces, so that memory goes by the rows that are asked for and time by t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -19,6 +20,7 @@ import pyarrow.parquet as pq
 from idcore.findings.gaps import is_sample
 from idcore.findings.limits import CUT_COUNTER
 
+_READERS = 4  # files of a table that are read at a time
 SHORT = timedelta(minutes=30)
 # What a person sorts by -> the columns it is made of, and whether the least comes first. Ties go by different ids.
 _BY: dict[str, tuple[tuple[str, ...], bool]] = {
@@ -80,24 +82,37 @@ def _before(some: pa.Table, last: Mapping[str, Any], rising: bool) -> pa.Chunked
     return pc.fill_null(pc.or_(nearer, pc.and_(pc.equal(some["key"], limit), more_ids)), False)
 
 
-def where(folder: Path, wanted: Mapping[str, Sequence[Any]], rows: int) -> pa.Table:
-    """So many rows whose columns hold one of these values: of all others these columns are read, and nothing else.
+def where(
+    folder: Path, wanted: Mapping[str, Sequence[Any]], rows: int, columns: Sequence[str] | None = None
+) -> pa.Table:
+    """So many rows whose columns hold one of these values, or some of their columns.
 
-    Tables are sorted by host: of a group whose hosts all come before or after the wanted ones nothing is read.
+    Of all others the columns of these values are read, and nothing else. Tables are sorted by host: of a group whose
+    hosts all come before or after the wanted ones nothing is read.
     """
     places, found, begin = [np.zeros(0, np.int64)], 0, 0
-    for group in _groups(folder):
+    with ThreadPoolExecutor(_READERS) as readers:
+        for count, hits in readers.map(lambda path: _hits(path, wanted), _files(folder)):
+            places.append(begin + hits)
+            begin, found = begin + count, found + len(hits)
+            if found >= rows:
+                readers.shutdown(wait=False, cancel_futures=True)
+                break
+    return take(folder, np.concatenate(places)[:rows], columns)
+
+
+def _hits(path: str, wanted: Mapping[str, Sequence[Any]]) -> tuple[int, np.ndarray]:
+    """How many rows a file has, and which of them have one of the values in each of the columns."""
+    places, begin = [np.zeros(0, np.int64)], 0
+    for group in _groups_of(path):
         sought = {name: pa.array(values, group.types.field(name).type) for name, values in wanted.items()}
         if all(group.may_have(name, values) for name, values in sought.items()):
-            hit, columns = np.ones(group.rows, bool), group.read(list(sought))
+            hit, read = np.ones(group.rows, bool), group.read(list(sought))
             for name, values in sought.items():
-                hit &= pc.is_in(columns[name], value_set=values).to_numpy()
+                hit &= pc.is_in(read[name], value_set=values).to_numpy()
             places.append(begin + np.flatnonzero(hit))
-            found += len(places[-1])
         begin += group.rows
-        if found >= rows:
-            break
-    return take(folder, np.concatenate(places)[:rows])
+    return begin, np.concatenate(places)
 
 
 @dataclass
@@ -262,24 +277,37 @@ class _Group:
 
 def _groups(folder: Path) -> Iterator[_Group]:
     for path in _files(folder):
-        with pq.ParquetFile(path) as file:
-            for number in range(file.num_row_groups):
-                yield _Group(file, number, file.schema_arrow)
+        yield from _groups_of(path)
+
+
+def _groups_of(path: str) -> Iterator[_Group]:
+    with pq.ParquetFile(path) as file:
+        for number in range(file.num_row_groups):
+            yield _Group(file, number, file.schema_arrow)
 
 
 def take(folder: Path, places: np.ndarray, columns: Sequence[str] | None = None) -> pa.Table:
     """The rows at these places, in their order, or some columns; only parts of files that hold one are read."""
     order = np.argsort(places)
-    sought, pieces, begin = places[order], [], 0
-    for path in _files(folder):
-        with pq.ParquetFile(path) as file:
-            pieces.append(file.schema_arrow.empty_table().select(columns or file.schema_arrow.names))
-            for group in range(file.num_row_groups):
-                end = begin + file.metadata.row_group(group).num_rows
-                low, high = np.searchsorted(sought, [begin, end])
-                if low < high:
-                    pieces.append(file.read_row_group(group, columns).take(pa.array(sought[low:high] - begin)))
-                begin = end
+    files = _files(folder)
+    ends = np.cumsum([pq.read_metadata(path).num_rows for path in files])
+    own = np.split(places[order], np.searchsorted(places[order], ends))  # behind the last file is nothing
+    with ThreadPoolExecutor(_READERS) as readers:
+        begins = [0, *ends.tolist()]
+        pieces = list(readers.map(lambda path, begin, at: _rows_at(path, at - begin, columns), files, begins, own))
     back = np.empty(len(order), np.int64)
     back[order] = np.arange(len(order))
     return pa.concat_tables(pieces).take(pa.array(back))
+
+
+def _rows_at(path: str, places: np.ndarray, columns: Sequence[str] | None) -> pa.Table:
+    """Rows of one file, at places that rise."""
+    with pq.ParquetFile(path) as file:
+        pieces, begin = [file.schema_arrow.empty_table().select(columns or file.schema_arrow.names)], 0
+        for group in range(file.num_row_groups if len(places) else 0):
+            end = begin + file.metadata.row_group(group).num_rows
+            low, high = np.searchsorted(places, [begin, end])
+            if low < high:
+                pieces.append(file.read_row_group(group, columns).take(pa.array(places[low:high] - begin)))
+            begin = end
+        return pa.concat_tables(pieces)

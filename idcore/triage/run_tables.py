@@ -70,13 +70,19 @@ def first(run: Run, name: str, by: str) -> pd.DataFrame:
     return largest.first(run.path / name, by, FIRST_ROWS).to_pandas()
 
 
-def where(run: Run, name: str, wanted: Mapping[str, Sequence[Any]], most: int = MOST_ROWS) -> pd.DataFrame:
-    """The rows whose columns hold one of these values; empty where the scan has no such table."""
+def where(
+    run: Run,
+    name: str,
+    wanted: Mapping[str, Sequence[Any]],
+    most: int = MOST_ROWS,
+    columns: Sequence[str] | None = None,
+) -> pd.DataFrame:
+    """The rows whose columns hold one of these values, or some of their columns; empty where there is no such table."""
     import pandas as pd
 
     from idcore.triage import largest
 
-    return largest.where(run.path / name, wanted, most).to_pandas() if run.has(name) else pd.DataFrame()
+    return largest.where(run.path / name, wanted, most, columns).to_pandas() if run.has(name) else pd.DataFrame()
 
 
 def totals(run: Run) -> Totals:

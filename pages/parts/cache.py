@@ -64,14 +64,14 @@ def first(run: Run, by: str) -> pd.DataFrame:
 
 
 @st.cache_data(max_entries=256, show_spinner=False, hash_funcs=_RUN)
-def _where(run: Run, name: str, wanted: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
-    return run_tables.where(run, name, wanted)
+def _where(run: Run, name: str, wanted: Mapping[str, Sequence[Any]], only: Sequence[str] | None = None) -> pd.DataFrame:
+    return run_tables.where(run, name, wanted, columns=only)
 
 
-def where(run: Run, name: str, **wanted: Sequence[Any]) -> pd.DataFrame:
-    """The rows of a table whose columns hold one of these values."""
+def where(run: Run, name: str, only: Sequence[str] | None = None, **wanted: Sequence[Any]) -> pd.DataFrame:
+    """The rows of a table whose columns hold one of these values; `only`: columns of which at least these are there."""
     if is_cut(run, name):
-        return _where(run, name, {column: tuple(some) for column, some in wanted.items()})
+        return _where(run, name, {column: tuple(some) for column, some in wanted.items()}, only)
     found = frame(run, name)
     for column, values in wanted.items():
         found = found[found[column].isin(values)]

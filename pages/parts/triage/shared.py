@@ -51,7 +51,7 @@ def beyond(run: Run, hosts: pd.DataFrame, measure: str) -> tuple[int, int]:
 
 def host_marks(run: Run, hosts: pd.DataFrame, words: Words) -> dict[str, list[str]]:
     """What is odd about these hosts, in words."""
-    odd = address_flags.of_hosts(cache.where(run, "processes", host=hosts["host"].tolist()))
+    odd = address_flags.of_hosts(cache.where(run, "processes", address_flags.NEEDED, host=hosts["host"].tolist()))
     return {host: [words(f"mark.{code}") for code in codes] for host, codes in odd.items()}
 
 
