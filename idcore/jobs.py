@@ -145,9 +145,10 @@ def admit(root: Path, begun: Collection[str], owned: Collection[str], more: int)
         raise limits.met("scans_of_one", len(here))
     if "idcore.spark.turns" in sys.modules and limits.exceeds("queue", (queued := waiting()) + 1):
         raise limits.met("queue", queued)
-    for path in [path for path in _expected if not _is_at_work(Run(path))]:
-        _expected.pop(path, None)
-    room.refuse_too_much(root, more, {*begun, *owned}, {path.name: size for path, size in _expected.items()})
+    for path in list(_expected):
+        if not _is_at_work(Run(path)):
+            _expected.pop(path, None)
+    room.refuse_too_much(root, more, {*begun, *owned}, {path.name: size for path, size in dict(_expected).items()})
 
 
 def admitted(create: Callable[[], Run], ask: Callable[[int], None], copied: int, read: int) -> Run:

@@ -101,7 +101,7 @@ def admit(more: int = 0) -> None:
     """CoreError where this visitor, or the server, has no room for one more run of so many bytes."""
     who = session.who()
     owned = {row["name"] for row in cache.all_runs() if row.get("owner") == who}
-    jobs.admit(runs_root(), _begun.get(who, set()), owned, more)
+    jobs.admit(runs_root(), frozenset(_begun.get(who, ())), owned, more)  # another tab may begin one meanwhile
 
 
 def create(title: str, options: dict[str, Any], read: int, copied: int = 0, **facts: Any) -> Run:

@@ -103,8 +103,10 @@ def test_several_files_are_one_run(tab: Visit, tmp_path: Path) -> None:
     files = [tmp_path / f"app-{number}.log" for number in range(3)]
     for number, file in enumerate(files):
         file.write_text(log(60, first=65_500 + number * 20), encoding="utf-8")
+    empty = tmp_path / "readme.log"
+    empty.write_text("no message here\n", encoding="utf-8")
     tab.go("/decode")
-    tab.page.locator('[data-testid="stFileUploader"] input[type="file"]').set_input_files(files)
+    tab.page.locator('[data-testid="stFileUploader"] input[type="file"]').set_input_files([*files, empty])
     expect(tab.page.get_by_text("app-2.log").first).to_be_visible()
     tab.settle()
     tab.page.get_by_role("button", name="Decode", exact=True).click()
@@ -112,6 +114,7 @@ def test_several_files_are_one_run(tab: Visit, tmp_path: Path) -> None:
     main = tab.page.locator('[data-testid="stMain"]')
     expect(main).to_contain_text("10.42.0.1")
     expect(main).to_contain_text("app-0.log")
+    expect(main).to_contain_text("1 of 4 files has no ID: readme.log.")
 
 
 def test_a_chart_page_shows_the_latest_run(tab: Visit, example: str) -> None:
