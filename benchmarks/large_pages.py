@@ -30,20 +30,9 @@ def scanned(text: Path, root: Path) -> str:
 
     run = Runs(root).create(text.name, "console", {"zone": "+08:00", "zone_source": "given"})
     with tempfile.TemporaryDirectory(dir=root) as folder:
-        command = [
-            sys.executable,
-            "-m",
-            "idcore",
-            "scan",
-            str(text),
-            "--zone",
-            "+08:00",
-            "--out",
-            folder,
-            "--overwrite",
-        ]
+        scan = [sys.executable, "-m", "idcore", "scan", str(text), "--zone", "+08:00"]
         begun = time.perf_counter()
-        subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
+        subprocess.run([*scan, "--out", folder, "--overwrite"], cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
         print(f"{text.name}: scanned in {time.perf_counter() - begun:.1f} s, the whole process", file=sys.stderr)
         for made in Path(folder).iterdir():
             shutil.move(made, run.path / made.name)
