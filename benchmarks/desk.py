@@ -1,12 +1,14 @@
 """A whole desk at once: 30 people paste, two of them also upload 50 MB, one scans 1 GB; what each of them waits for.
 
 python -m benchmarks.desk                       one round: some five minutes
-python -m benchmarks.desk --minutes 60          rounds for an hour: what memory and disk do
+python -m benchmarks.desk --minutes 60 --delete rounds for an hour: what memory and disk do
 python -m benchmarks.desk --minutes 4 --kept 300M   what is kept has a limit: how many scans are refused
 
 Everybody is a web socket that says what a browser says. Each has hosts of its own, so an answer with the hosts of
 another is found at once: then the command fails. Somebody else opens a light page again and again meanwhile. Memory is
-that of the server, of the JVM and of all processes; it is compared with what one visitor left behind.
+that of the server, of the JVM and of all processes; it is compared with what one visitor left behind. The disk is the
+folder of the scans, and a temporary folder that nobody else uses. With --delete somebody selects and deletes all scans
+on the page Scans after each round, so that an hour shows whether anything else stays.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,7 +43,7 @@ from .tabs import FORGOTTEN, LINES, MIB, SCANNED, TIDIED, Tab, stream, together
 WORDS = catalogue.words("en")
 PEOPLE, UPLOADING, SCANNING = 30, 2, 1
 UPLOAD = 50_000_000  # bytes
-LIGHT = "anatomy"
+LIGHT, SCANS = "anatomy", "runs"
 REFUSED = WORDS("error.limit_kept").partition("{held}")[2].partition("{most}")[0]  # what every such sentence has
 OWN = re.compile(rb"\b10\.(1\d\d)\.0\.\d")  # a host of a visitor's text, as a table shows it
 PERSON = 100  # the second byte of the hosts of the first visitor
@@ -59,6 +61,7 @@ class Person(Tab):
     scanned: bool = False
     refused: bool = False
     strangers: set[int] = field(default_factory=set)
+    boxes: list[str] = field(default_factory=list)
 
     def lines(self, count: int) -> str:
         """Log lines of this visitor's own hosts; those of another round are others, or their scan would be the same."""
@@ -78,6 +81,8 @@ class Person(Tab):
             self.offered = message.file_urls_response.file_urls[0]
         elif kind == "delta" and message.delta.new_element.HasField("markdown"):
             self.scanned = self.scanned or "is scanned" in message.delta.new_element.markdown.body
+        elif kind == "delta" and message.delta.new_element.HasField("checkbox"):
+            self.boxes.append(message.delta.new_element.checkbox.id)
         elif kind == "delta" and message.delta.new_element.HasField("alert"):
             alert = message.delta.new_element.alert
             self.refused = self.refused or REFUSED in alert.body
@@ -103,15 +108,28 @@ class Person(Tab):
 
     def scan(self, path: Path) -> float:
         """Scans a file of the server; gives the seconds from the click until it says that it is scanned."""
-        self.states = [WidgetState(id=self.widgets[WORDS("runs.folder")], string_value=str(path))]
-        self.idle, begun = False, time.perf_counter()
-        self.run(self.folder_button)
-        self.until(lambda: self.idle)
+        begun = time.perf_counter()
+        self.click(self.folder_button, WidgetState(id=self.widgets[WORDS("runs.folder")], string_value=str(path)))
         for offer in ("runs.scan_now", "runs.scan_again"):  # a large file, and one that was scanned before
             if WORDS(offer) in self.widgets:
                 self.run(self.widgets[WORDS(offer)])
         self.until(lambda: self.scanned or self.refused)
         return time.perf_counter() - begun
+
+    def delete_all(self) -> None:
+        """Selects all scans on the page Scans and deletes them."""
+        self.open()
+        first = next(box for box in self.boxes if "pick-" in box)
+        self.click("", WidgetState(id=first, bool_value=True))
+        whole = WORDS("runs.select_all").partition("{")[0]
+        self.click(next(widget for label, widget in self.widgets.items() if label.startswith(whole)))
+        self.click(next(widget for widget in self.widgets.values() if widget.endswith("delete-picked")))
+
+    def click(self, button: str, *states: WidgetState) -> None:
+        """A click, until the page has followed."""
+        self.states, self.idle = list(states), False
+        self.run(button)
+        self.until(lambda: self.idle)
 
     @property
     def folder_button(self) -> str:
@@ -197,7 +215,7 @@ def one_round(url: str, people: int, big: Path, watched: Callable[[], None], num
 
     with ExitStack() as stack:
         everybody = [
-            Person(stack.enter_context(stream(url)), page="decode" if number < people + UPLOADING else "runs")
+            Person(stack.enter_context(stream(url)), page="decode" if number < people + UPLOADING else SCANS)
             for number in range(people + UPLOADING + SCANNING)
         ]
         for place, person in enumerate(everybody):
@@ -233,21 +251,24 @@ def head(before: tuple[int, int]) -> None:
         "light page, median, 99 % and slowest s",
         "server, most and after, MiB",
         "processes after, MiB",
-        "scans, MiB",
+        "scans on disk, most and after, MiB",
+        "temporary files after, MiB",
         "refused",
     )
     print(f"| {' | '.join(columns)} |")
-    print("|---|---|---|---|---|---|---|---|---|", flush=True)
+    print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
 
 
-def row(number: int, took: Round, most: int, after: tuple[int, int], kept: int, before: int) -> None:
-    """One round of it; sizes are bytes."""
+def row(
+    number: int, took: Round, most: int, after: tuple[int, int], kept: int, left: Sequence[int], before: int
+) -> None:
+    """One round of it; sizes are bytes: `left` of scans and of temporary files."""
     light = sorted(took.light)
     print(
         f"| {number} | {statistics.median(took.tables):.2f}, {max(took.tables):.2f} | {max(took.uploads):.1f} "
         f"| {max(took.scans):.1f} | {statistics.median(light):.2f}, {light[int(len(light) * 0.99)]:.2f}, "
         f"{light[-1]:.2f} ({len(light)}) | {most // MIB}, {after[0] // MIB} ({after[0] / before - 1:+.0%}) "
-        f"| {after[1] // MIB} | {kept // MIB} | {took.refused} |",
+        f"| {after[1] // MIB} | {kept // MIB}, {left[0] / MIB:.1f} | {left[1] / MIB:.1f} | {took.refused} |",
         flush=True,
     )
 
@@ -257,12 +278,16 @@ def main() -> None:
     parser.add_argument("--people", type=int, default=PEOPLE)
     parser.add_argument("--minutes", type=float, default=0, help="rounds begin until so many minutes have passed")
     parser.add_argument("--kept", default="off", help="what all scans may take, as IDCORE_KEPT has it: 300M")
+    parser.add_argument("--delete", action="store_true", help="after each round somebody deletes all scans")
     parser.add_argument("--lines", type=int, default=3_500_000, help="of the large log; 3,500,000 are 1 GB")
     asked = parser.parse_args()
     big = cached_log(asked.lines)
     with (
         tempfile.TemporaryDirectory() as folder,
-        console(Path(folder), IDCORE_ALLOWED_PATHS=str(big.parent), IDCORE_KEPT=asked.kept) as server,
+        tempfile.TemporaryDirectory() as short_lived,
+        console(
+            Path(folder), IDCORE_ALLOWED_PATHS=str(big.parent), IDCORE_KEPT=asked.kept, TMPDIR=short_lived
+        ) as server,
     ):
         most = 0
 
@@ -278,8 +303,20 @@ def main() -> None:
         while not number or time.monotonic() < end:
             most, number = 0, number + 1
             took = one_round(server.url, asked.people, big, watched, number)
+            kept = on_disk(server.runs)
+            if asked.delete:
+                with stream(server.url) as socket:
+                    Person(socket, page=SCANS).delete_all()
             time.sleep(FORGOTTEN + TIDIED)
-            row(number, took, most, sizes(server), on_disk(server.runs), before[0])
+            row(
+                number,
+                took,
+                most,
+                sizes(server),
+                kept,
+                [on_disk(Path(one)) for one in (server.runs, short_lived)],
+                before[0],
+            )
 
 
 if __name__ == "__main__":
