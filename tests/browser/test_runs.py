@@ -76,6 +76,23 @@ def scan_folder(tab: Visit, folder: Path) -> None:
     tab.page.locator(".st-key-scan-folder button").click()
 
 
+def cancels(tab: Visit, folder: Path) -> None:
+    """A large file: how long it may take is said first; Cancel says at once that it is heard, and the scan ends."""
+    folder.mkdir()
+    with (folder / "large.log").open("wb") as file:
+        file.truncate(6_000_000_000)  # nothing of it is on the disk
+    scan_folder(tab, folder)
+    offer = tab.page.locator(".st-key-runs-offer")
+    expect(offer).to_contain_text("1 file with 5.6 GiB")
+    expect(offer).to_contain_text("Estimated time: about 12 s at 477 MiB/s")
+    offer.get_by_role("button", name="Start the scan").click()
+    main(tab).get_by_role("button", name="Cancel", exact=True).first.click()
+    expect(main(tab).get_by_role("button", name="Cancelling…").first).to_be_disabled()
+    expect(main(tab)).to_contain_text("The scan was cancelled.")
+    tab.settle()
+    (folder / "large.log").unlink()
+
+
 def names_and_pins(tab: Visit) -> None:
     """The first row gets a name and is pinned; a reload shows both."""
     row = tab.page.locator('[class*="st-key-run-2"]').first
@@ -132,6 +149,7 @@ def test_a_reader_scans_names_compares_and_leaves_nothing_behind(
         expect(main(tab)).to_contain_text("so there is nothing to scan")
         tab.settle()
         names_and_pins(tab)
+        cancels(tab, logs / "large")
         compares(tab)
         tab.go("/decode")
         expect(main(tab)).to_contain_text("everybody who opens this console can see it")
@@ -147,4 +165,4 @@ def test_a_reader_scans_names_compares_and_leaves_nothing_behind(
     assert "Traceback" not in running.said()
     stop(running.process)
     assert not unkept(running.runs), "with the server goes what was not to be kept"
-    assert len([path for path in running.runs.iterdir() if (path / "run.json").exists()]) == before + 3
+    assert len([path for path in running.runs.iterdir() if (path / "run.json").exists()]) == before + 4

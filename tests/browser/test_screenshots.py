@@ -25,6 +25,9 @@ from idcore.spark.job import ScanOptions
 from idcore.store import Stored, StoreFolder
 from tests.browser.harness import NARROW, ROOT, WIDE, Console, Visit, console, visit
 from tests.browser.samples import UNIQ
+from tests.browser.test_frame import box
+from tests.browser.test_runs import scan_folder
+from tests.browser.test_time_range import drag
 from tests.journey.test_journey import BASE, MSG_ID
 from tests.journey.test_journey import record as journey_record
 from tests.remoting.fake import Fake
@@ -34,7 +37,7 @@ from tests.remoting.test_traces import request, traces
 
 FOLDER = ROOT / "docs" / "screenshots"
 TALLEST = 1800
-COLOURS = 192
+COLOURS = 160
 CHART = '[data-testid="stPlotlyChart"] .js-plotly-plot'
 Look = tuple[str, str, str]
 LOOKS: list[Look] = [
@@ -296,6 +299,59 @@ def test_picture_of_a_journey(browser: Browser, asked_about: str, look: Look) ->
         expect(tab.page.locator(CHART)).to_be_visible(timeout=30_000)
         tab.settle()
         shoot(tab, named("message", look))
+
+
+ONE: Look = ("en", "light", "wide")
+
+
+def test_picture_of_what_the_keyboard_finds(browser: Browser, warm_console: Console, example: str) -> None:
+    with looked(browser, warm_console.url, ONE, f"/producers?run={example}") as tab:
+        box(tab.page)
+        tab.page.keyboard.type("10.")
+        expect(tab.page.get_by_role("dialog").get_by_role("link").first).to_be_visible()
+        tab.page.wait_for_timeout(1_000)  # its links come one after the other
+        keep(tab.page.screenshot(animations="disabled"), "find-box-en-light-wide")
+
+
+def test_picture_of_a_broker_that_the_legend_hides(browser: Browser, warm_console: Console, example: str) -> None:
+    with looked(browser, warm_console.url, ONE, f"/brokers?run={example}") as tab:
+        growth = tab.page.locator('[class*="st-key-chart-growth"]')
+        growth.locator(".legendtoggle").first.click()
+        expect(growth.locator(".legend .traces").first).to_have_css("opacity", "0.5")
+        shoot(tab, "brokers-hidden-en-light-wide")
+
+
+def test_picture_of_a_time_range_compared(browser: Browser, warm_console: Console, compared: str) -> None:
+    with looked(browser, warm_console.url, ONE, f"/compare?{compared}") as tab:
+        plot = tab.page.locator('[class*="st-key-chart-timeline"] .nsewdrag')
+        expect(plot).to_be_visible(timeout=30_000)
+        tab.settle()
+        drag(tab, plot, 0.2, 0.6)
+        expect(tab.page.get_by_role("button", name="Reset")).to_be_visible()
+        shoot(tab, "compare-range-en-light-wide")
+
+
+def test_pictures_of_a_large_file_and_of_its_cancelled_scan(browser: Browser) -> None:
+    logs = STORE / "logs"
+    logs.mkdir(parents=True)
+    try:
+        with (logs / "broker.log").open("wb") as file:
+            file.truncate(6_000_000_000)
+        with (
+            console(STORE, IDCORE_ALLOWED_PATHS=str(logs)) as running,
+            looked(browser, running.url, ONE, "/runs?") as tab,
+        ):
+            scan_folder(tab, logs)
+            tab.page.get_by_role("button", name="Start the scan").hover()
+            keep(tab.page.screenshot(animations="disabled"), "runs-estimate-en-light-wide")
+            tab.page.get_by_role("button", name="Start the scan").click()
+            expect(tab.page.get_by_text("s left").first).to_be_visible(timeout=60_000)  # Spark has started
+            tab.page.get_by_role("button", name="Cancel", exact=True).first.click()
+            expect(tab.page.get_by_role("button", name="Cancelling…").first).to_be_disabled()
+            keep(tab.page.screenshot(animations="disabled"), "runs-cancelling-en-light-wide")
+            expect(tab.page.get_by_text("The scan was cancelled.").first).to_be_visible(timeout=60_000)
+    finally:
+        shutil.rmtree(STORE)
 
 
 @pytest.mark.parametrize("page", EMPTY)
