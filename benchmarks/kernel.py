@@ -30,7 +30,6 @@ from idcore.sources.inputs import list_files, split_files, walk
 
 MONTHS = month_rows(datetime(2026, 11, 20, 12, tzinfo=UTC), UTC)
 SPLIT = 256 << 20
-FIND = facts.find.find
 
 
 def all_stages(path: Path) -> list[facts.Fact]:
@@ -58,12 +57,6 @@ def finder(**changed: Any) -> Iterator[None]:
     finally:
         for name, value in before.items():
             setattr(places[name], name, value)
-
-
-def tokens_only(*arguments: Any) -> Any:
-    """Instead of find. COUNT is no name to change for a while: a kernel that is compiled then keeps it, on disk too."""
-    buf, origin, start, stop, _, rules, found = arguments
-    return FIND(buf, origin, start, stop, facts.find.TOKEN, rules, found)
 
 
 def no_lines(*arguments: Any) -> None:
@@ -113,7 +106,6 @@ def main() -> None:
 
     measured: dict[str, Callable[[], float]] = {
         "reading alone": timed(reading),
-        "finding only": timed(all_stages, find=tokens_only, pair_lines=no_lines),
         "kernel, IDs, all stages": timed(all_stages, pair_lines=no_lines),
         "kernel, IDs and lines": timed(all_stages, keep="kernel"),
         "plain-loop twin, IDs and lines": timed(all_stages, keep="plain", find=plain_kernel.find),

@@ -11,7 +11,7 @@ import numba
 import numpy as np
 
 from idcore.scan.kernels import find as kernel
-from idcore.scan.kernels.find import BEGIN, COUNT, END, END_ID, FIRST_ID, HAS_BO, LINE_ENDED, LOWER_CASE, TAIL, TOKEN
+from idcore.scan.kernels.find import BEGIN, COUNT, END, END_ID, FIRST_ID, HAS_BO, LINE_ENDED, LOWER_CASE, TAIL
 from idcore.scan.kernels.find import LINE_FIRST, LINE_OPEN, LINE_START, STATE_IDS, STATE_KEYS, STATE_LINES
 from idcore.scan.kernels.find import TABLE_SLOT, VERSION
 from idcore.scan.kernels.vector import borrowed
@@ -144,7 +144,7 @@ def find(buf, origin, start, stop, what, rules, found):
         if reason >= 0:
             if what != TAIL:
                 refuse(reason, buf, place, size, origin, found.refused, found.samples)
-        elif what != TOKEN:
+        else:
             row, keys = row_of(k0, k1, k2, table, found.keys, keys)
             if what == COUNT:
                 count_id(row, value, table)

@@ -79,8 +79,8 @@ STATE_LINES, STATE_RANGES, STATE_PAIRED, STATE_LOOSE, STATE_VOTES = range(5, 10)
 STATE_SIZE = 10
 KEY_COLUMNS, TABLE_COLUMNS = 3, 8
 TABLE_SLOT, TABLE_IDS, TABLE_LAST, TABLE_UNSORTED = range(KEY_COLUMNS, 7)
-# What a call does: find only (timing), count ids, read on for a line that began earlier, write down where each id is.
-TOKEN, COUNT, TAIL, PLACE = range(4)
+# What a call does: count ids, read on for a line that began earlier, write down where each id is.
+COUNT, TAIL, PLACE = range(3)
 
 _LABELS = [label.encode() for label in rules.VOUCHING_LABELS]
 LABELS = np.zeros((len(_LABELS), 16), np.uint8)
@@ -473,7 +473,7 @@ def find(buf, origin, start, stop, what, rules, found):
             if reason >= 0:
                 if what != TAIL:
                     refuse(reason, buf, place, size, origin, found.refused, found.samples)
-            elif what != TOKEN:
+            else:
                 row, keys = row_of(k0, k1, k2, table, found.keys, keys)
                 if what == COUNT:
                     count_id(row, value, table)
