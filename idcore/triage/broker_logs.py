@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Any, NamedTuple
@@ -146,6 +146,12 @@ def in_range(log: growth.Log, shown: TimeRange) -> growth.Log | None:
     """The part of a log in a time range; None where it has no point there."""
     begin, end = (None if moment is None else moment.timestamp() * 1000 for moment in (shown.begin, shown.end))
     return growth.within(log, begin, end)
+
+
+def rows_in_range(rows: pd.DataFrame, addresses: Iterable[str], shown: TimeRange) -> pd.DataFrame:
+    """The rows of some brokers' growth in a time range. Rows of an older scan have no instants but their minute."""
+    first, last = (rows[name] if name in rows else rows["minute"] for name in INSTANTS)
+    return rows[rows["address"].isin(list(addresses)) & shown.overlaps(first, last)]
 
 
 class Piece(NamedTuple):

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -16,6 +17,7 @@ from idcore.runs import Run, write_tables
 from tests.browser.harness import Console, Visit, visit
 from tests.browser.samples import OFFSET
 from tests.pages.conftest import RUN, make_run
+from tests.pages.test_little import two_ids_in
 from tests.store.unpacked import ARCHIVE
 
 pytestmark = pytest.mark.browser
@@ -120,6 +122,36 @@ def test_the_keyboard_chooses_a_time_range_and_follows_a_bar_and_what_a_scan_lac
     page.keyboard.press("Enter")
     expect(page).to_have_title(re.compile("^Lines · "))
     tab.settle()
+
+
+def test_a_rate_has_a_unit_growth_takes_a_range_a_kind_counts_its_rows_and_two_ids_are_a_sentence(
+    tab: Visit, served: Console
+) -> None:
+    page, main = tab.page, tab.page.locator('[data-testid="stMain"]')
+    tab.go(f"/brokers?run={RUN}&lang=en&zone=Asia/Shanghai&from=2026-11-20T01:55:00Z&to=2026-11-20T02:00:00Z")
+    rates = page.get_by_role("region", name="Brokers").locator("tbody td", has_text="/s").all_inner_texts()
+    assert len(rates) == 3 and all(re.fullmatch(r"\d[\d.]* [KM]iB/s", rate) for rate in rates), rates
+    growth = page.locator('[class*="st-key-chart-growth"] .js-plotly-plot')
+    ends = growth.evaluate("chart => chart._fullLayout.xaxis.range.map(String)")
+    assert [end[11:16] for end in ends] == ["09:55", "10:00"]
+    with page.expect_download() as taken:
+        page.get_by_role("button", name="Data as CSV").last.click()
+    rows = Path(taken.value.path()).read_text(encoding="utf-8-sig").splitlines()
+    assert {row.split(",")[1][11:16] for row in rows[1:]} == {f"01:{minute}" for minute in range(55, 60)}
+    assert "'" not in "".join(rows) and len(rows) == 1 + 5 * 3
+    tab.settle()
+    tab.go(f"/findings?run={RUN}&lang=en&zone=UTC")
+    page.locator(".st-key-kind input").click()
+    page.get_by_role("option", name="IDs missing from this input (4)").click()
+    expect(page).to_have_url(re.compile("kind=missing_ids"))
+    tab.settle()
+    expect(page.locator(".st-key-finding-filters")).to_contain_text("All 4")
+    expect(main.locator(".mq-table tbody tr")).to_have_count(4)
+    small = two_ids_in(served.runs, "20261120-015500-a1b2c4")
+    for address in ("producers", "counters"):
+        tab.go(f"/{address}?run={small}&lang=en")
+        expect(main).to_contain_text("2 IDs of 10.42.3.17: too few for a chart.")
+        expect(page.locator('.js-plotly-plot:not([class*="timeline"] *)')).to_have_count(0)
 
 
 def tab_to(page: Page, wanted: Locator, most: int = 40) -> None:

@@ -43,17 +43,21 @@ def test_a_name_that_the_scan_has_is_not_called_unknown(open_page: Open, run: st
     assert not [info.value for info in open_page("counters", run=run).info if "no process" in info.value]
 
 
-@pytest.fixture
-def two_ids(tmp_path: Path) -> str:
+def two_ids_in(runs: Path, name: str = RUN) -> str:
     """A scan of two ids of one process, and of one broker."""
-    folder = make_run(tmp_path / "runs")
+    folder = make_run(runs, name)
     made = example_run.tables()
-    for name in ("hosts", "processes", "brokers"):
-        made[name] = made[name].head(1).assign(ids=2, distinct=2)
+    for table in ("hosts", "processes", "brokers"):
+        made[table] = made[table].head(1).assign(ids=2, distinct=2)
     made["counters"] = made["counters"].head(2)
     made["activity"] = made["activity"].head(1).assign(ids=2)
     example_run.write(folder, made)
-    return RUN
+    return name
+
+
+@pytest.fixture
+def two_ids(tmp_path: Path) -> str:
+    return two_ids_in(tmp_path / "runs")
 
 
 def test_two_ids_are_a_sentence_and_not_a_chart_that_looks_empty(open_page: Open, two_ids: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -38,8 +39,8 @@ def growth_chart(
     if drawn := dict(list(fast.items())[: charts.MOST_ROWS]):
         figure, _ = charts.growth(drawn, colours, shown, within)
         alt = words("brokers.alt_growth", brokers=words.count("broker", len(drawn)))
-        brush = time_range.brush(within, shown.zone)
-        state = chart(figure, alt, lambda: rows, "growth", select=True, brush=brush)
+        data = partial(broker_logs.rows_in_range, rows, fast, within)
+        state = chart(figure, alt, data, "growth", select=True, brush=time_range.brush(within, shown.zone))
         if marked := line_filter.last_clicked(state):
             run_lines.clicked(run, shown, marked, "growth")
         cut = words("brokers.rows_cut", n=len(drawn), all=words.count("broker", len(fast)))
