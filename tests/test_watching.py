@@ -134,9 +134,10 @@ def test_an_audit_log_that_cannot_be_written_is_a_reason_of_health(
 def test_a_scan_is_begun_and_ended_in_the_audit_log_and_counted_without_names(
     log: Path, counts: dict[Any, float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def scan(paths: list[str], *_: Any) -> None:
+    def scan(paths: list[str], *_: Any) -> dict[str, int]:
         if "bad" in paths[0]:
             raise CoreError("unreadable", {"path": paths[0], "why": "secret of a customer"})
+        return {"bytes": 64, "ids": 2}  # it ended before anybody looked how far it is
 
     monkeypatch.setattr(background, "scan", scan)
     runs = Runs(tmp_path / "runs")
@@ -145,6 +146,7 @@ def test_a_scan_is_begun_and_ended_in_the_audit_log_and_counted_without_names(
         run = runs.create(path)
         Job(run, [path], ScanOptions(), None, ANN).wait(30)
         names.append(run.name)
+    assert (lines(log)[1]["bytes"], lines(log)[1]["ids"]) == (64, 2)
     assert [(line["what"], line["run"], line.get("outcome"), line.get("error")) for line in lines(log)] == [
         ("scan_begun", names[0], None, None),
         ("scan_ended", names[0], "done", None),

@@ -56,7 +56,7 @@ class Job:
             with logs.of_run(self.run.name), turns.of(paths, options.store).turn(self._stop, self._take_place):
                 self._progress = replace(self._progress, place=0)
                 TURNS.after_tables(TABLES_FIRST)
-                scan(paths, self.run.path, options, self._take, self._stop, names)
+                made = scan(paths, self.run.path, options, self._take, self._stop, names)
         except Cancelled:
             self._end("cancelled")
         except Exception as error:
@@ -64,7 +64,8 @@ class Job:
                 LOG.error("a scan failed", exc_info=error, extra={"run": self.run.name})
             self._end("failed", problem_of(error))
         else:
-            self._progress = replace(self._progress, bytes_done=self._progress.bytes_total, seconds_left=0.0)
+            size, ids = made["bytes"], made["ids"]  # a short scan ends before a look at how far it is
+            self._progress = replace(self._progress, bytes_done=size, bytes_total=size, ids=ids, seconds_left=0.0)
             self._end("done")
             if self._progress.bytes_total >= turns.LARGE:  # of less they are found when they are asked for
                 locating(self.run)

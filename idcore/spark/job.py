@@ -216,20 +216,29 @@ def scan(
             files = [replace(file, name=names.get(file.path, "")) for file in files]
         check(stop)
         # Writing and judging leave half of the machine idle, counting and the pass over files leave all of the driver.
-        with ExitStack() as opened, ThreadPoolExecutor(1) as writer, ThreadPoolExecutor(1) as aside:
+        with (
+            ExitStack() as opened,
+            ThreadPoolExecutor(1) as writer,
+            ThreadPoolExecutor(1) as aside,
+            ExitStack() as ended,
+        ):
+            begun = threading.Event()
+            ended.callback(begun.set)  # what waits for it ends, whatever happens here
             groups = aside.submit(_groups, options, opened) if wants_fates(options) else None
             made = compute(files, options, reporter, stop, str(folder.large), groups is not None)
             tables, written, counted = dict(made.tables), made.written, dict[str, Any]()
             writing = time.monotonic()
             others = {name: table for name, table in tables.items() if name != "findings"}
             on_disk = [writer.submit(folder.write, others, lambda: check(stop))]
+            aside.submit(begun.wait)  # to prepare the pass for groups and to judge would take turns in Python
             judged = aside.submit(judge, tables, written, options, files, stop)
             if groups is not None:
-                more = _fates(made, files, options, reporter, stop, folder.large, groups.result())
+                more = _fates(made, files, options, reporter, stop, folder.large, groups.result(), begun)
                 on_disk.append(writer.submit(folder.write, more.tables, lambda: check(stop)))
                 tables |= more.tables
                 written |= more.written
                 counted = more.counted
+            begun.set()
             reporter(replace(reporter.last, phase="writing", seconds_left=None))
             seen, of_ids = judged.result()  # of the dictionary, which has the tables of groups by now
             found = line_locations.place(findings.of_groups(seen, of_ids), files)
@@ -281,16 +290,19 @@ def _fates(
     stop: threading.Event,
     folder: Path,
     groups: _Groups,
+    begun: threading.Event,
 ) -> fates.Made:
-    """What became of every message of a store in each group; for the summary also of which time the folder is."""
+    """What became of every message of a store in each group; for the summary also of which time the folder is.
+
+    `begun` is set once the log is read.
+    """
     spark = _session(options, stop)
     split_size = even(sum(file.size for file in files), options.split_size, _cores(spark))
     partitions = _partitions(split_files(files, split_size), split_size, _cores(spark))
     reporter(replace(reporter.last, phase="judging", seconds_left=None))
     try:
-        found = fates.tables(
-            Passes(spark, partitions, reporter, stop), groups.evidence, scanned.tables, scanned.copies, folder
-        )
+        passes = Passes(spark, partitions, reporter, stop, begun)
+        found = fates.tables(passes, groups.evidence, scanned.tables, scanned.copies, folder)
         check(stop)
         found.tables["progress"] = group_progress.table(groups.evidence, scanned.tables)
         return found._replace(counted=found.counted | {"evidence": [asdict(each) for each in groups.known]})

@@ -27,8 +27,16 @@ _SCHEMA = pa.schema([("file", pa.int32()), ("start", pa.int64()), ("kind", pa.st
 class Passes:
     """One log. Each pass is a job of Spark of its own, which `stop` ends."""
 
-    def __init__(self, spark: Spark, partitions: Partitions, reporter: Reporter, stop: threading.Event) -> None:
+    def __init__(
+        self,
+        spark: Spark,
+        partitions: Partitions,
+        reporter: Reporter,
+        stop: threading.Event,
+        begun: threading.Event | None = None,
+    ) -> None:
         self.spark, self.partitions, self.reporter, self.stop = spark, partitions, reporter, stop
+        self.begun = begun or threading.Event()  # once the first one has, the driver is free for other work
 
     def check(self) -> None:
         """Ends the work that was asked to stop."""
@@ -48,6 +56,7 @@ class Passes:
                 hand = Hand(meter, number, splits) if meter is not None else None
                 return _given(work(splits), splits, hand)
 
+            self.begun.set()
             found = collected(self.spark, len(chosen), walk, _SCHEMA)
             self.reporter(watch.progress())
         self.check()

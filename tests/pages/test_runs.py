@@ -318,10 +318,13 @@ def test_a_job_that_is_not_wanted_any_more_deletes_its_folder(tmp_path: Path, mo
     for when in ("at work", "done"):
         run = Runs(tmp_path).create("a", kept=False)
 
-        def work(paths: Any, out: Path, options: Any, report: Any, stop: Any, names: Any, when: str = when) -> None:
+        def work(
+            paths: Any, out: Path, options: Any, report: Any, stop: Any, names: Any, when: str = when
+        ) -> dict[str, int]:
             assert stop.wait(10) or when == "done"
+            return {"bytes": 0, "ids": 0}
 
-        monkeypatch.setattr(background, "scan", work if when == "at work" else lambda *_: None)
+        monkeypatch.setattr(background, "scan", work if when == "at work" else lambda *_: {"bytes": 0, "ids": 0})
         job = background.start(run, [], background.ScanOptions(at=datetime(2026, 1, 1, tzinfo=UTC)))
         if when == "done":
             job.wait(10)

@@ -189,9 +189,10 @@ def test_a_clock_that_is_set_back_during_a_scan_changes_neither_its_state_nor_it
     runs = Runs(tmp_path)
     run = runs.create("before")
 
-    def scan(*_: object) -> None:
+    def scan(*_: object) -> dict[str, int]:
         monkeypatch.setattr(time, "time", lambda: real() - 86_400)
         run.path.touch()
+        return {"bytes": 0, "ids": 0}
 
     monkeypatch.setattr(background, "scan", scan)
     monkeypatch.setenv("IDCORE_AUDIT_LOG", str(tmp_path / "audit"))
