@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from itertools import pairwise
@@ -216,14 +216,7 @@ def scan(
             files = [replace(file, name=names.get(file.path, "")) for file in files]
         check(stop)
         # Writing and judging leave half of the machine idle, counting and the pass over files leave all of the driver.
-        with (
-            ExitStack() as opened,
-            ThreadPoolExecutor(1) as writer,
-            ThreadPoolExecutor(1) as aside,
-            ExitStack() as ended,
-        ):
-            begun = threading.Event()
-            ended.callback(begun.set)  # what waits for it ends, whatever happens here
+        with ExitStack() as opened, ThreadPoolExecutor(1) as writer, ThreadPoolExecutor(1) as aside, _gate() as begun:
             groups = aside.submit(_groups, options, opened) if wants_fates(options) else None
             made = compute(files, options, reporter, stop, str(folder.large), groups is not None)
             tables, written, counted = dict(made.tables), made.written, dict[str, Any]()
@@ -233,7 +226,8 @@ def scan(
             aside.submit(begun.wait)  # to prepare the pass for groups and to judge would take turns in Python
             judged = aside.submit(judge, tables, written, options, files, stop)
             if groups is not None:
-                more = _fates(made, files, options, reporter, stop, folder.large, groups.result(), begun)
+                passes = _passes(files, options, reporter, stop, begun)
+                more = _fates(made, passes, folder.large, groups.result())
                 on_disk.append(writer.submit(folder.write, more.tables, lambda: check(stop)))
                 tables |= more.tables
                 written |= more.written
@@ -261,6 +255,16 @@ def scan(
     return summary
 
 
+@contextmanager
+def _gate() -> Iterator[threading.Event]:
+    """An event that is set at the end of the block at the latest: whatever waits for it goes on."""
+    event = threading.Event()
+    try:
+        yield event
+    finally:
+        event.set()
+
+
 def wants_fates(options: ScanOptions) -> bool:
     """Whether the scan is of a store folder: there are consumer groups."""
     return options.store is not None
@@ -282,33 +286,27 @@ def _groups(options: ScanOptions, opened: ExitStack) -> _Groups:
     return _Groups(evidence, [*known, *evidence.silent_groups()])
 
 
-def _fates(
-    scanned: Computed,
-    files: Sequence[InputFile],
-    options: ScanOptions,
-    reporter: Reporter,
-    stop: threading.Event,
-    folder: Path,
-    groups: _Groups,
-    begun: threading.Event,
-) -> fates.Made:
-    """What became of every message of a store in each group; for the summary also of which time the folder is.
-
-    `begun` is set once the log is read.
-    """
+def _passes(
+    files: Sequence[InputFile], options: ScanOptions, reporter: Reporter, stop: threading.Event, begun: threading.Event
+) -> Passes:
+    """Passes over the log of a store; `begun` is set once the first one reads."""
     spark = _session(options, stop)
     split_size = even(sum(file.size for file in files), options.split_size, _cores(spark))
     partitions = _partitions(split_files(files, split_size), split_size, _cores(spark))
-    reporter(replace(reporter.last, phase="judging", seconds_left=None))
+    return Passes(spark, partitions, reporter, stop, begun)
+
+
+def _fates(scanned: Computed, passes: Passes, folder: Path, groups: _Groups) -> fates.Made:
+    """What became of every message of a store in each group; for the summary also of which time the folder is."""
+    passes.reporter(replace(passes.reporter.last, phase="judging", seconds_left=None))
     try:
-        passes = Passes(spark, partitions, reporter, stop, begun)
         found = fates.tables(passes, groups.evidence, scanned.tables, scanned.copies, folder)
-        check(stop)
+        passes.check()
         found.tables["progress"] = group_progress.table(groups.evidence, scanned.tables)
         return found._replace(counted=found.counted | {"evidence": [asdict(each) for each in groups.known]})
     except Exception as error:
-        check(stop)
-        health.refuse_gone(spark, error)
+        passes.check()
+        health.refuse_gone(passes.spark, error)
         raise
 
 
