@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -401,19 +401,32 @@ class _Assembly:
         lacked = Growing("undelivered", max(0, MOST_HELD - len(listed)), folder)
         tried = Growing("attempts", MOST_HELD, folder)
         self._find_ties(counted.ones)
-        for some in _pieces_of(counted.ones):
-            copies, called = self._copied(some), self._traced(some)
-            judged = self._add_single(some, copies, called)
-            is_open = self._is_open(some.rows, judged)
-            if is_open.any():
-                lacked.add(self._undelivered(some, np.flatnonzero(is_open), judged))
-            tried.add(tries.table(self._situation(some, copies, called, judged)))
+        with ThreadPoolExecutor(1) as aside:  # the rows of a piece are made while the next one is judged
+            going: list[Future[None]] = []
+            for some in _pieces_of(counted.ones):
+                copies, called = self._copied(some), self._traced(some)
+                judged = self._add_single(some, copies, called)
+                for each in going[-1:]:
+                    each.result()
+                going.append(aside.submit(self._add_rows, some, copies, called, judged, (lacked, tried)))
+        for each in going:
+            each.result()
         (first, others), (attempts, more) = lacked.close(), tried.close()
         undelivered = pa.concat_tables([listed, first]).sort_by("commit_log_offset").combine_chunks()
         written = {"undelivered": [*counted.written, *others], "attempts": more}
         rows = len(undelivered) + sum(pq.read_metadata(path).num_rows for path in written["undelivered"])
         made = dict(zip(NAMES, (self._fates(), undelivered, attempts), strict=True))
         return Made(made, {"undelivered": rows, "attempts": tried.rows}, written)
+
+    def _add_rows(
+        self, ones: Rows, copies: _Copies, called: np.ndarray, judged: _Judged, into: tuple[Growing, Growing]
+    ) -> None:
+        """The rows of a piece, into those of `undelivered` and of `attempts`."""
+        lacked, tried = into
+        is_open = self._is_open(ones.rows, judged)
+        if is_open.any():
+            lacked.add(self._undelivered(ones, np.flatnonzero(is_open), judged))
+        tried.add(tries.table(self._situation(ones, copies, called, judged)))
 
     def _find_ties(self, ones: Sequence[Rows]) -> None:
         """Which copies name one of several messages with a key, and which keys a topic has several times."""
