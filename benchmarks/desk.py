@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import http.client
+import os
 import re
 import statistics
 import tempfile
@@ -22,7 +23,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -119,10 +120,13 @@ class Person(Tab):
     def delete_all(self) -> None:
         """Selects all scans on the page Scans and deletes them."""
         self.open()
-        first = next(box for box in self.boxes if "pick-" in box)
+        first = next((box for box in self.boxes if "pick-" in box), None)
+        if first is None:
+            return
         self.click("", WidgetState(id=first, bool_value=True))
         whole = WORDS("runs.select_all").partition("{")[0]
-        self.click(next(widget for label, widget in self.widgets.items() if label.startswith(whole)))
+        for more in [widget for label, widget in self.widgets.items() if label.startswith(whole)]:
+            self.click(more)
         self.click(next(widget for widget in self.widgets.values() if widget.endswith("delete-picked")))
 
     def click(self, button: str, *states: WidgetState) -> None:
@@ -236,8 +240,13 @@ def sizes(server: Console) -> tuple[int, int]:
 
 
 def on_disk(folder: Path) -> int:
-    """Bytes of all files below a folder."""
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    """Bytes of all files below a folder; one that goes meanwhile does not count."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                total += os.stat(os.path.join(place, name)).st_size
+    return total
 
 
 def head(before: tuple[int, int]) -> None:
@@ -308,15 +317,8 @@ def main() -> None:
                 with stream(server.url) as socket:
                     Person(socket, page=SCANS).delete_all()
             time.sleep(FORGOTTEN + TIDIED)
-            row(
-                number,
-                took,
-                most,
-                sizes(server),
-                kept,
-                [on_disk(Path(one)) for one in (server.runs, short_lived)],
-                before[0],
-            )
+            left = [on_disk(folder) for folder in (server.runs, Path(short_lived))]
+            row(number, took, most, sizes(server), kept, left, before[0])
 
 
 if __name__ == "__main__":

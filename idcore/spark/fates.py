@@ -406,9 +406,9 @@ class _Assembly:
             for some in _pieces_of(counted.ones):
                 copies, called = self._copied(some), self._traced(some)
                 judged = self._add_single(some, copies, called)
-                for each in going[-1:]:
+                for each in going:
                     each.result()
-                going.append(aside.submit(self._add_rows, some, copies, called, judged, (lacked, tried)))
+                going = [aside.submit(self._add_rows, some, copies, called, judged, lacked, tried)]
         for each in going:
             each.result()
         (first, others), (attempts, more) = lacked.close(), tried.close()
@@ -419,10 +419,9 @@ class _Assembly:
         return Made(made, {"undelivered": rows, "attempts": tried.rows}, written)
 
     def _add_rows(
-        self, ones: Rows, copies: _Copies, called: np.ndarray, judged: _Judged, into: tuple[Growing, Growing]
+        self, ones: Rows, copies: _Copies, called: np.ndarray, judged: _Judged, lacked: Growing, tried: Growing
     ) -> None:
-        """The rows of a piece, into those of `undelivered` and of `attempts`."""
-        lacked, tried = into
+        """The rows of a piece, to those of `undelivered` and of `attempts`."""
         is_open = self._is_open(ones.rows, judged)
         if is_open.any():
             lacked.add(self._undelivered(ones, np.flatnonzero(is_open), judged))

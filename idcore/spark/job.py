@@ -10,9 +10,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -216,25 +217,24 @@ def scan(
             files = [replace(file, name=names.get(file.path, "")) for file in files]
         check(stop)
         # Writing and judging leave half of the machine idle, counting and the pass over files leave all of the driver.
-        with ExitStack() as opened, ThreadPoolExecutor(1) as writer, ThreadPoolExecutor(1) as aside, _gate() as begun:
+        with ExitStack() as opened, ThreadPoolExecutor(1) as writer, ThreadPoolExecutor(1) as aside:
             groups = aside.submit(_groups, options, opened) if wants_fates(options) else None
             made = compute(files, options, reporter, stop, str(folder.large), groups is not None)
             tables, written, counted = dict(made.tables), made.written, dict[str, Any]()
             writing = time.monotonic()
             others = {name: table for name, table in tables.items() if name != "findings"}
             on_disk = [writer.submit(folder.write, others, lambda: check(stop))]
-            aside.submit(begun.wait)  # to prepare the pass for groups and to judge would take turns in Python
-            judged = aside.submit(judge, tables, written, options, files, stop)
+            # It begins with the pass for groups: to prepare that one and to judge would take turns in Python.
+            judging = cache(lambda: aside.submit(judge, tables, written, options, files, stop))
             if groups is not None:
-                passes = _passes(files, options, reporter, stop, begun)
+                passes = _passes(files, options, reporter, stop, judging)
                 more = _fates(made, passes, folder.large, groups.result())
                 on_disk.append(writer.submit(folder.write, more.tables, lambda: check(stop)))
                 tables |= more.tables
                 written |= more.written
                 counted = more.counted
-            begun.set()
             reporter(replace(reporter.last, phase="writing", seconds_left=None))
-            seen, of_ids = judged.result()  # of the dictionary, which has the tables of groups by now
+            seen, of_ids = judging().result()  # of the dictionary, which has the tables of groups by now
             found = line_locations.place(findings.of_groups(seen, of_ids), files)
             check(stop)
             for each in on_disk:
@@ -253,16 +253,6 @@ def scan(
         check(stop)
         folder.finish(summary)
     return summary
-
-
-@contextmanager
-def _gate() -> Iterator[threading.Event]:
-    """An event that is set at the end of the block at the latest: whatever waits for it goes on."""
-    event = threading.Event()
-    try:
-        yield event
-    finally:
-        event.set()
 
 
 def wants_fates(options: ScanOptions) -> bool:
@@ -287,13 +277,17 @@ def _groups(options: ScanOptions, opened: ExitStack) -> _Groups:
 
 
 def _passes(
-    files: Sequence[InputFile], options: ScanOptions, reporter: Reporter, stop: threading.Event, begun: threading.Event
+    files: Sequence[InputFile],
+    options: ScanOptions,
+    reporter: Reporter,
+    stop: threading.Event,
+    on_begin: Callable[[], object],
 ) -> Passes:
-    """Passes over the log of a store; `begun` is set once the first one reads."""
+    """Passes over the log of a store; `on_begin` is called when each begins to read."""
     spark = _session(options, stop)
     split_size = even(sum(file.size for file in files), options.split_size, _cores(spark))
     partitions = _partitions(split_files(files, split_size), split_size, _cores(spark))
-    return Passes(spark, partitions, reporter, stop, begun)
+    return Passes(spark, partitions, reporter, stop, on_begin)
 
 
 def _fates(scanned: Computed, passes: Passes, folder: Path, groups: _Groups) -> fates.Made:

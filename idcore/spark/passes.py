@@ -33,10 +33,10 @@ class Passes:
         partitions: Partitions,
         reporter: Reporter,
         stop: threading.Event,
-        begun: threading.Event | None = None,
+        on_begin: Callable[[], object] = lambda: None,
     ) -> None:
         self.spark, self.partitions, self.reporter, self.stop = spark, partitions, reporter, stop
-        self.begun = begun or threading.Event()  # once the first one has, the driver is free for other work
+        self.on_begin = on_begin  # the driver is free for other work while a pass reads
 
     def check(self) -> None:
         """Ends the work that was asked to stop."""
@@ -56,7 +56,7 @@ class Passes:
                 hand = Hand(meter, number, splits) if meter is not None else None
                 return _given(work(splits), splits, hand)
 
-            self.begun.set()
+            self.on_begin()
             found = collected(self.spark, len(chosen), walk, _SCHEMA)
             self.reporter(watch.progress())
         self.check()

@@ -149,9 +149,9 @@ def in_range(log: growth.Log, shown: TimeRange) -> growth.Log | None:
 
 
 def rows_in_range(rows: pd.DataFrame, addresses: Iterable[str], shown: TimeRange) -> pd.DataFrame:
-    """The rows of some brokers' growth in a time range. Rows of an older scan have no instants but their minute."""
-    first, last = (rows[name] if name in rows else rows["minute"] for name in INSTANTS)
-    return rows[rows["address"].isin(list(addresses)) & shown.overlaps(first, last)]
+    """The points of some brokers' growth in a time range. An older scan has no instants but the minute."""
+    moments = rows[INSTANTS[0]] if INSTANTS[0] in rows else rows["minute"]
+    return rows[rows["address"].isin(list(addresses)) & shown.contains(moments)]
 
 
 class Piece(NamedTuple):

@@ -332,11 +332,13 @@ def test_picture_of_a_time_range_compared(browser: Browser, warm_console: Consol
 
 
 def test_pictures_of_a_large_file_and_of_its_cancelled_scan(browser: Browser) -> None:
+    if STORE.exists():
+        pytest.fail(f"{STORE} is in the way")
     logs = STORE / "logs"
-    logs.mkdir(parents=True)
     try:
+        logs.mkdir(parents=True)
         with (logs / "broker.log").open("wb") as file:
-            file.truncate(6_000_000_000)
+            file.truncate(60_000_000_000)
         with (
             console(STORE, IDCORE_ALLOWED_PATHS=str(logs)) as running,
             looked(browser, running.url, ONE, "/runs?") as tab,

@@ -39,7 +39,7 @@ def growth_chart(
     if drawn := dict(list(fast.items())[: charts.MOST_ROWS]):
         figure, _ = charts.growth(drawn, colours, shown, within)
         alt = words("brokers.alt_growth", brokers=words.count("broker", len(drawn)))
-        data = partial(broker_logs.rows_in_range, rows, fast, within)
+        data = partial(broker_logs.rows_in_range, rows, drawn, within)
         state = chart(figure, alt, data, "growth", select=True, brush=time_range.brush(within, shown.zone))
         if marked := line_filter.last_clicked(state):
             run_lines.clicked(run, shown, marked, "growth")
