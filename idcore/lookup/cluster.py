@@ -11,6 +11,7 @@ from datetime import UTC, timedelta, timezone
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 
 from idcore import limits, metrics
 from idcore.errors import coded
@@ -111,12 +112,15 @@ class LookupService:
         TooManyLookups where the user's limit is used up; then nobody was asked for these. NotRecorded where the audit
         log cannot be written: then nothing is shown. Once `stop` is true no further id is asked about.
         """
-        waiting, reach = iter(ids), True
+        waiting, reach, before = iter(ids), True, dict[str, Answer]()
         while not stop() and (part := list(islice(waiting, IDS_AT_ONCE))):
             reach = reach and len(part) == 1
             one = partial(self.one, topic=topic, progress=progress, fate=fate, trace=trace, reach=reach)
-            yield from self._look_up(part, user, one, stop)
-            reach = False
+            answers = dict[str, Answer]()  # lines of a log repeat an id soon
+            for answer in self._look_up(part, user, one, stop, before):
+                answers[answer.id] = answer
+                yield answer
+            reach, before = False, answers
 
     def judge(self, part: Sequence[str], topic: str | None, user: str, stop: Stop) -> Iterator[Answer]:
         """One answer with verdicts for each id of a part of a list. It never asks clients."""
@@ -145,15 +149,22 @@ class LookupService:
         """The clock of answers."""
         return self._pace.now_ms()
 
-    def _look_up(self, ids: Sequence[str], user: str, one: Callable[[str], Answer], stop: Stop) -> Iterator[Answer]:
+    def _look_up(
+        self,
+        ids: Sequence[str],
+        user: str,
+        one: Callable[[str], Answer],
+        stop: Stop,
+        known: Mapping[str, Answer] = MappingProxyType({}),
+    ) -> Iterator[Answer]:
         if self._limit is not None:
             self._limit.take(user, len(ids), self._moment().now.timestamp())
-        once = list(dict.fromkeys(ids))
+        once = [each for each in dict.fromkeys(ids) if each not in known]
         with ThreadPoolExecutor(min(_AT_ONCE, len(once)) or 1, "look-up") as pool:
             waiting = {each: pool.submit(self._recorded, each, user, one, stop) for each in once}
             try:
                 for each in ids:
-                    if (answer := waiting[each].result()) is not None:
+                    if (answer := known[each] if each in known else waiting[each].result()) is not None:
                         yield answer
             finally:
                 for future in waiting.values():

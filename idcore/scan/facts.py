@@ -55,20 +55,23 @@ class Scanner:
 
     def _make_room(self, more: int) -> None:
         """Room for so many more ids, and what their lines may say."""
-        ids, ranges, loose, votes = (
-            int(self.state[count]) for count in (find.STATE_IDS, find.STATE_RANGES, find.STATE_LOOSE, find.STATE_VOTES)
-        )
-        self.finder.make_room(ids + more)
+        state = self.state.tolist()
+        self.finder.make_room(state[find.STATE_IDS] + more)
         new = len(self.finder.found.values) - len(self.pairing.steps)
         if new:
             steps = np.concatenate([self.pairing.steps, np.zeros(new, np.int8)])
             self.pairing = self.pairing._replace(steps=steps)
         most = more + 2 * find.LINE_IDS
-        self.pairing = self.pairing._replace(
-            ranges=_roomier(self.pairing.ranges, ranges + most + len(self.pairing.cache), ranges),
-            loose=_roomier(self.pairing.loose, loose + most, loose),
-        )
-        self.votes = self.votes._replace(rows=_roomier(self.votes.rows, votes + most, votes))
+        used = state[find.STATE_RANGES]
+        ranges = _roomier(self.pairing.ranges, used + most + len(self.pairing.cache), used)
+        used = state[find.STATE_LOOSE]
+        loose = _roomier(self.pairing.loose, used + most, used)
+        if ranges is not self.pairing.ranges or loose is not self.pairing.loose:
+            self.pairing = self.pairing._replace(ranges=ranges, loose=loose)
+        used = state[find.STATE_VOTES]
+        votes = _roomier(self.votes.rows, used + most, used)
+        if votes is not self.votes.rows:
+            self.votes = self.votes._replace(rows=votes)
 
     def _find(self, windows: Windows, stop: int, what: int) -> bool:
         """Takes the text up to `stop`. True when a line that is read on has ended."""

@@ -14,6 +14,7 @@ import pytest
 from idcore.catalogue import words
 from idcore.ids import OffsetId, UniqId
 from idcore.lookup import Answer, LookupService, Moment, advice_text, batches, evidence_text, row_of
+from idcore.lookup.cluster import IDS_AT_ONCE
 from idcore.lookup.copies import explain, home_topic, is_special, related_topics
 from idcore.message import Host, Record
 from idcore.remoting.audit import AuditLog, RateLimit
@@ -167,6 +168,15 @@ class TestAnswers:
         by_id = {line["id"]: line for line in lines}
         assert by_id[UNIQ]["result"] == "found 1" and by_id["nothing"]["result"] == "not_an_id"
         assert by_id[UNIQ]["asked"] == [str(fake.server.address)] and "body" not in (tmp_path / "audit").read_text()
+
+    def test_an_id_that_a_list_repeats_soon_is_asked_about_once(self, fake: Fake, tmp_path: Path) -> None:
+        fake.records = [record("Orders", UNIQ, 0)]
+        service = fake.service(audit=AuditLog(tmp_path / "audit"))
+        ids = ([UNIQ, "nothing", "order-1"] * IDS_AT_ONCE)[: 2 * IDS_AT_ONCE + 1]
+        answers = list(service.look_up(iter(ids)))
+        assert [each.id for each in answers] == ids and all(each.found == (each.id == UNIQ) for each in answers)
+        lines = [json.loads(line) for line in (tmp_path / "audit").read_text().splitlines()]
+        assert sorted(line["id"] for line in lines) == sorted({*ids})
 
     def test_a_user_over_the_limit_asks_nobody(self, fake: Fake) -> None:
         service = fake.service(limit=RateLimit(2))

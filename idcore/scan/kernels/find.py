@@ -186,12 +186,17 @@ def has_label(p):
 
 
 @numba.njit(cache=True, nogil=True)
+def keep_sample(reason, buf, place, size, origin, refused, samples):
+    refused[reason, 1] = place + origin
+    refused[reason, 2] = size
+    for i in range(size):
+        samples[reason, i] = buf[place + i]
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
 def refuse(reason, buf, place, size, origin, refused, samples):
     if refused[reason, 0] == 0:
-        refused[reason, 1] = place + origin
-        refused[reason, 2] = size
-        for i in range(size):
-            samples[reason, i] = buf[place + i]
+        keep_sample(reason, buf, place, size, origin, refused, samples)
     refused[reason, 0] += 1
 
 
