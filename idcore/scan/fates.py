@@ -15,6 +15,7 @@ from idcore.scan.growing import Growing
 from idcore.scan.kernels import fates as kernel
 from idcore.scan.kernels import records
 from idcore.scan.kernels.keys import SLACK
+from idcore.scan.ordering import groups_of
 from idcore.scan.schemas import GROUP_ROWS
 from idcore.scan.undelivered import Lacking, Rows
 from idcore.sources import storage
@@ -175,6 +176,27 @@ class _Traces(_Walk):
         return self._reader.pack()
 
 
+_FOLDS = {
+    kernel.MESSAGES: np.add,
+    kernel.BYTES: np.add,
+    kernel.FIRST_PLACE: np.minimum,
+    kernel.LAST_PLACE: np.maximum,
+    kernel.FIRST_TIME: np.minimum,
+    kernel.LAST_TIME: np.maximum,
+}
+
+
+def merged(counts: np.ndarray) -> np.ndarray:
+    """Counts of the same queue, minute, interval and kind as one row."""
+    if not len(counts):
+        return counts
+    order, begins = groups_of(counts[:, : kernel.MESSAGES].T)
+    found = counts[order[begins]]
+    for column, fold in _FOLDS.items():
+        found[:, column] = fold.reduceat(counts[order, column], begins)
+    return found
+
+
 class _Messages(_Walk):
     """Counts, single messages that have copies, and in `listed` those without that a group has not consumed."""
 
@@ -209,7 +231,7 @@ class _Messages(_Walk):
             self._single.append(found.of(~listed))
 
     def counts(self) -> np.ndarray:
-        return self._counts[: self._state[kernel.COUNTS]]
+        return merged(self._counts[: self._state[kernel.COUNTS]])
 
     def single(self) -> Rows:
         """All that have copies."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import uuid
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -77,9 +78,22 @@ class Growing:
             self._flush()
         if self._writer is not None:
             self._writer.close()
-        kept = [each.cast(SCHEMAS[self.name]) for each in self._kept]
-        whole = pa.concat_tables([SCHEMAS[self.name].empty_table(), *kept]).combine_chunks()
-        return whole, [self.path] if self._writer is not None and self.path is not None else []
+        return joined(self.name, self._kept), [self.path] if self._writer is not None and self.path is not None else []
+
+
+def joined(name: str, parts: Sequence[pa.Table]) -> pa.Table:
+    """Parts of a table as one; a text that they keep once is kept once, and most of a long table is such texts."""
+    parts = [part for part in parts if len(part)]
+    if not parts:
+        return SCHEMAS[name].empty_table()
+    return pa.concat_tables(parts).unify_dictionaries().combine_chunks()
+
+
+def kept_once(texts: Sequence[str], which: np.ndarray) -> pa.DictionaryArray:
+    """A column of texts, which keeps each once; `which` of them is in each row, a negative number for null."""
+    numbers: dict[str, int] = {}
+    own = np.array([numbers.setdefault(text, len(numbers)) for text in texts] or [0], np.int32)
+    return pa.DictionaryArray.from_arrays(pa.array(own[which], mask=which < 0), pa.array(list(numbers), pa.string()))
 
 
 def times(milliseconds: np.ndarray) -> pa.Array:

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from idcore.scan.growing import times
+from idcore.scan.growing import kept_once, times
 from idcore.scan.kernels import fates as kernel
 from idcore.scan.schemas import SCHEMAS
 
@@ -77,23 +77,21 @@ class Lacking:
         """
         rows = found.rows
         which, said = self._said(rows, np.int64(0) if own is None else own, pairs)
-        names = sorted({topic for topic, _ in self.queues})
-        topics = np.array([names.index(topic) for topic, _ in self.queues], np.int32)
         queue, keys = rows[:, kernel.ONE_QUEUE], words_of(keys_of(found))
         columns = [
-            pa.DictionaryArray.from_arrays(pa.array(topics[queue]), pa.array(names, pa.string())),
+            kept_once([topic for topic, _ in self.queues], queue),
             np.array([number for _, number in self.queues], np.int64)[queue],
             *(rows[:, column] for column in (kernel.ONE_PLACE, kernel.ONE_OFFSET, kernel.ONE_SIZE)),
             times(rows[:, kernel.ONE_TIME]),
             pc.if_else(pc.equal(keys, ""), None, keys),
             np.array([groups for _, groups in said], np.int64)[which],
-            pa.DictionaryArray.from_arrays(which, pa.array([text for text, _ in said], pa.string())),
+            kept_once([text for text, _ in said], which),
         ]
         return pa.table(columns, SCHEMAS["undelivered"].names)
 
     def _said(
         self, rows: np.ndarray, own: np.ndarray | np.int64, pairs: Sequence[Pairs]
-    ) -> tuple[pa.Array, list[tuple[str, int]]]:
+    ) -> tuple[np.ndarray, list[tuple[str, int]]]:
         """Which text is that of each row; the texts, and how many groups each has."""
         sizes = np.array([each.shape[1:] for each in self.verdicts], np.int64).reshape(-1, 2)
         begins, kinds = np.cumsum([0, *sizes.prod(axis=1)]), sizes[:, 1]
@@ -109,7 +107,7 @@ class Lacking:
                 of_interval, of_kind = divmod(place - edges[of_queue], int(kinds[of_queue]))
                 self._known[place, pairs[number]] = self._text(of_queue, of_interval, of_kind, pairs[number])
             said.append(self._known[place, pairs[number]])
-        return alike.indices, said
+        return alike.indices.to_numpy(), said
 
     def _text(self, queue: int, interval: int, kind: int, own: Pairs) -> tuple[str, int]:
         """The groups that have not consumed a message, as JSON, and how many they are."""

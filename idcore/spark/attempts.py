@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from idcore.message.attempts import outcome_of
-from idcore.scan.growing import times
+from idcore.scan.growing import kept_once, times
+from idcore.scan.ordering import numbered, order_of
 from idcore.scan.schemas import SCHEMAS
 from idcore.spark.traces import UNKNOWN, Attempts
 
@@ -24,10 +25,10 @@ _RUNNING = "running"
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """The messages, in the order of the log."""
+    """The messages, in the order of the log. `of_queue` has the topic and number of their queue."""
 
-    topic: pa.Array
     queue: np.ndarray
+    of_queue: Sequence[tuple[str, int]]
     place: np.ndarray
     offset: np.ndarray
     time: np.ndarray
@@ -58,17 +59,6 @@ class Situation:
     called: np.ndarray
     judged: np.ndarray
     verdicts: Sequence[str]
-
-
-def numbered(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Every different row in order, and which of them each row is."""
-    order = np.lexsort(rows.T[::-1])
-    ordered = rows[order]
-    begins = np.ones(len(rows), bool)
-    begins[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    which = np.empty(len(rows), np.int64)
-    which[order] = np.cumsum(begins) - 1
-    return ordered[begins], which
 
 
 def table(found: Situation) -> pa.Table:
@@ -111,19 +101,19 @@ class _Rows:
     def by_copies(self, ends: np.ndarray, of_end: np.ndarray, begins: np.ndarray, of_begin: np.ndarray) -> None:
         """The copies that end the attempts, and those that are of them: the one that waits, and the newest."""
         copies = self.found.copies
-        self._choose(self._copy_of_end, of_end, ends, [-copies.offset, -copies.time, copies.kind == DEAD])
-        self._choose(self._copy, of_begin, begins, [copies.offset, copies.time, copies.kind == QUEUED])
+        self._choose(self._copy_of_end, of_end, ends, [copies.kind == DEAD, -copies.time, -copies.offset])
+        self._choose(self._copy, of_begin, begins, [copies.kind == QUEUED, copies.time, copies.offset])
         waits = copies.kind[begins] == WAITING
-        self._choose(self._waiting, of_begin[waits], begins[waits], [copies.offset, copies.time])
+        self._choose(self._waiting, of_begin[waits], begins[waits], [copies.time, copies.offset])
 
     def by_traces(self, of_call: np.ndarray) -> None:
         """Of several calls in one attempt that which succeeded, or else the last that ended."""
         attempts, calls = self.found.attempts, self.found.called[:, 2]
         success, ended, began = attempts.success[calls], attempts.ended[calls], attempts.began[calls]
         every = np.arange(len(calls))
-        self._choose(self._call, of_call, every, [attempts.place[calls], began, ended, success])
+        self._choose(self._call, of_call, every, [success, ended, began, attempts.place[calls]])
         is_open = success < 0
-        self._choose(self._begun, of_call[is_open], every[is_open], [attempts.place[calls], began])
+        self._choose(self._begun, of_call[is_open], every[is_open], [began, attempts.place[calls]])
         np.add.at(self._calls, of_call, 1)
         np.maximum.at(self._ended, of_call, ended)
         earliest = np.full(len(self.rows), -UNKNOWN)
@@ -132,32 +122,34 @@ class _Rows:
         self._call = np.append(calls, -1)[self._call]
 
     def _choose(self, into: np.ndarray, row: np.ndarray, each: np.ndarray, by: Sequence[np.ndarray]) -> None:
-        """Of each row the last in this order; `by` as numpy sorts it, the last key first."""
-        order = np.lexsort([key[each] for key in by])
+        """Of each row the last in this order."""
+        order = order_of([key[each] for key in by])
         into[row[order]] = each[order]
 
     def table(self) -> pa.Table:
-        """As the schema has them."""
+        """The columns of `attempts`; texts that recur are kept once."""
         home, group, number = self.rows.T
         messages, copies, attempts = self.found.messages, self.found.copies, self.found.attempts
+        queue = messages.queue[home]
         is_dead = _at((copies.kind == DEAD).astype(np.int64), self._copy_of_end)
         copy = np.where(self._copy_of_end < 0, self._copy, self._copy_of_end)
         stored = np.where(number == 0, messages.time[home], _at(copies.time, self._copy))
         columns = [
-            messages.topic.take(pa.array(home)),
-            *(column[home] for column in (messages.queue, messages.place, messages.offset)),
+            kept_once([topic for topic, _ in messages.of_queue], queue),
+            np.array([number for _, number in messages.of_queue], np.int64)[queue],
+            *(column[home] for column in (messages.place, messages.offset)),
             messages.msg_id.take(pa.array(home)),
-            pa.array(self.found.groups, pa.string()).take(pa.array(group)),
+            kept_once(self.found.groups, group),
             pa.array(number, mask=number < 0).cast(pa.int32()),
             self._outcomes(is_dead),
-            pa.array(["retry", "dead_letter"], pa.string()).take(pa.array(is_dead, mask=self._copy_of_end < 0)),
+            kept_once(["retry", "dead_letter"], np.where(self._copy_of_end < 0, -1, is_dead)),
             *(times(each) for each in (stored, self._due(), self._began, self._ended)),
             self._calls,
             attempts.client.take(pa.array(self._call, mask=self._call < 0)),
             _known(_at(copies.offset, copy)),
             _known(_at(attempts.place, self._call)),
         ]
-        return pa.table(columns, schema=SCHEMAS["attempts"])
+        return pa.table(columns, SCHEMAS["attempts"].names)
 
     def _due(self) -> np.ndarray:
         due, known = np.full(len(self.rows), UNKNOWN), self._waiting >= 0
@@ -179,13 +171,13 @@ class _Rows:
         ends, which = numbered(np.stack([attempts.success[calls], attempts.code[calls]], axis=1))
         found[traced] = len(said) + which
         said += [outcome_of(bool(success), None if code == UNKNOWN else code) for success, code in ends.tolist()]
-        return pa.array(said, pa.string()).take(pa.array(found, mask=found < 0))
+        return kept_once(said, found)
 
     def _verdicts(self) -> np.ndarray:
         """Of each row what the rule says of its message and group."""
         count = len(self.found.groups)
         known = self.found.judged[:, 0] * count + self.found.judged[:, 1]
-        order = np.argsort(known)
+        order = order_of([known])
         places = order[np.searchsorted(known[order], self.rows[:, 0] * count + self.rows[:, 1])]
         return self.found.judged[places, 2]  # type: ignore[no-any-return]
 

@@ -25,9 +25,10 @@ from idcore.lookup.hidden_copies import Hidden, Seen, hidden_copies, holds_copie
 from idcore.lookup.store_fates import StoreEvidence
 from idcore.message.model import DLQ_PREFIX, RETRY_PREFIX
 from idcore.message.validators import SCHEDULE_TOPIC
-from idcore.scan.fates import Counting, Queues, Tracing, table_of
-from idcore.scan.growing import LAST_TIME, Growing, times
+from idcore.scan.fates import Counting, Queues, Tracing, merged, table_of
+from idcore.scan.growing import LAST_TIME, Growing, joined, times
 from idcore.scan.kernels import fates as kernel
+from idcore.scan.ordering import begins_of, different, numbered, order_of
 from idcore.scan.schemas import SCHEMAS
 from idcore.scan.tables import Tables
 from idcore.scan.undelivered import Lacking, Rows, keys_of, words_of
@@ -309,7 +310,7 @@ def _counted(passes: Passes, plan: Queues, lacking: Lacking, folder: Path | None
         elif kind == "listed":
             found.listed.append(pa.ipc.open_stream(data).read_all())
         else:
-            found.written.append(Path(data.decode()))
+            found.written.append(Path(bytes(data).decode()))
     return found
 
 
@@ -383,9 +384,8 @@ class _Assembly:
         self.groups = sorted({group for case in cases for group in case.groups})
         self._numbers = {group: number for number, group in enumerate(self.groups)}
         self._topics, self._topic = _coded_names([case.topic for case in cases])
-        self._by_key = np.argsort(copies.rows[:, kernel.COPY_KEY])
-        self._keys = copies.rows[self._by_key, kernel.COPY_KEY]
-        self._by_call = np.argsort(attempts.keys[:, 0])
+        self._of_key = _Sorted(copies.rows[:, kernel.COPY_KEY])
+        self._of_call = _Sorted(attempts.keys[:, 0])
         self._schedule: dict[int, np.ndarray] = {}
         self._rows: list[np.ndarray] = []  # queue, group, minute, verdict, figures
         self._held, self._most_rows = 0, _ROWS  # more are folded
@@ -396,9 +396,8 @@ class _Assembly:
         Messages with copies come in pieces in the order of the log, so that memory does not grow with what is made of
         them.
         """
-        self._add(_merged(np.concatenate(counted.counts)))
-        listed = pa.concat_tables([SCHEMAS["undelivered"].empty_table(), *counted.listed])
-        lacked = Growing("undelivered", max(0, MOST_HELD - len(listed)), folder)
+        self._add(merged(np.concatenate(counted.counts)))
+        lacked = Growing("undelivered", max(0, MOST_HELD - sum(map(len, counted.listed))), folder)
         tried = Growing("attempts", MOST_HELD, folder)
         self._find_ties(counted.ones)
         with ThreadPoolExecutor(1) as aside:  # the rows of a piece are made while the next one is judged
@@ -412,7 +411,7 @@ class _Assembly:
         for each in going:
             each.result()
         (first, others), (attempts, more) = lacked.close(), tried.close()
-        undelivered = pa.concat_tables([listed, first]).sort_by("commit_log_offset").combine_chunks()
+        undelivered = joined("undelivered", [*counted.listed, first]).sort_by("commit_log_offset").combine_chunks()
         written = {"undelivered": [*counted.written, *others], "attempts": more}
         rows = len(undelivered) + sum(pq.read_metadata(path).num_rows for path in written["undelivered"])
         made = dict(zip(NAMES, (self._fates(), undelivered, attempts), strict=True))
@@ -429,7 +428,7 @@ class _Assembly:
 
     def _find_ties(self, ones: Sequence[Rows]) -> None:
         """Which copies name one of several messages with a key, and which keys a topic has several times."""
-        own = [part.rows[part.rows[:, kernel.ONE_WHY] == kernel.HAS_COPIES] for part in ones]
+        own = [part.rows for part in ones]
         keys = _repeated([rows[:, kernel.ONE_KEY] for rows in own])
         self._several = _repeated([self._of_topic(rows) for rows in own])
         self._names_one = np.zeros(len(self.copies.rows), bool)
@@ -447,12 +446,13 @@ class _Assembly:
     def _add(self, counts: np.ndarray, but: np.ndarray | None = None) -> None:
         """Counted messages, each row once for every group of its topic; `but`: queues and groups that are left out."""
         left_out = set() if but is None else {(int(queue), int(group)) for queue, group in but}
-        for queue in np.unique(counts[:, kernel.QUEUE]):
-            case, own = self.cases[queue], counts[counts[:, kernel.QUEUE] == queue]
-            for row, name in enumerate(case.groups):
-                if (int(queue), self._numbers[name]) not in left_out:
-                    verdicts = case.verdicts[row, own[:, kernel.INTERVAL], own[:, kernel.KIND]]
-                    self._put(own, np.full(len(own), self._numbers[name]), verdicts)
+        for (queue,), here in different(counts[:, [kernel.QUEUE]]):
+            case, own = self.cases[queue], counts[here]
+            numbers = [self._numbers[name] for name in case.groups]
+            kept = [row for row, number in enumerate(numbers) if (queue, number) not in left_out]
+            verdicts = case.verdicts[kept][:, own[:, kernel.INTERVAL], own[:, kernel.KIND]]
+            groups = np.repeat(np.array(numbers, np.int64)[kept], len(own))
+            self._put(np.tile(own, (len(kept), 1)), groups, verdicts.ravel())
 
     def _put(self, counts: np.ndarray, group: np.ndarray, verdict: np.ndarray) -> None:
         minute = counts[:, kernel.MINUTE]
@@ -468,7 +468,7 @@ class _Assembly:
         self._rows.append(rows)
         self._held += len(rows)
         if self._held > self._most_rows:
-            self._rows = [_merged(np.concatenate(self._rows))]
+            self._rows = [merged(np.concatenate(self._rows))]
             self._held = len(self._rows[0])
             self._most_rows = max(_ROWS, 2 * self._held)
 
@@ -478,20 +478,20 @@ class _Assembly:
         queue, interval, kind = counts[:, kernel.QUEUE], counts[:, kernel.INTERVAL], counts[:, kernel.KIND]
         home, group, *states = self._states_of(copies, called)
         verdicts = np.zeros(len(home), np.int64)
-        for same, here in _each(np.stack([queue[home], group, interval[home], kind[home], *states], axis=1)):
+        for same, here in different(np.stack([queue[home], group, interval[home], kind[home], *states], axis=1)):
             case, (state, due, seen) = self.cases[same[0]], same[4:]
             verdicts[here] = self.deciding.number(
                 case, self.groups[same[1]], case.place_of(same[2]), same[3], (state, due, seen)
             )
         self._put(counts[home], group, verdicts)
-        pairs, _ = tries.numbered(np.stack([queue[home], group], axis=1))
-        self._add(_merged(counts), but=pairs)
+        pairs, _ = numbered(np.stack([queue[home], group], axis=1))
+        self._add(merged(counts), but=pairs)
         for number, of_group in pairs.tolist():
             name, case = self.groups[of_group], self.cases[number]
             if name in case.groups:  # those of its messages that it did not fail with
                 rest = queue == number
                 rest[home[group == of_group]] = False
-                own = _merged(counts[rest])
+                own = merged(counts[rest])
                 usual = case.verdicts[case.groups.index(name), own[:, kernel.INTERVAL], own[:, kernel.KIND]]
                 self._put(own, np.full(len(own), of_group), usual)
         return _Judged(home, group, verdicts)
@@ -519,7 +519,7 @@ class _Assembly:
         """Rows of message, group and attempt. A trace has no place: of several records of a topic it names none."""
         key = ones.rows[:, kernel.ONE_KEY : kernel.ONE_KEY + 2]
         alone = np.flatnonzero(~np.isin(self._of_topic(ones.rows), self._several))
-        home, attempt = _matches(key[alone, 0], self.attempts.keys[self._by_call, 0], self._by_call)
+        home, attempt = self._of_call.matches(key[alone, 0])
         home = alone[home]
         same = key[home, 1] == self.attempts.keys[attempt, 1]
         home, attempt = home[same], attempt[same]
@@ -531,7 +531,7 @@ class _Assembly:
     def _states_of(self, copies: _Copies, called: np.ndarray) -> tuple[np.ndarray, ...]:
         """Message and group, state of the copies, due time, and what the traces have, of each that has any of these."""
         home, group, newest = _newest(self.copies.rows[copies.copy], copies)
-        pairs, which = tries.numbered(np.concatenate([np.stack([home, group], axis=1), called[:, :2]]))
+        pairs, which = numbered(np.concatenate([np.stack([home, group], axis=1), called[:, :2]]))
         of_copy, of_call = which[: len(home)], which[len(home) :]
         state, due, seen = np.zeros((3, len(pairs)), np.int64)
         stored = np.full(len(pairs), traces.UNKNOWN)
@@ -560,7 +560,7 @@ class _Assembly:
 
     def _alike(self, ones: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Every pair of a message and a copy of the same key."""
-        home, copy = _matches(ones[:, kernel.ONE_KEY], self._keys, self._by_key)
+        home, copy = self._of_key.matches(ones[:, kernel.ONE_KEY])
         same = ones[home, kernel.ONE_KEY + 1] == self.copies.rows[copy, kernel.COPY_KEY + 1]
         return home[same], copy[same]
 
@@ -570,7 +570,7 @@ class _Assembly:
         state, due = kind.copy(), np.zeros(len(copy), np.int64)
         place, which = rows[copy, kernel.COPY_PLACE], rows[copy, kernel.COPY_WHICH]
         where = np.stack([which, np.where(kind == _QUEUED, group, -1), rows[copy, kernel.COPY_QUEUE], kind], axis=1)
-        for (of_which, of_group, queue, of_kind), here in _each(where):
+        for (of_which, of_group, queue, of_kind), here in different(where):
             topic = self.copies.which[of_which].topic
             if of_kind == _QUEUED:
                 known = config.offsets is not None
@@ -612,12 +612,11 @@ class _Assembly:
 
     def _situation(self, ones: Rows, copies: _Copies, called: np.ndarray, judged: _Judged) -> tries.Situation:
         """What the table of attempts is made of."""
-        queue, rows = pa.array(ones.rows[:, kernel.ONE_QUEUE]), self.copies.rows[copies.copy]
-        one = ones.rows
+        one, rows = ones.rows, self.copies.rows[copies.copy]
         return tries.Situation(
             tries.Messages(
-                pa.array([case.topic for case in self.cases], pa.string()).take(queue),
-                pa.array([case.queue for case in self.cases], pa.int64()).take(queue).to_numpy(),
+                one[:, kernel.ONE_QUEUE],
+                self.lacking.queues,
                 one[:, kernel.ONE_PLACE],
                 one[:, kernel.ONE_OFFSET],
                 one[:, kernel.ONE_TIME],
@@ -697,7 +696,7 @@ class _Assembly:
             left[here] = is_open[self.cases[number].verdicts].sum(axis=0)[interval[here], kind[here]]
         np.add.at(left, judged.home, is_open[judged.verdict])
         pairs = np.stack([queue[judged.home], judged.group, interval[judged.home], kind[judged.home]], axis=1)
-        for (number, group, of_interval, of_kind), here in _each(pairs):
+        for (number, group, of_interval, of_kind), here in different(pairs):
             case, name = self.cases[number], self.groups[group]
             if name in case.groups and is_open[case.verdicts[case.groups.index(name), of_interval, of_kind]]:
                 np.add.at(left, judged.home[here], -1)  # the copies say something else
@@ -711,8 +710,8 @@ def _sets(
     count: int, row: np.ndarray, group: np.ndarray, verdict: np.ndarray
 ) -> tuple[np.ndarray, list[tuple[tuple[int, int], ...]]]:
     """Which of the different sets of groups and verdicts each row has, and the sets; the first is empty."""
-    order = np.lexsort((group, row))
-    row, (pairs, which) = row[order], tries.numbered(np.stack([group, verdict], axis=1)[order])
+    order = order_of([row, group])
+    row, (pairs, which) = row[order], numbered(np.stack([group, verdict], axis=1)[order])
     begins = np.flatnonzero(np.diff(row, prepend=-1))
     number = np.arange(len(row)) - np.repeat(begins, np.diff(begins, append=len(row)))  # of the pair in its row
     of_row, sets = np.zeros(count, np.int64), list[tuple[tuple[int, int], ...]]([()])
@@ -739,17 +738,6 @@ def _kind(which: Which) -> int:
     return _QUEUED if which.topic.startswith(RETRY_PREFIX) else _WAITING
 
 
-def _each(rows: np.ndarray) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
-    """Every different row, and where it is."""
-    if not len(rows):
-        return
-    order = np.lexsort(rows.T[::-1])
-    ordered = rows[order]
-    begins = np.flatnonzero(np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1)))
-    for begin, end in pairwise([*begins.tolist(), len(order)]):
-        yield tuple(ordered[begin].tolist()), order[begin:end]
-
-
 def _as_counts(ones: np.ndarray) -> np.ndarray:
     """Single messages as counts of one each."""
     counts = np.ones((len(ones), kernel.COUNT_COLUMNS), np.int64)
@@ -761,35 +749,11 @@ def _as_counts(ones: np.ndarray) -> np.ndarray:
     return counts
 
 
-_FOLDS = {
-    kernel.MESSAGES: np.add,
-    kernel.BYTES: np.add,
-    kernel.FIRST_PLACE: np.minimum,
-    kernel.LAST_PLACE: np.maximum,
-    kernel.FIRST_TIME: np.minimum,
-    kernel.LAST_TIME: np.maximum,
-}
-
-
-def _merged(counts: np.ndarray) -> np.ndarray:
-    """Counts of the same queue, minute, interval and kind as one row."""
-    if not len(counts):
-        return counts
-    order = np.lexsort(counts[:, : kernel.MESSAGES].T[::-1])
-    keys = counts[order, : kernel.MESSAGES]
-    begins = np.flatnonzero(np.append(True, (keys[1:] != keys[:-1]).any(axis=1)))
-    merged = counts[order[begins]]
-    for column, fold in _FOLDS.items():
-        merged[:, column] = fold.reduceat(counts[order, column], begins)
-    return merged
-
-
 def _pieces_of(ones: Sequence[Rows]) -> Iterator[Rows]:
     """The messages that have copies, some at a time."""
     for part in ones:
-        places = np.flatnonzero(part.rows[:, kernel.ONE_WHY] == kernel.HAS_COPIES)
-        for begin in range(0, len(places), _PIECE):
-            yield Rows(part.rows[places[begin : begin + _PIECE]], part.texts)
+        for begin in range(0, len(part.rows), _PIECE):
+            yield Rows(part.rows[begin : begin + _PIECE], part.texts)
 
 
 def _repeated(parts: Sequence[np.ndarray]) -> np.ndarray:
@@ -798,28 +762,32 @@ def _repeated(parts: Sequence[np.ndarray]) -> np.ndarray:
     return np.unique(every[1:][every[1:] == every[:-1]])
 
 
-def _matches(left: np.ndarray, right: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Every pair of places at which two lists have the same number. `right` is sorted; `order` has its old places."""
-    first = np.searchsorted(right, left, side="left")
-    many = np.searchsorted(right, left, side="right") - first
-    places = order[np.arange(many.sum()) - np.repeat(np.cumsum(many) - many - first, many)]
-    return np.repeat(np.arange(len(left)), many), places
+class _Sorted:
+    """Numbers in order, for looking up where each is."""
+
+    def __init__(self, numbers: np.ndarray) -> None:
+        self._order = np.argsort(numbers)
+        ordered = numbers[self._order]
+        self._begins = begins_of([ordered])
+        self._counts = np.diff(self._begins, append=len(ordered))
+        self._numbers = ordered[self._begins]
+
+    def matches(self, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Every pair of places at which the others and these numbers have the same."""
+        if not len(self._numbers):
+            return np.zeros((2, 0), np.int64)  # type: ignore[return-value]
+        at = np.minimum(np.searchsorted(self._numbers, others), len(self._numbers) - 1)
+        many = np.where(self._numbers[at] == others, self._counts[at], 0)
+        starts = self._begins[at] - (np.cumsum(many) - many)
+        places = self._order[np.arange(many.sum()) + np.repeat(starts, many)]
+        return np.repeat(np.arange(len(others)), many), places
 
 
 def _newest(rows: np.ndarray, copies: _Copies) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of each message and group the copy that decides: a dead letter, else of the last attempt that got furthest."""
     home, group, kind = copies.home, copies.group, copies.kind
-    order = np.lexsort(
-        (
-            rows[:, kernel.COPY_OFFSET],
-            rows[:, kernel.COPY_TIME],
-            kind == _QUEUED,
-            rows[:, kernel.COPY_TRIES],
-            kind == _DEAD,
-            group,
-            home,
-        )
-    )
+    tries, time, offset = (rows[:, column] for column in (kernel.COPY_TRIES, kernel.COPY_TIME, kernel.COPY_OFFSET))
+    order = order_of([home, group, kind == _DEAD, tries, kind == _QUEUED, time, offset])
     home, group = home[order], group[order]
     last = np.ones(len(home), bool)
     last[:-1] = (home[1:] != home[:-1]) | (group[1:] != group[:-1])

@@ -61,12 +61,15 @@ class TableFolder:
         return self.aside.absolute() / ".large"
 
     def write(self, tables: Tables, between: Callable[[], None]) -> None:
-        """One Parquet folder for each table. `between` is called before each and may raise."""
+        """One Parquet folder for each table. `between` is called before each and may raise.
+
+        A text that a table keeps once is read as any other text.
+        """
         for name, table in tables.items():
             between()
             (self.aside / name).mkdir()
             path = self.aside / name / "part-00000.parquet"
-            pq.write_table(table, path, compression="zstd", row_group_size=GROUP_ROWS)
+            pq.write_table(table, path, compression="zstd", row_group_size=GROUP_ROWS, store_schema=False)
 
     def adopt(self, written: Mapping[str, Sequence[Path]]) -> None:
         """Files of `large` go to the tables that they belong to."""

@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from idcore.scan.meter import Hand
 from idcore.sources.inputs import Split, pack_tasks, unpack_tasks
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from .tasks import Spark
 
 Partitions = Sequence[Sequence[Sequence[Split]]]
-Pieces = list[tuple[str, bytes]]
+Pieces = list[tuple[str, pa.Buffer]]
 Work = Callable[[Sequence[Split]], Iterable[tuple[Split, str, bytes]]]
 _SCHEMA = pa.schema([("file", pa.int32()), ("start", pa.int64()), ("kind", pa.string()), ("data", pa.binary())])
 
@@ -60,8 +61,9 @@ class Passes:
             found = collected(self.spark, len(chosen), walk, _SCHEMA)
             self.reporter(watch.progress())
         self.check()
-        ordered = found.sort_by([(name, "ascending") for name in ("file", "start", "kind")])
-        return [(row["kind"], row["data"]) for row in ordered.to_pylist()]
+        order = pc.sort_indices(found, [(name, "ascending") for name in ("file", "start", "kind")]).to_pylist()
+        kinds, data = found["kind"], found["data"]  # the bytes are as large as the driver has; they are not copied
+        return [(kinds[at].as_py(), data[at].as_buffer()) for at in order]
 
 
 def _given(

@@ -16,6 +16,7 @@ from idcore.message.model import DLQ_PREFIX
 from idcore.message.validators import SCHEDULE_TOPIC
 from idcore.scan.growing import LAST_TIME
 from idcore.scan.kernels import fates as kernel
+from idcore.scan.ordering import begins_of, numbered, order_of
 from idcore.scan.schemas import SCHEMAS
 from idcore.sources.copies import Which
 
@@ -28,14 +29,10 @@ def table(which: Sequence[Which], copies: np.ndarray, homes: Sequence[str]) -> p
     groups, of_which = _groups(which, homes)
     group, is_dead = of_which[copies[:, kernel.COPY_WHICH]].T
     time, tries = copies[:, kernel.COPY_TIME], copies[:, kernel.COPY_TRIES]
-    of_one = [group, is_dead, *copies[:, kernel.COPY_KEY : kernel.COPY_KEY + 2].T, np.where(is_dead, 0, tries)]
-    order = np.lexsort((time, *of_one))
-    first = np.zeros(len(order), bool)
-    first[:1] = True
-    for column in of_one:
-        ordered = column[order]
-        first[1:] |= ordered[1:] != ordered[:-1]
-    kept = order[first]
+    _, key = numbered(copies[:, kernel.COPY_KEY : kernel.COPY_KEY + 2])
+    of_one = [group, is_dead, key, np.where(is_dead, 0, tries)]
+    order = order_of([*of_one, time])
+    kept = order[begins_of([column[order] for column in of_one])]
     kept = kept[(group[kept] >= 0) & (time[kept] >= 0) & (time[kept] < LAST_TIME)]
     counted = pa.table(
         {

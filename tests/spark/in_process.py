@@ -16,6 +16,7 @@ from idcore.scan.crossing import What
 from idcore.scan.facts import scan_task
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
+from idcore.scan.schemas import SCHEMAS
 from idcore.sources.inputs import list_store, split_files
 from idcore.spark import fates
 from idcore.spark.passes import Passes
@@ -46,5 +47,5 @@ def tables(
         passes = Passes(nothing, [[[each]] for each in splits], Reporter(None), Event())
         made = fates.tables(passes, StoreEvidence(store, given), scanned, copied, folder)
     for name, paths in made.written.items():
-        made.tables[name] = pa.concat_tables([made.tables[name], *map(pq.read_table, paths)])
-    return made.tables, made.counted
+        made.tables[name] = pa.concat_tables([made.tables[name].cast(SCHEMAS[name]), *map(pq.read_table, paths)])
+    return {name: table.cast(SCHEMAS[name]) for name, table in made.tables.items()}, made.counted

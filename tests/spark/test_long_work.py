@@ -82,7 +82,7 @@ def test_a_cancel_in_any_phase_ends_as_cancelled_and_leaves_no_table(
 
 
 @pytest.mark.usefixtures("spark")
-@pytest.mark.parametrize("name", ["hidden_copies", "_case_of", "_merged"])  # between the passes, and behind them
+@pytest.mark.parametrize("name", ["hidden_copies", "_case_of", "merged"])  # between the passes, and behind them
 def test_a_cancel_while_fates_are_judged_leaves_no_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
