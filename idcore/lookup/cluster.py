@@ -11,7 +11,6 @@ from datetime import UTC, timedelta, timezone
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
-from types import MappingProxyType
 
 from idcore import limits, metrics
 from idcore.errors import coded
@@ -29,7 +28,7 @@ from idcore.lookup.copies import explain, home_topic, is_special, related_topics
 from idcore.lookup.fates import Pace, fates
 from idcore.lookup.groups import Seen
 from idcore.lookup.listing import never
-from idcore.lookup.model import Answer, Copy
+from idcore.lookup.model import NO_VERDICT, Answer, Copy
 from idcore.lookup.notes import Notes
 from idcore.lookup.queue_probe import count_messages, index_knows, probe
 from idcore.lookup.recent import Recent
@@ -107,6 +106,8 @@ class LookupService:
     ) -> Iterator[Answer]:
         """One answer for each id, in their order, as they come: so many ids are taken at once.
 
+        Nobody is asked again about an id that these repeat, or that the ones just before had; the limit counts it.
+
         For one id alone clients of its groups are asked too, if the profile permits that.
 
         TooManyLookups where the user's limit is used up; then nobody was asked for these. NotRecorded where the audit
@@ -116,9 +117,10 @@ class LookupService:
         while not stop() and (part := list(islice(waiting, IDS_AT_ONCE))):
             reach = reach and len(part) == 1
             one = partial(self.one, topic=topic, progress=progress, fate=fate, trace=trace, reach=reach)
-            answers = dict[str, Answer]()  # lines of a log repeat an id soon
+            answers = dict[str, Answer]()  # of this part, for the next: lines of a log repeat an id soon
             for answer in self._look_up(part, user, one, stop, before):
-                answers[answer.id] = answer
+                if answer.id not in before and answer.reason not in NO_VERDICT:
+                    answers[answer.id] = answer
                 yield answer
             reach, before = False, answers
 
@@ -155,10 +157,11 @@ class LookupService:
         user: str,
         one: Callable[[str], Answer],
         stop: Stop,
-        known: Mapping[str, Answer] = MappingProxyType({}),
+        known: Mapping[str, Answer] | None = None,
     ) -> Iterator[Answer]:
         if self._limit is not None:
             self._limit.take(user, len(ids), self._moment().now.timestamp())
+        known = known or {}
         once = [each for each in dict.fromkeys(ids) if each not in known]
         with ThreadPoolExecutor(min(_AT_ONCE, len(once)) or 1, "look-up") as pool:
             waiting = {each: pool.submit(self._recorded, each, user, one, stop) for each in once}

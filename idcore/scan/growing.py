@@ -51,7 +51,7 @@ class Growing:
         here = len(table) if self.path is None else min(self._room, len(table))
         self._room -= here
         if here:
-            self._kept.append(table.slice(0, here))
+            self._kept.append(table if here == len(table) else _of_few(table.slice(0, here)))
         if here < len(table):
             self._waiting.append(table.slice(here))
             if sum(map(len, self._waiting)) >= GROUP_ROWS:
@@ -81,8 +81,17 @@ class Growing:
         return joined(self.name, self._kept), [self.path] if self._writer is not None and self.path is not None else []
 
 
+def _of_few(table: pa.Table) -> pa.Table:
+    """The same rows without the texts of others."""
+    columns = [
+        column.cast(column.type.value_type).dictionary_encode() if pa.types.is_dictionary(column.type) else column
+        for column in table.columns
+    ]
+    return pa.table(columns, table.column_names)
+
+
 def joined(name: str, parts: Sequence[pa.Table]) -> pa.Table:
-    """Parts of a table as one; a text that they keep once is kept once, and most of a long table is such texts."""
+    """Parts of a table as one. Dictionaries stay dictionaries: most of a long table is texts that recur."""
     parts = [part for part in parts if len(part)]
     if not parts:
         return SCHEMAS[name].empty_table()

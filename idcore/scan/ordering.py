@@ -12,15 +12,22 @@ Columns = Sequence[np.ndarray] | np.ndarray
 
 
 def order_of(columns: Columns) -> np.ndarray:
-    """The places of the rows in order: by the first column, then by the next; as they are where all are the same.
+    """The places of the rows in order: by the first column, then by the next. Equal rows stay in their order.
 
-    That is `numpy.lexsort` of the columns from the last to the first.
+    That is `numpy.lexsort` of the columns from the last to the first. They are truths or numbers of up to 64 bits with
+    a sign.
     """
-    return groups_of(columns)[0]
+    return _ordered(columns)[0]
 
 
 def groups_of(columns: Columns) -> tuple[np.ndarray, np.ndarray]:
-    """The places of the rows in order, and where in that order different rows begin.
+    """The places of the rows in order, and where in that order different rows begin."""
+    order, words = _ordered(columns)
+    return order, begins_of(words)
+
+
+def _ordered(columns: Columns) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The places of the rows in order, and the words of the rows in that order.
 
     Where all columns fit into a word together with the place of the row, the words themselves are sorted: that takes a
     fraction of the time, and of the memory.
@@ -30,14 +37,14 @@ def groups_of(columns: Columns) -> tuple[np.ndarray, np.ndarray]:
     bits = max(0, count - 1).bit_length()
     if len(words) == 1 and bits <= room:
         ordered = np.sort(words[0] << bits | np.arange(count))
-        return ordered & ((1 << bits) - 1), begins_of([ordered >> bits])
+        return ordered & ((1 << bits) - 1), [ordered >> bits]
     order = np.lexsort(words[::-1])
-    return order, begins_of([word[order] for word in words])
+    return order, [word[order] for word in words]
 
 
 def _words(columns: Columns) -> tuple[list[np.ndarray], int]:
     """The columns as few words, at least one, which have the same order; and the bits that the last has left."""
-    words, room = [np.zeros(len(columns[0]), np.int64)], _WORD
+    words, room = list[np.ndarray](), 0
     for column in columns if len(columns[0]) else ():
         least = int(column.min())
         bits = (int(column.max()) - least).bit_length()
@@ -46,9 +53,9 @@ def _words(columns: Columns) -> tuple[list[np.ndarray], int]:
         elif bits > room:
             words.append(column.astype(np.int64) - least)
         elif bits:
-            words[-1] = words[-1] << bits | (column - least)
+            words[-1] = words[-1] << bits | (column.astype(np.int64) - least)
         room = max(0, (room if bits <= room else _WORD) - bits)
-    return words, room
+    return (words, room) if words else ([np.zeros(len(columns[0]), np.int64)], _WORD)
 
 
 def begins_of(ordered: Columns) -> np.ndarray:

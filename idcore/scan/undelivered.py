@@ -51,7 +51,7 @@ class Rows(NamedTuple):
         return cls(np.concatenate([np.zeros((0, columns), np.int64), *rows]), np.concatenate(texts))
 
     @classmethod
-    def unpack(cls, data: bytes, columns: int) -> Rows:
+    def unpack(cls, data: bytes | pa.Buffer, columns: int) -> Rows:
         """The rows again."""
         whole = _CODEC.decompress(data[8:], int.from_bytes(data[:8], "big"), asbytes=True)
         count = int(np.frombuffer(whole, np.int64, 1)[0])

@@ -25,7 +25,7 @@ _RUNNING = "running"
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """The messages, in the order of the log. `of_queue` has the topic and number of their queue."""
+    """The messages, in the order of the log. `of_queue` has the topic and number of each queue."""
 
     queue: np.ndarray
     of_queue: Sequence[tuple[str, int]]
@@ -127,7 +127,7 @@ class _Rows:
         into[row[order]] = each[order]
 
     def table(self) -> pa.Table:
-        """The columns of `attempts`; texts that recur are kept once."""
+        """The columns of `attempts`; of texts that recur most are kept once."""
         home, group, number = self.rows.T
         messages, copies, attempts = self.found.messages, self.found.copies, self.found.attempts
         queue = messages.queue[home]

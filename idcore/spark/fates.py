@@ -304,7 +304,7 @@ def _counted(passes: Passes, plan: Queues, lacking: Lacking, folder: Path | None
     found = _Counted([np.zeros((0, kernel.COUNT_COLUMNS), np.int64)], [], [], [])
     for kind, data in passes.run(Counting(plan, lacking, few, folder)):
         if kind == "counts":
-            found.counts.append(np.frombuffer(data, np.int64).reshape(-1, kernel.COUNT_COLUMNS))
+            found.counts.append(np.frombuffer(data, np.int64).reshape(-1, kernel.COUNT_COLUMNS).copy())
         elif kind == "ones":
             found.ones.append(Rows.unpack(data, kernel.ONE_COLUMNS))
         elif kind == "listed":
@@ -450,6 +450,8 @@ class _Assembly:
             case, own = self.cases[queue], counts[here]
             numbers = [self._numbers[name] for name in case.groups]
             kept = [row for row, number in enumerate(numbers) if (queue, number) not in left_out]
+            if not kept:
+                continue
             verdicts = case.verdicts[kept][:, own[:, kernel.INTERVAL], own[:, kernel.KIND]]
             groups = np.repeat(np.array(numbers, np.int64)[kept], len(own))
             self._put(np.tile(own, (len(kept), 1)), groups, verdicts.ravel())
@@ -768,17 +770,16 @@ class _Sorted:
     def __init__(self, numbers: np.ndarray) -> None:
         self._order = np.argsort(numbers)
         ordered = numbers[self._order]
-        self._begins = begins_of([ordered])
-        self._counts = np.diff(self._begins, append=len(ordered))
-        self._numbers = ordered[self._begins]
+        begins = begins_of([ordered])
+        self._numbers, self._edges = ordered[begins], np.append(begins, len(ordered))
 
     def matches(self, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Every pair of places at which the others and these numbers have the same."""
         if not len(self._numbers):
-            return np.zeros((2, 0), np.int64)  # type: ignore[return-value]
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
         at = np.minimum(np.searchsorted(self._numbers, others), len(self._numbers) - 1)
-        many = np.where(self._numbers[at] == others, self._counts[at], 0)
-        starts = self._begins[at] - (np.cumsum(many) - many)
+        many = np.where(self._numbers[at] == others, self._edges[at + 1] - self._edges[at], 0)
+        starts = self._edges[at] - (np.cumsum(many) - many)
         places = self._order[np.arange(many.sum()) + np.repeat(starts, many)]
         return np.repeat(np.arange(len(others)), many), places
 

@@ -63,7 +63,7 @@ class TableFolder:
     def write(self, tables: Tables, between: Callable[[], None]) -> None:
         """One Parquet folder for each table. `between` is called before each and may raise.
 
-        A text that a table keeps once is read as any other text.
+        Columns with a dictionary are read back as plain text.
         """
         for name, table in tables.items():
             between()

@@ -62,7 +62,7 @@ class Passes:
             self.reporter(watch.progress())
         self.check()
         order = pc.sort_indices(found, [(name, "ascending") for name in ("file", "start", "kind")]).to_pylist()
-        kinds, data = found["kind"], found["data"]  # the bytes are as large as the driver has; they are not copied
+        kinds, data = found["kind"], found["data"]  # the largest that the driver has: not copied
         return [(kinds[at].as_py(), data[at].as_buffer()) for at in order]
 
 

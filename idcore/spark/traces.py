@@ -170,7 +170,7 @@ class Attempts:
     records: int = 0
 
 
-def attempts_of(packed: Iterable[bytes]) -> Attempts:
+def attempts_of(packed: Iterable[bytes | pa.Buffer]) -> Attempts:
     """Begins and ends of the splits as attempts; a context that was stored twice counts once."""
     read = [pa.ipc.open_stream(data).read_all() for data in packed]
     records = sum(int(table.schema.metadata[b"records"]) for table in read)

@@ -172,11 +172,21 @@ class TestAnswers:
     def test_an_id_that_a_list_repeats_soon_is_asked_about_once(self, fake: Fake, tmp_path: Path) -> None:
         fake.records = [record("Orders", UNIQ, 0)]
         service = fake.service(audit=AuditLog(tmp_path / "audit"))
-        ids = ([UNIQ, "nothing", "order-1"] * IDS_AT_ONCE)[: 2 * IDS_AT_ONCE + 1]
-        answers = list(service.look_up(iter(ids)))
-        assert [each.id for each in answers] == ids and all(each.found == (each.id == UNIQ) for each in answers)
+        part = ([UNIQ, "nothing", "order-1"] * IDS_AT_ONCE)[:IDS_AT_ONCE]
+        answers = list(service.look_up(iter(part * 3)))  # the third part asks again: no answer gets old
+        assert [each.id for each in answers] == part * 3 and all(each.found == (each.id == UNIQ) for each in answers)
         lines = [json.loads(line) for line in (tmp_path / "audit").read_text().splitlines()]
-        assert sorted(line["id"] for line in lines) == sorted({*ids})
+        assert sorted(line["id"] for line in lines) == sorted([*{*part}] * 2)
+
+    def test_a_failure_is_not_the_answer_of_the_next_ids(self, fake: Fake) -> None:
+        fake.records, fake.master = [record("Orders", "A1" * 16, 0)], closed()
+        ids, found = [UNIQ] * (IDS_AT_ONCE + 1), list[bool]()
+        for answer_ in fake.service().look_up(ids):
+            if not found:
+                assert answer_.reason == "unreachable"
+                fake.records = [record("Orders", UNIQ, 0)]
+            found.append(answer_.found)
+        assert found == [False] * IDS_AT_ONCE + [True]
 
     def test_a_user_over_the_limit_asks_nobody(self, fake: Fake) -> None:
         service = fake.service(limit=RateLimit(2))

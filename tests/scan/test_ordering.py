@@ -34,6 +34,9 @@ def test_it_is_the_order_of_numpy_and_equal_rows_are_one(seed: int) -> None:
     assert every == {row: np.flatnonzero((rows == row).all(axis=1)).tolist() for row in every}
 
 
-def test_truths_and_halves_are_columns_too() -> None:
-    kinds, numbers = np.array([True, False, True, False]), np.array([2, 2, 1, 1], np.int32)
-    assert order_of([kinds, -numbers]).tolist() == [1, 3, 0, 2]
+@pytest.mark.parametrize("kind", [np.int8, np.int16, np.int32, np.uint8, np.uint32, np.bool_])
+def test_narrow_columns_have_the_same_order(kind: type) -> None:
+    random = np.random.default_rng(1)
+    ends = (0, 1) if kind is np.bool_ else (np.iinfo(kind).min, np.iinfo(kind).max)
+    columns = [random.choice(np.array([*ends, 0, 1], kind), 40) for _ in range(3)]
+    assert order_of(columns).tolist() == np.lexsort(columns[::-1]).tolist()

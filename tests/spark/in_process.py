@@ -27,10 +27,10 @@ AT = datetime(2026, 11, 22, tzinfo=UTC)
 Given = dict[tuple[str, str], str]
 
 
-def run_here(passes: Passes, work: Callable[..., Iterator[Any]], partitions: Any = None) -> list[tuple[str, bytes]]:
+def run_here(passes: Passes, work: Callable[..., Iterator[Any]], partitions: Any = None) -> list[tuple[str, pa.Buffer]]:
     """In the place of `Passes.run`."""
     splits = [split for partition in partitions or passes.partitions for task in partition for split in task]
-    return [(kind, data) for split in splits for _, kind, data in work([split])]
+    return [(kind, pa.py_buffer(data)) for split in splits for _, kind, data in work([split])]
 
 
 def tables(
@@ -46,6 +46,10 @@ def tables(
     with StoreFolder(root) as store:
         passes = Passes(nothing, [[[each]] for each in splits], Reporter(None), Event())
         made = fates.tables(passes, StoreEvidence(store, given), scanned, copied, folder)
+    for name, table in made.tables.items():
+        kinds = [getattr(each.type, "value_type", each.type) for each in table.schema]
+        assert kinds == SCHEMAS[name].types and table.column_names == SCHEMAS[name].names, name
     for name, paths in made.written.items():
+        assert all(pq.read_schema(path).types == SCHEMAS[name].types for path in paths), name
         made.tables[name] = pa.concat_tables([made.tables[name].cast(SCHEMAS[name]), *map(pq.read_table, paths)])
     return {name: table.cast(SCHEMAS[name]) for name, table in made.tables.items()}, made.counted
