@@ -37,6 +37,7 @@ _SEVERAL = frozenset(
         "topics",
     }
 )
+_SECONDS = {"d": 86_400, "h": 3_600, "min": 60, "s": 1}
 _OF_CODES = ("error.", "meaning.", "also.", "reason.", "lookup.fact.")
 
 
@@ -195,17 +196,16 @@ class Words:
         return safe_text.size(number)
 
     def duration(self, seconds: float) -> str:
-        """A time span in its two largest units."""
+        """A time span in its two largest units, or in one where the second is 0."""
         total = max(0.0, float(seconds))
         if total < 1:
             return self("span.ms", n=f"{total * 1000:.0f}")
         if total < 60:
             return self("span.s", n=f"{total:.1f}".removesuffix(".0"))
-        if total < 3600:
-            return self("span.min", m=int(total // 60), s=int(total % 60))
-        if total < 86400:
-            return self("span.h", h=int(total // 3600), m=int(total % 3600 // 60))
-        return self("span.d", d=f"{int(total // 86400):,}", h=int(total % 86400 // 3600))
+        large, small = next(pair for pair in (("d", "h"), ("h", "min"), ("min", "s")) if total >= _SECONDS[pair[0]])
+        first, rest = divmod(int(total), _SECONDS[large])
+        figures = {large: f"{first:,}", small: rest // _SECONDS[small]}
+        return " ".join(f"{figure} {self(f'unit.{unit}')}" for unit, figure in figures.items() if figure)
 
     def lasting(self, seconds: float) -> str:
         """A time span to the millisecond: 3599.932 is 59 min 59.932 s."""

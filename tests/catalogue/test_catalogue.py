@@ -127,7 +127,8 @@ def test_counts_are_right_for_none_one_and_many() -> None:
 def test_sizes_spans_and_shares_are_never_rounded_to_a_lie() -> None:
     words = catalogue.words("en")
     assert [words.bytes(n) for n in (0, 1023, 1024, 1_500_000)] == ["0 B", "1,023 B", "1.0 KiB", "1.4 MiB"]
-    spans = {0.25: "250 ms", 5: "5 s", 90: "1 min 30 s", 4000: "1 h 6 min", 100_000: "1 d 3 h"}
+    spans = {0.25: "250 ms", 5: "5 s", 90: "1 min 30 s", 120: "2 min", 4000: "1 h 6 min", 100_000: "1 d 3 h"}
+    spans |= {3_600: "1 h", 2 * 86_400: "2 d", 86_400_000: "1,000 d"}
     assert {n: words.duration(n) for n in spans} == spans
     shares = {(0, 9): "0%", (1, 9_999): "< 0.1%", (9_998, 9_999): "> 99.9%", (1, 2): "50%", (0, 0): "–"}
     assert {pair: words.share(*pair) for pair in shares} == shares

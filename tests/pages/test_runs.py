@@ -18,6 +18,7 @@ from idcore.catalogue import words
 from idcore.intake import Dating, Source
 from idcore.runs import COMPARE, Run, Runs
 from idcore.spark import background
+from idcore.triage.run_texts import runs_sentence
 from pages.parts import cache, scans
 from pages.parts.runs import watch
 from tests.pages.conftest import RUN, make_run
@@ -350,3 +351,11 @@ def test_an_index_of_lines_that_is_made_while_its_run_is_deleted_leaves_nothing(
 
     monkeypatch.setattr(background, "locate", locate)
     assert background.Locating(run).wait(10) and not run.path.exists()
+
+
+def test_the_headline_says_that_the_input_of_a_running_scan_is_not_in_it() -> None:
+    ended = {"kind": "scan", "state": "finished", "summary": {"text_bytes": 2_048}}
+    going = {"kind": "scan", "state": "running", "summary": None}
+    assert runs_sentence([ended], words("en")) == "**1 scan** over 2.0 KiB of input."
+    said = "**2 scans** over 2.0 KiB of input. 1 running: what it reads counts at the end."
+    assert runs_sentence([ended, going], words("en")) == said
