@@ -23,11 +23,11 @@ def order_of(columns: Columns) -> np.ndarray:
 def groups_of(columns: Columns) -> tuple[np.ndarray, np.ndarray]:
     """The places of the rows in order, and where in that order different rows begin."""
     order, words = _ordered(columns)
-    return order, begins_of(words)
+    return order, begins_of([word[order] for word in words])
 
 
 def _ordered(columns: Columns) -> tuple[np.ndarray, list[np.ndarray]]:
-    """The places of the rows in order, and the words of the rows in that order.
+    """The places of the rows in order, and the rows as words, as they were.
 
     Where all columns fit into a word together with the place of the row, the words themselves are sorted: that takes a
     fraction of the time, and of the memory.
@@ -36,10 +36,8 @@ def _ordered(columns: Columns) -> tuple[np.ndarray, list[np.ndarray]]:
     words, room = _words(columns)
     bits = max(0, count - 1).bit_length()
     if len(words) == 1 and bits <= room:
-        ordered = np.sort(words[0] << bits | np.arange(count))
-        return ordered & ((1 << bits) - 1), [ordered >> bits]
-    order = np.lexsort(words[::-1])
-    return order, [word[order] for word in words]
+        return np.sort(words[0] << bits | np.arange(count)) & ((1 << bits) - 1), words
+    return np.lexsort(words[::-1]), words
 
 
 def _words(columns: Columns) -> tuple[list[np.ndarray], int]:
