@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,12 @@ FULLEST_FOLDER = 20
 MOST_PARTS = 6_987  # lines of pages/parts, without the words; each is also held to show something
 # What a part of the console is made of. What needs none of these is not a part: it belongs to idcore.
 SHOWN_WITH = ("streamlit", "plotly", "idcore.reports.markup", "idcore.reports.markdown")
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    """A module, parsed once for all tests."""
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def files() -> list[Path]:
@@ -60,7 +67,7 @@ def test_functions_are_short_enough_to_read() -> None:
     long = {}
     for path in PYTHON:
         most = LONGEST_KERNEL if "kernel" in name(path) else LONGEST_FUNCTION
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 size = (node.end_lineno or node.lineno) - node.lineno + 1
                 if size > LONGER.get(f"{name(path)}: {node.name}", most):
@@ -77,7 +84,7 @@ def arguments(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 def test_functions_take_so_many_arguments_that_one_can_remember_them() -> None:
     many = {}
     for path in PYTHON:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and arguments(node) > MOST_ARGUMENTS:
                 many[f"{name(path)}: {node.name}"] = arguments(node)
     unknown = {where: count for where, count in many.items() if where not in MORE_ARGUMENTS}
@@ -94,7 +101,7 @@ def test_a_folder_of_the_console_can_be_seen_at_once() -> None:
 @pytest.mark.parametrize("path", PARTS, ids=name)
 def test_a_part_of_the_console_shows_something(path: Path) -> None:
     used = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
             used |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -109,15 +116,15 @@ def test_the_parts_of_the_console_stay_few() -> None:
 
 @pytest.mark.parametrize("path", PYTHON, ids=name)
 def test_a_module_says_what_it_is(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    assert not tree.body or ast.get_docstring(tree), (
+    module = tree(path)
+    assert not module.body or ast.get_docstring(module), (
         "a module opens with one sentence: what it is, what it refuses to know"
     )
 
 
 @pytest.mark.parametrize("path", CODE, ids=name)
 def test_no_error_is_swallowed_silently(path: Path) -> None:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.ExceptHandler):
             broad = node.type is None or (
                 isinstance(node.type, ast.Name) and node.type.id in ("Exception", "BaseException")

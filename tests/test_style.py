@@ -6,6 +6,7 @@ import argparse
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -92,13 +93,17 @@ def texts() -> Iterator[tuple[str, str]]:
         yield from blocks(path, path.read_text(encoding="utf-8"))
 
 
-def docstrings() -> Iterator[tuple[str, str]]:
+@cache
+def docstrings() -> list[tuple[str, str]]:
     """Every docstring of the core and the console, by file and line, without what is in backticks."""
+    found = []
     for path in sorted([*(ROOT / "idcore").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                 text = ast.get_docstring(node) or ""
-                yield f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}", re.sub(r"`[^`]*`", "X", text)
+                place = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}"
+                found.append((place, re.sub(r"`[^`]*`", "X", text)))
+    return found
 
 
 def long_sentences(block: str) -> list[str]:

@@ -94,6 +94,7 @@ def test_all_words_belong_to_a_rule() -> None:
         assert set(said.table("also.")) == {name for rule in RULES.values() for name in rule.also}
 
 
+@pytest.mark.slow
 def test_findings_have_the_variants_and_the_severity_that_their_rule_declares(tmp_path: Path) -> None:
     found: list[Finding] = findings_of_everything()
     for name in names():
