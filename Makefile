@@ -7,9 +7,9 @@ PY := .venv/bin/python
 # Of every floor the tests that find most mistakes in a minute: no browser, no Spark, no Java, no broker.
 QUICK := tests/ids tests/catalogue tests/message tests/findings tests/simulate tests/test_arrows.py tests/test_house.py \
 	tests/test_additions.py tests/test_golden.py tests/test_style.py tests/test_growth.py tests/test_lab.py tests/scan/test_doors.py tests/scan/test_twin.py \
-	tests/scan/test_lines.py tests/scan/test_keys.py tests/store/test_damage.py \
-	tests/store/test_pointers.py tests/remoting/test_client.py \
-	tests/remoting/test_cluster.py tests/cli/test_view.py tests/pages/test_parts.py \
+	tests/scan/test_lines.py tests/scan/test_keys.py tests/store/test_real.py tests/store/test_damage.py \
+	tests/store/test_pointers.py tests/remoting/test_frame.py tests/remoting/test_client.py \
+	tests/remoting/test_cluster.py tests/cli/test_view.py tests/pages/test_pages.py tests/pages/test_parts.py \
 	tests/test_intake.py tests/test_export.py tests/test_times.py tests/test_allowed.py
 
 .PHONY: setup setup-dev run quick test check format bench golden docs screenshots clean
