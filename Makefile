@@ -24,7 +24,7 @@ run: setup        ## the console on http://127.0.0.1:8501
 	@PYTHONMALLOC=malloc $(PY) -m streamlit run app.py --server.address $(HOST) --server.port $(PORT) --server.headless true
 
 quick:            ## the tests for the loop of editing, a minute; ARGS=-x ends at the first failure
-	@$(PY) -m pytest -q -n 2 -m "not (browser or java or spark or slow)" $(QUICK) $(ARGS)
+	@$(PY) -m pytest -q -n 2 --dist loadfile -m "not (browser or java or spark or slow)" $(QUICK) $(ARGS)
 
 test: setup-dev   ## every test, browser and Java referee included, in three processes
 	@$(PY) -m pytest -n 3 --dist loadscope --no-loadscope-reorder $(ARGS)

@@ -25,17 +25,17 @@ from idcore.sources.inputs import Split, walk
 from idcore.sources.packings import PACKED
 from idcore.sources.unpack import Unpacked
 from tests.scan import packing
+from tests.source_code import ROOT, modules, name, nodes, tree
 
-ROOT = Path(__file__).resolve().parent.parent
 SUFFIXES = {"gzip": "gz", "zstd": "zst"}  # else the name is the suffix
 
 
 def naming(folder: str, text: str) -> set[str]:
     """The modules below a folder that have this text as a value of its own, or as the name of a constant."""
     return {
-        path.relative_to(ROOT).as_posix()
-        for path in (ROOT / folder).rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        name(path)
+        for path in modules(folder)
+        for node in nodes(path)
         if (isinstance(node, ast.Constant) and node.value == text)
         or (isinstance(node, ast.Name) and node.id == text.upper())
     }
@@ -56,9 +56,8 @@ def test_a_layout_is_read_by_its_row_and_the_rule_where_lengths_are_shared(name:
 def test_no_module_has_the_lengths_of_ids_by_itself() -> None:
     """The kernel reads two of them as words; the console may show them, but not count with them."""
     found = [
-        path.relative_to(ROOT).as_posix()
-        for folder in ("idcore", "pages")
-        for path in (ROOT / folder).rglob("*.py")
+        name(path)
+        for path in modules("idcore", "pages")
         if re.search(r"\b32, 34|\{56\}|\b34, 56|\{32,56\}", path.read_text(encoding="utf-8"))
     ]
     assert not found
@@ -160,7 +159,7 @@ def _reasons_of(page: str, head: str) -> set[str]:
 def _decided(path: Path) -> tuple[set[str], set[str]]:
     """Texts of a module that can be a reason, without those of NO_VERDICT; and those that are one without doubt."""
     texts, reasons = set(), set()
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in tree(path).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "NO_VERDICT":
             continue
         for each in ast.walk(node):

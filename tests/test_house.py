@@ -6,12 +6,12 @@ import ast
 import re
 import subprocess
 from collections import Counter
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.source_code import ROOT, name, nodes, tree
+
 TEXT = {".py", ".md", ".toml", ".txt", ".sh", ".xml", ".java", ".yml", ".yaml", ".json", ".css", ".html", ".js", ""}
 LONGEST_FUNCTION, LONGEST_KERNEL = 60, 90
 LONGER = {"idcore/cli/parser.py: _view": 63}  # every option of a command with its help, one after the other
@@ -29,21 +29,11 @@ MOST_PARTS = 6_987  # lines of pages/parts, without the words; each is also held
 SHOWN_WITH = ("streamlit", "plotly", "idcore.reports.markup", "idcore.reports.markdown")
 
 
-@cache
-def tree(path: Path) -> ast.Module:
-    """A module, parsed once for all tests."""
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
 def files() -> list[Path]:
     """What is committed or could be: everything that .gitignore leaves."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return sorted(path for path in (ROOT / line for line in done.stdout.split("\0") if line) if path.is_file())
-
-
-def name(path: Path) -> str:
-    return path.relative_to(ROOT).as_posix()
 
 
 FILES = files()
@@ -67,7 +57,7 @@ def test_functions_are_short_enough_to_read() -> None:
     long = {}
     for path in PYTHON:
         most = LONGEST_KERNEL if "kernel" in name(path) else LONGEST_FUNCTION
-        for node in ast.walk(tree(path)):
+        for node in nodes(path):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 size = (node.end_lineno or node.lineno) - node.lineno + 1
                 if size > LONGER.get(f"{name(path)}: {node.name}", most):
@@ -84,7 +74,7 @@ def arguments(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 def test_functions_take_so_many_arguments_that_one_can_remember_them() -> None:
     many = {}
     for path in PYTHON:
-        for node in ast.walk(tree(path)):
+        for node in nodes(path):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and arguments(node) > MOST_ARGUMENTS:
                 many[f"{name(path)}: {node.name}"] = arguments(node)
     unknown = {where: count for where, count in many.items() if where not in MORE_ARGUMENTS}
@@ -98,40 +88,42 @@ def test_a_folder_of_the_console_can_be_seen_at_once() -> None:
     assert not full, f"more than {FULLEST_FOLDER} modules: a part made for the pages of one folder stands in theirs"
 
 
-@pytest.mark.parametrize("path", PARTS, ids=name)
-def test_a_part_of_the_console_shows_something(path: Path) -> None:
+def shows(path: Path) -> bool:
+    """Whether a module imports something that is shown, or makes it."""
     used = set()
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             used |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             used |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    shows = any(module == made or module.startswith(f"{made}.") for module in used for made in SHOWN_WITH)
-    assert shows, "it draws nothing and says nothing: it belongs to idcore"
+    return any(module == made or module.startswith(f"{made}.") for module in used for made in SHOWN_WITH)
+
+
+def test_a_part_of_the_console_shows_something() -> None:
+    idle = [name(path) for path in PARTS if not shows(path)]
+    assert not idle, "it draws nothing and says nothing: it belongs to idcore"
 
 
 def test_the_parts_of_the_console_stay_few() -> None:
     assert sum(map(lines, PARTS)) < MOST_PARTS, "what computes belongs to idcore"
 
 
-@pytest.mark.parametrize("path", PYTHON, ids=name)
-def test_a_module_says_what_it_is(path: Path) -> None:
-    module = tree(path)
-    assert not module.body or ast.get_docstring(module), (
-        "a module opens with one sentence: what it is, what it refuses to know"
-    )
+def test_a_module_says_what_it_is() -> None:
+    silent = [name(path) for path in PYTHON if tree(path).body and not ast.get_docstring(tree(path))]
+    assert not silent, "a module opens with one sentence: what it is, what it refuses to know"
 
 
-@pytest.mark.parametrize("path", CODE, ids=name)
-def test_no_error_is_swallowed_silently(path: Path) -> None:
-    for node in ast.walk(tree(path)):
-        if isinstance(node, ast.ExceptHandler):
-            broad = node.type is None or (
-                isinstance(node.type, ast.Name) and node.type.id in ("Exception", "BaseException")
-            )
-            idle = all(isinstance(step, ast.Pass) for step in node.body)
-            assert node.type is not None, f"{name(path)}, line {node.lineno}: name the error"
-            assert not (broad and idle), f"{name(path)}, line {node.lineno}: this hides every error"
+def test_no_error_is_swallowed_silently() -> None:
+    unnamed, hidden = [], []
+    for path in CODE:
+        for node in nodes(path):
+            if isinstance(node, ast.ExceptHandler):
+                place = f"{name(path)}, line {node.lineno}"
+                broad = isinstance(node.type, ast.Name) and node.type.id in ("Exception", "BaseException")
+                unnamed += [place] if node.type is None else []
+                hidden += [place] if broad and all(isinstance(step, ast.Pass) for step in node.body) else []
+    assert not unnamed, "name the error"
+    assert not hidden, "this hides every error"
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("requirements*.txt")), ids=name)

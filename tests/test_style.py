@@ -13,8 +13,8 @@ import pytest
 
 from idcore.catalogue import en, zh
 from idcore.cli import build_parser
+from tests.source_code import ROOT, modules, name, nodes
 
-ROOT = Path(__file__).resolve().parent.parent
 MOST_WORDS = 25
 CHINESE = ".zh-CN."
 MEASURED = "performance.md"  # its figures and notes are written by the benchmarks
@@ -51,7 +51,7 @@ NOT_PROSE = re.compile(r"```.*?```|^ {4}python .*\n(?: {8}.*\n)*", re.DOTALL | r
 
 
 def documents() -> Iterator[Path]:
-    yield from (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"))
+    yield from (ROOT / page for page in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"))
     yield from (
         path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name != MEASURED and CHINESE not in path.name
     )
@@ -82,7 +82,7 @@ def blocks(path: Path, text: str) -> Iterator[tuple[str, str]]:
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
     for block in re.split(r"\n\s*\n|\n(?=\s*(?:[-*|#>]|\d+\.)\s?)", text):
         if block.strip():
-            yield path.relative_to(ROOT).as_posix(), " ".join(block.split())
+            yield name(path), " ".join(block.split())
 
 
 def texts() -> Iterator[tuple[str, str]]:
@@ -97,11 +97,11 @@ def texts() -> Iterator[tuple[str, str]]:
 def docstrings() -> list[tuple[str, str]]:
     """Every docstring of the core and the console, by file and line, without what is in backticks."""
     found = []
-    for path in sorted([*(ROOT / "idcore").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path in [*modules("idcore", "pages"), ROOT / "app.py"]:
+        for node in nodes(path):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                 text = ast.get_docstring(node) or ""
-                place = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}"
+                place = f"{name(path)}:{getattr(node, 'lineno', 1)}"
                 found.append((place, re.sub(r"`[^`]*`", "X", text)))
     return found
 
@@ -148,7 +148,7 @@ def test_a_sentence_of_the_messages_has_at_most_25_words(source: list[tuple[str,
     assert not long, "\n".join(long)
 
 
-@pytest.mark.parametrize("path", documents(), ids=lambda path: path.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize("path", [*documents()], ids=name)
 def test_a_sentence_of_the_documents_has_at_most_25_words(path: Path) -> None:
     text = SHOWN_SENTENCES.sub("\n", path.read_text(encoding="utf-8"))
     long = [one for _, block in blocks(path, text) for one in long_sentences(block)]

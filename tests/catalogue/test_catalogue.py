@@ -19,11 +19,12 @@ from idcore.errors import CoreError, coded, from_coded, refuse
 from idcore.findings import RULES
 from idcore.findings import words as finding_words
 from idcore.ids.identify import identify
+from tests import source_code
+from tests.source_code import ROOT, modules, nodes
 
-ROOT = Path(__file__).resolve().parents[2]
 LANGUAGES = catalogue.languages()
 ENGLISH = catalogue.words("en")
-CODE = [*(ROOT / "idcore").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
+CODE = modules("idcore", "pages")
 # Every class of the family by the source, whatever module it is in, and what makes one.
 CLASSES = re.compile(r"^class (\w+)\((?:CoreError|RemotingError|WebError|Unreachable|AnswerError)\)", re.MULTILINE)
 RAISED = {"refuse", "CoreError", "kind", "wrong", "cls"}
@@ -42,14 +43,14 @@ def forms(message: str | dict[str, str]) -> list[str]:
 def raised() -> Iterator[tuple[str, str, set[str] | None]]:
     """File and line, code, and names of values where they are written there, of every error with a literal code."""
     for path in CODE:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if not isinstance(node, ast.Call) or not node.args:
                 continue
             name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
             code = node.args[0]
             if name not in RAISED or not isinstance(code, ast.Constant) or not isinstance(code.value, str):
                 continue
-            place = f"{path.relative_to(ROOT)}:{node.lineno}"
+            place = f"{source_code.name(path)}:{node.lineno}"
             if name in ("refuse", "wrong"):
                 given = {word.arg for word in node.keywords}
                 yield place, code.value, None if None in given else {str(one) for one in given - HERE.keys()}

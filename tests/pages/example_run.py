@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,7 @@ BROKERS = (
 )
 
 
+@cache
 def _points(process: Process) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Thinned points of one process, and the sums over its chains."""
     rows: list[dict[str, Any]] = []

@@ -32,6 +32,7 @@ from idcore.remoting.requests import (
 )
 from tests.remoting import certificates
 from tests.remoting.servers import Server, answer
+from tests.source_code import nodes
 
 PACKAGE = Path(requests.__file__).resolve().parent
 assert Path(consumers.__file__).resolve().parent == PACKAGE
@@ -249,7 +250,7 @@ class TestGuard:
     def test_one_place_of_the_package_sends_and_one_connects(self) -> None:
         calls: dict[str, list[str]] = {}
         for path in PACKAGE.glob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text())):
+            for node in nodes(path):
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                     calls.setdefault(node.func.attr, []).append(path.name)
         assert calls["sendall"] == ["client.py"] and calls["connect"] == ["client.py"]
