@@ -44,7 +44,7 @@ ASKED = {
 
 
 @pytest.mark.parametrize(("name", "variant"), CASES)
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_an_incident_is_found_and_nothing_else(name: str, variant: str, seed: int, tmp_path: Path) -> None:
     found, truth, _ = tell(Incident(name, variant, seed, START, ZONE), tmp_path)
     got = {(item.code, item.severity, item.subject) for item in found}

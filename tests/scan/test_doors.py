@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ import pytest
 
 from idcore.ids import Clock, dates_of, describe, find, identify, parse_zone, settled
 from idcore.ids.clock import to_ms
+from idcore.ids.find import Token
+from idcore.ids.identify import Verdict
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.simulate import example
@@ -24,10 +27,16 @@ REAL = Path(__file__).parents[1] / "vectors" / "real.log.gz"
 AT = datetime(2026, 11, 23, tzinfo=UTC)
 
 
+@cache
+def judged(text: str) -> tuple[list[Token], list[Verdict]]:
+    """The IDs of a text and what they are, in whatever zone they are read."""
+    tokens = list(find(text))
+    return tokens, settled(identify(token.text, token.label, vouched=token.vouched) for token in tokens)
+
+
 def decoded(text: str, clock: Clock) -> list[Row]:
     """As `decode` prints it."""
-    tokens = list(find(text))
-    verdicts = settled(identify(token.text, token.label, vouched=token.vouched) for token in tokens)
+    tokens, verdicts = judged(text)
     clock = replace(clock, dates=dates_of(zip(verdicts, tokens, strict=True), clock))
     return [describe(verdict, token, clock) for verdict, token in zip(verdicts, tokens, strict=True)]
 
