@@ -33,7 +33,9 @@ class Span:
 
 def span(readings: Sequence[Reading], clock: Clock) -> Span | None:
     """The span of the first interpretation that has a time. An assumed zone is one of all; a known one is alone."""
-    zones = (clock.zone, *_ZONES) if clock.zone_source == "assumed" else (clock.zone,)
+    zones: tuple[tzinfo, ...] = (clock.zone,)
+    if clock.zone_source == "assumed":
+        zones, clock = (clock.zone, *_ZONES), replace(clock, zone_source="given")  # each in turn
     ahead = replace(clock, reference=clock.reference + timedelta(milliseconds=CLOCK_SLACK_MS))
     for reading in readings:
         now = [at for zone in zones for at in _times(reading, replace(clock, zone=zone))]

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks.findings import START, ZONE, tell
-from idcore.findings import RULES
+from idcore.findings import RULES, Finding
 from idcore.simulate import incidents, situations
 from idcore.simulate.incidents import HEALTHY, Incident, names, variants
+from tests.findings.test_registry import are_as_declared
 
 CASES = [(name, variant) for name in names() for variant in variants(name)]
 
@@ -59,20 +60,19 @@ def test_an_incident_is_found_and_nothing_else(name: str, variant: str, seed: in
     assert not asked or all(asked in text for text in said)
     assert not [text for text in of_others for wish in ASKED.values() if wish in text]
     assert not [text for text in said for wish in ASKED.values() if wish in text and wish not in (asked or "")]
+    are_as_declared(found)
+    shows_its_evidence(found, tmp_path / f"{name}-{variant}.log")
 
 
-@pytest.mark.slow
-def test_evidence_is_of_the_log(tmp_path: Path) -> None:
-    for name, variant in CASES:
-        incident = Incident(name, variant, 3, START, ZONE)
-        found, _, _ = tell(incident, tmp_path)
-        text = (tmp_path / f"{name}-{variant}.log").read_bytes()
-        lines = text.split(b"\n")
-        for item in found:
-            ids, where = item.evidence["ids"], item.evidence["places"]
-            assert ids, (name, variant, item.code)
-            assert [one for one in ids if one.encode() not in text] == [], (name, variant, item.code)
-            assert set(ids) <= {place["id"] for place in where}
-            for place in where:
-                digits, byte = place["id"].encode(), place["byte"]
-                assert text[byte : byte + len(digits)] == digits and digits in lines[place["line"] - 1]
+def shows_its_evidence(found: list[Finding], path: Path) -> None:
+    """Every ID and place that a finding names is in the log."""
+    text = path.read_bytes()
+    lines = text.split(b"\n")
+    for item in found:
+        ids, where = item.evidence["ids"], item.evidence["places"]
+        assert ids, item.code
+        assert [one for one in ids if one.encode() not in text] == [], item.code
+        assert set(ids) <= {place["id"] for place in where}
+        for place in where:
+            digits, byte = place["id"].encode(), place["byte"]
+            assert text[byte : byte + len(digits)] == digits and digits in lines[place["line"] - 1]

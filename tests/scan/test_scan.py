@@ -56,13 +56,15 @@ def test_every_table_equals_the_twin_at_every_split_size(log: Log, on_disk: Writ
         assert same(found, whole) == []
 
 
-@pytest.mark.parametrize("log", ALL, ids=lambda log: log.name)
+@pytest.mark.parametrize(("place", "log"), list(enumerate(ALL)), ids=[log.name for log in ALL])
 def test_keys_that_are_judged_in_stretches_give_the_same_tables(
-    log: Log, on_disk: Write, monkeypatch: pytest.MonkeyPatch
+    place: int, log: Log, on_disk: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """What has many keys is judged in each way, the others in turns."""
     path = on_disk(log.data)
     want = scan(path)
-    for at_once, stretch, held, split in ((0, 5, 0, 4096), (20, 300, 40, WHOLE), (0, 1 << 12, 1 << 12, 4096)):
+    ways = ((0, 5, 0, 4096), (20, 300, 40, WHOLE), (0, 1 << 12, 1 << 12, 4096))
+    for at_once, stretch, held, split in ways if log.name.startswith("sparse") else (ways[place % 3],):
         monkeypatch.setattr(large_keys, "AT_ONCE", at_once)
         monkeypatch.setattr(large_keys, "STRETCH", stretch)
         monkeypatch.setattr(large_keys, "HELD", held)
@@ -84,15 +86,16 @@ def test_the_smallest_splits(split: int, on_disk: Write) -> None:
         assert differences(scan(path, split=split), expect(path, data)) == []
 
 
-@pytest.mark.parametrize("split", [1, 16, 31, 32, 33, 64, 1000])
-def test_every_alignment_of_one_id(split: int, on_disk: Write) -> None:
+def test_every_alignment_of_one_id(on_disk: Write) -> None:
     one = logs.uniq(0x0A000000, 7, logs.JAVA, 1000, 0)
     six = logs.uniq6(1 << 120, 7, logs.JAVA, 1000, 1)
     mac = logs.client(0xFF, 7, 1, 2)
     for padding in range(71):
         data = f"{'q' * padding}{one}{'z' * (padding % 3 + 1)}{six}\n{'A' * (padding % 31)}-{mac}".encode()
         path = on_disk(data)
-        assert differences(scan(path, split=split), expect(path, data)) == []
+        want = expect(path, data)
+        for split in (1, 16, 31, 32, 33, 64, 1000):
+            assert differences(scan(path, split=split), want) == [], (padding, split)
 
 
 @pytest.mark.parametrize("seed", range(8))
