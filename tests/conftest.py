@@ -72,7 +72,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """With several processes (`make test` has three) a folder is one piece of work: its fixtures are set up once.
 
     Three on two cores, for each of them waits a quarter of its time: for browsers, brokers and Spark.
-    Files of `DEALT` are one each. `make quick` has none that cost anything, and deals its tests one by one.
+    Files of `DEALT` are one each. `make quick` deals all of its by file.
     """
     if config.getoption("dist") != "loadscope":
         return None
