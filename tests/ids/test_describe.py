@@ -137,11 +137,14 @@ def test_the_reasons_tell_the_hints_of_the_line() -> None:
     assert "bornTimestamp of the line fixes month and zone" in row["why"]
 
 
-def test_two_thousand_ids_are_described_within_seconds() -> None:
+def test_a_table_of_two_thousand_ids_takes_less_than_a_second() -> None:
     scenario = Scenario(1, datetime(2026, 11, 20, tzinfo=UTC), UTC, 2_000)
     tokens = [token for line in scenario.log(2_000) for token in find(line)][:2_000]
+    took = []
+    for _ in range(3):  # processor time, the shortest of three: other work on the machine is not ours
+        began = time.process_time()
+        for token in tokens:
+            describe(identify(token.text, token.label, vouched=token.vouched), token, CLOCK)
+        took.append(time.process_time() - began)
     assert len(tokens) == 2_000
-    began = time.process_time()
-    for token in tokens:
-        describe(identify(token.text, token.label, vouched=token.vouched), token, CLOCK)
-    assert time.process_time() - began < 5  # a quarter of a second on a slow machine
+    assert min(took) < 1  # a quarter of it on a slow machine

@@ -281,7 +281,7 @@ def test_every_message_has_the_fate_that_the_rule_gives_it_alone(made: Made, rea
 
 @pytest.mark.usefixtures("here")
 def test_the_tables_are_the_same_at_any_split(made: Made, real: Path, traced: Path) -> None:
-    for root, sizes in ((made[0], (160_001,)), (real, (300_007,)), (traced, (150_011,))):
+    for root, sizes in ((made[0], (40_001,)), (real, (300_007,)), (traced, (30_011,))):
         whole, total = tables(root)
         for size in sizes:
             assert tables(root, size) == (whole, total), size
@@ -303,7 +303,7 @@ def test_messages_that_a_subscription_excludes_are_filtered(traced: Path, tmp_pa
             raw[at : at + 4] = b"WHAT"
     path.write_bytes(raw)
     whole = tables(root, given=SUBSCRIPTIONS)
-    assert tables(root, 160_001, given=SUBSCRIPTIONS) == whole
+    assert tables(root, 40_001, given=SUBSCRIPTIONS) == whole
     check(root, whole, SUBSCRIPTIONS)
     found = {(row["group"], row["verdict"]) for row in whole[0]["fates"].to_pylist()}
     assert found >= {("reads_all-1", "filtered"), ("reads_all-1", "consumed"), ("lags-2", "filtered_ahead")}
@@ -401,7 +401,7 @@ def test_damage_takes_the_verdict_consumed_from_groups_whose_copies_it_hides(
         last.write_bytes(last.read_bytes()[: records[-1].physical_offset + 40 - int(last.name)])
     whole = tables(root)
     check(root, whole)
-    assert tables(root, 160_001) == whole
+    assert tables(root, 40_001) == whole
     consumed = {row["group"] for row in whole[0]["fates"].to_pylist() if row["verdict"] == "consumed"}
     every = {"fails-0", "fails-6", "reads_all-1", "skips_a_queue-3"}
     lost = {"a retry": {"fails-0"}, "no copy": set(), "the end": every}[hurt]
@@ -556,7 +556,7 @@ def test_of_very_many_traces_the_newest_part_is_read(traced: Path, monkeypatch: 
     whole, _ = tables(traced)
     monkeypatch.setattr(trace_records, "MOST_BYTES", 20_000)
     some, counted = tables(traced)
-    assert tables(traced, 150_011) == (some, counted)
+    assert tables(traced, 30_011) == (some, counted)
     places = set(some["attempts"]["trace_offset"].drop_null().to_pylist())
     every = set(whole["attempts"]["trace_offset"].drop_null().to_pylist())
     assert places and counted["traces_left_out"] > 0
