@@ -74,9 +74,19 @@ def run(words: Sequence[str] | None = None) -> int:
     return status
 
 
-if __name__ == "__main__":
+def _own() -> int:
+    """The command in a process of its own, or in the session that stays."""
     try:
         done = resident.hand_over(sys.argv[1:]) if sys.argv[1:2] and sys.argv[1] in resident.COMMANDS else None
-        sys.exit(run() if done is None else done)
+        return run() if done is None else done
     except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
+        return INTERRUPTED
+
+
+if __name__ == "__main__":
+    status = _own()
+    if status == INTERRUPTED:
+        import logging
+
+        logging.raiseExceptions = False  # a thread that is still loading Spark may have made half of a handler
+    sys.exit(status)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import select
 import signal
 import socket
 import stat
@@ -22,6 +23,7 @@ PACKAGE = os.path.dirname(os.path.abspath(__file__))
 INTERRUPTED, SESSION_LOST = 130, 3
 _HEAD = struct.Struct("!I")
 _MOST = 1 << 20
+_LOOK = 0.1  # seconds until a signal is seen that came just before the wait for an answer began
 # What a command's work may depend on: with other values than the session has, a command runs on its own.
 _SETTINGS = (
     *("IDCORE_", "SPARK", "PYSPARK", "JAVA", "JDK_", "HADOOP", "AWS_", "AZURE_", "GOOGLE_", "FSSPEC_", "PYTHON"),
@@ -152,6 +154,8 @@ def _wait(connection: socket.socket) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, cancel)
     try:
+        while not select.select([connection], [], [], _LOOK)[0]:
+            pass
         answer = receive(connection)
     except KeyboardInterrupt:
         return INTERRUPTED

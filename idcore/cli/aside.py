@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
 T = TypeVar("T")
+LOOK = 0.1  # seconds until a signal is seen that came just before the main thread began to wait
 
 
 def aside(name: str, work: Callable[[threading.Event], T], interrupted: Callable[[threading.Event], Any]) -> T:
@@ -31,7 +32,7 @@ def aside(name: str, work: Callable[[threading.Event], T], interrupted: Callable
     terminated = signal.signal(signal.SIGTERM, _interrupt)
     try:
         thread.start()
-        over.wait()  # join() would take the thread as ended: an interrupt of its lock does that in 3.11
+        until(over)  # join() would take the thread as ended: an interrupt of its lock does that in 3.11
     except KeyboardInterrupt:
         stop.set()
         interrupted(over)
@@ -43,6 +44,16 @@ def aside(name: str, work: Callable[[threading.Event], T], interrupted: Callable
     if problem is not None:
         raise problem
     return result  # type: ignore[no-any-return]
+
+
+def until(over: threading.Event) -> None:
+    """Waits in the main thread. A wait without an end may hold a signal back as long as the work takes.
+
+    Python runs the handler between two steps of the thread: too late when the signal comes after the last one and
+    before the system call.
+    """
+    while not over.wait(LOOK):
+        pass
 
 
 def _interrupt(*_: object) -> NoReturn:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from idcore.cli.aside import aside
+from idcore.cli.aside import aside, until
 from idcore.cli.parser import Usage
 from idcore.fate_list import sentences
 from idcore.fate_list.asking import Asking, Wanted, ask
@@ -58,7 +58,7 @@ def _asked(source: LookupService, wanted: Wanted, user: str) -> tuple[Tally, boo
     def interrupted(over: threading.Event) -> None:
         stopped.set()
         print("\nidcore: stopping; what was judged is kept", file=sys.stderr)
-        over.wait()
+        until(over)
 
     return aside("fate-list", work, interrupted), stopped.is_set()
 

@@ -52,16 +52,6 @@ FADED = """(dark) => {
   return (dark ? sum < 200 : sum > 600) && !fades;
 }""".replace("GROUND", GROUND)
 
-# Sees whether a page's script runs again.
-WATCH = """() => {
-  const app = document.querySelector('[data-testid=stApp]');
-  window.ranAgain = false;
-  const watch = new MutationObserver(() => {
-    if (app.dataset.testScriptState !== 'notRunning') { watch.disconnect(); window.ranAgain = true; }
-  });
-  watch.observe(app, {attributes: true, attributeFilter: ['data-test-script-state']});
-}"""
-
 # Opens an address as the browser's own Back does. True once its script has begun: it says so, or draws already.
 TURN = """(address) => new Promise((done) => {
   const app = document.querySelector('[data-testid=stApp]');
@@ -232,12 +222,10 @@ class Visit:
 
     def theme(self, scheme: Theme) -> None:
         """The page in the colours of a theme: its script draws it again more than half a second after its ground."""
-        ground = self.ground()
-        self.page.evaluate(WATCH)
         self.page.emulate_media(color_scheme=scheme)
         self._faded(scheme)
-        if self.ground() != ground:
-            self.page.wait_for_function("() => window.ranAgain", polling=50)
+        drawn = "(scheme) => document.body.dataset.drawnIn === scheme"
+        self.page.wait_for_function(drawn, arg=scheme, polling=50)
         self.settle()
         self._faded(scheme)
 

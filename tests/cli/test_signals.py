@@ -1,0 +1,100 @@
+"""A signal that comes just before the main thread begins to wait: Python runs its handler after the wait."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from typing import NoReturn
+
+import pytest
+
+from idcore import resident
+from idcore.cli.aside import aside, until
+
+TOO_LONG = 20.0
+
+
+@pytest.fixture(autouse=True)
+def handlers() -> Iterator[None]:
+    """A test's handlers are not those of the next one; Ctrl-C interrupts, also in the background of a shell."""
+    before = [(number, signal.getsignal(number)) for number in (signal.SIGINT, signal.SIGTERM)]
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    for number, handler in before:
+        signal.signal(number, handler)
+
+
+def _held_back(number: signal.Signals) -> None:
+    """Another thread takes the signal: as in that case, no system call of the main one is interrupted."""
+    time.sleep(0.3)  # the main thread waits
+    signal.pthread_kill(threading.get_ident(), number)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_work_stops_at_a_signal_that_no_wait_was_interrupted_by(number: signal.Signals) -> None:
+    def work(stop: threading.Event) -> str:
+        _held_back(number)
+        return "stopped" if stop.wait(TOO_LONG) else "never stopped"
+
+    def interrupted(over: threading.Event) -> None:
+        until(over)
+
+    assert aside("work", work, interrupted) == "stopped"
+
+
+def test_a_cancelled_scan_ends_before_its_work_does() -> None:
+    begun = time.monotonic()
+
+    def interrupted(_: threading.Event) -> NoReturn:
+        raise KeyboardInterrupt
+
+    def work(_: threading.Event) -> None:
+        _held_back(signal.SIGINT)
+        time.sleep(3)
+
+    with pytest.raises(KeyboardInterrupt):
+        aside("work", work, interrupted)
+    assert time.monotonic() - begun < 3
+
+
+def test_a_session_hears_of_a_signal_that_no_wait_was_interrupted_by() -> None:
+    command, session = socket.socketpair()
+    session.settimeout(TOO_LONG)
+    told = []
+
+    def serve() -> None:
+        _held_back(signal.SIGINT)
+        told.append(resident.receive(session))
+        resident.send(session, {"status": 130})
+
+    server = threading.Thread(target=serve)
+    server.start()
+    with command, session:
+        assert resident._wait(command) == 130
+        server.join()
+    assert told == [({"cancel": True}, [])]
+
+
+HALF = """
+import logging, runpy, sys
+from idcore import resident
+
+def interrupted(_):
+    raise KeyboardInterrupt
+
+half = logging.NullHandler()
+del half.lock  # as a thread has it that is still loading a library
+resident.hand_over = interrupted
+sys.argv = ["idcore", "scan", "a.log"]
+runpy.run_module("idcore", run_name="__main__")
+"""
+
+
+def test_a_thread_that_still_loads_a_library_says_nothing_at_the_end() -> None:
+    ended = subprocess.run([sys.executable, "-W", "ignore", "-c", HALF], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
