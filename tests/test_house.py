@@ -24,7 +24,7 @@ MORE_ARGUMENTS = {  # all have names: what is printed or stored has so many fiel
     "tests/scan/logs.py: live": "options of a made process",
 }
 FULLEST_FOLDER = 20
-MOST_PARTS = 6_987  # lines of pages/parts, without the words; each is also held to show something
+MOST_PARTS = 7_000  # lines of pages/parts, without the words; each is also held to show something
 # What a part of the console is made of. What needs none of these is not a part: it belongs to idcore.
 SHOWN_WITH = ("streamlit", "plotly", "idcore.reports.markup", "idcore.reports.markdown")
 
@@ -106,6 +106,14 @@ def test_a_part_of_the_console_shows_something() -> None:
 
 def test_the_parts_of_the_console_stay_few() -> None:
     assert sum(map(lines, PARTS)) < MOST_PARTS, "what computes belongs to idcore"
+
+
+def test_no_page_ends_as_streamlit_ends_it() -> None:
+    """`st.stop` takes back each request of the browser that has come meanwhile: a text in a box is never answered."""
+    pages = [path for path in PYTHON if path.is_relative_to(ROOT / "pages")]
+    ending = [name(path) for path in pages if "st.stop(" in path.read_text(encoding="utf-8")]
+    assert pages
+    assert not ending, "session.stop ends a page"
 
 
 def test_a_module_says_what_it_is() -> None:

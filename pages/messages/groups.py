@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from pages.parts import live, problems
 from pages.parts.messages import groups, lookups
+from pages.parts.session import stop
 from pages.parts.view import view
 from pages.parts.widgets import heading, small_print, zone_note
 
@@ -16,14 +15,14 @@ with problems.caught():
     clusters = live.offers()
 if not clusters:
     lookups.say_off(words)
-    st.stop()
+    stop()
 asked = groups.form(list(clusters), words)
 if asked is not None:
     groups.ask(asked, shown)
 kept = groups.latest()
 if kept is None:
     small_print([words("groups.how"), words("lookup.guard"), zone_note(shown)])
-    st.stop()
+    stop()
 if kept.now.progress is None:
     groups.listing(kept, shown)
 else:

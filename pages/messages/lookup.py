@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.parts import live, problems
 from pages.parts.messages import lists, lookups
+from pages.parts.session import stop
 from pages.parts.view import view
 from pages.parts.widgets import heading, page_link, said, small_print, zone_note
 
@@ -18,18 +19,18 @@ if not offers:
     lookups.say_off(words)
     st.markdown(words("lookup.instead"))
     page_link("store", words("card.store"), icon=":material/folder_open:", id=st.query_params.get("id"))
-    st.stop()
+    stop()
 way = lists.chosen(words)
 if way != lists.BY_ID:
     lists.page(way, offers, shown)
-    st.stop()
+    stop()
 asked = lookups.form(list(offers), words)
 if asked is not None:
     lookups.ask(asked, offers[asked.cluster], shown)
 answers = lookups.latest()
 if answers is None:
     small_print([words("lookup.guard"), zone_note(shown)])
-    st.stop()
+    stop()
 said(answers.sentence(words))
 for answer in answers.found:
     lookups.answer_card(answer, shown)

@@ -15,6 +15,7 @@ from idcore.reports.markdown import escaped
 from idcore.safe_text import for_visitor
 from idcore.triage import run_texts
 from pages.parts import scans
+from pages.parts.session import stop
 from pages.parts.view import view
 
 
@@ -59,4 +60,4 @@ def caught() -> Iterator[None]:
         yield
     except (CoreError, OSError) as error:
         show_error(error)
-        st.stop()
+        stop()

@@ -1,14 +1,14 @@
-"""Whose session a page is drawn for, and what it has uploaded. Draws nothing, and depends on no page."""
+"""Whose session a page is drawn for, what it has uploaded, where it ends. Draws nothing, and depends on no page."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 import streamlit as st
 from streamlit.runtime.memory_media_file_storage import _calculate_file_id
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from idcore import audit
@@ -17,6 +17,11 @@ from idcore.errors import CoreError
 from idcore.front_door import UPLOAD, Uploads, session_of
 from idcore.gate import MEDIA, Offered
 from pages.parts import visitor
+
+
+def stop() -> NoReturn:
+    """Ends the page here. `st.stop` does, too, and drops what was typed meanwhile into a dialog or a fragment."""
+    raise StopException
 
 
 def uploaded(session: str) -> tuple[int, int]:

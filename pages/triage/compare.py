@@ -11,6 +11,7 @@ from idcore.html import compared as html
 from idcore.triage import compared, compared_texts
 from pages.parts import problems
 from pages.parts.charts import compare as charts
+from pages.parts.session import stop
 from pages.parts.triage import compare, time_range
 from pages.parts.view import RANGE, view
 from pages.parts.widgets import chart, download, heading, said, show_html, small_print, zone_note
@@ -27,7 +28,7 @@ with above:
     compare.box(words, run)
 if run is None:
     small_print([words("compare.what"), words("compare.no_proof")])
-    st.stop()
+    stop()
 with problems.caught():
     in_range = compare.in_range(run, shown)
     found = compare.compared(run, in_range)
@@ -38,7 +39,7 @@ if unread := compared_texts.unread(found, words):  # next to the figures: its id
     st.warning(unread, icon=":material/warning:")
 if not found.rows:
     small_print([words("compare.range_note" if in_range else "compare.no_ids")])
-    st.stop()
+    stop()
 if (missing := html.missing(run.options["of"], found, shown)) is not None:
     show_html(missing)
 compare.first_lines(run, found, shown)

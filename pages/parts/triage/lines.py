@@ -18,6 +18,7 @@ from idcore.runs import Run
 from idcore.triage import finding_rows, line_filter
 from idcore.triage.time_range import ANY_TIME
 from pages.parts import browser, cache, problems, scans
+from pages.parts.session import stop
 from pages.parts.view import View
 from pages.parts.widgets import page_link, show_html
 
@@ -67,7 +68,7 @@ def ready_or_stop(run: Run, view: View) -> Index:
     """The index; without it the page ends here."""
     index = ready(run, view)
     if index is None:
-        st.stop()
+        stop()
     return index
 
 
