@@ -149,7 +149,8 @@ def _wait(connection: socket.socket) -> int:
     def cancel(*_: object) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        send(connection, {"cancel": True})
+        with suppress(OSError):  # the session has ended: the next answer is none
+            send(connection, {"cancel": True})
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, cancel)

@@ -80,6 +80,20 @@ def test_a_session_hears_of_a_signal_that_no_wait_was_interrupted_by() -> None:
     assert told == [({"cancel": True}, [])]
 
 
+def test_a_signal_after_the_session_has_ended_is_said_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    command, session = socket.socketpair()
+    session.close()
+
+    def cancelled(*_: object) -> list[list[socket.socket]]:
+        signal.raise_signal(signal.SIGINT)
+        return [[command], [], []]
+
+    with command, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(resident.select, "select", cancelled)
+        assert resident._wait(command) == resident.SESSION_LOST
+    assert capsys.readouterr().err == "idcore: the session ended before the command did; run it again\n"
+
+
 HALF = """
 import logging, runpy, sys
 from idcore import resident
