@@ -11,9 +11,8 @@ from idcore.intake import Found
 from idcore.reports.markup import tag
 from idcore.run_times import linked_token
 from idcore.simulate import example
-from pages.parts import problems, scans
+from pages.parts import problems, scans, session
 from pages.parts.ids import id_links
-from pages.parts.session import stop
 from pages.parts.view import view
 from pages.parts.widgets import heading, said, show_html, small_print, zone_note
 
@@ -61,7 +60,7 @@ if not text:
                 icon=":material/arrow_forward:",
                 on_click=lambda sample=sample: st.query_params.update(id=sample),
             )
-    stop()
+    session.stop()
 with problems.caught():
     verdict = identify_alone(text)
 clock = view().clock()
@@ -77,7 +76,7 @@ for note in (cards.filler(text, words), cards.lower_case(verdict, words)):
         show_html(note)
 every = [*verdict.readings, *verdict.rejected]
 if not every:
-    stop()
+    session.stop()
 if verdict.best is not None:
     key = "anatomy.said" if len(every) > 1 else "anatomy.said_one"
     said(

@@ -4,10 +4,9 @@ import streamlit as st
 
 from idcore import intake_texts
 from idcore.page_turns import TURNS
-from pages.parts import refusals
+from pages.parts import refusals, session
 from pages.parts.ids import decode_session, decoded
 from pages.parts.runs import keeping, watch
-from pages.parts.session import stop
 from pages.parts.triage import shared
 from pages.parts.view import view
 from pages.parts.widgets import heading, small_print, zone_note
@@ -21,7 +20,7 @@ decode_session.box(here)
 keeping.choice()
 result = decode_session.result(here)
 if here.state == "empty":
-    stop()
+    session.stop()
 
 with result:
     # show
@@ -30,12 +29,12 @@ with result:
         here.into_link()
         if not here.sources:
             decoded.of_server(here)
-            stop()
+            session.stop()
         refusals.of_files(here.intake, here.sources, words)
         if not here.holds_ids:
             refusals.no_id(here.intake, view(), here.files)
             decode_session.case_offer(here)
-            stop()
+            session.stop()
         same = st.container()
         if apart := intake_texts.zones_sentence(here.intake, here.clock(), words):
             same.warning(apart, icon=":material/schedule:")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from pages.parts import live, problems
+from pages.parts import live, problems, session
 from pages.parts.messages import groups, lookups
-from pages.parts.session import stop
 from pages.parts.view import view
 from pages.parts.widgets import heading, small_print, zone_note
 
@@ -15,14 +14,14 @@ with problems.caught():
     clusters = live.offers()
 if not clusters:
     lookups.say_off(words)
-    stop()
+    session.stop()
 asked = groups.form(list(clusters), words)
 if asked is not None:
     groups.ask(asked, shown)
 kept = groups.latest()
 if kept is None:
     small_print([words("groups.how"), words("lookup.guard"), zone_note(shown)])
-    stop()
+    session.stop()
 if kept.now.progress is None:
     groups.listing(kept, shown)
 else:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import live, problems
+from pages.parts import live, problems, session
 from pages.parts.messages import lists, lookups
-from pages.parts.session import stop
 from pages.parts.view import view
 from pages.parts.widgets import heading, page_link, said, small_print, zone_note
 
@@ -19,18 +18,18 @@ if not offers:
     lookups.say_off(words)
     st.markdown(words("lookup.instead"))
     page_link("store", words("card.store"), icon=":material/folder_open:", id=st.query_params.get("id"))
-    stop()
+    session.stop()
 way = lists.chosen(words)
 if way != lists.BY_ID:
     lists.page(way, offers, shown)
-    stop()
+    session.stop()
 asked = lookups.form(list(offers), words)
 if asked is not None:
     lookups.ask(asked, offers[asked.cluster], shown)
 answers = lookups.latest()
 if answers is None:
     small_print([words("lookup.guard"), zone_note(shown)])
-    stop()
+    session.stop()
 said(answers.sentence(words))
 for answer in answers.found:
     lookups.answer_card(answer, shown)

@@ -9,9 +9,8 @@ from idcore.html import cards, ruler
 from idcore.html import journeys as html
 from idcore.journey import answers_text, found_text
 from idcore.reports.markup import tag
-from pages.parts import live, problems
+from pages.parts import live, problems, session
 from pages.parts.messages import journey_report, journeys, lookups
-from pages.parts.session import stop
 from pages.parts.view import view
 from pages.parts.widgets import heading, page_link, said, show_html, small_print, zone_note
 
@@ -31,7 +30,7 @@ text = st.session_state["message_id"] = st.query_params.get("id", "").strip()
 st.text_input(words("message.box"), key="message_id", on_change=into_link, placeholder=words("message.placeholder"))
 if not text:
     said(words("message.lead"))
-    stop()
+    session.stop()
 with problems.caught():
     offers = live.offers()
     run = journeys.run_at_hand()

@@ -6,9 +6,8 @@ import streamlit as st
 
 from idcore.html import stores as html
 from idcore.store import StoreFolder
-from pages.parts import problems
+from pages.parts import problems, session
 from pages.parts.messages import browse, stores
-from pages.parts.session import stop
 from pages.parts.view import view
 from pages.parts.widgets import heading, said, show_html, small_print, zone_note
 
@@ -19,7 +18,7 @@ folder = stores.choose(words)
 if folder is None:
     said(words("store.lead"))
     small_print([words("store.read_only")])
-    stop()
+    session.stop()
 with problems.caught(), StoreFolder(folder) as store:
     overview = store.overview()
     said(html.sentence(overview, shown))

@@ -14,8 +14,7 @@ from idcore.errors import CoreError, coded
 from idcore.reports.markdown import escaped
 from idcore.safe_text import for_visitor
 from idcore.triage import run_texts
-from pages.parts import scans
-from pages.parts.session import stop
+from pages.parts import scans, session
 from pages.parts.view import view
 
 
@@ -60,4 +59,4 @@ def caught() -> Iterator[None]:
         yield
     except (CoreError, OSError) as error:
         show_error(error)
-        stop()
+        session.stop()

@@ -9,9 +9,8 @@ from idcore.html import tables
 from idcore.reports.roles import colours_of
 from idcore.sources.record_lines import MOST_TAGS
 from idcore.triage import broker_logs, sentences
-from pages.parts import cache
+from pages.parts import cache, session
 from pages.parts.charts import brokers as charts
-from pages.parts.session import stop
 from pages.parts.triage import filters, logs, opened, shared, time_range
 from pages.parts.view import view
 from pages.parts.widgets import chart, heading, page_of, pager, said, show_html, small_print, zone_note
@@ -30,7 +29,7 @@ brokers, growth, segments, topics, tags = (
 if brokers.empty:
     st.info(words("brokers.none"), icon=":material/info:")
     small_print(shared.notes(run, shown))
-    stop()
+    session.stop()
 colours = colours_of(brokers["address"].tolist(), shown.palette)
 known, within = brokers["address"].tolist(), time_range.bar(run, shown)
 dated = broker_logs.logs_of(growth)
@@ -41,7 +40,7 @@ if found is not None:
     if brokers.empty:
         said(words("brokers.range_none"))
         small_print(shared.notes(run, shown))
-        stop()
+        session.stop()
 brokers = brokers.sort_values(["ids", "address"], ascending=[False, True]).reset_index(drop=True)
 rates = broker_logs.speeds_of(brokers, growth, parts)
 ends = segments.groupby("address")["segment"].agg(oldest="min", newest="max")

@@ -9,9 +9,8 @@ import streamlit as st
 from idcore import export
 from idcore.html import compared as html
 from idcore.triage import compared, compared_texts
-from pages.parts import problems
+from pages.parts import problems, session
 from pages.parts.charts import compare as charts
-from pages.parts.session import stop
 from pages.parts.triage import compare, time_range
 from pages.parts.view import RANGE, view
 from pages.parts.widgets import chart, download, heading, said, show_html, small_print, zone_note
@@ -28,7 +27,7 @@ with above:
     compare.box(words, run)
 if run is None:
     small_print([words("compare.what"), words("compare.no_proof")])
-    stop()
+    session.stop()
 with problems.caught():
     in_range = compare.in_range(run, shown)
     found = compare.compared(run, in_range)
@@ -39,7 +38,7 @@ if unread := compared_texts.unread(found, words):  # next to the figures: its id
     st.warning(unread, icon=":material/warning:")
 if not found.rows:
     small_print([words("compare.range_note" if in_range else "compare.no_ids")])
-    stop()
+    session.stop()
 if (missing := html.missing(run.options["of"], found, shown)) is not None:
     show_html(missing)
 compare.first_lines(run, found, shown)

@@ -10,9 +10,8 @@ from idcore.findings.limits import CUT_COUNTER
 from idcore.html import tables
 from idcore.triage import line_filter, sentences, strokes
 from idcore.triage.processes import process_key, sorted_processes
-from pages.parts import cache
+from pages.parts import cache, session
 from pages.parts.charts import counters as charts
-from pages.parts.session import stop
 from pages.parts.triage import filters, lines, opened, ranking, shared, time_range
 from pages.parts.view import view
 from pages.parts.widgets import chart, few, heading, page_of, pager, said, show_html, small_print, zone_note
@@ -30,7 +29,7 @@ processes = ranking.of_run(run, asked) if found is None else ranking.of_range(ru
 if processes.empty:
     st.info(words("producers.none" if found is None else "producers.none_range"), icon=":material/info:")
     small_print(shared.notes(run, shown))
-    stop()
+    session.stop()
 if found is None:
     processes = sorted_processes(processes, "wraps").reset_index(drop=True)
 ranking.unknown(run, asked)

@@ -6,8 +6,7 @@ import streamlit as st
 
 from idcore.triage import finding_report, finding_rows, finding_texts
 from idcore.triage.finding_rows import Kind
-from pages.parts import cache
-from pages.parts.session import stop
+from pages.parts import cache, session
 from pages.parts.triage import diagnosis, finding_filters, opened, report, shared, time_range
 from pages.parts.view import view
 from pages.parts.widgets import heading, page_link, page_of, pager, said, small_print, zone_note
@@ -25,7 +24,7 @@ every = cache.frame(run, "findings")
 found = every if every.empty else every[in_range.overlaps(every["first_sent_at"], every["last_sent_at"])]
 if not run.has("findings"):
     st.info(words("findings.older"), icon=":material/info:")
-    stop()
+    session.stop()
 
 # show
 said(finding_texts.findings_sentence(found, run.summary or {}, words, in_range=bool(in_range)))
@@ -41,11 +40,11 @@ if (asked := st.query_params.get("finding")) is not None:  # one of them, from a
         with st.container(horizontal=True, gap="small"):
             report.buttons(run, shown, here)
         small_print([*shared.notes(run, shown), zone_note(shown)])
-        stop()
+        session.stop()
     st.info(words("findings.gone", n=asked[:12]), icon=":material/info:")
 if found.empty:
     small_print([finding_texts.checked(words) if (run.summary or {}).get("ids") else "", *notes])
-    stop()
+    session.stop()
 
 # chart
 time_range.registered("findings", {"findings": found}.__getitem__, in_range, shown)

@@ -7,8 +7,7 @@ from idcore.errors import CoreError
 from idcore.html import lines as html
 from idcore.triage import line_filter
 from idcore.triage import lines as files
-from pages.parts import problems
-from pages.parts.session import stop
+from pages.parts import problems, session
 from pages.parts.triage import filters, lines, opened, shared
 from pages.parts.view import view
 from pages.parts.widgets import downloads, heading, said, show_html, small_print, zone_note
@@ -36,7 +35,7 @@ try:
     found = index.page(rows, lines.allowed_for(run))
 except (CoreError, PermissionError) as error:
     problems.show_error(error)
-    stop()
+    session.stop()
 
 # show
 key = "lines.said_none" if not found else "lines.said" if given else "lines.said_all"

@@ -9,9 +9,8 @@ from idcore.html import tables
 from idcore.triage import line_filter, sentences
 from idcore.triage.activity import TOP, binned, step_text, top_hosts
 from idcore.triage.processes import sorted_processes
-from pages.parts import cache
+from pages.parts import cache, session
 from pages.parts.charts import producers as charts
-from pages.parts.session import stop
 from pages.parts.triage import filters, lines, opened, shared, time_range
 from pages.parts.view import view
 from pages.parts.widgets import chart, few, heading, page_of, pager, said, show_html, small_print, zone_note
@@ -30,7 +29,7 @@ if processes.empty:
     clients = cache.frame(run, "clients")
     st.info(words("producers.none" if clients.empty else "producers.only_clients"), icon=":material/info:")
     small_print([*shared.notes(run, shown), zone_note(shown)])
-    stop()
+    session.stop()
 in_range = time_range.bar(run, shown)
 found = cache.in_range(run, in_range) if in_range else None
 hosts = found.hosts if found is not None else hosts
@@ -43,7 +42,7 @@ if found is not None and (undated := int(processes["first_sent_at"].isna().sum()
     notes.insert(0, words("range.undated", n=words.count("process", undated)))
 if hosts.empty:
     small_print(notes)
-    stop()
+    session.stop()
 
 options = [name for name in MEASURES if name in hosts]
 with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):

@@ -41,10 +41,7 @@ def test_work_stops_at_a_signal_that_no_wait_was_interrupted_by(number: signal.S
         _held_back(number)
         return "stopped" if stop.wait(TOO_LONG) else "never stopped"
 
-    def interrupted(over: threading.Event) -> None:
-        until(over)
-
-    assert aside("work", work, interrupted) == "stopped"
+    assert aside("work", work, until) == "stopped"
 
 
 def test_a_cancelled_scan_ends_before_its_work_does() -> None:

@@ -17,7 +17,6 @@ from idcore.reports.markup import tag
 from idcore.runs import FATES, Run
 from pages.parts import browser, cache, problems, scans, session
 from pages.parts.runs import watch
-from pages.parts.session import stop
 from pages.parts.view import view
 from pages.parts.widgets import download, empty, page_link, show_html, small_print
 
@@ -141,4 +140,4 @@ def result(run: Run) -> None:
             download("CSV", made, "unanswered_ids.csv", key="fates-rest")
     if not summary.get("records") or not cache.rows(run, "fates"):
         empty(words("fates.none"))
-        stop()
+        session.stop()

@@ -21,9 +21,8 @@ from idcore.triage.activity import step_text
 from idcore.triage.fates import Asked, Heat
 from idcore.triage.time_range import TimeRange
 from idcore.triage.undelivered import ORDERS, Listed
-from pages.parts import browser, cache
+from pages.parts import browser, cache, session
 from pages.parts.charts import fate as charts
-from pages.parts.session import stop
 from pages.parts.triage import filters, lines, time_range
 from pages.parts.view import View, into_address
 from pages.parts.widgets import Brush, chart, downloads, empty, page_link, page_of, pager, show_html
@@ -43,7 +42,7 @@ def ready_or_stop(run: Run, view: View) -> None:
     key = "none_groups" if run.has("fates") else "none_logs" if store is None else "none_older"
     empty(view.words(f"fate.{key}"))
     page_link("store", view.words("fate.to_store"), icon=":material/arrow_forward:", store=store)
-    stop()
+    session.stop()
 
 
 def state(run: Run, view: View) -> list[str]:

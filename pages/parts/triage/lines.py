@@ -17,8 +17,7 @@ from idcore.reports.markup import Html, link, tag
 from idcore.runs import Run
 from idcore.triage import finding_rows, line_filter
 from idcore.triage.time_range import ANY_TIME
-from pages.parts import browser, cache, problems, scans
-from pages.parts.session import stop
+from pages.parts import browser, cache, problems, scans, session
 from pages.parts.view import View
 from pages.parts.widgets import page_link, show_html
 
@@ -68,7 +67,7 @@ def ready_or_stop(run: Run, view: View) -> Index:
     """The index; without it the page ends here."""
     index = ready(run, view)
     if index is None:
-        stop()
+        session.stop()
     return index
 
 

@@ -15,9 +15,8 @@ from idcore.reports.markdown import escaped
 from idcore.reports.markup import tag
 from idcore.runs import FATES, PAGES, SCANS, Run
 from idcore.triage import run_texts
-from pages.parts import browser, cache, problems, scans
+from pages.parts import browser, cache, problems, scans, session
 from pages.parts.runs import fate_lists, runlist, sharing, watch
-from pages.parts.session import stop
 from pages.parts.triage import report, shared
 from pages.parts.view import View, link_params, view
 from pages.parts.widgets import download, empty, page_link, show_html
@@ -37,7 +36,7 @@ def run_of(page: str) -> Run:
     if run is None:
         links = [("decode", words("empty.decode"))] + ([("runs", words("empty.runs"))] if cache.finished() else [])
         empty(words(f"empty.{page}"), *links)
-        stop()
+        session.stop()
     if st.query_params.get("run") != run.name:
         st.query_params["run"] = run.name
     if run.state != "done":
@@ -46,7 +45,7 @@ def run_of(page: str) -> Run:
         watch.scan_state(run, again=again if scans.is_own(run) else None)
         if problem := st.session_state.get("runs_problem"):
             st.error(problem, icon=":material/error:")
-        stop()
+        session.stop()
     line(run, page, words)
     if run.kind == FATES:
         fate_lists.result(run)
