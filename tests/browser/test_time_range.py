@@ -16,6 +16,14 @@ from tests.browser.harness import Console, Visit, visit
 from tests.pages.test_time_range import indexed_run, log
 
 pytestmark = pytest.mark.browser
+# Presses the mouse as soon as the page scrolls by itself. How far it was then, and after a second.
+PRESSED = """() => { const page = document.querySelector('[data-testid=stMain]');
+  window.pressed = new Promise((done) => page.addEventListener('scroll', () => {
+    const top = page.scrollTop;
+    page.dispatchEvent(new PointerEvent('pointerdown', {bubbles: true}));
+    setTimeout(() => done([top, page.scrollTop]), 1000);
+  }, {once: true}));
+}"""
 BARS = "chart => chart._fullData.map((one) => one.x.map(String))"  # of a chart: when each is
 
 
@@ -130,19 +138,38 @@ def shows_the_lines_of_a_gap(tab: Visit) -> None:
     expect(lines.last).to_contain_text("09:56:30.320 +08:00")
 
 
+def bar_of_a_host(tab: Visit, number: int) -> tuple[float, float]:
+    """The middle of a bar that has come into sight."""
+    bar = tab.page.locator('[data-testid="stPlotlyChart"]').nth(1).locator(".barlayer .point path").nth(number)
+    bar.scroll_into_view_if_needed()
+    tab.page.wait_for_timeout(1_000)  # the watch looks for new charts from time to time
+    place = bar.bounding_box()
+    assert place is not None
+    return place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+
+
+def stops_its_scroll_for_a_press(tab: Visit) -> None:
+    """Lines come into sight, but a link that is pressed meanwhile stays under the mouse, or no click would open it."""
+    tab.page.emulate_media(reduced_motion="no-preference")
+    tab.page.locator('[data-testid="stMain"]').evaluate("page => page.scrollTo(0, 0)")
+    place = bar_of_a_host(tab, 1)
+    tab.page.evaluate(PRESSED)
+    tab.page.mouse.click(*place)
+    pressed, later = tab.page.evaluate("window.pressed")
+    assert abs(later - pressed) < 20
+    tab.page.emulate_media(reduced_motion="reduce")
+
+
 def finds_the_lines_of_a_bar(tab: Visit) -> None:
     """A click on a bar of Producers shows its lines, a link all of them, a search those that have a text."""
     tab.page.get_by_role("link", name="Producers").first.click()
     tab.heading("Producers")
     tab.settle()
     takes_the_range_of_a_box_in_hosts_by_time(tab)
-    bar = tab.page.locator('[data-testid="stPlotlyChart"]').nth(1).locator(".barlayer .point path").first
-    bar.scroll_into_view_if_needed()
-    tab.page.wait_for_timeout(1_000)
-    place = bar.bounding_box()
-    assert place is not None
-    tab.page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+    tab.page.mouse.click(*bar_of_a_host(tab, 0))
     expect(tab.page.locator(".mq-lines li").first).to_be_in_viewport()
+    tab.settle()
+    stops_its_scroll_for_a_press(tab)
     tab.page.locator('[data-testid="stMain"] a[href*="lines?"][href*="host="]').first.click()
     expect(tab.page).to_have_url(re.compile("/lines.*host="))
     tab.settle()
