@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from idcore.errors import CoreError
 from idcore.limits import MOST_INDEXED
 from idcore.occurrences import dating
-from idcore.occurrences.index import NAME, VERSION
+from idcore.occurrences.index import NAME, VERSION, Index
 from idcore.occurrences.parts import PartWriter
 from idcore.runs import Run, write_text
 from idcore.sources.inputs import (
@@ -45,7 +45,9 @@ _SCHEMA = pa.schema([("name", pa.string()), ("rows", pa.int64())])
 
 
 def locate(run: Run) -> None:
-    """Makes the index of a finished scan; CoreError says why there is none."""
+    """Makes the index of a finished scan, unless it is there: others read it. CoreError says why there is none."""
+    if Index.open(run.path / FOLDER) is not None:
+        return
     plan = run.plan
     if plan is None:
         raise CoreError("scan_no_plan")

@@ -45,8 +45,12 @@ def test_a_run_of_many_files_has_the_lines_of_each(tmp_path: Path, monkeypatch: 
     packed.write_bytes(gzip.compress(texts["a.log"]))
     texts["d.log.gz"] = texts["a.log"]
     run = scanned(tmp_path / "runs", [*paths, packed])
-    assert background.locating(run).wait(120) and background.locating(run).problem is None
+    going = background.locating(run)
+    assert going.wait(120) and going.problem is None
     index = index_of(run)
+    folder = (run.path / locate.FOLDER).stat().st_ino
+    assert background.locating(run).wait(120)  # as by a second visitor, who has looked just before it was there
+    assert (run.path / locate.FOLDER).stat().st_ino == folder, "it is read meanwhile"
     assert len(index.parts) > 4
     assert index.rows == (run.summary or {})["ids"]
     for one in index.page(index.select(Filter()).rows):

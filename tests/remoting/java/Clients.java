@@ -8,6 +8,7 @@ import org.apache.rocketmq.remoting.RPCHook;
 
 /** Every client of one broker in one process; each program prints a line for each thing that it did. */
 public class Clients {
+    static final int SEND = 60_000; // ms; a message that was given up too early is stored, and sent again
     static String names;
     static String broker;
     static RPCHook hook;
@@ -53,7 +54,7 @@ public class Clients {
         producer.setNamesrvAddr(names);
         producer.setInstanceName(group);
         producer.setDefaultTopicQueueNums(1);
-        producer.setSendMsgTimeout(5000);
+        producer.setSendMsgTimeout(SEND);
         producer.setMqClientApiTimeout(30_000); // on a busy machine three seconds are not enough
         producer.start();
         return producer;

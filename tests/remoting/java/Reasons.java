@@ -229,6 +229,7 @@ public class Reasons {
         TransactionMQProducer made = new TransactionMQProducer(group, Clients.hook);
         made.setNamesrvAddr(Clients.names);
         made.setInstanceName(group);
+        made.setSendMsgTimeout(Clients.SEND);
         made.setHeartbeatBrokerInterval(1000);
         made.setTransactionListener(new TransactionListener() {
             public LocalTransactionState executeLocalTransaction(Message message, Object state) {

@@ -51,7 +51,7 @@ public class Sender {
         throws Exception {
         out = new PrintStream(file, "UTF-8");
         hook = new AclClientRPCHook(new SessionCredentials(access, secret));
-        admin = new DefaultMQAdminExt(hook, 8000);
+        admin = new DefaultMQAdminExt(hook, 60_000);
         admin.setNamesrvAddr(names);
         admin.setInstanceName("admin");
         admin.start();
@@ -196,7 +196,7 @@ public class Sender {
             for (int at = 0; at < items; at++) {
                 messages.add(new Message("Orders", "batch", kind + "-" + at, bytes("item " + at)));
             }
-            SendResult result = producer.send(messages, 8000);
+            SendResult result = producer.send(messages, 60_000);
             String[] ids = result.getMsgId().split(",");
             String[] offsets = result.getOffsetMsgId().split(",");
             String batchId = admin.viewMessage("Orders", offsets[0]).getProperty("UNIQ_KEY");
@@ -251,7 +251,7 @@ public class Sender {
         producer.start();
         for (int level : new int[] {1, -1}) {
             Message message = new Message("Orders", "back", "back" + level, bytes("sent back with level " + level));
-            SendResult result = producer.send(message, 8000);
+            SendResult result = producer.send(message, 60_000);
             MessageExt stored = admin.viewMessage("Orders", result.getOffsetMsgId());
             consumer.sendMessageBack(stored, level);
             sent.add(new String[] {level < 0 ? "dead" : "retried", "Orders", result.getMsgId(),
@@ -262,7 +262,7 @@ public class Sender {
     }
 
     static void send(String kind, DefaultMQProducer producer, Message message) throws Exception {
-        SendResult result = producer.send(message, 8000);
+        SendResult result = producer.send(message, 60_000);
         sent.add(new String[] {kind, message.getTopic(), result.getMsgId(), result.getOffsetMsgId()});
     }
 
