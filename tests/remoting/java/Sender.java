@@ -51,7 +51,7 @@ public class Sender {
         throws Exception {
         out = new PrintStream(file, "UTF-8");
         hook = new AclClientRPCHook(new SessionCredentials(access, secret));
-        admin = new DefaultMQAdminExt(hook, 60_000);
+        admin = new DefaultMQAdminExt(hook, 8000);
         admin.setNamesrvAddr(names);
         admin.setInstanceName("admin");
         admin.start();
