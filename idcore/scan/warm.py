@@ -11,7 +11,7 @@ import pyarrow as pa
 from idcore.ids.rules import LONGEST_MONTH_MS
 from idcore.scan import fates, undelivered
 from idcore.scan.kernels import fates as kernel
-from idcore.scan.kernels import find
+from idcore.scan.kernels import find, line_numbers
 from idcore.scan.local import scan_local
 from idcore.sources.inputs import list_store, split_files
 
@@ -45,7 +45,7 @@ class Unread:
 
 
 def warm() -> None:
-    """Scans a few lines in temporary files: the last is open at its end, and a record comes after damage."""
+    """Scans a few lines in temporary files (the last is open, a record comes after damage), and numbers one line."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "ids.log")
         with open(path, "wb") as file:
@@ -63,6 +63,8 @@ def warm() -> None:
             list(work(split_files(list_store(folder), 1 << 30)))
         undelivered.keys_of(undelivered.Rows(np.zeros((1, kernel.ONE_COLUMNS), np.int64), np.zeros(1, np.uint8)))
     find.grow(np.zeros((4, 8), np.uint64), np.zeros((16, 8), np.uint64))
+    one, rows = np.zeros(1, np.int64), np.zeros((1, 3), np.int64)
+    line_numbers.number_lines(np.zeros(65, np.uint8), 0, (0, 1), one, np.zeros(2, np.int64), rows)
 
 
 if __name__ == "__main__":
