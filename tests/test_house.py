@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -23,8 +22,6 @@ MORE_ARGUMENTS = {  # all have names: what is printed or stored has so many fiel
     "pages/parts/charts/producers.py: bars": "options of a figure",
     "tests/scan/logs.py: live": "options of a made process",
 }
-FULLEST_FOLDER = 20
-MOST_PARTS = 6_992  # lines of pages/parts, without the words; each is also held to show something
 # What a part of the console is made of. What needs none of these is not a part: it belongs to idcore.
 SHOWN_WITH = ("streamlit", "plotly", "idcore.reports.markup", "idcore.reports.markdown")
 
@@ -41,10 +38,6 @@ PYTHON = [path for path in FILES if path.suffix == ".py"]
 CODE = [path for path in PYTHON if not name(path).startswith("tests/")]
 PARTS = [path for path in CODE if re.match(r"pages/parts/(?!words/)", name(path)) and path.stem != "__init__"]
 PAGES = [path for path in CODE if name(path).startswith("pages/") and not name(path).startswith("pages/parts/")]
-
-
-def lines(path: Path) -> int:
-    return path.read_text(encoding="utf-8").count("\n")
 
 
 def test_the_formatter_lays_out_every_line() -> None:
@@ -81,13 +74,6 @@ def test_functions_take_so_many_arguments_that_one_can_remember_them() -> None:
     assert not unknown, f"more than {MOST_ARGUMENTS} arguments: those that belong together are one value with a name"
 
 
-def test_a_folder_of_the_console_can_be_seen_at_once() -> None:
-    modules = [path for path in CODE if name(path).startswith("pages/") and path.stem != "__init__"]
-    counts = Counter(name(path.parent) for path in modules)
-    full = {folder: count for folder, count in counts.items() if count > FULLEST_FOLDER}
-    assert not full, f"more than {FULLEST_FOLDER} modules: a part made for the pages of one folder stands in theirs"
-
-
 def shows(path: Path) -> bool:
     """Whether a module imports something that is shown, or makes it."""
     used = set()
@@ -102,10 +88,6 @@ def shows(path: Path) -> bool:
 def test_a_part_of_the_console_shows_something() -> None:
     idle = [name(path) for path in PARTS if not shows(path)]
     assert not idle, "it draws nothing and says nothing: it belongs to idcore"
-
-
-def test_the_parts_of_the_console_stay_few() -> None:
-    assert sum(map(lines, PARTS)) < MOST_PARTS, "what computes belongs to idcore"
 
 
 def test_no_page_ends_as_streamlit_ends_it() -> None:
