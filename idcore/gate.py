@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from idcore import audit
 from idcore.front_door import App, Message, Receive, Scope, Send, path_of, refuse
-from idcore.logins import Ended, Entrance, address_of, is_loopback
+from idcore.logins import Entrance, address_of, is_loopback
 from idcore.metrics import is_passed_on
 
 LOG = logging.getLogger(__name__)
@@ -62,13 +62,12 @@ class Gate:
         self,
         app: App,
         entrance: Callable[[], Entrance],
-        ended: Callable[[], Ended],
         claims: Callable[[Iterable[tuple[bytes, bytes]]], Mapping[str, Any]],
         base: Callable[[], str],
         hosts: Callable[[], Sequence[str]] = tuple,
         owners: Callable[[str], Collection[str] | None] = lambda _: None,
     ) -> None:
-        self.app, self.entrance, self.ended, self.claims, self.base = app, entrance, ended, claims, base
+        self.app, self.entrance, self.claims, self.base = app, entrance, claims, base
         self.hosts, self.owners = hosts, owners
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -94,12 +93,11 @@ class Gate:
 
     async def _with_login(self, entrance: Entrance, scope: Scope, receive: Receive, send: Send) -> None:
         path, now, claims = path_of(scope, self.base()), time.time(), self.claims(scope["headers"])
-        left = 0.0 if self.ended().has(claims) else entrance.left(claims, now)
+        left = entrance.left(claims, now)
         if scope["type"] == "websocket":
             await self.app(scope, until(receive, left) if left > 0 else receive, send)
             return
         if path == LOGOUT and left > 0:
-            self.ended().end(claims, now)
             audit.note("logout", audit.Who(entrance.policy.visitor(claims).name or ""))
         without = left <= 0 and path.startswith(CLOSED) and path not in OPEN
         if without or self._is_closed(entrance, path, scope):

@@ -1,25 +1,29 @@
-"""How people come in: by login, by a proxy's header, or not at all; and when a login ends. Speaks to no provider."""
+"""How people come in: by a log-in, a proxy's header, or not at all; and the log-ins that are kept. Asks no provider."""
 
 from __future__ import annotations
 
 import hashlib
 import ipaddress
-import time
-from collections.abc import Mapping, Sequence
+import json
+import logging
+import os
+import secrets
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from idcore.access import NOBODY, VIEWERS, WITHOUT_LOGIN, AccessError, Policy, Visitor, read
 
+LOG = logging.getLogger(__name__)
 Mode = Literal["open", "login", "header"]
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 SAID = "everybody may see everything"  # what an administrator writes who wants no login
 HOURS = 12.0  # a login is good for
-LATEST_ENDED = 1_000  # logins that stay ended whatever the clock says: it may have been ahead when they were
+CLOCK_STEP = 3600.0  # seconds that a clock may be set back without ending the log-ins that began before
 SECRET = 32  # characters at least: whoever guesses it makes a login of any name
-ENDED = ".logins-ended"  # in the folder of scans: logins that their people ended before their time
+KEPT = ".logins"  # in the folder of scans: the log-ins, a file each
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,10 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Entrance:
-    """How people come in. `anywhere`: the administrator lets everybody in who reaches the console."""
+    """How people come in. `anywhere`: the administrator lets everybody in who reaches the console.
+
+    `encrypted`: people reach the console by https alone, so that the cookie of their log-in may demand it.
+    """
 
     mode: Mode = "open"
     policy: Policy = VIEWERS
@@ -43,15 +50,15 @@ class Entrance:
     headers: frozenset[str] = frozenset()
     anywhere: bool = False
     seconds: float = HOURS * 3600
+    encrypted: bool = False
 
-    def visitor(self, claims: Mapping[str, Any], ended: Ended, now: float) -> Visitor:
-        """Who these claims are of: a login that has ended, or does not say when it began, is nobody's."""
+    def visitor(self, claims: Mapping[str, Any], now: float) -> Visitor:
+        """Who these claims are of: a log-in whose time is over, or that does not say when it began, is nobody's."""
         if self.mode == "open":
             return WITHOUT_LOGIN
         if self.mode == "header":
             return self.policy.visitor(claims, joined=True)
-        left = self.left(claims, now)
-        return NOBODY if left <= 0 or ended.has(claims) else self.policy.visitor(claims)
+        return NOBODY if self.left(claims, now) <= 0 else self.policy.visitor(claims)
 
     def left(self, claims: Mapping[str, Any], now: float) -> float:
         """Seconds until a login ends by itself. One of a clock that was far ahead has ended: it never would."""
@@ -78,7 +85,8 @@ def entrance_of(given: Settings) -> Entrance:
     policy = read(Path(file)) if file else VIEWERS
     seconds = _seconds(environment.get("IDCORE_LOGIN_HOURS", ""))
     if given.auth:
-        return Entrance("login", policy, _providers(given.auth), seconds=seconds)
+        encrypted = str(given.auth.get("redirect_uri")).startswith("https://")
+        return Entrance("login", policy, _providers(given.auth), seconds=seconds, encrypted=encrypted)
     if given.headers:
         return _by_header(given, policy)
     if file:
@@ -147,54 +155,69 @@ def is_loopback(text: str | None) -> bool:
     return text == "localhost" or (found is not None and found.is_loopback)
 
 
-@dataclass(slots=True)
-class Ended:
-    """Logins that people ended. The browser's cookie would be good until its time is over: this list ends it before."""
+class LogIns:
+    """The log-ins of this console, each in a file: server-side sessions, in the folder of scans.
 
-    root: Path
-    seconds: float = HOURS * 3600
-    _here: dict[str, float] = field(default_factory=dict)
-    _read: tuple[tuple[int, int], frozenset[str]] = ((0, 0), frozenset())
+    The browser has a random name and nothing else, so nothing of a log-in can be exchanged, added or brought back. The
+    file's name is a digest: who reads the folder cannot log in. Log out deletes the file, for every console of the
+    folder.
+    """
 
-    def has(self, claims: Mapping[str, Any]) -> bool:
-        """Whether this login was ended, here or in another console of the same folder."""
-        key = key_of(claims)
-        return key in self._here or key in self._written()
+    def __init__(self, root: Path, seconds: float = HOURS * 3600) -> None:
+        self.folder, self.seconds = root / KEPT, seconds
+        self._unwritten: dict[str, str] = {}  # of a disk that is full or read-only: this server alone knows them
+        self._undeleted: set[str] = set()
 
-    def end(self, claims: Mapping[str, Any], now: float) -> None:
-        """From now on this login is nobody's. Those that would have ended by themselves go, but for the latest ones."""
-        mine = key_of(claims), now + self.seconds
-        self._here = dict([*_still([*self._here.items()], now), mine])
-        written = [(key, float(until or 0)) for key, _, until in (line.partition(" ") for line in self._lines())]
-        lines = [f"{key} {until:.0f}" for key, until in (*_still(written, now), mine)]
-        with suppress(OSError):  # a full disk: this server has it in memory
-            self.root.mkdir(parents=True, exist_ok=True)
-            spare = self.root / f"{ENDED}.{time.monotonic_ns()}"
-            spare.write_text("\n".join(lines) + "\n", encoding="ascii")
-            spare.replace(self.root / ENDED)
-
-    def _lines(self) -> list[str]:
+    def begin(self, cookies: Mapping[str, str], now: float) -> str:
+        """Keeps the cookies that Streamlit made for a log-in; the random name to give to the browser."""
+        name = secrets.token_urlsafe(32)
+        text = json.dumps({"begun": now, "cookies": dict(cookies)})
         try:
-            return (self.root / ENDED).read_text(encoding="ascii").splitlines()
-        except OSError:
-            return []
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._delete_old(now)
+            # In place, and not renamed into it: nobody knows the name before this returns.
+            place = os.open(self._file(name), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with open(place, "w", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            LOG.warning("a log-in cannot be kept, and ends with this server: %s", error)
+            self._unwritten[_digest(name)] = text
+        return name
 
-    def _written(self) -> frozenset[str]:
+    def has(self, name: str) -> bool:
+        """Whether nobody has ended this log-in."""
+        return (_digest(name) in self._unwritten or self._file(name).exists()) and _digest(name) not in self._undeleted
+
+    def cookies(self, name: str, now: float) -> Mapping[str, str]:
+        """What Streamlit made for this log-in; nothing where there is none, or its time is over."""
+        if not self.has(name):
+            return {}
         try:
-            found = (self.root / ENDED).stat()
-        except OSError:
-            return frozenset()
-        if (changed := (found.st_mtime_ns, found.st_ino)) != self._read[0]:
-            self._read = changed, frozenset(line.partition(" ")[0] for line in self._lines())
-        return self._read[1]
+            text = self._unwritten.get(_digest(name)) or self._file(name).read_text(encoding="utf-8")
+            held = json.loads(text)
+            begun, cookies = float(held["begun"]), {str(key): str(value) for key, value in held["cookies"].items()}
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):  # deleted meanwhile, or damaged
+            return {}
+        return cookies if 0 <= now - begun + CLOCK_STEP < self.seconds + CLOCK_STEP else {}
+
+    def end(self, name: str) -> None:
+        """From now on this log-in is nobody's."""
+        self._unwritten.pop(_digest(name), None)
+        try:
+            self._file(name).unlink(missing_ok=True)
+        except OSError as error:
+            LOG.warning("a log-in that was ended cannot be deleted: %s", error)
+            self._undeleted.add(_digest(name))
+
+    def _file(self, name: str) -> Path:
+        return self.folder / _digest(name)
+
+    def _delete_old(self, now: float) -> None:
+        for file in self.folder.iterdir():
+            with suppress(FileNotFoundError):  # another console of the folder was first
+                if file.stat().st_mtime + self.seconds < now:
+                    file.unlink()
 
 
-def _still(ended: Sequence[tuple[str, float]], now: float) -> list[tuple[str, float]]:
-    """Logins of a list, oldest first, that are not to be forgotten."""
-    return [one for one in ended[:-LATEST_ENDED] if one[1] > now] + list(ended[-LATEST_ENDED:])
-
-
-def key_of(claims: Mapping[str, Any]) -> str:
-    """One login of one person: what the provider says of it, as a digest."""
-    said = [str(claims.get(name)) for name in ("iss", "sub", "iat", "nonce", "sid")]
-    return hashlib.sha256("\0".join(said).encode()).hexdigest()[:32]
+def _digest(name: str) -> str:
+    return hashlib.sha256(name.encode(errors="replace")).hexdigest()

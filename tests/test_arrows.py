@@ -26,7 +26,7 @@ CORE |= {"idcore.allowed", "idcore.intake", "idcore.occurrences", "idcore.zones"
 CORE |= {"idcore.fate_list", "idcore.intake_texts", "idcore.reader", "idcore.reports", "idcore.store_uploads"}
 CORE |= {"idcore.decoding", "idcore.page_turns", "idcore.html", "idcore.lease", "idcore.front_door", "idcore.access"}
 CORE |= {"idcore.logins", "idcore.gate", "idcore.limits", "idcore.room", "idcore.retention"} | WATCH
-CORE |= {"idcore.first_page", "idcore.jobs"}
+CORE |= {"idcore.first_page", "idcore.jobs", "idcore.login_cookie"}
 PARTS = CORE | {"pages.parts"}
 ARROWS: dict[str, set[str]] = {
     "idcore": set(),
@@ -61,6 +61,7 @@ ARROWS: dict[str, set[str]] = {
     "idcore.logs": {"idcore.errors"},
     "idcore.front_door": {"idcore.errors", "idcore.limits", "idcore.room"} | WATCH,
     "idcore.first_page": {"idcore.catalogue", "idcore.front_door"},
+    "idcore.login_cookie": {"idcore.catalogue", "idcore.front_door", "idcore.logins"},
     "idcore.gate": {"idcore.audit", "idcore.front_door", "idcore.logins", "idcore.metrics"},
     "idcore.runs": IDS | {"idcore.lease", "idcore.access", "idcore.room"},
     "idcore.jobs": {"idcore.fate_list", "idcore.limits", "idcore.room", "idcore.runs", "idcore.spark"},

@@ -29,6 +29,7 @@ from idcore.errors import CoreError
 from idcore.first_page import FirstPage
 from idcore.front_door import Deaf, FrontDoor, Message, UploadBound
 from idcore.gate import LOGIN, Gate
+from idcore.login_cookie import LoginCookie
 from idcore.runs import Runs, runs_root, write_ends
 from pages.parts import problems, scans, session, visitor
 from pages.parts.view import COOKIE
@@ -168,7 +169,8 @@ def hosts() -> Sequence[str]:
 
 MIDDLEWARE = [
     Middleware(FrontDoor, origins, base, jobs.engine, runs_root, gauges, visitor.reasons),
-    Middleware(Gate, visitor.entrance, visitor.ended, visitor.claims_of, base, hosts, session.owners),
+    Middleware(LoginCookie, visitor.entrance, visitor.log_ins, base),
+    Middleware(Gate, visitor.entrance, visitor.claims_of, base, hosts, session.owners),
     Middleware(UploadBound, base, session.UPLOADS, session.draw_again),
     Middleware(Deaf, clears),
     Middleware(FirstPage, base, addresses, f"{COOKIE}lang"),

@@ -18,9 +18,10 @@ from streamlit.runtime.secrets import secrets_singleton
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks, gather_user_info
 
-from idcore.access import ANY_CLUSTER, AccessError, Policy, Roles, Visitor
+from idcore.access import ANY_CLUSTER, NOBODY, AccessError, Policy, Roles, Visitor
 from idcore.catalogue import Words
-from idcore.logins import Ended, Entrance, Settings, entrance_of
+from idcore.login_cookie import cookie_name
+from idcore.logins import Entrance, LogIns, Settings, entrance_of
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import tag
 from idcore.runs import runs_root
@@ -71,15 +72,20 @@ def _begun() -> Entrance:
 
 
 @cache
-def ended() -> Ended:
-    """The logins that were ended before their time."""
-    return Ended(runs_root(), _begun().seconds)
+def log_ins() -> LogIns:
+    """The log-ins that are kept."""
+    return LogIns(runs_root(), _begun().seconds)
 
 
 def current() -> Visitor:
-    """Who asks, now: a login that has ended is nobody's. Without login there is one visitor with all permissions."""
+    """Who asks, now: a log-in that has ended is nobody's. Without one there is one visitor with all permissions.
+
+    A page keeps its websocket when its log-in is ended elsewhere, so the log-in itself is asked for each time.
+    """
     found = entrance()
-    return found.visitor({} if found.mode == "open" else st.user.to_dict(), ended(), time.time())
+    if found.mode == "login" and not log_ins().has(st.context.cookies.get(cookie_name(found.encrypted), "")):
+        return NOBODY
+    return found.visitor({} if found.mode == "open" else st.user.to_dict(), time.time())
 
 
 def claims_of(headers: Iterable[tuple[bytes, bytes]]) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""Roles and their file, how people come in, when a login ends, and who passes the gate: pure, without a page."""
+"""Roles and their file, how people come in, when a log-in ends by itself, and who passes the gate: without a page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from idcore import logins
 from idcore.access import (
     NOBODY,
     PERMISSIONS,
@@ -29,7 +28,7 @@ from idcore.access import (
 )
 from idcore.front_door import readiness
 from idcore.gate import WANTED, Gate, is_lent, is_page, remembered, until, wanted
-from idcore.logins import SAID, Ended, Entrance, Settings, entrance_of, is_loopback, key_of
+from idcore.logins import SAID, Entrance, Settings, entrance_of, is_loopback
 from pages.parts import visitor
 
 FILE = """
@@ -215,41 +214,18 @@ def test_loopback_a_login_a_proxy_or_a_word_of_the_administrator_start() -> None
 LOGIN = Entrance("login", Policy({"viewer": VIEWERS.members["viewer"]}, {}), ("default",), seconds=3600)
 
 
-def test_a_login_ends_by_its_time_by_log_out_and_is_none_without_a_beginning(tmp_path: Path) -> None:
-    ended = Ended(tmp_path, 3600)
-    assert LOGIN.visitor(ANN, ended, NOW).name == "ann@example.com"
+def test_a_log_in_ends_by_its_time_and_is_none_without_a_beginning() -> None:
+    assert LOGIN.visitor(ANN, NOW).name == "ann@example.com"
     for broken in ({"iat": NOW - 3600}, {"iat": None}, {"iat": True}, {"iat": "1"}, {"is_logged_in": "true"}):
-        assert LOGIN.visitor(ANN | broken, ended, NOW) == NOBODY, broken
-    ended.end(ANN, NOW)
-    assert LOGIN.visitor(ANN, ended, NOW) == NOBODY
-    assert LOGIN.visitor(ANN | {"iat": NOW}, ended, NOW).name == "ann@example.com"  # who logs in again
-    assert LOGIN.visitor(ANN, Ended(tmp_path, 3600), NOW) == NOBODY  # another server of the folder, or a new one
+        assert LOGIN.visitor(ANN | broken, NOW) == NOBODY, broken
+    assert LOGIN.visitor({}, NOW) == NOBODY
 
 
-def test_the_list_of_ended_logins_forgets_those_whose_time_is_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(logins, "LATEST_ENDED", 1)
-    ended = Ended(tmp_path, 3600)
-    for number, at in enumerate((NOW, NOW, NOW + 4000)):
-        ended.end(ANN | {"sub": str(number)}, at)
-    held = [line.partition(" ")[0] for line in (tmp_path / ".logins-ended").read_text().splitlines()]
-    assert held == [key_of(ANN | {"sub": "1"}), key_of(ANN | {"sub": "2"})] and list(ended._here) == held
-
-
-def test_a_login_that_was_ended_stays_ended_when_the_clock_was_a_day_ahead_meanwhile(tmp_path: Path) -> None:
-    ended = Ended(tmp_path, 3600)
-    ended.end(ANN, NOW)
-    ended.end(ANN | {"sub": "2"}, NOW + 86_400)
-    for one in (ended, Ended(tmp_path, 3600)):
-        assert LOGIN.visitor(ANN, one, NOW) == NOBODY
-
-
-def test_a_login_of_a_clock_that_was_far_ahead_is_nobodys(tmp_path: Path) -> None:
+def test_a_login_of_a_clock_that_was_far_ahead_is_nobodys() -> None:
     """An hour more or less shuts nobody out; one of next year would be good until then."""
-    ended, hours = Ended(tmp_path), replace(LOGIN, seconds=12 * 3600)
+    hours = replace(LOGIN, seconds=12 * 3600)
     for ahead, name in ((-3600, "ann@example.com"), (3600, "ann@example.com"), (86_400, ""), (3e7, "")):
-        assert hours.visitor(ANN | {"iat": NOW + ahead}, ended, NOW).name == name
+        assert hours.visitor(ANN | {"iat": NOW + ahead}, NOW).name == name
         assert hours.left(ANN | {"iat": NOW + ahead}, NOW) <= 2 * hours.seconds
 
 
@@ -263,7 +239,7 @@ MAIL = (b"X-Forwarded-Email", b"root@example.com")
 
 def passes(entrance: Entrance, scope: Mapping[str, Any], claims: Mapping[str, Any] = {}) -> bool:
     """Whether a request reaches the application."""
-    reached, sent, ended = [], [], Ended(Path(os.devnull))
+    reached, sent = [], []
 
     async def app(_: Any, __: Any, ___: Any) -> None:
         reached.append(True)
@@ -281,7 +257,7 @@ def passes(entrance: Entrance, scope: Mapping[str, Any], claims: Mapping[str, An
         "server": ("127.0.0.1", 80),
         "client": ("10.0.0.5", 1),
     } | dict(scope)
-    coming = Gate(app, lambda: entrance, lambda: ended, lambda _: claims, lambda: "/desk/")(whole, receive, send)
+    coming = Gate(app, lambda: entrance, lambda _: claims, lambda: "/desk/")(whole, receive, send)
     with ThreadPoolExecutor(1) as apart:
         apart.submit(asyncio.run, coming).result()  # type: ignore[arg-type]
     refused = bool(sent) and (sent[0].get("status") == 403 or sent[0].get("code") == 1008)
@@ -346,25 +322,6 @@ def test_without_a_login_there_is_the_page_that_offers_it_and_no_file() -> None:
         assert not passes(LOGIN, {"type": "http", "path": f"/a/prefix/desk/{path}", "root_path": "/a/prefix"}), path
         assert not passes(LOGIN, {"type": "http", "path": f"/desk/{path}"}, mine | {"iat": NOW * 0}), path
         assert passes(LOGIN, {"type": "http", "path": f"/desk/{path}"}, mine), path
-
-
-def test_the_address_of_log_out_ends_the_login_and_is_in_the_audit_log(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("IDCORE_AUDIT_LOG", str(tmp_path / "audit.jsonl"))
-    ended, mine = Ended(tmp_path), ANN | {"iat": time.time()}
-
-    async def app(_: Any, __: Any, ___: Any) -> None:
-        return None
-
-    gate = Gate(app, lambda: LOGIN, lambda: ended, lambda _: mine, lambda: "/")
-    scope = {"type": "http", "method": "GET", "path": "/auth/logout", "headers": []}
-    with ThreadPoolExecutor(1) as apart:
-        apart.submit(asyncio.run, gate(scope, app, app)).result()  # type: ignore[arg-type]
-        apart.submit(asyncio.run, gate(scope, app, app)).result()  # type: ignore[arg-type]
-    assert ended.has(mine)
-    (line,) = (tmp_path / "audit.jsonl").read_text().splitlines()  # once
-    assert '"logout"' in line and '"ann@example.com"' in line
 
 
 def link_after(cookie: str) -> str | None:

@@ -21,7 +21,7 @@ from streamlit.testing.v1 import AppTest
 from idcore import gate
 from idcore.access import NOBODY, OF_PAGE, PERMISSIONS, ROLES, VIEWERS, Visitor
 from idcore.gate import MEDIA, Gate, Offered
-from idcore.logins import Ended, Entrance
+from idcore.logins import Entrance
 from idcore.runs import LINK, PRIVATE
 from pages.parts import frame, session, visitor
 from tests.fate.test_tables import Messages
@@ -222,9 +222,7 @@ def opens(who: str | None, path: str) -> bool:
         return
 
     claims = {} if who is None else {"is_logged_in": True, "iat": time.time(), "email": who}
-    door = Gate(
-        app, lambda: LOGIN, lambda: Ended(Path(os.devnull)), lambda _: claims, lambda: "/", tuple, session.owners
-    )
+    door = Gate(app, lambda: LOGIN, lambda _: claims, lambda: "/", tuple, session.owners)
     scope = {"type": "http", "method": "GET", "path": path, "headers": []}
     with ThreadPoolExecutor(1) as apart:
         apart.submit(asyncio.run, door(scope, app, send)).result()  # type: ignore[arg-type]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -13,9 +15,11 @@ from urllib.parse import urlsplit
 import pytest
 from oidc_provider_mock import User, run_server_in_thread  # type: ignore[import-untyped]
 from playwright.sync_api import Browser, Locator, expect
+from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
+from idcore.login_cookie import OF_STREAMLIT, cookie_name
 from tests.browser.harness import Console, Visit, console, visit
 from tests.browser.samples import log
 
@@ -38,7 +42,14 @@ people = ["root@example.com"]
 """
 LIMITS = {"IDCORE_NO_SPARK": "1", "IDCORE_UPLOADS_VISITOR": "1M"}
 # Visitors of one zone have the same cookies; these are there at the same time.
-ZONES = {"ann": "Asia/Shanghai", "bob": "Asia/Tokyo", "eve": "Europe/Paris", "forger": "UTC", "thief": "Asia/Kolkata"}
+ZONES = {
+    "ann": "Asia/Shanghai",
+    "bob": "Asia/Tokyo",
+    "eve": "Europe/Paris",
+    "forger": "UTC",
+    "thief": "Asia/Kolkata",
+    "max": "Asia/Dubai",
+}
 
 
 def user(name: str, *groups: str) -> User:
@@ -49,7 +60,8 @@ def user(name: str, *groups: str) -> User:
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
     """A console with a login, and its provider: ann and bob have triage, eve is a viewer."""
     folder = tmp_path_factory.mktemp("login")
-    people = [user("ann", "support"), user("bob", "support"), user("eve"), user("root")]
+    many = [f"a-group-with-a-long-name-{number}" for number in range(1_000)]  # a cookie of 45 KB, if it were one
+    people = [user("ann", "support"), user("bob", "support"), user("eve"), user("root"), user("max", *many)]
     with run_server_in_thread(user_claims=people) as provider:
         (folder / "secrets.toml").write_text(SECRETS.format(port=provider.server_port), encoding="utf-8")
         (folder / "access.toml").write_text(ACCESS, encoding="utf-8")
@@ -174,10 +186,15 @@ def _stolen(browser: Browser, desk: Console, ann: Visit) -> None:
         visit(browser, desk.url, zone=ZONES["forger"]) as forger,
         visit(browser, desk.url, zone=ZONES["thief"]) as thief,
     ):
-        changed = [{**one, "value": one["value"].replace("A", "B", 1)} for one in cookies]
-        forger.page.context.add_cookies(changed)  # type: ignore[arg-type]
-        forger.page.goto(f"{desk.url}/runs")
-        asks_to_log_in(forger)
+        mine = next(one for one in cookies if one.get("name") == cookie_name(False))
+        changed = {**mine, "value": mine.get("value", "").swapcase()}
+        said = {"email": "root@example.com", "iat": int(time.time()), "is_logged_in": True, "origin": desk.url}
+        signed = create_signed_value("a secret of this test alone, long enough", OF_STREAMLIT, json.dumps(said))
+        whole = {**mine, "name": OF_STREAMLIT, "value": signed.decode()}  # Streamlit itself would let it in
+        for forged in (changed, whole):
+            forger.page.context.add_cookies([forged])  # type: ignore[list-item]
+            forger.page.goto(f"{desk.url}/runs")
+            asks_to_log_in(forger)
         thief.page.context.add_cookies(cookies)  # type: ignore[arg-type]
         thief.page.goto(f"{desk.url}/runs")
         expect(thief.page.locator('[data-testid="stSidebar"]')).to_contain_text("ann@example.com", timeout=30_000)
@@ -187,6 +204,14 @@ def _stolen(browser: Browser, desk: Console, ann: Visit) -> None:
         asks_to_log_in(ann)
         thief.page.reload()
         asks_to_log_in(thief)
+
+
+def test_who_is_in_a_thousand_groups_logs_in_with_one_short_cookie(browser: Browser, desk: Console) -> None:
+    with logged_in(browser, desk, "max", "/runs") as tab:
+        tab.heading("Scans")
+        cookies = {one.get("name", ""): one.get("value", "") for one in tab.page.context.cookies(desk.url)}
+        assert not any(name.startswith(OF_STREAMLIT) for name in cookies)
+        assert sum(len(name) + len(value) for name, value in cookies.items()) < 1_000
 
 
 def test_a_header_of_a_stranger_is_refused_whatever_it_says_of_its_address(tmp_path: Path) -> None:

@@ -1,0 +1,132 @@
+"""One random name in the browser, in the place of the cookies that Streamlit makes for a log-in. Speaks ASGI.
+
+Streamlit splits a large cookie and signs each part alone. Parts of two log-ins could be joined into a third one, which
+no provider has ever confirmed. So they never leave the server: this middleware keeps what Streamlit sets, and puts it
+into each request that brings the name of the log-in. Why this way: docs/adr/0061-a-login-is-one-name.md.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from http import HTTPStatus
+
+from idcore import catalogue
+from idcore.front_door import App, Message, Receive, Scope, Send
+from idcore.logins import Entrance, LogIns
+
+OF_STREAMLIT = "_streamlit_user"  # and _streamlit_user_1, …, _streamlit_user_tokens, _streamlit_user_tokens_1, …
+NAME = "rocketmq-ids-login"
+LONGEST_LINE = 8_192  # bytes of a header line that the websocket server takes (websockets.http11.MAX_LINE_LENGTH)
+MOST_EXPIRED = 32  # cookies that one answer deletes
+Header = tuple[bytes, bytes]
+
+
+class LoginCookie:
+    """Exchanges the name of a log-in for the cookies of Streamlit on the way in, and the other way round.
+
+    Cookies of Streamlit that a browser sends itself are dropped in every mode. `log_ins` has what is kept.
+    """
+
+    def __init__(
+        self, app: App, entrance: Callable[[], Entrance], log_ins: Callable[[], LogIns], base: Callable[[], str]
+    ) -> None:
+        self.app, self.entrance, self.log_ins, self.base = app, entrance, log_ins, base
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        sent = list(cookies_of(scope["headers"]))
+        own = [(name, value) for name, value in sent if not name.startswith(OF_STREAMLIT)]
+        foreign = sorted({name for name, _ in sent if name.startswith(OF_STREAMLIT)})[:MOST_EXPIRED]
+        entrance = self.entrance()
+        cookie = cookie_name(entrance.encrypted)
+        names = {value for name, value in own if name == cookie}
+        name = names.pop() if len(names) == 1 else ""  # of two log-ins at once neither is believed
+        if entrance.mode == "login" and name:
+            own += self.log_ins().cookies(name, time.time()).items()
+        expired = [self._set(one, "", 0) for one in foreign]  # of a version before this one, or made by hand
+        if scope["type"] == "http" and is_too_long(scope["headers"]) and _wants_page(scope["headers"]):
+            await _too_long(send, scope, expired)
+            return
+        headers = [pair for pair in scope["headers"] if pair[0].lower() != b"cookie"]
+        if own:
+            headers.append((b"cookie", "; ".join(f"{key}={value}" for key, value in own).encode("latin-1")))
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*self._kept(message.get("headers", ()), name), *expired]}
+            await send(message)
+
+        await self.app({**scope, "headers": headers}, receive, sending if scope["type"] == "http" else send)
+
+    def _kept(self, headers: Iterable[Header], name: str) -> list[Header]:
+        """The headers of an answer, with the cookies of a log-in kept here and its name in their place."""
+        passed: list[Header] = []
+        made: dict[str, str] = {}
+        is_ended = False
+        for header, value in headers:
+            text = value.decode("latin-1")
+            if header.lower() != b"set-cookie" or not text.startswith(OF_STREAMLIT):
+                passed.append((header, value))
+                continue
+            key, _, held = text.partition(";")[0].partition("=")
+            if held.strip('"'):
+                made[key] = held
+            else:
+                is_ended = True
+        if made or is_ended:
+            if name:
+                self.log_ins().end(name)
+            cookie, entrance = cookie_name(self.entrance().encrypted), self.entrance()
+            if OF_STREAMLIT in made and entrance.mode == "login":
+                begun = self.log_ins().begin(made, time.time())
+                passed.append(self._set(cookie, begun, int(entrance.seconds), entrance.encrypted))
+            elif name:
+                passed.append(self._set(cookie, "", 0, entrance.encrypted))
+        return passed
+
+    def _set(self, name: str, value: str, seconds: int, encrypted: bool = False) -> Header:
+        path = "/" if encrypted else self.base().rstrip("/") or "/"
+        text = f"{name}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Lax"
+        return b"set-cookie", (text + "; Secure" if encrypted else text).encode("latin-1")
+
+
+def cookie_name(encrypted: bool) -> str:
+    """The cookie with the name of a log-in. `__Host-`: no other host, such as a sibling, can set it (RFC 6265bis)."""
+    return f"__Host-{NAME}" if encrypted else NAME
+
+
+def cookies_of(headers: Iterable[Header]) -> Iterable[tuple[str, str]]:
+    """Names and values as Starlette reads them, every one of every line: what is dropped here it must not find."""
+    for header, line in headers:
+        if header.lower() == b"cookie":
+            for pair in line.decode("latin-1").split(";"):
+                name, is_pair, value = pair.partition("=")
+                yield (name.strip(), value.strip()) if is_pair else ("", pair.strip())
+
+
+def is_too_long(headers: Iterable[Header]) -> bool:
+    """Whether the line of cookies is longer than the websocket server takes: the page would stay empty for ever."""
+    return any(name.lower() == b"cookie" and len(b"cookie: \r\n" + line) > LONGEST_LINE for name, line in headers)
+
+
+def _wants_page(headers: Iterable[Header]) -> bool:
+    return any(name.lower() == b"accept" and b"text/html" in value for name, value in headers)
+
+
+async def _too_long(send: Send, scope: Scope, expired: list[Header]) -> None:
+    """What to do about it, as text: no page could say it, since none can connect."""
+    size = max(len(line) for name, line in scope["headers"] if name.lower() == b"cookie")
+    values = {"bytes": f"{size:,}", "most": f"{LONGEST_LINE:,}"}
+    said = "\n\n".join(catalogue.words(lang)("login.cookies_too_long", **values) for lang in catalogue.languages())
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"cache-control", b"no-store"), *expired]
+    await send(
+        {
+            "type": "http.response.start",
+            "status": int(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE),
+            "headers": [*headers, (b"content-length", str(len(said.encode())).encode())],
+        }
+    )
+    await send({"type": "http.response.body", "body": said.encode()})
