@@ -34,7 +34,7 @@ from streamlit.proto.Common_pb2 import FileUploaderState, FileURLs, UploadedFile
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from idcore import catalogue
+from idcore.base import catalogue
 from tests.browser.harness import Console, console
 from tests.browser.samples import log
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import zstandard
 
-from idcore.layout import LAYOUTS
+from idcore.base.layout import LAYOUTS
 from idcore.message import Host, Record
 from idcore.message.properties import encode
 

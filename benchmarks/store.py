@@ -52,7 +52,7 @@ def traffic(messages: int) -> tuple[bytes, list[int]]:
 
 def cached_store(files: int) -> Path:
     """The store, made when it is not there yet."""
-    from idcore.layout import RECORD_HEADS
+    from idcore.base.layout import RECORD_HEADS
     from idcore.message import blank_record
 
     folder = ROOT / ".cache" / "bench" / f"store-{files}"

@@ -27,7 +27,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.sync.client import ClientConnection, connect
 
-from idcore import catalogue
+from idcore.base import catalogue
 from tests.browser.harness import console
 from tests.browser.samples import log
 

@@ -14,8 +14,8 @@ INTERRUPTED, PIPE_CLOSED, USAGE, REFUSED, BUG = 130, 141, 2, 1, 70
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit status; no traceback leaves it for anything a user can cause."""
+    from idcore.base.errors import CoreError
     from idcore.cli import Usage, build_parser, join_zone  # a command of the session needs none of it
-    from idcore.errors import CoreError
 
     given = join_zone(sys.argv[1:] if arguments is None else arguments)
     parser = build_parser()
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _fail(text: str, status: int) -> int:
-    from idcore.safe_text import printable
+    from idcore.base.safe_text import printable
 
     line = " ".join(text.split())
     print(f"idcore: {printable(line)}", file=sys.stderr)
@@ -60,7 +60,7 @@ def _point_to_nothing(descriptor: int) -> None:
 
 def run(words: Sequence[str] | None = None) -> int:
     """The same for the process as a whole: what its streams cannot show, and a reader that has gone."""
-    from idcore.safe_text import ESCAPES
+    from idcore.base.safe_text import ESCAPES
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a letter gets its number, not a traceback

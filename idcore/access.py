@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 
 LOG = logging.getLogger(__name__)
 Role = Literal["viewer", "triage", "look-up", "bodies", "admin"]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.sources.uris import is_uri, local_path
 
 _PLACE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/:]*(?::\d+)?[^:]*|[^:]+")  # a URI, or a path; colons between

@@ -8,7 +8,7 @@ from itertools import tee
 from typing import Self
 
 from idcore import export
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.ids.clock import Clock
 from idcore.ids.dating import Dates, dates_of
 from idcore.ids.describe import Seeds

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from idcore.base.safe_text import encodable, json_text
 from idcore.ids.describe import KEYS
-from idcore.safe_text import encodable, json_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse
 
-from idcore import catalogue
+from idcore.base import catalogue
 from idcore.front_door import App, Message, Receive, Scope, Send
 
 NAME = "RocketMQ IDs"

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from idcore import audit, limits, logs, metrics, room
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
+from idcore.base.layout import ID_DIGITS
 from idcore.ids.clock import Clock
 from idcore.ids.identify import Verdict
 from idcore.intake import PASTED, Intake, zones_of
-from idcore.layout import ID_DIGITS
 from idcore.reports.markdown import escaped
 from idcore.times import offset_text
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from idcore.errors import CoreError, refuse
-from idcore.safe_text import size
+from idcore.base.errors import CoreError, refuse
+from idcore.base.safe_text import size
 
 Unit = Literal["scans", "bytes", "files", "a minute", "rows", "days"]
 OFF = "off"

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable
 from http import HTTPStatus
 
-from idcore import catalogue
+from idcore.base import catalogue
 from idcore.front_door import App, Message, Receive, Scope, Send
 from idcore.logins import Entrance, LogIns
 

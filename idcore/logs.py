@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 
-from idcore.errors import refuse
+from idcore.base.errors import refuse
 
 SETTING = "IDCORE_LOG"
 OURS = ("idcore", "pages")

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from idcore.catalogue import words
-from idcore.errors import refuse
+from idcore.base.catalogue import words
+from idcore.base.errors import refuse
 
 PATH = "_idcore/metrics"
 SETTING = "IDCORE_METRICS"

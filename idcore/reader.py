@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
 from idcore import times
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.ids.clock import from_ms, is_time
 
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from idcore import limits
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 
 _Stamp = tuple[int, int]
 _lock = threading.Lock()

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from idcore import lease, room
 from idcore.access import WITHOUT_LOGIN, Visitor
-from idcore.errors import CoreError, from_coded
+from idcore.base.errors import CoreError, from_coded
 
 if TYPE_CHECKING:
     import pyarrow as pa

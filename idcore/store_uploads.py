@@ -20,8 +20,8 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
 from idcore import limits
-from idcore.catalogue import Words
-from idcore.errors import CoreError, coded
+from idcore.base.catalogue import Words
+from idcore.base.errors import CoreError, coded
 from idcore.sources.unpack import READ_ERRORS
 from idcore.store.commitlog import LOOKED_FOR_RECORDS, place_of
 

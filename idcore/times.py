@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cache
 from zoneinfo import available_timezones
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.ids.clock import parse_zone
 
 

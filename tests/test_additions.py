@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from idcore import catalogue
+from idcore.base import catalogue
+from idcore.base.layout import CLIENT_V1, LAYOUTS, UNIQ_V4, Field, Layout
 from idcore.ids import fields, find, identify, rules
 from idcore.ids.model import MODELS, ClientId, UniqId
-from idcore.layout import CLIENT_V1, LAYOUTS, UNIQ_V4, Field, Layout
 from idcore.lookup import NO_VERDICT
 from idcore.occurrences.locate import Locator, Places
 from idcore.scan import column_texts
@@ -46,7 +46,7 @@ def test_a_layout_is_read_by_its_row_and_the_rule_where_lengths_are_shared(name:
     """What makes ids to try the rest on may name it too; `uniq_v4_le` has a rule of its own besides."""
     makers = naming("idcore/simulate", name)
     assert naming("idcore", name) - makers <= {
-        "idcore/layout.py",
+        "idcore/base/layout.py",
         "idcore/ids/model.py",
         "idcore/ids/identify.py",
         "idcore/scan/kernels/find.py",
@@ -139,7 +139,7 @@ def test_a_registered_chart_is_a_module_and_the_files_of_its_words() -> None:
     keys = {key for text in found for key in re.findall(r'register\(Chart\("\w+", "\w+", "([\w.]+)"', text)}
     assert keys
     for key in keys:
-        words = {f"idcore/catalogue/{lang}.py" for lang in catalogue.languages()}
+        words = {f"idcore/base/catalogue/{lang}.py" for lang in catalogue.languages()}
         modules = naming("pages", key) | naming("idcore", key) | naming("pages", f"{key}_alt")
         assert words < modules and len(modules) == len(words) + 1 == 3
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
-from idcore.catalogue import words
+from idcore.base.catalogue import words
 from idcore.decoding import MOST_LINKED, Decoding
 from idcore.ids.clock import Clock
 from idcore.intake import PASTED, Source

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from idcore.catalogue import words
+from idcore.base.catalogue import words
 from idcore.reader import Reader
 
 SENT = 1_795_226_400_123

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from idcore.catalogue import en, zh
+from idcore.base.catalogue import en, zh
 from idcore.cli import build_parser
 from idcore.cli.parser import commands_of
 from idcore.limits import LIMITS

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from idcore.catalogue import en, zh
+from idcore.base.catalogue import en, zh
 from idcore.cli import build_parser
 from tests.source_code import ROOT, modules, name, nodes
 

@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from idcore import audit, limits, logs, metrics
 from idcore.audit import Who
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.front_door import HEALTH, FrontDoor, readiness
 from idcore.runs import Runs
 from idcore.spark import background

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 
+from idcore.base.safe_text import printable
 from idcore.cli.parser import Usage
-from idcore.safe_text import printable
 from idcore.scan.compare import Difference, Unread, compare
 
 DONE, SOME_UNREADABLE = 0, 1

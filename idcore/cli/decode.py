@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import IO, Any
 
-from idcore.catalogue.en import LENGTHS
+from idcore.base.catalogue.en import LENGTHS
 from idcore.cli.held import Held
 from idcore.cli.parser import Usage, read_clock
 from idcore.cli.table import Table, card

@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from string import Formatter
 
-from idcore import catalogue
 from idcore import limits as console_limits
 from idcore.access import PERMISSIONS, ROLES
-from idcore.catalogue.en import LENGTHS
+from idcore.base import catalogue
+from idcore.base.catalogue.en import LENGTHS
+from idcore.base.layout import LAYOUTS, Layout
 from idcore.cli import reference
 from idcore.findings import RULES, Rule, limits
 from idcore.ids import from_bytes, rules
 from idcore.ids.makers import KNOWN_CONSTANTS, STREAM_LENGTH
 from idcore.ids.scoring import CERTAIN_FROM, LIKELY_FROM
-from idcore.layout import LAYOUTS, Layout
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
 FORMATS, CLIENTS, FINDINGS, CLI, TABLES, SETTINGS = (
@@ -35,7 +35,7 @@ _HEAD = """\
 
 For everybody who needs an ID byte by byte: its layouts, what is an ID, and the reasons of each interpretation.
 
-`make docs` writes this page. Layouts come from `idcore/layout.py`, reasons from the tables of words, numbers from the
+`make docs` writes this page. Layouts come from `idcore/base/layout.py`, reasons from the tables of words, numbers from the
 code: a test holds it to them. The sentences of the rules are text of `idcore/cli/docs.py`, which a person keeps true.
 
 A message has two IDs. The producing client generates a *msgId* (`uniq`) before it sends; the 5.x gRPC clients generate

@@ -9,9 +9,9 @@ from datetime import datetime, timedelta, timezone, tzinfo
 from pathlib import Path
 from typing import Any
 
+from idcore.base.safe_text import json_text
 from idcore.cli.parser import TRUTH, Usage
 from idcore.ids.clock import parse_instant, zone_text
-from idcore.safe_text import json_text
 from idcore.simulate import incidents
 from idcore.simulate.incidents import Incident
 from idcore.simulate.scenario import Scenario

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from idcore import __version__
-from idcore.catalogue import languages
+from idcore.base.catalogue import languages
+from idcore.base.errors import CoreError
 from idcore.cli import epilogs
-from idcore.errors import CoreError
 from idcore.ids.clock import machine_zone, parse_instant, parse_zone
 from idcore.ids.line_time import FIRST_YEAR
 from idcore.ids.model import refuse

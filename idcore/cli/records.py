@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from idcore.catalogue import words
+from idcore.base.catalogue import words
+from idcore.base.safe_text import printable
 from idcore.ids.clock import from_ms, is_time
-from idcore.safe_text import printable
 
 _BODY_SHOWN = 300
 _LINES = (

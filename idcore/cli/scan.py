@@ -14,10 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from idcore.base.errors import CoreError
+from idcore.base.safe_text import printable, size
 from idcore.cli.aside import aside
 from idcore.cli.parser import Usage, subscriptions_of
-from idcore.errors import CoreError
-from idcore.safe_text import printable, size
 
 if TYPE_CHECKING:
     from idcore.spark.job import ScanOptions
@@ -156,7 +156,7 @@ def _show(progress: Progress) -> None:
 
 def describe(summary: dict[str, Any], out: Path, lang: str = "en") -> str:
     """The summary for a person: totals, the largest processes and brokers, what was rejected or could not be read."""
-    from idcore import catalogue
+    from idcore.base import catalogue
 
     english = catalogue.words(catalogue.ENGLISH)
     n = {name: f"{value:,}" for name, value in summary.items() if isinstance(value, int)}
@@ -191,7 +191,7 @@ def describe(summary: dict[str, Any], out: Path, lang: str = "en") -> str:
 
 def _evidence(summary: dict[str, Any], lang: str) -> Iterator[str]:
     """Of which time a store folder is, and which of its files could not be read."""
-    from idcore import catalogue
+    from idcore.base import catalogue
     from idcore.lookup import Evidence, evidence_text
 
     for each in summary.get("evidence", ()):

@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from idcore import resident
+from idcore.base.errors import CoreError
 from idcore.cli.parser import build_parser
-from idcore.errors import CoreError
 
 Main = Callable[[Sequence[str]], int]  # the door that every command comes through
 UP, NOT_UP = 0, 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import IO, Any
 
-from idcore.safe_text import printable
+from idcore.base.safe_text import printable
 
 _Row = dict[str, Any]
 # Rows that are measured together: wide enough for steady columns, few enough to show a stream as it comes.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from idcore import journey
+from idcore.base.safe_text import printable
 from idcore.fate.sentences import utc
 from idcore.lookup import evidence_text
 from idcore.lookup.model import Traced
 from idcore.message.attempts import Attempt, Send
-from idcore.safe_text import printable
 
 _SENDS = ("sent", "began at", "cost", "result", "to broker", "from client", "group")
 _LONGEST = 40  # of who did something

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from idcore import catalogue
-from idcore.catalogue import Words
+from idcore.base import catalogue
+from idcore.base.catalogue import Words
 from idcore.fate.model import Fact, Reason, Verdict
 from idcore.ids.clock import from_ms, is_time
 

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
-from idcore.errors import CoreError, coded
+from idcore.base.errors import CoreError, coded
 from idcore.fate_list import MOST_IDS
 from idcore.fate_list.tally import Tally
 from idcore.lookup import LookupService

@@ -12,7 +12,7 @@ from typing import Any
 
 from idcore import audit
 from idcore.audit import Who
-from idcore.errors import CoreError, coded
+from idcore.base.errors import CoreError, coded
 from idcore.fate_list.asking import Asking, Wanted, ask
 from idcore.fate_list.tally import Tally, write
 from idcore.lookup import LookupService

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from idcore import catalogue
-from idcore.catalogue import Words
+from idcore.base import catalogue
+from idcore.base.catalogue import Words
 from idcore.fate_list import OUTCOMES
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 import idcore
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.fate.rule import UNDELIVERED
 from idcore.fate_list import OUTCOMES
 from idcore.ids.clock import from_ms, is_time

@@ -16,7 +16,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
+from idcore.base.layout import LAYOUTS
 from idcore.findings import brokers, limits
 from idcore.findings.evidence import KEY, is_loopback, name_of
 from idcore.findings.large import Rows
@@ -25,7 +26,6 @@ from idcore.findings.registry import ERROR, INFO, WARNING, Rule, Scan, register
 from idcore.ids.clock import from_ms, to_ms
 from idcore.ids.identify import identify
 from idcore.ids.model import ClientId, OffsetId, UniqId
-from idcore.layout import LAYOUTS
 from idcore.scan.lines import SEND_OK, LineEvidence, Named, Record
 
 # Topics into which a broker or a consumer puts copies of a message; the first two end in the consumer group.

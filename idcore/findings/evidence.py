@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from idcore.base.layout import LAYOUTS
 from idcore.findings.limits import MOST_IDS
 from idcore.findings.quota import Listed
 from idcore.ids import rules
 from idcore.ids.model import UniqId
-from idcore.layout import LAYOUTS
 
 KEY = ["layout", "host", "pid", "loader"]
 _NO_TIME = -(1 << 62)

@@ -9,10 +9,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from idcore.base.safe_text import json_text
 from idcore.findings import words
 from idcore.findings.limits import MOST_SUBJECTS
 from idcore.findings.registry import RULES, SEVERITIES
-from idcore.safe_text import json_text
 from idcore.scan.schemas import SCHEMAS
 
 

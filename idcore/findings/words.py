@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from idcore import catalogue
-from idcore.catalogue import Words
+from idcore.base import catalogue
+from idcore.base.catalogue import Words
 
 SENTENCES = ("meaning", "advice", "disproof")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from idcore.catalogue import Words, upper
+from idcore.base.catalogue import Words, upper
 from idcore.fate import Verdict
 from idcore.fate.sentences import fact_text, verdict_text
 from idcore.fate.sentences import reason_text as fate_reason

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.html import tables
 from idcore.reader import Reader
 from idcore.reports.markup import Html, link, tag

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC
 
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.html import ruler
 from idcore.ids import clock as clocks
 from idcore.ids import fields

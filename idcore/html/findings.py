@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import pandas as pd
 
-from idcore.catalogue import Words, upper
+from idcore.base.catalogue import Words, upper
 from idcore.reader import Reader
 from idcore.reports.markup import Column, Html, emphasised, join, link, table, tag
 from idcore.runs import Run

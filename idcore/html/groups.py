@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from idcore.catalogue import Words, upper
+from idcore.base.catalogue import Words, upper
 from idcore.fate import Reason
 from idcore.html.strips import strip
 from idcore.lookup import issue_text

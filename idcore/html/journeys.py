@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from idcore import journey as journeys
-from idcore.catalogue import Words, upper
+from idcore.base.catalogue import Words, upper
 from idcore.fate.sentences import verdict_text
 from idcore.html import answers
 from idcore.journey import Event, Journey

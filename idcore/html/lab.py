@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from idcore import times
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
+from idcore.base.layout import LAYOUTS, Layout
 from idcore.lab import LogFile, Piece, PlayedStory, Row, changed, differences, moves, texts
-from idcore.layout import LAYOUTS, Layout
 from idcore.reader import Reader
 from idcore.reports.markup import Column, Html, emphasised, join, table, tag
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby, pairwise
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.ids.clock import from_ms
 from idcore.occurrences.index import Index, Occurrence
 from idcore.reader import Reader

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.lookup import Copy, Listing, ways
 from idcore.reader import Reader
 from idcore.reports.markup import Column, Html, link, listed, wrapped

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.ids.clock import from_ms, is_time
 from idcore.ids.model import OffsetId
 from idcore.message import bodies, flags

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.ids import fields
 from idcore.ids.identify import Reading
 from idcore.reports.markup import Html, join, tag

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from idcore.catalogue import Words, upper
+from idcore.base.catalogue import Words, upper
 from idcore.lookup.sentences import reason_of
 from idcore.lookup.store_folder import KIND
 from idcore.message.record import Part, Record, parts, value_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.fate import Verdict
 from idcore.fate.places import DONE, places_of, positions
 from idcore.reports.markup import Column, Html, join, table, tag, wrapped

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.findings.limits import CUT_COUNTER
 from idcore.reader import Reader
 from idcore.reports.markup import Column, Html, join, link, listed, number, table, tag, wrapped

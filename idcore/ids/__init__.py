@@ -1,6 +1,6 @@
 """Message ids: values, interpretations, times, their search in text, their generation. No files, no Spark."""
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.ids.clock import (
     Clock,
     Month,

@@ -12,10 +12,10 @@ from functools import lru_cache
 from typing import Literal, Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from idcore.base.layout import UNIQ_V4, Layout
 from idcore.ids import rules
 from idcore.ids.model import ClientId, UniqId, refuse
 from idcore.ids.reasons import Reason
-from idcore.layout import UNIQ_V4, Layout
 
 ZoneSource = Literal["born", "prefix", "given", "assumed", "linked"]
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from itertools import pairwise
 
+from idcore.base.layout import Layout
 from idcore.ids import clock as clocks
 from idcore.ids import rules
 from idcore.ids.client_time import client_ahead, local_ahead, made_until
@@ -21,7 +22,6 @@ from idcore.ids.identify import Verdict
 from idcore.ids.line_time import hints, refine
 from idcore.ids.model import ClientId, UniqId
 from idcore.ids.reasons import Reason, bare_reason
-from idcore.layout import Layout
 
 BORN, PREFIX, MONTH = range(3)  # what a vote rests on: the first two fix the zone, the last only the month
 _KINDS = {

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
+from idcore.base.layout import Span
 from idcore.ids.clock import CLIENT_EPOCH_S, from_ms
 from idcore.ids.identify import Reading
 from idcore.ids.makers import loader_place
 from idcore.ids.model import OffsetId, UniqId
-from idcore.layout import Span
 
 
 def digits_of(reading: Reading, span: Span) -> str:

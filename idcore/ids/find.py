@@ -11,8 +11,8 @@ from operator import itemgetter
 from string import hexdigits
 from sys import intern
 
+from idcore.base.layout import ID_DIGITS
 from idcore.ids import rules
-from idcore.layout import ID_DIGITS
 
 # A line up to this long is read as a whole, so that a hint behind an id counts too. A longer one is read in windows.
 LONGEST_WHOLE_LINE = 1 << 20

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
+from idcore.base.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6, Layout
 from idcore.ids import little_endian, makers, rules
 from idcore.ids.model import (
     ClientId,
@@ -31,7 +32,6 @@ from idcore.ids.scoring import (
     weigh_offset,
     weigh_uniq,
 )
-from idcore.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6, Layout
 
 Case = Literal["strict", "any"]
 

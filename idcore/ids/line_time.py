@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 
+from idcore.base.layout import Layout
 from idcore.ids import rules
 from idcore.ids.clock import (
     DAY_MS,
@@ -28,7 +29,6 @@ from idcore.ids.clock import (
 from idcore.ids.find import Token
 from idcore.ids.model import UniqId
 from idcore.ids.reasons import Reason, bare_reason
-from idcore.layout import Layout
 
 FIRST_YEAR = 2010  # no id is older: RocketMQ's first release is of 2012
 _LAST_YEAR = 9_997

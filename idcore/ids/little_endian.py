@@ -5,10 +5,10 @@ The kernel of the scan (`idcore.scan.kernels.find`) is the twin of this rule.
 
 from __future__ import annotations
 
+from idcore.base.layout import UNIQ_V4_LE
 from idcore.ids import rules
 from idcore.ids.model import OffsetId, UniqId
 from idcore.ids.rules import private_or_loopback
-from idcore.layout import UNIQ_V4_LE
 
 _DAY_MS = 86_400_000
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from idcore.catalogue import words
+from idcore.base.catalogue import words
 from idcore.ids import rules
 from idcore.ids.reasons import Maker
 

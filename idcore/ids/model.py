@@ -8,17 +8,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
-from idcore.errors import CoreError, refuse
+from idcore.base.errors import CoreError, refuse
+from idcore.base.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6, Layout
 from idcore.ids import rules
-from idcore.layout import (
-    CLIENT_V1,
-    LAYOUTS,
-    OFFSET_V4,
-    OFFSET_V6,
-    UNIQ_V4,
-    UNIQ_V6,
-    Layout,
-)
 
 Kind = Literal["uniq", "offset", "client"]
 COMMIT_LOG_FILE_SIZE = 1 << 30

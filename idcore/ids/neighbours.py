@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 
+from idcore.base.layout import OFFSET_V4, UNIQ_V4_LE
 from idcore.ids import little_endian, rules
 from idcore.ids.identify import Certainty, Reading, Verdict
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.ids.reasons import Maker, Reason
 from idcore.ids.scoring import weigh_little_endian, weigh_offset
-from idcore.layout import OFFSET_V4, UNIQ_V4_LE
 
 # How the seconds of a 5.x client are read.
 _WAYS = ("grpc", "grpc_cpp_old", "grpc_rust")

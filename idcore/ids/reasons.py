@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from idcore.catalogue import words
+from idcore.base.catalogue import words
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from idcore.layout import ID_DIGITS
+from idcore.base.layout import ID_DIGITS
 
 # Digits of a candidate; only a token of one of these lengths can be rejected.
 CANDIDATE_DIGITS = frozenset(ID_DIGITS)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
+from idcore.base.layout import UNIQ_V4_LE
 from idcore.ids import generations, makers, rules
 from idcore.ids.little_endian import process_ids
 from idcore.ids.model import ClientId, Kind, MessageId, OffsetId, UniqId
 from idcore.ids.reasons import Maker, Reason, bare_reason, shared_reason, shared_reasons
-from idcore.layout import UNIQ_V4_LE
 
 Certainty = Literal["certain", "likely", "possible"]
 

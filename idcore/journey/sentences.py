@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from idcore import catalogue
-from idcore.catalogue import Words
+from idcore.base import catalogue
+from idcore.base.catalogue import Words
 from idcore.fate import Verdict
 from idcore.fate.rule import DONE
 from idcore.fate.sentences import utc, verdict_text

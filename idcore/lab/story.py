@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from idcore.errors import refuse
+from idcore.base.errors import refuse
 from idcore.ids.clock import from_ms, parse_instant, parse_zone, to_ms
 from idcore.ids.model import host_bytes
 

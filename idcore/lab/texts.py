@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from idcore import times
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.ids.model import host_bytes, host_text
 from idcore.lab.played import PlayedStory, Row
 from idcore.lab.world import SIZES, TOPIC

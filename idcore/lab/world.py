@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.ids import clock as clocks
 from idcore.ids.model import host_bytes
 from idcore.lab.played import PlayedStory, Row, read_logs

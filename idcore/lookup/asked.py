@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.ids.find import find
 from idcore.ids.identify import identify
 from idcore.lookup.groups import Seen

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from idcore.errors import CoreError, refuse
+from idcore.base.errors import CoreError, refuse
 from idcore.lookup.notes import Notes
 from idcore.lookup.source import Progress
 from idcore.message import Record, decode_records

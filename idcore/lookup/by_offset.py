@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.ids.model import OffsetId
 from idcore.lookup.notes import Notes
 from idcore.message import Record, decode_record

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.ids import UniqId
 from idcore.remoting.consumers import ConnectedClient
 

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from idcore import limits, metrics
-from idcore.errors import coded
+from idcore.base.errors import coded
 from idcore.fate import Verdict
 from idcore.fate.sentences import utc
 from idcore.ids import ClientId, Clock, OffsetId, UniqId, identify, sent_at

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from idcore.errors import CoreError, refuse
+from idcore.base.errors import CoreError, refuse
 from idcore.lookup.by_key import Search
 from idcore.lookup.copies import explain, is_special, related_topics
 from idcore.lookup.listing import SLICE, Part, Place, collect, inside, place_of, why_none

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.fate import Blocker, Group, Heard, Home, Verdict, judge
 from idcore.fate import Copy as GroupCopy
 from idcore.fate.model import Consumers, Filter, Holder

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.lookup.ways import MOST_BYTES, QueueCount, Stop, Way
 from idcore.message import Record
 from idcore.message import properties as names

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.fate import Heard
 from idcore.lookup.model import Evidence
 from idcore.message import Record, decode_records

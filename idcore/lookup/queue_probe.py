@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.lookup.by_key import Search
 from idcore.lookup.notes import Notes
 from idcore.message import Record, decode_record

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from idcore import fate
-from idcore.catalogue import words
+from idcore.base.catalogue import words
 from idcore.lookup import ways
 from idcore.lookup.model import Answer, Copy, Evidence, Traced
 from idcore.lookup.sentences import doubt_text, evidence_text, relation_text

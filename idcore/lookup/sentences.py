@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from idcore import catalogue
-from idcore.catalogue import Words, upper
+from idcore.base import catalogue
+from idcore.base.catalogue import Words, upper
 from idcore.fate import Reason
 from idcore.fate.sentences import utc
 from idcore.lookup.clients import Who

@@ -8,7 +8,7 @@ from datetime import datetime, tzinfo
 from importlib import import_module
 from typing import Any, Protocol
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.ids import Clock
 from idcore.lookup.listing import never
 from idcore.lookup.model import Answer

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.ids import Clock, OffsetId, UniqId, Verdict, identify
 from idcore.ids.clock import from_ms, is_time
 from idcore.ids.span import span

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.ids import ClientId, identify
 from idcore.lookup.by_key import Search
 from idcore.lookup.model import Copy, Traced

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.fate import Heard
 from idcore.fate.transaction import Transaction, decide
 from idcore.lookup.model import Copy

@@ -9,7 +9,7 @@ from datetime import tzinfo
 from shlex import quote
 from typing import Any, Literal
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.fate.sentences import utc
 from idcore.ids.clock import is_time, parse_instant, to_ms
 from idcore.lookup.copies import home_topic, is_special

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from idcore.errors import refuse
+from idcore.base.errors import refuse
 from idcore.ids.model import OffsetId, host_text
 from idcore.message import javatext
 from idcore.message import properties as names

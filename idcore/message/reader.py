@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from idcore.errors import refuse
-from idcore.layout import Layout
+from idcore.base.errors import refuse
+from idcore.base.layout import Layout
 
 Bytes = bytes | bytearray | memoryview
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from idcore.errors import CoreError, refuse
+from idcore.base.errors import CoreError, refuse
+from idcore.base.layout import BLANK, BLANK_MAGIC, PROPERTIES_LENGTH, RECORD_HEADS, TOPIC_LENGTHS, Layout
 from idcore.ids.model import OffsetId, host_text
-from idcore.layout import BLANK, BLANK_MAGIC, PROPERTIES_LENGTH, RECORD_HEADS, TOPIC_LENGTHS, Layout
 from idcore.message import bodies, flags
 from idcore.message import properties as names
 from idcore.message.javatext import to_bytes, to_text

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from idcore.errors import CoreError, refuse
+from idcore.base.errors import CoreError, refuse
 from idcore.message.javatext import to_text
 from idcore.message.reader import Bytes
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from idcore.errors import refuse
+from idcore.base.errors import refuse
 from idcore.message import javatext
 from idcore.message import properties as names
 from idcore.message.model import DLQ_PREFIX, RETRY_PREFIX, Message

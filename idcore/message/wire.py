@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from idcore.errors import refuse
-from idcore.layout import PROPERTIES_LENGTH, WIRE_HEAD
+from idcore.base.errors import refuse
+from idcore.base.layout import PROPERTIES_LENGTH, WIRE_HEAD
 from idcore.message import flags
 from idcore.message import properties as names
 from idcore.message.javatext import to_bytes, to_text

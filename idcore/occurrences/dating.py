@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from idcore.base.layout import LAYOUTS
 from idcore.ids.clock import CLIENT_EPOCH_S, parse_zone
 from idcore.ids.rules import RUST_MONTH_MS
-from idcore.layout import LAYOUTS
 from idcore.scan import column_texts
 from idcore.scan.kernels import codes, find
 

@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from idcore.errors import CoreError
-from idcore.layout import USUAL_OF_PROCESSES
+from idcore.base.errors import CoreError
+from idcore.base.layout import USUAL_OF_PROCESSES
 from idcore.occurrences.key_words import without_letters, words_of
 from idcore.occurrences.texts import Block, Source, read
 

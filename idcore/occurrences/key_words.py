@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from idcore.base.layout import LAYOUTS
 from idcore.ids.model import ClientId, OffsetId, UniqId, from_bytes, unhex
-from idcore.layout import LAYOUTS
 from idcore.scan.kernels import codes
 
 _CODE_SHIFT, _LETTERS = (

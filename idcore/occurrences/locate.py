@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from idcore.errors import CoreError, coded
+from idcore.base.errors import CoreError, coded
 from idcore.scan.finder import Finder
 from idcore.scan.kernels import find
 from idcore.scan.kernels.line_numbers import BEGIN, END, LINE, number_lines

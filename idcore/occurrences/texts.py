@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from idcore.errors import coded, refuse
+from idcore.base.errors import coded, refuse
 
 _MOST_UNPACKED = 256  # blocks held: 64 MiB
 

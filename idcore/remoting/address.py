@@ -7,7 +7,7 @@ import re
 import socket
 from dataclasses import dataclass
 
-from idcore.errors import coded, refuse
+from idcore.base.errors import coded, refuse
 from idcore.ids.model import host_bytes, host_text
 from idcore.remoting.errors import ProfileError, Unreachable
 

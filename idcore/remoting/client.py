@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TypeVar
 
-from idcore.errors import CoreError, coded, refuse
+from idcore.base.errors import CoreError, coded, refuse
 from idcore.remoting.acl import Credentials, sign
 from idcore.remoting.address import Address
 from idcore.remoting.errors import Closed, FrameError, NotInTopology, RemotingError, Unreachable

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TypeVar
 
-from idcore.errors import refuse
+from idcore.base.errors import refuse
 from idcore.remoting.address import Address
 from idcore.remoting.client import Client
 from idcore.remoting.errors import RemotingError, Unreachable

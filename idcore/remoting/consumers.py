@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from idcore.base.safe_text import encodable
 from idcore.remoting.errors import FrameError
 from idcore.remoting.frame import Frame
 from idcore.remoting.requests import (
@@ -24,7 +25,6 @@ from idcore.remoting.requests import (
     texts_in,
     whole_number,
 )
-from idcore.safe_text import encodable
 
 NOT_SUPPORTED, GROUP_NOT_EXIST, NOT_ONLINE = 3, 26, 206
 _CHECK_POINT = 56  # seven longs, the first of which is the time that was read up to

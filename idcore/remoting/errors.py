@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from idcore.errors import CoreError
-from idcore.safe_text import encodable
+from idcore.base.errors import CoreError
+from idcore.base.safe_text import encodable
 
 _SHOWN = 300
 

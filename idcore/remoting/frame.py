@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import Any, Literal, cast
 
-from idcore import loose_json
+from idcore.base import loose_json
 from idcore.remoting.errors import FrameError
 
 Serialisation = Literal["JSON", "ROCKETMQ"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from idcore.errors import CoreError, refuse
+from idcore.base.errors import CoreError, refuse
 from idcore.remoting.address import Address, Endpoint
 from idcore.remoting.errors import NotInTopology, ProfileError, Unreachable
 from idcore.remoting.requests import BrokerEntry

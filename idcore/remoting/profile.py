@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from idcore.errors import coded
+from idcore.base.errors import coded
 from idcore.limits import figure
 from idcore.message.tracers import LINK_PLACE
 from idcore.remoting.acl import Credentials

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, ClassVar, Generic, TypeVar
 
-from idcore import loose_json
+from idcore.base import loose_json
+from idcore.base.safe_text import encodable
 from idcore.remoting.errors import AnswerError, FrameError, NotPermitted
 from idcore.remoting.frame import Frame
-from idcore.safe_text import encodable
 
 T = TypeVar("T", covariant=True)  # what an answer comes to
 

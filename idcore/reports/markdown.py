@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from idcore.safe_text import encodable
+from idcore.base.safe_text import encodable
 
 # An underscore inside a word is one, so that names of files stay readable where nobody renders them.
 _MARKS = re.compile(r"[\\`*\[\]<>|~#$]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|^[-+=](?=[-+=\s]|$)")

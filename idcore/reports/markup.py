@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from idcore.safe_text import encodable
+from idcore.base.safe_text import encodable
 
 
 class Html(str):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.reports.markup import Html, tag
 from idcore.reports.svg import Pen
 

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from idcore.base.layout import LAYOUTS
 from idcore.ids.clock import zone_text
 from idcore.ids.model import host_text
-from idcore.layout import LAYOUTS
 from idcore.scan.kernels import codes, find
 from idcore.scan.kernels import keys as kernel
 from idcore.scan.schemas import TEXT, TIME

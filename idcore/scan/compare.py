@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.ids.rules import LONGEST_MONTH_MS
 from idcore.scan import column_texts
 from idcore.scan.sorted_runs import SortedRuns, collect

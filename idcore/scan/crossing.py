@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from idcore.errors import CoreError, from_coded
+from idcore.base.errors import CoreError, from_coded
 
 EVERY_PART = -1  # the part of a SUMMARY
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from idcore.errors import CoreError, coded, refuse
+from idcore.base.errors import CoreError, coded, refuse
 from idcore.scan.crossing import EVERY_PART, Block, Fact, Refused, Report, What, fact_of
 from idcore.scan.finder import Finder
 from idcore.scan.month_inference import summary

@@ -6,8 +6,8 @@ from functools import cache
 
 import numpy as np
 
+from idcore.base.layout import ID_DIGITS
 from idcore.ids.makers import known_loaders
-from idcore.layout import ID_DIGITS
 from idcore.scan.kernels import find
 from idcore.sources.windows import AFTER, WINDOW, Windows
 

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.ids.clock import is_time
 from idcore.scan.schemas import GROUP_ROWS, SCHEMAS, TIME
 

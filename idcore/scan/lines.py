@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from idcore.base.layout import ID_DIGITS, UNIQ_V4_LE
 from idcore.ids import rules
 from idcore.ids.clock import is_time
 from idcore.ids.identify import identify
-from idcore.layout import ID_DIGITS, UNIQ_V4_LE
 from idcore.scan import printers
 from idcore.sources.inputs import InputFile, shown, split_files, walk
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from idcore.base.layout import UNIQ_V4_LE
 from idcore.ids.clock import DAY_MS, OFFSETS_IN_USE, Month, epochs, from_ms, month_of, months, to_ms
 from idcore.ids.line_time import FIRST_YEAR, calendar_end
-from idcore.layout import UNIQ_V4_LE
 
 COUNT = 13  # months back from "now" in which an id without a date is read
 

@@ -13,12 +13,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
+from idcore.base.layout import LAYOUTS
 from idcore.ids.client_time import local_2021_ms
 from idcore.ids.clock import DAY_MS, HOUR_MS, from_ms, is_time
 from idcore.ids.makers import loader_positions, process_makers
 from idcore.ids.rules import RUST_MONTH_MS
-from idcore.layout import LAYOUTS
 from idcore.scan import column_texts, large_keys
 from idcore.scan.month_inference import SOURCES, SUMMARY_COLUMNS, Whole, date, of_clients, whole
 from idcore.scan.sorted_runs import PairedOffsets, SortedRuns, collect

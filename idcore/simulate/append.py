@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
 
+from idcore.base.layout import BLANK, CHECKPOINT, INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT, QUEUE_UNIT
 from idcore.ids.clock import from_ms
-from idcore.layout import BLANK, CHECKPOINT, INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT, QUEUE_UNIT
 from idcore.message import Record, blank_record, flags
 from idcore.message import properties as names
 from idcore.simulate.status import PutStatus

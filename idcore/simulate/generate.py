@@ -6,10 +6,10 @@ import threading
 from collections.abc import Callable
 from datetime import datetime, tzinfo
 
+from idcore.base.layout import UNIQ_V4, UNIQ_V6
 from idcore.ids import clock as clocks
 from idcore.ids.generations import CLAMP_MS
 from idcore.ids.model import UniqId, host_bytes
-from idcore.layout import UNIQ_V4, UNIQ_V6
 
 _INT, _SHORT = 1 << 32, 1 << 16
 

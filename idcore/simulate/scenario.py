@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import Any
 
+from idcore.base.layout import CLIENT_V1
 from idcore.ids import clock as clocks
 from idcore.ids.model import ClientId, OffsetId, UniqId, host_bytes
-from idcore.layout import CLIENT_V1
 from idcore.simulate import printed
 from idcore.simulate.generate import Generator
 

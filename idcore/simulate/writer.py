@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from pathlib import Path
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.message import Record, check_broker_topic, flags
 from idcore.message.model import RETRY_PREFIX
 from idcore.message.validators import PROPERTIES_MOST, TOPIC_MOST

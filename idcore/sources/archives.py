@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from tarfile import BLOCKSIZE, HeaderError, TarInfo
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from idcore.errors import CoreError, coded, refuse
+from idcore.base.errors import CoreError, coded, refuse
 from idcore.sources import kinds
 from idcore.sources.columns import rows_as_text
 from idcore.sources.kinds import HEAD, PACKINGS, PLAIN, WIDE

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from idcore.errors import refuse
-from idcore.layout import TOPIC_LENGTHS
+from idcore.base.errors import refuse
+from idcore.base.layout import TOPIC_LENGTHS
 from idcore.sources.packings import NOT_UNPACKED, PACKED
 
 HEAD = 512  # bytes that show every kind: the last of them is tar's, whose header is one block of this size

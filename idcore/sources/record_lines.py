@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from idcore.errors import refuse
+from idcore.base.errors import refuse
 from idcore.scan.kernels import records as kernel
 from idcore.scan.kernels.keys import SLACK
 from idcore.sources.copies import Copies

@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 import pyarrow as pa
 
-from idcore.errors import CoreError, coded, refuse
+from idcore.base.errors import CoreError, coded, refuse
 from idcore.sources.unpack import READ_ERRORS
 from idcore.sources.uris import is_uri, is_web
 

@@ -12,8 +12,8 @@ from zipfile import BadZipFile
 import numpy as np
 import pyarrow as pa
 
-from idcore.errors import refuse
-from idcore.safe_text import size as size_in_words
+from idcore.base.errors import refuse
+from idcore.base.safe_text import size as size_in_words
 from idcore.sources.kinds import HEAD, WIDE
 from idcore.sources.packings import ISAL_ERROR, PACKED
 

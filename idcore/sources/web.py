@@ -13,7 +13,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from idcore.errors import CoreError, coded
+from idcore.base.errors import CoreError, coded
 
 _HEAD = 1 << 16
 _SECONDS = 60.0

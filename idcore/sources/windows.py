@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from idcore.errors import CoreError, coded
+from idcore.base.errors import CoreError, coded
 from idcore.sources.unpack import READ_ERRORS, Read
 
 BEFORE, AFTER = 64, 256  # bytes of text that stay visible on both sides of a window

@@ -13,7 +13,7 @@ from typing import Any
 
 from idcore import audit, logs
 from idcore.audit import Who
-from idcore.errors import CoreError, coded
+from idcore.base.errors import CoreError, coded
 from idcore.ids.clock import parse_zone, zone_text
 from idcore.page_turns import TURNS
 from idcore.runs import STORE, TEXT, Run

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from idcore.errors import CoreError, coded
+from idcore.base.errors import CoreError, coded
 from idcore.scan.schemas import GROUP_ROWS, OF_STORES
 from idcore.scan.tables import Tables
 

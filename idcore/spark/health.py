@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 
 if TYPE_CHECKING:
     from .tasks import Spark

@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 
 import idcore
 from idcore import findings
-from idcore.errors import CoreError, coded, from_coded
+from idcore.base.errors import CoreError, coded, from_coded
 from idcore.findings import limits, line_locations
 from idcore.ids.clock import machine_zone, zone_text
 from idcore.lookup.model import Evidence

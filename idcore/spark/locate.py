@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.limits import MOST_INDEXED
 from idcore.occurrences import dating
 from idcore.occurrences.index import NAME, VERSION, Index

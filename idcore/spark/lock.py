@@ -10,7 +10,7 @@ import socket
 from pathlib import Path
 from typing import Any
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 
 NAME = ".writing"
 _TRIES = 100

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.message import Host, Record, decode_record
 from idcore.message import properties as names
 from idcore.scan.lines import LineEvidence

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 
 from . import jvm
 from .archive import java_options

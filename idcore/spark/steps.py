@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.scan import tables
 from idcore.scan.batches import batches
 from idcore.scan.crossing import EVERY_PART, Fact, Report, What, fact_of, reports_of

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.lookup.hidden_copies import holds_copies
 from idcore.message.record import decode_record
 from idcore.message.trace import SubAfter, SubBefore, read_trace

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.scan.meter import Meter, new_meter
 from idcore.spark import health
 

@@ -14,8 +14,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from idcore.errors import CoreError, refuse
-from idcore.layout import BLANK, BLANK_MAGIC, PROPERTIES_LENGTH, RECORD_HEADS, TOPIC_LENGTHS
+from idcore.base.errors import CoreError, refuse
+from idcore.base.layout import BLANK, BLANK_MAGIC, PROPERTIES_LENGTH, RECORD_HEADS, TOPIC_LENGTHS
 from idcore.message import Record, decode_record, parts
 from idcore.message.record import SMALLEST, head_of
 from idcore.store.files import File, Reading, first_and_last_byte, list_files

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from idcore import loose_json
-from idcore.errors import CoreError
+from idcore.base import loose_json
+from idcore.base.errors import CoreError
+from idcore.base.safe_text import encodable
 from idcore.ids.clock import is_time
-from idcore.safe_text import encodable
 from idcore.store.files import Reading
 
 T = TypeVar("T")

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 
-from idcore.errors import CoreError, coded
-from idcore.layout import MOST_OFFSET
+from idcore.base.errors import CoreError, coded
+from idcore.base.layout import MOST_OFFSET
 
 _NAME = re.compile(r"[0-9]{20}")
 _MOST_OPEN = 32

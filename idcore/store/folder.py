@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from idcore.errors import coded, refuse
-from idcore.layout import CHECKPOINT
+from idcore.base.errors import coded, refuse
+from idcore.base.layout import CHECKPOINT
 from idcore.message import is_system_topic
 from idcore.store.commitlog import LOOKED_FOR_RECORDS, CommitLog, Stored, place_of
 from idcore.store.config import BrokerConfig, read_config

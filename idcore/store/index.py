@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import islice, pairwise
 from pathlib import Path
 
-from idcore.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT, MOST_OFFSET
+from idcore.base.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT, MOST_OFFSET
 from idcore.message import hash_code
 from idcore.store.files import Reading
 

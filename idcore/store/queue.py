@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from idcore.layout import QUEUE_UNIT
+from idcore.base.layout import QUEUE_UNIT
 from idcore.store.files import File, Reading, list_files
 
 _UNITS_AT_ONCE = 10_000

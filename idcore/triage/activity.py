@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 
 TOP = 30
 CELLS = 240

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from idcore import growth
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.reader import Reader
 from idcore.triage.time_range import TimeRange
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from idcore import audit
 from idcore.audit import Who
-from idcore.errors import CoreError, coded, from_coded
+from idcore.base.errors import CoreError, coded, from_coded
 from idcore.ids.clock import from_ms, to_ms
 from idcore.intake import Dating, Source, keep, safe_name
 from idcore.runs import COMPARE, Run, RunError, Runs, write_tables, write_text

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.ids.clock import from_ms
 from idcore.intake import PASTED
 from idcore.reader import Reader

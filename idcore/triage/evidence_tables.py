@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.ids.clock import from_ms
 from idcore.ids.model import OffsetId
 from idcore.reader import Reader

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from idcore import times
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.findings.words import INSTANTS, MOMENTS
 from idcore.reader import Reader
 from idcore.triage.finding_rows import Evidence

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.ids.identify import identify
 from idcore.ids.rules import CANDIDATE
 from idcore.triage.processes import process_key, process_name

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from idcore.catalogue import Words
-from idcore.errors import CoreError
+from idcore.base.catalogue import Words
+from idcore.base.errors import CoreError
 from idcore.findings.registry import RULES
 from idcore.occurrences.index import Index
 from idcore.runs import Run

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import pandas as pd
 
-from idcore.catalogue import upper
+from idcore.base.catalogue import upper
 from idcore.findings.registry import RULES
 from idcore.reader import Reader
 from idcore.reports.markdown import code, escaped, fenced

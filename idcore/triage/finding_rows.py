@@ -11,8 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from idcore import catalogue
-from idcore.errors import CoreError
+from idcore.base import catalogue
+from idcore.base.errors import CoreError
 from idcore.findings import model
 from idcore.findings import words as messages
 from idcore.findings.registry import RULES

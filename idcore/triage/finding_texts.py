@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from idcore import times
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.findings import words as messages
 from idcore.findings.registry import RULES, SEVERITIES
 from idcore.reader import Reader

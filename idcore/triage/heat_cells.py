@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.fate.levels import NAMES
 from idcore.reports.markup import esc
 from idcore.triage.activity import MINUTE

@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
+from idcore.base.layout import LAYOUTS
 from idcore.ids.clock import to_ms
 from idcore.ids.model import UniqId
-from idcore.layout import LAYOUTS
 from idcore.occurrences.index import NO_TIME, SEGMENT_SHIFT, Filter, Index
 from idcore.triage import strokes
 from idcore.triage.activity import CELLS, MINUTE, natural_step

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from idcore.errors import refuse
+from idcore.base.errors import refuse
 from idcore.ids import rules
 from idcore.ids.clock import parse_instant
 from idcore.occurrences.index import KINDS, Filter, Index

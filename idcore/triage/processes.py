@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
+from idcore.base.layout import USUAL_OF_PROCESSES
 from idcore.findings.limits import CUT_COUNTER
-from idcore.layout import USUAL_OF_PROCESSES
 
 
 def named_layout(layout: Any) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.intake_texts import reasons_text
 from idcore.runs import Run
 

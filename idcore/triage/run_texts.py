@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from idcore.catalogue import Words
-from idcore.errors import CoreError, coded
+from idcore.base.catalogue import Words
+from idcore.base.errors import CoreError, coded
 from idcore.fate_list import sentences
 from idcore.intake import PASTED
 from idcore.reader import Reader

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any
 
-from idcore.errors import CoreError, refuse
+from idcore.base.errors import CoreError, refuse
 from idcore.ids.clock import parse_instant
 
 if TYPE_CHECKING:  # an address is read before pandas is there

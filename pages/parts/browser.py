@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from pages.parts.view import COOKIE
 
 SCRIPTS = Path(__file__).with_name("js")

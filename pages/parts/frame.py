@@ -10,8 +10,9 @@ from typing import Any
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from idcore import catalogue, jobs, memory, zones
+from idcore import jobs, memory, zones
 from idcore.access import OF_PAGE, PERMISSIONS, Visitor
+from idcore.base import catalogue
 from idcore.reports import roles
 from idcore.triage import run_texts
 from pages.parts import browser, problems, scans, session, visitor

@@ -9,10 +9,10 @@ from typing import Any
 import streamlit as st
 
 from idcore import metrics
-from idcore.catalogue import Words
-from idcore.errors import CoreError, coded
+from idcore.base.catalogue import Words
+from idcore.base.errors import CoreError, coded
+from idcore.base.safe_text import for_visitor
 from idcore.reports.markdown import escaped
-from idcore.safe_text import for_visitor
 from idcore.triage import run_texts
 from pages.parts import scans, session
 from pages.parts.view import view

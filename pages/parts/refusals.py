@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from idcore import intake_texts
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.html import cards
 from idcore.intake import Intake, Source
 from idcore.runs import Run

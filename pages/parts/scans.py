@@ -13,7 +13,7 @@ import streamlit as st
 
 from idcore import allowed as places
 from idcore import audit, jobs
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.ids.identify import Case
 from idcore.intake import Dating, Source, asked_of, keep
 from idcore.runs import SCANS, Run, RunError, Runs, may_change, runs_root

@@ -25,7 +25,7 @@ from streamlit.runtime.scriptrunner import script_runner
 from streamlit.runtime.state import SafeSessionState, SessionState
 
 from idcore import jobs, limits, logs, memory, metrics, retention
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.first_page import FirstPage
 from idcore.front_door import Deaf, FrontDoor, Message, UploadBound
 from idcore.gate import LOGIN, Gate

@@ -13,7 +13,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from idcore import audit
 from idcore.audit import Who
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.front_door import UPLOAD, Uploads, session_of
 from idcore.gate import MEDIA, Offered
 from pages.parts import visitor

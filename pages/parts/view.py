@@ -10,7 +10,8 @@ from urllib.parse import unquote, urlencode, urlsplit
 
 import streamlit as st
 
-from idcore import catalogue, times
+from idcore import times
+from idcore.base import catalogue
 from idcore.ids.clock import Clock
 from idcore.reader import Reader
 from idcore.reports import roles

@@ -19,7 +19,7 @@ from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_N
 from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks, gather_user_info
 
 from idcore.access import ANY_CLUSTER, NOBODY, AccessError, Policy, Roles, Visitor
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.login_cookie import cookie_name
 from idcore.logins import Entrance, LogIns, Settings, entrance_of
 from idcore.reports.markdown import escaped

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from idcore import limits
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.html import lines as html
 from idcore.triage import line_filter
 from idcore.triage import lines as files

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from idcore.catalogue.en import LENGTHS
+from idcore.base.catalogue.en import LENGTHS
 from tests.browser.harness import Console, Visit, visit
 from tests.browser.samples import OFFSET, TRACE, UNIQ, log
 

@@ -17,7 +17,7 @@ from PIL import Image
 from playwright.sync_api import Browser, expect
 
 from idcore.__main__ import main
-from idcore.catalogue import lang_of, words
+from idcore.base.catalogue import lang_of, words
 from idcore.ids.clock import parse_zone
 from idcore.runs import Runs
 from idcore.spark import background

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from babel import Locale
 
-from idcore import catalogue, safe_text
-from idcore.catalogue import Words
+from idcore.base import catalogue, safe_text
+from idcore.base.catalogue import Words
+from idcore.base.errors import CoreError, coded, from_coded, refuse
 from idcore.cli import scan as cli
-from idcore.errors import CoreError, coded, from_coded, refuse
 from idcore.findings import RULES
 from idcore.findings import words as finding_words
 from idcore.ids.identify import identify
@@ -225,7 +225,7 @@ def test_the_words_of_a_further_language_are_one_file(tmp_path: Path, monkeypatc
     try:
         assert Words("de").count("id", 1) == "ein ID"
     finally:
-        sys.modules.pop("idcore.catalogue.de", None)
+        sys.modules.pop("idcore.base.catalogue.de", None)
 
 
 def test_an_error_without_a_message_is_shown_whole() -> None:

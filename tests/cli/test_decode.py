@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from idcore.__main__ import BUG, main
-from idcore.catalogue.en import LENGTHS
+from idcore.base.catalogue.en import LENGTHS
 from idcore.ids import KEYS
 
 ROOT = Path(__file__).resolve().parent.parent.parent

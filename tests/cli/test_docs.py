@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from idcore import catalogue
 from idcore.__main__ import main
+from idcore.base import catalogue
+from idcore.base.layout import LAYOUTS
 from idcore.cli import build_parser, epilogs
 from idcore.cli.docs import ACCESS, CLI, CLIENTS, DOCS, FORMATS, SETTINGS, TABLES, access, clients, formats, settings
 from idcore.cli.parser import commands_of
 from idcore.cli.reference import commands, tables
 from idcore.ids import identify
-from idcore.layout import LAYOUTS
 from idcore.limits import LIMITS
 from idcore.scan.schemas import SCHEMAS
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from idcore.__main__ import main
-from idcore.catalogue import words
+from idcore.base.catalogue import words
 from idcore.cli.records import card
 from tests.store.unpacked import real_store
 

@@ -7,7 +7,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.fate import Group, Heard, Home, Verdict, judge
 from idcore.fate.model import Attempt
 from idcore.ids.model import UniqId

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from idcore import catalogue
+from idcore.base import catalogue
 from idcore.fate import levels
 from idcore.fate.rule import UNDELIVERED
 

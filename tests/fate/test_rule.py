@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from idcore import catalogue
+from idcore.base import catalogue
 from idcore.fate import Attempt, Blocker, Copy, Group, Heard, Home, Verdict, judge, mark_doubles, row_of
 from idcore.fate.model import Consumers, Filter, Holder
 from idcore.fate.sentences import fact_text, reason_text, verdict_text

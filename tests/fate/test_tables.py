@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from idcore import catalogue
+from idcore.base import catalogue
 from idcore.fate.levels import LEVELS, NAMES, NOT_CONSUMED, level_of, order_of
 from idcore.reader import Reader
 from idcore.scan.schemas import SCHEMAS

@@ -13,8 +13,8 @@ import pytest
 from benchmarks import findings as measured
 from benchmarks import stores
 from idcore import findings
-from idcore.catalogue import en, languages, zh
-from idcore.catalogue import words as console
+from idcore.base.catalogue import en, languages, zh
+from idcore.base.catalogue import words as console
 from idcore.cli import docs
 from idcore.cli.scan import _findings, sentences
 from idcore.findings import RULES, SEVERITIES, Finding, Rule, words

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
+from idcore.base.layout import UNIQ_V4_LE
 from idcore.ids import ClientId, Clock, UniqId, all_months, months, parse_instant, parse_zone, sent_at, zone_text
 from idcore.ids.client_time import client_sent
 from idcore.ids.clock import CLIENT_EPOCH_S, from_ms, month_start, sent, to_ms
 from idcore.ids.line_time import uniq_sent
-from idcore.layout import UNIQ_V4_LE
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 DAY = 86_400_000

@@ -6,7 +6,7 @@ import json
 import time
 from datetime import UTC, datetime
 
-from idcore.catalogue import words
+from idcore.base.catalogue import words
 from idcore.ids import KEYS, Clock, OffsetId, describe, find, identify, parse_zone
 from idcore.simulate.scenario import Scenario
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from idcore.catalogue import words
-from idcore.errors import CoreError
+from idcore.base.catalogue import words
+from idcore.base.errors import CoreError
 from idcore.ids import ClientId, OffsetId, UniqId, Verdict, decode, identify
 from idcore.ids.identify import identify_alone
 from tests.scan.reading import LABEL, Client, Refused, classify

@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from idcore.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, UNIQ_V4, UNIQ_V4_LE, UNIQ_V6, Layout
+from idcore.base.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, UNIQ_V4, UNIQ_V4_LE, UNIQ_V6, Layout
 
 SIZES = {"uniq_v4": 16, "uniq_v6": 28, "client_v1": 17, "offset_v4": 16, "offset_v6": 28, "uniq_v4_le": 16}
 ALL = list(LAYOUTS.values())

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from idcore import catalogue
+from idcore.base import catalogue
 from idcore.ids import (
     client_maker,
     identify,

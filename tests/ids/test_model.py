@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
+from idcore.base.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V4_LE, UNIQ_V6
 from idcore.ids import ClientId, OffsetId, UniqId, from_bytes
-from idcore.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V4_LE, UNIQ_V6
 
 LAYOUT = st.sampled_from(list(LAYOUTS.values()))
 

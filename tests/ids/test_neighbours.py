@@ -7,8 +7,8 @@ from itertools import permutations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from idcore.base.layout import UNIQ_V4_LE
 from idcore.ids import ClientId, OffsetId, UniqId, identify, settled
-from idcore.layout import UNIQ_V4_LE
 
 # Of the C++ client before 1.2.4 on a public host: the first two read as offset ids alone (their offsets are usual), the
 # others do not.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.message import (
     Host,
     Message,

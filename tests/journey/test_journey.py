@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from idcore.catalogue import words
+from idcore.base.catalogue import words
+from idcore.base.safe_text import json_text
 from idcore.fate import Fact, Verdict
 from idcore.ids.clock import Clock, from_ms
 from idcore.ids.find import Token
@@ -40,7 +41,6 @@ from idcore.message import Host, Record
 from idcore.message.attempts import Attempt, MessageTrace, Send
 from idcore.message.properties import encode
 from idcore.message.trace import EndTransaction, Recall
-from idcore.safe_text import json_text
 from idcore.simulate.printed import message_ext, send_result
 
 CHINA = timezone(timedelta(hours=8))

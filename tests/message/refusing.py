@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 
 
 def outcome(call: Callable[..., Any], *arguments: Any, **named: Any) -> Any:

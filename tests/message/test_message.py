@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.message import (
     Host,
     Message,

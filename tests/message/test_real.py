@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.message import MessageExt, Record, decode_record, decode_records
 from idcore.message.javatext import hash_code
 from tests.message.refusing import outcome

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from idcore.errors import CoreError
-from idcore.layout import RECORD_HEADS, TOPIC_LENGTHS
+from idcore.base.errors import CoreError
+from idcore.base.layout import RECORD_HEADS, TOPIC_LENGTHS
 from idcore.message import (
     MAGIC_V1,
     MAGIC_V2,

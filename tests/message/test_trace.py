@@ -7,7 +7,7 @@ from dataclasses import astuple, replace
 
 import pytest
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.message.trace import (
     Context,
     EndTransaction,

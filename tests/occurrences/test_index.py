@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.occurrences.index import NAME, VERSION, Filter, Index, Occurrence
 from idcore.occurrences.parts import PartWriter
 from idcore.scan.local import scan_local

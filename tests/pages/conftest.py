@@ -14,7 +14,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from idcore import catalogue
+from idcore.base import catalogue
 from idcore.reports.roles import Theme
 from pages.parts.view import View
 from tests.pages import example_run

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore.catalogue import words
+from idcore.base.catalogue import words
 from idcore.triage import finding_texts
 from pages.parts import frame
 from pages.parts import view as view_module

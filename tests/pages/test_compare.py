@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore import audit
-from idcore.catalogue import words
+from idcore.base.catalogue import words
 from idcore.ids import find, identify
 from idcore.intake import Source
 from idcore.runs import COMPARE, Runs

@@ -15,7 +15,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore import jobs
-from idcore.catalogue import words
+from idcore.base.catalogue import words
 from idcore.ids import Clock, identify
 from idcore.ids.describe import describe
 from idcore.ids.find import Token

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pandas as pd
 
-from idcore.catalogue import words
+from idcore.base.catalogue import words
 from idcore.triage import evidence_tables, evidence_texts
 from idcore.triage.strokes import in_order
 from pages.parts.charts import findings as charts

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore.catalogue import words
+from idcore.base.catalogue import words
 from idcore.reports import roles
 from idcore.triage import failures, fates, finding_rows
 from idcore.triage.fates import Asked

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore import jobs
-from idcore.catalogue import words
+from idcore.base.catalogue import words
 from idcore.fate_list import MOST_IDS, background
 from idcore.fate_list.asking import Asking, Wanted
 from idcore.fate_list.sentences import progress_text

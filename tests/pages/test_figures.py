@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore import catalogue
+from idcore.base import catalogue
 from idcore.reports import roles
 from idcore.triage import activity, broker_logs, strokes
 from idcore.triage.time_range import TimeRange
@@ -291,7 +291,7 @@ def test_a_chart_is_its_registration_and_its_words(
     made = registry.Chart("made", page, "made.chart", draw, lambda tables: tables("hosts"))
     monkeypatch.setattr(registry, "CHARTS", {**registry.CHARTS, "made": made})
     for one in ("en", "zh"):
-        messages = import_module(f"idcore.catalogue.{one}").MESSAGES
+        messages = import_module(f"idcore.base.catalogue.{one}").MESSAGES
         monkeypatch.setitem(messages, "made.chart", f"made in {one}")
         monkeypatch.setitem(messages, "made.chart_alt", "a chart that a test made")
     app = open_page(page, run=run, lang=lang)

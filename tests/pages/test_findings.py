@@ -18,7 +18,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore import findings, times
-from idcore.catalogue import upper, words
+from idcore.base.catalogue import upper, words
 from idcore.findings import line_locations
 from idcore.ids.clock import months
 from idcore.reports.markup import esc

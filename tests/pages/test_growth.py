@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore import catalogue
+from idcore.base import catalogue
 from idcore.reports import roles
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows

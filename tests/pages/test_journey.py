@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from idcore import jobs
 from idcore import journey as journeys
-from idcore.catalogue import words
+from idcore.base.catalogue import words
 from idcore.html import journeys as html
 from pages.parts.messages import journey_report
 from tests.journey.test_journey import CHINA, MSG_ID, SHANGHAI, copies, everything, journey, printed_line, sent_line

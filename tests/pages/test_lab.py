@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore import catalogue
+from idcore.base import catalogue
 from idcore.lab import READY, STEPS, Story, packed
 from idcore.store import CommitLog, Stored
 from tests.pages.test_pages import press, shown

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.occurrences.index import NAME, VERSION, Filter, Index
 from idcore.occurrences.parts import PartWriter
 from idcore.runs import Run

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore.catalogue import words
+from idcore.base.catalogue import words
 from idcore.ids import Clock
 from idcore.lookup import Copy, Listing, StoreLookup, Way, ways
 from idcore.remoting.errors import TooManyLookups

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore import catalogue, intake
+from idcore import intake
+from idcore.base import catalogue
 from idcore.runs import Run
 from pages.parts import refusals
 from tests.pages import example_run

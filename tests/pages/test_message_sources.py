@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore.catalogue import words
+from idcore.base.catalogue import words
+from idcore.base.errors import CoreError
 from idcore.cli.parser import Usage, build_parser
 from idcore.cli.view import run
-from idcore.errors import CoreError
 from idcore.lookup import (
     SOURCES,
     Answer,

@@ -15,7 +15,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore import jobs
-from idcore.catalogue import words
+from idcore.base.catalogue import words
 from idcore.fate import Fact, Reason, Verdict
 from idcore.html import records
 from idcore.lookup import Answer, Copy, Evidence, Offer, Progress, copy_row

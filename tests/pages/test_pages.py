@@ -15,9 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore import catalogue, first_page, times
-from idcore.catalogue import en
-from idcore.catalogue.en import LENGTHS
+from idcore import first_page, times
+from idcore.base import catalogue
+from idcore.base.catalogue import en
+from idcore.base.catalogue.en import LENGTHS
 from idcore.intake import Source
 from idcore.scan.schemas import SCHEMAS
 from pages.parts import frame
@@ -480,7 +481,7 @@ def test_a_further_language_is_one_file(open_page: Open, tmp_path: Path, monkeyp
         text.replace('"page.decode": "Decode"', '"page.decode": "Dekodieren"'), encoding="utf-8"
     )
     monkeypatch.setattr(catalogue, "__path__", [*catalogue.__path__, str(tmp_path)])
-    monkeypatch.delitem(sys.modules, "idcore.catalogue.de", raising=False)
+    monkeypatch.delitem(sys.modules, "idcore.base.catalogue.de", raising=False)
     catalogue.languages.cache_clear()
     catalogue.words.cache_clear()
     try:
@@ -493,4 +494,4 @@ def test_a_further_language_is_one_file(open_page: Open, tmp_path: Path, monkeyp
     finally:
         catalogue.languages.cache_clear()
         catalogue.words.cache_clear()
-        sys.modules.pop("idcore.catalogue.de", None)
+        sys.modules.pop("idcore.base.catalogue.de", None)

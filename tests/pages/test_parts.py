@@ -8,14 +8,15 @@ from zoneinfo import ZoneInfo
 import pandas as pd
 import pytest
 
-from idcore import catalogue, intake, intake_texts
-from idcore.errors import CoreError
+from idcore import intake, intake_texts
+from idcore.base import catalogue
+from idcore.base.errors import CoreError
+from idcore.base.layout import LAYOUTS
 from idcore.html import cards, ruler
 from idcore.ids import fields
 from idcore.ids.clock import Clock
 from idcore.ids.find import Token
 from idcore.ids.identify import identify
-from idcore.layout import LAYOUTS
 from idcore.message import bodies
 from idcore.reports import markdown, markup, roles
 from idcore.triage import address_flags, run_texts, sentences

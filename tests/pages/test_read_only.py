@@ -9,8 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore import jobs
-from idcore.catalogue import words
-from idcore.errors import CoreError
+from idcore.base.catalogue import words
+from idcore.base.errors import CoreError
 from idcore.runs import Runs
 from pages.parts import frame, scans
 from tests.pages.conftest import RUN

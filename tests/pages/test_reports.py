@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 import pytest
 
 from idcore import findings
-from idcore.catalogue import words
+from idcore.base.catalogue import words
 from idcore.reports import roles
 from idcore.reports.svg import dates, numbers, svg
 from idcore.runs import Run

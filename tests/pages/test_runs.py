@@ -14,7 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore import allowed, jobs
-from idcore.catalogue import words
+from idcore.base.catalogue import words
 from idcore.intake import Dating, Source
 from idcore.runs import COMPARE, Run, Runs
 from idcore.spark import background

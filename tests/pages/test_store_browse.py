@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore import store_uploads
-from idcore.catalogue import words
+from idcore.base.catalogue import words
 from pages.parts.messages import stores, uploads
 from tests.pages.test_messages import SECOND, buttons
 from tests.pages.test_pages import press, shown

@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore import intake
-from idcore.catalogue import words
+from idcore.base.catalogue import words
 from idcore.runs import Run
 from idcore.triage import finding_rows
 from pages.parts.ids import decode_session

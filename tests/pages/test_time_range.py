@@ -16,8 +16,9 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore import catalogue, findings
-from idcore.errors import CoreError
+from idcore import findings
+from idcore.base import catalogue
+from idcore.base.errors import CoreError
 from idcore.occurrences.index import NAME, VERSION, Index
 from idcore.occurrences.parts import PartWriter
 from idcore.reports import roles

@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 import pytest
 
 from idcore import store_uploads
-from idcore.catalogue import words
-from idcore.errors import CoreError, refuse
+from idcore.base.catalogue import words
+from idcore.base.errors import CoreError, refuse
 from idcore.lab import READY, packed
 from idcore.store import Stored, StoreFolder
 from pages.parts.messages import uploads

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from idcore.__main__ import main
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.fate import Verdict
 from idcore.fate.rule import UNDELIVERED
 from idcore.fate_list import MOST_IDS

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from idcore import loose_json
+from idcore.base import loose_json
 from idcore.remoting.errors import FrameError
 from idcore.remoting.frame import LONGEST_FRAME, Frame, FrameReader, decode, encode
 

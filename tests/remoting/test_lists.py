@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from idcore.catalogue import languages, words
-from idcore.errors import CoreError
+from idcore.base.catalogue import languages, words
+from idcore.base.errors import CoreError
 from idcore.lookup import Listing, Way, WrongWay, cut_text, list_reason, list_text, listing_row, ways
 from idcore.lookup.listing import Listed, Place, collect, first_since, place_of
 from idcore.message import Record

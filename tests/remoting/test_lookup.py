@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from idcore.catalogue import words
+from idcore.base.catalogue import words
 from idcore.ids import OffsetId, UniqId
 from idcore.lookup import Answer, LookupService, Moment, advice_text, batches, evidence_text, row_of
 from idcore.lookup.cluster import IDS_AT_ONCE

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.lookup import LookupService, groups, issue_text, reached, row_of, who_texts
 from idcore.lookup.groups import Seen, groups_of, progress_of
 from idcore.lookup.progress import Progress, in_memory, pace, state_of

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from idcore.catalogue.en import MESSAGES
+from idcore.base.catalogue.en import MESSAGES
 
 HERE = Path(__file__).resolve().parent
 DOCUMENT = HERE.parents[1] / "docs" / "fate-tests.md"

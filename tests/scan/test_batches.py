@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.scan import facts
 from idcore.scan.batches import batches
 from idcore.scan.crossing import Block, Fact, Refused, Report, What, fact_of, from_batches, reports_of, to_batch

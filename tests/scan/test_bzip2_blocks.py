@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, cast
 
 import pytest
 
-from idcore.errors import coded
+from idcore.base.errors import coded
 from idcore.sources import bzip2_blocks
 from idcore.sources.bzip2_blocks import Blocks
 from idcore.sources.unpack import READ_ERRORS, _Members, opened

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.ids import Clock
 from idcore.lookup import StoreLookup
 from idcore.message import Host, Record

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from idcore.base.errors import refuse
 from idcore.cli.parser import Usage
 from idcore.cli.scan import _make_room
-from idcore.errors import refuse
 from idcore.scan.crossing import What, reports_of
 from idcore.scan.facts import Scanner
 from idcore.scan.local import scan_local

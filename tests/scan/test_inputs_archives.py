@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from idcore import intake
-from idcore.safe_text import size
+from idcore.base.safe_text import size
 from idcore.scan.local import scan_local
 from idcore.scan.tables import Tables
 from idcore.sources.inputs import list_files, split_files, walk

@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import pytest
 
-from idcore.layout import LAYOUTS
+from idcore.base.layout import LAYOUTS
 from idcore.occurrences.key_words import words_of
 from idcore.scan import column_texts
 from idcore.scan.kernels import codes

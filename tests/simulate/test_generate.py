@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.ids import ClientId, Clock, OffsetId, UniqId, find, identify, sent_at
 from idcore.ids.clock import month_start, to_ms
 from idcore.simulate.generate import Generator, fake_address

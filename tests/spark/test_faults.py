@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from idcore import room
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.front_door import readiness
 from idcore.runs import Runs, write_ends
 from idcore.spark import background, jvm, session

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.intake import Dating, Source
 from idcore.runs import Run, Runs, write_tables
 from idcore.spark import background, folder

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.runs import RunError, Runs
 from idcore.scan.schemas import ORDER
 from idcore.sources.inputs import Split, deal

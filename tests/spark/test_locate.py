@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.occurrences.index import Filter, Index
 from idcore.runs import Run, Runs
 from idcore.spark import background, locate, turns

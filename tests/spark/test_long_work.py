@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.runs import Run, Runs
 from idcore.scan.facts import scan_task
 from idcore.scan.meter import Hand, new_meter

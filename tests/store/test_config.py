@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.store.config import (
     LARGEST,
     BrokerConfig,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from idcore.catalogue import words
+from idcore.base.catalogue import words
 from idcore.cli.records import card
 from idcore.lookup import StoreLookup, row_of
 from idcore.message import Host, Record

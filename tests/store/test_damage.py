@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.ids import Clock
 from idcore.lookup import StoreLookup, row_of
 from idcore.message import Host, Record

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.lookup import StoreLookup
 from idcore.simulate.writer import StoreWriter
 from idcore.store import Miss, Skipped, Stored, StoreFolder, commitlog

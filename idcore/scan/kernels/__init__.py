@@ -13,7 +13,7 @@ import numba
 from numba.core.caching import _CacheLocator
 
 _SOURCES = (
-    "idcore.layout:layout.py",
+    "idcore.base.layout:layout.py",
     "idcore.ids.rules:rules.py",
     "idcore.ids.makers:makers.py",
     *(

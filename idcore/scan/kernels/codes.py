@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from idcore.layout import LAYOUTS, Layout
+from idcore.base.layout import LAYOUTS, Layout
 
 _U = np.uint64
 CODE_SHIFT = _U(56)

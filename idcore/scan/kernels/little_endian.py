@@ -5,8 +5,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from idcore.base.layout import UNIQ_V4
 from idcore.ids import rules
-from idcore.layout import UNIQ_V4
 
 U = np.uint64
 WORD = U(0xFFFFFFFF)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from idcore.layout import BLANK_MAGIC, RECORD_HEADS, TOPIC_LENGTHS
+from idcore.base.layout import BLANK_MAGIC, RECORD_HEADS, TOPIC_LENGTHS
 from idcore.scan.kernels.keys import (
     SLACK,
     alike,

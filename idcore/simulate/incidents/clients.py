@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from idcore.base.layout import UNIQ_V4_LE
 from idcore.ids import clock as clocks
 from idcore.ids import seeds
 from idcore.ids.model import UniqId
-from idcore.layout import UNIQ_V4_LE
 from idcore.simulate.incidents.simulated_cluster import Producer, Stage
 
 _SHORT, _INT = 1 << 16, 1 << 32

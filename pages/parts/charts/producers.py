@@ -7,7 +7,7 @@ from collections.abc import Collection
 import pandas as pd
 import plotly.graph_objects as go
 
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.reports.roles import tint
 from idcore.triage import activity, heat_cells
 from idcore.triage.activity import TOP, step_text, wall_clock

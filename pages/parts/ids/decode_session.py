@@ -11,8 +11,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from idcore import jobs
+from idcore.base.errors import CoreError
 from idcore.decoding import Decoding
-from idcore.errors import CoreError
 from idcore.ids.clock import Clock
 from idcore.ids.identify import Case
 from idcore.intake import PASTED, Dating, given, lines_of

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.intake import message_of
 from idcore.remoting.profile import is_configured
 from pages.parts import scans

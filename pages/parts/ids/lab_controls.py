@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from idcore import times
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.lab import GROUPS, READY, STEPS_MOST, Story, packed
 from pages.parts import browser
 from pages.parts.view import absolute

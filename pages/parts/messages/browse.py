@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.html import stores as html
 from idcore.reports.markdown import escaped
 from idcore.store import StoreFolder

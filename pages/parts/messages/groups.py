@@ -9,8 +9,8 @@ from functools import partial
 import streamlit as st
 
 from idcore import export
-from idcore.catalogue import Words
-from idcore.errors import CoreError
+from idcore.base.catalogue import Words
+from idcore.base.errors import CoreError
 from idcore.html import answers, groups
 from idcore.lookup import Answer
 from idcore.lookup.asked import GroupsAsked, GroupsSeen

@@ -8,12 +8,12 @@ from dataclasses import replace
 import streamlit as st
 
 from idcore import journey as journeys
+from idcore.base.safe_text import json_text
 from idcore.html import journeys as tables
 from idcore.journey import Journey
 from idcore.lookup import Answer
 from idcore.reports.page import page
 from idcore.reports.svg import svg
-from idcore.safe_text import json_text
 from pages.parts import browser
 from pages.parts.charts import journey as chart_of
 from pages.parts.triage import report

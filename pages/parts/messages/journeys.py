@@ -10,7 +10,7 @@ import streamlit as st
 
 from idcore import journey as journeys
 from idcore import times
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.html import answers
 from idcore.html import journeys as html
 from idcore.ids.identify import identify_alone

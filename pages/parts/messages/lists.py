@@ -11,8 +11,8 @@ from typing import NamedTuple
 import streamlit as st
 
 from idcore import export
-from idcore.catalogue import Words, upper
-from idcore.errors import CoreError
+from idcore.base.catalogue import Words, upper
+from idcore.base.errors import CoreError
 from idcore.html import answers
 from idcore.html import lists as html
 from idcore.ids.clock import from_ms

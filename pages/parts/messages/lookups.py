@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor, wait
 import streamlit as st
 
 from idcore import export
-from idcore.catalogue import Words
-from idcore.errors import CoreError
+from idcore.base.catalogue import Words
+from idcore.base.errors import CoreError
 from idcore.html import answers
 from idcore.lookup import Answer, Offer, copy_row, row_of, ways
 from idcore.lookup.asked import Answers, Asked, texts_of

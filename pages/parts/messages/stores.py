@@ -10,8 +10,8 @@ from typing import Any
 import streamlit as st
 
 from idcore.access import PERMISSIONS
-from idcore.catalogue import Words
-from idcore.errors import CoreError
+from idcore.base.catalogue import Words
+from idcore.base.errors import CoreError
 from idcore.html import answers, records
 from idcore.html import stores as html
 from idcore.ids import Clock

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from idcore import store_uploads
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.reports.markdown import escaped
 from idcore.store_uploads import STEP, Kept
 from pages.parts import visitor

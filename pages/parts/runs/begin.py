@@ -13,7 +13,7 @@ import streamlit as st
 from idcore import intake, jobs
 from idcore.access import PERMISSIONS
 from idcore.allowed import BYTES_A_SECOND, Place, contents
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import tag
 from idcore.runs import Run, RunError

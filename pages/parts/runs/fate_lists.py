@@ -9,7 +9,7 @@ from functools import partial
 import streamlit as st
 
 from idcore import export
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.fate_list import MOST_IDS, sentences
 from idcore.html import fates
 from idcore.remoting.profile import is_configured

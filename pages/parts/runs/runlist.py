@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from idcore import audit, jobs, retention
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.html import runs as html
 from idcore.reports.markdown import escaped
 from idcore.runs import FATES, KINDS, LONGEST_NAME, PAGES, SCANS, Run, may_change, runs_root

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import streamlit as st
 
 from idcore import jobs
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.fate_list import sentences
 from idcore.reports.markup import tag
 from idcore.runs import FATES, Run

@@ -7,8 +7,8 @@ from typing import Any
 import streamlit as st
 
 from idcore import intake, jobs
-from idcore.catalogue import Words
-from idcore.errors import CoreError
+from idcore.base.catalogue import Words
+from idcore.base.errors import CoreError
 from idcore.html import compared as html
 from idcore.intake import Source
 from idcore.reports.markdown import escaped

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from idcore import jobs
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.html import lines as html
 from idcore.ids.identify import identify_alone
 from idcore.occurrences.index import Filter, Index, Selection

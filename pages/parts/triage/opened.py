@@ -9,8 +9,8 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import streamlit as st
 
 from idcore import export
-from idcore.catalogue import Words
-from idcore.errors import CoreError
+from idcore.base.catalogue import Words
+from idcore.base.errors import CoreError
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import tag
 from idcore.runs import FATES, PAGES, SCANS, Run

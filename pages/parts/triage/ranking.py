@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.html import tables
 from idcore.runs import Run
 from idcore.triage.in_range import KEY, InRange

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from idcore.catalogue import Words
+from idcore.base.catalogue import Words
 from idcore.reports.markup import tag
 from idcore.runs import Run
 from idcore.triage import address_flags, run_notes, run_tables

@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from idcore import jobs
-from idcore.errors import CoreError
+from idcore.base.errors import CoreError
 from idcore.occurrences.index import Index
 from idcore.reports.markdown import escaped
 from idcore.runs import Run

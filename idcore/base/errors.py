@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from errno import errorcode
 from typing import Any
 
-from idcore.catalogue import words
+from idcore.base.catalogue import words
 
 
 class CoreError(ValueError):

@@ -3,7 +3,7 @@
 A value is one text, or the forms of a count: `=0` for none, then the categories of CLDR (`one`, `other`).
 """
 
-from idcore.layout import ID_DIGITS
+from idcore.base.layout import ID_DIGITS
 
 LENGTHS = ", ".join(map(str, ID_DIGITS[:-1])) + f" or {ID_DIGITS[-1]}"
 

@@ -1,6 +1,6 @@
 """中文：控制台、命令行与报告的全部文字，按代码排列。Chinese: the same codes as in en.py. Only words."""
 
-from idcore.layout import ID_DIGITS
+from idcore.base.layout import ID_DIGITS
 
 LENGTHS = "、".join(map(str, ID_DIGITS[:-1])) + f" 或 {ID_DIGITS[-1]}"
 

@@ -13,7 +13,7 @@ from pkgutil import iter_modules
 from string import Formatter
 from typing import Any, Protocol
 
-from idcore import safe_text
+from idcore.base import safe_text
 
 ENGLISH = "en"
 # Values that errors, tables and JSON hold as one text because they are several; a sentence joins them as its language
@@ -52,7 +52,7 @@ class Coded(Protocol):
 
 
 class CodedError(Coded, Protocol):
-    """An error of the core, as idcore.errors has it."""
+    """An error of the core, as idcore.base.errors has it."""
 
     @property
     def field(self) -> str | None: ...

@@ -1,0 +1,1 @@
+"""Bytes and words that everything else uses: layouts, errors, safe texts, the catalogues."""
