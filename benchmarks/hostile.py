@@ -28,7 +28,7 @@ from urllib.parse import quote
 from playwright.sync_api import Browser, Dialog, sync_playwright
 from playwright.sync_api import TimeoutError as TooLate
 
-from idcore.access import OF_PAGE
+from idcore.policy.access import OF_PAGE
 from idcore.runs import Runs
 from idcore.simulate.append import CommitLogWriter, Settings
 from tests.browser.harness import ROOT, Console, Visit, console, launch, visit

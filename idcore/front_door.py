@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from idcore import audit, limits, logs, metrics, room
+from idcore import room
 from idcore.base.errors import CoreError
+from idcore.policy import audit, limits, logs, metrics
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

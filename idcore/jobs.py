@@ -16,7 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from idcore import limits, room
+from idcore import room
+from idcore.policy import limits
 from idcore.runs import FATES, Run, RunError, Runs, runs_root
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from idcore.access import NOBODY, VIEWERS, WITHOUT_LOGIN, AccessError, Policy, Visitor, read
+from idcore.policy.access import NOBODY, VIEWERS, WITHOUT_LOGIN, AccessError, Policy, Visitor, read
 
 LOG = logging.getLogger(__name__)
 Mode = Literal["open", "login", "header"]

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from idcore import audit, limits, metrics
+from idcore.policy import audit, limits, metrics
 from idcore.runs import Run, RunError, Runs, kind_of, state_of, write_text
 
 LOG = logging.getLogger(__name__)

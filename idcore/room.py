@@ -8,8 +8,8 @@ import threading
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from idcore import limits
 from idcore.base.errors import CoreError
+from idcore.policy import limits
 
 _Stamp = tuple[int, int]
 _lock = threading.Lock()

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from idcore import lease, room
-from idcore.access import WITHOUT_LOGIN, Visitor
 from idcore.base.errors import CoreError, from_coded
+from idcore.policy.access import WITHOUT_LOGIN, Visitor
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -19,9 +19,9 @@ from os import SEEK_CUR, SEEK_END
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
-from idcore import limits
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError, coded
+from idcore.policy import limits
 from idcore.sources.unpack import READ_ERRORS
 from idcore.store.commitlog import LOOKED_FOR_RECORDS, place_of
 

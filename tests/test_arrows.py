@@ -24,15 +24,22 @@ IDS = {
     "idcore.ids",
     "idcore.base.loose_json",
 }
-IDS |= {"idcore.limits"}
-WATCH = {"idcore.metrics", "idcore.audit", "idcore.logs"}
+IDS |= {"idcore.policy.limits"}
+WATCH = {"idcore.policy.metrics", "idcore.policy.audit", "idcore.policy.logs"}
 CORE = IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.message", "idcore.store", "idcore.remoting", "idcore.spark"}
 CORE |= {"idcore.sources", "idcore.simulate", "idcore.runs", "idcore.run_times", "idcore.lab", "idcore.findings"}
 CORE |= {"idcore.growth", "idcore.fate", "idcore.lookup", "idcore.times", "idcore.export", "idcore.triage"}
 CORE |= {"idcore.allowed", "idcore.intake", "idcore.occurrences", "idcore.zones", "idcore.memory", "idcore.journey"}
 CORE |= {"idcore.fate_list", "idcore.intake_texts", "idcore.reader", "idcore.reports", "idcore.store_uploads"}
-CORE |= {"idcore.decoding", "idcore.page_turns", "idcore.html", "idcore.lease", "idcore.front_door", "idcore.access"}
-CORE |= {"idcore.logins", "idcore.gate", "idcore.limits", "idcore.room", "idcore.retention"} | WATCH
+CORE |= {
+    "idcore.decoding",
+    "idcore.policy.page_turns",
+    "idcore.html",
+    "idcore.lease",
+    "idcore.front_door",
+    "idcore.policy.access",
+}
+CORE |= {"idcore.logins", "idcore.gate", "idcore.policy.limits", "idcore.room", "idcore.retention"} | WATCH
 CORE |= {"idcore.first_page", "idcore.jobs", "idcore.login_cookie"}
 PARTS = CORE | {"pages.parts"}
 ARROWS: dict[str, set[str]] = {
@@ -46,7 +53,7 @@ ARROWS: dict[str, set[str]] = {
     "idcore.scan.kernels": IDS,
     "idcore.sources": {
         "idcore.base.errors",
-        "idcore.limits",
+        "idcore.policy.limits",
         "idcore.base.safe_text",
         "idcore.base.layout",
         "idcore.scan.kernels",
@@ -57,31 +64,32 @@ ARROWS: dict[str, set[str]] = {
     "idcore.store_uploads": IDS | {"idcore.sources", "idcore.store"},
     "idcore.simulate": IDS | {"idcore.message", "idcore.store"},
     "idcore.lab": IDS | {"idcore.message", "idcore.store", "idcore.simulate", "idcore.times"},
-    "idcore.remoting": IDS | {"idcore.message", "idcore.audit"},
+    "idcore.remoting": IDS | {"idcore.message", "idcore.policy.audit"},
     "idcore.fate": IDS,
-    "idcore.lookup": IDS | {"idcore.message", "idcore.metrics", "idcore.remoting", "idcore.store", "idcore.fate"},
+    "idcore.lookup": IDS
+    | {"idcore.message", "idcore.policy.metrics", "idcore.remoting", "idcore.store", "idcore.fate"},
     "idcore.fate_list": IDS
     | {"idcore.fate", "idcore.lookup", "idcore.message", "idcore.remoting", "idcore.runs", "idcore.scan.schemas"}
-    | {"idcore.audit"},
+    | {"idcore.policy.audit"},
     "idcore.journey": IDS | {"idcore.fate", "idcore.lookup", "idcore.message"},
     "idcore.lease": set(),
-    "idcore.access": {"idcore.base.errors"},
-    "idcore.logins": {"idcore.access"},
-    "idcore.limits": {"idcore.base.errors", "idcore.base.safe_text"},
-    "idcore.room": {"idcore.base.errors", "idcore.limits"},
-    "idcore.metrics": {"idcore.base.catalogue", "idcore.base.errors"},
-    "idcore.audit": {"idcore.limits", "idcore.metrics"},
-    "idcore.logs": {"idcore.base.errors"},
-    "idcore.front_door": {"idcore.base.errors", "idcore.limits", "idcore.room"} | WATCH,
+    "idcore.policy.access": {"idcore.base.errors"},
+    "idcore.logins": {"idcore.policy.access"},
+    "idcore.policy.limits": {"idcore.base.errors", "idcore.base.safe_text"},
+    "idcore.room": {"idcore.base.errors", "idcore.policy.limits"},
+    "idcore.policy.metrics": {"idcore.base.catalogue", "idcore.base.errors"},
+    "idcore.policy.audit": {"idcore.policy.limits", "idcore.policy.metrics"},
+    "idcore.policy.logs": {"idcore.base.errors"},
+    "idcore.front_door": {"idcore.base.errors", "idcore.policy.limits", "idcore.room"} | WATCH,
     "idcore.first_page": {"idcore.base.catalogue", "idcore.front_door"},
     "idcore.login_cookie": {"idcore.base.catalogue", "idcore.front_door", "idcore.logins"},
-    "idcore.gate": {"idcore.audit", "idcore.front_door", "idcore.logins", "idcore.metrics"},
-    "idcore.runs": IDS | {"idcore.lease", "idcore.access", "idcore.room"},
-    "idcore.jobs": {"idcore.fate_list", "idcore.limits", "idcore.room", "idcore.runs", "idcore.spark"},
-    "idcore.retention": {"idcore.audit", "idcore.limits", "idcore.metrics", "idcore.runs"},
+    "idcore.gate": {"idcore.policy.audit", "idcore.front_door", "idcore.logins", "idcore.policy.metrics"},
+    "idcore.runs": IDS | {"idcore.lease", "idcore.policy.access", "idcore.room"},
+    "idcore.jobs": {"idcore.fate_list", "idcore.policy.limits", "idcore.room", "idcore.runs", "idcore.spark"},
+    "idcore.retention": {"idcore.policy.audit", "idcore.policy.limits", "idcore.policy.metrics", "idcore.runs"},
     "idcore.run_times": IDS | {"idcore.runs"},
     "idcore.growth": set(),
-    "idcore.page_turns": set(),
+    "idcore.policy.page_turns": set(),
     "idcore.times": {"idcore.base.errors", "idcore.ids"},
     "idcore.zones": {"idcore.times"},
     "idcore.reader": {"idcore.base.catalogue", "idcore.ids", "idcore.times"},
@@ -98,14 +106,14 @@ ARROWS: dict[str, set[str]] = {
     | {"idcore.message"},
     "idcore.occurrences": IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.sources"},
     "idcore.triage": IDS
-    | {"idcore.audit"}
+    | {"idcore.policy.audit"}
     | {"idcore.runs", "idcore.growth", "idcore.findings", "idcore.intake", "idcore.scan", "idcore.occurrences"}
     | {"idcore.export", "idcore.fate", "idcore.fate_list", "idcore.reader", "idcore.reports", "idcore.times"}
     | {"idcore.intake_texts"},
     "idcore.spark": IDS
     | WATCH
     | {
-        "idcore.page_turns",
+        "idcore.policy.page_turns",
         "idcore.sources",
         "idcore.scan",
         "idcore.scan.kernels",
@@ -142,7 +150,7 @@ ONLY: dict[str, set[str]] = {
     "llvmlite": {"idcore.scan.kernels"},
     "streamlit": {"app", "pages"},
     "plotly": {"pages"},
-    "prometheus_client": {"idcore.metrics"},
+    "prometheus_client": {"idcore.policy.metrics"},
 }
 HEAVY = ("pyspark", "numba", "llvmlite", "pandas", "pyarrow", "streamlit", "plotly")
 

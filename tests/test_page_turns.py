@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
-from idcore.page_turns import PageTurns
+from idcore.policy.page_turns import PageTurns
 
 Turn = Callable[[], AbstractContextManager[None]]
 

@@ -14,7 +14,7 @@ import pytest
 from idcore.base.catalogue import en, zh
 from idcore.cli import build_parser
 from idcore.cli.parser import commands_of
-from idcore.limits import LIMITS
+from idcore.policy.limits import LIMITS
 from idcore.remoting import profile
 from idcore.spark.jvm import java
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from idcore import retention
-from idcore.limits import LIMITS
+from idcore.policy.limits import LIMITS
 from idcore.runs import Run, Runs
 from idcore.triage.run_rows import row_of
 

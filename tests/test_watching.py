@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from idcore import audit, limits, logs, metrics
-from idcore.audit import Who
 from idcore.base.errors import CoreError
 from idcore.front_door import HEALTH, FrontDoor, readiness
+from idcore.policy import audit, limits, logs, metrics
+from idcore.policy.audit import Who
 from idcore.runs import Runs
 from idcore.spark import background
 from idcore.spark.background import Job

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from string import Formatter
 
-from idcore import limits as console_limits
-from idcore.access import PERMISSIONS, ROLES
 from idcore.base import catalogue
 from idcore.base.catalogue.en import LENGTHS
 from idcore.base.layout import LAYOUTS, Layout
@@ -17,6 +15,8 @@ from idcore.findings import RULES, Rule, limits
 from idcore.ids import from_bytes, rules
 from idcore.ids.makers import KNOWN_CONSTANTS, STREAM_LENGTH
 from idcore.ids.scoring import CERTAIN_FROM, LIKELY_FROM
+from idcore.policy import limits as console_limits
+from idcore.policy.access import PERMISSIONS, ROLES
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
 FORMATS, CLIENTS, FINDINGS, CLI, TABLES, SETTINGS = (
@@ -502,7 +502,7 @@ _ACCESS = """\
 
 For administrators: which role may do what in a console with a log-in, and what nobody may do.
 
-`make docs` renders this page from `idcore/access.py`. Pages, lists, buttons and functions ask the same table, and a
+`make docs` renders this page from `idcore/policy/access.py`. Pages, lists, buttons and functions ask the same table, and a
 test tries each role at each page and each action. [Let people log in](how-to/log-in.md) has how people get roles.
 Without a log-in there is one visitor, who has all roles.
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from idcore import audit
-from idcore.audit import Who
 from idcore.base.errors import CoreError, coded
 from idcore.fate_list.asking import Asking, Wanted, ask
 from idcore.fate_list.tally import Tally, write
 from idcore.lookup import LookupService
+from idcore.policy import audit
+from idcore.policy.audit import Who
 from idcore.runs import FATES, Run, Runs
 
 _LOOK = 0.2  # seconds between two looks at whose turn it is

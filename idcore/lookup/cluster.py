@@ -12,7 +12,6 @@ from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 
-from idcore import limits, metrics
 from idcore.base.errors import coded
 from idcore.fate import Verdict
 from idcore.fate.sentences import utc
@@ -37,6 +36,7 @@ from idcore.lookup.ways import MESSAGES_OF_A_LOOKUP, Listing, Stop, Way
 from idcore.lookup.who import LiveClients
 from idcore.message import Record
 from idcore.message.attempts import Attempt
+from idcore.policy import limits, metrics
 from idcore.remoting.audit import AuditLog, RateLimit
 from idcore.remoting.cluster import Cluster
 from idcore.remoting.errors import NotPermitted, NotRecorded, ProfileError, RemotingError

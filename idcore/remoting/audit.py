@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from idcore import audit
+from idcore.policy import audit
 from idcore.remoting.errors import TooManyLookups
 
 _LONGEST_ID = 300

@@ -13,8 +13,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from idcore.base.errors import coded
-from idcore.limits import figure
 from idcore.message.tracers import LINK_PLACE
+from idcore.policy.limits import figure
 from idcore.remoting.acl import Credentials
 from idcore.remoting.address import Address, Endpoint
 from idcore.remoting.bodies import BodyPolicy

@@ -15,9 +15,9 @@ from typing import BinaryIO
 
 import numpy as np
 
-from idcore import limits
 from idcore.base.errors import CoreError, coded, refuse
 from idcore.base.layout import MOST_OFFSET
+from idcore.policy import limits
 from idcore.sources import storage as stores
 from idcore.sources.archives import BETWEEN, Text, kind_of, texts
 from idcore.sources.kinds import COMMITLOG, HEAD, PLAIN, WHOLE, WIDE

@@ -11,11 +11,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from idcore import audit, logs
-from idcore.audit import Who
 from idcore.base.errors import CoreError, coded
 from idcore.ids.clock import parse_zone, zone_text
-from idcore.page_turns import TURNS
+from idcore.policy import audit, logs
+from idcore.policy.audit import Who
+from idcore.policy.page_turns import TURNS
 from idcore.runs import STORE, TEXT, Run
 from idcore.store.config import subscriptions_in, subscriptions_text
 

@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from idcore.base.errors import CoreError
-from idcore.limits import MOST_INDEXED
 from idcore.occurrences import dating
 from idcore.occurrences.index import NAME, VERSION, Index
 from idcore.occurrences.parts import PartWriter
+from idcore.policy.limits import MOST_INDEXED
 from idcore.runs import Run, write_text
 from idcore.sources.inputs import (
     InputFile,

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from idcore import limits
+from idcore.policy import limits
 
 from .watch import LOOK, check
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from idcore import audit
-from idcore.audit import Who
 from idcore.base.errors import CoreError, coded, from_coded
 from idcore.ids.clock import from_ms, to_ms
 from idcore.intake import Dating, Source, keep, safe_name
+from idcore.policy import audit
+from idcore.policy.audit import Who
 from idcore.runs import COMPARE, Run, RunError, Runs, write_tables, write_text
 
 if TYPE_CHECKING:  # pandas, Arrow and the kernels only where something is compared

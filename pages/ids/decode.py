@@ -3,7 +3,7 @@
 import streamlit as st
 
 from idcore import intake_texts
-from idcore.page_turns import TURNS
+from idcore.policy.page_turns import TURNS
 from pages.parts import refusals, session
 from pages.parts.ids import decode_session, decoded
 from pages.parts.runs import keeping, watch

@@ -11,8 +11,8 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from idcore import jobs, memory, zones
-from idcore.access import OF_PAGE, PERMISSIONS, Visitor
 from idcore.base import catalogue
+from idcore.policy.access import OF_PAGE, PERMISSIONS, Visitor
 from idcore.reports import roles
 from idcore.triage import run_texts
 from pages.parts import browser, problems, scans, session, visitor

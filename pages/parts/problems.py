@@ -8,10 +8,10 @@ from typing import Any
 
 import streamlit as st
 
-from idcore import metrics
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError, coded
 from idcore.base.safe_text import for_visitor
+from idcore.policy import metrics
 from idcore.reports.markdown import escaped
 from idcore.triage import run_texts
 from pages.parts import scans, session

@@ -12,10 +12,11 @@ from typing import Any
 import streamlit as st
 
 from idcore import allowed as places
-from idcore import audit, jobs
+from idcore import jobs
 from idcore.base.errors import CoreError
 from idcore.ids.identify import Case
 from idcore.intake import Dating, Source, asked_of, keep
+from idcore.policy import audit
 from idcore.runs import SCANS, Run, RunError, Runs, may_change, runs_root
 from pages.parts import cache, session, visitor
 

@@ -24,12 +24,13 @@ from streamlit.runtime import state as values
 from streamlit.runtime.scriptrunner import script_runner
 from streamlit.runtime.state import SafeSessionState, SessionState
 
-from idcore import jobs, limits, logs, memory, metrics, retention
+from idcore import jobs, memory, retention
 from idcore.base.errors import CoreError
 from idcore.first_page import FirstPage
 from idcore.front_door import Deaf, FrontDoor, Message, UploadBound
 from idcore.gate import LOGIN, Gate
 from idcore.login_cookie import LoginCookie
+from idcore.policy import limits, logs, metrics
 from idcore.runs import Runs, runs_root, write_ends
 from pages.parts import problems, scans, session, visitor
 from pages.parts.view import COOKIE

@@ -11,11 +11,11 @@ from streamlit.runtime.memory_media_file_storage import _calculate_file_id
 from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from idcore import audit
-from idcore.audit import Who
 from idcore.base.errors import CoreError
 from idcore.front_door import UPLOAD, Uploads, session_of
 from idcore.gate import MEDIA, Offered
+from idcore.policy import audit
+from idcore.policy.audit import Who
 from pages.parts import visitor
 
 

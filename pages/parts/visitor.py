@@ -18,10 +18,10 @@ from streamlit.runtime.secrets import secrets_singleton
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks, gather_user_info
 
-from idcore.access import ANY_CLUSTER, NOBODY, AccessError, Policy, Roles, Visitor
 from idcore.base.catalogue import Words
 from idcore.login_cookie import cookie_name
 from idcore.logins import Entrance, LogIns, Settings, entrance_of
+from idcore.policy.access import ANY_CLUSTER, NOBODY, AccessError, Policy, Roles, Visitor
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import tag
 from idcore.runs import runs_root

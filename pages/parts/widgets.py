@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import streamlit as st
 
-from idcore import audit, export
+from idcore import export
+from idcore.policy import audit
 from idcore.reports.markup import Html, emphasised, tag
 from pages.parts import session, visitor
 from pages.parts.view import View, link_params, view

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from idcore import limits
 from idcore.base.errors import CoreError
 from idcore.html import lines as html
+from idcore.policy import limits
 from idcore.triage import line_filter
 from idcore.triage import lines as files
 from pages.parts import problems, session

@@ -14,7 +14,10 @@ from typing import Any
 
 import pytest
 
-from idcore.access import (
+from idcore.front_door import readiness
+from idcore.gate import WANTED, Gate, is_lent, is_page, remembered, until, wanted
+from idcore.logins import SAID, Entrance, Settings, entrance_of, is_loopback
+from idcore.policy.access import (
     NOBODY,
     PERMISSIONS,
     ROLES,
@@ -26,9 +29,6 @@ from idcore.access import (
     Visitor,
     read,
 )
-from idcore.front_door import readiness
-from idcore.gate import WANTED, Gate, is_lent, is_page, remembered, until, wanted
-from idcore.logins import SAID, Entrance, Settings, entrance_of, is_loopback
 from pages.parts import visitor
 
 FILE = """

@@ -19,9 +19,9 @@ from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage, 
 from streamlit.testing.v1 import AppTest
 
 from idcore import gate
-from idcore.access import NOBODY, OF_PAGE, PERMISSIONS, ROLES, VIEWERS, Visitor
 from idcore.gate import MEDIA, Gate, Offered
 from idcore.logins import Entrance
+from idcore.policy.access import NOBODY, OF_PAGE, PERMISSIONS, ROLES, VIEWERS, Visitor
 from idcore.runs import LINK, PRIVATE
 from pages.parts import frame, session, visitor
 from tests.fate.test_tables import Messages

@@ -18,7 +18,7 @@ from idcore.cli.docs import ACCESS, CLI, CLIENTS, DOCS, FORMATS, SETTINGS, TABLE
 from idcore.cli.parser import commands_of
 from idcore.cli.reference import commands, tables
 from idcore.ids import identify
-from idcore.limits import LIMITS
+from idcore.policy.limits import LIMITS
 from idcore.scan.schemas import SCHEMAS
 
 ELSEWHERE = ("scan ", "--namesrv ", "session ")  # Spark and a cluster: other tests run them

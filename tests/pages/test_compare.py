@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore import audit
 from idcore.base.catalogue import words
 from idcore.ids import find, identify
 from idcore.intake import Source
+from idcore.policy import audit
 from idcore.runs import COMPARE, Runs
 from idcore.triage import compared, compared_texts
 from pages.parts.triage import compare

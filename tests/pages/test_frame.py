@@ -11,7 +11,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from idcore.access import Visitor
+from idcore.policy.access import Visitor
 from idcore.runs import Runs
 from idcore.triage import run_tables
 from pages.parts import frame, visitor

@@ -9,7 +9,6 @@ from typing import Any
 
 import streamlit as st
 
-from idcore.access import PERMISSIONS
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
 from idcore.html import answers, records
@@ -19,6 +18,7 @@ from idcore.lookup import Answer, Copy, StoreLookup, copy_row, relation_text
 from idcore.lookup.asked import texts_of
 from idcore.lookup.sentences import evidence_sentences
 from idcore.lookup.withheld import withheld
+from idcore.policy.access import PERMISSIONS
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import fold
 from idcore.runs import Run, runs_root

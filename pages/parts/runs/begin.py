@@ -11,9 +11,9 @@ from typing import Any
 import streamlit as st
 
 from idcore import intake, jobs
-from idcore.access import PERMISSIONS
 from idcore.allowed import BYTES_A_SECOND, Place, contents
 from idcore.base.catalogue import Words
+from idcore.policy.access import PERMISSIONS
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import tag
 from idcore.runs import Run, RunError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from idcore import limits
+from idcore.policy import limits
 from idcore.reports.markup import tag
 from pages.parts import scans, visitor
 from pages.parts.view import into_address, view

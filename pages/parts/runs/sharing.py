@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from idcore import audit
+from idcore.policy import audit
 from idcore.reports.markup import tag
 from idcore.runs import PRIVATE, SHARED, may_change
 from pages.parts import problems, scans, session, visitor

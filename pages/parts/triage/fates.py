@@ -9,8 +9,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from idcore import limits, times
+from idcore import times
 from idcore.html import fates as html
+from idcore.policy import limits
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import tag
 from idcore.runs import FATES, Run

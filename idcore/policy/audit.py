@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from idcore import limits, metrics
+from idcore.policy import limits, metrics
 
 LOG = logging.getLogger(__name__)
 SETTING = "IDCORE_AUDIT_LOG"

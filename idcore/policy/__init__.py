@@ -1,0 +1,1 @@
+"""What is allowed, bounded and recorded: roles, limits, the audit log, metrics."""
