@@ -21,7 +21,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 from benchmarks.make_log import LINE, write_log
-from idcore.runs import Run, Runs
+from idcore.runs.runs import Run, Runs
 from idcore.spark import background
 from idcore.spark.job import ScanOptions
 from tests.browser.harness import console, launch, visit

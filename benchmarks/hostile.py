@@ -29,7 +29,7 @@ from playwright.sync_api import Browser, Dialog, sync_playwright
 from playwright.sync_api import TimeoutError as TooLate
 
 from idcore.policy.access import OF_PAGE
-from idcore.runs import Runs
+from idcore.runs.runs import Runs
 from idcore.simulate.append import CommitLogWriter, Settings
 from tests.browser.harness import ROOT, Console, Visit, console, launch, visit
 from tests.remoting.fake_many import Many

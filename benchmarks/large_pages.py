@@ -26,7 +26,7 @@ PAGES = ("findings", "counters", "producers")
 
 def scanned(text: Path, root: Path) -> str:
     """The name of a finished scan of a text."""
-    from idcore.runs import Runs
+    from idcore.runs.runs import Runs
 
     run = Runs(root).create(text.name, "console", {"zone": "+08:00", "zone_source": "given"})
     with tempfile.TemporaryDirectory(dir=root) as folder:

@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks.make_log import write_log
 from idcore.occurrences.index import Filter, Index
-from idcore.runs import Run, Runs
+from idcore.runs.runs import Run, Runs
 from idcore.spark import background, locate
 from idcore.spark.job import ScanOptions
 

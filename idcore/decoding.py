@@ -14,7 +14,7 @@ from idcore.ids.dating import Dates, dates_of
 from idcore.ids.describe import Seeds
 from idcore.ids.identify import Case
 from idcore.intake import PASTED, Intake, Source, dated_by, ids_of, kept, only_ids, read_sources, rows_of
-from idcore.runs import Run
+from idcore.runs.runs import Run
 
 MOST_LINKED = 20  # ids that an address can carry
 LONG = 20_000  # bytes of an input whose page takes its turn

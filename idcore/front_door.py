@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from idcore import room
 from idcore.base.errors import CoreError
 from idcore.policy import audit, limits, logs, metrics
+from idcore.runs import room
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

@@ -20,7 +20,7 @@ from idcore.ids.describe import Seeds, describe, when
 from idcore.ids.find import Token, find, names_another
 from idcore.ids.identify import Case, Verdict, identify, identify_alone
 from idcore.ids.neighbours import settled
-from idcore.runs import Run
+from idcore.runs.runs import Run
 from idcore.sources.archives import ARCHIVES, kind_of
 from idcore.sources.kinds import PACKINGS, WIDE
 

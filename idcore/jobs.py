@@ -16,9 +16,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from idcore import room
 from idcore.policy import limits
-from idcore.runs import FATES, Run, RunError, Runs, runs_root
+from idcore.runs import room
+from idcore.runs.runs import FATES, Run, RunError, Runs, runs_root
 
 if TYPE_CHECKING:
     from idcore.fate_list.background import Job as ListJob

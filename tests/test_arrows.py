@@ -27,7 +27,14 @@ IDS = {
 IDS |= {"idcore.policy.limits"}
 WATCH = {"idcore.policy.metrics", "idcore.policy.audit", "idcore.policy.logs"}
 CORE = IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.message", "idcore.store", "idcore.remoting", "idcore.spark"}
-CORE |= {"idcore.sources", "idcore.simulate", "idcore.runs", "idcore.run_times", "idcore.lab", "idcore.findings"}
+CORE |= {
+    "idcore.sources",
+    "idcore.simulate",
+    "idcore.runs.runs",
+    "idcore.runs.run_times",
+    "idcore.lab",
+    "idcore.findings",
+}
 CORE |= {"idcore.growth", "idcore.fate", "idcore.lookup", "idcore.times", "idcore.export", "idcore.triage"}
 CORE |= {"idcore.allowed", "idcore.intake", "idcore.occurrences", "idcore.zones", "idcore.memory", "idcore.journey"}
 CORE |= {"idcore.fate_list", "idcore.intake_texts", "idcore.reader", "idcore.reports", "idcore.store_uploads"}
@@ -35,11 +42,11 @@ CORE |= {
     "idcore.decoding",
     "idcore.policy.page_turns",
     "idcore.html",
-    "idcore.lease",
+    "idcore.runs.lease",
     "idcore.front_door",
     "idcore.policy.access",
 }
-CORE |= {"idcore.logins", "idcore.gate", "idcore.policy.limits", "idcore.room", "idcore.retention"} | WATCH
+CORE |= {"idcore.logins", "idcore.gate", "idcore.policy.limits", "idcore.runs.room", "idcore.runs.retention"} | WATCH
 CORE |= {"idcore.first_page", "idcore.jobs", "idcore.login_cookie"}
 PARTS = CORE | {"pages.parts"}
 ARROWS: dict[str, set[str]] = {
@@ -69,25 +76,30 @@ ARROWS: dict[str, set[str]] = {
     "idcore.lookup": IDS
     | {"idcore.message", "idcore.policy.metrics", "idcore.remoting", "idcore.store", "idcore.fate"},
     "idcore.fate_list": IDS
-    | {"idcore.fate", "idcore.lookup", "idcore.message", "idcore.remoting", "idcore.runs", "idcore.scan.schemas"}
+    | {"idcore.fate", "idcore.lookup", "idcore.message", "idcore.remoting", "idcore.runs.runs", "idcore.scan.schemas"}
     | {"idcore.policy.audit"},
     "idcore.journey": IDS | {"idcore.fate", "idcore.lookup", "idcore.message"},
-    "idcore.lease": set(),
+    "idcore.runs.lease": set(),
     "idcore.policy.access": {"idcore.base.errors"},
     "idcore.logins": {"idcore.policy.access"},
     "idcore.policy.limits": {"idcore.base.errors", "idcore.base.safe_text"},
-    "idcore.room": {"idcore.base.errors", "idcore.policy.limits"},
+    "idcore.runs.room": {"idcore.base.errors", "idcore.policy.limits"},
     "idcore.policy.metrics": {"idcore.base.catalogue", "idcore.base.errors"},
     "idcore.policy.audit": {"idcore.policy.limits", "idcore.policy.metrics"},
     "idcore.policy.logs": {"idcore.base.errors"},
-    "idcore.front_door": {"idcore.base.errors", "idcore.policy.limits", "idcore.room"} | WATCH,
+    "idcore.front_door": {"idcore.base.errors", "idcore.policy.limits", "idcore.runs.room"} | WATCH,
     "idcore.first_page": {"idcore.base.catalogue", "idcore.front_door"},
     "idcore.login_cookie": {"idcore.base.catalogue", "idcore.front_door", "idcore.logins"},
     "idcore.gate": {"idcore.policy.audit", "idcore.front_door", "idcore.logins", "idcore.policy.metrics"},
-    "idcore.runs": IDS | {"idcore.lease", "idcore.policy.access", "idcore.room"},
-    "idcore.jobs": {"idcore.fate_list", "idcore.policy.limits", "idcore.room", "idcore.runs", "idcore.spark"},
-    "idcore.retention": {"idcore.policy.audit", "idcore.policy.limits", "idcore.policy.metrics", "idcore.runs"},
-    "idcore.run_times": IDS | {"idcore.runs"},
+    "idcore.runs.runs": IDS | {"idcore.runs.lease", "idcore.policy.access", "idcore.runs.room"},
+    "idcore.jobs": {"idcore.fate_list", "idcore.policy.limits", "idcore.runs.room", "idcore.runs.runs", "idcore.spark"},
+    "idcore.runs.retention": {
+        "idcore.policy.audit",
+        "idcore.policy.limits",
+        "idcore.policy.metrics",
+        "idcore.runs.runs",
+    },
+    "idcore.runs.run_times": IDS | {"idcore.runs.runs"},
     "idcore.growth": set(),
     "idcore.policy.page_turns": set(),
     "idcore.times": {"idcore.base.errors", "idcore.ids"},
@@ -98,16 +110,16 @@ ARROWS: dict[str, set[str]] = {
     "idcore.html": CORE - {"idcore.spark", "idcore.remoting", "idcore.jobs"},
     "idcore.export": {"idcore.base.safe_text", "idcore.ids"},
     "idcore.allowed": {"idcore.base.errors", "idcore.sources"},
-    "idcore.intake": IDS | {"idcore.message", "idcore.runs", "idcore.sources"},
+    "idcore.intake": IDS | {"idcore.message", "idcore.runs.runs", "idcore.sources"},
     "idcore.intake_texts": IDS | {"idcore.intake", "idcore.reports", "idcore.times"},
-    "idcore.decoding": IDS | {"idcore.export", "idcore.intake", "idcore.runs"},
+    "idcore.decoding": IDS | {"idcore.export", "idcore.intake", "idcore.runs.runs"},
     "idcore.findings": IDS
-    | {"idcore.growth", "idcore.runs", "idcore.scan.schemas", "idcore.scan.lines", "idcore.sources.inputs"}
+    | {"idcore.growth", "idcore.runs.runs", "idcore.scan.schemas", "idcore.scan.lines", "idcore.sources.inputs"}
     | {"idcore.message"},
     "idcore.occurrences": IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.sources"},
     "idcore.triage": IDS
     | {"idcore.policy.audit"}
-    | {"idcore.runs", "idcore.growth", "idcore.findings", "idcore.intake", "idcore.scan", "idcore.occurrences"}
+    | {"idcore.runs.runs", "idcore.growth", "idcore.findings", "idcore.intake", "idcore.scan", "idcore.occurrences"}
     | {"idcore.export", "idcore.fate", "idcore.fate_list", "idcore.reader", "idcore.reports", "idcore.times"}
     | {"idcore.intake_texts"},
     "idcore.spark": IDS
@@ -117,7 +129,7 @@ ARROWS: dict[str, set[str]] = {
         "idcore.sources",
         "idcore.scan",
         "idcore.scan.kernels",
-        "idcore.runs",
+        "idcore.runs.runs",
         "idcore.findings",
         "idcore.occurrences",
         "idcore.store",

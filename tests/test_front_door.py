@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from idcore import room
 from idcore.front_door import HEADERS, HEALTH, FrontDoor, UploadBound, Uploads, is_own, readiness
+from idcore.runs import room
 
 Status = namedtuple("Status", "state")
 HOST = (b"host", b"127.0.0.1:8501")

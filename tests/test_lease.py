@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from idcore import lease
-from idcore.runs import Run, Runs
+from idcore.runs import lease
+from idcore.runs.runs import Run, Runs
 
 OTHER = """
 import sys
 from pathlib import Path
-from idcore.runs import Runs
+from idcore.runs.runs import Runs
 run = Runs(Path(sys.argv[1])).create("of another console", kept=False)
 run.set_state("running")
 print(run.name, flush=True)

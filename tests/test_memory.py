@@ -22,7 +22,7 @@ from idcore import memory, zones
 from idcore.ids import reasons
 from idcore.ids.identify import identify
 from idcore.ids.reasons import Reason, shared_reasons
-from idcore.runs import Runs
+from idcore.runs.runs import Runs
 from idcore.spark import background
 from pages.parts import cache, serve
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from idcore import retention
 from idcore.policy.limits import LIMITS
-from idcore.runs import Run, Runs
+from idcore.runs import retention
+from idcore.runs.runs import Run, Runs
 from idcore.triage.run_rows import row_of
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)

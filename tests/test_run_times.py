@@ -9,10 +9,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from idcore import run_times
 from idcore.ids import identify
 from idcore.ids.clock import to_ms
-from idcore.runs import Run, Runs
+from idcore.runs import run_times
+from idcore.runs.runs import Run, Runs
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 

@@ -19,7 +19,7 @@ from idcore.base.errors import CoreError
 from idcore.front_door import HEALTH, FrontDoor, readiness
 from idcore.policy import audit, limits, logs, metrics
 from idcore.policy.audit import Who
-from idcore.runs import Runs
+from idcore.runs.runs import Runs
 from idcore.spark import background
 from idcore.spark.background import Job
 from idcore.spark.job import ScanOptions

@@ -16,7 +16,7 @@ from idcore.fate_list.tally import Tally, write
 from idcore.lookup import LookupService
 from idcore.policy import audit
 from idcore.policy.audit import Who
-from idcore.runs import FATES, Run, Runs
+from idcore.runs.runs import FATES, Run, Runs
 
 _LOOK = 0.2  # seconds between two looks at whose turn it is
 # One list at a time for each cluster: several would load it more than the look-ups of one reader.

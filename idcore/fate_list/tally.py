@@ -20,7 +20,7 @@ from idcore.ids.clock import from_ms, is_time
 from idcore.lookup import NO_VERDICT, Answer, Copy
 from idcore.lookup.copies import is_special
 from idcore.message import Record
-from idcore.runs import write_tables, write_text
+from idcore.runs.runs import write_tables, write_text
 from idcore.scan.schemas import OF_LISTS
 
 _MINUTE_MS = 60_000

@@ -9,7 +9,7 @@ import pandas as pd
 from idcore.base.catalogue import Words, upper
 from idcore.reader import Reader
 from idcore.reports.markup import Column, Html, emphasised, join, link, table, tag
-from idcore.runs import Run
+from idcore.runs.runs import Run
 from idcore.triage import evidence_tables, evidence_texts, finding_report, finding_rows, finding_texts
 from idcore.triage.finding_lines import MOST_LINES, LogLines
 from idcore.triage.finding_rows import Kind, Row

@@ -8,7 +8,7 @@ from typing import Any
 
 from idcore.reader import Reader
 from idcore.reports.markup import Html, tag
-from idcore.runs import COMPARE, FATES, STORE
+from idcore.runs.runs import COMPARE, FATES, STORE
 from idcore.triage import run_texts
 
 

@@ -20,7 +20,7 @@ from idcore.occurrences import dating
 from idcore.occurrences.index import NAME, VERSION, Index
 from idcore.occurrences.parts import PartWriter
 from idcore.policy.limits import MOST_INDEXED
-from idcore.runs import Run, write_text
+from idcore.runs.runs import Run, write_text
 from idcore.sources.inputs import (
     InputFile,
     Split,

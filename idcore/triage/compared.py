@@ -16,7 +16,7 @@ from idcore.ids.clock import from_ms, to_ms
 from idcore.intake import Dating, Source, keep, safe_name
 from idcore.policy import audit
 from idcore.policy.audit import Who
-from idcore.runs import COMPARE, Run, RunError, Runs, write_tables, write_text
+from idcore.runs.runs import COMPARE, Run, RunError, Runs, write_tables, write_text
 
 if TYPE_CHECKING:  # pandas, Arrow and the kernels only where something is compared
     import numpy as np

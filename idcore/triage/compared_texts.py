@@ -13,7 +13,7 @@ from idcore.ids.clock import from_ms
 from idcore.intake import PASTED
 from idcore.reader import Reader
 from idcore.reports.markdown import escaped
-from idcore.runs import Run
+from idcore.runs.runs import Run
 from idcore.times import between
 from idcore.triage.compared import GROUPS, KEPT, LINKED, MESSAGE, SIDES, STORED, Asked, Compared, largest, only
 from idcore.triage.time_range import TimeRange

@@ -9,7 +9,7 @@ from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
 from idcore.findings.registry import RULES
 from idcore.occurrences.index import Index
-from idcore.runs import Run
+from idcore.runs.runs import Run
 from idcore.triage import line_filter, lines
 from idcore.triage.finding_rows import Kind, Row, evidence_of, tokens
 from idcore.triage.lines import NumberedLine

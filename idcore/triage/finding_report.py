@@ -11,7 +11,7 @@ from idcore.findings.registry import RULES
 from idcore.reader import Reader
 from idcore.reports.markdown import code, escaped, fenced
 from idcore.reports.markup import Column
-from idcore.runs import Run
+from idcore.runs.runs import Run
 from idcore.triage import evidence_tables, evidence_texts, finding_rows, finding_texts, run_texts
 from idcore.triage.finding_lines import LogLines
 from idcore.triage.finding_rows import Kind, Row, brokers_of, evidence_of

@@ -12,7 +12,7 @@ from idcore.ids import rules
 from idcore.ids.clock import parse_instant
 from idcore.occurrences.index import KINDS, Filter, Index
 from idcore.occurrences.key_words import words_of
-from idcore.runs import Run
+from idcore.runs.runs import Run
 from idcore.triage.finding_rows import evidence_of
 
 # In the order in which a page names them.

@@ -16,7 +16,7 @@ from idcore.ids.clock import from_ms
 from idcore.ids.find import behind_label
 from idcore.occurrences.index import Filter, Index, Occurrence
 from idcore.policy import limits
-from idcore.runs import Run
+from idcore.runs.runs import Run
 
 MOST_BYTES = 256 << 20  # of input that is searched for a line: a fraction of a second each id
 MOST_LINES = 6

@@ -10,7 +10,7 @@ import pandas as pd
 
 from idcore.base.catalogue import Words
 from idcore.intake_texts import reasons_text
-from idcore.runs import Run
+from idcore.runs.runs import Run
 
 MOST_NAMED = 5  # files of a sentence
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from idcore.intake import PASTED
-from idcore.runs import KINDS, PRIVATE, SCANS, Run, RunError, error_of, kind_of, state_of
+from idcore.runs.runs import KINDS, PRIVATE, SCANS, Run, RunError, error_of, kind_of, state_of
 
 MOST_SMALL = 20  # IDs of a pasted text that is listed apart
 MOST_FILES = 2_000  # names of one run that are searched

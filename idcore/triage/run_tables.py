@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from idcore.runs import Run
+from idcore.runs.runs import Run
 
 if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     import pandas as pd

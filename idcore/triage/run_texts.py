@@ -12,7 +12,7 @@ from idcore.base.errors import CoreError, coded
 from idcore.fate_list import sentences
 from idcore.intake import PASTED
 from idcore.reader import Reader
-from idcore.runs import COMPARE, FATES, Run, RunError
+from idcore.runs.runs import COMPARE, FATES, Run, RunError
 from idcore.triage.run_rows import LIVE, Row
 
 LONGEST_SUBJECT = 40  # characters of a part of a tab's title

@@ -9,7 +9,7 @@ from idcore.html import cards, ruler
 from idcore.ids.identify import Reading, identify_alone
 from idcore.intake import Found
 from idcore.reports.markup import tag
-from idcore.run_times import linked_token
+from idcore.runs.run_times import linked_token
 from idcore.simulate import example
 from pages.parts import problems, scans, session
 from pages.parts.ids import id_links

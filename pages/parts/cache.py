@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from idcore.runs import SCANS, Run, Runs, may_see, runs_root
+from idcore.runs.runs import SCANS, Run, Runs, may_see, runs_root
 from idcore.triage import run_rows, run_tables
 from idcore.triage.run_tables import Key
 from pages.parts import visitor

@@ -7,7 +7,7 @@ import streamlit as st
 
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import tag
-from idcore.runs import PAGES, Run
+from idcore.runs.runs import PAGES, Run
 from idcore.triage import find_anything, run_tables, run_texts
 from idcore.triage.find_anything import TABLES, Known
 from pages.parts import cache, scans

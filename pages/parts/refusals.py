@@ -11,7 +11,7 @@ from idcore import intake_texts
 from idcore.base.catalogue import Words
 from idcore.html import cards
 from idcore.intake import Intake, Source
-from idcore.runs import Run
+from idcore.runs.runs import Run
 from idcore.triage import run_notes
 from pages.parts import cache
 from pages.parts.view import View

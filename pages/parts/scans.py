@@ -17,7 +17,7 @@ from idcore.base.errors import CoreError
 from idcore.ids.identify import Case
 from idcore.intake import Dating, Source, asked_of, keep
 from idcore.policy import audit
-from idcore.runs import SCANS, Run, RunError, Runs, may_change, runs_root
+from idcore.runs.runs import SCANS, Run, RunError, Runs, may_change, runs_root
 from pages.parts import cache, session, visitor
 
 Subscriptions = Mapping[tuple[str, str], str]

@@ -24,7 +24,7 @@ from idcore.logins import Entrance, LogIns, Settings, entrance_of
 from idcore.policy.access import ANY_CLUSTER, NOBODY, AccessError, Policy, Roles, Visitor
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import tag
-from idcore.runs import runs_root
+from idcore.runs.runs import runs_root
 
 
 def entrance() -> Entrance:

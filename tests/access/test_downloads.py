@@ -22,7 +22,7 @@ from idcore import gate
 from idcore.gate import MEDIA, Gate, Offered
 from idcore.logins import Entrance
 from idcore.policy.access import NOBODY, OF_PAGE, PERMISSIONS, ROLES, VIEWERS, Visitor
-from idcore.runs import LINK, PRIVATE
+from idcore.runs.runs import LINK, PRIVATE
 from pages.parts import frame, session, visitor
 from tests.fate.test_tables import Messages
 from tests.pages.conftest import ROOT, RUN

@@ -290,7 +290,7 @@ def test_more_cookies_than_the_websocket_takes_are_said_instead_of_an_empty_page
 
 
 def test_kept_log_ins_are_no_run(tmp_path: Path, desk: LogIns) -> None:
-    from idcore.runs import Runs
+    from idcore.runs.runs import Runs
 
     logs_in()
     assert desk.folder == tmp_path / KEPT and Runs(tmp_path).list() == [] and Runs(tmp_path).sweep() == 0

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from idcore.lookup import Answer, Copy, copy_row
 from idcore.lookup.withheld import withheld
 from idcore.policy.access import NOBODY, OF_PAGE, PERMISSIONS, ROLES, AccessError, Visitor
-from idcore.runs import EVERYBODY, LINK, PRIVATE, RunError, Runs
+from idcore.runs.runs import EVERYBODY, LINK, PRIVATE, RunError, Runs
 from pages.parts import cache, live, scans, visitor
 from tests.pages.conftest import ROOT, RUN, make_run
 from tests.remoting.fake import record

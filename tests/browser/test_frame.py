@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from idcore import findings
-from idcore.runs import Run, write_tables
+from idcore.runs.runs import Run, write_tables
 from tests.browser.harness import Console, Visit, visit
 from tests.browser.samples import OFFSET
 from tests.pages.conftest import RUN, make_run

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from idcore.runs import Run, Runs
+from idcore.runs.runs import Run, Runs
 from tests.browser.harness import NARROW, WIDE, Console, Visit, console, stop, visit
 from tests.browser.samples import log
 

@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, expect
 from idcore.__main__ import main
 from idcore.base.catalogue import lang_of, words
 from idcore.ids.clock import parse_zone
-from idcore.runs import Runs
+from idcore.runs.runs import Runs
 from idcore.spark import background
 from idcore.spark.job import ScanOptions
 from idcore.store import Stored, StoreFolder

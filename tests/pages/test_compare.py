@@ -15,7 +15,7 @@ from idcore.base.catalogue import words
 from idcore.ids import find, identify
 from idcore.intake import Source
 from idcore.policy import audit
-from idcore.runs import COMPARE, Runs
+from idcore.runs.runs import COMPARE, Runs
 from idcore.triage import compared, compared_texts
 from pages.parts.triage import compare
 from tests.pages.conftest import make_run

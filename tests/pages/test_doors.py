@@ -13,8 +13,8 @@ from idcore import export, intake
 from idcore.html import cards
 from idcore.ids import Clock, dates_of, identify, parse_zone
 from idcore.ids.describe import describe, when
-from idcore.run_times import linked_token
-from idcore.runs import Runs
+from idcore.runs.run_times import linked_token
+from idcore.runs.runs import Runs
 from tests.scan.test_doors import LOGS, decoded
 
 

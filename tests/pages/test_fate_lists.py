@@ -15,7 +15,7 @@ from idcore.fate_list import MOST_IDS, background
 from idcore.fate_list.asking import Asking, Wanted
 from idcore.fate_list.sentences import progress_text
 from idcore.lookup import Answer, LookupService
-from idcore.runs import FATES, Run, Runs
+from idcore.runs.runs import FATES, Run, Runs
 from pages.parts import live
 from pages.parts.runs import fate_lists
 from tests.pages.test_compare import comparing

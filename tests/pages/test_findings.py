@@ -22,7 +22,7 @@ from idcore.base.catalogue import upper, words
 from idcore.findings import line_locations
 from idcore.ids.clock import months
 from idcore.reports.markup import esc
-from idcore.runs import Run
+from idcore.runs.runs import Run
 from idcore.scan.lines import look
 from idcore.scan.local import scan_local
 from idcore.simulate import incidents
@@ -91,7 +91,7 @@ def opened(path: str) -> None:
     """A page of nothing but the evidence of the first finding."""
     from pathlib import Path
 
-    from idcore.runs import Run
+    from idcore.runs.runs import Run
     from pages.parts import cache
     from pages.parts.triage import diagnosis
     from pages.parts.view import settle
@@ -273,7 +273,7 @@ def last_opened(path: str) -> None:
     """A page of nothing but the evidence of the last finding."""
     from pathlib import Path
 
-    from idcore.runs import Run
+    from idcore.runs.runs import Run
     from pages.parts import cache
     from pages.parts.triage import diagnosis
     from pages.parts.view import settle

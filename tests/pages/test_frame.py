@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from idcore.policy.access import Visitor
-from idcore.runs import Runs
+from idcore.runs.runs import Runs
 from idcore.triage import run_tables
 from pages.parts import frame, visitor
 from pages.parts.runs import sharing

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore.runs import Run
+from idcore.runs.runs import Run
 from idcore.scan.schemas import SCHEMAS
 from idcore.triage import largest, run_tables, sentences
 from idcore.triage.processes import find_process, process_key, sorted_processes

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from idcore.base.errors import CoreError
 from idcore.occurrences.index import NAME, VERSION, Filter, Index
 from idcore.occurrences.parts import PartWriter
-from idcore.runs import Run
+from idcore.runs.runs import Run
 from idcore.sources.inputs import list_files, split_files
 from idcore.spark.locate import FOLDER, tables_for
 from idcore.triage import line_filter

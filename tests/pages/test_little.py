@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from idcore import intake
 from idcore.base import catalogue
-from idcore.runs import Run
+from idcore.runs.runs import Run
 from pages.parts import refusals
 from tests.pages import example_run
 from tests.pages.conftest import RUN, make_run
@@ -99,7 +99,7 @@ def line(path: str, cut: bool) -> None:
     from pathlib import Path
 
     from idcore import intake
-    from idcore.runs import Run
+    from idcore.runs.runs import Run
     from pages.parts import refusals
     from pages.parts.view import view
 

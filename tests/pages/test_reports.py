@@ -19,7 +19,7 @@ from idcore import findings
 from idcore.base.catalogue import words
 from idcore.reports import roles
 from idcore.reports.svg import dates, numbers, svg
-from idcore.runs import Run
+from idcore.runs.runs import Run
 from idcore.triage import finding_report, finding_rows, finding_texts, lines, run_texts
 from idcore.triage.activity import binned
 from pages.parts.charts import brokers, counters, producers

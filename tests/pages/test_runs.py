@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from idcore import allowed, jobs
 from idcore.base.catalogue import words
 from idcore.intake import Dating, Source
-from idcore.runs import COMPARE, Run, Runs
+from idcore.runs.runs import COMPARE, Run, Runs
 from idcore.spark import background
 from idcore.triage.run_texts import runs_sentence
 from pages.parts import cache, scans

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from idcore import intake
 from idcore.base.catalogue import words
-from idcore.runs import Run
+from idcore.runs.runs import Run
 from idcore.triage import finding_rows
 from pages.parts.ids import decode_session
 from pages.parts.runs import begin

@@ -22,7 +22,7 @@ from idcore.base.errors import CoreError
 from idcore.occurrences.index import NAME, VERSION, Index
 from idcore.occurrences.parts import PartWriter
 from idcore.reports import roles
-from idcore.runs import Run
+from idcore.runs.runs import Run
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.sources.inputs import list_files, split_files

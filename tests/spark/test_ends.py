@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from idcore.__main__ import main
-from idcore.runs import Runs, is_alive, started
+from idcore.runs.runs import Runs, is_alive, started
 from tests.spark.test_faults import MARK, marked, until
 
 ONE = b"msgId=0A42333A0DC818B4AAC246C290FD0000, offsetMsgId=0A42333A00002A9F000000000134F1F5\n"
@@ -56,7 +56,7 @@ import json, os, signal, sys, time
 from datetime import UTC, datetime
 from pathlib import Path
 from idcore.__main__ import main
-from idcore.runs import Runs
+from idcore.runs.runs import Runs
 from idcore.spark import background, session
 from idcore.spark.job import ScanOptions
 

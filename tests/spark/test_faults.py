@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from idcore import room
 from idcore.base.errors import CoreError
 from idcore.front_door import readiness
-from idcore.runs import Runs, write_ends
+from idcore.runs import room
+from idcore.runs.runs import Runs, write_ends
 from idcore.spark import background, jvm, session
 from idcore.spark.job import ScanOptions
 from tests.spark.mounts import mounted
@@ -105,7 +105,7 @@ SERVER = """
 import sys, time
 from datetime import UTC, datetime
 from pathlib import Path
-from idcore.runs import Runs
+from idcore.runs.runs import Runs
 from idcore.spark import background
 from idcore.spark.job import ScanOptions
 

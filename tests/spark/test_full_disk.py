@@ -18,7 +18,7 @@ import pytest
 
 from idcore.base.errors import CoreError
 from idcore.intake import Dating, Source
-from idcore.runs import Run, Runs, write_tables
+from idcore.runs.runs import Run, Runs, write_tables
 from idcore.spark import background, folder
 from idcore.spark.folder import TableFolder
 from idcore.spark.job import ScanOptions

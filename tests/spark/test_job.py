@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from idcore.base.errors import CoreError
-from idcore.runs import RunError, Runs
+from idcore.runs.runs import RunError, Runs
 from idcore.scan.schemas import ORDER
 from idcore.sources.inputs import Split, deal
 from idcore.spark import folder, job

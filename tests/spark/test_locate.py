@@ -10,7 +10,7 @@ import pytest
 
 from idcore.base.errors import CoreError
 from idcore.occurrences.index import Filter, Index
-from idcore.runs import Run, Runs
+from idcore.runs.runs import Run, Runs
 from idcore.spark import background, locate, turns
 from idcore.spark.job import ScanOptions
 from tests.scan import logs

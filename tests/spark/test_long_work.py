@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from idcore.base.errors import CoreError
-from idcore.runs import Run, Runs
+from idcore.runs.runs import Run, Runs
 from idcore.scan.facts import scan_task
 from idcore.scan.meter import Hand, new_meter
 from idcore.sources.inputs import Split

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from idcore.runs import Runs
+from idcore.runs.runs import Runs
 from idcore.spark import background, turns
 from idcore.spark.background import Job
 from idcore.spark.job import ScanOptions

@@ -17,7 +17,7 @@ from idcore.ids.clock import Clock
 from idcore.ids.identify import Case
 from idcore.intake import PASTED, Dating, given, lines_of
 from idcore.reports.markup import tag
-from idcore.runs import Run
+from idcore.runs.runs import Run
 from idcore.simulate import example
 from pages.parts import problems, scans
 from pages.parts.runs import runlist

@@ -7,7 +7,7 @@ import streamlit as st
 
 from idcore.base.catalogue import Words
 from idcore.reports.markdown import escaped
-from idcore.runs import Run
+from idcore.runs.runs import Run
 from idcore.triage import finding_rows, finding_texts
 from idcore.triage.finding_rows import Kind
 from idcore.triage.processes import busiest_process, process_key

@@ -21,7 +21,7 @@ from idcore.lookup.withheld import withheld
 from idcore.policy.access import PERMISSIONS
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import fold
-from idcore.runs import Run, runs_root
+from idcore.runs.runs import Run, runs_root
 from idcore.store import StoreFolder
 from idcore.store.commitlog import Stored
 from idcore.store.config import subscriptions_in

@@ -16,7 +16,7 @@ from idcore.base.catalogue import Words
 from idcore.policy.access import PERMISSIONS
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import tag
-from idcore.runs import Run, RunError
+from idcore.runs.runs import Run, RunError
 from idcore.triage import run_rows, run_texts
 from pages.parts import cache, problems, scans, session
 from pages.parts.runs import runlist, watch

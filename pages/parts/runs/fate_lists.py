@@ -14,7 +14,7 @@ from idcore.fate_list import MOST_IDS, sentences
 from idcore.html import fates
 from idcore.remoting.profile import is_configured
 from idcore.reports.markup import tag
-from idcore.runs import FATES, Run
+from idcore.runs.runs import FATES, Run
 from pages.parts import browser, cache, problems, scans, session
 from pages.parts.runs import watch
 from pages.parts.view import view

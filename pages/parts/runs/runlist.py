@@ -8,12 +8,13 @@ from typing import Any
 
 import streamlit as st
 
-from idcore import jobs, retention
+from idcore import jobs
 from idcore.base.catalogue import Words
 from idcore.html import runs as html
 from idcore.policy import audit
 from idcore.reports.markdown import escaped
-from idcore.runs import FATES, KINDS, LONGEST_NAME, PAGES, SCANS, Run, may_change, runs_root
+from idcore.runs import retention
+from idcore.runs.runs import FATES, KINDS, LONGEST_NAME, PAGES, SCANS, Run, may_change, runs_root
 from idcore.triage import run_rows, run_texts
 from idcore.triage.run_rows import LIVE, STATES, Filter
 from pages.parts import cache, problems, scans, session, visitor

@@ -9,7 +9,7 @@ import streamlit as st
 
 from idcore.policy import audit
 from idcore.reports.markup import tag
-from idcore.runs import PRIVATE, SHARED, may_change
+from idcore.runs.runs import PRIVATE, SHARED, may_change
 from pages.parts import problems, scans, session, visitor
 from pages.parts.view import view
 from pages.parts.widgets import show_html

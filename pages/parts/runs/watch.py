@@ -11,7 +11,7 @@ from idcore import jobs
 from idcore.base.catalogue import Words
 from idcore.fate_list import sentences
 from idcore.reports.markup import tag
-from idcore.runs import FATES, Run
+from idcore.runs.runs import FATES, Run
 from idcore.triage import run_texts
 from pages.parts import problems, scans
 from pages.parts.view import view

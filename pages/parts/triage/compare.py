@@ -12,7 +12,7 @@ from idcore.base.errors import CoreError
 from idcore.html import compared as html
 from idcore.intake import Source
 from idcore.reports.markdown import escaped
-from idcore.runs import COMPARE, FATES, SCANS, Run, RunError
+from idcore.runs.runs import COMPARE, FATES, SCANS, Run, RunError
 from idcore.triage import compared as core
 from idcore.triage import compared_texts, run_tables, run_texts
 from idcore.triage.compared import SIDES, Asked, Compared, digest_of, size_of

@@ -10,7 +10,7 @@ from idcore import jobs
 from idcore.findings.registry import RULES
 from idcore.html import findings as html
 from idcore.reports.markup import Html, fact_list, link
-from idcore.runs import Run
+from idcore.runs.runs import Run
 from idcore.triage import evidence_tables, evidence_texts, finding_rows, finding_texts, line_filter, lines
 from idcore.triage.finding_lines import LogLines, lines_before
 from idcore.triage.finding_rows import Kind, Row, evidence_of, onward, subject_process, tokens

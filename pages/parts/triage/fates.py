@@ -14,7 +14,7 @@ from idcore.html import fates as html
 from idcore.policy import limits
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import tag
-from idcore.runs import FATES, Run
+from idcore.runs.runs import FATES, Run
 from idcore.triage import failures as core_failures
 from idcore.triage import fates as core
 from idcore.triage import line_filter

@@ -14,7 +14,7 @@ from idcore.html import lines as html
 from idcore.ids.identify import identify_alone
 from idcore.occurrences.index import Filter, Index, Selection
 from idcore.reports.markup import Html, link, tag
-from idcore.runs import Run
+from idcore.runs.runs import Run
 from idcore.triage import finding_rows, line_filter
 from idcore.triage.time_range import ANY_TIME
 from pages.parts import browser, cache, problems, scans, session

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from idcore import growth
 from idcore.ids.identify import identify
 from idcore.ids.model import OffsetId
-from idcore.runs import Run
+from idcore.runs.runs import Run
 from idcore.triage import broker_logs, line_filter
 from idcore.triage.broker_logs import Piece, Retention
 from idcore.triage.time_range import TimeRange

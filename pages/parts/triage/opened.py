@@ -13,7 +13,7 @@ from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import tag
-from idcore.runs import FATES, PAGES, SCANS, Run
+from idcore.runs.runs import FATES, PAGES, SCANS, Run
 from idcore.triage import run_texts
 from pages.parts import browser, cache, problems, scans, session
 from pages.parts.runs import fate_lists, runlist, sharing, watch

@@ -7,7 +7,7 @@ import streamlit as st
 
 from idcore.base.catalogue import Words
 from idcore.html import tables
-from idcore.runs import Run
+from idcore.runs.runs import Run
 from idcore.triage.in_range import KEY, InRange
 from idcore.triage.processes import find_process, process_key, process_name, sorted_processes
 from pages.parts import cache

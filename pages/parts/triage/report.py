@@ -14,7 +14,7 @@ from idcore.reports import roles
 from idcore.reports.markup import Html, tag
 from idcore.reports.page import page
 from idcore.reports.svg import Pen, svg
-from idcore.runs import Run
+from idcore.runs.runs import Run
 from idcore.triage import finding_report, run_texts, sentences
 from idcore.triage.finding_rows import Row
 from idcore.triage.processes import sorted_processes

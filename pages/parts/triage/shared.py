@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from idcore.base.catalogue import Words
 from idcore.reports.markup import tag
-from idcore.runs import Run
+from idcore.runs.runs import Run
 from idcore.triage import address_flags, run_notes, run_tables
 from idcore.triage.processes import find_process
 from pages.parts import cache

@@ -18,9 +18,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from idcore import lease, room
 from idcore.base.errors import CoreError, from_coded
 from idcore.policy.access import WITHOUT_LOGIN, Visitor
+from idcore.runs import lease, room
 
 if TYPE_CHECKING:
     import pyarrow as pa

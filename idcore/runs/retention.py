@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from idcore.policy import audit, limits, metrics
-from idcore.runs import Run, RunError, Runs, kind_of, state_of, write_text
+from idcore.runs.runs import Run, RunError, Runs, kind_of, state_of, write_text
 
 LOG = logging.getLogger(__name__)
 WARNED = timedelta(days=7)  # before the end

@@ -12,7 +12,7 @@ from idcore.ids.clock import Clock, epochs, parse_instant, parse_zone, to_ms
 from idcore.ids.find import Token
 from idcore.ids.identify import Reading
 from idcore.ids.model import ClientId, UniqId
-from idcore.runs import Run, Runs
+from idcore.runs.runs import Run, Runs
 
 
 def sent_ms(run: Run, reading: Reading) -> int | None:
