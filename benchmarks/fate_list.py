@@ -19,10 +19,10 @@ from idcore.fate_list import MOST_IDS
 from idcore.fate_list.asking import Asking, Wanted, ask
 from idcore.fate_list.tally import Tally, write
 from idcore.lookup import LookupService
-from idcore.remoting.address import Endpoint
-from idcore.remoting.cluster import Cluster
-from idcore.remoting.profile import Profile, name_servers
-from idcore.remoting.requests import ReadCode
+from idcore.rocketmq.remoting.address import Endpoint
+from idcore.rocketmq.remoting.cluster import Cluster
+from idcore.rocketmq.remoting.profile import Profile, name_servers
+from idcore.rocketmq.remoting.requests import ReadCode
 from tests.java import jars
 from tests.remoting.boot import OneBroker
 from tests.remoting.relay import Relay

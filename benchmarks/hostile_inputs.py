@@ -16,8 +16,8 @@ from typing import Any
 import zstandard
 
 from idcore.base.layout import LAYOUTS
-from idcore.message import Host, Record
-from idcore.message.properties import encode
+from idcore.rocketmq.message import Host, Record
+from idcore.rocketmq.message.properties import encode
 
 HIT = "window.__hit&&__hit"  # what runs if markup is obeyed
 MARKUP = (

@@ -15,10 +15,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from idcore.lookup import LookupService, Moment
-from idcore.remoting.address import Endpoint
-from idcore.remoting.cluster import Cluster
-from idcore.remoting.profile import Profile, name_servers
-from idcore.remoting.requests import ReadCode
+from idcore.rocketmq.remoting.address import Endpoint
+from idcore.rocketmq.remoting.cluster import Cluster
+from idcore.rocketmq.remoting.profile import Profile, name_servers
+from idcore.rocketmq.remoting.requests import ReadCode
 from tests.java import jars
 from tests.remoting.asking import desk_of, profile
 from tests.remoting.boot import OneBroker, RealCluster

@@ -32,12 +32,12 @@ _HEX = np.frombuffer(b"0123456789ABCDEF", np.uint8)
 
 def traffic(messages: int) -> tuple[bytes, list[int]]:
     """Records of a store, from offset 0 on, and where each begins."""
-    from idcore.message import Host
+    from idcore.rocketmq.message import Host
+    from idcore.rocketmq.store import CommitLog, Stored
     from idcore.simulate.append import Settings
     from idcore.simulate.broker import Broker
     from idcore.simulate.traffic import Traffic
     from idcore.simulate.writer import StoreWriter
-    from idcore.store import CommitLog, Stored
 
     folder = ROOT / ".cache" / "bench" / "store-base"
     shutil.rmtree(folder, ignore_errors=True)
@@ -53,7 +53,7 @@ def traffic(messages: int) -> tuple[bytes, list[int]]:
 def cached_store(files: int) -> Path:
     """The store, made when it is not there yet."""
     from idcore.base.layout import RECORD_HEADS
-    from idcore.message import blank_record
+    from idcore.rocketmq.message import blank_record
 
     folder = ROOT / ".cache" / "bench" / f"store-{files}"
     if (folder / "done").exists():

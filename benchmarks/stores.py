@@ -19,6 +19,7 @@ from benchmarks.findings import START, ZONE, Score, measure, table
 from idcore import findings
 from idcore.findings import RULES, Finding
 from idcore.lookup.store_fates import StoreEvidence
+from idcore.rocketmq.store.folder import StoreFolder
 from idcore.scan.crossing import What
 from idcore.scan.facts import scan_task
 from idcore.scan.local import scan_local
@@ -28,7 +29,6 @@ from idcore.sources.inputs import Split, list_store, split_files
 from idcore.spark import fates, group_progress, record_evidence
 from idcore.spark.passes import Partitions, Passes, Pieces, Work
 from idcore.spark.watch import Reporter
-from idcore.store.folder import StoreFolder
 
 AT = datetime(2026, 11, 22, tzinfo=UTC)
 

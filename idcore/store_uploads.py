@@ -22,8 +22,8 @@ from typing import IO, Any, NamedTuple
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError, coded
 from idcore.policy import limits
+from idcore.rocketmq.store.commitlog import LOOKED_FOR_RECORDS, place_of
 from idcore.sources.unpack import READ_ERRORS
-from idcore.store.commitlog import LOOKED_FOR_RECORDS, place_of
 
 DEEPEST = 64  # folders in one another; a store has a few
 STEP = 1 << 20  # bytes that are copied at once

@@ -26,7 +26,14 @@ IDS = {
 }
 IDS |= {"idcore.policy.limits"}
 WATCH = {"idcore.policy.metrics", "idcore.policy.audit", "idcore.policy.logs"}
-CORE = IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.message", "idcore.store", "idcore.remoting", "idcore.spark"}
+CORE = IDS | {
+    "idcore.scan",
+    "idcore.scan.kernels",
+    "idcore.rocketmq.message",
+    "idcore.rocketmq.store",
+    "idcore.rocketmq.remoting",
+    "idcore.spark",
+}
 CORE |= {
     "idcore.sources",
     "idcore.simulate",
@@ -66,19 +73,32 @@ ARROWS: dict[str, set[str]] = {
         "idcore.scan.kernels",
     },
     "idcore.scan": IDS | {"idcore.scan.kernels", "idcore.sources"},
-    "idcore.message": IDS,
-    "idcore.store": IDS | {"idcore.message"},
-    "idcore.store_uploads": IDS | {"idcore.sources", "idcore.store"},
-    "idcore.simulate": IDS | {"idcore.message", "idcore.store"},
-    "idcore.lab": IDS | {"idcore.message", "idcore.store", "idcore.simulate", "idcore.times"},
-    "idcore.remoting": IDS | {"idcore.message", "idcore.policy.audit"},
+    "idcore.rocketmq.message": IDS,
+    "idcore.rocketmq.store": IDS | {"idcore.rocketmq.message"},
+    "idcore.store_uploads": IDS | {"idcore.sources", "idcore.rocketmq.store"},
+    "idcore.simulate": IDS | {"idcore.rocketmq.message", "idcore.rocketmq.store"},
+    "idcore.lab": IDS | {"idcore.rocketmq.message", "idcore.rocketmq.store", "idcore.simulate", "idcore.times"},
+    "idcore.rocketmq.remoting": IDS | {"idcore.rocketmq.message", "idcore.policy.audit"},
     "idcore.fate": IDS,
     "idcore.lookup": IDS
-    | {"idcore.message", "idcore.policy.metrics", "idcore.remoting", "idcore.store", "idcore.fate"},
+    | {
+        "idcore.rocketmq.message",
+        "idcore.policy.metrics",
+        "idcore.rocketmq.remoting",
+        "idcore.rocketmq.store",
+        "idcore.fate",
+    },
     "idcore.fate_list": IDS
-    | {"idcore.fate", "idcore.lookup", "idcore.message", "idcore.remoting", "idcore.runs.runs", "idcore.scan.schemas"}
+    | {
+        "idcore.fate",
+        "idcore.lookup",
+        "idcore.rocketmq.message",
+        "idcore.rocketmq.remoting",
+        "idcore.runs.runs",
+        "idcore.scan.schemas",
+    }
     | {"idcore.policy.audit"},
-    "idcore.journey": IDS | {"idcore.fate", "idcore.lookup", "idcore.message"},
+    "idcore.journey": IDS | {"idcore.fate", "idcore.lookup", "idcore.rocketmq.message"},
     "idcore.runs.lease": set(),
     "idcore.policy.access": {"idcore.base.errors"},
     "idcore.logins": {"idcore.policy.access"},
@@ -107,15 +127,15 @@ ARROWS: dict[str, set[str]] = {
     "idcore.reader": {"idcore.base.catalogue", "idcore.ids", "idcore.times"},
     "idcore.reports": {"idcore.base.catalogue", "idcore.base.safe_text"},
     "idcore.memory": set(),
-    "idcore.html": CORE - {"idcore.spark", "idcore.remoting", "idcore.jobs"},
+    "idcore.html": CORE - {"idcore.spark", "idcore.rocketmq.remoting", "idcore.jobs"},
     "idcore.export": {"idcore.base.safe_text", "idcore.ids"},
     "idcore.allowed": {"idcore.base.errors", "idcore.sources"},
-    "idcore.intake": IDS | {"idcore.message", "idcore.runs.runs", "idcore.sources"},
+    "idcore.intake": IDS | {"idcore.rocketmq.message", "idcore.runs.runs", "idcore.sources"},
     "idcore.intake_texts": IDS | {"idcore.intake", "idcore.reports", "idcore.times"},
     "idcore.decoding": IDS | {"idcore.export", "idcore.intake", "idcore.runs.runs"},
     "idcore.findings": IDS
     | {"idcore.growth", "idcore.runs.runs", "idcore.scan.schemas", "idcore.scan.lines", "idcore.sources.inputs"}
-    | {"idcore.message"},
+    | {"idcore.rocketmq.message"},
     "idcore.occurrences": IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.sources"},
     "idcore.triage": IDS
     | {"idcore.policy.audit"}
@@ -132,8 +152,8 @@ ARROWS: dict[str, set[str]] = {
         "idcore.runs.runs",
         "idcore.findings",
         "idcore.occurrences",
-        "idcore.store",
-        "idcore.message",
+        "idcore.rocketmq.store",
+        "idcore.rocketmq.message",
         "idcore.fate",
         "idcore.lookup",
     },

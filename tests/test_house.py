@@ -16,7 +16,7 @@ LONGEST_FUNCTION, LONGEST_KERNEL = 60, 90
 LONGER = {"idcore/cli/parser.py: _view": 63}  # every option of a command with its help, one after the other
 MOST_ARGUMENTS = 7
 MORE_ARGUMENTS = {  # all have names: what is printed or stored has so many fields, or most of them are options
-    "idcore/message/record.py: of": "the fields of a record",
+    "idcore/rocketmq/message/record.py: of": "the fields of a record",
     "idcore/simulate/printed.py: message_ext": "the fields of MessageExt.toString",
     "idcore/simulate/incidents/simulated_cluster.py: __init__": "options of a producer in a story",
     "pages/parts/charts/producers.py: bars": "options of a figure",

@@ -16,8 +16,8 @@ from idcore.ids.model import OffsetId, UniqId
 from idcore.lab import READY, STEPS, STEPS_MOST, PlayedStory, Row, Story, changed, differences, moves, play
 from idcore.lab.world import BROKERS, GROUP, SIZES, TOPIC
 from idcore.lookup import StoreLookup, row_of
-from idcore.message import Record, decode_record, text_of
-from idcore.store import CommitLog, Stored, StoreFolder
+from idcore.rocketmq.message import Record, decode_record, text_of
+from idcore.rocketmq.store import CommitLog, Stored, StoreFolder
 
 PREFIX = "0A14030B6E3518B4AAC2"  # 10.20.3.11, pid 28213, the loader of a JDK 8 class path launch
 EVERY = Story.of(".".join(STEPS))

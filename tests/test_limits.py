@@ -20,8 +20,8 @@ from idcore.base.errors import CoreError
 from idcore.front_door import Uploads
 from idcore.policy import limits
 from idcore.policy.limits import LIMITS, Limit
-from idcore.remoting.audit import RateLimit
-from idcore.remoting.errors import TooManyLookups
+from idcore.rocketmq.remoting.audit import RateLimit
+from idcore.rocketmq.remoting.errors import TooManyLookups
 from idcore.runs import room
 from idcore.runs.runs import Runs
 from pages.parts import scans, session

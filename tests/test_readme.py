@@ -15,7 +15,7 @@ from idcore.base.catalogue import en, zh
 from idcore.cli import build_parser
 from idcore.cli.parser import commands_of
 from idcore.policy.limits import LIMITS
-from idcore.remoting import profile
+from idcore.rocketmq.remoting import profile
 from idcore.spark.jvm import java
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -44,7 +44,7 @@ def run_log(options: argparse.Namespace) -> int:
 
 def run_store(options: argparse.Namespace) -> int:
     """Writes a store folder, and into it the settings that a broker needs to open it."""
-    from idcore.message import Host
+    from idcore.rocketmq.message import Host
     from idcore.simulate.append import BROKER_DEFAULTS, Settings
     from idcore.simulate.broker import Broker
     from idcore.simulate.consumption import Consumption

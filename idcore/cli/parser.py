@@ -117,7 +117,7 @@ def _made(text: str) -> Path:
 
 
 def _subscription(text: str) -> tuple[str, str, str]:
-    from idcore.store.config import subscription_of  # numpy, which `decode` does without
+    from idcore.rocketmq.store.config import subscription_of  # numpy, which `decode` does without
 
     try:
         return subscription_of(text)

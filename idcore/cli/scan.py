@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
     )
     try:
         if options.store is not None:  # before Spark is started; and a piece of a log gets its name
-            from idcore.store.folder import log_folder
+            from idcore.rocketmq.store.folder import log_folder
 
             log_folder(Path(options.store))
         with _standard_input(STANDARD_INPUT in options.paths) as spooled:

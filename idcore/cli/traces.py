@@ -9,7 +9,7 @@ from idcore.base.safe_text import printable
 from idcore.fate.sentences import utc
 from idcore.lookup import evidence_text
 from idcore.lookup.model import Traced
-from idcore.message.attempts import Attempt, Send
+from idcore.rocketmq.message.attempts import Attempt, Send
 
 _SENDS = ("sent", "began at", "cost", "result", "to broker", "from client", "group")
 _LONGEST = 40  # of who did something

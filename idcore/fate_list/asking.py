@@ -14,7 +14,7 @@ from idcore.fate_list import MOST_IDS
 from idcore.fate_list.tally import Tally
 from idcore.lookup import LookupService
 from idcore.lookup.cluster import IDS_AT_ONCE
-from idcore.remoting.errors import RemotingError, TooManyLookups
+from idcore.rocketmq.remoting.errors import RemotingError, TooManyLookups
 
 LOG = logging.getLogger(__name__)
 # Where the limit of look-ups is reached the portions are small, so that others who share it get in between.

@@ -19,7 +19,7 @@ from idcore.fate_list import OUTCOMES
 from idcore.ids.clock import from_ms, is_time
 from idcore.lookup import NO_VERDICT, Answer, Copy
 from idcore.lookup.copies import is_special
-from idcore.message import Record
+from idcore.rocketmq.message import Record
 from idcore.runs.runs import write_tables, write_text
 from idcore.scan.schemas import OF_LISTS
 

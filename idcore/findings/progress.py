@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 from idcore.findings import limits
 from idcore.findings.model import Finding
 from idcore.findings.registry import INFO, WARNING, Rule, Scan, register
-from idcore.message.model import DLQ_PREFIX, RETRY_PREFIX
-from idcore.message.validators import is_system_topic
+from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX
+from idcore.rocketmq.message.validators import is_system_topic
 
 # Verdicts of messages that are not behind a group's offset.
 _OPEN = frozenset({"behind", "never_read", "disabled", "unreadable_queue", "not_dispatched", "handed_out"})

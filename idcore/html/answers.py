@@ -27,7 +27,7 @@ from idcore.lookup.sentences import evidence_sentences, reason_of
 from idcore.reader import Reader
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import Column, Html, fold, join, link, table, tag, wrapped
-from idcore.store.consistency import Doubt
+from idcore.rocketmq.store.consistency import Doubt
 from idcore.triage import evidence_texts
 
 

@@ -10,9 +10,9 @@ from typing import Any
 from idcore.base.catalogue import Words
 from idcore.ids.clock import from_ms, is_time
 from idcore.ids.model import OffsetId
-from idcore.message import bodies, flags
 from idcore.reader import Reader
 from idcore.reports.markup import Column, Html, fact_list, fold, join, link, listed, table, tag, wrapped
+from idcore.rocketmq.message import bodies, flags
 
 Row = Mapping[str, Any]
 TEXT_SHOWN, HEX_SHOWN, PROPERTY_SHOWN = 8_000, 512, 2_000

@@ -8,11 +8,11 @@ from typing import Any
 from idcore.base.catalogue import Words, upper
 from idcore.lookup.sentences import reason_of
 from idcore.lookup.store_folder import KIND
-from idcore.message.record import Part, Record, parts, value_of
 from idcore.reader import Reader
 from idcore.reports.markup import Column, Html, join, link, listed, tag, wrapped
-from idcore.store import Blank, Miss, Skipped, Stored
-from idcore.store.pages import Entry
+from idcore.rocketmq.message.record import Part, Record, parts, value_of
+from idcore.rocketmq.store import Blank, Miss, Skipped, Stored
+from idcore.rocketmq.store.pages import Entry
 
 MOST_ROWS = 200
 RULER_BYTES = 64  # of a stretch: of a longer one the beginning is shown

@@ -15,9 +15,9 @@ from idcore.ids.identify import Reading, identify
 from idcore.ids.model import ClientId, UniqId
 from idcore.journey.model import Event, Line, Role
 from idcore.lookup.model import Copy
-from idcore.message import Record
-from idcore.message import properties as names
-from idcore.message.attempts import Attempt, MessageTrace, Send
+from idcore.rocketmq.message import Record
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.attempts import Attempt, MessageTrace, Send
 
 # Copies that a broker keeps back until their time comes, or until a producer decides.
 WAITING = frozenset({"delayed", "timer", "retry_waiting", "dead_letter_waiting", "half"})

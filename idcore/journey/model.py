@@ -9,7 +9,7 @@ from typing import Any, Literal
 from idcore.fate import Verdict
 from idcore.ids.find import Token
 from idcore.lookup.model import Answer, Copy
-from idcore.message.attempts import MessageTrace
+from idcore.rocketmq.message.attempts import MessageTrace
 
 STORE = "store"  # the kind of source whose verdicts are those of its own time
 # Where an event is: each is a lane of the picture. What a log shows without saying who wrote it is in the last one.

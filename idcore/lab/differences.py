@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from idcore.base.layout import Layout
-from idcore.message import Record
+from idcore.rocketmq.message import Record
 
 # What a copy may differ in, in the order in which people look for it; the rest of a record is what follows from it.
 _FIELDS = (

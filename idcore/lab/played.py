@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from idcore.lab.story import Story
-from idcore.message import Record
-from idcore.store import Blank, CommitLog, Stored
+from idcore.rocketmq.message import Record
+from idcore.rocketmq.store import Blank, CommitLog, Stored
 
 
 @dataclass(frozen=True, slots=True)

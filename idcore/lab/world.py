@@ -14,8 +14,8 @@ from idcore.ids import clock as clocks
 from idcore.ids.model import host_bytes
 from idcore.lab.played import PlayedStory, Row, read_logs
 from idcore.lab.story import Story
-from idcore.message import Host, Message, MessageBatch, Record
-from idcore.message.validators import SCHEDULE_TOPIC
+from idcore.rocketmq.message import Host, Message, MessageBatch, Record
+from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
 from idcore.simulate.append import Settings
 from idcore.simulate.broker import Broker
 from idcore.simulate.generate import CLAMP_MS, Generator

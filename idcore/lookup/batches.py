@@ -13,8 +13,8 @@ from idcore.ids.model import UniqId
 from idcore.ids.rules import ELAPSED_WRAP
 from idcore.lookup.by_key import MOST_OF_A_UNIQUE_KEY, Search
 from idcore.lookup.notes import Notes
-from idcore.message import Record
-from idcore.message import properties as names
+from idcore.rocketmq.message import Record
+from idcore.rocketmq.message import properties as names
 
 # The client generates the ids of the items, then that of the batch: its counter is one to so many later. A broker
 # shows no more records of one key.

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from idcore.base.errors import CoreError, refuse
 from idcore.lookup.notes import Notes
 from idcore.lookup.source import Progress
-from idcore.message import Record, decode_records
-from idcore.message.row import has_key
-from idcore.remoting.errors import RemotingError, Unreachable
-from idcore.remoting.guard import Member
-from idcore.remoting.requests import Query, Route
+from idcore.rocketmq.message import Record, decode_records
+from idcore.rocketmq.message.row import has_key
+from idcore.rocketmq.remoting.errors import RemotingError, Unreachable
+from idcore.rocketmq.remoting.guard import Member
+from idcore.rocketmq.remoting.requests import Query, Route
 
 Found = list[tuple[Record, str]]
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from idcore.base.errors import CoreError
 from idcore.ids.model import OffsetId
 from idcore.lookup.notes import Notes
-from idcore.message import Record, decode_record
-from idcore.remoting.errors import AnswerError, NotInTopology, NotPermitted, RemotingError
-from idcore.remoting.guard import Member
-from idcore.remoting.requests import BrokerState, RuntimeInfo, View
+from idcore.rocketmq.message import Record, decode_record
+from idcore.rocketmq.remoting.errors import AnswerError, NotInTopology, NotPermitted, RemotingError
+from idcore.rocketmq.remoting.guard import Member
+from idcore.rocketmq.remoting.requests import BrokerState, RuntimeInfo, View
 
 _MAGICS = (b"\xda\xa3\x20\xa7", b"\xda\xa3\x20\xab")
 _MAGIC_AT = 4

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from idcore.base.errors import CoreError
 from idcore.ids import UniqId
-from idcore.remoting.consumers import ConnectedClient
+from idcore.rocketmq.remoting.consumers import ConnectedClient
 
 # MQVersion.java: from 4.0.0 on each release has two numbers, a snapshot's and its own, ten releases a minor version.
 _FIRST, _LAST = 212, 611

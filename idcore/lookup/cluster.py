@@ -34,13 +34,13 @@ from idcore.lookup.recent import Recent
 from idcore.lookup.source import Moment, Offer, Progress, Terms, WrongTerms
 from idcore.lookup.ways import MESSAGES_OF_A_LOOKUP, Listing, Stop, Way
 from idcore.lookup.who import LiveClients
-from idcore.message import Record
-from idcore.message.attempts import Attempt
 from idcore.policy import limits, metrics
-from idcore.remoting.audit import AuditLog, RateLimit
-from idcore.remoting.cluster import Cluster
-from idcore.remoting.errors import NotPermitted, NotRecorded, ProfileError, RemotingError
-from idcore.remoting.profile import (
+from idcore.rocketmq.message import Record
+from idcore.rocketmq.message.attempts import Attempt
+from idcore.rocketmq.remoting.audit import AuditLog, RateLimit
+from idcore.rocketmq.remoting.cluster import Cluster
+from idcore.rocketmq.remoting.errors import NotPermitted, NotRecorded, ProfileError, RemotingError
+from idcore.rocketmq.remoting.profile import (
     ACCESS_KEY,
     AUDIT_LOG,
     SECRET_KEY,

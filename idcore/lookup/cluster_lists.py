@@ -13,12 +13,12 @@ from idcore.lookup.model import Copy
 from idcore.lookup.notes import Notes
 from idcore.lookup.source import Progress
 from idcore.lookup.ways import Listing, Stop, Way
-from idcore.message import Record, decode_record
-from idcore.message.row import has_key
-from idcore.remoting.cluster import Cluster
-from idcore.remoting.errors import NotPermitted, RemotingError, Unreachable
-from idcore.remoting.guard import Member
-from idcore.remoting.requests import LONG_MAX, Query, QueueAt, QueueEnd, QueueMax, QueueSlice, Route, View
+from idcore.rocketmq.message import Record, decode_record
+from idcore.rocketmq.message.row import has_key
+from idcore.rocketmq.remoting.cluster import Cluster
+from idcore.rocketmq.remoting.errors import NotPermitted, RemotingError, Unreachable
+from idcore.rocketmq.remoting.guard import Member
+from idcore.rocketmq.remoting.requests import LONG_MAX, Query, QueueAt, QueueEnd, QueueMax, QueueSlice, Route, View
 
 _MOST_QUEUES = 1_024
 # How often a broker is asked for older messages of one key, 64 at a time.

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 
 from idcore.lookup.model import Copy
-from idcore.message import Record
-from idcore.message import properties as names
-from idcore.message.model import DLQ_PREFIX, RETRY_PREFIX
-from idcore.message.validators import (
+from idcore.rocketmq.message import Record
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX
+from idcore.rocketmq.message.validators import (
     CHECK_MAX_TIME_TOPIC,
     HALF_TOPIC,
     OP_HALF_TOPIC,
@@ -17,7 +17,7 @@ from idcore.message.validators import (
     is_system_topic,
     is_trace_topic,
 )
-from idcore.remoting.bodies import BodyPolicy
+from idcore.rocketmq.remoting.bodies import BodyPolicy
 
 TIMER_TOPIC = "rmq_sys_wheel_timer"
 # What a POP consumer did not acknowledge comes back with this property; a recall names the message that it takes back.

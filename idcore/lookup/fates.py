@@ -21,13 +21,13 @@ from idcore.lookup.model import Copy
 from idcore.lookup.notes import Notes
 from idcore.lookup.reached import states
 from idcore.lookup.recent import Recent, Told
-from idcore.message import Record, decode_record, decode_records
-from idcore.message import properties as names
-from idcore.message.attempts import Attempt
-from idcore.message.model import DLQ_PREFIX, RETRY_PREFIX
-from idcore.message.row import has_key
-from idcore.message.validators import SCHEDULE_TOPIC
-from idcore.remoting.consumers import (
+from idcore.rocketmq.message import Record, decode_record, decode_records
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.attempts import Attempt
+from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX
+from idcore.rocketmq.message.row import has_key
+from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
+from idcore.rocketmq.remoting.consumers import (
     AllConsumerOffsets,
     AllDelayOffsets,
     AllGroupConfigs,
@@ -45,9 +45,9 @@ from idcore.remoting.consumers import (
     TopicGroups,
     TopicStats,
 )
-from idcore.remoting.errors import RemotingError
-from idcore.remoting.guard import Member
-from idcore.remoting.requests import (
+from idcore.rocketmq.remoting.errors import RemotingError
+from idcore.rocketmq.remoting.guard import Member
+from idcore.rocketmq.remoting.requests import (
     BrokerState,
     Query,
     QueueEnd,

@@ -10,10 +10,10 @@ from idcore.fate import Heard, Verdict, mark_doubles
 from idcore.fate.later import is_off_the_wheel
 from idcore.lookup.copies import FIRST_POP_TIME, TIMER_TOPIC, is_special
 from idcore.lookup.model import Copy
-from idcore.message import Record
-from idcore.message import properties as names
-from idcore.message.model import DLQ_PREFIX, RETRY_PREFIX
-from idcore.message.validators import SCHEDULE_TOPIC
+from idcore.rocketmq.message import Record
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX
+from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
 
 MOST_RECORDS = 8
 

@@ -14,8 +14,8 @@ from idcore.lookup.notes import Notes
 from idcore.lookup.progress import BROADCAST, GroupClient, GroupRow, Progress, QueueState, SideTopic, owned
 from idcore.lookup.reached import states
 from idcore.lookup.recent import Recent
-from idcore.message.model import DLQ_PREFIX
-from idcore.remoting.consumers import (
+from idcore.rocketmq.message.model import DLQ_PREFIX
+from idcore.rocketmq.remoting.consumers import (
     AllConsumerOffsets,
     AllGroupConfigs,
     Connection,
@@ -26,7 +26,7 @@ from idcore.remoting.consumers import (
     QueueStats,
     TopicStats,
 )
-from idcore.remoting.requests import Request, RuntimeInfo
+from idcore.rocketmq.remoting.requests import Request, RuntimeInfo
 
 MOST_LISTED, MOST_CLIENTS = 300, 64
 CLIENTS_SECONDS = 15.0

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from idcore.lookup.copies import TIMER_TOPIC, group_in
-from idcore.message.model import DLQ_PREFIX, RETRY_PREFIX
-from idcore.message.validators import SCHEDULE_TOPIC
-from idcore.store.files import first_and_last_byte
-from idcore.store.folder import StoreFolder
-from idcore.store.queue import ConsumeQueue
+from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX
+from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
+from idcore.rocketmq.store.files import first_and_last_byte
+from idcore.rocketmq.store.folder import StoreFolder
+from idcore.rocketmq.store.queue import ConsumeQueue
 
 _ENDLESS = 1 << 62
 Stretch = tuple[int, int]  # of the log: where damage begins, and the offset behind it

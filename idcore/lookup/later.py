@@ -11,9 +11,9 @@ from idcore.lookup.copies import TIMER_TOPIC
 from idcore.lookup.group_evidence import is_past
 from idcore.lookup.model import Copy
 from idcore.lookup.notes import Notes
-from idcore.message import properties as names
-from idcore.remoting.consumers import AllDelayOffsets, TimerRead
-from idcore.remoting.requests import QueueSlice
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.remoting.consumers import AllDelayOffsets, TimerRead
+from idcore.rocketmq.remoting.requests import QueueSlice
 
 # A broker delivers what is due in steps, and notes its place once a second.
 _SLACK_MS = 3_000

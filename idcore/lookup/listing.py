@@ -10,8 +10,8 @@ from typing import Generic, Protocol, TypeVar
 
 from idcore.base.errors import CoreError
 from idcore.lookup.ways import MOST_BYTES, QueueCount, Stop, Way
-from idcore.message import Record
-from idcore.message import properties as names
+from idcore.rocketmq.message import Record
+from idcore.rocketmq.message import properties as names
 
 # Entries of a queue that are read together: as many records are on their way at once.
 SLICE = 32

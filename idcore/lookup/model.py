@@ -8,10 +8,10 @@ from typing import Any
 
 from idcore.fate import Verdict
 from idcore.lookup.clients import Who
-from idcore.message import Record
-from idcore.message.attempts import MessageTrace
-from idcore.remoting.bodies import BodyPolicy
-from idcore.store.consistency import Doubt
+from idcore.rocketmq.message import Record
+from idcore.rocketmq.message.attempts import MessageTrace
+from idcore.rocketmq.remoting.bodies import BodyPolicy
+from idcore.rocketmq.store.consistency import Doubt
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from typing import Any
 from idcore.base.errors import CoreError
 from idcore.fate import Heard
 from idcore.lookup.model import Evidence
-from idcore.message import Record, decode_records
-from idcore.remoting.cluster import Cluster
-from idcore.remoting.errors import NotPermitted, RemotingError, Unreachable
-from idcore.remoting.guard import Member
-from idcore.remoting.requests import BrokerState, Request, RuntimeInfo
+from idcore.rocketmq.message import Record, decode_records
+from idcore.rocketmq.remoting.cluster import Cluster
+from idcore.rocketmq.remoting.errors import NotPermitted, RemotingError, Unreachable
+from idcore.rocketmq.remoting.guard import Member
+from idcore.rocketmq.remoting.requests import BrokerState, Request, RuntimeInfo
 
 
 class Notes:

@@ -9,7 +9,7 @@ from typing import Any
 
 from idcore.fate import Reason
 from idcore.lookup.clients import LiveClient, host_of, is_grpc
-from idcore.remoting.consumers import ClientState, Connection, Subscription
+from idcore.rocketmq.remoting.consumers import ClientState, Connection, Subscription
 
 BROADCAST, PULL, POP = "BROADCASTING", "CONSUME_ACTIVELY", "CONSUME_POP"
 # What is wrong now; the other contradictions are remarks.

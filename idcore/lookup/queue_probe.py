@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from idcore.base.errors import CoreError
 from idcore.lookup.by_key import Search
 from idcore.lookup.notes import Notes
-from idcore.message import Record, decode_record
-from idcore.message.row import has_key
-from idcore.remoting.errors import RemotingError
-from idcore.remoting.guard import Member
-from idcore.remoting.requests import QueueAt, QueueEnd, QueueMax, QueueSlice, View
+from idcore.rocketmq.message import Record, decode_record
+from idcore.rocketmq.message.row import has_key
+from idcore.rocketmq.remoting.errors import RemotingError
+from idcore.rocketmq.remoting.guard import Member
+from idcore.rocketmq.remoting.requests import QueueAt, QueueEnd, QueueMax, QueueSlice, View
 
 # How far around the id's own time, and how many records of each queue.
 _BEFORE_MS, _MOST_OF_A_QUEUE = 1_000, 48

@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor, wait
 
 from idcore.lookup.clients import LiveClient
 from idcore.lookup.notes import Notes
-from idcore.remoting.consumers import ClientState, RunningInfo
-from idcore.remoting.errors import RemotingError
-from idcore.remoting.guard import Member
+from idcore.rocketmq.remoting.consumers import ClientState, RunningInfo
+from idcore.rocketmq.remoting.errors import RemotingError
+from idcore.rocketmq.remoting.guard import Member
 
 _AT_ONCE, _NAMED = 8, 5
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from idcore.remoting.errors import RemotingError
-from idcore.remoting.guard import Member
-from idcore.remoting.requests import Request
+from idcore.rocketmq.remoting.errors import RemotingError
+from idcore.rocketmq.remoting.guard import Member
+from idcore.rocketmq.remoting.requests import Request
 
 # How long an answer serves as the first of two, and how many questions are remembered.
 _FIRST_MS, _MOST = 60_000, 20_000

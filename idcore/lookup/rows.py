@@ -13,9 +13,9 @@ from idcore.lookup.model import Answer, Copy, Evidence, Traced
 from idcore.lookup.sentences import doubt_text, evidence_text, relation_text
 from idcore.lookup.ways import Listing
 from idcore.lookup.who import who_row
-from idcore.message.row import record_row
-from idcore.message.tracers import tracer_ids
-from idcore.remoting.bodies import BodyPolicy
+from idcore.rocketmq.message.row import record_row
+from idcore.rocketmq.message.tracers import tracer_ids
+from idcore.rocketmq.remoting.bodies import BodyPolicy
 
 
 def row_of(answer: Answer) -> dict[str, Any]:

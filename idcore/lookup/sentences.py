@@ -16,7 +16,7 @@ from idcore.lookup.groups import Seen
 from idcore.lookup.model import Answer, Copy, Evidence
 from idcore.lookup.progress import Progress, kinds, pace
 from idcore.lookup.ways import MOST_BYTES, Listing
-from idcore.store.consistency import Doubt
+from idcore.rocketmq.store.consistency import Doubt
 
 # Values of the evidence that are instants, as ISO 8601.
 INSTANTS = frozenset({"first", "stored", "sent", "begin", "earliest", "clock", "here", "shown", "written"})

@@ -19,14 +19,14 @@ from idcore.ids.clock import from_ms, is_time, to_ms
 from idcore.lookup.copies import TIMER_TOPIC, group_of, is_special
 from idcore.lookup.group_evidence import group_copy, homes_of, is_copy_of
 from idcore.lookup.model import Copy, Evidence
-from idcore.message import Record
-from idcore.message import properties as names
-from idcore.message.attempts import Attempt
-from idcore.message.model import RETRY_PREFIX
-from idcore.message.validators import SCHEDULE_TOPIC
-from idcore.store.commitlog import Skipped, Stored
-from idcore.store.config import Expression
-from idcore.store.folder import StoreFolder
+from idcore.rocketmq.message import Record
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.attempts import Attempt
+from idcore.rocketmq.message.model import RETRY_PREFIX
+from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
+from idcore.rocketmq.store.commitlog import Skipped, Stored
+from idcore.rocketmq.store.config import Expression
+from idcore.rocketmq.store.folder import StoreFolder
 
 # Groups that every broker registers (SubscriptionGroupManager.init) or has for itself (MixAll).
 _OF_BROKERS = re.compile(

@@ -18,15 +18,15 @@ from idcore.lookup.model import Answer, Copy, Evidence, Traced
 from idcore.lookup.source import Offer, Progress, Terms
 from idcore.lookup.store_fates import StoreEvidence, fates, instant
 from idcore.lookup.ways import Listing, Stop, Way
-from idcore.message import Record, flags
-from idcore.message import properties as names
-from idcore.message.attempts import Written, paired
-from idcore.message.row import has_key, inner_messages
-from idcore.message.validators import is_trace_topic
-from idcore.store.commitlog import Miss, Stored
-from idcore.store.consistency import doubts
-from idcore.store.folder import StoreFolder
-from idcore.store.index import Entry, Pointer, in_window, key_of, tag_key_of
+from idcore.rocketmq.message import Record, flags
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.attempts import Written, paired
+from idcore.rocketmq.message.row import has_key, inner_messages
+from idcore.rocketmq.message.validators import is_trace_topic
+from idcore.rocketmq.store.commitlog import Miss, Stored
+from idcore.rocketmq.store.consistency import doubts
+from idcore.rocketmq.store.folder import StoreFolder
+from idcore.rocketmq.store.index import Entry, Pointer, in_window, key_of, tag_key_of
 
 KIND = "store"
 # An id that no index leads to is searched for in the log itself, up to so many bytes.

@@ -11,13 +11,13 @@ from idcore.lookup.listing import Place, collect, inside, place_of, why_none
 from idcore.lookup.model import Copy, Evidence
 from idcore.lookup.source import Progress, WrongTerms
 from idcore.lookup.ways import MOST_BYTES, Listing, Stop, Way
-from idcore.message import Record, flags
-from idcore.message.row import has_key
-from idcore.store.commitlog import Miss, Skipped, Stored
-from idcore.store.files import File
-from idcore.store.folder import StoreFolder
-from idcore.store.index import GAP_MOST
-from idcore.store.queue import ConsumeQueue
+from idcore.rocketmq.message import Record, flags
+from idcore.rocketmq.message.row import has_key
+from idcore.rocketmq.store.commitlog import Miss, Skipped, Stored
+from idcore.rocketmq.store.files import File
+from idcore.rocketmq.store.folder import StoreFolder
+from idcore.rocketmq.store.index import GAP_MOST
+from idcore.rocketmq.store.queue import ConsumeQueue
 
 # Where nothing leads to the records of a log it is read itself, up to so many bytes.
 WALKED_MOST = 4 << 30

@@ -10,16 +10,16 @@ from idcore.ids import ClientId, identify
 from idcore.lookup.by_key import Search
 from idcore.lookup.model import Copy, Traced
 from idcore.lookup.notes import Notes
-from idcore.message import Record
-from idcore.message import properties as names
-from idcore.message.attempts import MessageTrace, Written, paired
-from idcore.message.row import has_key
-from idcore.message.trace import read_trace
-from idcore.message.validators import TRACE_TOPIC, is_trace_topic
-from idcore.remoting.cluster import Cluster
-from idcore.remoting.errors import RemotingError
-from idcore.remoting.guard import Member
-from idcore.remoting.requests import LONG_MAX, Query
+from idcore.rocketmq.message import Record
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.attempts import MessageTrace, Written, paired
+from idcore.rocketmq.message.row import has_key
+from idcore.rocketmq.message.trace import read_trace
+from idcore.rocketmq.message.validators import TRACE_TOPIC, is_trace_topic
+from idcore.rocketmq.remoting.cluster import Cluster
+from idcore.rocketmq.remoting.errors import RemotingError
+from idcore.rocketmq.remoting.guard import Member
+from idcore.rocketmq.remoting.requests import LONG_MAX, Query
 
 _MOST_TOPICS, _MOST_IDS = 16, 8
 # So many pages of so many records are read for one id from one broker; 64 is what a broker gives at most.

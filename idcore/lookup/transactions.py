@@ -10,12 +10,12 @@ from idcore.fate import Heard
 from idcore.fate.transaction import Transaction, decide
 from idcore.lookup.model import Copy
 from idcore.lookup.notes import Notes
-from idcore.message import Record, decode_record, decode_records
-from idcore.message import properties as names
-from idcore.message.row import has_key
-from idcore.message.validators import HALF_TOPIC, OP_HALF_TOPIC
-from idcore.remoting.consumers import ConsumerOffset, ProducerConnections
-from idcore.remoting.requests import Query, QueueAt, QueueEnd, QueueSlice, Request, View
+from idcore.rocketmq.message import Record, decode_record, decode_records
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.row import has_key
+from idcore.rocketmq.message.validators import HALF_TOPIC, OP_HALF_TOPIC
+from idcore.rocketmq.remoting.consumers import ConsumerOffset, ProducerConnections
+from idcore.rocketmq.remoting.requests import Query, QueueAt, QueueEnd, QueueSlice, Request, View
 
 # The group under which a broker keeps how far it has looked half messages through again.
 _SWEEPER = "CID_RMQ_SYS_TRANS"

@@ -14,8 +14,8 @@ from idcore.fate.sentences import utc
 from idcore.ids.clock import is_time, parse_instant, to_ms
 from idcore.lookup.copies import home_topic, is_special
 from idcore.lookup.model import Copy, Evidence
-from idcore.message import properties as names
-from idcore.message.model import DLQ_PREFIX
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.model import DLQ_PREFIX
 
 Stop = Callable[[], bool]
 Kind = Literal["key", "time", "queue", "dead_letters"]

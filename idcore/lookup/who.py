@@ -10,10 +10,10 @@ from typing import Any
 from idcore.ids import UniqId, identify
 from idcore.lookup.clients import INNER_GROUP, Live, LiveClient, Who, match, united, version_text
 from idcore.lookup.model import Copy
-from idcore.remoting.cluster import Cluster
-from idcore.remoting.consumers import AllProducers, ConnectedClient, ConsumerConnections, ProducerConnections
-from idcore.remoting.errors import RemotingError
-from idcore.remoting.requests import Request
+from idcore.rocketmq.remoting.cluster import Cluster
+from idcore.rocketmq.remoting.consumers import AllProducers, ConnectedClient, ConsumerConnections, ProducerConnections
+from idcore.rocketmq.remoting.errors import RemotingError
+from idcore.rocketmq.remoting.requests import Request
 
 _AT_ONCE = 8
 # Clients say so often that they are there; a list that is younger need not be asked for again.

@@ -9,7 +9,7 @@ from idcore.lookup.listing import never
 from idcore.lookup.model import Answer, Copy
 from idcore.lookup.source import Progress, Source
 from idcore.lookup.ways import Listing, Stop, Way
-from idcore.remoting.bodies import BodyPolicy
+from idcore.rocketmq.remoting.bodies import BodyPolicy
 
 NO_BODY = BodyPolicy(show=False)
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from idcore.base.layout import BLANK, CHECKPOINT, INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT, QUEUE_UNIT
 from idcore.ids.clock import from_ms
-from idcore.message import Record, blank_record, flags
-from idcore.message import properties as names
+from idcore.rocketmq.message import Record, blank_record, flags
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.store.index import Header, file_size, key_hash, key_of, tag_key_of
 from idcore.simulate.status import PutStatus
-from idcore.store.index import Header, file_size, key_hash, key_of, tag_key_of
 
 _PAGE = 4096
 _INT_MOST = (1 << 31) - 1

@@ -6,14 +6,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 
-from idcore.message import Host, Message, MessageBatch, Record
-from idcore.message import properties as names
-from idcore.message.flags import COMMIT, PREPARED, ROLLBACK
-from idcore.message.javatext import hash_map_order
-from idcore.message.model import DLQ_PREFIX, RETRY_PREFIX
-from idcore.message.record import version_of
-from idcore.message.validators import HALF_TOPIC, OP_HALF_TOPIC, SCHEDULE_TOPIC
-from idcore.message.wire import wire_size
+from idcore.rocketmq.message import Host, Message, MessageBatch, Record
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.flags import COMMIT, PREPARED, ROLLBACK
+from idcore.rocketmq.message.javatext import hash_map_order
+from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX
+from idcore.rocketmq.message.record import version_of
+from idcore.rocketmq.message.validators import HALF_TOPIC, OP_HALF_TOPIC, SCHEDULE_TOPIC
+from idcore.rocketmq.message.wire import wire_size
 from idcore.simulate.status import PutStatus
 from idcore.simulate.writer import Put, StoreWriter
 

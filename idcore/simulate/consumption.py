@@ -10,8 +10,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from idcore.message import Record
-from idcore.message.model import RETRY_PREFIX
+from idcore.rocketmq.message import Record
+from idcore.rocketmq.message.model import RETRY_PREFIX
 from idcore.simulate.traffic import TOPICS, Traffic
 
 # What the groups do, in turns. The first of them fails with some messages; each end of a failure has a turn of its own.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from idcore.message import properties as names
-from idcore.message.javatext import hash_map_order
-from idcore.message.properties import Dialect
-from idcore.message.validators import RETRY_TOPIC_MOST, TOPIC_MOST
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.javatext import hash_map_order
+from idcore.rocketmq.message.properties import Dialect
+from idcore.rocketmq.message.validators import RETRY_TOPIC_MOST, TOPIC_MOST
 
 
 @dataclass(frozen=True, slots=True)

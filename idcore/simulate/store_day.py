@@ -15,8 +15,8 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 
 from idcore.ids.clock import to_ms
-from idcore.message import Host, Message, Record
-from idcore.message.model import RETRY_PREFIX
+from idcore.rocketmq.message import Host, Message, Record
+from idcore.rocketmq.message.model import RETRY_PREFIX
 from idcore.simulate.broker import Broker
 from idcore.simulate.generate import Generator
 from idcore.simulate.writer import StoreWriter

@@ -11,9 +11,9 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from idcore.ids.clock import to_ms
-from idcore.message import Host, Message, MessageBatch, Record, compress
-from idcore.message.flags import Compression, compression_bits
-from idcore.message.model import RETRY_PREFIX
+from idcore.rocketmq.message import Host, Message, MessageBatch, Record, compress
+from idcore.rocketmq.message.flags import Compression, compression_bits
+from idcore.rocketmq.message.model import RETRY_PREFIX
 from idcore.simulate.broker import Broker
 from idcore.simulate.generate import Generator
 from idcore.simulate.writer import Put

@@ -9,14 +9,14 @@ from datetime import UTC, tzinfo
 from pathlib import Path
 
 from idcore.base.errors import CoreError
-from idcore.message import Record, check_broker_topic, flags
-from idcore.message.model import RETRY_PREFIX
-from idcore.message.validators import PROPERTIES_MOST, TOPIC_MOST
+from idcore.rocketmq.message import Record, check_broker_topic, flags
+from idcore.rocketmq.message.model import RETRY_PREFIX
+from idcore.rocketmq.message.validators import PROPERTIES_MOST, TOPIC_MOST
+from idcore.rocketmq.store.folder import StoreFolder
+from idcore.rocketmq.store.index import Header
 from idcore.simulate.append import CommitLogWriter, IndexWriter, QueueWriter, Settings, write_checkpoint
 from idcore.simulate.dialects import CURRENT, Line
 from idcore.simulate.status import PutStatus
-from idcore.store.folder import StoreFolder
-from idcore.store.index import Header
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from idcore.message.attempts import outcome_of
+from idcore.rocketmq.message.attempts import outcome_of
 from idcore.scan.growing import kept_once, times
 from idcore.scan.ordering import numbered, order_of
 from idcore.scan.schemas import SCHEMAS

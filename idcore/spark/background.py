@@ -16,8 +16,8 @@ from idcore.ids.clock import parse_zone, zone_text
 from idcore.policy import audit, logs
 from idcore.policy.audit import Who
 from idcore.policy.page_turns import TURNS
+from idcore.rocketmq.store.config import subscriptions_in, subscriptions_text
 from idcore.runs.runs import STORE, TEXT, Run
-from idcore.store.config import subscriptions_in, subscriptions_text
 
 from . import turns
 from .job import ScanOptions, problem_of, scan

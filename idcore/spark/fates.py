@@ -23,8 +23,8 @@ from idcore.fate.rule import UNDELIVERED
 from idcore.lookup.copies import TIMER_TOPIC, group_in, is_special
 from idcore.lookup.hidden_copies import Hidden, Seen, hidden_copies, holds_copies
 from idcore.lookup.store_fates import StoreEvidence
-from idcore.message.model import DLQ_PREFIX, RETRY_PREFIX
-from idcore.message.validators import SCHEDULE_TOPIC
+from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX
+from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
 from idcore.scan.fates import Counting, Queues, Tracing, merged, table_of
 from idcore.scan.growing import LAST_TIME, Growing, joined, times
 from idcore.scan.kernels import fates as kernel

@@ -31,6 +31,7 @@ from idcore.findings import limits, line_locations
 from idcore.ids.clock import machine_zone, zone_text
 from idcore.lookup.model import Evidence
 from idcore.lookup.store_fates import StoreEvidence
+from idcore.rocketmq.store.folder import StoreFolder
 from idcore.scan import lines
 from idcore.scan.months import month_rows
 from idcore.scan.tables import COPIES, Tables, combine
@@ -38,7 +39,6 @@ from idcore.sources.inputs import OPENING, InputFile, deal, list_files, list_sto
 from idcore.sources.kinds import COMMITLOG
 from idcore.spark import fates, group_progress, health, record_evidence
 from idcore.spark import session as spark_session
-from idcore.store.folder import StoreFolder
 
 from .folder import TableFolder
 from .passes import Passes

@@ -9,12 +9,12 @@ from pathlib import Path
 import pyarrow as pa
 
 from idcore.base.errors import CoreError
-from idcore.message import Host, Record, decode_record
-from idcore.message import properties as names
+from idcore.rocketmq.message import Host, Record, decode_record
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.store.files import Reading
 from idcore.scan.lines import LineEvidence
 from idcore.scan.lines import Record as Line
 from idcore.sources.inputs import InputFile
-from idcore.store.files import Reading
 
 # So many ids are looked at, spread evenly over all: a scan of a gigabyte, which takes two seconds, can spare a tenth.
 MOST_IDS = 2_000

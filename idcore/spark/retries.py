@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from idcore.lookup.copies import group_in
-from idcore.message.model import DLQ_PREFIX
-from idcore.message.validators import SCHEDULE_TOPIC
+from idcore.rocketmq.message.model import DLQ_PREFIX
+from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
 from idcore.scan.growing import LAST_TIME
 from idcore.scan.kernels import fates as kernel
 from idcore.scan.ordering import begins_of, numbered, order_of

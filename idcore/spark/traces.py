@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 
 from idcore.base.errors import CoreError
 from idcore.lookup.hidden_copies import holds_copies
-from idcore.message.record import decode_record
-from idcore.message.trace import SubAfter, SubBefore, read_trace
-from idcore.message.validators import is_trace_topic
+from idcore.rocketmq.message.record import decode_record
+from idcore.rocketmq.message.trace import SubAfter, SubBefore, read_trace
+from idcore.rocketmq.message.validators import is_trace_topic
 from idcore.scan.fates import TraceTopics, hashes_of
 
 MOST_BYTES = 32 << 20  # trace records that are read, about: 250,000 contexts of 700 bytes in memory; packed ones more

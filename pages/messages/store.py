@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from idcore.html import stores as html
-from idcore.store import StoreFolder
+from idcore.rocketmq.store import StoreFolder
 from pages.parts import problems, session
 from pages.parts.messages import browse, stores
 from pages.parts.view import view

@@ -9,7 +9,7 @@ from threading import Event
 import pytest
 from playwright.sync_api import Browser, expect
 
-from idcore.remoting.frame import Frame
+from idcore.rocketmq.remoting.frame import Frame
 from tests.browser.harness import NARROW, Visit, console, visit
 from tests.browser.test_accessibility import problems
 from tests.remoting.fake import UNIQ

@@ -19,10 +19,10 @@ from playwright.sync_api import Browser, expect
 from idcore.__main__ import main
 from idcore.base.catalogue import lang_of, words
 from idcore.ids.clock import parse_zone
+from idcore.rocketmq.store import Stored, StoreFolder
 from idcore.runs.runs import Runs
 from idcore.spark import background
 from idcore.spark.job import ScanOptions
-from idcore.store import Stored, StoreFolder
 from tests.browser.harness import NARROW, ROOT, WIDE, Console, Visit, console, visit
 from tests.browser.samples import UNIQ
 from tests.browser.test_frame import box

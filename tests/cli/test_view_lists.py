@@ -17,9 +17,9 @@ from idcore.ids.clock import from_ms
 from idcore.lookup import store_lists
 from idcore.lookup.listing import never
 from idcore.lookup.ways import COLUMNS, Listing, Stop, Way
-from idcore.message import Record
-from idcore.store.commitlog import CommitLog, Stored
-from idcore.store.folder import StoreFolder
+from idcore.rocketmq.message import Record
+from idcore.rocketmq.store.commitlog import CommitLog, Stored
+from idcore.rocketmq.store.folder import StoreFolder
 from tests.cli.test_view import Done, view
 from tests.remoting.fake_queues import Queues
 from tests.store.unpacked import real_store

@@ -12,11 +12,11 @@ from idcore.fate import Group, Heard, Home, Verdict, judge
 from idcore.fate.model import Attempt
 from idcore.ids.model import UniqId
 from idcore.lookup.fates import _pulled, _united
-from idcore.message.attempts import Written, paired
-from idcore.message.trace import read_trace
-from idcore.remoting.consumers import Connection, ConsumerConnections, ConsumeStats, QueueProgress
-from idcore.remoting.errors import RemotingError
-from idcore.remoting.frame import Frame
+from idcore.rocketmq.message.attempts import Written, paired
+from idcore.rocketmq.message.trace import read_trace
+from idcore.rocketmq.remoting.consumers import Connection, ConsumerConnections, ConsumeStats, QueueProgress
+from idcore.rocketmq.remoting.errors import RemotingError
+from idcore.rocketmq.remoting.frame import Frame
 from tests.remoting.test_consumers import CONNECTION, PIECES
 
 STORED = 1_795_000_000_000

@@ -11,7 +11,7 @@ from idcore.base import catalogue
 from idcore.fate import Attempt, Blocker, Copy, Group, Heard, Home, Verdict, judge, mark_doubles, row_of
 from idcore.fate.model import Consumers, Filter, Holder
 from idcore.fate.sentences import fact_text, reason_text, verdict_text
-from idcore.message.attempts import Attempt as Traced
+from idcore.rocketmq.message.attempts import Attempt as Traced
 
 STORED = 1_795_000_000_000
 NOW = STORED + 600_000

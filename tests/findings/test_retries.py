@@ -15,9 +15,9 @@ from benchmarks import stores
 from benchmarks.findings import START, ZONE
 from idcore.findings import limits, retries
 from idcore.lookup.copies import group_of
-from idcore.message.model import DLQ_PREFIX
+from idcore.rocketmq.message.model import DLQ_PREFIX
+from idcore.rocketmq.store import Stored, StoreFolder
 from idcore.simulate.situations import Situation
-from idcore.store import Stored, StoreFolder
 from tests.findings.test_progress import at, fate, scan_of, topic
 
 EVERY = 120  # minutes of the log

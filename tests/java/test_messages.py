@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from idcore.base.errors import CoreError
-from idcore.message import (
+from idcore.rocketmq.message import (
     Host,
     Message,
     MessageBatch,
@@ -23,10 +23,10 @@ from idcore.message import (
     encode_messages,
     hash_code,
 )
-from idcore.message import properties as names
-from idcore.message.flags import Compression, compression_bits
-from idcore.message.javatext import hash_map_order, to_bytes, to_text
-from idcore.message.properties import Dialect
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.flags import Compression, compression_bits
+from idcore.rocketmq.message.javatext import hash_map_order, to_bytes, to_text
+from idcore.rocketmq.message.properties import Dialect
 from tests.java import jars
 from tests.java.referee import Referee
 from tests.message.refusing import outcome

@@ -7,7 +7,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from idcore.message.trace import STATES, Context, EndTransaction, Pub, Recall, SubAfter, SubBefore, decode_trace
+from idcore.rocketmq.message.trace import (
+    STATES,
+    Context,
+    EndTransaction,
+    Pub,
+    Recall,
+    SubAfter,
+    SubBefore,
+    decode_trace,
+)
 from tests.java import jars
 from tests.java.referee import Referee
 from tests.remoting.boot import QUIET

@@ -37,10 +37,10 @@ from idcore.journey import (
 from idcore.lookup import Answer, Copy
 from idcore.lookup.copies import explain
 from idcore.lookup.model import Traced
-from idcore.message import Host, Record
-from idcore.message.attempts import Attempt, MessageTrace, Send
-from idcore.message.properties import encode
-from idcore.message.trace import EndTransaction, Recall
+from idcore.rocketmq.message import Host, Record
+from idcore.rocketmq.message.attempts import Attempt, MessageTrace, Send
+from idcore.rocketmq.message.properties import encode
+from idcore.rocketmq.message.trace import EndTransaction, Recall
 from idcore.simulate.printed import message_ext, send_result
 
 CHINA = timezone(timedelta(hours=8))

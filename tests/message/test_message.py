@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from idcore.base.errors import CoreError
-from idcore.message import (
+from idcore.rocketmq.message import (
     Host,
     Message,
     MessageBatch,
@@ -33,11 +33,11 @@ from idcore.message import (
     unpack,
     unwrap,
 )
-from idcore.message import properties as names
-from idcore.message.flags import Compression
-from idcore.message.javatext import hash_map_order, is_blank, to_text, units
-from idcore.message.properties import Dialect
-from idcore.message.wire import count_messages
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.flags import Compression
+from idcore.rocketmq.message.javatext import hash_map_order, is_blank, to_text, units
+from idcore.rocketmq.message.properties import Dialect
+from idcore.rocketmq.message.wire import count_messages
 from tests.message.refusing import outcome
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from idcore.base.errors import CoreError
-from idcore.message import MessageExt, Record, decode_record, decode_records
-from idcore.message.javatext import hash_code
+from idcore.rocketmq.message import MessageExt, Record, decode_record, decode_records
+from idcore.rocketmq.message.javatext import hash_code
 from tests.message.refusing import outcome
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from idcore.base.errors import CoreError
 from idcore.base.layout import RECORD_HEADS, TOPIC_LENGTHS
-from idcore.message import (
+from idcore.rocketmq.message import (
     MAGIC_V1,
     MAGIC_V2,
     Host,

@@ -8,7 +8,7 @@ from dataclasses import astuple, replace
 import pytest
 
 from idcore.base.errors import CoreError
-from idcore.message.trace import (
+from idcore.rocketmq.message.trace import (
     Context,
     EndTransaction,
     Pub,

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.lookup import LookupService, progress
-from idcore.remoting.errors import TooManyLookups
+from idcore.rocketmq.remoting.errors import TooManyLookups
 from pages.parts.messages import groups
 from pages.parts.view import View
 from tests.pages.test_pages import press, shown

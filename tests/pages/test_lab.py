@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from idcore.base import catalogue
 from idcore.lab import READY, STEPS, Story, packed
-from idcore.store import CommitLog, Stored
+from idcore.rocketmq.store import CommitLog, Stored
 from tests.pages.test_pages import press, shown
 
 Open = Callable[..., AppTest]

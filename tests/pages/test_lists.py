@@ -16,8 +16,8 @@ from streamlit.testing.v1 import AppTest
 from idcore.base.catalogue import words
 from idcore.ids import Clock
 from idcore.lookup import Copy, Listing, StoreLookup, Way, ways
-from idcore.remoting.errors import TooManyLookups
-from idcore.store import StoreFolder
+from idcore.rocketmq.remoting.errors import TooManyLookups
+from idcore.rocketmq.store import StoreFolder
 from pages.parts import live
 from pages.parts.messages import lists
 from tests.pages.test_pages import press, shown

@@ -19,11 +19,11 @@ from idcore.base.catalogue import words
 from idcore.fate import Fact, Reason, Verdict
 from idcore.html import records
 from idcore.lookup import Answer, Copy, Evidence, Offer, Progress, copy_row
-from idcore.message import Host, Message, Record, encode_messages, flags
-from idcore.remoting import profile
-from idcore.remoting.profile import from_file
+from idcore.rocketmq.message import Host, Message, Record, encode_messages, flags
+from idcore.rocketmq.remoting import profile
+from idcore.rocketmq.remoting.profile import from_file
+from idcore.rocketmq.store import CommitLog, Stored, StoreFolder
 from idcore.simulate.writer import StoreWriter
-from idcore.store import CommitLog, Stored, StoreFolder
 from pages.parts import live, scans
 from pages.parts.messages import stores
 from pages.parts.view import View

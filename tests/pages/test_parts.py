@@ -17,8 +17,8 @@ from idcore.ids import fields
 from idcore.ids.clock import Clock
 from idcore.ids.find import Token
 from idcore.ids.identify import identify
-from idcore.message import bodies
 from idcore.reports import markdown, markup, roles
+from idcore.rocketmq.message import bodies
 from idcore.triage import address_flags, run_texts, sentences
 from idcore.triage.processes import find_process, process_key, process_name
 from pages.parts import problems

@@ -15,7 +15,7 @@ from idcore import store_uploads
 from idcore.base.catalogue import words
 from idcore.base.errors import CoreError, refuse
 from idcore.lab import READY, packed
-from idcore.store import Stored, StoreFolder
+from idcore.rocketmq.store import Stored, StoreFolder
 from pages.parts.messages import uploads
 from tests.store.unpacked import ARCHIVE, real_store
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from idcore.ids import OffsetId
 from idcore.lookup import Answer, Copy, LookupService, Moment, evidence_text
-from idcore.remoting.acl import Credentials
-from idcore.remoting.cluster import Cluster
-from idcore.remoting.profile import Profile, TlsSettings, name_servers
+from idcore.rocketmq.remoting.acl import Credentials
+from idcore.rocketmq.remoting.cluster import Cluster
+from idcore.rocketmq.remoting.profile import Profile, TlsSettings, name_servers
 from tests.remoting.boot import ACCESS, SECRET
 from tests.remoting.conftest import Filled
 

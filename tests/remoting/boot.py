@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from idcore.remoting.acl import Credentials
+from idcore.rocketmq.remoting.acl import Credentials
 from tests.java import agent, jars
 from tests.remoting import certificates
 

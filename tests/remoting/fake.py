@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from idcore.lookup import LookupService, Moment
-from idcore.message import Host, Record
-from idcore.message.properties import encode
-from idcore.remoting.client import Limits
-from idcore.remoting.cluster import Cluster
-from idcore.remoting.frame import Frame
-from idcore.remoting.profile import Profile, name_servers
+from idcore.rocketmq.message import Host, Record
+from idcore.rocketmq.message.properties import encode
+from idcore.rocketmq.remoting.client import Limits
+from idcore.rocketmq.remoting.cluster import Cluster
+from idcore.rocketmq.remoting.frame import Frame
+from idcore.rocketmq.remoting.profile import Profile, name_servers
 from tests.remoting.servers import Server, answer
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)

@@ -9,8 +9,8 @@ from typing import Any
 from idcore.fate import Verdict
 from idcore.lookup import Answer
 from idcore.lookup.fates import Pace
-from idcore.message import Record
-from idcore.remoting.frame import Frame
+from idcore.rocketmq.message import Record
+from idcore.rocketmq.remoting.frame import Frame
 from tests.remoting.fake import UNIQ, Fake, record
 from tests.remoting.servers import answer
 

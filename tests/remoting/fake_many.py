@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from idcore.message import Record
-from idcore.remoting.frame import Frame
+from idcore.rocketmq.message import Record
+from idcore.rocketmq.remoting.frame import Frame
 from tests.remoting.fake import UNIQ, record
 from tests.remoting.fake_groups import STORED, Cluster
 from tests.remoting.servers import answer

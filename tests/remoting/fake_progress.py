@@ -9,10 +9,10 @@ from typing import Any
 
 from idcore.lookup import LookupService, Moment
 from idcore.lookup.fates import Pace
-from idcore.remoting.client import Limits
-from idcore.remoting.cluster import Cluster
-from idcore.remoting.frame import Frame
-from idcore.remoting.profile import Profile, name_servers
+from idcore.rocketmq.remoting.client import Limits
+from idcore.rocketmq.remoting.cluster import Cluster
+from idcore.rocketmq.remoting.frame import Frame
+from idcore.rocketmq.remoting.profile import Profile, name_servers
 from tests.remoting.fake import NOW, Fake
 from tests.remoting.fake_groups import HOME
 from tests.remoting.servers import answer

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from idcore.message import Record
-from idcore.remoting.frame import Frame
+from idcore.rocketmq.message import Record
+from idcore.rocketmq.remoting.frame import Frame
 from tests.remoting.fake import Fake, record
 from tests.remoting.servers import answer
 

@@ -6,8 +6,8 @@ import socket
 import threading
 from types import TracebackType
 
-from idcore.remoting.address import Endpoint
-from idcore.remoting.frame import Frame, FrameReader
+from idcore.rocketmq.remoting.address import Endpoint
+from idcore.rocketmq.remoting.frame import Frame, FrameReader
 
 
 class Relay:

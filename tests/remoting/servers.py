@@ -8,8 +8,8 @@ import threading
 from collections.abc import Callable, Iterable
 from types import TracebackType
 
-from idcore.remoting.address import Address
-from idcore.remoting.frame import Frame, FrameReader, encode
+from idcore.rocketmq.remoting.address import Address
+from idcore.rocketmq.remoting.frame import Frame, FrameReader, encode
 
 Handler = Callable[[Frame], Iterable[bytes]]
 

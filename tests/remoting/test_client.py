@@ -13,13 +13,20 @@ from typing import Any, ClassVar
 
 import pytest
 
-from idcore.remoting import consumers, requests
-from idcore.remoting.acl import Credentials, sign
-from idcore.remoting.address import Address, Endpoint
-from idcore.remoting.client import Client, Limits, Tls
-from idcore.remoting.errors import AnswerError, FrameError, NotInTopology, NotPermitted, ProfileError, Unreachable
-from idcore.remoting.frame import Frame, encode
-from idcore.remoting.requests import (
+from idcore.rocketmq.remoting import consumers, requests
+from idcore.rocketmq.remoting.acl import Credentials, sign
+from idcore.rocketmq.remoting.address import Address, Endpoint
+from idcore.rocketmq.remoting.client import Client, Limits, Tls
+from idcore.rocketmq.remoting.errors import (
+    AnswerError,
+    FrameError,
+    NotInTopology,
+    NotPermitted,
+    ProfileError,
+    Unreachable,
+)
+from idcore.rocketmq.remoting.frame import Frame, encode
+from idcore.rocketmq.remoting.requests import (
     ClientCode,
     Query,
     ReadCode,

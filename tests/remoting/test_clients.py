@@ -6,7 +6,7 @@ import pytest
 
 from idcore.ids import UniqId
 from idcore.lookup.clients import ClientName, LiveClient, Match, is_grpc, match, united, version_text
-from idcore.remoting.consumers import ConnectedClient
+from idcore.rocketmq.remoting.consumers import ConnectedClient
 
 MADE = UniqId.from_hex("0A42333A0DC818B4AAC246C290FD0000")  # 10.66.51.58, pid 3528, a Java client
 HOST = "10.66.51.58"

@@ -14,16 +14,16 @@ from typing import Any
 
 import pytest
 
-from idcore.remoting.acl import Credentials
-from idcore.remoting.address import Address, Endpoint
-from idcore.remoting.audit import AuditLog, RateLimit
-from idcore.remoting.bodies import MASK, BodyPolicy
-from idcore.remoting.client import Limits
-from idcore.remoting.cluster import Cluster
-from idcore.remoting.errors import FrameError, NotInTopology, ProfileError, TooManyLookups, Unreachable
-from idcore.remoting.frame import Frame
-from idcore.remoting.profile import Profile, configured, from_file, name_servers
-from idcore.remoting.requests import View
+from idcore.rocketmq.remoting.acl import Credentials
+from idcore.rocketmq.remoting.address import Address, Endpoint
+from idcore.rocketmq.remoting.audit import AuditLog, RateLimit
+from idcore.rocketmq.remoting.bodies import MASK, BodyPolicy
+from idcore.rocketmq.remoting.client import Limits
+from idcore.rocketmq.remoting.cluster import Cluster
+from idcore.rocketmq.remoting.errors import FrameError, NotInTopology, ProfileError, TooManyLookups, Unreachable
+from idcore.rocketmq.remoting.frame import Frame
+from idcore.rocketmq.remoting.profile import Profile, configured, from_file, name_servers
+from idcore.rocketmq.remoting.requests import View
 from tests.remoting.fake import cluster_info
 from tests.remoting.servers import Server, answer
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from idcore.remoting.consumers import (
+from idcore.rocketmq.remoting.consumers import (
     AllConsumerOffsets,
     AllDelayOffsets,
     AllGroupConfigs,
@@ -29,9 +29,9 @@ from idcore.remoting.consumers import (
     TopicGroups,
     TopicStats,
 )
-from idcore.remoting.errors import AnswerError, NotPermitted, RemotingError
-from idcore.remoting.frame import Frame
-from idcore.remoting.requests import (
+from idcore.rocketmq.remoting.errors import AnswerError, NotPermitted, RemotingError
+from idcore.rocketmq.remoting.frame import Frame
+from idcore.rocketmq.remoting.requests import (
     QueueAccess,
     QueuePart,
     QueueSlice,

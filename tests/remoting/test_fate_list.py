@@ -27,11 +27,11 @@ from idcore.fate_list.asking import Asking, Wanted, ask
 from idcore.fate_list.tally import Tally, write
 from idcore.lookup import Answer, Copy, LookupService, Moment
 from idcore.lookup.fates import Pace
-from idcore.remoting.audit import AuditLog, RateLimit
-from idcore.remoting.client import Limits
-from idcore.remoting.cluster import Cluster
-from idcore.remoting.frame import Frame
-from idcore.remoting.profile import Profile, name_servers
+from idcore.rocketmq.remoting.audit import AuditLog, RateLimit
+from idcore.rocketmq.remoting.client import Limits
+from idcore.rocketmq.remoting.cluster import Cluster
+from idcore.rocketmq.remoting.frame import Frame
+from idcore.rocketmq.remoting.profile import Profile, name_servers
 from idcore.scan.schemas import OF_LISTS, SCHEMAS
 from tests.remoting.fake import NOW, cluster_info, record
 from tests.remoting.fake_groups import NOW_MS, STORED, copy

@@ -13,7 +13,7 @@ from idcore.ids import OffsetId
 from idcore.lookup import relation_text, row_of
 from idcore.lookup.copies import TIMER_TOPIC, explain, group_of, home_topic
 from idcore.lookup.fates import Pace
-from idcore.remoting.frame import Frame
+from idcore.rocketmq.remoting.frame import Frame
 from tests.remoting.fake import UNIQ, record
 from tests.remoting.fake_groups import HOME, NOW_MS, OTHER, SCHEDULE, STORED, Cluster, copy
 from tests.remoting.servers import answer

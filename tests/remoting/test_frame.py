@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from idcore.base import loose_json
-from idcore.remoting.errors import FrameError
-from idcore.remoting.frame import LONGEST_FRAME, Frame, FrameReader, decode, encode
+from idcore.rocketmq.remoting.errors import FrameError
+from idcore.rocketmq.remoting.frame import LONGEST_FRAME, Frame, FrameReader, decode, encode
 
 RECORDED = Path(__file__).resolve().parent.parent / "vectors" / "frames.jsonl.gz"
 

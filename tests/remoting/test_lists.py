@@ -15,11 +15,11 @@ from idcore.base.catalogue import languages, words
 from idcore.base.errors import CoreError
 from idcore.lookup import Listing, Way, WrongWay, cut_text, list_reason, list_text, listing_row, ways
 from idcore.lookup.listing import Listed, Place, collect, first_since, place_of
-from idcore.message import Record
-from idcore.remoting.audit import AuditLog, RateLimit
-from idcore.remoting.bodies import BodyPolicy
-from idcore.remoting.errors import TooManyLookups
-from idcore.remoting.requests import ReadCode
+from idcore.rocketmq.message import Record
+from idcore.rocketmq.remoting.audit import AuditLog, RateLimit
+from idcore.rocketmq.remoting.bodies import BodyPolicy
+from idcore.rocketmq.remoting.errors import TooManyLookups
+from idcore.rocketmq.remoting.requests import ReadCode
 from tests.remoting.fake import UNIQ, Fake, record
 from tests.remoting.fake_queues import START, Nearest, Queues, exact, nearest
 from tests.remoting.servers import answer

@@ -16,10 +16,10 @@ from idcore.ids import OffsetId, UniqId
 from idcore.lookup import Answer, LookupService, Moment, advice_text, batches, evidence_text, row_of
 from idcore.lookup.cluster import IDS_AT_ONCE
 from idcore.lookup.copies import explain, home_topic, is_special, related_topics
-from idcore.message import Host, Record
-from idcore.remoting.audit import AuditLog, RateLimit
-from idcore.remoting.errors import TooManyLookups
-from idcore.remoting.frame import Frame
+from idcore.rocketmq.message import Host, Record
+from idcore.rocketmq.remoting.audit import AuditLog, RateLimit
+from idcore.rocketmq.remoting.errors import TooManyLookups
+from idcore.rocketmq.remoting.frame import Frame
 from tests.remoting.fake import NOW, UNIQ, Fake, record
 from tests.remoting.servers import answer
 from tests.remoting.test_cluster import closed

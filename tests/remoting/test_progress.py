@@ -19,9 +19,9 @@ from idcore.lookup.groups import Seen, groups_of, progress_of
 from idcore.lookup.progress import Progress, in_memory, pace, state_of
 from idcore.lookup.sentences import groups_text, progress_texts
 from idcore.lookup.who import LiveClients
-from idcore.remoting.audit import AuditLog
-from idcore.remoting.errors import RemotingError
-from idcore.remoting.frame import Frame
+from idcore.rocketmq.remoting.audit import AuditLog
+from idcore.rocketmq.remoting.errors import RemotingError
+from idcore.rocketmq.remoting.frame import Frame
 from tests.remoting.fake import UNIQ
 from tests.remoting.fake_progress import HOST, NOW_MS, PID, Progressing, client, subscription
 from tests.remoting.test_consumers import PIECES

@@ -14,9 +14,9 @@ import pytest
 from idcore.fate import Verdict
 from idcore.lookup import Answer, LookupService, Moment, later, transactions
 from idcore.lookup.fates import Pace
-from idcore.message.validators import HALF_TOPIC
-from idcore.remoting.client import Limits
-from idcore.remoting.cluster import Cluster
+from idcore.rocketmq.message.validators import HALF_TOPIC
+from idcore.rocketmq.remoting.client import Limits
+from idcore.rocketmq.remoting.cluster import Cluster
 from tests.remoting.asking import codes, texts
 from tests.remoting.boot import OneBroker
 from tests.remoting.test_real_fate import profile_of, said

@@ -22,10 +22,10 @@ from idcore.lookup.clients import version_text
 from idcore.lookup.fates import Pace
 from idcore.lookup.groups import groups_of, progress_of
 from idcore.lookup.progress import in_memory, state_of
-from idcore.remoting.address import Endpoint
-from idcore.remoting.client import Limits
-from idcore.remoting.cluster import Cluster
-from idcore.remoting.profile import Profile, name_servers
+from idcore.rocketmq.remoting.address import Endpoint
+from idcore.rocketmq.remoting.client import Limits
+from idcore.rocketmq.remoting.cluster import Cluster
+from idcore.rocketmq.remoting.profile import Profile, name_servers
 from idcore.spark.passes import Passes
 from tests.remoting.asking import texts
 from tests.remoting.boot import OneBroker

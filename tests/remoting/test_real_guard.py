@@ -8,9 +8,9 @@ import pytest
 
 from idcore.ids import OffsetId
 from idcore.lookup import LookupService
-from idcore.remoting.acl import Credentials
-from idcore.remoting.address import Endpoint
-from idcore.remoting.profile import TlsSettings, name_servers
+from idcore.rocketmq.remoting.acl import Credentials
+from idcore.rocketmq.remoting.address import Endpoint
+from idcore.rocketmq.remoting.profile import TlsSettings, name_servers
 from tests.remoting.asking import as_mqadmin, codes, desk_of, profile, texts
 from tests.remoting.boot import ACCESS
 from tests.remoting.conftest import Filled

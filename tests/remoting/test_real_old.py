@@ -8,9 +8,9 @@ import pytest
 
 from idcore.ids import OffsetId
 from idcore.lookup import LookupService, Moment, Way
-from idcore.remoting.acl import Credentials
-from idcore.remoting.cluster import Cluster
-from idcore.remoting.profile import Profile, name_servers
+from idcore.rocketmq.remoting.acl import Credentials
+from idcore.rocketmq.remoting.cluster import Cluster
+from idcore.rocketmq.remoting.profile import Profile, name_servers
 from tests.remoting.asking import texts
 from tests.remoting.boot import READER, WRITER, OneBroker
 

@@ -12,7 +12,7 @@ import pytest
 from idcore.fate.rule import YOUNG_MS
 from idcore.lookup import LookupService, Moment, progress
 from idcore.lookup.groups import progress_of
-from idcore.remoting.cluster import Cluster
+from idcore.rocketmq.remoting.cluster import Cluster
 from tests.remoting.asking import codes, texts
 from tests.remoting.boot import OneBroker
 from tests.remoting.test_real_fate import PATIENT, ask, profile_of, said

@@ -10,9 +10,9 @@ import pytest
 from idcore.ids.model import UniqId
 from idcore.lookup import LookupService, Moment
 from idcore.lookup.model import Traced
-from idcore.message.validators import TRACE_TOPIC
-from idcore.remoting.cluster import Cluster
-from idcore.remoting.profile import Profile, name_servers
+from idcore.rocketmq.message.validators import TRACE_TOPIC
+from idcore.rocketmq.remoting.cluster import Cluster
+from idcore.rocketmq.remoting.profile import Profile, name_servers
 from tests.remoting.boot import OneBroker
 
 pytestmark = [pytest.mark.java, pytest.mark.timeout(300)]

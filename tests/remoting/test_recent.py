@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from idcore.lookup import recent
-from idcore.remoting.consumers import ConsumerOffset
-from idcore.remoting.guard import Member
-from idcore.remoting.requests import Request
+from idcore.rocketmq.remoting.consumers import ConsumerOffset
+from idcore.rocketmq.remoting.guard import Member
+from idcore.rocketmq.remoting.requests import Request
 
 BROKER = Member("a", 0, "c", "10.0.0.1:10911", (), ())
 

@@ -13,10 +13,10 @@ from idcore.ids.model import UniqId
 from idcore.lookup import Answer, open_source, row_of
 from idcore.lookup.model import Traced
 from idcore.lookup.source import Moment, Terms
-from idcore.message import Host, Record, compress
-from idcore.message.flags import compression_bits
-from idcore.message.row import has_key
-from idcore.remoting.frame import Frame
+from idcore.rocketmq.message import Host, Record, compress
+from idcore.rocketmq.message.flags import compression_bits
+from idcore.rocketmq.message.row import has_key
+from idcore.rocketmq.remoting.frame import Frame
 from tests.cli.test_view_live import view
 from tests.remoting.fake import NOW, UNIQ, Fake, record
 from tests.remoting.servers import answer

@@ -6,8 +6,8 @@ from unittest.mock import Mock
 
 from idcore.fate import Heard
 from idcore.lookup.notes import Notes
-from idcore.remoting.consumers import AllDelayOffsets
-from idcore.remoting.errors import Unreachable
+from idcore.rocketmq.remoting.consumers import AllDelayOffsets
+from idcore.rocketmq.remoting.errors import Unreachable
 from tests.remoting.fake import UNIQ, record
 from tests.remoting.fake_queues import START, Queues
 

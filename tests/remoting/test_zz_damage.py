@@ -7,8 +7,8 @@ import time
 import pytest
 
 from idcore.lookup import LookupService
-from idcore.remoting.guard import Member
-from idcore.remoting.requests import RuntimeInfo
+from idcore.rocketmq.remoting.guard import Member
+from idcore.rocketmq.remoting.requests import RuntimeInfo
 from tests.remoting.asking import as_mqadmin, at, codes, desk_of, profile, texts
 from tests.remoting.conftest import Filled
 

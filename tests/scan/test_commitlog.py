@@ -17,7 +17,8 @@ import pytest
 from idcore.base.errors import CoreError
 from idcore.ids import Clock
 from idcore.lookup import StoreLookup
-from idcore.message import Host, Record
+from idcore.rocketmq.message import Host, Record
+from idcore.rocketmq.store import CommitLog, Skipped, Stored, StoreFolder
 from idcore.scan.kernels.records import crc32
 from idcore.scan.lines import Record as Line
 from idcore.scan.local import scan_local
@@ -28,7 +29,6 @@ from idcore.simulate.broker import Broker
 from idcore.simulate.traffic import Traffic
 from idcore.simulate.writer import StoreWriter
 from idcore.sources.inputs import list_store
-from idcore.store import CommitLog, Skipped, Stored, StoreFolder
 from tests.scan.comparing import same
 from tests.store.unpacked import real_store
 

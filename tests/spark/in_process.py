@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from idcore.lookup.store_fates import StoreEvidence
+from idcore.rocketmq.store import StoreFolder
 from idcore.scan.crossing import What
 from idcore.scan.facts import scan_task
 from idcore.scan.local import scan_local
@@ -21,7 +22,6 @@ from idcore.sources.inputs import list_store, split_files
 from idcore.spark import fates
 from idcore.spark.passes import Passes
 from idcore.spark.watch import Reporter
-from idcore.store import StoreFolder
 
 AT = datetime(2026, 11, 22, tzinfo=UTC)
 Given = dict[tuple[str, str], str]

@@ -23,10 +23,11 @@ from idcore.lookup import traces
 from idcore.lookup.copies import group_of, is_special
 from idcore.lookup.hidden_copies import Hidden, Seen, hidden_copies, holds_copies
 from idcore.lookup.store_fates import StoreEvidence, copies_of
-from idcore.message import Record
-from idcore.message.attempts import Attempt, paired
-from idcore.message.trace import SubAfter, SubBefore
-from idcore.message.validators import SCHEDULE_TOPIC
+from idcore.rocketmq.message import Record
+from idcore.rocketmq.message.attempts import Attempt, paired
+from idcore.rocketmq.message.trace import SubAfter, SubBefore
+from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
+from idcore.rocketmq.store import Stored, StoreFolder
 from idcore.scan import fates as scan_fates
 from idcore.simulate.situations import Situation
 from idcore.spark import fates, job
@@ -34,7 +35,6 @@ from idcore.spark import traces as trace_records
 from idcore.spark.job import ScanOptions
 from idcore.spark.passes import Passes
 from idcore.spark.watch import Progress
-from idcore.store import Stored, StoreFolder
 from tests.spark.in_process import AT, Given, run_here, tables
 from tests.spark.traced import with_traces
 from tests.store.unpacked import real_store

@@ -14,12 +14,12 @@ import pytest
 
 from idcore import findings
 from idcore.__main__ import main
+from idcore.rocketmq.store import Stored, StoreFolder
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.sources.inputs import list_store
 from idcore.spark import record_evidence
 from idcore.spark.job import ScanOptions, judge
-from idcore.store import Stored, StoreFolder
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
 Made = tuple[Path, dict[str, Any], dict[str, pa.Table]]

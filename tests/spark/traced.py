@@ -6,9 +6,9 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-from idcore.message import Host, Record, compress
-from idcore.message.flags import compression_bits
-from idcore.store import Stored, StoreFolder
+from idcore.rocketmq.message import Host, Record, compress
+from idcore.rocketmq.message.flags import compression_bits
+from idcore.rocketmq.store import Stored, StoreFolder
 
 CLIENT, STORE = Host(bytes([10, 20, 9, 1]), 40_000), Host(bytes((10, 20, 0, 5)), 10911)
 GROUPS = ("fails-0", "lags-2", "skips_a_queue-3", "disabled-4", "broadcasts-5", "only-traced")

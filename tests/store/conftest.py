@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from idcore.store import CommitLog, Stored, StoreFolder
+from idcore.rocketmq.store import CommitLog, Stored, StoreFolder
 from tests.java import agent, jars
 from tests.store.unpacked import real_store
 

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from idcore.message import Host, Message, MessageBatch, Record, encode_messages
-from idcore.message import properties as names
-from idcore.message.javatext import hash_map_order
+from idcore.rocketmq.message import Host, Message, MessageBatch, Record, encode_messages
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.javatext import hash_map_order
+from idcore.rocketmq.store import CommitLog, Stored
 from idcore.simulate.broker import Broker
 from idcore.simulate.writer import Put
-from idcore.store import CommitLog, Stored
 from tests.store.real_broker import END_TRANSACTION, SEND, SEND_BACK, SEND_BATCH, RealBroker
 
 GROUP, TOPIC = "order_consumer", "OrderPaid"

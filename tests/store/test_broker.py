@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from idcore.message import Host, decode_record, decode_records
+from idcore.rocketmq.message import Host, decode_record, decode_records
+from idcore.rocketmq.store import Stored, StoreFolder
 from idcore.simulate.append import Settings
 from idcore.simulate.broker import Broker
 from idcore.simulate.dialects import LINES
 from idcore.simulate.writer import StoreWriter
-from idcore.store import Stored, StoreFolder
 from tests.java import jars
 from tests.store import played
 from tests.store.real_broker import LONG_MOST, MAX_OFFSET, QUERY, VIEW, RealBroker

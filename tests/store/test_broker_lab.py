@@ -9,7 +9,7 @@ import pytest
 
 from idcore.lab import STEPS, Story, play
 from idcore.lab.world import BROKERS, SIZES
-from idcore.message import decode_record, decode_records
+from idcore.rocketmq.message import decode_record, decode_records
 from tests.store.real_broker import LONG_MOST, QUERY, VIEW, RealBroker
 
 pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.timeout(300)]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from idcore.base.errors import CoreError
-from idcore.store.config import (
+from idcore.rocketmq.store.config import (
     LARGEST,
     BrokerConfig,
     Expression,
@@ -19,8 +19,8 @@ from idcore.store.config import (
     subscriptions_in,
     subscriptions_text,
 )
-from idcore.store.files import Reading
-from idcore.store.folder import StoreFolder
+from idcore.rocketmq.store.files import Reading
+from idcore.rocketmq.store.folder import StoreFolder
 
 # as fastjson 1 writes it: tabs, numbers as keys without quotes
 OFFSETS = b'{\n\t"dataVersion":{"timestamp":1795226115045},\n\t"offsetTable":{\n\t\t"T@G":{0:12,1:9\n\t\t}\n\t}\n}'

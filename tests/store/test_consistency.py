@@ -12,10 +12,10 @@ import pytest
 from idcore.base.catalogue import words
 from idcore.cli.records import card
 from idcore.lookup import StoreLookup, row_of
-from idcore.message import Host, Record
-from idcore.message.record import parts
-from idcore.store import Stored, StoreFolder
-from idcore.store.consistency import doubts
+from idcore.rocketmq.message import Host, Record
+from idcore.rocketmq.message.record import parts
+from idcore.rocketmq.store import Stored, StoreFolder
+from idcore.rocketmq.store.consistency import doubts
 from tests.store.test_damage import CLOCK, damage
 
 NUMBER = 1_500  # of the real store: a plain message with tag and keys, in the middle of its file

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from idcore.base.errors import CoreError
 from idcore.ids import Clock
 from idcore.lookup import StoreLookup, row_of
-from idcore.message import Host, Record
+from idcore.rocketmq.message import Host, Record
+from idcore.rocketmq.store import Blank, CommitLog, Miss, Skipped, Stored, StoreFolder
+from idcore.rocketmq.store.commitlog import place_of
 from idcore.simulate.append import Settings
 from idcore.simulate.writer import StoreWriter
-from idcore.store import Blank, CommitLog, Miss, Skipped, Stored, StoreFolder
-from idcore.store.commitlog import place_of
 
 CLOCK = Clock(datetime(2026, 11, 21, 8, tzinfo=UTC), UTC)
 HOST = Host(bytes((127, 0, 0, 1)), 10911)

@@ -14,8 +14,8 @@ import pytest
 
 from idcore.ids import Clock, identify
 from idcore.lookup import StoreLookup, row_of
-from idcore.message.properties import keys_of
-from idcore.store import Blank, Miss, Stored, StoreFolder
+from idcore.rocketmq.message.properties import keys_of
+from idcore.rocketmq.store import Blank, Miss, Stored, StoreFolder
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CLOCK = Clock(datetime(2026, 11, 21, 8, tzinfo=UTC), UTC)
@@ -115,7 +115,7 @@ def test_every_message_is_found_with_all_its_copies(made: tuple[Path, dict[str, 
 
 
 def test_files_roll_over_and_stay_exact(tmp_path: Path) -> None:
-    from idcore.message import Host
+    from idcore.rocketmq.message import Host
     from idcore.simulate.append import Settings
     from idcore.simulate.broker import Broker
     from idcore.simulate.traffic import Traffic
@@ -145,7 +145,7 @@ def test_files_roll_over_and_stay_exact(tmp_path: Path) -> None:
 
 
 def test_puts_that_a_broker_refuses_have_its_names(tmp_path: Path) -> None:
-    from idcore.message import Host, Message, MessageBatch, Record
+    from idcore.rocketmq.message import Host, Message, MessageBatch, Record
     from idcore.simulate.append import Settings
     from idcore.simulate.broker import Broker
     from idcore.simulate.writer import StoreWriter
@@ -215,7 +215,7 @@ def test_the_newest_line_leaves_each_item_of_a_batch_its_own_id(tmp_path: Path) 
 
 
 def test_a_long_retry_topic_is_refused_by_the_older_line(tmp_path: Path) -> None:
-    from idcore.message import Host, Record
+    from idcore.rocketmq.message import Host, Record
     from idcore.simulate.dialects import LINES
     from idcore.simulate.writer import StoreWriter
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from idcore.store import Blank, Miss, Stored, StoreFolder
-from idcore.store.pages import find_file, find_queue, of_file, of_queue, page_before
+from idcore.rocketmq.store import Blank, Miss, Stored, StoreFolder
+from idcore.rocketmq.store.pages import find_file, find_queue, of_file, of_queue, page_before
 from tests.store.unpacked import real_store
 
 

@@ -11,11 +11,11 @@ from idcore.cli.view import card
 from idcore.ids import Clock
 from idcore.lookup import StoreLookup, copy_row, row_of
 from idcore.lookup.store_folder import copy_of
-from idcore.message import Host, Message, Record, compress, encode_messages, flags
-from idcore.message.row import record_row
+from idcore.rocketmq.message import Host, Message, Record, compress, encode_messages, flags
+from idcore.rocketmq.message.row import record_row
+from idcore.rocketmq.store import Stored, StoreFolder
+from idcore.rocketmq.store.index import Entry, IndexFile
 from idcore.simulate.writer import StoreWriter
-from idcore.store import Stored, StoreFolder
-from idcore.store.index import Entry, IndexFile
 
 CLOCK = Clock(datetime(2026, 11, 21, 8, tzinfo=UTC), UTC)
 HOST = Host(bytes((10, 0, 0, 1)), 10911)
@@ -122,7 +122,7 @@ def test_all_keys_of_a_record_share_the_steps_that_a_look_may_take(
         found = store.log.look(0)
         assert isinstance(found, Stored)
         assert [entry["place"] for entry in copy_row(copy_of(found, store))["index_entries"]] == [1, 2, 3]
-    monkeypatch.setattr("idcore.store.index._STEPS_MOST", 10)
+    monkeypatch.setattr("idcore.rocketmq.store.index._STEPS_MOST", 10)
     with StoreFolder(tmp_path / "s") as store:
         entries = copy_row(copy_of(found, store))["index_entries"]
     assert [entry["place"] for entry in entries] == [1, None, None]
@@ -137,7 +137,7 @@ def test_the_copies_of_one_id_share_one_walk_along_their_chain(
     tmp_path: Path, kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A batch of a 5.x client may hold thousands, all under one id: a walk for each would take their square."""
-    monkeypatch.setattr("idcore.store.index._KEPT_MOST", kept)
+    monkeypatch.setattr("idcore.rocketmq.store.index._KEPT_MOST", kept)
     copies = 200
     made = [record(b"%d" % number, f"UNIQ_KEY\x01{OUTER}\x02") for number in range(copies)]
     entries = 0

@@ -50,7 +50,7 @@ OVERVIEW = (
     + """
 import json
 from pathlib import Path
-from idcore.store import StoreFolder, Stored
+from idcore.rocketmq.store import StoreFolder, Stored
 with StoreFolder(Path(sys.argv[1])) as store:
     seen_records = sum(isinstance(step, Stored) for step in store.log.walk())
     print(json.dumps([seen_records, store.overview()["end"]]))

@@ -13,11 +13,11 @@ import pytest
 from idcore.ids import Clock
 from idcore.lookup import StoreLookup, copy_row, row_of
 from idcore.lookup.store_folder import copy_of
-from idcore.message import properties as names
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.store import Blank, Miss, Skipped, Stored, StoreFolder
+from idcore.rocketmq.store.index import key_hash, key_of
 from idcore.simulate.append import Settings
 from idcore.simulate.writer import StoreWriter
-from idcore.store import Blank, Miss, Skipped, Stored, StoreFolder
-from idcore.store.index import key_hash, key_of
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
 CLOCK = Clock(datetime(2026, 11, 21, 8, tzinfo=UTC), UTC)

@@ -19,10 +19,10 @@ from idcore.fate import Verdict
 from idcore.ids import Clock
 from idcore.lookup import Answer, StoreLookup, row_of
 from idcore.lookup.copies import is_special
-from idcore.message import Host, Message, Record
+from idcore.rocketmq.message import Host, Message, Record
+from idcore.rocketmq.store import Stored, StoreFolder
 from idcore.simulate.broker import Broker
 from idcore.simulate.writer import StoreWriter
-from idcore.store import Stored, StoreFolder
 from tests.remoting.fake import UNIQ
 from tests.remoting.test_traces import AT, CONSUMER, OWN, USUAL, after, before, traces
 

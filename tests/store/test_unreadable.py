@@ -14,8 +14,8 @@ import pytest
 
 from idcore.base.errors import CoreError
 from idcore.lookup import StoreLookup
+from idcore.rocketmq.store import Miss, Skipped, Stored, StoreFolder, commitlog
 from idcore.simulate.writer import StoreWriter
-from idcore.store import Miss, Skipped, Stored, StoreFolder, commitlog
 from tests.store.test_damage import CLOCK, FIRST, SMALL, damage, record, records_of, small
 
 __all__ = ["small"]  # the fixture
@@ -195,7 +195,7 @@ def test_a_file_of_nothing_but_magics_is_read_in_a_few_steps(tmp_path: Path, mag
 def test_an_index_file_of_which_only_the_header_is_left_is_soon_given_up(
     tmp_path: Path, filler: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("idcore.store.index._TRIED_MOST", 500)
+    monkeypatch.setattr("idcore.rocketmq.store.index._TRIED_MOST", 500)
     with StoreWriter(tmp_path / "s", SMALL) as writer:
         writer.put(record(1), 1_795_000_000_000)
     (path,) = (tmp_path / "s" / "index").iterdir()

@@ -9,8 +9,8 @@ import pytest
 
 from idcore.ids import Clock
 from idcore.lookup import StoreLookup
+from idcore.rocketmq.store import StoreFolder
 from idcore.simulate.writer import StoreWriter
-from idcore.store import StoreFolder
 from tests.remoting.test_lookup import HALF_AN_HOUR, SERVER_NOWS, made_at
 from tests.store.test_damage import SMALL, record
 

@@ -58,7 +58,7 @@ PROPERTIES = ("UNIQ_KEY", "REAL_TOPIC", "ORIGIN_MESSAGE_ID", "1ST_POP_TIME", "TI
 _KEY, _REAL, _ORIGIN, _POPPED, _DUE = range(len(PROPERTIES))
 _NAMES = np.frombuffer("".join(PROPERTIES).encode(), np.uint8)
 _EDGES = np.cumsum([0, *map(len, PROPERTIES)])
-_MOST_DIGITS = 18  # of a number (idcore.message.properties)
+_MOST_DIGITS = 18  # of a number (idcore.rocketmq.message.properties)
 UNKNOWN = -(1 << 62)
 
 # One row of a copy. COPY_WHICH is the row of its topic, real topic and whether it was popped; texts are two hashes of

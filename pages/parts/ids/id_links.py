@@ -9,7 +9,7 @@ import streamlit as st
 
 from idcore.base.catalogue import Words
 from idcore.intake import message_of
-from idcore.remoting.profile import is_configured
+from idcore.rocketmq.remoting.profile import is_configured
 from pages.parts import scans
 from pages.parts.view import link_params
 from pages.parts.widgets import page_link

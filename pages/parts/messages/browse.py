@@ -9,8 +9,8 @@ import streamlit as st
 from idcore.base.catalogue import Words
 from idcore.html import stores as html
 from idcore.reports.markdown import escaped
-from idcore.store import StoreFolder
-from idcore.store.pages import Page, file_page, find_file, find_queue, queue_page
+from idcore.rocketmq.store import StoreFolder
+from idcore.rocketmq.store.pages import Page, file_page, find_file, find_queue, queue_page
 from pages.parts.view import View, into_address, view
 from pages.parts.widgets import show_html
 

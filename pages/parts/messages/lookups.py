@@ -13,7 +13,7 @@ from idcore.base.errors import CoreError
 from idcore.html import answers
 from idcore.lookup import Answer, Offer, copy_row, row_of, ways
 from idcore.lookup.asked import Answers, Asked, texts_of
-from idcore.remoting import profile
+from idcore.rocketmq.remoting import profile
 from pages.parts import live, problems, scans, session
 from pages.parts.runs import fate_lists
 from pages.parts.view import View, into_address

@@ -21,10 +21,10 @@ from idcore.lookup.withheld import withheld
 from idcore.policy.access import PERMISSIONS
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import fold
+from idcore.rocketmq.store import StoreFolder
+from idcore.rocketmq.store.commitlog import Stored
+from idcore.rocketmq.store.config import subscriptions_in
 from idcore.runs.runs import Run, runs_root
-from idcore.store import StoreFolder
-from idcore.store.commitlog import Stored
-from idcore.store.config import subscriptions_in
 from pages.parts import cache, problems, scans, visitor
 from pages.parts.messages import browse, lookups, uploads
 from pages.parts.runs import begin

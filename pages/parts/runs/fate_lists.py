@@ -12,8 +12,8 @@ from idcore import export
 from idcore.base.errors import CoreError
 from idcore.fate_list import MOST_IDS, sentences
 from idcore.html import fates
-from idcore.remoting.profile import is_configured
 from idcore.reports.markup import tag
+from idcore.rocketmq.remoting.profile import is_configured
 from idcore.runs.runs import FATES, Run
 from pages.parts import browser, cache, problems, scans, session
 from pages.parts.runs import watch

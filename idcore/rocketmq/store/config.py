@@ -15,7 +15,7 @@ from idcore.base import loose_json
 from idcore.base.errors import CoreError
 from idcore.base.safe_text import encodable
 from idcore.ids.clock import is_time
-from idcore.store.files import Reading
+from idcore.rocketmq.store.files import Reading
 
 T = TypeVar("T")
 LARGEST = 64 << 20

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from idcore.base.errors import refuse
-from idcore.message import javatext
-from idcore.message import properties as names
-from idcore.message.model import DLQ_PREFIX, RETRY_PREFIX, Message
+from idcore.rocketmq.message import javatext
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX, Message
 
 TOPIC_MOST, RETRY_TOPIC_MOST = 127, 255
 MESSAGE_MOST = 4 << 20  # maxMessageSize of producer and broker

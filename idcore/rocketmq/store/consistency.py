@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from idcore.ids.clock import is_time
-from idcore.message import Record, flags
-from idcore.message import properties as names
-from idcore.message.validators import SCHEDULE_TOPIC
-from idcore.store.commitlog import Stored
-from idcore.store.folder import StoreFolder
-from idcore.store.index import Entry, key_of
+from idcore.rocketmq.message import Record, flags
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
+from idcore.rocketmq.store.commitlog import Stored
+from idcore.rocketmq.store.folder import StoreFolder
+from idcore.rocketmq.store.index import Entry, key_of
 
 _INT_MOST = (1 << 31) - 1
 _KNOWN_BITS = 0x7FF  # of sys_flag

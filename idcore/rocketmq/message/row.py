@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from idcore.base.errors import CoreError
-from idcore.message import flags
-from idcore.message import properties as names
-from idcore.message.bodies import text_of
-from idcore.message.model import MessageExt
-from idcore.message.record import Record
-from idcore.message.wire import unwrap
+from idcore.rocketmq.message import flags
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.bodies import text_of
+from idcore.rocketmq.message.model import MessageExt
+from idcore.rocketmq.message.record import Record
+from idcore.rocketmq.message.wire import unwrap
 
 # So many messages of an inner batch are taken apart: in a body of a few kilobytes millions can be packed.
 MOST_INNER = 10_000

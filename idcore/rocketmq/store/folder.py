@@ -11,12 +11,12 @@ from typing import Any
 
 from idcore.base.errors import coded, refuse
 from idcore.base.layout import CHECKPOINT
-from idcore.message import is_system_topic
-from idcore.store.commitlog import LOOKED_FOR_RECORDS, CommitLog, Stored, place_of
-from idcore.store.config import BrokerConfig, read_config
-from idcore.store.files import Reading
-from idcore.store.index import Index
-from idcore.store.queue import ConsumeQueues
+from idcore.rocketmq.message import is_system_topic
+from idcore.rocketmq.store.commitlog import LOOKED_FOR_RECORDS, CommitLog, Stored, place_of
+from idcore.rocketmq.store.config import BrokerConfig, read_config
+from idcore.rocketmq.store.files import Reading
+from idcore.rocketmq.store.index import Index
+from idcore.rocketmq.store.queue import ConsumeQueues
 
 _TRIED_MOST = 20  # files of a folder that is not a store
 

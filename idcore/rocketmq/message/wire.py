@@ -8,13 +8,13 @@ from itertools import islice
 
 from idcore.base.errors import refuse
 from idcore.base.layout import PROPERTIES_LENGTH, WIRE_HEAD
-from idcore.message import flags
-from idcore.message import properties as names
-from idcore.message.javatext import to_bytes, to_text
-from idcore.message.model import Message, MessageExt
-from idcore.message.properties import Dialect
-from idcore.message.reader import Bytes, Reader
-from idcore.message.validators import PROPERTIES_MOST
+from idcore.rocketmq.message import flags
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.javatext import to_bytes, to_text
+from idcore.rocketmq.message.model import Message, MessageExt
+from idcore.rocketmq.message.properties import Dialect
+from idcore.rocketmq.message.reader import Bytes, Reader
+from idcore.rocketmq.message.validators import PROPERTIES_MOST
 
 _SMALLEST = WIRE_HEAD.size + PROPERTIES_LENGTH.size
 

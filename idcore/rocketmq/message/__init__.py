@@ -1,9 +1,9 @@
 """Messages and stored records: values, properties, bodies, the wire form, bytes both ways. No files, no sockets."""
 
-from idcore.message.bodies import LARGEST_BODY, compress, crc32, text_of, unpack
-from idcore.message.javatext import hash_code
-from idcore.message.model import Host, Message, MessageBatch, MessageExt, tags_code
-from idcore.message.record import (
+from idcore.rocketmq.message.bodies import LARGEST_BODY, compress, crc32, text_of, unpack
+from idcore.rocketmq.message.javatext import hash_code
+from idcore.rocketmq.message.model import Host, Message, MessageBatch, MessageExt, tags_code
+from idcore.rocketmq.message.record import (
     MAGIC_V1,
     MAGIC_V2,
     Part,
@@ -15,8 +15,8 @@ from idcore.message.record import (
     parts,
     record_size,
 )
-from idcore.message.validators import check_broker_topic, check_message, check_topic, is_system_topic
-from idcore.message.wire import decode_message, decode_messages, encode_message, encode_messages, unwrap
+from idcore.rocketmq.message.validators import check_broker_topic, check_message, check_topic, is_system_topic
+from idcore.rocketmq.message.wire import decode_message, decode_messages, encode_message, encode_messages, unwrap
 
 __all__ = [
     "LARGEST_BODY",

@@ -13,11 +13,11 @@ from types import TracebackType
 from typing import TypeVar
 
 from idcore.base.errors import CoreError, coded, refuse
-from idcore.remoting.acl import Credentials, sign
-from idcore.remoting.address import Address
-from idcore.remoting.errors import Closed, FrameError, NotInTopology, RemotingError, Unreachable
-from idcore.remoting.frame import LONGEST_FRAME, Frame, FrameReader, encode
-from idcore.remoting.requests import VERSION, Request, sendable
+from idcore.rocketmq.remoting.acl import Credentials, sign
+from idcore.rocketmq.remoting.address import Address
+from idcore.rocketmq.remoting.errors import Closed, FrameError, NotInTopology, RemotingError, Unreachable
+from idcore.rocketmq.remoting.frame import LONGEST_FRAME, Frame, FrameReader, encode
+from idcore.rocketmq.remoting.requests import VERSION, Request, sendable
 
 T = TypeVar("T")
 

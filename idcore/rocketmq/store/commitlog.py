@@ -16,9 +16,9 @@ from typing import Any
 
 from idcore.base.errors import CoreError, refuse
 from idcore.base.layout import BLANK, BLANK_MAGIC, PROPERTIES_LENGTH, RECORD_HEADS, TOPIC_LENGTHS
-from idcore.message import Record, decode_record, parts
-from idcore.message.record import SMALLEST, head_of
-from idcore.store.files import File, Reading, first_and_last_byte, list_files
+from idcore.rocketmq.message import Record, decode_record, parts
+from idcore.rocketmq.message.record import SMALLEST, head_of
+from idcore.rocketmq.store.files import File, Reading, first_and_last_byte, list_files
 
 _RECORD_MAGIC = re.compile(rb"\xda\xa3\x20[\xa7\xab]")  # as TOPIC_LENGTHS has them, with a beginning to search for
 _BLANK_MAGIC = BLANK_MAGIC.to_bytes(4, "big")

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from idcore.base.safe_text import encodable
-from idcore.remoting.errors import FrameError
-from idcore.remoting.frame import Frame
-from idcore.remoting.requests import (
+from idcore.rocketmq.remoting.errors import FrameError
+from idcore.rocketmq.remoting.frame import Frame
+from idcore.rocketmq.remoting.requests import (
     QUERY_NOT_FOUND,
     SYSTEM_ERROR,
     TOPIC_NOT_EXIST,

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from idcore.base.errors import CoreError, refuse
-from idcore.remoting.address import Address, Endpoint
-from idcore.remoting.errors import NotInTopology, ProfileError, Unreachable
-from idcore.remoting.requests import BrokerEntry
+from idcore.rocketmq.remoting.address import Address, Endpoint
+from idcore.rocketmq.remoting.errors import NotInTopology, ProfileError, Unreachable
+from idcore.rocketmq.remoting.requests import BrokerEntry
 
 
 @dataclass(frozen=True, slots=True)

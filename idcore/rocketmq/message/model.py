@@ -8,8 +8,8 @@ from typing import Self
 
 from idcore.base.errors import refuse
 from idcore.ids.model import OffsetId, host_text
-from idcore.message import javatext
-from idcore.message import properties as names
+from idcore.rocketmq.message import javatext
+from idcore.rocketmq.message import properties as names
 
 RETRY_PREFIX, DLQ_PREFIX = "%RETRY%", "%DLQ%"
 

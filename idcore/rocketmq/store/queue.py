@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from idcore.base.layout import QUEUE_UNIT
-from idcore.store.files import File, Reading, list_files
+from idcore.rocketmq.store.files import File, Reading, list_files
 
 _UNITS_AT_ONCE = 10_000
 _FILLED = 0x7FFFFFFF  # the size of what fillPreBlank writes

@@ -12,7 +12,7 @@ from struct import Struct
 from typing import Any, Literal, cast
 
 from idcore.base import loose_json
-from idcore.remoting.errors import FrameError
+from idcore.rocketmq.remoting.errors import FrameError
 
 Serialisation = Literal["JSON", "ROCKETMQ"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from idcore.message.javatext import split
+from idcore.rocketmq.message.javatext import split
 
 NAME_VALUE, PROPERTY = "\x01", "\x02"
 # "split": up to 4.5.x. "bare": 4.9.x, which leaves out the last separator. "current": 5.x, which writes it again.

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from idcore.base.errors import refuse
 from idcore.base.safe_text import json_text
-from idcore.message import flags
-from idcore.message.flags import Compression
+from idcore.rocketmq.message import flags
+from idcore.rocketmq.message.flags import Compression
 
 # A broker takes 4 MiB (maxMessageSize) by default; what unpacks to more than this is not a message.
 LARGEST_BODY = 64 << 20

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from idcore.base.errors import CoreError, refuse
-from idcore.message.javatext import to_text
-from idcore.message.reader import Bytes
+from idcore.rocketmq.message.javatext import to_text
+from idcore.rocketmq.message.reader import Bytes
 
 # TraceConstants.FIELD_SPLITOR ends a context, CONTENT_SPLITOR is between two fields.
 _END, _BETWEEN = b"\x02", b"\x01"

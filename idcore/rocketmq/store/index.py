@@ -12,8 +12,8 @@ from itertools import islice, pairwise
 from pathlib import Path
 
 from idcore.base.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT, MOST_OFFSET
-from idcore.message import hash_code
-from idcore.store.files import Reading
+from idcore.rocketmq.message import hash_code
+from idcore.rocketmq.store.files import Reading
 
 SLOTS = 5_000_000  # maxHashSlotNum
 _NAME = re.compile(r"[0-9]{17}")

@@ -9,12 +9,12 @@ from typing import Any
 from idcore.base.errors import CoreError, refuse
 from idcore.base.layout import BLANK, BLANK_MAGIC, PROPERTIES_LENGTH, RECORD_HEADS, TOPIC_LENGTHS, Layout
 from idcore.ids.model import OffsetId, host_text
-from idcore.message import bodies, flags
-from idcore.message import properties as names
-from idcore.message.javatext import to_bytes, to_text
-from idcore.message.model import Host, MessageExt, tags_code
-from idcore.message.properties import Dialect
-from idcore.message.reader import Bytes, Reader
+from idcore.rocketmq.message import bodies, flags
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.javatext import to_bytes, to_text
+from idcore.rocketmq.message.model import Host, MessageExt, tags_code
+from idcore.rocketmq.message.properties import Dialect
+from idcore.rocketmq.message.reader import Bytes, Reader
 
 MAGIC_V1, MAGIC_V2 = TOPIC_LENGTHS
 SMALLEST = RECORD_HEADS[False, False].size + TOPIC_LENGTHS[MAGIC_V1].size + PROPERTIES_LENGTH.size

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from idcore.policy import audit
-from idcore.remoting.errors import TooManyLookups
+from idcore.rocketmq.remoting.errors import TooManyLookups
 
 _LONGEST_ID = 300
 _MOST_USERS = 10_000

@@ -13,13 +13,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from idcore.base.errors import coded
-from idcore.message.tracers import LINK_PLACE
 from idcore.policy.limits import figure
-from idcore.remoting.acl import Credentials
-from idcore.remoting.address import Address, Endpoint
-from idcore.remoting.bodies import BodyPolicy
-from idcore.remoting.client import Limits, Tls
-from idcore.remoting.errors import ProfileError
+from idcore.rocketmq.message.tracers import LINK_PLACE
+from idcore.rocketmq.remoting.acl import Credentials
+from idcore.rocketmq.remoting.address import Address, Endpoint
+from idcore.rocketmq.remoting.bodies import BodyPolicy
+from idcore.rocketmq.remoting.client import Limits, Tls
+from idcore.rocketmq.remoting.errors import ProfileError
 
 # The environment's names. ROCKETMQ_ACCESS_KEY and ROCKETMQ_SECRET_KEY are those of the command line.
 FILE, NAMESRV, AUDIT_LOG = "IDCORE_CLUSTERS", "IDCORE_NAMESRV", "IDCORE_AUDIT_LOG"

@@ -9,12 +9,12 @@ from types import TracebackType
 from typing import TypeVar
 
 from idcore.base.errors import refuse
-from idcore.remoting.address import Address
-from idcore.remoting.client import Client
-from idcore.remoting.errors import RemotingError, Unreachable
-from idcore.remoting.guard import Member, Topology
-from idcore.remoting.profile import Profile
-from idcore.remoting.requests import ClusterInfo, Request, Route, RouteInfo, TopicList
+from idcore.rocketmq.remoting.address import Address
+from idcore.rocketmq.remoting.client import Client
+from idcore.rocketmq.remoting.errors import RemotingError, Unreachable
+from idcore.rocketmq.remoting.guard import Member, Topology
+from idcore.rocketmq.remoting.profile import Profile
+from idcore.rocketmq.remoting.requests import ClusterInfo, Request, Route, RouteInfo, TopicList
 
 T = TypeVar("T")
 

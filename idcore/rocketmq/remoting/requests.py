@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from idcore.base import loose_json
 from idcore.base.safe_text import encodable
-from idcore.remoting.errors import AnswerError, FrameError, NotPermitted
-from idcore.remoting.frame import Frame
+from idcore.rocketmq.remoting.errors import AnswerError, FrameError, NotPermitted
+from idcore.rocketmq.remoting.frame import Frame
 
 T = TypeVar("T", covariant=True)  # what an answer comes to
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from idcore.store.commitlog import Blank, Miss, Skipped, Stored
-from idcore.store.files import File
-from idcore.store.folder import StoreFolder
-from idcore.store.queue import ConsumeQueue
+from idcore.rocketmq.store.commitlog import Blank, Miss, Skipped, Stored
+from idcore.rocketmq.store.files import File
+from idcore.rocketmq.store.folder import StoreFolder
+from idcore.rocketmq.store.queue import ConsumeQueue
 
 
 @dataclass(frozen=True, slots=True)

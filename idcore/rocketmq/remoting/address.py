@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from idcore.base.errors import coded, refuse
 from idcore.ids.model import host_bytes, host_text
-from idcore.remoting.errors import ProfileError, Unreachable
+from idcore.rocketmq.remoting.errors import ProfileError, Unreachable
 
 _ENDPOINT = re.compile(r"(?:\[(?P<v6>[^\]]+)\]|(?P<host>[^\[\]:\s]+)):(?P<port>\d{1,5})")
 _NAME = re.compile(r"(?=.{1,253}\Z)[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?(?:\.[A-Za-z0-9_-]{1,63})*\.?")

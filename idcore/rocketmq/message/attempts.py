@@ -8,7 +8,7 @@ from functools import partial
 
 from idcore.ids.identify import identify
 from idcore.ids.model import UniqId
-from idcore.message.trace import (
+from idcore.rocketmq.message.trace import (
     CODES,
     MESSAGE_TYPES,
     Context,

@@ -1,0 +1,1 @@
+"""RocketMQ's own formats and protocol: messages, store files, remoting."""
