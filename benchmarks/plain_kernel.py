@@ -1,4 +1,4 @@
-"""Tokens found by plain loops, without vector steps: what idcore.scan.kernels.find is measured against.
+"""Tokens found by plain loops, without vector steps: what idcore.kernels.find is measured against.
 
 It probes every 16th byte, for no run of 32 hex digits fits between two probes, and has the signature and the results of
 its twin; an id is judged and filed by the functions of the twin. The slow twin of the tests (tests/scan/reading.py) is
@@ -10,11 +10,11 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from idcore.scan.kernels import find as kernel
-from idcore.scan.kernels.find import BEGIN, COUNT, END, END_ID, FIRST_ID, HAS_BO, LINE_ENDED, LOWER_CASE, TAIL
-from idcore.scan.kernels.find import LINE_FIRST, LINE_OPEN, LINE_START, STATE_IDS, STATE_KEYS, STATE_LINES
-from idcore.scan.kernels.find import TABLE_SLOT, VERSION
-from idcore.scan.kernels.vector import borrowed
+from idcore.kernels import find as kernel
+from idcore.kernels.find import BEGIN, COUNT, END, END_ID, FIRST_ID, HAS_BO, LINE_ENDED, LOWER_CASE, TAIL
+from idcore.kernels.find import LINE_FIRST, LINE_OPEN, LINE_START, STATE_IDS, STATE_KEYS, STATE_LINES
+from idcore.kernels.find import TABLE_SLOT, VERSION
+from idcore.kernels.vector import borrowed
 
 U = np.uint64
 STEP = 16

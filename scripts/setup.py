@@ -161,7 +161,7 @@ def need_jars() -> None:
 
 def warm_kernels() -> None:
     """Compile the kernels once, where the Spark workers look for them, so that the first scan does not wait for it."""
-    sources = sorted((ROOT / "idcore").glob("scan/**/*.py"))
+    sources = sorted((ROOT / "idcore").glob("kernels/**/*.py"))
     stamp = CACHE / "kernels.stamp"
     value = digest(sources, sys.version, (ROOT / "requirements.txt").read_text())
     if stamped(stamp, value):

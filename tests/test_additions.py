@@ -14,11 +14,11 @@ from idcore.base import catalogue
 from idcore.base.layout import CLIENT_V1, LAYOUTS, UNIQ_V4, Field, Layout
 from idcore.ids import fields, find, identify, rules
 from idcore.ids.model import MODELS, ClientId, UniqId
+from idcore.kernels import codes
+from idcore.kernels import find as kernel
 from idcore.lookup import NO_VERDICT
 from idcore.occurrences.locate import Locator, Places
 from idcore.scan import column_texts
-from idcore.scan.kernels import codes
-from idcore.scan.kernels import find as kernel
 from idcore.sources import archives, kinds
 from idcore.sources.archives import ARCHIVES, BETWEEN
 from idcore.sources.inputs import Split, walk
@@ -49,7 +49,7 @@ def test_a_layout_is_read_by_its_row_and_the_rule_where_lengths_are_shared(name:
         "idcore/base/layout.py",
         "idcore/ids/model.py",
         "idcore/ids/identify.py",
-        "idcore/scan/kernels/find.py",
+        "idcore/kernels/find.py",
     }
 
 

@@ -28,7 +28,7 @@ IDS |= {"idcore.policy.limits"}
 WATCH = {"idcore.policy.metrics", "idcore.policy.audit", "idcore.policy.logs"}
 CORE = IDS | {
     "idcore.scan",
-    "idcore.scan.kernels",
+    "idcore.kernels",
     "idcore.rocketmq.message",
     "idcore.rocketmq.store",
     "idcore.rocketmq.remoting",
@@ -64,15 +64,15 @@ ARROWS: dict[str, set[str]] = {
     "idcore.base.loose_json": set(),
     "idcore.base.layout": set(),
     "idcore.ids": IDS,
-    "idcore.scan.kernels": IDS,
+    "idcore.kernels": IDS,
     "idcore.sources": {
         "idcore.base.errors",
         "idcore.policy.limits",
         "idcore.base.safe_text",
         "idcore.base.layout",
-        "idcore.scan.kernels",
+        "idcore.kernels",
     },
-    "idcore.scan": IDS | {"idcore.scan.kernels", "idcore.sources"},
+    "idcore.scan": IDS | {"idcore.kernels", "idcore.sources"},
     "idcore.rocketmq.message": IDS,
     "idcore.rocketmq.store": IDS | {"idcore.rocketmq.message"},
     "idcore.store_uploads": IDS | {"idcore.sources", "idcore.rocketmq.store"},
@@ -136,7 +136,7 @@ ARROWS: dict[str, set[str]] = {
     "idcore.findings": IDS
     | {"idcore.growth", "idcore.runs.runs", "idcore.scan.schemas", "idcore.scan.lines", "idcore.sources.inputs"}
     | {"idcore.rocketmq.message"},
-    "idcore.occurrences": IDS | {"idcore.scan", "idcore.scan.kernels", "idcore.sources"},
+    "idcore.occurrences": IDS | {"idcore.scan", "idcore.kernels", "idcore.sources"},
     "idcore.triage": IDS
     | {"idcore.policy.audit"}
     | {"idcore.runs.runs", "idcore.growth", "idcore.findings", "idcore.intake", "idcore.scan", "idcore.occurrences"}
@@ -148,7 +148,7 @@ ARROWS: dict[str, set[str]] = {
         "idcore.policy.page_turns",
         "idcore.sources",
         "idcore.scan",
-        "idcore.scan.kernels",
+        "idcore.kernels",
         "idcore.runs.runs",
         "idcore.findings",
         "idcore.occurrences",
@@ -178,8 +178,8 @@ ARROWS: dict[str, set[str]] = {
 ONLY: dict[str, set[str]] = {
     "pyspark": {"idcore.spark"},
     "py4j": {"idcore.spark"},
-    "numba": {"idcore.scan.kernels"},
-    "llvmlite": {"idcore.scan.kernels"},
+    "numba": {"idcore.kernels"},
+    "llvmlite": {"idcore.kernels"},
     "streamlit": {"app", "pages"},
     "plotly": {"pages"},
     "prometheus_client": {"idcore.policy.metrics"},

@@ -1,6 +1,6 @@
 """Little-endian ids of C++ 1.2.0 to 1.2.3, which look like offsetMsgIds or msgIds. Uses no other ids, no clock.
 
-The kernel of the scan (`idcore.scan.kernels.find`) is the twin of this rule.
+The kernel of the scan (`idcore.kernels.find`) is the twin of this rule.
 """
 
 from __future__ import annotations

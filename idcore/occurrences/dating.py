@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from idcore.base.layout import LAYOUTS
 from idcore.ids.clock import CLIENT_EPOCH_S, parse_zone
 from idcore.ids.rules import RUST_MONTH_MS
+from idcore.kernels import codes, find
 from idcore.scan import column_texts
-from idcore.scan.kernels import codes, find
 
 NO_TIME = -(1 << 62)
 _PROCESS = ["layout", "host", "pid", "loader"]

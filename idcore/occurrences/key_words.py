@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from idcore.base.layout import LAYOUTS
 from idcore.ids.model import ClientId, OffsetId, UniqId, from_bytes, unhex
-from idcore.scan.kernels import codes
+from idcore.kernels import codes
 
 _CODE_SHIFT, _LETTERS = (
     int(codes.CODE_SHIFT),

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from idcore.base.errors import CoreError, coded
+from idcore.kernels import find
+from idcore.kernels.line_numbers import BEGIN, END, LINE, number_lines
 from idcore.scan.finder import Finder
-from idcore.scan.kernels import find
-from idcore.scan.kernels.line_numbers import BEGIN, END, LINE, number_lines
 from idcore.sources.unpack import READ_ERRORS
 from idcore.sources.windows import Windows
 

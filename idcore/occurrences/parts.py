@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from idcore.kernels import codes
 from idcore.occurrences import dating
 from idcore.occurrences.locate import Locator, Places
 from idcore.occurrences.settled import settle
-from idcore.scan.kernels import codes
 from idcore.sources.inputs import Split, shown, walk
 from idcore.sources.kinds import PLAIN
 

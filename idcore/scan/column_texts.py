@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 from idcore.base.layout import LAYOUTS
 from idcore.ids.clock import zone_text
 from idcore.ids.model import host_text
-from idcore.scan.kernels import codes, find
-from idcore.scan.kernels import keys as kernel
+from idcore.kernels import codes, find
+from idcore.kernels import keys as kernel
 from idcore.scan.schemas import TEXT, TIME
 
 _BYTE_TEXT = pa.array([str(n) for n in range(256)])

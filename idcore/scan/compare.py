@@ -13,6 +13,7 @@ import numpy as np
 
 from idcore.base.errors import CoreError
 from idcore.ids.rules import LONGEST_MONTH_MS
+from idcore.kernels import find, merge
 from idcore.scan import column_texts
 from idcore.scan.sorted_runs import SortedRuns, collect
 from idcore.sources.inputs import list_files, split_files
@@ -20,7 +21,6 @@ from idcore.sources.inputs import list_files, split_files
 from .batches import batches
 from .crossing import Block, Fact, What, reports_of
 from .facts import scan_task
-from .kernels import find, merge
 
 SAMPLES = 5
 _SPLIT = 256 << 20

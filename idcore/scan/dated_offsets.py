@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from idcore.kernels.dates import DAY, MINUTE
+from idcore.kernels.pairs import IN_SCAN_ZONE, LAST_OF_MINUTE, WITHIN_MINUTE
 from idcore.scan import column_texts
 from idcore.scan.month_inference import Whole
 
-from .kernels.dates import DAY, MINUTE
-from .kernels.pairs import IN_SCAN_ZONE, LAST_OF_MINUTE, WITHIN_MINUTE
 from .months import COUNT, Months
 
 _LATEST = np.iinfo(np.int64).max

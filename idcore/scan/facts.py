@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from idcore.base.errors import CoreError, coded, refuse
+from idcore.kernels import codes, dates, encode, find, paired_offsets, pairs
 from idcore.scan.crossing import EVERY_PART, Block, Fact, Refused, Report, What, fact_of
 from idcore.scan.finder import Finder
 from idcore.scan.month_inference import summary
@@ -14,7 +15,6 @@ from idcore.sources.inputs import Split, walk
 from idcore.sources.unpack import READ_ERRORS
 from idcore.sources.windows import BEFORE, WINDOW, Windows
 
-from .kernels import codes, dates, encode, find, paired_offsets, pairs
 from .months import Months, as_months, offsets_in_use
 
 MOST_IDS = 4 << 20  # ids that one task holds before it packs them: bounds its memory for any input

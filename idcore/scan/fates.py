@@ -11,10 +11,10 @@ from typing import BinaryIO, Protocol
 import numpy as np
 import pyarrow as pa
 
+from idcore.kernels import fates as kernel
+from idcore.kernels import records
+from idcore.kernels.keys import SLACK
 from idcore.scan.growing import Growing
-from idcore.scan.kernels import fates as kernel
-from idcore.scan.kernels import records
-from idcore.scan.kernels.keys import SLACK
 from idcore.scan.ordering import groups_of
 from idcore.scan.schemas import GROUP_ROWS
 from idcore.scan.undelivered import Lacking, Rows

@@ -8,7 +8,7 @@ import numpy as np
 
 from idcore.base.layout import ID_DIGITS
 from idcore.ids.makers import known_loaders
-from idcore.scan.kernels import find
+from idcore.kernels import find
 from idcore.sources.windows import AFTER, WINDOW, Windows
 
 MOST_OF_A_WINDOW = (WINDOW + AFTER) // 32 + 2  # ids

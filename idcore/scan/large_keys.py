@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from idcore.kernels import chains, encode, stretches, unroll
+from idcore.kernels.find import COUNTER_SHIFT
+from idcore.kernels.stretches import Stretch
+
 from .batches import scratch
-from .kernels import chains, encode, stretches, unroll
-from .kernels.find import COUNTER_SHIFT
-from .kernels.stretches import Stretch
 
 AT_ONCE = 1 << 22  # a key with more ids is one with very many: of others all are in memory, some 100 bytes each
 STRETCH = 1 << 20  # ids of a stretch

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from idcore.ids.dating import INPUT_SHARE
-from idcore.scan.kernels import clients, codes, find, paired_offsets
-from idcore.scan.kernels.clients import AHEAD_BIAS, NO_AHEAD
-from idcore.scan.kernels.dates import BORN, DAY, HOUR, LENGTH, LITTLE_START, MINUTE, MONTH, PREFIX, START, UTC_START
+from idcore.kernels import clients, codes, find, paired_offsets
+from idcore.kernels.clients import AHEAD_BIAS, NO_AHEAD
+from idcore.kernels.dates import BORN, DAY, HOUR, LENGTH, LITTLE_START, MINUTE, MONTH, PREFIX, START, UTC_START
 from idcore.scan.months import Months
 
 SOURCES = {BORN: "born", PREFIX: "prefix"}

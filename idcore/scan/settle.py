@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from idcore.ids import rules
+from idcore.kernels import codes, encode, find, little_endian
 
 from .crossing import Block
-from .kernels import codes, encode, find, little_endian
 
 Origin = tuple[int, int]  # address and port, as bytes 0 to 3 and 6 to 7 say them
 _U = np.uint64

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from idcore.kernels import clients, codes, encode, paired_offsets
 from idcore.scan.crossing import Block
-from idcore.scan.kernels import clients, codes, encode, paired_offsets
 
 _ROWS = 1 << 20
 

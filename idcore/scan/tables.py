@@ -19,6 +19,10 @@ from idcore.ids.client_time import local_2021_ms
 from idcore.ids.clock import DAY_MS, HOUR_MS, from_ms, is_time
 from idcore.ids.makers import loader_positions, process_makers
 from idcore.ids.rules import RUST_MONTH_MS
+from idcore.kernels import chains, clients, codes, find, merge, paired_offsets, unroll
+from idcore.kernels.dates import FIRST_MONTH, MONTH
+from idcore.kernels.encode import PackedRuns
+from idcore.kernels.pairs import RANGE_COLUMNS, VOTE_COLUMNS
 from idcore.scan import column_texts, large_keys
 from idcore.scan.month_inference import SOURCES, SUMMARY_COLUMNS, Whole, date, of_clients, whole
 from idcore.scan.sorted_runs import PairedOffsets, SortedRuns, collect
@@ -27,10 +31,6 @@ from idcore.sources.record_lines import tags_of, topics_of
 
 from .crossing import Block, Fact, Report, What, reports_of
 from .dated_offsets import DatedOffsets
-from .kernels import chains, clients, codes, find, merge, paired_offsets, unroll
-from .kernels.dates import FIRST_MONTH, MONTH
-from .kernels.encode import PackedRuns
-from .kernels.pairs import RANGE_COLUMNS, VOTE_COLUMNS
 from .months import Months, as_months, newest_rows
 from .schemas import OF_STORES, ORDER, SCHEMAS, TEXT, TIME
 from .settle import settle

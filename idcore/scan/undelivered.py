@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from idcore.kernels import fates as kernel
 from idcore.scan.growing import kept_once, times
-from idcore.scan.kernels import fates as kernel
 from idcore.scan.schemas import SCHEMAS
 
 _CHUNK = 1 << 16

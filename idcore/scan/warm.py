@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from idcore.ids.rules import LONGEST_MONTH_MS
+from idcore.kernels import fates as kernel
+from idcore.kernels import find, line_numbers
 from idcore.scan import fates, undelivered
-from idcore.scan.kernels import fates as kernel
-from idcore.scan.kernels import find, line_numbers
 from idcore.scan.local import scan_local
 from idcore.sources.inputs import list_store, split_files
 

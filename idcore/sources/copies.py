@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from idcore.scan.kernels import fates as kernel
-from idcore.scan.kernels import records
-from idcore.scan.kernels.keys import SLACK
+from idcore.kernels import fates as kernel
+from idcore.kernels import records
+from idcore.kernels.keys import SLACK
 
 _ROWS, _PLACES, _WHICH, _HINTS = 1 << 10, 1 << 10, 64, 1 << 12
 _CODEC = pa.Codec("lz4_raw")

@@ -14,8 +14,8 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from idcore.base.errors import refuse
-from idcore.scan.kernels import records as kernel
-from idcore.scan.kernels.keys import SLACK
+from idcore.kernels import records as kernel
+from idcore.kernels.keys import SLACK
 from idcore.sources.copies import Copies
 
 _CHUNK = 512 << 10

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 from idcore.fate import Copy, Group, Heard, Home, judge
 from idcore.fate.rule import UNDELIVERED
+from idcore.kernels import fates as kernel
 from idcore.lookup.copies import TIMER_TOPIC, group_in, is_special
 from idcore.lookup.hidden_copies import Hidden, Seen, hidden_copies, holds_copies
 from idcore.lookup.store_fates import StoreEvidence
@@ -27,7 +28,6 @@ from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX
 from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
 from idcore.scan.fates import Counting, Queues, Tracing, merged, table_of
 from idcore.scan.growing import LAST_TIME, Growing, joined, times
-from idcore.scan.kernels import fates as kernel
 from idcore.scan.ordering import begins_of, different, numbered, order_of
 from idcore.scan.schemas import SCHEMAS
 from idcore.scan.tables import Tables

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
+from idcore.kernels import fates as kernel
 from idcore.lookup.copies import group_in
 from idcore.rocketmq.message.model import DLQ_PREFIX
 from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
 from idcore.scan.growing import LAST_TIME
-from idcore.scan.kernels import fates as kernel
 from idcore.scan.ordering import begins_of, numbered, order_of
 from idcore.scan.schemas import SCHEMAS
 from idcore.sources.copies import Which

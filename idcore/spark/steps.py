@@ -16,12 +16,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from idcore.base.errors import CoreError
+from idcore.kernels.encode import PARTS
 from idcore.scan import tables
 from idcore.scan.batches import batches
 from idcore.scan.crossing import EVERY_PART, Fact, Report, What, fact_of, reports_of
 from idcore.scan.facts import scan_task
 from idcore.scan.growing import room_for_files
-from idcore.scan.kernels.encode import PARTS
 from idcore.scan.meter import Hand, Meter
 from idcore.scan.months import Months
 from idcore.scan.schemas import GROUP_ROWS, IN_ORDER, ORDER, SCHEMAS, TEXT

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from idcore.base.errors import CoreError
+from idcore.kernels.encode import PARTS
 from idcore.scan import facts
 from idcore.scan.batches import batches
 from idcore.scan.crossing import Block, Fact, Refused, Report, What, fact_of, from_batches, reports_of, to_batch
 from idcore.scan.facts import scan_task
-from idcore.scan.kernels.encode import PARTS
 from idcore.sources.inputs import list_files, split_files
 
 MONTHS = np.array([[1_793_491_200_000, 1_771_200_000]], np.int64)

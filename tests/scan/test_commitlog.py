@@ -16,10 +16,10 @@ import pytest
 
 from idcore.base.errors import CoreError
 from idcore.ids import Clock
+from idcore.kernels.records import crc32
 from idcore.lookup import StoreLookup
 from idcore.rocketmq.message import Host, Record
 from idcore.rocketmq.store import CommitLog, Skipped, Stored, StoreFolder
-from idcore.scan.kernels.records import crc32
 from idcore.scan.lines import Record as Line
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from idcore.scan import kernels
+from idcore import kernels
 
 PACKAGE = Path(kernels.__file__).parents[2]
 COUNT = """
-import idcore.scan.kernels.encode as encode, numpy as np
+import idcore.kernels.encode as encode, numpy as np
 encode.parts_of(np.zeros((1, 6), np.uint64), np.zeros(1, np.int64))
 print(encode.__file__, *encode.parts_of.stats.cache_hits.values(), len(encode.parts_of.stats.cache_misses))
 """
@@ -43,8 +43,8 @@ def archive(folder: Path, added: str = "") -> Path:
 def test_two_archives_of_the_same_sources_share_their_compiled_kernels(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     first, second = archive(tmp_path / "app-1"), archive(tmp_path / "app-2")
-    assert ask(first, cache) == [f"{first}/idcore/scan/kernels/encode.py", "1"]
-    assert ask(second, cache) == [f"{second}/idcore/scan/kernels/encode.py", "1", "0"]
+    assert ask(first, cache) == [f"{first}/idcore/kernels/encode.py", "1"]
+    assert ask(second, cache) == [f"{second}/idcore/kernels/encode.py", "1", "0"]
     assert ask(PACKAGE.parent, cache)[1:] == ["1", "0"]
 
 

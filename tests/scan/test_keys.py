@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from idcore.base.layout import LAYOUTS
+from idcore.kernels import codes
+from idcore.kernels import keys as kernel
 from idcore.occurrences.key_words import words_of
 from idcore.scan import column_texts
-from idcore.scan.kernels import codes
-from idcore.scan.kernels import keys as kernel
 
 U = np.uint64
 

@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import pytest
 
-from idcore.scan.kernels import vector
+from idcore.kernels import vector
 
 
 @numba.njit

@@ -18,7 +18,7 @@ import pytest
 from benchmarks.servers import Cluster, connect, standalone
 from idcore.__main__ import main
 from idcore.ids.clock import parse_zone
-from idcore.scan.kernels import cache_folder
+from idcore.kernels import cache_folder
 from idcore.spark.archive import java_options
 from idcore.spark.job import ScanOptions, scan
 from idcore.spark.jvm import QUICK_JAVA, java

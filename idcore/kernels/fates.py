@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from idcore.scan.kernels.keys import SLACK, alike, be_32, be_64, copy, mixed, put_hex, signed_32
-from idcore.scan.kernels.records import (
+from idcore.kernels.keys import SLACK, alike, be_32, be_64, copy, mixed, put_hex, signed_32
+from idcore.kernels.records import (
     AT,
     AT_BORN,
     AT_FLAG,
@@ -46,7 +46,7 @@ from idcore.scan.kernels.records import (
     row_of,
     size_at,
 )
-from idcore.scan.kernels.records import ROWS as WHICH_ROWS
+from idcore.kernels.records import ROWS as WHICH_ROWS
 
 from .vector import borrowed, load_8, load_64, store_64
 

@@ -10,8 +10,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from idcore.scan.kernels.codes import CODE_SHIFT, WORDS_SIZE
-from idcore.scan.kernels.vector import load_64, store_64
+from idcore.kernels.codes import CODE_SHIFT, WORDS_SIZE
+from idcore.kernels.vector import load_64, store_64
 
 U = np.uint64
 COMMA = ord(",")

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from idcore.scan.kernels.encode import AHEAD, decode, get, put, sort_nearly
-from idcore.scan.kernels.vector import borrowed, leading_zeros, load_64, store_64, will_write
+from idcore.kernels.encode import AHEAD, decode, get, put, sort_nearly
+from idcore.kernels.vector import borrowed, leading_zeros, load_64, store_64, will_write
 
 U = np.uint64
 OFFSET_BITS = U(48)

@@ -13,8 +13,8 @@ import numpy as np
 
 from idcore.base.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, UNIQ_V4, UNIQ_V6, Layout
 from idcore.ids import rules
-from idcore.scan.kernels.codes import CLIENTS, CODE_SHIFT, CODES, EARLY, OFFSETS, WORDS_SIZE, rows_of
-from idcore.scan.kernels.little_endian import (
+from idcore.kernels.codes import CLIENTS, CODE_SHIFT, CODES, EARLY, OFFSETS, WORDS_SIZE, rows_of
+from idcore.kernels.little_endian import (
     COUNTER_SHIFT,
     WORD,
     looks_little_endian,

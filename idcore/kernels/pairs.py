@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from idcore.scan.kernels.paired_offsets import MOST_SLOTS, OFFSET_BITS
+from idcore.kernels.paired_offsets import MOST_SLOTS, OFFSET_BITS
 
 from .clients import date_client
 from .dates import (

@@ -8,7 +8,7 @@ import numba
 import numpy as np
 
 from idcore.base.layout import BLANK_MAGIC, RECORD_HEADS, TOPIC_LENGTHS
-from idcore.scan.kernels.keys import (
+from idcore.kernels.keys import (
     SLACK,
     alike,
     be_32,
