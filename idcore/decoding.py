@@ -13,7 +13,7 @@ from idcore.ids.clock import Clock
 from idcore.ids.dating import Dates, dates_of
 from idcore.ids.describe import Seeds
 from idcore.ids.identify import Case
-from idcore.intake import PASTED, Intake, Source, dated_by, ids_of, kept, only_ids, read_sources, rows_of
+from idcore.intake.intake import PASTED, Intake, Source, dated_by, ids_of, kept, only_ids, read_sources, rows_of
 from idcore.runs.runs import Run
 
 MOST_LINKED = 20  # ids that an address can carry

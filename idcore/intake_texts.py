@@ -10,7 +10,7 @@ from idcore.base.catalogue import Words
 from idcore.base.layout import ID_DIGITS
 from idcore.ids.clock import Clock
 from idcore.ids.identify import Verdict
-from idcore.intake import PASTED, Intake, zones_of
+from idcore.intake.intake import PASTED, Intake, zones_of
 from idcore.reports.markdown import escaped
 from idcore.times import offset_text
 

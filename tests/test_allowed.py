@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from idcore.allowed import inside, roots_of, store_in
+from idcore.intake.allowed import inside, roots_of, store_in
 
 
 @pytest.mark.parametrize("roots", [roots_of(""), roots_of([])])

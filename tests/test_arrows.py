@@ -43,8 +43,15 @@ CORE |= {
     "idcore.findings",
 }
 CORE |= {"idcore.growth", "idcore.fate", "idcore.lookup", "idcore.times", "idcore.export", "idcore.triage"}
-CORE |= {"idcore.allowed", "idcore.intake", "idcore.occurrences", "idcore.zones", "idcore.memory", "idcore.journey"}
-CORE |= {"idcore.fate_list", "idcore.intake_texts", "idcore.reader", "idcore.reports", "idcore.store_uploads"}
+CORE |= {
+    "idcore.intake.allowed",
+    "idcore.intake.intake",
+    "idcore.occurrences",
+    "idcore.zones",
+    "idcore.memory",
+    "idcore.journey",
+}
+CORE |= {"idcore.fate_list", "idcore.intake_texts", "idcore.reader", "idcore.reports", "idcore.intake.store_uploads"}
 CORE |= {
     "idcore.decoding",
     "idcore.policy.page_turns",
@@ -75,7 +82,7 @@ ARROWS: dict[str, set[str]] = {
     "idcore.scan": IDS | {"idcore.kernels", "idcore.sources"},
     "idcore.rocketmq.message": IDS,
     "idcore.rocketmq.store": IDS | {"idcore.rocketmq.message"},
-    "idcore.store_uploads": IDS | {"idcore.sources", "idcore.rocketmq.store"},
+    "idcore.intake.store_uploads": IDS | {"idcore.sources", "idcore.rocketmq.store"},
     "idcore.simulate": IDS | {"idcore.rocketmq.message", "idcore.rocketmq.store"},
     "idcore.lab": IDS | {"idcore.rocketmq.message", "idcore.rocketmq.store", "idcore.simulate", "idcore.times"},
     "idcore.rocketmq.remoting": IDS | {"idcore.rocketmq.message", "idcore.policy.audit"},
@@ -129,17 +136,24 @@ ARROWS: dict[str, set[str]] = {
     "idcore.memory": set(),
     "idcore.html": CORE - {"idcore.spark", "idcore.rocketmq.remoting", "idcore.jobs"},
     "idcore.export": {"idcore.base.safe_text", "idcore.ids"},
-    "idcore.allowed": {"idcore.base.errors", "idcore.sources"},
-    "idcore.intake": IDS | {"idcore.rocketmq.message", "idcore.runs.runs", "idcore.sources"},
-    "idcore.intake_texts": IDS | {"idcore.intake", "idcore.reports", "idcore.times"},
-    "idcore.decoding": IDS | {"idcore.export", "idcore.intake", "idcore.runs.runs"},
+    "idcore.intake.allowed": {"idcore.base.errors", "idcore.sources"},
+    "idcore.intake.intake": IDS | {"idcore.rocketmq.message", "idcore.runs.runs", "idcore.sources"},
+    "idcore.intake_texts": IDS | {"idcore.intake.intake", "idcore.reports", "idcore.times"},
+    "idcore.decoding": IDS | {"idcore.export", "idcore.intake.intake", "idcore.runs.runs"},
     "idcore.findings": IDS
     | {"idcore.growth", "idcore.runs.runs", "idcore.scan.schemas", "idcore.scan.lines", "idcore.sources.inputs"}
     | {"idcore.rocketmq.message"},
     "idcore.occurrences": IDS | {"idcore.scan", "idcore.kernels", "idcore.sources"},
     "idcore.triage": IDS
     | {"idcore.policy.audit"}
-    | {"idcore.runs.runs", "idcore.growth", "idcore.findings", "idcore.intake", "idcore.scan", "idcore.occurrences"}
+    | {
+        "idcore.runs.runs",
+        "idcore.growth",
+        "idcore.findings",
+        "idcore.intake.intake",
+        "idcore.scan",
+        "idcore.occurrences",
+    }
     | {"idcore.export", "idcore.fate", "idcore.fate_list", "idcore.reader", "idcore.reports", "idcore.times"}
     | {"idcore.intake_texts"},
     "idcore.spark": IDS

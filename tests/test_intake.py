@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from idcore import intake
 from idcore.ids.clock import Clock
 from idcore.ids.dating import dates_of
+from idcore.intake import intake
 from idcore.simulate import example
 
 UNIQ, OFFSET = "AC110001473C7D4991AD336AEA5703E0", "AC11000100002A9F00000000000E8580"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from benchmarks.hostile_inputs import Inputs
-from idcore import allowed
+from idcore.intake import allowed
 from idcore.runs.runs import COMPARE, LONGEST_NAME, STORE, TEXT, Run, RunError, Runs
 from idcore.triage import run_rows
 from idcore.triage.run_rows import Filter

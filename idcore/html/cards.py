@@ -13,7 +13,7 @@ from idcore.ids.clock import Clock, SentAt
 from idcore.ids.describe import made_by, when, why
 from idcore.ids.identify import Reading, Verdict
 from idcore.ids.model import ClientId, OffsetId, UniqId
-from idcore.intake import Found
+from idcore.intake.intake import Found
 from idcore.reader import Reader
 from idcore.reports.markup import Column, Html, fact_list, fold, join, link, listed, table, tag
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from idcore.base.errors import CoreError, coded, from_coded
 from idcore.ids.clock import from_ms, to_ms
-from idcore.intake import Dating, Source, keep, safe_name
+from idcore.intake.intake import Dating, Source, keep, safe_name
 from idcore.policy import audit
 from idcore.policy.audit import Who
 from idcore.runs.runs import COMPARE, Run, RunError, Runs, write_tables, write_text
@@ -404,7 +404,7 @@ def empty_side(here: Asked, runs: Runs) -> tuple[str, str] | None:
 
 def inputs_of(run: Run, runs: Runs) -> Asked | None:
     """Both inputs of a comparison: of their scans, or as it keeps them; None where one of them is gone."""
-    from idcore.intake import kept
+    from idcore.intake.intake import kept
 
     sides = []
     for side, name in zip(SIDES, run.options["of"], strict=True):
@@ -420,7 +420,7 @@ def inputs_of(run: Run, runs: Runs) -> Asked | None:
 
 def sources_of(run: Run, side: str) -> list[Source]:
     """The input of one side that a comparison keeps; empty where it is a scan's."""
-    from idcore.intake import kept
+    from idcore.intake.intake import kept
 
     first = int(run.options["copied"][0])
     sources = kept(run)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from idcore.base.catalogue import Words
 from idcore.ids.clock import from_ms
-from idcore.intake import PASTED
+from idcore.intake.intake import PASTED
 from idcore.reader import Reader
 from idcore.reports.markdown import escaped
 from idcore.runs.runs import Run

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from idcore.intake import PASTED
+from idcore.intake.intake import PASTED
 from idcore.runs.runs import KINDS, PRIVATE, SCANS, Run, RunError, error_of, kind_of, state_of
 
 MOST_SMALL = 20  # IDs of a pasted text that is listed apart

@@ -10,7 +10,7 @@ from typing import Any
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError, coded
 from idcore.fate_list import sentences
-from idcore.intake import PASTED
+from idcore.intake.intake import PASTED
 from idcore.reader import Reader
 from idcore.runs.runs import COMPARE, FATES, Run, RunError
 from idcore.triage.run_rows import LIVE, Row

@@ -7,7 +7,7 @@ import streamlit as st
 from idcore import intake_texts
 from idcore.html import cards, ruler
 from idcore.ids.identify import Reading, identify_alone
-from idcore.intake import Found
+from idcore.intake.intake import Found
 from idcore.reports.markup import tag
 from idcore.runs.run_times import linked_token
 from idcore.simulate import example

@@ -10,7 +10,7 @@ import streamlit as st
 from idcore import intake_texts
 from idcore.base.catalogue import Words
 from idcore.html import cards
-from idcore.intake import Intake, Source
+from idcore.intake.intake import Intake, Source
 from idcore.runs.runs import Run
 from idcore.triage import run_notes
 from pages.parts import cache

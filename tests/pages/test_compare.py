@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from idcore.base.catalogue import words
 from idcore.ids import find, identify
-from idcore.intake import Source
+from idcore.intake.intake import Source
 from idcore.policy import audit
 from idcore.runs.runs import COMPARE, Runs
 from idcore.triage import compared, compared_texts

@@ -19,7 +19,7 @@ from idcore.base.catalogue import words
 from idcore.ids import Clock, identify
 from idcore.ids.describe import describe
 from idcore.ids.find import Token
-from idcore.intake import Dating, Source
+from idcore.intake.intake import Dating, Source
 from idcore.runs.runs import COMPARE, Run, Runs
 from idcore.simulate.scenario import Scenario
 from idcore.triage import compared, compared_texts

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore.intake import PASTED, Source
+from idcore.intake.intake import PASTED, Source
 from pages.parts.ids.decode_session import DecodeSession
 from tests.cli.test_decode import ID, MD5, OFFSET
 from tests.pages.conftest import RUN, make_run

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore import intake
 from idcore.base import catalogue
+from idcore.intake import intake
 from idcore.runs.runs import Run
 from pages.parts import refusals
 from tests.pages import example_run
@@ -98,7 +98,7 @@ def line(path: str, cut: bool) -> None:
     """What the decode page shows of rejected strings; a script of its own, as AppTest wants it."""
     from pathlib import Path
 
-    from idcore import intake
+    from idcore.intake import intake
     from idcore.runs.runs import Run
     from pages.parts import refusals
     from pages.parts.view import view

@@ -19,7 +19,7 @@ from idcore import first_page, times
 from idcore.base import catalogue
 from idcore.base.catalogue import en
 from idcore.base.catalogue.en import LENGTHS
-from idcore.intake import Source
+from idcore.intake.intake import Source
 from idcore.scan.schemas import SCHEMAS
 from pages.parts import frame
 from pages.parts.ids import decode_session

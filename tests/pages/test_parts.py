@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pandas as pd
 import pytest
 
-from idcore import intake, intake_texts
+from idcore import intake_texts
 from idcore.base import catalogue
 from idcore.base.errors import CoreError
 from idcore.base.layout import LAYOUTS
@@ -17,6 +17,7 @@ from idcore.ids import fields
 from idcore.ids.clock import Clock
 from idcore.ids.find import Token
 from idcore.ids.identify import identify
+from idcore.intake import intake
 from idcore.reports import markdown, markup, roles
 from idcore.rocketmq.message import bodies
 from idcore.triage import address_flags, run_texts, sentences

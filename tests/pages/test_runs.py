@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore import allowed, jobs
+from idcore import jobs
 from idcore.base.catalogue import words
-from idcore.intake import Dating, Source
+from idcore.intake import allowed
+from idcore.intake.intake import Dating, Source
 from idcore.runs.runs import COMPARE, Run, Runs
 from idcore.spark import background
 from idcore.triage.run_texts import runs_sentence

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore import store_uploads
 from idcore.base.catalogue import words
+from idcore.intake import store_uploads
 from pages.parts.messages import stores, uploads
 from tests.pages.test_messages import SECOND, buttons
 from tests.pages.test_pages import press, shown

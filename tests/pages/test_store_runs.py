@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore import intake
 from idcore.base.catalogue import words
+from idcore.intake import intake
 from idcore.runs.runs import Run
 from idcore.triage import finding_rows
 from pages.parts.ids import decode_session

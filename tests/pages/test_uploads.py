@@ -11,9 +11,9 @@ from typing import Any, NoReturn
 
 import pytest
 
-from idcore import store_uploads
 from idcore.base.catalogue import words
 from idcore.base.errors import CoreError, refuse
+from idcore.intake import store_uploads
 from idcore.lab import READY, packed
 from idcore.rocketmq.store import Stored, StoreFolder
 from pages.parts.messages import uploads

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from idcore import intake
 from idcore.base.safe_text import size
+from idcore.intake import intake
 from idcore.scan.local import scan_local
 from idcore.scan.tables import Tables
 from idcore.sources.inputs import list_files, split_files, walk

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 from idcore.base.errors import CoreError
-from idcore.intake import Dating, Source
+from idcore.intake.intake import Dating, Source
 from idcore.runs.runs import Run, Runs, write_tables
 from idcore.spark import background, folder
 from idcore.spark.folder import TableFolder

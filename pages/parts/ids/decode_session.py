@@ -15,7 +15,7 @@ from idcore.base.errors import CoreError
 from idcore.decoding import Decoding
 from idcore.ids.clock import Clock
 from idcore.ids.identify import Case
-from idcore.intake import PASTED, Dating, given, lines_of
+from idcore.intake.intake import PASTED, Dating, given, lines_of
 from idcore.reports.markup import tag
 from idcore.runs.runs import Run
 from idcore.simulate import example

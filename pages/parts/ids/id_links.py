@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from idcore.base.catalogue import Words
-from idcore.intake import message_of
+from idcore.intake.intake import message_of
 from idcore.rocketmq.remoting.profile import is_configured
 from pages.parts import scans
 from pages.parts.view import link_params

@@ -14,7 +14,7 @@ from idcore.base.errors import CoreError
 from idcore.html import answers
 from idcore.html import journeys as html
 from idcore.ids.identify import identify_alone
-from idcore.intake import Found
+from idcore.intake.intake import Found
 from idcore.journey import Journey, Line, Sources
 from idcore.lookup import Answer, Offer, StoreLookup
 from idcore.lookup.asked import Answers, Asked

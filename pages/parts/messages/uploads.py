@@ -9,10 +9,10 @@ from typing import Any
 
 import streamlit as st
 
-from idcore import store_uploads
 from idcore.base.catalogue import Words
+from idcore.intake import store_uploads
+from idcore.intake.store_uploads import STEP, Kept
 from idcore.reports.markdown import escaped
-from idcore.store_uploads import STEP, Kept
 from pages.parts import visitor
 
 

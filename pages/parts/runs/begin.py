@@ -10,9 +10,10 @@ from typing import Any
 
 import streamlit as st
 
-from idcore import intake, jobs
-from idcore.allowed import BYTES_A_SECOND, Place, contents
+from idcore import jobs
 from idcore.base.catalogue import Words
+from idcore.intake import intake
+from idcore.intake.allowed import BYTES_A_SECOND, Place, contents
 from idcore.policy.access import PERMISSIONS
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import tag

@@ -6,11 +6,12 @@ from typing import Any
 
 import streamlit as st
 
-from idcore import intake, jobs
+from idcore import jobs
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
 from idcore.html import compared as html
-from idcore.intake import Source
+from idcore.intake import intake
+from idcore.intake.intake import Source
 from idcore.reports.markdown import escaped
 from idcore.runs.runs import COMPARE, FATES, SCANS, Run, RunError
 from idcore.triage import compared as core

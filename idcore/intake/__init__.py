@@ -1,0 +1,1 @@
+"""What a visitor gives: pasted text, uploads, places of the server."""
