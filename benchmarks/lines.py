@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.make_log import write_log
-from idcore.occurrences.index import Filter, Index
 from idcore.runs.runs import Run, Runs
+from idcore.scan.occurrences.index import Filter, Index
 from idcore.spark import background, locate
 from idcore.spark.job import ScanOptions
 

@@ -17,8 +17,8 @@ from idcore.ids.model import MODELS, ClientId, UniqId
 from idcore.kernels import codes
 from idcore.kernels import find as kernel
 from idcore.lookup import NO_VERDICT
-from idcore.occurrences.locate import Locator, Places
 from idcore.scan import column_texts
+from idcore.scan.occurrences.locate import Locator, Places
 from idcore.sources import archives, kinds
 from idcore.sources.archives import ARCHIVES, BETWEEN
 from idcore.sources.inputs import Split, walk

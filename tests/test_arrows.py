@@ -46,7 +46,7 @@ CORE |= {"idcore.growth", "idcore.fate", "idcore.lookup", "idcore.times", "idcor
 CORE |= {
     "idcore.intake.allowed",
     "idcore.intake.intake",
-    "idcore.occurrences",
+    "idcore.scan.occurrences",
     "idcore.zones",
     "idcore.memory",
     "idcore.journey",
@@ -143,7 +143,7 @@ ARROWS: dict[str, set[str]] = {
     "idcore.findings": IDS
     | {"idcore.growth", "idcore.runs.runs", "idcore.scan.schemas", "idcore.scan.lines", "idcore.sources.inputs"}
     | {"idcore.rocketmq.message"},
-    "idcore.occurrences": IDS | {"idcore.scan", "idcore.kernels", "idcore.sources"},
+    "idcore.scan.occurrences": IDS | {"idcore.scan", "idcore.kernels", "idcore.sources"},
     "idcore.triage": IDS
     | {"idcore.policy.audit"}
     | {
@@ -152,7 +152,7 @@ ARROWS: dict[str, set[str]] = {
         "idcore.findings",
         "idcore.intake.intake",
         "idcore.scan",
-        "idcore.occurrences",
+        "idcore.scan.occurrences",
     }
     | {"idcore.export", "idcore.fate", "idcore.fate_list", "idcore.reader", "idcore.reports", "idcore.times"}
     | {"idcore.intake_texts"},
@@ -165,7 +165,7 @@ ARROWS: dict[str, set[str]] = {
         "idcore.kernels",
         "idcore.runs.runs",
         "idcore.findings",
-        "idcore.occurrences",
+        "idcore.scan.occurrences",
         "idcore.rocketmq.store",
         "idcore.rocketmq.message",
         "idcore.fate",

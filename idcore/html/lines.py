@@ -9,9 +9,9 @@ from itertools import groupby, pairwise
 
 from idcore.base.errors import CoreError
 from idcore.ids.clock import from_ms
-from idcore.occurrences.index import Index, Occurrence
 from idcore.reader import Reader
 from idcore.reports.markup import Html, join, link, tag
+from idcore.scan.occurrences.index import Index, Occurrence
 from idcore.triage.processes import process_key
 from idcore.triage.time_range import ANY_TIME
 

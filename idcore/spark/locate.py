@@ -16,11 +16,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from idcore.base.errors import CoreError
-from idcore.occurrences import dating
-from idcore.occurrences.index import NAME, VERSION, Index
-from idcore.occurrences.parts import PartWriter
 from idcore.policy.limits import MOST_INDEXED
 from idcore.runs.runs import Run, write_text
+from idcore.scan.occurrences import dating
+from idcore.scan.occurrences.index import NAME, VERSION, Index
+from idcore.scan.occurrences.parts import PartWriter
 from idcore.sources.inputs import (
     InputFile,
     Split,

@@ -165,7 +165,7 @@ def _names_of(exact: _OneSided) -> dict[tuple[str, str], str]:
     """What an address calls each process, client or broker."""
     import numpy as np
 
-    from idcore.occurrences.dating import names_of
+    from idcore.scan.occurrences.dating import names_of
     from idcore.triage.processes import process_key
 
     if not exact.found:
@@ -228,7 +228,7 @@ def tables_of(here: Asked, dating: Dating, runs: Runs) -> list[dict[str, pa.Tabl
 def _dated(made: Compared, exact: _OneSided, tables: Sequence[dict[str, pa.Table]]) -> Compared:
     import numpy as np
 
-    from idcore.occurrences.dating import NO_TIME, times
+    from idcore.scan.occurrences.dating import NO_TIME, times
 
     known: dict[Whose, np.ndarray] = {}
     for side, own in zip(SIDES, tables, strict=True):
@@ -287,7 +287,7 @@ class Dates:
         """From the tables of both sides."""
         import pyarrow as pa
 
-        from idcore.occurrences import dating
+        from idcore.scan.occurrences import dating
         from idcore.scan.schemas import SCHEMAS
 
         starts: dict[str, tuple[int, int, int]] = {}
@@ -305,7 +305,7 @@ class Dates:
         """Milliseconds of each id; NO_TIME where they are not known, and of an offsetMsgId."""
         import numpy as np
 
-        from idcore.occurrences import dating
+        from idcore.scan.occurrences import dating
 
         none = np.full(len(values), dating.NO_TIME)
         if kind == "uniq" and subject in self.starts:

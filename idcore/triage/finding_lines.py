@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
 from idcore.findings.registry import RULES
-from idcore.occurrences.index import Index
 from idcore.runs.runs import Run
+from idcore.scan.occurrences.index import Index
 from idcore.triage import line_filter, lines
 from idcore.triage.finding_rows import Kind, Row, evidence_of, tokens
 from idcore.triage.lines import NumberedLine

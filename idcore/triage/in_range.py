@@ -19,7 +19,7 @@ import pyarrow.dataset as ds
 from idcore.base.layout import LAYOUTS
 from idcore.ids.clock import to_ms
 from idcore.ids.model import UniqId
-from idcore.occurrences.index import NO_TIME, SEGMENT_SHIFT, Filter, Index
+from idcore.scan.occurrences.index import NO_TIME, SEGMENT_SHIFT, Filter, Index
 from idcore.triage import strokes
 from idcore.triage.activity import CELLS, MINUTE, natural_step
 from idcore.triage.processes import named_layout

@@ -10,9 +10,9 @@ from urllib.parse import parse_qsl, urlencode
 from idcore.base.errors import refuse
 from idcore.ids import rules
 from idcore.ids.clock import parse_instant
-from idcore.occurrences.index import KINDS, Filter, Index
-from idcore.occurrences.key_words import words_of
 from idcore.runs.runs import Run
+from idcore.scan.occurrences.index import KINDS, Filter, Index
+from idcore.scan.occurrences.key_words import words_of
 from idcore.triage.finding_rows import evidence_of
 
 # In the order in which a page names them.

@@ -14,9 +14,9 @@ import numpy as np
 from idcore import export
 from idcore.ids.clock import from_ms
 from idcore.ids.find import behind_label
-from idcore.occurrences.index import Filter, Index, Occurrence
 from idcore.policy import limits
 from idcore.runs.runs import Run
+from idcore.scan.occurrences.index import Filter, Index, Occurrence
 
 MOST_BYTES = 256 << 20  # of input that is searched for a line: a fraction of a second each id
 MOST_LINES = 6

@@ -11,7 +11,7 @@ from idcore.runs.runs import Run
 if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     import pandas as pd
 
-    from idcore.occurrences.index import Index
+    from idcore.scan.occurrences.index import Index
     from idcore.triage.in_range import Brokers, InRange
     from idcore.triage.largest import Totals
     from idcore.triage.time_range import TimeRange

@@ -17,7 +17,7 @@ from pages.parts import visitor
 if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     import pandas as pd
 
-    from idcore.occurrences.index import Filter, Index, Selection
+    from idcore.scan.occurrences.index import Filter, Index, Selection
     from idcore.triage.fates import Asked
     from idcore.triage.in_range import Brokers, InRange
     from idcore.triage.largest import Totals
@@ -101,7 +101,7 @@ def broker(run: Run, address: str) -> tuple[pd.DataFrame, pd.DataFrame]:
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=_LINES)
 def lines(run: Run) -> Index | None:
     """The index of a run's lines; None where there is none yet."""
-    from idcore.occurrences.index import Index
+    from idcore.scan.occurrences.index import Index
 
     return Index.open(run.path / "occurrences")
 

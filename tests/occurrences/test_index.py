@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from idcore.base.errors import CoreError
-from idcore.occurrences.index import NAME, VERSION, Filter, Index, Occurrence
-from idcore.occurrences.parts import PartWriter
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
+from idcore.scan.occurrences.index import NAME, VERSION, Filter, Index, Occurrence
+from idcore.scan.occurrences.parts import PartWriter
 from idcore.sources.inputs import Split, list_files, split_files
 from tests.scan import logs, twin
 from tests.scan.logs import AT, JAVA, NOON, send_result, uniq
@@ -164,7 +164,7 @@ def test_the_lines_between_two_ids_are_whole_or_their_two_ends(tmp_path: Path) -
 
 
 def test_a_piece_that_is_full_goes_on_in_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("idcore.occurrences.parts.MOST_ROWS", 1)
+    monkeypatch.setattr("idcore.scan.occurrences.parts.MOST_ROWS", 1)
     data = logs.mixed(12, 9000).data
     assert len(data) > 1 << 20  # more than one window
     for name, make in (("a.log", lambda text: text), ("a.gz", PACKERS["gz"])):

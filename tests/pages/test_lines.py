@@ -11,9 +11,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.base.errors import CoreError
-from idcore.occurrences.index import NAME, VERSION, Filter, Index
-from idcore.occurrences.parts import PartWriter
 from idcore.runs.runs import Run
+from idcore.scan.occurrences.index import NAME, VERSION, Filter, Index
+from idcore.scan.occurrences.parts import PartWriter
 from idcore.sources.inputs import list_files, split_files
 from idcore.spark.locate import FOLDER, tables_for
 from idcore.triage import line_filter

@@ -19,12 +19,12 @@ from streamlit.testing.v1 import AppTest
 from idcore import findings
 from idcore.base import catalogue
 from idcore.base.errors import CoreError
-from idcore.occurrences.index import NAME, VERSION, Index
-from idcore.occurrences.parts import PartWriter
 from idcore.reports import roles
 from idcore.runs.runs import Run
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
+from idcore.scan.occurrences.index import NAME, VERSION, Index
+from idcore.scan.occurrences.parts import PartWriter
 from idcore.sources.inputs import list_files, split_files
 from idcore.triage import activity, compared, in_range, line_filter, strokes
 from idcore.triage import time_range as core

@@ -12,8 +12,8 @@ import pytest
 from idcore.base.layout import LAYOUTS
 from idcore.kernels import codes
 from idcore.kernels import keys as kernel
-from idcore.occurrences.key_words import words_of
 from idcore.scan import column_texts
+from idcore.scan.occurrences.key_words import words_of
 
 U = np.uint64
 

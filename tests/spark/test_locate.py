@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from idcore.base.errors import CoreError
-from idcore.occurrences.index import Filter, Index
 from idcore.runs.runs import Run, Runs
+from idcore.scan.occurrences.index import Filter, Index
 from idcore.spark import background, locate, turns
 from idcore.spark.job import ScanOptions
 from tests.scan import logs

@@ -18,11 +18,11 @@ from idcore.intake.intake import Found
 from idcore.journey import Journey, Line, Sources
 from idcore.lookup import Answer, Offer, StoreLookup
 from idcore.lookup.asked import Answers, Asked
-from idcore.occurrences.index import Filter
 from idcore.reports.markdown import escaped
 from idcore.rocketmq.store import StoreFolder
 from idcore.runs.run_times import linked_token
 from idcore.runs.runs import Run
+from idcore.scan.occurrences.index import Filter
 from pages.parts import cache, problems, scans
 from pages.parts.charts import journey as chart_of
 from pages.parts.messages import lookups, stores

@@ -12,9 +12,9 @@ from idcore import jobs
 from idcore.base.errors import CoreError
 from idcore.html import lines as html
 from idcore.ids.identify import identify_alone
-from idcore.occurrences.index import Filter, Index, Selection
 from idcore.reports.markup import Html, link, tag
 from idcore.runs.runs import Run
+from idcore.scan.occurrences.index import Filter, Index, Selection
 from idcore.triage import finding_rows, line_filter
 from idcore.triage.time_range import ANY_TIME
 from pages.parts import browser, cache, problems, scans, session

@@ -12,9 +12,9 @@ import streamlit as st
 
 from idcore import jobs
 from idcore.base.errors import CoreError
-from idcore.occurrences.index import Index
 from idcore.reports.markdown import escaped
 from idcore.runs.runs import Run
+from idcore.scan.occurrences.index import Index
 from idcore.triage import activity as steps
 from idcore.triage import in_range, sentences
 from idcore.triage import time_range as core

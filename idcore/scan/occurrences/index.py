@@ -21,8 +21,8 @@ import pyarrow.parquet as pq
 
 from idcore.base.errors import CoreError
 from idcore.base.layout import USUAL_OF_PROCESSES
-from idcore.occurrences.key_words import without_letters, words_of
-from idcore.occurrences.texts import Block, Source, read
+from idcore.scan.occurrences.key_words import without_letters, words_of
+from idcore.scan.occurrences.texts import Block, Source, read
 
 NO_TIME = -(1 << 62)
 NAME = "index.json"

@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from idcore.kernels import codes
-from idcore.occurrences import dating
-from idcore.occurrences.locate import Locator, Places
-from idcore.occurrences.settled import settle
+from idcore.scan.occurrences import dating
+from idcore.scan.occurrences.locate import Locator, Places
+from idcore.scan.occurrences.settled import settle
 from idcore.sources.inputs import Split, shown, walk
 from idcore.sources.kinds import PLAIN
 

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from idcore.kernels import codes, find, little_endian
-from idcore.occurrences.dating import process_columns
 from idcore.scan import column_texts
+from idcore.scan.occurrences.dating import process_columns
 from idcore.scan.settle import shaped_as_little_endian, turned
 
 _U = np.uint64
