@@ -15,10 +15,10 @@ from collections import Counter
 from pathlib import Path
 
 from benchmarks.lookup import moment
-from idcore.fate_list import MOST_IDS
-from idcore.fate_list.asking import Asking, Wanted, ask
-from idcore.fate_list.tally import Tally, write
-from idcore.lookup import LookupService
+from idcore.answers.fate_list import MOST_IDS
+from idcore.answers.fate_list.asking import Asking, Wanted, ask
+from idcore.answers.fate_list.tally import Tally, write
+from idcore.answers.lookup import LookupService
 from idcore.rocketmq.remoting.address import Endpoint
 from idcore.rocketmq.remoting.cluster import Cluster
 from idcore.rocketmq.remoting.profile import Profile, name_servers

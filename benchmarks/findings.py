@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from idcore import findings
-from idcore.findings import RULES, Finding, line_locations
+from idcore.answers import findings
+from idcore.answers.findings import RULES, Finding, line_locations
 from idcore.ids.clock import parse_instant
 from idcore.scan.lines import look
 from idcore.scan.local import scan_local

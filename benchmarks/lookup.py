@@ -14,7 +14,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
-from idcore.lookup import LookupService, Moment
+from idcore.answers.lookup import LookupService, Moment
 from idcore.rocketmq.remoting.address import Endpoint
 from idcore.rocketmq.remoting.cluster import Cluster
 from idcore.rocketmq.remoting.profile import Profile, name_servers

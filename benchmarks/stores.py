@@ -16,9 +16,9 @@ from typing import Any
 import pyarrow as pa
 
 from benchmarks.findings import START, ZONE, Score, measure, table
-from idcore import findings
-from idcore.findings import RULES, Finding
-from idcore.lookup.store_fates import StoreEvidence
+from idcore.answers import findings
+from idcore.answers.findings import RULES, Finding
+from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.rocketmq.store.folder import StoreFolder
 from idcore.scan.crossing import What
 from idcore.scan.facts import scan_task

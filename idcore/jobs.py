@@ -21,7 +21,7 @@ from idcore.runs import room
 from idcore.runs.runs import FATES, Run, RunError, Runs, runs_root
 
 if TYPE_CHECKING:
-    from idcore.fate_list.background import Job as ListJob
+    from idcore.answers.fate_list.background import Job as ListJob
     from idcore.spark.background import Job, Locating
     from idcore.spark.session import Status
 
@@ -60,7 +60,7 @@ def swept(root: str) -> int:
 def of(run: Run) -> Job | ListJob | None:
     """The running or finished job of this server for a scan, or for a list of IDs."""
     if _kind_of(run) == FATES:
-        from idcore.fate_list import background as lists
+        from idcore.answers.fate_list import background as lists
 
         return lists.find(run.name)
     if importlib.util.find_spec("pyspark") is None:

@@ -62,7 +62,7 @@ def forget_left(runtime: Any) -> bool:
 
 def forget_jobs() -> None:
     """Jobs that have ended are in the records of their runs; none is kept for a visitor who may come back."""
-    for name in ("idcore.spark.background", "idcore.fate_list.background"):
+    for name in ("idcore.spark.background", "idcore.answers.fate_list.background"):
         if (jobs := sys.modules.get(name)) is not None:
             jobs.forget_ended()
 

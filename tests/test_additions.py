@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from idcore.answers.lookup import NO_VERDICT
 from idcore.base import catalogue
 from idcore.base.layout import CLIENT_V1, LAYOUTS, UNIQ_V4, Field, Layout
 from idcore.ids import fields, find, identify, rules
 from idcore.ids.model import MODELS, ClientId, UniqId
 from idcore.kernels import codes
 from idcore.kernels import find as kernel
-from idcore.lookup import NO_VERDICT
 from idcore.scan import column_texts
 from idcore.scan.occurrences.locate import Locator, Places
 from idcore.sources import archives, kinds

@@ -40,18 +40,31 @@ CORE |= {
     "idcore.runs.runs",
     "idcore.runs.run_times",
     "idcore.lab",
-    "idcore.findings",
+    "idcore.answers.findings",
 }
-CORE |= {"idcore.growth", "idcore.fate", "idcore.lookup", "idcore.times", "idcore.export", "idcore.triage"}
+CORE |= {
+    "idcore.answers.growth",
+    "idcore.answers.fate",
+    "idcore.answers.lookup",
+    "idcore.times",
+    "idcore.export",
+    "idcore.triage",
+}
 CORE |= {
     "idcore.intake.allowed",
     "idcore.intake.intake",
     "idcore.scan.occurrences",
     "idcore.zones",
     "idcore.memory",
-    "idcore.journey",
+    "idcore.answers.journey",
 }
-CORE |= {"idcore.fate_list", "idcore.intake_texts", "idcore.reader", "idcore.reports", "idcore.intake.store_uploads"}
+CORE |= {
+    "idcore.answers.fate_list",
+    "idcore.intake_texts",
+    "idcore.reader",
+    "idcore.reports",
+    "idcore.intake.store_uploads",
+}
 CORE |= {
     "idcore.decoding",
     "idcore.policy.page_turns",
@@ -86,26 +99,26 @@ ARROWS: dict[str, set[str]] = {
     "idcore.simulate": IDS | {"idcore.rocketmq.message", "idcore.rocketmq.store"},
     "idcore.lab": IDS | {"idcore.rocketmq.message", "idcore.rocketmq.store", "idcore.simulate", "idcore.times"},
     "idcore.rocketmq.remoting": IDS | {"idcore.rocketmq.message", "idcore.policy.audit"},
-    "idcore.fate": IDS,
-    "idcore.lookup": IDS
+    "idcore.answers.fate": IDS,
+    "idcore.answers.lookup": IDS
     | {
         "idcore.rocketmq.message",
         "idcore.policy.metrics",
         "idcore.rocketmq.remoting",
         "idcore.rocketmq.store",
-        "idcore.fate",
+        "idcore.answers.fate",
     },
-    "idcore.fate_list": IDS
+    "idcore.answers.fate_list": IDS
     | {
-        "idcore.fate",
-        "idcore.lookup",
+        "idcore.answers.fate",
+        "idcore.answers.lookup",
         "idcore.rocketmq.message",
         "idcore.rocketmq.remoting",
         "idcore.runs.runs",
         "idcore.scan.schemas",
     }
     | {"idcore.policy.audit"},
-    "idcore.journey": IDS | {"idcore.fate", "idcore.lookup", "idcore.rocketmq.message"},
+    "idcore.answers.journey": IDS | {"idcore.answers.fate", "idcore.answers.lookup", "idcore.rocketmq.message"},
     "idcore.runs.lease": set(),
     "idcore.policy.access": {"idcore.base.errors"},
     "idcore.logins": {"idcore.policy.access"},
@@ -119,7 +132,13 @@ ARROWS: dict[str, set[str]] = {
     "idcore.login_cookie": {"idcore.base.catalogue", "idcore.front_door", "idcore.logins"},
     "idcore.gate": {"idcore.policy.audit", "idcore.front_door", "idcore.logins", "idcore.policy.metrics"},
     "idcore.runs.runs": IDS | {"idcore.runs.lease", "idcore.policy.access", "idcore.runs.room"},
-    "idcore.jobs": {"idcore.fate_list", "idcore.policy.limits", "idcore.runs.room", "idcore.runs.runs", "idcore.spark"},
+    "idcore.jobs": {
+        "idcore.answers.fate_list",
+        "idcore.policy.limits",
+        "idcore.runs.room",
+        "idcore.runs.runs",
+        "idcore.spark",
+    },
     "idcore.runs.retention": {
         "idcore.policy.audit",
         "idcore.policy.limits",
@@ -127,7 +146,7 @@ ARROWS: dict[str, set[str]] = {
         "idcore.runs.runs",
     },
     "idcore.runs.run_times": IDS | {"idcore.runs.runs"},
-    "idcore.growth": set(),
+    "idcore.answers.growth": set(),
     "idcore.policy.page_turns": set(),
     "idcore.times": {"idcore.base.errors", "idcore.ids"},
     "idcore.zones": {"idcore.times"},
@@ -140,21 +159,28 @@ ARROWS: dict[str, set[str]] = {
     "idcore.intake.intake": IDS | {"idcore.rocketmq.message", "idcore.runs.runs", "idcore.sources"},
     "idcore.intake_texts": IDS | {"idcore.intake.intake", "idcore.reports", "idcore.times"},
     "idcore.decoding": IDS | {"idcore.export", "idcore.intake.intake", "idcore.runs.runs"},
-    "idcore.findings": IDS
-    | {"idcore.growth", "idcore.runs.runs", "idcore.scan.schemas", "idcore.scan.lines", "idcore.sources.inputs"}
+    "idcore.answers.findings": IDS
+    | {"idcore.answers.growth", "idcore.runs.runs", "idcore.scan.schemas", "idcore.scan.lines", "idcore.sources.inputs"}
     | {"idcore.rocketmq.message"},
     "idcore.scan.occurrences": IDS | {"idcore.scan", "idcore.kernels", "idcore.sources"},
     "idcore.triage": IDS
     | {"idcore.policy.audit"}
     | {
         "idcore.runs.runs",
-        "idcore.growth",
-        "idcore.findings",
+        "idcore.answers.growth",
+        "idcore.answers.findings",
         "idcore.intake.intake",
         "idcore.scan",
         "idcore.scan.occurrences",
     }
-    | {"idcore.export", "idcore.fate", "idcore.fate_list", "idcore.reader", "idcore.reports", "idcore.times"}
+    | {
+        "idcore.export",
+        "idcore.answers.fate",
+        "idcore.answers.fate_list",
+        "idcore.reader",
+        "idcore.reports",
+        "idcore.times",
+    }
     | {"idcore.intake_texts"},
     "idcore.spark": IDS
     | WATCH
@@ -164,12 +190,12 @@ ARROWS: dict[str, set[str]] = {
         "idcore.scan",
         "idcore.kernels",
         "idcore.runs.runs",
-        "idcore.findings",
+        "idcore.answers.findings",
         "idcore.scan.occurrences",
         "idcore.rocketmq.store",
         "idcore.rocketmq.message",
-        "idcore.fate",
-        "idcore.lookup",
+        "idcore.answers.fate",
+        "idcore.answers.lookup",
     },
     "idcore.resident": set(),
     "idcore.cli": CORE | {"idcore.resident"},

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from idcore.lookup import Answer
-from idcore.lookup.asked import WINDOW_MS, Answers, Asked, GroupsAsked, GroupsSeen, texts_of
-from idcore.lookup.groups import Seen
+from idcore.answers.lookup import Answer
+from idcore.answers.lookup.asked import WINDOW_MS, Answers, Asked, GroupsAsked, GroupsSeen, texts_of
+from idcore.answers.lookup.groups import Seen
 
 ID = "AC110001473C7D4991AD336AEA5703E0"
 

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from idcore import growth
+from idcore.answers import growth
 
 GIB = 1 << 30
 START = datetime(2026, 11, 20, 1, 50, tzinfo=UTC)

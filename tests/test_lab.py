@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from idcore.answers.lookup import StoreLookup, row_of
 from idcore.base import catalogue
 from idcore.base.errors import CoreError
 from idcore.base.layout import OFFSET_V4, UNIQ_V4
@@ -15,7 +16,6 @@ from idcore.ids.clock import from_ms
 from idcore.ids.model import OffsetId, UniqId
 from idcore.lab import READY, STEPS, STEPS_MOST, PlayedStory, Row, Story, changed, differences, moves, play
 from idcore.lab.world import BROKERS, GROUP, SIZES, TOPIC
-from idcore.lookup import StoreLookup, row_of
 from idcore.rocketmq.message import Record, decode_record, text_of
 from idcore.rocketmq.store import CommitLog, Stored, StoreFolder
 

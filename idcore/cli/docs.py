@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from string import Formatter
 
+from idcore.answers.findings import RULES, Rule, limits
 from idcore.base import catalogue
 from idcore.base.catalogue.en import LENGTHS
 from idcore.base.layout import LAYOUTS, Layout
 from idcore.cli import reference
-from idcore.findings import RULES, Rule, limits
 from idcore.ids import from_bytes, rules
 from idcore.ids.makers import KNOWN_CONSTANTS, STREAM_LENGTH
 from idcore.ids.scoring import CERTAIN_FROM, LIKELY_FROM
@@ -131,7 +131,7 @@ _FINDINGS_HEAD = """\
 
 For support engineers who got a finding: what it means, what to do, and when it is wrong.
 
-`make docs` renders this page from the rules in `idcore/findings` and their words. A test holds it to them.
+`make docs` renders this page from the rules in `idcore/answers/findings` and their words. A test holds it to them.
 [How they are decided](explanation/findings.md) and [how often they are right](explanation/accuracy.md) have their own
 pages.
 
@@ -150,7 +150,7 @@ _DECIDED = """\
 
 For readers who doubt a finding: what the rules count, when they stay silent, and what they read in the lines.
 
-`make docs` renders this page with the numbers of `idcore/findings/limits.py`, which has the reason of each.
+`make docs` renders this page with the numbers of `idcore/answers/findings/limits.py`, which has the reason of each.
 [findings.md](../findings.md) has every finding, [accuracy.md](accuracy.md) how often they are right.
 
 ## What is listed, and what is examined

@@ -9,13 +9,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from idcore.answers.fate_list import sentences
+from idcore.answers.fate_list.asking import Asking, Wanted, ask
+from idcore.answers.fate_list.tally import Tally, write
+from idcore.answers.lookup import LookupService
 from idcore.base.safe_text import json_text, printable
 from idcore.cli.aside import aside, until
 from idcore.cli.parser import Usage
-from idcore.fate_list import sentences
-from idcore.fate_list.asking import Asking, Wanted, ask
-from idcore.fate_list.tally import Tally, write
-from idcore.lookup import LookupService
 
 FOUND, SOME_MISSED, NOTHING_ASKED, INTERRUPTED = 0, 1, 3, 130
 _SHOWN = 40

@@ -8,10 +8,20 @@ from datetime import tzinfo
 from typing import IO, Any
 
 from idcore import export
+from idcore.answers.lookup import (
+    Listing,
+    Way,
+    cut_text,
+    evidence_text,
+    list_reason,
+    list_text,
+    listing_row,
+    spoken,
+    ways,
+)
 from idcore.base.safe_text import json_text, printable
 from idcore.cli.parser import Usage
 from idcore.cli.traces import aligned
-from idcore.lookup import Listing, Way, cut_text, evidence_text, list_reason, list_text, listing_row, spoken, ways
 
 _TABLE = ("stored_at", "queue", "msg_id", "offset_msg_id", "tag", "keys", "home_topic", "reconsume_times")
 

@@ -191,8 +191,8 @@ def describe(summary: dict[str, Any], out: Path, lang: str = "en") -> str:
 
 def _evidence(summary: dict[str, Any], lang: str) -> Iterator[str]:
     """Of which time a store folder is, and which of its files could not be read."""
+    from idcore.answers.lookup import Evidence, evidence_text
     from idcore.base import catalogue
-    from idcore.lookup import Evidence, evidence_text
 
     for each in summary.get("evidence", ()):
         yield f"  {evidence_text(Evidence(**each), catalogue.words(lang))}"
@@ -200,8 +200,8 @@ def _evidence(summary: dict[str, Any], lang: str) -> Iterator[str]:
 
 def sentences(out: Path, lang: str) -> list[dict[str, Any]]:
     """The findings of a finished scan, worst first, with what each means, what to do and what would disprove it."""
-    from idcore.findings import words
-    from idcore.findings.model import number_of
+    from idcore.answers.findings import words
+    from idcore.answers.findings.model import number_of
 
     found = []
     for row in _table(out, "findings", ["code", "severity", "subject", "count", "values", "certainty"]):
@@ -240,7 +240,7 @@ def _largest(out: Path, name: str, columns: list[str]) -> list[str]:
     import pyarrow.compute as pc
     from pyarrow import dataset
 
-    from idcore.findings.limits import CUT_COUNTER
+    from idcore.answers.findings.limits import CUT_COUNTER
 
     whole = dataset.dataset(out / name)
     read = [*columns, "layout"] if "layout" in whole.schema.names else columns

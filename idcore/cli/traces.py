@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from idcore import journey
+from idcore.answers import journey
+from idcore.answers.fate.sentences import utc
+from idcore.answers.lookup import evidence_text
+from idcore.answers.lookup.model import Traced
 from idcore.base.safe_text import printable
-from idcore.fate.sentences import utc
-from idcore.lookup import evidence_text
-from idcore.lookup.model import Traced
 from idcore.rocketmq.message.attempts import Attempt, Send
 
 _SENDS = ("sent", "began at", "cost", "result", "to broker", "from client", "group")

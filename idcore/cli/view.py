@@ -10,18 +10,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import IO
 
-from idcore import journey
-from idcore.base.errors import CoreError
-from idcore.base.safe_text import json_text, printable
-from idcore.cli import lists
-from idcore.cli.decode import read_text
-from idcore.cli.parser import Usage, read_clock, subscriptions_of
-from idcore.cli.records import card
-from idcore.cli.traces import journey_lines, trace_lines
-from idcore.fate.sentences import reason_text, verdict_text
-from idcore.ids import Clock, find, identify
-from idcore.ids.clock import parse_instant, to_ms
-from idcore.lookup import (
+from idcore.answers import journey
+from idcore.answers.fate.sentences import reason_text, verdict_text
+from idcore.answers.lookup import (
     SOURCES,
     Answer,
     LookupService,
@@ -39,8 +30,17 @@ from idcore.lookup import (
     spoken,
     who_texts,
 )
-from idcore.lookup import reason_text as miss_text
-from idcore.lookup.who import client_row
+from idcore.answers.lookup import reason_text as miss_text
+from idcore.answers.lookup.who import client_row
+from idcore.base.errors import CoreError
+from idcore.base.safe_text import json_text, printable
+from idcore.cli import lists
+from idcore.cli.decode import read_text
+from idcore.cli.parser import Usage, read_clock, subscriptions_of
+from idcore.cli.records import card
+from idcore.cli.traces import journey_lines, trace_lines
+from idcore.ids import Clock, find, identify
+from idcore.ids.clock import parse_instant, to_ms
 
 FOUND, SOME_MISSED, NOTHING_ASKED = 0, 1, 3
 _MANY_TOPICS = 64

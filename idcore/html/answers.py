@@ -6,13 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from idcore.base.catalogue import Words, upper
-from idcore.fate import Verdict
-from idcore.fate.sentences import fact_text, verdict_text
-from idcore.fate.sentences import reason_text as fate_reason
-from idcore.html import clients, records, strips
-from idcore.journey import outcome_text
-from idcore.lookup import (
+from idcore.answers.fate import Verdict
+from idcore.answers.fate.sentences import fact_text, verdict_text
+from idcore.answers.fate.sentences import reason_text as fate_reason
+from idcore.answers.journey import outcome_text
+from idcore.answers.lookup import (
     NO_VERDICT,
     Answer,
     advice_text,
@@ -22,8 +20,10 @@ from idcore.lookup import (
     reason_text,
     relation_text,
 )
-from idcore.lookup.model import Traced
-from idcore.lookup.sentences import evidence_sentences, reason_of
+from idcore.answers.lookup.model import Traced
+from idcore.answers.lookup.sentences import evidence_sentences, reason_of
+from idcore.base.catalogue import Words, upper
+from idcore.html import clients, records, strips
 from idcore.reader import Reader
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import Column, Html, fold, join, link, table, tag, wrapped

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from idcore.lookup import Answer, who_texts
-from idcore.lookup.clients import LiveClient, version_text
+from idcore.answers.lookup import Answer, who_texts
+from idcore.answers.lookup.clients import LiveClient, version_text
 from idcore.reader import Reader
 from idcore.reports.markup import Column, Html, listed, tag, wrapped
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from idcore.fate.levels import NAMES, SIGNS, level_of
-from idcore.fate_list import sentences
+from idcore.answers.fate.levels import NAMES, SIGNS, level_of
+from idcore.answers.fate_list import sentences
+from idcore.answers.lookup.model import Evidence
+from idcore.answers.lookup.sentences import evidence_sentences
 from idcore.html import tables
-from idcore.lookup.model import Evidence
-from idcore.lookup.sentences import evidence_sentences
 from idcore.reader import Reader
 from idcore.reports.markup import Column, Html, link, table, tag
 

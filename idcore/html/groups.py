@@ -6,13 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from idcore.base.catalogue import Words, upper
-from idcore.fate import Reason
-from idcore.html.strips import strip
-from idcore.lookup import issue_text
-from idcore.lookup.asked import GroupsAsked
-from idcore.lookup.clients import version_text
-from idcore.lookup.progress import (
+from idcore.answers.fate import Reason
+from idcore.answers.lookup import issue_text
+from idcore.answers.lookup.asked import GroupsAsked
+from idcore.answers.lookup.clients import version_text
+from idcore.answers.lookup.progress import (
     WRONG,
     GroupClient,
     GroupRow,
@@ -23,6 +21,8 @@ from idcore.lookup.progress import (
     pace,
     state_of,
 )
+from idcore.base.catalogue import Words, upper
+from idcore.html.strips import strip
 from idcore.reader import Reader
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import Column, Html, fact_list, link, listed, number, tag

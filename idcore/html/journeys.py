@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from idcore import journey as journeys
+from idcore.answers import journey as journeys
+from idcore.answers.fate.sentences import verdict_text
+from idcore.answers.journey import Event, Journey
+from idcore.answers.lookup import Answer
 from idcore.base.catalogue import Words, upper
-from idcore.fate.sentences import verdict_text
 from idcore.html import answers
-from idcore.journey import Event, Journey
-from idcore.lookup import Answer
 from idcore.reader import Reader
 from idcore.reports.markdown import code, escaped
 from idcore.reports.markup import Column, Html, emphasised, esc, link, table, tag

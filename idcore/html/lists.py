@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from idcore.answers.lookup import Copy, Listing, ways
 from idcore.base.catalogue import Words
-from idcore.lookup import Copy, Listing, ways
 from idcore.reader import Reader
 from idcore.reports.markup import Column, Html, link, listed, wrapped
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from idcore.answers.lookup.sentences import reason_of
+from idcore.answers.lookup.store_folder import KIND
 from idcore.base.catalogue import Words, upper
-from idcore.lookup.sentences import reason_of
-from idcore.lookup.store_folder import KIND
 from idcore.reader import Reader
 from idcore.reports.markup import Column, Html, join, link, listed, tag, wrapped
 from idcore.rocketmq.message.record import Part, Record, parts, value_of

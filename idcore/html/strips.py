@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from idcore.answers.fate import Verdict
+from idcore.answers.fate.places import DONE, places_of, positions
 from idcore.base.catalogue import Words
-from idcore.fate import Verdict
-from idcore.fate.places import DONE, places_of, positions
 from idcore.reports.markup import Column, Html, join, table, tag, wrapped
 
 # What may be in a strip, in the order of its words; each has a sign of its own, because colour alone tells nothing.

@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
+from idcore.answers.findings.limits import CUT_COUNTER
 from idcore.base.catalogue import Words
-from idcore.findings.limits import CUT_COUNTER
 from idcore.reader import Reader
 from idcore.reports.markup import Column, Html, join, link, listed, number, table, tag, wrapped
 from idcore.triage import address_flags

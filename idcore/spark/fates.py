@@ -1,7 +1,7 @@
 """The fates of all messages of a store: a pass of Spark over its log, and the rule once for each case that occurs.
 
 The scan for IDs gives the copies that groups made. The pass counts the messages between the offsets that matter in each
-queue, and gives those by themselves that have copies. What a case is called, `idcore.fate` says.
+queue, and gives those by themselves that have copies. What a case is called, `idcore.answers.fate` says.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from idcore.fate import Copy, Group, Heard, Home, judge
-from idcore.fate.rule import UNDELIVERED
+from idcore.answers.fate import Copy, Group, Heard, Home, judge
+from idcore.answers.fate.rule import UNDELIVERED
+from idcore.answers.lookup.copies import TIMER_TOPIC, group_in, is_special
+from idcore.answers.lookup.hidden_copies import Hidden, Seen, hidden_copies, holds_copies
+from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.kernels import fates as kernel
-from idcore.lookup.copies import TIMER_TOPIC, group_in, is_special
-from idcore.lookup.hidden_copies import Hidden, Seen, hidden_copies, holds_copies
-from idcore.lookup.store_fates import StoreEvidence
 from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX
 from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
 from idcore.scan.fates import Counting, Queues, Tracing, merged, table_of

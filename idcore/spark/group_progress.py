@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from idcore.lookup.store_fates import StoreEvidence
+from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.scan.schemas import SCHEMAS
 from idcore.scan.tables import Tables
 

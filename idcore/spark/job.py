@@ -25,12 +25,12 @@ import pyarrow.dataset as dataset
 import pyarrow.parquet as pq
 
 import idcore
-from idcore import findings
+from idcore.answers import findings
+from idcore.answers.findings import limits, line_locations
+from idcore.answers.lookup.model import Evidence
+from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.base.errors import CoreError, coded, from_coded
-from idcore.findings import limits, line_locations
 from idcore.ids.clock import machine_zone, zone_text
-from idcore.lookup.model import Evidence
-from idcore.lookup.store_fates import StoreEvidence
 from idcore.rocketmq.store.folder import StoreFolder
 from idcore.scan import lines
 from idcore.scan.months import month_rows

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
+from idcore.answers.lookup.copies import group_in
 from idcore.kernels import fates as kernel
-from idcore.lookup.copies import group_in
 from idcore.rocketmq.message.model import DLQ_PREFIX
 from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
 from idcore.scan.growing import LAST_TIME

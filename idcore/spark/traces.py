@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from idcore.answers.lookup.hidden_copies import holds_copies
 from idcore.base.errors import CoreError
-from idcore.lookup.hidden_copies import holds_copies
 from idcore.rocketmq.message.record import decode_record
 from idcore.rocketmq.message.trace import SubAfter, SubBefore, read_trace
 from idcore.rocketmq.message.validators import is_trace_topic

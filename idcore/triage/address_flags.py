@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from idcore.findings.limits import CUT_COUNTER
+from idcore.answers.findings.limits import CUT_COUNTER
 from idcore.ids import rules
 
 DOCKER = ipaddress.ip_network("172.17.0.0/16")

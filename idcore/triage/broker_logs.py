@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from idcore import growth
+from idcore.answers import growth
 from idcore.base.catalogue import Words
 from idcore.reader import Reader
 from idcore.triage.time_range import TimeRange

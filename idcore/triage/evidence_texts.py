@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from idcore import times
+from idcore.answers.findings.words import INSTANTS, MOMENTS
 from idcore.base.catalogue import Words
-from idcore.findings.words import INSTANTS, MOMENTS
 from idcore.reader import Reader
 from idcore.triage.finding_rows import Evidence
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from idcore import times
-from idcore.fate.levels import NAMES, NOT_CONSUMED, level_of, order_of
+from idcore.answers.fate.levels import NAMES, NOT_CONSUMED, level_of, order_of
 from idcore.reader import Reader
 from idcore.triage.activity import CELLS, MINUTE, natural_step
 from idcore.triage.time_range import ALL_TIMES, TimeRange

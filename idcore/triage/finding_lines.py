@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from idcore.answers.findings.registry import RULES
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
-from idcore.findings.registry import RULES
 from idcore.runs.runs import Run
 from idcore.scan.occurrences.index import Index
 from idcore.triage import line_filter, lines

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import pandas as pd
 
+from idcore.answers.findings.registry import RULES
 from idcore.base.catalogue import upper
-from idcore.findings.registry import RULES
 from idcore.reader import Reader
 from idcore.reports.markdown import code, escaped, fenced
 from idcore.reports.markup import Column

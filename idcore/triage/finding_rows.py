@@ -11,11 +11,11 @@ from typing import Any
 
 import pandas as pd
 
+from idcore.answers.findings import model
+from idcore.answers.findings import words as messages
+from idcore.answers.findings.registry import RULES
 from idcore.base import catalogue
 from idcore.base.errors import CoreError
-from idcore.findings import model
-from idcore.findings import words as messages
-from idcore.findings.registry import RULES
 from idcore.ids.model import UniqId
 from idcore.triage.processes import process_key
 from idcore.triage.time_range import MILLISECOND, TimeRange

@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 
 from idcore import times
+from idcore.answers.findings import words as messages
+from idcore.answers.findings.registry import RULES, SEVERITIES
 from idcore.base.catalogue import Words
-from idcore.findings import words as messages
-from idcore.findings.registry import RULES, SEVERITIES
 from idcore.reader import Reader
 from idcore.triage import evidence_texts, finding_rows
 from idcore.triage.finding_rows import Kind, Row, evidence_of

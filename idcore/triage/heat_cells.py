@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from idcore.answers.fate.levels import NAMES
 from idcore.base.catalogue import Words
-from idcore.fate.levels import NAMES
 from idcore.reports.markup import esc
 from idcore.triage.activity import MINUTE
 from idcore.triage.fates import Heat

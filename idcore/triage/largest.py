@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from idcore.findings.gaps import is_sample
-from idcore.findings.limits import CUT_COUNTER
+from idcore.answers.findings.gaps import is_sample
+from idcore.answers.findings.limits import CUT_COUNTER
 
 _READERS = 4  # files of a table that are read at a time
 SHORT = timedelta(minutes=30)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
+from idcore.answers.findings.limits import CUT_COUNTER
 from idcore.base.layout import USUAL_OF_PROCESSES
-from idcore.findings.limits import CUT_COUNTER
 
 
 def named_layout(layout: Any) -> tuple[str, ...]:

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from idcore.answers.fate_list import sentences
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError, coded
-from idcore.fate_list import sentences
 from idcore.intake.intake import PASTED
 from idcore.reader import Reader
 from idcore.runs.runs import COMPARE, FATES, Run, RunError

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from idcore import times
-from idcore.findings.limits import CUT_COUNTER
+from idcore.answers.findings.limits import CUT_COUNTER
 from idcore.reader import Reader
 from idcore.triage import strokes
 from idcore.triage.in_range import InRange, Points

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from idcore.answers.findings import gaps as judged
 from idcore.base.catalogue import Words
-from idcore.findings import gaps as judged
 
 TURN = 65_536
 MOST_STEPS = 3  # of one clock that are named

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from idcore import export
-from idcore.fate.levels import order_of
+from idcore.answers.fate.levels import order_of
 from idcore.policy import limits
 from idcore.triage import largest
 from idcore.triage.fates import Asked

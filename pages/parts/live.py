@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from idcore.lookup import LookupService, Moment, Offer, Source, offered
-from idcore.lookup.withheld import WithoutBodies
+from idcore.answers.lookup import LookupService, Moment, Offer, Source, offered
+from idcore.answers.lookup.withheld import WithoutBodies
 from pages.parts import visitor
 
 

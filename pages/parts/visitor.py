@@ -50,7 +50,7 @@ def _roles() -> Roles | None:
 def check_roles(policy: Policy) -> None:
     """AccessError where a role is for a cluster that the administrator did not configure."""
     if named := policy.clusters.keys() - {ANY_CLUSTER}:
-        from idcore.lookup import offered  # only where clusters have roles
+        from idcore.answers.lookup import offered  # only where clusters have roles
 
         known = offered(os.environ)
         for name in sorted(named - known.keys()):

@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from idcore.findings.limits import CUT_COUNTER
+from idcore.answers.findings.limits import CUT_COUNTER
 from idcore.html import tables
 from idcore.triage import line_filter, sentences, strokes
 from idcore.triage.processes import process_key, sorted_processes

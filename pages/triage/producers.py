@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from idcore.findings.limits import CUT_COUNTER
+from idcore.answers.findings.limits import CUT_COUNTER
 from idcore.html import tables
 from idcore.triage import line_filter, sentences
 from idcore.triage.activity import TOP, binned, step_text, top_hosts

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from babel import Locale
 
+from idcore.answers.findings import RULES
+from idcore.answers.findings import words as finding_words
 from idcore.base import catalogue, safe_text
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError, coded, from_coded, refuse
 from idcore.cli import scan as cli
-from idcore.findings import RULES
-from idcore.findings import words as finding_words
 from idcore.ids.identify import identify
 from tests import source_code
 from tests.source_code import ROOT, modules, nodes

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from idcore.answers.lookup import store_lists
+from idcore.answers.lookup.listing import never
+from idcore.answers.lookup.ways import COLUMNS, Listing, Stop, Way
 from idcore.ids.clock import from_ms
-from idcore.lookup import store_lists
-from idcore.lookup.listing import never
-from idcore.lookup.ways import COLUMNS, Listing, Stop, Way
 from idcore.rocketmq.message import Record
 from idcore.rocketmq.store.commitlog import CommitLog, Stored
 from idcore.rocketmq.store.folder import StoreFolder

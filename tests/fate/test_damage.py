@@ -7,11 +7,11 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
+from idcore.answers.fate import Group, Heard, Home, Verdict, judge
+from idcore.answers.fate.model import Attempt
+from idcore.answers.lookup.fates import _pulled, _united
 from idcore.base.errors import CoreError
-from idcore.fate import Group, Heard, Home, Verdict, judge
-from idcore.fate.model import Attempt
 from idcore.ids.model import UniqId
-from idcore.lookup.fates import _pulled, _united
 from idcore.rocketmq.message.attempts import Written, paired
 from idcore.rocketmq.message.trace import read_trace
 from idcore.rocketmq.remoting.consumers import Connection, ConsumerConnections, ConsumeStats, QueueProgress

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from idcore.fate import Heard
-from idcore.fate.later import Later, decide, is_off_the_wheel
+from idcore.answers.fate import Heard
+from idcore.answers.fate.later import Later, decide, is_off_the_wheel
 
 NOW = 1_795_000_000_000
 

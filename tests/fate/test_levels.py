@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from idcore.answers.fate import levels
+from idcore.answers.fate.rule import UNDELIVERED
 from idcore.base import catalogue
-from idcore.fate import levels
-from idcore.fate.rule import UNDELIVERED
 
 CLUSTER = {"stuck", "offline", "not_subscribed"}  # only a cluster that answers shows these
 

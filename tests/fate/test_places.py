@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from idcore.fate import Fact, Reason, Verdict
-from idcore.fate.places import places_of, positions
+from idcore.answers.fate import Fact, Reason, Verdict
+from idcore.answers.fate.places import places_of, positions
 
 
 def verdict(pulled: int, *why: Reason) -> Verdict:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from idcore.answers.fate import Attempt, Blocker, Copy, Group, Heard, Home, Verdict, judge, mark_doubles, row_of
+from idcore.answers.fate.model import Consumers, Filter, Holder
+from idcore.answers.fate.sentences import fact_text, reason_text, verdict_text
 from idcore.base import catalogue
-from idcore.fate import Attempt, Blocker, Copy, Group, Heard, Home, Verdict, judge, mark_doubles, row_of
-from idcore.fate.model import Consumers, Filter, Holder
-from idcore.fate.sentences import fact_text, reason_text, verdict_text
 from idcore.rocketmq.message.attempts import Attempt as Traced
 
 STORED = 1_795_000_000_000

@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from idcore.answers.fate.levels import LEVELS, NAMES, NOT_CONSUMED, level_of, order_of
 from idcore.base import catalogue
-from idcore.fate.levels import LEVELS, NAMES, NOT_CONSUMED, level_of, order_of
 from idcore.reader import Reader
 from idcore.scan.schemas import SCHEMAS
 from idcore.triage import fates, undelivered

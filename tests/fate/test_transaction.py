@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from idcore.fate import Heard
-from idcore.fate.transaction import Transaction, decide
+from idcore.answers.fate import Heard
+from idcore.answers.fate.transaction import Transaction, decide
 
 NONE: Heard[Any] = Heard(None, 1)
 

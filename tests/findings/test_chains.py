@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from idcore import findings
-from idcore.findings import Finding
+from idcore.answers import findings
+from idcore.answers.findings import Finding
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from tests.scan import logs

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from idcore.findings import Finding, copies
+from idcore.answers.findings import Finding, copies
 from idcore.scan.lines import LineEvidence, Named, Record, look
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from idcore import findings
-from idcore.findings import Finding, gaps, limits, line_locations
-from idcore.findings.batches import Batches, side_by_side
+from idcore.answers import findings
+from idcore.answers.findings import Finding, gaps, limits, line_locations
+from idcore.answers.findings.batches import Batches, side_by_side
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.sources.inputs import list_files

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from idcore import findings
-from idcore.findings import limits
-from idcore.findings.large import Rows
-from idcore.findings.model import to_table
+from idcore.answers import findings
+from idcore.answers.findings import limits
+from idcore.answers.findings.large import Rows
+from idcore.answers.findings.model import to_table
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.sources.inputs import list_files
@@ -61,7 +61,7 @@ def in_pieces(
         written[name] = [folder / f"{name}.parquet"]
         pq.write_table(tables[name], written[name][0])
         tables[name] = tables[name].slice(0, 0)
-    monkeypatch.setattr("idcore.findings.large._ROWS", rows)
+    monkeypatch.setattr("idcore.answers.findings.large._ROWS", rows)
     return tables, written
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from idcore.findings import Finding, limits, line_locations
+from idcore.answers.findings import Finding, limits, line_locations
 from idcore.sources.inputs import InputFile, list_files
 
 ID, OTHER = "0A000007126718B4AAC266FF3000000A", "0A000007126718B4AAC266FF3100000B"

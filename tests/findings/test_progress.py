@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from idcore.findings import Finding, limits, progress, to_table
-from idcore.findings.large import Rows
-from idcore.findings.registry import Scan
+from idcore.answers.findings import Finding, limits, progress, to_table
+from idcore.answers.findings.large import Rows
+from idcore.answers.findings.registry import Scan
 from idcore.scan.schemas import SCHEMAS
 from idcore.triage import finding_rows
 

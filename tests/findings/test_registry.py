@@ -12,15 +12,15 @@ import pytest
 
 from benchmarks import findings as measured
 from benchmarks import stores
-from idcore import findings
+from idcore.answers import findings
+from idcore.answers.findings import RULES, SEVERITIES, Finding, Rule, words
+from idcore.answers.findings.evidence import Processes
+from idcore.answers.findings.finding_builder import each, of_process
+from idcore.answers.findings.registry import Scan, register
 from idcore.base.catalogue import en, languages, zh
 from idcore.base.catalogue import words as console
 from idcore.cli import docs
 from idcore.cli.scan import _findings, sentences
-from idcore.findings import RULES, SEVERITIES, Finding, Rule, words
-from idcore.findings.evidence import Processes
-from idcore.findings.finding_builder import each, of_process
-from idcore.findings.registry import Scan, register
 from idcore.html import findings as html
 from idcore.simulate import situations
 from idcore.simulate.incidents import Incident

@@ -13,8 +13,8 @@ import pytest
 
 from benchmarks import stores
 from benchmarks.findings import START, ZONE
-from idcore.findings import limits, retries
-from idcore.lookup.copies import group_of
+from idcore.answers.findings import limits, retries
+from idcore.answers.lookup.copies import group_of
 from idcore.rocketmq.message.model import DLQ_PREFIX
 from idcore.rocketmq.store import Stored, StoreFolder
 from idcore.simulate.situations import Situation

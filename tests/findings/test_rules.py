@@ -11,10 +11,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from idcore import findings
+from idcore.answers import findings
+from idcore.answers.findings import RULES, Finding, limits, words
+from idcore.answers.findings.model import to_table, worst_first
 from idcore.cli.scan import _findings
-from idcore.findings import RULES, Finding, limits, words
-from idcore.findings.model import to_table, worst_first
 from idcore.scan.lines import look
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows

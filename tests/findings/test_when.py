@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from idcore import findings
-from idcore.findings import Finding, chains, limits
-from idcore.findings.model import worst_first
+from idcore.answers import findings
+from idcore.answers.findings import Finding, chains, limits
+from idcore.answers.findings.model import worst_first
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from tests.findings.test_rules import AT, DAY_20, told, uniq

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from idcore.answers.findings import Finding, find, words
 from idcore.base import catalogue
 from idcore.base.safe_text import json_text
-from idcore.findings import Finding, find, words
 from idcore.scan import lines
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows

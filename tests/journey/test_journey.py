@@ -10,13 +10,8 @@ from typing import Any
 
 import pytest
 
-from idcore.base.catalogue import words
-from idcore.base.safe_text import json_text
-from idcore.fate import Fact, Verdict
-from idcore.ids.clock import Clock, from_ms
-from idcore.ids.find import Token
-from idcore.ids.model import UniqId
-from idcore.journey import (
+from idcore.answers.fate import Fact, Verdict
+from idcore.answers.journey import (
     Journey,
     Line,
     Sources,
@@ -34,9 +29,14 @@ from idcore.journey import (
     steps,
     when_text,
 )
-from idcore.lookup import Answer, Copy
-from idcore.lookup.copies import explain
-from idcore.lookup.model import Traced
+from idcore.answers.lookup import Answer, Copy
+from idcore.answers.lookup.copies import explain
+from idcore.answers.lookup.model import Traced
+from idcore.base.catalogue import words
+from idcore.base.safe_text import json_text
+from idcore.ids.clock import Clock, from_ms
+from idcore.ids.find import Token
+from idcore.ids.model import UniqId
 from idcore.rocketmq.message import Host, Record
 from idcore.rocketmq.message.attempts import Attempt, MessageTrace, Send
 from idcore.rocketmq.message.properties import encode

@@ -17,9 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore import findings, times
+from idcore import times
+from idcore.answers import findings
+from idcore.answers.findings import line_locations
 from idcore.base.catalogue import upper, words
-from idcore.findings import line_locations
 from idcore.ids.clock import months
 from idcore.reports.markup import esc
 from idcore.runs.runs import Run

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore.lookup import LookupService, progress
+from idcore.answers.lookup import LookupService, progress
 from idcore.rocketmq.remoting.errors import TooManyLookups
 from pages.parts.messages import groups
 from pages.parts.view import View

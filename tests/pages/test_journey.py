@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from idcore import jobs
-from idcore import journey as journeys
+from idcore.answers import journey as journeys
 from idcore.base.catalogue import words
 from idcore.html import journeys as html
 from pages.parts.messages import journey_report
@@ -211,7 +211,7 @@ def test_a_trace_that_is_not_there_is_explained(open_page: Open, cluster: Cluste
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_a_ticket_and_a_report_have_all_of_it_and_no_html_of_others(lang: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from idcore.lookup import Answer
+    from idcore.answers.lookup import Answer
     from pages.parts.view import View
 
     view = View(words(lang), CHINA, "Asia/Shanghai", "chosen", "light")

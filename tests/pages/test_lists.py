@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from idcore.answers.lookup import Copy, Listing, StoreLookup, Way, ways
 from idcore.base.catalogue import words
 from idcore.ids import Clock
-from idcore.lookup import Copy, Listing, StoreLookup, Way, ways
 from idcore.rocketmq.remoting.errors import TooManyLookups
 from idcore.rocketmq.store import StoreFolder
 from pages.parts import live

@@ -12,11 +12,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore.base.catalogue import words
-from idcore.base.errors import CoreError
-from idcore.cli.parser import Usage, build_parser
-from idcore.cli.view import run
-from idcore.lookup import (
+from idcore.answers.lookup import (
     SOURCES,
     Answer,
     Copy,
@@ -30,6 +26,10 @@ from idcore.lookup import (
     reason_text,
     row_of,
 )
+from idcore.base.catalogue import words
+from idcore.base.errors import CoreError
+from idcore.cli.parser import Usage, build_parser
+from idcore.cli.view import run
 from tests.pages.test_pages import press, shown
 from tests.remoting.fake import UNIQ, record
 

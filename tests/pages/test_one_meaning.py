@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from idcore.answers.findings import gaps
+from idcore.answers.findings.limits import CUT_COUNTER
 from idcore.cli.scan import describe
-from idcore.findings import gaps
-from idcore.findings.limits import CUT_COUNTER
 from idcore.html import tables
 from idcore.scan.schemas import SCHEMAS
 from idcore.triage import largest, sentences, strokes

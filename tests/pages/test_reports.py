@@ -15,7 +15,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from idcore import findings
+from idcore.answers import findings
 from idcore.base.catalogue import words
 from idcore.reports import roles
 from idcore.reports.svg import dates, numbers, svg

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore import findings
+from idcore.answers import findings
 from idcore.base import catalogue
 from idcore.base.errors import CoreError
 from idcore.reports import roles

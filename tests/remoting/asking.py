@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from idcore.answers.lookup import Answer, Copy, LookupService, Moment, evidence_text
 from idcore.ids import OffsetId
-from idcore.lookup import Answer, Copy, LookupService, Moment, evidence_text
 from idcore.rocketmq.remoting.acl import Credentials
 from idcore.rocketmq.remoting.cluster import Cluster
 from idcore.rocketmq.remoting.profile import Profile, TlsSettings, name_servers

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from idcore.lookup import LookupService
+from idcore.answers.lookup import LookupService
 from tests.java import jars
 from tests.remoting.boot import OneBroker, Processes, RealCluster
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from idcore.lookup import LookupService, Moment
+from idcore.answers.lookup import LookupService, Moment
 from idcore.rocketmq.message import Host, Record
 from idcore.rocketmq.message.properties import encode
 from idcore.rocketmq.remoting.client import Limits

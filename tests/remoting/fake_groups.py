@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from idcore.fate import Verdict
-from idcore.lookup import Answer
-from idcore.lookup.fates import Pace
+from idcore.answers.fate import Verdict
+from idcore.answers.lookup import Answer
+from idcore.answers.lookup.fates import Pace
 from idcore.rocketmq.message import Record
 from idcore.rocketmq.remoting.frame import Frame
 from tests.remoting.fake import UNIQ, Fake, record

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from idcore.answers.lookup.clients import ClientName, LiveClient, Match, is_grpc, match, united, version_text
 from idcore.ids import UniqId
-from idcore.lookup.clients import ClientName, LiveClient, Match, is_grpc, match, united, version_text
 from idcore.rocketmq.remoting.consumers import ConnectedClient
 
 MADE = UniqId.from_hex("0A42333A0DC818B4AAC246C290FD0000")  # 10.66.51.58, pid 3528, a Java client

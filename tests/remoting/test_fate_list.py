@@ -19,14 +19,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from idcore.__main__ import main
+from idcore.answers.fate import Verdict
+from idcore.answers.fate.rule import UNDELIVERED
+from idcore.answers.fate_list import MOST_IDS
+from idcore.answers.fate_list.asking import Asking, Wanted, ask
+from idcore.answers.fate_list.tally import Tally, write
+from idcore.answers.lookup import Answer, Copy, LookupService, Moment
+from idcore.answers.lookup.fates import Pace
 from idcore.base.errors import CoreError
-from idcore.fate import Verdict
-from idcore.fate.rule import UNDELIVERED
-from idcore.fate_list import MOST_IDS
-from idcore.fate_list.asking import Asking, Wanted, ask
-from idcore.fate_list.tally import Tally, write
-from idcore.lookup import Answer, Copy, LookupService, Moment
-from idcore.lookup.fates import Pace
 from idcore.rocketmq.remoting.audit import AuditLog, RateLimit
 from idcore.rocketmq.remoting.client import Limits
 from idcore.rocketmq.remoting.cluster import Cluster

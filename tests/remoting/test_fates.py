@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from idcore.fate import Verdict
+from idcore.answers.fate import Verdict
+from idcore.answers.lookup import relation_text, row_of
+from idcore.answers.lookup.copies import TIMER_TOPIC, explain, group_of, home_topic
+from idcore.answers.lookup.fates import Pace
 from idcore.ids import OffsetId
-from idcore.lookup import relation_text, row_of
-from idcore.lookup.copies import TIMER_TOPIC, explain, group_of, home_topic
-from idcore.lookup.fates import Pace
 from idcore.rocketmq.remoting.frame import Frame
 from tests.remoting.fake import UNIQ, record
 from tests.remoting.fake_groups import HOME, NOW_MS, OTHER, SCHEDULE, STORED, Cluster, copy

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from idcore.answers.lookup import Listing, Way, WrongWay, cut_text, list_reason, list_text, listing_row, ways
+from idcore.answers.lookup.listing import Listed, Place, collect, first_since, place_of
 from idcore.base.catalogue import languages, words
 from idcore.base.errors import CoreError
-from idcore.lookup import Listing, Way, WrongWay, cut_text, list_reason, list_text, listing_row, ways
-from idcore.lookup.listing import Listed, Place, collect, first_since, place_of
 from idcore.rocketmq.message import Record
 from idcore.rocketmq.remoting.audit import AuditLog, RateLimit
 from idcore.rocketmq.remoting.bodies import BodyPolicy
@@ -170,7 +170,7 @@ def test_a_list_that_is_cancelled_keeps_what_it_has() -> None:
 
 def test_a_list_holds_so_many_bytes_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     queue = memory(random.Random(5), 0, 100)
-    monkeypatch.setattr("idcore.lookup.listing.MOST_BYTES", 10 * queue.records[0].size)
+    monkeypatch.setattr("idcore.answers.lookup.listing.MOST_BYTES", 10 * queue.records[0].size)
     listed = collect([queue], Way("time", TOPIC), lambda done, total, name: None)
     assert (listed.cut, len(listed.records), listed.parts[0].count().left) == ("bytes", 10, 90)
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from idcore.answers.lookup import Answer, LookupService, Moment, advice_text, batches, evidence_text, row_of
+from idcore.answers.lookup.cluster import IDS_AT_ONCE
+from idcore.answers.lookup.copies import explain, home_topic, is_special, related_topics
 from idcore.base.catalogue import words
 from idcore.ids import OffsetId, UniqId
-from idcore.lookup import Answer, LookupService, Moment, advice_text, batches, evidence_text, row_of
-from idcore.lookup.cluster import IDS_AT_ONCE
-from idcore.lookup.copies import explain, home_topic, is_special, related_topics
 from idcore.rocketmq.message import Host, Record
 from idcore.rocketmq.remoting.audit import AuditLog, RateLimit
 from idcore.rocketmq.remoting.errors import TooManyLookups

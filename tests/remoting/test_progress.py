@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from idcore.answers.lookup import LookupService, groups, issue_text, reached, row_of, who_texts
+from idcore.answers.lookup.groups import Seen, groups_of, progress_of
+from idcore.answers.lookup.progress import Progress, in_memory, pace, state_of
+from idcore.answers.lookup.sentences import groups_text, progress_texts
+from idcore.answers.lookup.who import LiveClients
 from idcore.base.errors import CoreError
-from idcore.lookup import LookupService, groups, issue_text, reached, row_of, who_texts
-from idcore.lookup.groups import Seen, groups_of, progress_of
-from idcore.lookup.progress import Progress, in_memory, pace, state_of
-from idcore.lookup.sentences import groups_text, progress_texts
-from idcore.lookup.who import LiveClients
 from idcore.rocketmq.remoting.audit import AuditLog
 from idcore.rocketmq.remoting.errors import RemotingError
 from idcore.rocketmq.remoting.frame import Frame

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from idcore.ids import OffsetId
-from idcore.lookup import (
+from idcore.answers.lookup import (
     Answer,
     Listing,
     LookupService,
@@ -24,6 +23,7 @@ from idcore.lookup import (
     row_of,
     ways,
 )
+from idcore.ids import OffsetId
 from tests.remoting.asking import as_mqadmin, at, codes, desk_of, profile, texts
 from tests.remoting.boot import ACCESS, SECRET
 from tests.remoting.conftest import Filled

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from idcore.fate import Verdict
-from idcore.lookup import Answer, LookupService, Moment, later, transactions
-from idcore.lookup.fates import Pace
+from idcore.answers.fate import Verdict
+from idcore.answers.lookup import Answer, LookupService, Moment, later, transactions
+from idcore.answers.lookup.fates import Pace
 from idcore.rocketmq.message.validators import HALF_TOPIC
 from idcore.rocketmq.remoting.client import Limits
 from idcore.rocketmq.remoting.cluster import Cluster

@@ -6,8 +6,8 @@ import socket
 
 import pytest
 
+from idcore.answers.lookup import LookupService
 from idcore.ids import OffsetId
-from idcore.lookup import LookupService
 from idcore.rocketmq.remoting.acl import Credentials
 from idcore.rocketmq.remoting.address import Endpoint
 from idcore.rocketmq.remoting.profile import TlsSettings, name_servers

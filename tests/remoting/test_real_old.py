@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from idcore.answers.lookup import LookupService, Moment, Way
 from idcore.ids import OffsetId
-from idcore.lookup import LookupService, Moment, Way
 from idcore.rocketmq.remoting.acl import Credentials
 from idcore.rocketmq.remoting.cluster import Cluster
 from idcore.rocketmq.remoting.profile import Profile, name_servers

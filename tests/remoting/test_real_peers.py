@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from idcore.fate.rule import YOUNG_MS
+from idcore.answers.fate.rule import YOUNG_MS
 from tests.remoting.boot import OneBroker
 from tests.remoting.test_real_fate import ask
 

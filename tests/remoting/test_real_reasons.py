@@ -9,9 +9,9 @@ from functools import partial
 
 import pytest
 
-from idcore.fate.rule import YOUNG_MS
-from idcore.lookup import LookupService, Moment, progress
-from idcore.lookup.groups import progress_of
+from idcore.answers.fate.rule import YOUNG_MS
+from idcore.answers.lookup import LookupService, Moment, progress
+from idcore.answers.lookup.groups import progress_of
 from idcore.rocketmq.remoting.cluster import Cluster
 from tests.remoting.asking import codes, texts
 from tests.remoting.boot import OneBroker

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from idcore.answers.lookup import LookupService, Moment
+from idcore.answers.lookup.model import Traced
 from idcore.ids.model import UniqId
-from idcore.lookup import LookupService, Moment
-from idcore.lookup.model import Traced
 from idcore.rocketmq.message.validators import TRACE_TOPIC
 from idcore.rocketmq.remoting.cluster import Cluster
 from idcore.rocketmq.remoting.profile import Profile, name_servers

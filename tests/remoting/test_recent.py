@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from idcore.lookup import recent
+from idcore.answers.lookup import recent
 from idcore.rocketmq.remoting.consumers import ConsumerOffset
 from idcore.rocketmq.remoting.guard import Member
 from idcore.rocketmq.remoting.requests import Request

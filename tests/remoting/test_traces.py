@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from idcore.answers.lookup import Answer, open_source, row_of
+from idcore.answers.lookup.model import Traced
+from idcore.answers.lookup.source import Moment, Terms
 from idcore.cli.records import card
 from idcore.ids.model import UniqId
-from idcore.lookup import Answer, open_source, row_of
-from idcore.lookup.model import Traced
-from idcore.lookup.source import Moment, Terms
 from idcore.rocketmq.message import Host, Record, compress
 from idcore.rocketmq.message.flags import compression_bits
 from idcore.rocketmq.message.row import has_key

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from idcore.lookup import LookupService
+from idcore.answers.lookup import LookupService
 from idcore.rocketmq.remoting.guard import Member
 from idcore.rocketmq.remoting.requests import RuntimeInfo
 from tests.remoting.asking import as_mqadmin, at, codes, desk_of, profile, texts

@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from idcore.answers.lookup import StoreLookup
 from idcore.base.errors import CoreError
 from idcore.ids import Clock
 from idcore.kernels.records import crc32
-from idcore.lookup import StoreLookup
 from idcore.rocketmq.message import Host, Record
 from idcore.rocketmq.store import CommitLog, Skipped, Stored, StoreFolder
 from idcore.scan.lines import Record as Line

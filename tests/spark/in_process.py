@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from idcore.lookup.store_fates import StoreEvidence
+from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.rocketmq.store import StoreFolder
 from idcore.scan.crossing import What
 from idcore.scan.facts import scan_task

@@ -15,14 +15,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from idcore.__main__ import main
+from idcore.answers.fate import judge
+from idcore.answers.fate.rule import UNDELIVERED
+from idcore.answers.findings import RULES
+from idcore.answers.lookup import traces
+from idcore.answers.lookup.copies import group_of, is_special
+from idcore.answers.lookup.hidden_copies import Hidden, Seen, hidden_copies, holds_copies
+from idcore.answers.lookup.store_fates import StoreEvidence, copies_of
 from idcore.cli.scan import describe
-from idcore.fate import judge
-from idcore.fate.rule import UNDELIVERED
-from idcore.findings import RULES
-from idcore.lookup import traces
-from idcore.lookup.copies import group_of, is_special
-from idcore.lookup.hidden_copies import Hidden, Seen, hidden_copies, holds_copies
-from idcore.lookup.store_fates import StoreEvidence, copies_of
 from idcore.rocketmq.message import Record
 from idcore.rocketmq.message.attempts import Attempt, paired
 from idcore.rocketmq.message.trace import SubAfter, SubBefore

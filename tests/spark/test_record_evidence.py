@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from idcore import findings
 from idcore.__main__ import main
+from idcore.answers import findings
 from idcore.rocketmq.store import Stored, StoreFolder
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows

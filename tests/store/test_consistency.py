@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from idcore.answers.lookup import StoreLookup, row_of
 from idcore.base.catalogue import words
 from idcore.cli.records import card
-from idcore.lookup import StoreLookup, row_of
 from idcore.rocketmq.message import Host, Record
 from idcore.rocketmq.message.record import parts
 from idcore.rocketmq.store import Stored, StoreFolder

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from idcore.answers.lookup import StoreLookup, row_of
 from idcore.base.errors import CoreError
 from idcore.ids import Clock
-from idcore.lookup import StoreLookup, row_of
 from idcore.rocketmq.message import Host, Record
 from idcore.rocketmq.store import Blank, CommitLog, Miss, Skipped, Stored, StoreFolder
 from idcore.rocketmq.store.commitlog import place_of

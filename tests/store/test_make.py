@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from idcore.answers.lookup import StoreLookup, row_of
 from idcore.ids import Clock, identify
-from idcore.lookup import StoreLookup, row_of
 from idcore.rocketmq.message.properties import keys_of
 from idcore.rocketmq.store import Blank, Miss, Stored, StoreFolder
 

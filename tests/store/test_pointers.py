@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from idcore.answers.lookup import StoreLookup, copy_row, row_of
+from idcore.answers.lookup.store_folder import copy_of
 from idcore.cli.view import card
 from idcore.ids import Clock
-from idcore.lookup import StoreLookup, copy_row, row_of
-from idcore.lookup.store_folder import copy_of
 from idcore.rocketmq.message import Host, Message, Record, compress, encode_messages, flags
 from idcore.rocketmq.message.row import record_row
 from idcore.rocketmq.store import Stored, StoreFolder

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from idcore.answers.lookup import StoreLookup, copy_row, row_of
+from idcore.answers.lookup.store_folder import copy_of
 from idcore.ids import Clock
-from idcore.lookup import StoreLookup, copy_row, row_of
-from idcore.lookup.store_folder import copy_of
 from idcore.rocketmq.message import properties as names
 from idcore.rocketmq.store import Blank, Miss, Skipped, Stored, StoreFolder
 from idcore.rocketmq.store.index import key_hash, key_of

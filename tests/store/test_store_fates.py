@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
+from idcore.answers.fate import Verdict
+from idcore.answers.lookup import Answer, StoreLookup, row_of
+from idcore.answers.lookup.copies import is_special
 from idcore.cli.make import run_store
 from idcore.cli.parser import build_parser
-from idcore.fate import Verdict
 from idcore.ids import Clock
-from idcore.lookup import Answer, StoreLookup, row_of
-from idcore.lookup.copies import is_special
 from idcore.rocketmq.message import Host, Message, Record
 from idcore.rocketmq.store import Stored, StoreFolder
 from idcore.simulate.broker import Broker

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from idcore.answers.lookup import StoreLookup
 from idcore.base.errors import CoreError
-from idcore.lookup import StoreLookup
 from idcore.rocketmq.store import Miss, Skipped, Stored, StoreFolder, commitlog
 from idcore.simulate.writer import StoreWriter
 from tests.store.test_damage import CLOCK, FIRST, SMALL, damage, record, records_of, small

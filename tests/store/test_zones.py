@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from idcore.answers.lookup import StoreLookup
 from idcore.ids import Clock
-from idcore.lookup import StoreLookup
 from idcore.rocketmq.store import StoreFolder
 from idcore.simulate.writer import StoreWriter
 from tests.remoting.test_lookup import HALF_AN_HOUR, SERVER_NOWS, made_at

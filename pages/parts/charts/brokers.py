@@ -8,8 +8,8 @@ from datetime import datetime
 import pandas as pd
 import plotly.graph_objects as go
 
-from idcore.growth import MINUTE, Log, points
-from idcore.growth import speeds as speeds_of
+from idcore.answers.growth import MINUTE, Log, points
+from idcore.answers.growth import speeds as speeds_of
 from idcore.reports.roles import Palette, colours_of, tint
 from idcore.times import local
 from idcore.triage import broker_logs

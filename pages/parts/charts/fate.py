@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
-from idcore.fate.levels import NAMES, SIGNS
+from idcore.answers.fate.levels import NAMES, SIGNS
 from idcore.reports.markup import esc
 from idcore.reports.roles import Palette
 from idcore.triage import heat_cells

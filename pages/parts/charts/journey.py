@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import plotly.graph_objects as go
 
+from idcore.answers.journey import Journey, short_text, steps
+from idcore.answers.journey.model import ROLES
 from idcore.html.journeys import hover
-from idcore.journey import Journey, short_text, steps
-from idcore.journey.model import ROLES
 from idcore.reports.markup import esc
 from idcore.reports.roles import tint
 from pages.parts.figures import axis, note, paper

@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from idcore import intake_texts
-from idcore.fate_list import MOST_IDS
+from idcore.answers.fate_list import MOST_IDS
 from idcore.html import cards
 from idcore.reports.markup import tag
 from pages.parts import browser, refusals, scans

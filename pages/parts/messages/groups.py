@@ -9,14 +9,14 @@ from functools import partial
 import streamlit as st
 
 from idcore import export
+from idcore.answers.lookup import Answer
+from idcore.answers.lookup.asked import GroupsAsked, GroupsSeen
+from idcore.answers.lookup.groups import groups_of, progress_of
+from idcore.answers.lookup.progress import QUEUE_COLUMNS, Progress
+from idcore.answers.lookup.sentences import groups_text, progress_texts
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
 from idcore.html import answers, groups
-from idcore.lookup import Answer
-from idcore.lookup.asked import GroupsAsked, GroupsSeen
-from idcore.lookup.groups import groups_of, progress_of
-from idcore.lookup.progress import QUEUE_COLUMNS, Progress
-from idcore.lookup.sentences import groups_text, progress_texts
 from pages.parts import live, problems, session
 from pages.parts.view import View, into_address
 from pages.parts.widgets import download, said, show_html, small_print

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from idcore import journey as journeys
+from idcore.answers import journey as journeys
+from idcore.answers.journey import Journey
+from idcore.answers.lookup import Answer
 from idcore.base.safe_text import json_text
 from idcore.html import journeys as tables
-from idcore.journey import Journey
-from idcore.lookup import Answer
 from idcore.reports.page import page
 from idcore.reports.svg import svg
 from pages.parts import browser

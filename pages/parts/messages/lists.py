@@ -11,12 +11,12 @@ from typing import NamedTuple
 import streamlit as st
 
 from idcore import export
+from idcore.answers.lookup import Answer, Listing, Offer, Way, cut_text, list_reason, list_text, ways
 from idcore.base.catalogue import Words, upper
 from idcore.base.errors import CoreError
 from idcore.html import answers
 from idcore.html import lists as html
 from idcore.ids.clock import from_ms
-from idcore.lookup import Answer, Listing, Offer, Way, cut_text, list_reason, list_text, ways
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import fold, tag
 from idcore.triage.time_range import written

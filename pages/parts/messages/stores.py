@@ -9,15 +9,15 @@ from typing import Any
 
 import streamlit as st
 
+from idcore.answers.lookup import Answer, Copy, StoreLookup, copy_row, relation_text
+from idcore.answers.lookup.asked import texts_of
+from idcore.answers.lookup.sentences import evidence_sentences
+from idcore.answers.lookup.withheld import withheld
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
 from idcore.html import answers, records
 from idcore.html import stores as html
 from idcore.ids import Clock
-from idcore.lookup import Answer, Copy, StoreLookup, copy_row, relation_text
-from idcore.lookup.asked import texts_of
-from idcore.lookup.sentences import evidence_sentences
-from idcore.lookup.withheld import withheld
 from idcore.policy.access import PERMISSIONS
 from idcore.reports.markdown import escaped
 from idcore.reports.markup import fold

@@ -9,8 +9,8 @@ from functools import partial
 import streamlit as st
 
 from idcore import export
+from idcore.answers.fate_list import MOST_IDS, sentences
 from idcore.base.errors import CoreError
-from idcore.fate_list import MOST_IDS, sentences
 from idcore.html import fates
 from idcore.reports.markup import tag
 from idcore.rocketmq.remoting.profile import is_configured
@@ -67,7 +67,7 @@ def again(run: Run, param: str) -> Callable[[], None] | None:
 
 def asked_for(run: Run) -> tuple[Sequence[str], str | None, str] | None:
     """The IDs of a list that this server began, their topic and cluster."""
-    from idcore.fate_list import background
+    from idcore.answers.fate_list import background
 
     job = background.find(run.name)
     return None if job is None else (job.wanted.ids, job.wanted.topic, run.options["cluster"])
@@ -86,7 +86,7 @@ def begin(ids: Sequence[str], topic: str | None, cluster: str, param: str = PARA
 
 def start(ids: Sequence[str], topic: str | None, cluster: str) -> Run:
     """Starts a list, or CoreError says why not."""
-    from idcore.fate_list import asking, background
+    from idcore.answers.fate_list import asking, background
     from pages.parts import live
 
     kept = {} if scans.wants_kept() else scans.NOT_KEPT

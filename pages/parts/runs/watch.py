@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, cast
 import streamlit as st
 
 from idcore import jobs
+from idcore.answers.fate_list import sentences
 from idcore.base.catalogue import Words
-from idcore.fate_list import sentences
 from idcore.reports.markup import tag
 from idcore.runs.runs import FATES, Run
 from idcore.triage import run_texts
@@ -17,7 +17,7 @@ from pages.parts import problems, scans
 from pages.parts.view import view
 
 if TYPE_CHECKING:
-    from idcore.fate_list.asking import Asking
+    from idcore.answers.fate_list.asking import Asking
     from idcore.spark.watch import Progress
 
 LOOK = 0.4  # seconds between two looks at a job; each stays with it for WAIT, or until it ends, and is done in time

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from idcore import jobs
-from idcore.findings.registry import RULES
+from idcore.answers.findings.registry import RULES
 from idcore.html import findings as html
 from idcore.reports.markup import Html, fact_list, link
 from idcore.runs.runs import Run

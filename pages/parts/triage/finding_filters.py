@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from idcore.findings.registry import SEVERITIES
+from idcore.answers.findings.registry import SEVERITIES
 from idcore.triage import finding_rows, finding_texts
 from pages.parts.triage import filters
 from pages.parts.view import View, into_address

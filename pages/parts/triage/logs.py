@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from idcore import growth
+from idcore.answers import growth
 from idcore.ids.identify import identify
 from idcore.ids.model import OffsetId
 from idcore.runs.runs import Run

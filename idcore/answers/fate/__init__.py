@@ -1,0 +1,20 @@
+"""Was a message consumed, by which group, and if not, why not: evidence in, a verdict out. Asks nobody."""
+
+from idcore.answers.fate.model import Attempt, Blocker, Copy, Fact, Group, Heard, Home, Reason, Verdict
+from idcore.answers.fate.rule import judge, mark_doubles
+from idcore.answers.fate.sentences import row_of
+
+__all__ = [
+    "Attempt",
+    "Blocker",
+    "Copy",
+    "Fact",
+    "Group",
+    "Heard",
+    "Home",
+    "Reason",
+    "Verdict",
+    "judge",
+    "mark_doubles",
+    "row_of",
+]

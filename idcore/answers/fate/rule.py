@@ -1,0 +1,405 @@
+"""The rule: from the evidence of one record and one group to a verdict, the strongest evidence first. Asks nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from idcore.answers.fate.model import (
+    Attempt,
+    Certainty,
+    Consumers,
+    Copy,
+    Fact,
+    Filter,
+    Group,
+    Heard,
+    Home,
+    Reason,
+    Verdict,
+)
+
+PULL = "CONSUME_ACTIVELY"
+# Clients report their offsets every 5 s, and the second question comes 5 s after the first.
+YOUNG_MS = 15_000
+# How long a popped message stays with its consumer before it comes back, unless the consumer says otherwise.
+INVISIBLE_MS = 60_000
+# A record that one of these says of needs no other copy of the message.
+DONE = frozenset({"consumed", "consumed_on_retry"})
+
+
+def judge(home: Home, group: Group, now_ms: int) -> Verdict:
+    """What became of one record in one group. Never "not consumed" because somebody was silent."""
+    return _Case(home, group, now_ms).verdict()
+
+
+def mark_doubles(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Verdicts of one group on records of one message: a producer's retry stores it twice.
+
+    The group has the message when it consumed either record. When it consumed both it processed the message twice.
+    """
+    done = [verdict for verdict in verdicts if verdict.code in DONE]
+    if not done or len(verdicts) < 2:
+        return list(verdicts)
+    marked = []
+    for verdict in verdicts:
+        others = [each.record for each in done if each.record != verdict.record]
+        code = "twice" if verdict.code in DONE else "other_record"
+        more = (Reason(code, {"record": others[0]}),) if others else ()
+        marked.append(replace(verdict, why=verdict.why + more))
+    return marked
+
+
+class _Case:
+    """One record and one group."""
+
+    def __init__(self, home: Home, group: Group, now_ms: int) -> None:
+        self.home = home
+        self.group = group
+        self.now_ms = now_ms
+        self.offset = group.again if group.again.answered else group.offset
+        self.consumers = group.consumers.value or Consumers()
+        self.online = group.consumers.answered and (self.consumers.clients > 0 or self.consumers.proxied)
+        copies = self._copies("waiting", "queued")
+        copies.sort(key=lambda copy: (copy.tries, copy.kind == "queued", copy.stored_ms))
+        self.newest = copies[-1] if copies else None
+
+    def verdict(self) -> Verdict:
+        """Rows 1 to 10 of the rule."""
+        found = self._by_trace() or self._by_copies() or self._by_broadcast()
+        if found is None:
+            running = self._running()
+            found = running if running and (self.consumers.pops or not self._is_past()) else None
+        return found or self._by_offset()
+
+    def _copies(self, *kinds: str) -> list[Copy]:
+        return [copy for copy in self.group.copies if copy.kind in kinds]
+
+    def _is_past(self) -> bool:
+        return self.offset.value is not None and self.offset.value > self.home.offset
+
+    # ---- rows 1 to 5
+
+    def _by_trace(self) -> Verdict | None:
+        succeeded = [attempt for attempt in self.group.attempts if attempt.success]
+        if not succeeded:
+            return None
+        first = min(succeeded, key=lambda attempt: attempt.began_ms or 0)
+        at = first.began_ms if first.ended_ms is None else first.ended_ms
+        known = {"client": first.client, "at": at, "tries": first.retry_times}
+        why = Reason("trace_success", {name: value for name, value in known.items() if value is not None})
+        return self._say("consumed", "proved", why)
+
+    def _running(self) -> Verdict | None:
+        begun = [each for each in self.group.attempts if each.success is None and each.began_ms is not None]
+        last: Attempt | None = max(begun, key=lambda attempt: attempt.began_ms or 0, default=None)
+        if last is None or last.began_ms is None:
+            return None
+        if self.newest is not None and last.began_ms < self.newest.stored_ms:
+            return None
+        return self._say("running", "inferred", since=last.began_ms, client=last.client)
+
+    def _by_copies(self) -> Verdict | None:
+        dead = max(self._copies("dead"), key=lambda copy: copy.stored_ms, default=None)
+        if dead is not None:
+            return self._say("dead", "proved", tries=dead.tries, at=dead.stored_ms)
+        copy = self.newest
+        if copy is None:
+            return None
+        if copy.passed.value:
+            if not self.group.copies_complete:
+                return self._no_verdict("copies_unknown")
+            pops = copy.popped or self.consumers.pops
+            is_open = pops and self.now_ms - copy.stored_ms < INVISIBLE_MS
+            why = [Reason("invisible", {"seconds": INVISIBLE_MS // 1_000})] if is_open else []
+            return self._say("consumed_on_retry", "uncertain" if is_open else "inferred", *why, tries=copy.tries)
+        running = self._running()
+        if running is not None:
+            return running
+        return self._queued(copy) if copy.kind == "queued" else self._waiting(copy)
+
+    def _queued(self, copy: Copy) -> Verdict:
+        if not copy.passed.answered:
+            return self._no_verdict("retry_offset_unknown")
+        return self._say("retry_queued", "inferred", *self._incomplete(), *self._nobody(), tries=copy.tries)
+
+    def _waiting(self, copy: Copy) -> Verdict:
+        is_due = copy.due_ms is not None and copy.due_ms <= self.now_ms
+        if copy.delivered.value:
+            return self._no_verdict("just_delivered")
+        if not copy.delivered.answered and (copy.due_ms is None or is_due):
+            return self._no_verdict("delay_unknown")
+        why = [Reason("late")] if is_due else []
+        return self._say("retry_waiting", "proved", *why, tries=copy.tries, due=copy.due_ms)
+
+    def _by_broadcast(self) -> Verdict | None:
+        kept = self.home.snapshot_ms is not None and self.group.broadcast_offset.answered
+        if not (kept or (self.online and self.consumers.broadcast)):
+            return None
+        if self.group.can_broadcast.value is False:
+            return self._say("disabled", "proved")
+        reached = self.group.broadcast_offset.value
+        if reached is None:
+            return self._say("broadcast", "uncertain", Reason("broadcast_unknown"))
+        code = "broadcast_reached" if reached > self.home.offset else "broadcast_not_reached"
+        return self._say("broadcast", "inferred", Reason(code))
+
+    # ---- rows 6 to 10
+
+    def _by_offset(self) -> Verdict:
+        if self.home.static:
+            return self._no_verdict("static_topic")
+        if not self.offset.answered:
+            return self._no_verdict("offset_unknown")
+        if self.offset.value is None:
+            return self._never_read()
+        return self._passed() if self._is_past() else self._not_passed(self.home.offset - self.offset.value)
+
+    def _passed(self) -> Verdict:
+        if not self.group.copies_complete:
+            return self._no_verdict("copies_unknown")
+        if not self.group.consumers.answered:
+            return self._passed_unseen()
+        if not self.online and not self.consumers.pops:
+            return self._say("consumed", "inferred", Reason("nobody_connected"))
+        kind, chosen = self.consumers.consume_type, self.consumers.filter
+        proxied = [Reason("proxied")] if self.consumers.proxied else self._nobody()
+        if self.consumers.pops:
+            if chosen is not None and chosen.excludes(self.home.tag):
+                return self._passed_with(chosen)
+            is_open = self.now_ms - self.home.stored_ms < INVISIBLE_MS
+            why = Reason("invisible", {"seconds": INVISIBLE_MS // 1_000}) if is_open else Reason("popped")
+            return self._say("taken", "uncertain" if is_open else "inferred", why, *proxied)
+        if kind == PULL:
+            return self._say("taken", "inferred", Reason("pulled"))
+        if chosen is None:
+            return self._say("consumed", "uncertain", Reason("not_subscribed", {"topic": self.home.topic}))
+        return self._passed_with(chosen)
+
+    def _passed_unseen(self) -> Verdict:
+        """Nobody says who was connected, nor with which filter, unless that was kept."""
+        kept = self.group.kept_filter
+        if kept is None:
+            return self._say("consumed", "uncertain", Reason("connection_unknown"))
+        drops = kept.excludes(self.home.tag)
+        if drops is None:
+            known = Reason("expression", self._filter(kept))
+            return self._say("consumed", "uncertain", known, Reason("connection_unknown"))
+        if drops:
+            return self._say("filtered", "inferred", Reason("subscription_given"), **self._filter(kept))
+        return self._say("consumed", "inferred", Reason("subscription_given"))
+
+    def _passed_with(self, chosen: Filter) -> Verdict:
+        later = [self._subscribed_later(chosen)] if chosen.since_ms > self.home.stored_ms else []
+        drops = chosen.excludes(self.home.tag)
+        if drops:
+            return self._say("filtered", "uncertain" if later else "inferred", *later, **self._filter(chosen))
+        if later and self.consumers.from_last:
+            return self._say("passed_maybe_skipped", "uncertain", *later)
+        if drops is None:
+            return self._say("consumed", "uncertain", Reason("expression", self._filter(chosen)), *later)
+        return self._say("consumed", "inferred", *later)
+
+    def _by_clients(self) -> Verdict | None:
+        """What the clients say of their memory; the one that has no older message of the queue works on this one."""
+        holders = self.group.holders.value or ()
+        if not holders:
+            return None
+        first = min(holders, key=lambda holder: not holder.oldest)
+        if not first.oldest:
+            return self._say(
+                "handed_out", "inferred", Reason("in_memory", {"client": first.client}), *self._incomplete()
+            )
+        known = {"client": first.client, "since": max(first.finished_ms, self.home.stored_ms)}
+        return self._say("running", "inferred", Reason("in_memory_first", known), *self._incomplete(), **known)
+
+    def _not_passed(self, ahead: int) -> Verdict:
+        found = self._by_clients()
+        if found is not None:
+            return found
+        handed = self.group.pull_offset.value
+        if handed is not None and handed > self.home.offset and (self.online or not self.group.consumers.answered):
+            return self._say("handed_out", "inferred", *self._incomplete(), *self._young())
+        hindered = self._hindrance()
+        if hindered is not None:
+            code, values = hindered
+            certainty: Certainty = "proved" if code in _CERTAIN else "inferred"
+            why = [*self._given(code), *self._incomplete(), *self._proxy(code)]
+            return self._say(code, certainty, *why, **{"ahead": ahead} | values)
+        if self.group.consumers.answered:
+            return self._moving(ahead)
+        if self.home.snapshot_ms is None:
+            return self._no_verdict("connection_unknown")
+        doubts = [Reason("connection_unknown"), *self._incomplete(), *self._young()]
+        return self._say("behind", "uncertain", *doubts, ahead=ahead)
+
+    def _moving(self, ahead: int) -> Verdict:
+        first, second = self.group.offset, self.group.again
+        doubts = [*self._shared(), *self._incomplete(), *self._young()]
+        if None in (first.value, first.at_ms, second.value, second.at_ms):
+            return self._say("behind", "uncertain", Reason("asked_once"), *doubts, ahead=ahead)
+        assert first.value is not None and first.at_ms is not None
+        assert second.value is not None and second.at_ms is not None
+        moved, seconds = second.value - first.value, max(1, second.at_ms - first.at_ms) / 1_000
+        if moved > 0:
+            rate = moved / seconds
+            why = Reason("moving", {"rate": round(rate, 1), "seconds": round((ahead + 1) / rate)})
+            return self._say("behind", "inferred", why, *doubts, ahead=ahead)
+        blocker = self.group.blocker
+        why = Reason("still", {"seconds": round(seconds)})
+        if self.group.holders.answered:
+            doubts.insert(0, Reason("in_no_memory"))
+        if blocker is not None and blocker.record == self.home.record:
+            doubts.append(Reason("blocker_itself"))
+        elif blocker is not None:
+            named = {"msg_id": blocker.msg_id or blocker.record, "offset": blocker.offset, "stored": blocker.stored_ms}
+            doubts.append(Reason("blocker", named))
+        return self._say("stuck", "inferred", why, *doubts, ahead=ahead)
+
+    def _never_read(self) -> Verdict:
+        found = self._by_clients()
+        if found is not None:
+            return found
+        hindered = self._hindrance()
+        if hindered is not None:
+            code, values = hindered
+            return self._say("never_read", "inferred", Reason(code, values), *self._given(code), *self._proxy(code))
+        if not self.group.consumers.answered:
+            return self._say("never_read", "inferred", Reason("connection_unknown"))
+        return self._say("never_read", "inferred", Reason("no_offset_yet"), *self._shared(), *self._young())
+
+    def _hindrance(self) -> tuple[str, dict[str, Any]] | None:
+        """Why the group cannot get the record, cheapest first; None where nothing is known to be in its way."""
+        home, end = self.home, self.home.end.value
+        if home.readable is False:
+            return "unreadable_queue", {"queue": home.queue}
+        if end is not None and end <= home.offset:
+            return "not_dispatched", {"end": end}
+        if self.group.can_consume.value is False:
+            return "disabled", {}
+        kept = self.group.kept_filter
+        if not self.group.consumers.answered:
+            drops = kept is not None and kept.excludes(home.tag)
+            return ("filtered_ahead", self._filter(kept)) if kept is not None and drops else None
+        if not self.online:
+            return "offline", {}
+        # a pull consumer may assign itself queues without a subscription
+        if self.consumers.consume_type == PULL and not self.consumers.pops:
+            return None
+        if self.consumers.filter is None:
+            return "not_subscribed", {"topic": home.topic}
+        if self.consumers.filter.excludes(home.tag):
+            return "filtered_ahead", self._filter(self.consumers.filter)
+        return None
+
+    # ---- saying it
+
+    def _filter(self, chosen: Filter) -> dict[str, Any]:
+        return {"expression": chosen.expression or "*", "tag": self.home.tag or "–"}
+
+    def _subscribed_later(self, chosen: Filter) -> Reason:
+        return Reason("subscribed_later", {"since": chosen.since_ms})
+
+    def _incomplete(self) -> list[Reason]:
+        return [] if self.group.copies_complete else [Reason("copies_unknown")]
+
+    def _nobody(self) -> list[Reason]:
+        return [Reason("nobody_connected")] if self.group.consumers.answered and not self.online else []
+
+    def _shared(self) -> list[Reason]:
+        client = self.consumers.shared
+        return [] if client is None else [Reason("shared_client_id", {"client": client})]
+
+    def _given(self, code: str) -> list[Reason]:
+        is_given = code == "filtered_ahead" and not self.group.consumers.answered
+        return [Reason("subscription_given")] if is_given else []
+
+    def _proxy(self, code: str) -> list[Reason]:
+        return [Reason("proxy")] if code == "offline" else []
+
+    def _young(self) -> list[Reason]:
+        return [Reason("young")] if self.now_ms - self.home.stored_ms < YOUNG_MS else []
+
+    def _no_verdict(self, why: str) -> Verdict:
+        return self._say("no_verdict", "none", Reason(why))
+
+    def _say(self, code: str, certainty: Certainty, *why: Reason, **values: Any) -> Verdict:
+        reasons = list(why)
+        if self.home.from_slave and certainty != "none":
+            reasons.append(Reason("slave"))
+        if certainty != "none" and {reason.code for reason in reasons} & _DOUBTS:
+            certainty = "uncertain"
+        if self.home.snapshot_ms is not None:
+            reasons = [replace(each, code=_OF_A_COPY.get(each.code, each.code)) for each in reasons]
+            if code in _OPEN:  # so it was then; who looks at the folder does not know what came after
+                reasons.append(Reason("snapshot", {"at": self.home.snapshot_ms}))
+                certainty = "inferred" if certainty == "proved" else certainty
+        known = {name: value for name, value in values.items() if value is not None}
+        return Verdict(self.group.name, self.home.record, code, certainty, known, tuple(reasons), tuple(self._facts()))
+
+    def _facts(self) -> Iterator[Fact]:
+        home, group = self.home, self.group
+        yield Fact("queue", f"{home.broker} {home.topic} {home.queue}")
+        yield Fact("queue_offset", home.offset)
+        for name, heard in (
+            ("consumer_offset", self.offset),
+            ("pull_offset", group.pull_offset),
+            ("queue_begin", home.begin),
+            ("queue_end", home.end),
+            ("broadcast_offset", group.broadcast_offset),
+            ("can_consume", group.can_consume),
+        ):
+            yield from _fact(name, heard)
+        if group.consumers.answered:
+            yield Fact("clients", self.consumers.clients, group.consumers.at_ms)
+        if self.online:
+            if not self.consumers.proxied:
+                yield Fact("consume_type", self.consumers.consume_type, group.consumers.at_ms)
+            chosen = self.consumers.filter
+            yield Fact("subscription", chosen.expression or "*" if chosen else None, group.consumers.at_ms)
+        if group.holders.answered:
+            yield Fact("in_memory", len(group.holders.value or ()), group.holders.at_ms)
+        for copy in group.copies:
+            heard = copy.passed if copy.passed.answered else copy.delivered
+            yield Fact(f"copy_{copy.kind}", copy.tries, heard.at_ms)
+
+
+def _fact(name: str, heard: Heard[Any]) -> Iterator[Fact]:
+    if heard.answered:
+        yield Fact(name, heard.value, heard.at_ms)
+
+
+_CERTAIN = frozenset({"unreadable_queue", "not_dispatched", "disabled"})
+_DOUBTS = frozenset({"slave", "young", "copies_unknown"})
+# Verdicts that the next minutes change.
+_OPEN = frozenset(
+    {
+        "retry_waiting",
+        "retry_queued",
+        "running",
+        "handed_out",
+        "behind",
+        "never_read",
+        "unreadable_queue",
+        "not_dispatched",
+        "disabled",
+    }
+)
+# Those of a message that its group has not consumed, as far as is known; a dead letter never will be without help.
+# Three of them only a live cluster shows.
+UNDELIVERED = _OPEN - {"running"} | {"dead", "stuck", "offline", "not_subscribed"}
+# Reasons that a copied store folder has in the place of those of a broker that was asked.
+_OF_A_COPY = {
+    name: f"copied_{name}"
+    for name in (
+        "connection_unknown",
+        "copies_unknown",
+        "offset_unknown",
+        "retry_offset_unknown",
+        "just_delivered",
+        "delay_unknown",
+        "young",
+        "late",
+    )
+}

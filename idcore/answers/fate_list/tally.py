@@ -1,0 +1,219 @@
+"""Answers of a look-up as the tables `fates`, `undelivered` and `asked_ids`, and their summary. Asks nobody."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+import idcore
+from idcore.answers.fate.rule import UNDELIVERED
+from idcore.answers.fate_list import OUTCOMES
+from idcore.answers.lookup import NO_VERDICT, Answer, Copy
+from idcore.answers.lookup.copies import is_special
+from idcore.base.errors import CoreError
+from idcore.ids.clock import from_ms, is_time
+from idcore.rocketmq.message import Record
+from idcore.runs.runs import write_tables, write_text
+from idcore.scan.schemas import OF_LISTS
+
+_MINUTE_MS = 60_000
+# Evidence that something is not among the verdicts, and evidence that somebody was silent.
+_CUT = ("groups_incomplete", "groups_left_out", "records_left_out", "topics_left_out")
+_SILENCE = frozenset({"groups_incomplete", "no_answer", "error_answer", "denied"})
+_Row = dict[str, Any]
+
+
+class Tally:
+    """What was answered so far. A record that two IDs lead to counts once."""
+
+    def __init__(self, ids: Sequence[str], begun_ms: int) -> None:
+        self.ids = ids
+        self.begun_ms = self.ended_ms = begun_ms
+        self.seconds = 0.0
+        self.problem: CoreError | None = None
+        self.found = 0  # IDs with any record
+        self.repeated = 0
+        self.groups: set[str] = set()
+        self.cut: Counter[str] = Counter()
+        self._of_id: dict[str, _Row] = {}
+        self._records: dict[tuple[str, str], int] = {}
+        self._cells: dict[tuple[Any, ...], _Row] = {}
+        self._undelivered: list[_Row] = []
+
+    @property
+    def asked(self) -> int:
+        """How many IDs have an answer."""
+        return len(self._of_id)
+
+    @property
+    def undelivered(self) -> int:
+        """How many messages a group has not consumed."""
+        return len(self._undelivered)
+
+    @property
+    def outcomes(self) -> dict[str, int]:
+        """How many IDs came to what."""
+        counts = Counter(row["outcome"] for row in self._of_id.values())
+        return {name: counts[name] for name in OUTCOMES[:-1]} | {"not_asked": len(self.ids) - self.asked}
+
+    def take(self, answer: Answer, brokers: Mapping[str, str]) -> None:
+        """One answer with its verdicts; `brokers` has the name of the broker at each address."""
+        homes = {str(copy.record.offset_id): copy for copy in answer.copies if _is_home(copy)}
+        verdicts: dict[str, dict[str, str]] = {}
+        for verdict in answer.fate or ():
+            verdicts.setdefault(verdict.record, {})[verdict.group] = verdict.code
+        self.cut.update({item.code for item in answer.evidence} & set(_CUT))
+        missed = 0
+        for name, own in verdicts.items():
+            copy = homes[name]
+            broker = brokers.get(copy.broker, copy.broker)
+            missed = max(missed, self._judged((broker, name), copy.record, own))
+        outcome, reason = _outcome(answer, bool(homes))
+        topics = dict.fromkeys(copy.record.topic for copy in homes.values())
+        self.found += answer.found
+        self._of_id[answer.id] = {
+            "id": answer.id,
+            "outcome": outcome,
+            "reason": reason,
+            "topic": next(iter(topics), None),
+            "records": len(homes),
+            "groups": missed,
+        }
+
+    def _judged(self, place: tuple[str, str], record: Record, verdicts: Mapping[str, str]) -> int:
+        """Counts a record, once; gives how many groups have not consumed it."""
+        if place in self._records:
+            self.repeated += 1
+            return self._records[place]
+        queue, stored, broker = (record.topic, record.queue_id), _instant(record.store_timestamp), place[0]
+        minute = None if stored is None else stored // _MINUTE_MS * _MINUTE_MS
+        self.groups |= verdicts.keys()
+        for group, verdict in verdicts.items():
+            cell = self._cells.setdefault((*queue, group, minute, verdict, broker), {"offsets": [], "times": []})
+            cell["offsets"].append(record.queue_offset)
+            cell["times"] += [] if stored is None else [stored]
+            cell["bytes"] = cell.get("bytes", 0) + record.size
+        missed = {group: verdict for group, verdict in sorted(verdicts.items()) if verdict in UNDELIVERED}
+        if missed:
+            self._undelivered.append(
+                {
+                    "topic": record.topic,
+                    "queue_id": record.queue_id,
+                    "queue_offset": record.queue_offset,
+                    "commit_log_offset": record.physical_offset,
+                    "bytes": record.size,
+                    "store_timestamp": _time(stored),
+                    "msg_id": record.uniq_id,
+                    "groups": len(missed),
+                    "verdicts": json.dumps(missed, ensure_ascii=False),
+                    "broker": broker,
+                }
+            )
+        self._records[place] = len(missed)
+        return len(missed)
+
+    def end(self, now_ms: int, seconds: float) -> None:
+        """The last answer is there."""
+        self.ended_ms, self.seconds = now_ms, seconds
+
+    # ---- what it came to
+
+    def tables(self) -> dict[str, pa.Table]:
+        """The tables, in the order that those of a store have."""
+        fates = []
+        for (topic, queue, group, minute, verdict, broker), cell in self._cells.items():
+            offsets, times = cell["offsets"], cell["times"]
+            fates.append(
+                {
+                    "topic": topic,
+                    "queue_id": queue,
+                    "group": group,
+                    "minute": _time(minute),
+                    "verdict": verdict,
+                    "messages": len(offsets),
+                    "bytes": cell["bytes"],
+                    "first_queue_offset": min(offsets),
+                    "last_queue_offset": max(offsets),
+                    "first_store_timestamp": _time(min(times, default=None)),
+                    "last_store_timestamp": _time(max(times, default=None)),
+                    "broker": broker,
+                }
+            )
+        unasked = {"outcome": "not_asked", "records": 0, "groups": 0}
+        rows = {
+            "fates": fates,
+            "undelivered": self._undelivered,
+            "asked_ids": [self._of_id.get(text, unasked | {"id": text}) for text in self.ids],
+        }
+        made = {name: pa.Table.from_pylist(rows[name], schema=schema) for name, schema in OF_LISTS.items()}
+        return made | {name: made[name].sort_by([(each, "ascending") for each in by]) for name, by in _ORDER.items()}
+
+    def summary(self) -> dict[str, Any]:
+        """The figures. The verdicts are of the time from `snapshot` to `snapshot_end`."""
+        return {
+            "ids": len(self.ids),
+            **self.outcomes,
+            "found": self.found,
+            "records": len(self._records),
+            "repeated": self.repeated,
+            "groups": len(self.groups),
+            "undelivered": self.undelivered,
+            "cut": dict(sorted(self.cut.items())),
+            "problem": self.problem and self.problem.coded(),
+            "snapshot": _iso(self.begun_ms),
+            "snapshot_end": _iso(self.ended_ms),
+            "seconds": round(self.seconds, 3),
+            "versions": {"idcore": idcore.__version__, "python": platform.python_version(), "pyarrow": pa.__version__},
+        }
+
+
+_ORDER = {
+    "fates": ("topic", "broker", "queue_id", "group", "minute", "verdict"),
+    "undelivered": ("commit_log_offset", "broker"),
+}
+
+
+def write(folder: Path, tally: Tally, **more: Any) -> dict[str, Any]:
+    """The tables into a folder, the summary last, with `more` in it. A folder without it is unfinished."""
+    write_tables(folder, tally.tables())
+    summary = tally.summary() | more
+    write_text(folder / "summary.json", json.dumps(summary, indent=1))
+    return summary
+
+
+def _is_home(copy: Copy) -> bool:
+    """Whether consumers could get the record."""
+    return copy.relation != "trace" and not is_special(copy.record.topic)
+
+
+def _outcome(answer: Answer, is_home: bool) -> tuple[str, str | None]:
+    """What an ID came to, and why."""
+    if not answer.found:
+        return "no_verdict" if answer.reason in NO_VERDICT else "not_found", answer.reason
+    if not is_home:
+        return "no_record", next((copy.relation for copy in answer.copies if copy.relation != "trace"), "trace")
+    codes = {verdict.code for verdict in answer.fate or ()}
+    if codes - {"no_verdict"}:
+        return "judged", answer.reason
+    silent = codes or {item.code for item in answer.evidence} & _SILENCE
+    return "no_verdict" if silent else "no_group", answer.reason
+
+
+def _instant(milliseconds: int) -> int | None:
+    """A time of a record; None for what no clock shows."""
+    return milliseconds if is_time(milliseconds) else None
+
+
+def _time(milliseconds: int | None) -> Any:
+    return None if milliseconds is None else from_ms(milliseconds, UTC)
+
+
+def _iso(milliseconds: int) -> str:
+    return from_ms(milliseconds, UTC).isoformat(timespec="milliseconds")

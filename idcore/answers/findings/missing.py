@@ -1,0 +1,243 @@
+"""missing_ids: what the gaps of each process come to, by the rule of `gaps`, and where they are. Reads no line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from idcore.answers.findings import chains, gaps, hosts, limits
+from idcore.answers.findings.batches import Batches
+from idcore.answers.findings.evidence import Processes, id_text, text_mask
+from idcore.answers.findings.finding_builder import each, of_process
+from idcore.answers.findings.model import Finding, unseen
+from idcore.answers.findings.registry import INFO, WARNING, Rule, Scan, register
+
+_TURN = 1 << 16  # values of the counter
+_LOSS, _SAMPLE, _MIXED, _BATCH = "loss", "sample", "mixed", "batch"
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """What is missing of one process, taken apart.
+
+    `rows` of `counters` are the ids right above its gaps, holes first, then the widest; `widths` is what these miss.
+    """
+
+    missing: int  # apart from what batches explain
+    explained: int
+    rows: np.ndarray
+    widths: np.ndarray
+    holes: int
+    in_holes: int
+    even: bool
+    unlisted: int  # ids in gaps that are not among the rows
+
+    @property
+    def kind(self) -> str:
+        """What it is: a loss, a sample, holes in a sample, or nothing but batches."""
+        if not self.missing:
+            return _BATCH
+        if not self.even:
+            return _LOSS
+        return _MIXED if self.holes else _SAMPLE
+
+    @property
+    def count(self) -> int:
+        """How many ids the finding is about."""
+        return {_BATCH: self.explained, _MIXED: self.in_holes}.get(self.kind, self.missing)
+
+
+def batches_of(scan: Scan) -> Batches:
+    """The batches of a scan."""
+    return Batches(scan.rows.pieces("copies"), scan.line_evidence)
+
+
+def judge(processes: Processes, scan: Scan) -> Iterator[Finding]:
+    """missing_ids. Where a clock was set back the order of the ids, so the gaps, are not known."""
+    batches = scan.once(batches_of)
+    lost, produced = processes["missing"], processes["produced"]
+    wanted = hosts.countable(processes) & ~processes.once(chains.judge).clock_back & (lost > 0)
+    known: dict[int, Missing] = {}
+    kind = np.where(gaps.is_sample(lost, produced), _SAMPLE, _LOSS)
+    count = lost.copy()
+    for at in np.flatnonzero(wanted & ~processes.away & _doubtful(processes, kind, batches)).tolist():
+        known[at] = _take_apart(processes, at, batches)
+        kind[at], count[at] = known[at].kind, known[at].count
+
+    def make(at: int) -> Finding:
+        if at not in known:
+            known[at] = _take_apart(processes, at, batches)
+        return _finding(processes, at, known[at])
+
+    aside = wanted & (kind == _SAMPLE) & processes.away & (processes["distinct"] >= 2 * limits.HOLE_SIDE_IDS)
+    loud = (kind == _LOSS) | (kind == _MIXED)
+    yield from each(processes, wanted & loud, "missing_ids", make, count)
+    yield from each(processes, wanted & ~loud & ~aside, "missing_ids", make, count, INFO)
+    if aside.any():
+        yield unseen("missing_ids", int(aside.sum()), int(count[aside].sum()), INFO)
+
+
+def _doubtful(processes: Processes, kind: np.ndarray, batches: Batches) -> np.ndarray:
+    """The processes whose row alone does not decide what their gaps are: holes, or batches."""
+    doubtful = (kind == _SAMPLE) & (processes["distinct"] >= 2 * limits.HOLE_SIDE_IDS)
+    if batches.items or batches.last_items:
+        lost = np.flatnonzero((processes["missing"] > 0) & ~processes.away & ~doubtful)
+        doubtful[[at for at in lost.tolist() if batches.made_by(processes.ends(at)[0])]] = True
+    return doubtful
+
+
+def _take_apart(processes: Processes, at: int, batches: Batches) -> Missing:
+    """Gaps less what batches explain; then the rule."""
+    mine = processes.points(at)
+    before = processes.columns["missing_before"][mine]
+    rows = mine.start + np.flatnonzero(before > 0)
+    widths = before[before > 0]
+    missing, produced = int(processes["missing"][at]), int(processes["produced"][at])
+    explained, left = _explained(processes, at, rows, widths, batches)
+    missing -= explained
+    below, above = _sides(processes, at, rows, widths)
+    keep = left > 0
+    rows, left = rows[keep], left[keep]
+    verdict = gaps.judge(gaps.Gaps(left, below[keep], above[keep]), produced - explained - missing, missing)
+    order = np.lexsort((rows, -left, ~verdict.holes))
+    unlisted = max(0, missing - int(left.sum()))
+    holes = int(verdict.holes.sum())
+    return Missing(missing, explained, rows[order], left[order], holes, verdict.in_holes, verdict.even, unlisted)
+
+
+def _explained(
+    processes: Processes, at: int, rows: np.ndarray, widths: np.ndarray, batches: Batches
+) -> tuple[int, np.ndarray]:
+    """How many missing counters belong to items of batches, and what is left of each gap."""
+    total = batches.total(processes.ends(at)[0]) if batches.items else 0
+    if not (total or batches.last_items) or not len(rows):
+        return 0, widths
+    items = np.array(batches.of(_ids(processes, at, rows)))
+    items[items > widths] = 0  # the items are in the input: the gap is something else
+    left = widths - items
+    if batches.last_items:
+        below = np.array([_below(processes, at, row) for row in rows.tolist()])
+        own = np.array(batches.ends(_ids(processes, at, below))) & (left > 0)
+        items, left = items + own, left - own
+    explained = int(items.sum())
+    missing = int(processes["missing"][at])
+    unlisted = missing - int(widths.sum())
+    # The other gaps are narrower, and which id each is below is not in the table: as many are explained as all batches
+    # of the process have items, where nearly all gaps that are in it are those of batches.
+    if unlisted > 0 and batches.whole and (items > 0).mean() >= limits.BATCH_SHARE:
+        explained += min(unlisted, total - explained)
+    return explained, left
+
+
+def _ids(processes: Processes, at: int, rows: np.ndarray) -> list[str]:
+    row, elapsed, counter = processes.row(at), processes.elapsed, processes.columns["counter"]
+    return [id_text(row, int(elapsed[point]), int(counter[point])) for point in rows.tolist()]
+
+
+def _sides(processes: Processes, at: int, rows: np.ndarray, widths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How many ids of its chain are below each gap and above it; of a thinned process about as many."""
+    mine = processes.points(at)
+    chain, position = processes.columns["chain"], processes.columns["position"]
+    produced, missing = int(processes["produced"][at]), int(processes["missing"][at])
+    listed = int(widths.sum())
+    density = 1 - max(0, missing - listed) / max(1, produced - listed)
+    below, above = np.zeros(len(rows)), np.zeros(len(rows))
+    for number in np.unique(chain[rows]):
+        own = position[mine][chain[mine] == number]
+        some = np.flatnonzero(chain[rows] == number)
+        order = some[np.argsort(position[rows[some]], kind="stable")]
+        high, missed = position[rows[order]], np.cumsum(widths[order])
+        below[order] = (high - own.min() - missed) * density
+        above[order] = (own.max() - high + 1 - (missed[-1] - missed)) * density
+    return below, above
+
+
+def _finding(processes: Processes, at: int, found: Missing) -> Finding:
+    kind = found.kind
+    produced, distinct = int(processes["produced"][at]), int(processes["distinct"][at])
+    looked = found.rows[: found.holes] if found.holes else found.rows
+    shown = (looked if kind == _MIXED else found.rows)[: limits.MOST_GAPS]
+    places = [_place(processes, at, int(row), int(width)) for row, width in zip(shown, found.widths, strict=False)]
+    more: dict[str, Any] = {"gaps": places, "produced": produced, "distinct": distinct}
+    if found.missing:  # in all: what the sentence of a hole counts is less
+        more["share"] = found.missing / produced
+    variant = _variant(found, bool(text_mask(processes.table["wraps_certain"].slice(at, 1))[0]))
+    if variant:
+        more["variant"] = variant
+    if kind == _MIXED:
+        more |= {"others": produced - found.in_holes, "seen_share": distinct / (produced - found.in_holes)}
+    if kind in (_LOSS, _MIXED) and len(looked):
+        widest = max(places, key=lambda place: place["missing"])
+        more |= {"in_gaps": len(looked if kind == _MIXED else found.rows), "widest": widest["missing"]}
+        more |= {f"gap_{name}": widest[name] for name in ("after", "before", "from", "to")}
+        name = "gap_widest" if len(looked) > 1 else "gap" if widest["missing"] > 1 else "gap_one"
+        more["also"] = [name] if name != "gap_widest" or widest["missing"] > 1 else []
+        if found.unlisted:
+            more |= {"unlisted": found.unlisted, "narrowest": int(found.widths.min())}
+            more["also"] += ["narrower"]
+    if found.explained and kind != _BATCH:
+        more |= {"explained": found.explained, "also": ["batches", *more.get("also", ())]}
+    edges = [*looked.tolist(), *(_below(processes, at, row) for row in looked[: found.holes].tolist())]
+    return of_process(
+        processes,
+        at,
+        "missing_ids",
+        found.count,
+        ids=[place["before"] for place in places],
+        after_ids=[place["after"] for place in places],
+        sent_at=processes.moments(shown),
+        when={} if kind == _SAMPLE else processes.between(edges),
+        lighter=INFO if kind in (_SAMPLE, _BATCH) else None,
+        **more,
+    )
+
+
+def _variant(found: Missing, wraps_certain: bool) -> str | None:
+    """Which words describe it."""
+    if found.kind == _MIXED:
+        return "hole" if found.holes == 1 else "holes"
+    if found.kind != _LOSS:
+        return found.kind
+    if not wraps_certain:
+        return "uncertain"
+    if found.unlisted:  # the number of gaps is not known
+        return None
+    return "gaps" if len(found.rows) > 1 else "one" if found.missing == 1 else "one_gap"
+
+
+def _below(processes: Processes, at: int, row: int) -> int:
+    """The row of the id right below a gap, which is kept wherever the gap is."""
+    mine, columns = processes.points(at), processes.columns
+    wanted = columns["position"][row] - columns["missing_before"][row] - 1
+    same = (columns["chain"][mine] == columns["chain"][row]) & (columns["position"][mine] == wanted)
+    return mine.start + int(np.argmax(same))
+
+
+def _place(processes: Processes, at: int, row: int, width: int) -> dict[str, Any]:
+    """One gap: the ids around it, the counters that are missing there, and how many."""
+    below = _below(processes, at, row)
+    after, before = processes.ids(at, (below, row))
+    first = (int(processes.columns["counter"][below]) + 1) % _TURN
+    last = (first + width - 1) % _TURN
+    return {"before": before, "missing": width, "after": after, "from": first, "to": last}
+
+
+register(
+    Rule(
+        "missing_ids",
+        WARNING,
+        20,
+        "The unrolled counter has gaps, which are judged by their widths (below). "
+        "A sample, and counters that items of batches used, are info.",
+        "missing_ids/an_outage",
+        of_processes=judge,
+        variants=("one", "one_gap", "gaps", "uncertain", "hole", "holes", "sample", "batch", "unseen"),
+        also=("gap", "gap_one", "gap_widest", "gap_lines", "narrower", "batches", "failed", "failed_gaps"),
+        lighter=("sample", "batch", "unseen"),
+        picture="counter",
+        lines=("failed_sends",),
+    ),
+)

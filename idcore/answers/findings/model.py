@@ -1,0 +1,141 @@
+"""A finding as a value, its severity by its rule, and many of them as a table, worst first. Judges nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, tzinfo
+from typing import Any
+
+import pyarrow as pa
+
+from idcore.answers.findings import words
+from idcore.answers.findings.limits import MOST_SUBJECTS
+from idcore.answers.findings.registry import RULES, SEVERITIES
+from idcore.base.safe_text import json_text
+from idcore.scan.schemas import SCHEMAS
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is wrong, with whom, how often, and what proves it. `evidence` also holds the figures of its sentences."""
+
+    code: str
+    subject: str
+    count: int
+    evidence: Mapping[str, Any]
+    certainty: str = "certain"
+    since: datetime | None = None
+    until: datetime | None = None
+    lighter: str | None = field(default=None)  # a severity below the code's own
+
+    @property
+    def severity(self) -> str:
+        """error, warning or info."""
+        return self.lighter or RULES[self.code].severity
+
+    @property
+    def number(self) -> int:
+        """How many findings its row is."""
+        return number_of(self.evidence)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What the templates of words are filled with."""
+        told = {name: ", ".join(self.evidence[name]) for name in words.MOMENTS if name in self.evidence}
+        return {"subject": self.subject, "count": self.count, **self.evidence, **told}
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """Of these what its sentences need, in any language."""
+        values = self.values
+        named = frozenset().union(*(words.names(part, self.code, values) for part in words.SENTENCES))
+        wanted = named | {"subject", "count", "variant", "also", "maker_code", "more"}
+        return {name: value for name, value in values.items() if name in wanted}
+
+    def in_zone(self, zone: tzinfo) -> Finding:
+        """The same with the instants of its sentences in a zone."""
+
+        def local(text: str, unit: str = "milliseconds") -> str:
+            return datetime.fromisoformat(text).astimezone(zone).isoformat(timespec=unit)
+
+        evidence = dict(self.evidence)
+        for name in words.INSTANTS & evidence.keys():
+            evidence[name] = local(evidence[name], "minutes" if name == "cutoff" else "milliseconds")
+        for name in words.MOMENTS & evidence.keys():
+            evidence[name] = [local(text) for text in evidence[name]]
+        return replace(self, evidence=evidence)
+
+    def say(self, part: str, lang: str = "en") -> str:
+        """Its `meaning`, `advice` or `disproof` in one language."""
+        return words.say(part, self.code, self.values, lang)
+
+
+def _rank(finding: Finding) -> tuple[int, int, int, str]:
+    background = finding.evidence.get("variant") in RULES[finding.code].background
+    order = len(RULES) if background else list(RULES).index(finding.code)
+    return SEVERITIES.index(finding.severity), order, -finding.count, finding.subject
+
+
+def number_of(evidence: Mapping[str, Any]) -> int:
+    """How many findings a row is: one, or as many as it counts because they are not listed."""
+    return int(evidence["more"]) if evidence.get("variant") == "more" else 1
+
+
+def rest(code: str, subjects: int, count: int, lighter: str | None = None, variant: str = "more") -> Finding:
+    """One row for so many subjects that are not listed; `variant` "unseen": that were counted and not looked at."""
+    evidence = {"variant": variant, "more": subjects, "ids": []}
+    subject = f"{subjects:,} more" if variant == "more" else f"{subjects:,} not looked at"
+    return Finding(code, subject, count, evidence, lighter=lighter)
+
+
+def unseen(code: str, subjects: int, count: int, lighter: str | None = None) -> Finding:
+    """One row for so many subjects that were counted and not looked at one by one."""
+    return rest(code, subjects, count, lighter, "unseen")
+
+
+def worst_first(findings: Iterable[Finding]) -> list[Finding]:
+    """Ordered by severity, code, count; of each code and severity so many subjects, and one row for the rest."""
+    kept: list[Finding] = []
+    listed: dict[tuple[str, str], int] = {}
+    others: dict[tuple[str, str, str], list[int]] = {}
+    lighter: dict[tuple[str, str, str], str | None] = {}
+    for finding in sorted(findings, key=_rank):
+        kind = (finding.severity, finding.code)
+        more = int(finding.evidence.get("more", 0))
+        if not more and listed.get(kind, 0) < MOST_SUBJECTS:
+            listed[kind] = listed.get(kind, 0) + 1
+            kept.append(finding)
+            continue
+        row = (*kind, str(finding.evidence["variant"]) if more else "more")
+        sums = others.setdefault(row, [0, 0])
+        sums[0] += more or 1
+        sums[1] += finding.count
+        lighter[row] = finding.lighter
+    kept += [rest(row[1], more, count, lighter[row], row[2]) for row, (more, count) in others.items()]
+    return sorted(kept, key=lambda finding: (*_rank(finding)[:2], "more" in finding.evidence))
+
+
+def to_table(findings: Iterable[Finding]) -> pa.Table:
+    """The table `findings`."""
+    rows = [
+        {
+            "code": finding.code,
+            "severity": finding.severity,
+            "subject": finding.subject,
+            "count": finding.count,
+            "evidence": json_text(finding.evidence, default=_plain),
+            "values": json_text(finding.told, default=_plain),
+            "certainty": finding.certainty,
+            "first_sent_at": finding.since,
+            "last_sent_at": finding.until,
+        }
+        for finding in findings
+    ]
+    return pa.Table.from_pylist(rows, schema=SCHEMAS["findings"])
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="milliseconds")
+    return value.item()  # numpy's numbers

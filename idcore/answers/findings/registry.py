@@ -1,0 +1,86 @@
+"""The rules: one registration for each code, and what a rule may look at. Depends on no message, page or finding.
+
+A module that holds rules registers them at its end. Pages, the list of what was checked, the order, docs/findings.md
+and the measurements read `RULES`. A new rule is its registration and its messages; nothing else names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from typing import Any, Literal, TypeVar
+
+from idcore.answers.findings.evidence import Processes
+from idcore.answers.findings.large import Rows
+from idcore.scan.lines import LineEvidence
+
+ERROR, WARNING, INFO = "error", "warning", "info"
+SEVERITIES = (ERROR, WARNING, INFO)
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True)
+class Scan:
+    """One scan as rules see it: its tables, now, the zone its times were read in, and what its lines say of copies."""
+
+    rows: Rows
+    at: datetime
+    zone: tzinfo
+    zone_source: str = "assumed"
+    line_evidence: LineEvidence | None = None
+    _made: dict[Callable[[Scan], Any], Any] = field(default_factory=dict, init=False, repr=False)
+
+    def once(self, make: Callable[[Scan], Made]) -> Made:
+        """What is computed from this scan: once, at the first call."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return self._made[make]  # type: ignore[no-any-return]
+
+
+# What they give are findings, which refer to their rule: so no module imports both ways.
+OfProcesses = Callable[[Processes, Scan], Iterable[Any]]
+OfScan = Callable[[Scan], Iterable[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One code: how bad it is, what finds it, which messages describe it, which incident proves it, how it is shown.
+
+    `of_processes` gets every piece of the processes, `of_scan` is asked once behind the last of them. Both may serve
+    several rules, and are asked once for all of these.
+    """
+
+    code: str
+    severity: str
+    rank: int  # among the rules of this severity, the least first
+    decided: str  # how, for docs/findings.md
+    incident: str  # name/variant of a story in idcore.simulate.incidents of which it is true
+    of_processes: OfProcesses | None = None
+    of_scan: OfScan | None = None
+    variants: tuple[str, ...] = ()  # message keys: the code alone, and the code with each of these
+    also: tuple[str, ...] = ()  # message keys of further sentences
+    lighter: tuple[str, ...] = ()  # variants that are info only
+    background: tuple[str, ...] = ()  # variants that are not an event of the input: below all that are
+    subject: Literal["process", "id", "broker", "name", "group", "topic"] = "process"
+    picture: Literal["", "counter", "clock"] = ""
+    # What is looked for in lines apart from the places of ids: born_hosts, broker_name, send_ok, failed_sends.
+    lines: tuple[str, ...] = ()
+    of_store: bool = False  # true of stores only: its incident is a situation of idcore.simulate.situations
+
+
+RULES: dict[str, Rule] = {}  # in the order in which findings are read
+
+
+def register(*rules: Rule) -> None:
+    """Makes rules known."""
+    for rule in rules:
+        if rule.code in RULES or rule.severity not in SEVERITIES:
+            raise ValueError(f"{rule.code} is registered already, or has no severity")
+        if rule.of_processes is None and rule.of_scan is None:
+            raise ValueError(f"{rule.code} has no predicate")
+        RULES[rule.code] = rule
+    ordered = sorted(RULES.values(), key=lambda rule: (SEVERITIES.index(rule.severity), rule.rank))
+    RULES.clear()
+    RULES.update({rule.code: rule for rule in ordered})

@@ -1,0 +1,193 @@
+"""Findings from the times of ids: impossible ones, old ones, zones that differ. Reads no address."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from idcore.answers.findings import chains, limits
+from idcore.answers.findings.evidence import Processes, numbers, text_mask
+from idcore.answers.findings.finding_builder import each, of_process
+from idcore.answers.findings.hosts import dated, java, little_endian, whole_seconds
+from idcore.answers.findings.model import Finding, rest
+from idcore.answers.findings.quota import Listed
+from idcore.answers.findings.registry import INFO, WARNING, Rule, Scan, register
+from idcore.answers.growth import DELETES_AT, KEPT_HOURS, expired_before
+from idcore.ids import clock as clocks
+from idcore.ids import rules
+
+
+def impossible(processes: Processes, scan: Scan) -> Iterator[Finding]:
+    """elapsed_impossible: more than a month, where no clock that was set back explains it.
+
+    What is read as the low 32 bits of the clock (the ErQing .NET client) is dated before now.
+    """
+    explained = processes.once(chains.judge).clock_back
+    now, official = int(scan.at.timestamp() * 1000), java(processes)
+    distinct = processes["distinct"]
+    early = np.where(little_endian(processes), clocks.DAY_MS + clocks.HOUR_MS, 0)
+    last, possible = processes["last_elapsed_ms"], processes["last_possible_elapsed_ms"]
+    raw = numbers(processes.counters, "elapsed_ms")
+
+    def low_bits(value: int) -> str:
+        return clocks.from_ms(now - (now - value) % rules.ELAPSED_WRAP).isoformat(timespec="milliseconds")
+
+    def kind(at: int, wrong: np.ndarray, elapsed: np.ndarray) -> dict[str, Any]:
+        """What generated it, as a variant of the words, where more than the number shows it."""
+        if distinct[at] == 1:
+            return {"variant": "one_text"}
+        counter = processes.columns["counter"][processes.points(at)][np.argsort(elapsed, kind="stable")]
+        if official[at] or not wrong.all() or (np.diff(counter) < 0).any():
+            return {"variant": "java"} if official[at] else {}
+        first, last = low_bits(int(elapsed.min())), low_bits(int(elapsed.max()))
+        return {"variant": "clock", "first_at": first, "last_at": last} if first <= last else {}
+
+    def make(at: int) -> Finding | None:
+        mine = processes.points(at)
+        elapsed = raw[mine]
+        wrong = elapsed > limits.LONGEST_ELAPSED_MS + early[at]
+        if explained[at]:
+            wrong &= elapsed < rules.ELAPSED_WRAP - rules.CLOCK_BACK_MS
+        points = mine.start + np.flatnonzero(wrong)
+        if not len(points) and len(elapsed):
+            return None
+        every = possible[at] < 0
+        count = int(processes["ids"][at]) if every else max(1, len(points))
+        more: dict[str, Any] = {} if every or processes.whole[at] else {"at_least": True}
+        if len(elapsed):
+            more |= kind(at, wrong, elapsed)
+        return of_process(
+            processes,
+            at,
+            "elapsed_impossible",
+            count,
+            ids=processes.ids(at, points),
+            elapsed_ms=[int(value) for value in elapsed[wrong][: limits.MOST_IDS]],
+            **more,
+        )
+
+    yield from each(processes, last > limits.LONGEST_ELAPSED_MS + early, "elapsed_impossible", make)
+
+
+def expired(processes: Processes, scan: Scan) -> Iterator[Finding]:
+    """expired: processes whose ids are older than the default retention."""
+    limit = expired_before(scan.at, KEPT_HOURS, DELETES_AT, scan.zone)
+    gone = int(limit.timestamp() * 1_000_000)
+    first, last = processes["first_sent_at"], processes["last_sent_at"]
+    times = numbers(processes.counters, "sent_at")
+
+    def make(place: int) -> Finding:
+        more: dict[str, Any] = {"cutoff": limit.isoformat(timespec="minutes")}
+        count = int(processes["ids"][place])
+        if last[place] >= gone:
+            mine = times[processes.points(place)]
+            count = max(1, int(((mine != -1) & (mine < gone)).sum()))
+            more["at_least"] = True  # each point is an id, and one id may occur many times
+        return of_process(processes, place, "expired", count, **more)
+
+    yield from each(processes, dated(processes) & (first != -1) & (first < gone), "expired", make)
+
+
+def expired_clients(scan: Scan) -> Iterator[Finding]:
+    """expired, of the 5.x clients."""
+    limit = expired_before(scan.at, KEPT_HOURS, DELETES_AT, scan.zone)
+    listed = Listed()
+    for clients in scan.rows.pieces("clients"):
+        old = pc.less(clients["last_sent_at"], pa.scalar(limit, clients.schema.field("last_sent_at").type))
+        found = clients.filter(pc.fill_null(old, False)).sort_by([("ids", "descending")])
+        ids = numbers(found, "ids")
+        told = listed.among(("expired", "clients"), ids)
+        if told < len(ids):
+            yield rest("expired", len(ids) - told, int(ids[told:].sum()))
+        for row in found.slice(0, told).to_pylist():
+            evidence = {
+                "cutoff": limit.isoformat(timespec="minutes"),
+                "client": {"mac": row["mac"], "pid": row["pid"]},
+            }
+            yield Finding(
+                "expired",
+                f"{row['mac']} pid {row['pid']}",
+                row["ids"],
+                evidence,
+                since=row["first_sent_at"],
+                until=row["last_sent_at"],
+            )
+
+
+def _proven(table: pa.Table) -> np.ndarray:
+    said = text_mask(pc.is_in(table["zone_source"], value_set=pa.array(["born", "prefix"])))
+    # The Rust and Elixir clients (loader 0) count months in UTC wherever they run: that says nothing of a clock.
+    return said & ~(text_mask(pc.equal(table["loader"], "00000000")) & text_mask(pc.equal(table["zone"], "+00:00")))
+
+
+_OF_ZONES = ("loader", "ids", "zone", "zone_source")
+
+
+def usual_zone(scan: Scan) -> tuple[str, bool] | None:
+    """The zone that all should be in, and whether it was given; else the proven zone of most ids, None without one."""
+    if scan.zone_source == "given":
+        return clocks.zone_text(scan.at.astimezone(scan.zone).utcoffset()), True
+    counted: Counter[str] = Counter()
+    for table in scan.rows.pieces("processes", _OF_ZONES):
+        if "zone" in table.column_names:
+            mine = table.filter(pa.array(_proven(table))).group_by("zone").aggregate([("ids", "sum")])
+            counted.update(dict(zip(mine["zone"].to_pylist(), mine["ids_sum"].to_pylist(), strict=True)))
+    return (min(counted, key=lambda zone: (-counted[zone], zone)), False) if counted else None
+
+
+def zones(processes: Processes, scan: Scan) -> Iterator[Finding]:
+    """zone_mismatch: zones that lines prove, against the one that was given or that most ids are from."""
+    table, known = processes.table, scan.once(usual_zone)
+    if known is None or "zone" not in table.column_names:
+        return
+    usual, given = known
+    # Relatives of the Go client count from the month in UTC, in any zone of their host.
+    by_design = whole_seconds(processes) & text_mask(pc.equal(table["zone"], "+00:00"))
+    wrong = _proven(table) & dated(processes) & ~by_design & ~text_mask(pc.equal(table["zone"], usual))
+
+    def make(at: int) -> Finding:
+        row = processes.row(at)
+        more: dict[str, Any] = {"variant": "given"} if given else {}
+        return of_process(
+            processes, at, "zone_mismatch", zone=row["zone"], usual_zone=usual, zone_source=row["zone_source"], **more
+        )
+
+    yield from each(processes, wrong, "zone_mismatch", make)
+
+
+register(
+    Rule(
+        "zone_mismatch",
+        WARNING,
+        100,
+        "Lines prove a zone (born times or prefixes) that differs from `--zone`, or from that of most IDs. "
+        "Clients that count months in UTC wherever they run are left out.",
+        "zone_mismatch/one_in_utc",
+        of_processes=zones,
+        variants=("given",),
+    ),
+    Rule(
+        "elapsed_impossible",
+        WARNING,
+        110,
+        "An ID has more milliseconds than 31 days and a second, and no clock that was set back explains it.",
+        "elapsed_impossible/dotnet",
+        of_processes=impossible,
+        variants=("one_text", "java", "clock"),
+    ),
+    Rule(
+        "expired",
+        INFO,
+        60,
+        "The IDs are more than 72 hours older than the last deletion run (04:00). "
+        "That is the default of brokers, and an assumption here: the messages are probably deleted.",
+        "expired/five_days",
+        of_processes=expired,
+        of_scan=expired_clients,
+    ),
+)

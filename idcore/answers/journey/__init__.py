@@ -1,0 +1,44 @@
+"""The journey of one message: what every source at hand says of it, on one line of time. Asks nobody, draws nothing."""
+
+from idcore.answers.journey.model import Conflict, Event, Gap, Journey, Line, Sources
+from idcore.answers.journey.sentences import (
+    answers_text,
+    conflict_text,
+    consumed_text,
+    event_text,
+    found_text,
+    gap_text,
+    oddities,
+    outcome_text,
+    row_of,
+    short_text,
+    source_of,
+    steps,
+    when_text,
+)
+from idcore.answers.journey.timeline import build, ids_of, lines_of
+
+__all__ = [
+    "Conflict",
+    "Event",
+    "Gap",
+    "Journey",
+    "Line",
+    "Sources",
+    "answers_text",
+    "build",
+    "conflict_text",
+    "consumed_text",
+    "event_text",
+    "found_text",
+    "gap_text",
+    "ids_of",
+    "lines_of",
+    "oddities",
+    "outcome_text",
+    "row_of",
+    "short_text",
+    "source_of",
+    "steps",
+    "when_text",
+]

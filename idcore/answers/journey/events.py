@@ -1,0 +1,237 @@
+"""From each source to its events: an id, log lines, records, verdicts, trace contexts. Orders and judges nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import tzinfo
+
+from idcore.answers.fate import Verdict
+from idcore.answers.journey.model import Event, Line, Role
+from idcore.answers.lookup.model import Copy
+from idcore.ids.clock import Clock, SentAt, is_time, to_ms, wall_ms
+from idcore.ids.describe import when
+from idcore.ids.find import Token, find
+from idcore.ids.identify import Reading, identify
+from idcore.ids.model import ClientId, UniqId
+from idcore.rocketmq.message import Record
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.attempts import Attempt, MessageTrace, Send
+
+# Copies that a broker keeps back until their time comes, or until a producer decides.
+WAITING = frozenset({"delayed", "timer", "retry_waiting", "dead_letter_waiting", "half"})
+# What consumers never get: these, and what is left of a transaction or of a recall.
+HELD = WAITING | {"undecided", "operation", "recall"}
+
+# What a line says that one of RocketMQ's own classes wrote, and who writes it; the first that fits.
+_WRITERS: tuple[tuple[str, str, Role], ...] = (
+    ("SendResult [sendStatus=", "logged_send", "producer"),
+    ("sendKernelImpl exception, resend at once", "logged_resend", "producer"),
+    ("send msg to DLQ", "logged_dead", "broker"),
+    ("has been checked too many times", "logged_given_up", "broker"),
+    ("Check transaction.", "logged_check", "broker"),
+    ("BROADCASTING, the message consume failed", "logged_dropped", "consumer"),
+    ("consumeMessage exception", "logged_failed", "consumer"),
+    ("send expire msg back", "logged_expired", "consumer"),
+    ("MessageExt [", "logged_message", "consumer"),
+)
+_STATUS = re.compile(r"sendStatus=(\w{1,40})")
+_STORED = re.compile(r"storeTimestamp=(\d{12,14})(?!\d)")
+_STORE_HOST = re.compile(r"storeHost=/?([^\s,]{1,80})")
+_BORN_HOST = re.compile(r"bornHost=/?([^\s,]{1,80})")
+_TRIES = re.compile(r"reconsumeTimes=(\d{1,6})(?!\d)")
+_TOPIC = re.compile(r"topic='([^']{1,255})'")
+_MESSAGE = "MessageExt ["
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTime:
+    """When an id was generated: with everything that is known of it, and as it would be read without."""
+
+    event: Event
+    dated: SentAt
+    plain: SentAt | None
+
+
+def own_time(text: str, clock: Clock, token: Token | None) -> OwnTime | None:
+    """The id's own time; None for a text without one. `token` is the id with the hints of a record, line or scan."""
+    reading = identify(text, case="any").best
+    if reading is None or not isinstance(reading.id, (UniqId, ClientId)):
+        return None
+    dated, plain = when(reading, token, clock)[0], when(reading, None, clock)[0]
+    if dated is None:
+        return None
+    early, late = (None if each is None else to_ms(each) for each in (dated.earliest, dated.latest))
+    values = {"zone": dated.zone, "zone_source": dated.zone_source}
+    who = _process(reading)
+    event = Event("generated", "id", "producer", who, to_ms(dated.at), None, early, late, text, values)
+    return OwnTime(event, dated, plain)
+
+
+def _process(reading: Reading) -> str:
+    found = reading.id
+    if isinstance(found, UniqId):
+        return f"{found.host} · {found.pid}"
+    assert isinstance(found, ClientId)
+    return f"{found.mac_text} · {found.pid}"
+
+
+# ---- records
+
+
+def of_copies(copies: Iterable[Copy]) -> Iterator[Event]:
+    """When a message was born, once for each time and host, and when each record was stored."""
+    born: set[tuple[int, str]] = set()
+    for copy in sorted(copies, key=lambda each: (each.record.store_timestamp, each.record.physical_offset)):
+        record = copy.record
+        if copy.relation == "trace":
+            continue
+        place, host = str(record.offset_id), str(record.born_host)
+        if is_time(record.born_timestamp) and (record.born_timestamp, host) not in born:
+            born.add((record.born_timestamp, host))
+            yield Event("born", "record", "producer", host, record.born_timestamp, evidence=place)
+        yield _stored(copy, record, place)
+        due = names.number(record.properties.get(names.TIMER_OUT))
+        if copy.relation in WAITING and due is not None and is_time(due):
+            yield Event("due", "record", "broker", str(record.store_host), due, evidence=place)
+
+
+def _stored(copy: Copy, record: Record, place: str) -> Event:
+    values = {
+        "relation": copy.relation or "message",
+        "group": copy.group,
+        "tries": record.reconsume_times,
+        "topic": record.topic,
+        "queue": record.queue_id,
+        "offset": record.queue_offset,
+        "born_ms": record.born_timestamp,
+    }
+    at = record.store_timestamp if is_time(record.store_timestamp) else None
+    return Event("stored", "record", "broker", str(record.store_host), at, evidence=place, values=values)
+
+
+# ---- groups
+
+
+def of_verdicts(verdicts: Iterable[Verdict], live: bool) -> Iterator[Event]:
+    """What became of the record in each group, when that was asked or copied; and when a retry is due."""
+    for verdict in verdicts:
+        known = {"verdict": verdict.code, "certainty": verdict.certainty, "verdict_values": dict(verdict.values)}
+        values = {**known, "live": live}
+        yield Event(
+            "judged", "verdict", "consumer", verdict.group, verdict.asked_at_ms, evidence=verdict.record, values=values
+        )
+        due = verdict.values.get("due")
+        if isinstance(due, int):
+            yield Event("due", "verdict", "broker", verdict.group, due, evidence=verdict.record)
+
+
+# ---- trace
+
+
+def of_trace(trace: MessageTrace) -> Iterator[Event]:
+    """Sends, attempts with their ends, decisions on a half message, recalls."""
+    yield from map(_sent, trace.sends)
+    yield from map(_attempt, trace.attempts)
+    for decision in trace.decisions:
+        values = {"state": decision.state, "from_check": decision.from_check}
+        who = decision.group or ""
+        yield Event("decided", "trace", "producer", who, decision.time_ms, evidence=decision.msg_id, values=values)
+    for recall in trace.recalls:
+        values = {"success": recall.success}
+        who = recall.group or ""
+        yield Event("recalled", "trace", "producer", who, recall.time_ms, evidence=recall.msg_id, values=values)
+
+
+def _sent(send: Send) -> Event:
+    values = {"success": send.success, "broker": send.broker, "group": send.group, "cost_ms": send.cost_ms}
+    who, end = send.client or send.group or "", send.began_ms + send.cost_ms
+    return Event("sent", "trace", "producer", who, send.began_ms, end, evidence=send.msg_id, values=values)
+
+
+def _attempt(attempt: Attempt) -> Event:
+    who = attempt.client or ""
+    if attempt.host is not None:
+        who = f"{attempt.host} · {attempt.pid}"
+    values = {
+        "group": attempt.group,
+        "tries": attempt.retry_times,
+        "outcome": attempt.outcome,
+        "duration_ms": attempt.duration_ms,
+        "client": attempt.client,
+    }
+    began = attempt.ended_ms if attempt.began_ms is None else attempt.began_ms
+    return Event(
+        "attempt", "trace", "consumer", who, began, attempt.ended_ms, evidence=attempt.request_id, values=values
+    )
+
+
+# ---- log lines
+
+
+def tokens_of(line: Line, ids: Sequence[str]) -> Iterator[Token]:
+    """The places of the message's own ids in a line."""
+    return (token for token in find(line.text) if token.text.upper() in ids)
+
+
+def linked_ids(line: Line, ids: Sequence[str]) -> list[str]:
+    """The other id of the same message, where a line has one msgId and one offsetMsgId, and one of them is known."""
+    found = {token.text.upper() for token in find(line.text)}
+    kinds = [reading.id.kind for text in found if (reading := identify(text).best) is not None]
+    pair = sorted(kinds) in (["offset", "uniq"], ["client", "offset"]) and len(found) == len(kinds)
+    return sorted(found - set(ids)) if pair and found & set(ids) else []
+
+
+def of_lines(lines: Iterable[Line], ids: Sequence[str], zone: tzinfo) -> Iterator[Event]:
+    """What each line shows, at the time it opens with; one without a zone is read in `zone`.
+
+    A printed message also has its own times: these are events too, once for each instant.
+    """
+    seen: set[tuple[str, int]] = set()
+    for line in sorted(lines, key=lambda each: (each.file, each.number)):
+        token = next(tokens_of(line, ids), None)
+        place = f"{line.file}:{line.number}"
+        prefix = token.prefix_time if token is not None else None
+        at = None
+        if prefix is not None:
+            at = to_ms(prefix) if prefix.tzinfo is not None else wall_ms(prefix, zone)
+        part = _part(line.text, token)
+        code, role = next(((code, role) for mark, code, role in _WRITERS if mark in line.text), ("logged", "log"))
+        status, tries = _STATUS.search(line.text), _TRIES.search(part)
+        values = {
+            "zone_known": prefix is not None and prefix.tzinfo is not None,
+            "status": status[1] if status and code == "logged_send" else None,
+            "tries": int(tries[1]) if tries else None,
+        }
+        yield Event(code, "line", role, place, at, evidence=place, values=values)  # type: ignore[arg-type]
+        for event in _printed(part, token, place):
+            if (event.code, event.at_ms or 0) not in seen:
+                seen.add((event.code, event.at_ms or 0))
+                yield event
+
+
+def _part(text: str, token: Token | None) -> str:
+    """Of a line that prints several messages the one with the id."""
+    if token is None:
+        return text
+    start = text.rfind(_MESSAGE, 0, token.column)
+    end = text.find(_MESSAGE, token.column)
+    return text[max(start, 0) : end if end >= 0 else len(text)]
+
+
+def _printed(part: str, token: Token | None, place: str) -> Iterator[Event]:
+    if token is None or _MESSAGE not in part:
+        return
+    born, stored = _BORN_HOST.search(part), _STORED.search(part)
+    if token.born_ms is not None and is_time(token.born_ms):
+        yield Event("born", "line", "producer", born[1] if born else "", token.born_ms, evidence=place)
+    if stored is not None and is_time(int(stored[1])):
+        host, topic, tries = _STORE_HOST.search(part), _TOPIC.search(part), _TRIES.search(part)
+        values = {
+            "relation": "printed",
+            "topic": topic[1] if topic else "?",
+            "tries": int(tries[1]) if tries else 0,
+            "born_ms": token.born_ms,
+        }
+        yield Event("stored", "line", "broker", host[1] if host else "", int(stored[1]), evidence=place, values=values)

@@ -1,0 +1,251 @@
+"""A journey in one language, and as a row: which messages of the catalogue its events are. Decides nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from idcore.answers.fate import Verdict
+from idcore.answers.fate.rule import DONE
+from idcore.answers.fate.sentences import utc, verdict_text
+from idcore.answers.journey.events import HELD
+from idcore.answers.journey.model import Conflict, Event, Gap, Journey
+from idcore.answers.lookup.model import Answer
+from idcore.base import catalogue
+from idcore.base.catalogue import Words
+
+Time = Callable[[int], str]
+
+_ENGLISH = catalogue.words()
+_COUNTS = {"lines": "line", "records": "stored", "groups": "judged_group", "trace": "trace_context"}
+_LONGEST = 24  # of a name in few words
+_SURE = ("proved", "inferred", "uncertain", "none")  # certainties of a verdict, the best first
+_SUMS = DONE, {"dead"}, {"no_verdict"}
+
+
+def event_text(event: Event, words: Words = _ENGLISH, time: Time = utc) -> str:
+    """What happened."""
+    values = dict(event.values)
+    if event.code == "judged":
+        verdict = Verdict(event.who, event.evidence, values["verdict"], values["certainty"], values["verdict_values"])
+        values["verdict"] = verdict_text(verdict, words, time)
+    elif event.code == "stored":
+        values["what"] = _relation(event, words)
+    elif event.code == "attempt":
+        values["ended"] = outcome_text(values["outcome"], words)
+    elif event.code == "sent":
+        values["ended"] = words(f"journey.sent.{values['success']}".lower())
+    text = _said(f"journey.event.{event.code}{_form(event)}", {"who": event.who or "?", **values}, words)
+    if event.values.get("moved_ms"):
+        text += words("journey.moved", by_seconds=abs(event.values["moved_ms"]) / 1000)
+    return text
+
+
+def _form(event: Event) -> str:
+    if event.code == "attempt":
+        tries = event.values["tries"]
+        return "_unknown" if tries is None else "" if tries else "_first"
+    return "_printed" if event.values.get("relation") == "printed" else ""
+
+
+def _relation(event: Event, words: Words) -> str:
+    values = {"group": event.values.get("group"), "tries": f"{event.values.get('tries') or 0:,}"}
+    key = f"lookup.relation.{event.values['relation']}"
+    return _said(key if words.has(key) else "lookup.relation.message", values, words)
+
+
+def outcome_text(outcome: str | None, words: Words = _ENGLISH) -> str:
+    """How an attempt of a consumer ended, or how the last one is going."""
+    own = f"journey.outcome.{outcome or 'open'}"
+    return words(own if words.has(own) else f"fate.name.{outcome}")
+
+
+def source_of(event: Event) -> str:
+    """Where an event is from, as a code of the catalogue: verdicts of a store folder have nobody who answered."""
+    return "store" if event.source == "verdict" and not event.values.get("live", True) else event.source
+
+
+def short_text(event: Event, words: Words = _ENGLISH) -> str:
+    """The same in a few words, for a picture."""
+    if event.code == "attempt":
+        ended = outcome_text(event.values["outcome"], words)
+        return words("journey.short.attempt", group=_cut(event.values["group"] or "?"), ended=ended)
+    if event.code == "judged":
+        return words("journey.short.judged" if event.values["live"] else "journey.short.copied", who=_cut(event.who))
+    own = f"journey.short.{event.code}_{event.values.get('relation')}"
+    if words.has(own):
+        return words(own)
+    key = f"journey.short.{event.code}"
+    return words(key if words.has(key) else "journey.short.logged")
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+
+
+def conflict_text(conflict: Conflict, journey: Journey, words: Words = _ENGLISH) -> str:
+    """Which two times cannot both be right, and by how much."""
+    who = {
+        name: journey.events[place].who or "?"
+        for name, place in (("first", conflict.first), ("second", conflict.second))
+    }
+    key = f"journey.conflict.{conflict.code}"
+    if conflict.code == "zone_of_log":
+        key += "_early" if conflict.values["early"] else "_late"
+    return _said(key, {**who, **conflict.values, "by_seconds": conflict.by_ms / 1000}, words)
+
+
+def gap_text(gap: Gap, journey: Journey, words: Words = _ENGLISH) -> str:
+    """From when to when nothing is known."""
+    values: dict[str, Any] = {"first": short_text(journey.events[gap.after], words)}
+    if gap.before is not None:
+        values["second"] = short_text(journey.events[gap.before], words)
+    if gap.ms is not None:
+        values["for_seconds"] = gap.ms / 1000
+    return _said(f"journey.gap.{gap.code}", values, words)
+
+
+def when_text(event: Event, words: Words = _ENGLISH, time: Time = utc) -> str:
+    """An instant, or from when to when it may have been."""
+    if event.at_ms is None:
+        return words("message.undated")
+    if event.earliest_ms is not None and event.latest_ms is not None and event.is_open:
+        return words("message.between", first=time(event.earliest_ms), last=time(event.latest_ms))
+    return time(event.at_ms)
+
+
+def steps(journey: Journey, words: Words = _ENGLISH) -> Iterator[str]:
+    """How long after the event before each one was; empty where either is not dated, or open by hours."""
+    before: int | None = None
+    for event in journey.events:
+        at = None if event.is_open else event.at_ms
+        text = ""
+        if at is not None and before is not None:
+            text = ("−" if at < before else "+") + words.duration(abs(at - before) / 1000)
+        yield text
+        before = at if at is not None else before
+
+
+def oddities(journey: Journey, words: Words = _ENGLISH) -> Iterator[tuple[str, list[str]]]:
+    """Contradictions and gaps, each kind with its heading; none where there is none."""
+    conflicts = [
+        f"{conflict_text(each, journey, words)} {_numbers(each.first, each.second)}" for each in journey.conflicts
+    ]
+    gaps = [f"{gap_text(each, journey, words)} {_numbers(each.after, each.before)}" for each in journey.gaps]
+    for key, found in (("message.conflicts", conflicts), ("message.gaps", gaps)):
+        if found:
+            yield words(key), list(dict.fromkeys(found))
+
+
+def _numbers(*places: int | None) -> str:
+    """The numbers of events, as pictures and tables have them."""
+    return f"({', '.join(f'{place + 1}' for place in dict.fromkeys(places) if place is not None)})"
+
+
+def found_text(journey: Journey, words: Words = _ENGLISH) -> str:
+    """What each source gave, and which nobody asked."""
+    parts = [
+        words(f"message.none_{name}") if count is None else words.count(_COUNTS[name], count)
+        for name, count in journey.found.items()
+    ]
+    return words("message.sources", found=words("comma").join(parts))
+
+
+def consumed_text(answer: Answer, words: Words = _ENGLISH) -> str:
+    """How many groups consumed the message, in how many it died, and of how many that is not known."""
+    kinds = {copy.relation for copy in answer.copies} - {"trace"}
+    codes: dict[str, set[str]] = {}
+    for verdict in answer.fate or ():
+        codes.setdefault(verdict.group, set()).add(verdict.code)
+    if not codes:
+        return words("message.not_found" if not kinds else "message.held" if kinds <= HELD else "message.no_groups")
+    done, dead, unknown = (sum(not found.isdisjoint(some) for found in codes.values()) for some in _SUMS)
+    text = words("message.consumed", done=f"{done:,}", groups=words.count("judged_group", len(codes)))
+    text += _how_sure(answer.fate or (), words)
+    text += words("message.dead", n=words.count("judged_group", dead)) if dead else ""
+    return text + (words("message.unknown", n=words.count("judged_group", unknown)) if unknown else "")
+
+
+def answers_text(known: Sequence[Answer], can_ask: bool, words: Words = _ENGLISH) -> str:
+    """Whether the message was consumed, as far as somebody was asked. `can_ask`: there is a cluster to ask."""
+    answer = next((each for each in known if each.fate is not None), None)
+    if answer is None:
+        return words("message.not_asked" if can_ask else "message.no_cluster")
+    return consumed_text(answer, words)
+
+
+def _how_sure(verdicts: Iterable[Verdict], words: Words) -> str:
+    """By what it is known of the groups that consumed it; empty where all is proved."""
+    best: dict[str, int] = {}
+    for verdict in verdicts:
+        if verdict.code in DONE:
+            rank = _SURE.index(verdict.certainty)
+            best[verdict.group] = min(rank, best.get(verdict.group, rank))
+    counts = Counter(best.values())
+    if not counts.keys() - {0}:
+        return ""
+    parts = [
+        words("message.how_sure_part", n=f"{counts[rank]:,}", certainty=words(f"fate.certainty.{_SURE[rank]}"))
+        for rank in sorted(counts)
+    ]
+    return words("message.how_sure", parts=words("comma").join(parts))
+
+
+def _said(key: str, values: Mapping[str, Any], words: Words) -> str:
+    """A message; what the values do not hold is a question mark, whole numbers have their separators."""
+    shown = {name: _shown(value) for name, value in values.items() if value is not None}
+    return words.fill_known(key, shown)
+
+
+def _shown(value: Any) -> Any:
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def row_of(journey: Journey) -> dict[str, Any]:
+    """A journey as JSON has it: codes with their English sentences, instants in UTC, events by their numbers from 1."""
+    return {
+        "events": [
+            {
+                "number": number,
+                "at": _at(event.at_ms),
+                "until": _at(event.until_ms),
+                "earliest": _at(event.earliest_ms),
+                "latest": _at(event.latest_ms),
+                "code": event.code,
+                "text": event_text(event),
+                "source": event.source,
+                "role": event.role,
+                "who": event.who,
+                "evidence": event.evidence,
+                "values": dict(event.values),
+            }
+            for number, event in enumerate(journey.events, 1)
+        ],
+        "conflicts": [
+            {
+                "code": each.code,
+                "first": each.first + 1,
+                "second": each.second + 1,
+                "by_ms": each.by_ms,
+                "values": dict(each.values),
+                "text": conflict_text(each, journey),
+            }
+            for each in journey.conflicts
+        ],
+        "gaps": [
+            {
+                "code": each.code,
+                "after": each.after + 1,
+                "before": None if each.before is None else each.before + 1,
+                "ms": each.ms,
+                "text": gap_text(each, journey),
+            }
+            for each in journey.gaps
+        ],
+        "found": dict(journey.found),
+    }
+
+
+def _at(milliseconds: int | None) -> str | None:
+    return None if milliseconds is None else utc(milliseconds)

@@ -1,0 +1,61 @@
+"""An item of a 5.x batch, looked for by its own msgId: through the batch's id, whose counter is a little later.
+
+Brokers 5.0 to 5.3.3 append the batch's UNIQ_KEY to the properties of each item and
+index that one alone. An item still holds its own: that is the proof. Without it nothing is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from idcore.answers.lookup.by_key import MOST_OF_A_UNIQUE_KEY, Search
+from idcore.answers.lookup.notes import Notes
+from idcore.ids.model import UniqId
+from idcore.ids.rules import ELAPSED_WRAP
+from idcore.rocketmq.message import Record
+from idcore.rocketmq.message import properties as names
+
+# The client generates the ids of the items, then that of the batch: its counter is one to so many later. A broker
+# shows no more records of one key.
+MOST_AFTER = MOST_OF_A_UNIQUE_KEY
+# The clock is read for each: the batch's id may be of the next millisecond.
+_LATER_MS = (0, 1)
+_VALUE_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One message of a batch, who showed it, the id of its batch, and how many items of that were shown."""
+
+    record: Record
+    broker: str
+    batch_id: str
+    place: int
+    count: int
+
+
+def batch_ids(item: UniqId) -> Iterator[str]:
+    """The ids that the batch of an item may have, the most likely first."""
+    process = item.text[:-_VALUE_DIGITS]
+    for later in _LATER_MS:
+        for after in range(1, MOST_AFTER + 1):
+            yield f"{process}{(item.elapsed + later) % ELAPSED_WRAP:08X}{(item.counter + after) % 65_536:04X}"
+
+
+def look(item: UniqId, topics: Sequence[str], begin_ms: int, notes: Notes) -> Item | None:
+    """The item, where one of these topics has it. Asks each broker for all ids of one topic at once."""
+    for topic in topics:
+        found = Search(item.text, notes).run_keys([topic], list(batch_ids(item)), begin_ms)
+        for record, broker in found:
+            if own_id(record) == item.text:
+                batch = record.uniq_id or ""
+                shown = {other.physical_offset for other, by in found if (other.uniq_id, by) == (batch, broker)}
+                return Item(record, broker, batch, sorted(shown).index(record.physical_offset) + 1, len(shown))
+    return None
+
+
+def own_id(record: Record) -> str | None:
+    """The msgId that an item had before the broker appended that of its batch; None for a record of no batch."""
+    ids = [value for name, value in record.properties_raw if name == names.UNIQ_KEY]
+    return ids[0] if len(ids) > 1 else None

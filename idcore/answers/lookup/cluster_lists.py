@@ -1,0 +1,225 @@
+"""Lists of messages in a live cluster: which queues, by which replica, their entries and records. Never pulls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from idcore.answers.lookup.by_key import Search
+from idcore.answers.lookup.copies import explain, is_special, related_topics
+from idcore.answers.lookup.listing import SLICE, Part, Place, collect, inside, place_of, why_none
+from idcore.answers.lookup.model import Copy
+from idcore.answers.lookup.notes import Notes
+from idcore.answers.lookup.source import Progress
+from idcore.answers.lookup.ways import Listing, Stop, Way
+from idcore.base.errors import CoreError, refuse
+from idcore.rocketmq.message import Record, decode_record
+from idcore.rocketmq.message.row import has_key
+from idcore.rocketmq.remoting.cluster import Cluster
+from idcore.rocketmq.remoting.errors import NotPermitted, RemotingError, Unreachable
+from idcore.rocketmq.remoting.guard import Member
+from idcore.rocketmq.remoting.requests import LONG_MAX, Query, QueueAt, QueueEnd, QueueMax, QueueSlice, Route, View
+
+_MOST_QUEUES = 1_024
+# How often a broker is asked for older messages of one key, 64 at a time.
+_MOST_PAGES, _PAGE, _SECOND = 32, 64, 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class _LiveQueue:
+    """One queue of a topic at one broker, asked of one of its replicas."""
+
+    cluster: Cluster
+    member: Member
+    topic: str
+    number: int
+
+    @property
+    def broker(self) -> str:
+        return self.member.broker
+
+    def ends(self) -> tuple[int, int]:
+        low = self.cluster.ask(self.member, QueueEnd(self.topic, self.number))
+        return max(0, low), self.cluster.ask(self.member, QueueMax(self.topic, self.number))
+
+    def near(self, at_ms: int) -> int:
+        return self.cluster.ask(self.member, QueueAt(self.topic, self.number, at_ms))
+
+    def read(self, first: int, most: int) -> list[Place]:
+        units = self.cluster.ask(self.member, QueueSlice(self.topic, self.number, first, most)).units[:most]
+        answers = self.cluster.ask_all(self.member, [View(unit.physical_offset, self.topic) for unit in units])
+        places: list[Place] = []
+        for unit, raw in zip(units, answers, strict=True):
+            expected = places[-1].after if places else first
+            record = _record(raw, unit.physical_offset)
+            places.append(place_of(expected, record, self.topic, self.number, first + most))
+        return places
+
+
+def _record(raw: bytes | RemotingError | None, offset: int) -> Record | None:
+    if isinstance(raw, NotPermitted):
+        raise raw
+    if isinstance(raw, RemotingError) or not raw:
+        return None
+    try:
+        record = decode_record(raw)
+    except CoreError:
+        return None
+    # a broker answers any offset inside its log with the bytes there
+    return record if record.physical_offset == offset else None
+
+
+def find(way: Way, notes: Notes, progress: Progress, stop: Stop) -> Listing:
+    """Lists the messages of a way; an empty list has its reason. Raises RemotingError if the cluster is silent."""
+    notes.cluster.need_brokers()
+    if way.kind == "key":
+        return _by_key(way, notes, progress, stop)
+    topic = way.listed_topic or ""
+    route = notes.cluster.routes([topic])[topic]
+    if route is None:
+        notes.add("topic_route", topic=topic)
+        return Listing(way, (), reason="no_dead_letters" if way.kind == "dead_letters" else "topic_unknown")
+    if route.static:
+        notes.add("list_static", topic=topic)
+    queues = list(_queues(way, topic, route, notes))
+    if not queues:
+        return Listing(way, (), reason=notes.failure if notes.failed else "no_queue")
+    listed = collect(queues, way, progress, stop)
+    _note(listed.parts, topic, notes)
+    copies = _copies(((record, queue.member) for record, queue in listed.records), notes)
+    counts = tuple(part.count() for part in listed.parts)
+    reason = None if copies else notes.failure if notes.failed else why_none(way, listed)
+    return Listing(way, copies, counts, listed.cut, reason)
+
+
+def _queues(way: Way, topic: str, route: Route, notes: Notes) -> Iterator[_LiveQueue]:
+    """The queues to read, each by the first replica of its broker that answers."""
+    brokers = notes.cluster.topology().brokers()
+    left = _MOST_QUEUES
+    for entry in route.brokers:
+        names = {entry.name, *(each.registered for each in brokers.get(entry.name, ()))}
+        if way.broker is not None and way.broker not in names:
+            continue
+        access = route.access.get(entry.name)
+        count = 0 if access is None else max(access.read_queues, access.write_queues)
+        numbers = range(min(count, left)) if way.kind != "queue" else range(way.queue, min(way.queue + 1, count))
+        if count > left:
+            notes.add("list_queues_left_out", broker=entry.name, count=count - left, limit=_MOST_QUEUES)
+        left -= len(numbers)
+        if entry.name not in brokers:
+            notes.fail(Unreachable.at(entry.name, refuse("not_in_cluster", broker=entry.name)))
+        elif numbers and (member := _replica(brokers[entry.name], topic, numbers[0], notes)) is not None:
+            yield from (_LiveQueue(notes.cluster, member, topic, number) for number in numbers)
+    if way.kind == "queue":
+        held = ", ".join(f"{name} ({each.read_queues})" for name, each in route.access.items())
+        notes.add("list_route", topic=topic, held=held)
+
+
+def _replica(members: Sequence[Member], topic: str, queue: int, notes: Notes) -> Member | None:
+    try:
+        member, _ = notes.cluster.ask_any(members, [QueueEnd(topic, queue)])
+    except RemotingError as problem:
+        for each in members:
+            notes.ask(each)
+        notes.fail(problem)
+        return None
+    notes.ask(member)
+    if member is not members[0]:
+        notes.add("replica", broker=str(member), instead=str(members[0]))
+    return member
+
+
+def _note(parts: Iterable[Part[_LiveQueue]], topic: str, notes: Notes) -> None:
+    """What went wrong in some queues."""
+    for part in parts:
+        place = {"broker": part.queue.broker, "queue": part.queue.number}
+        if isinstance(part.problem, RemotingError):
+            notes.fail(part.problem)
+        if part.ran_out is not None:
+            notes.add("list_ran_out", **place, offset=part.ran_out, end=part.end)
+        if part.unreadable:
+            notes.add("list_unreadable", **place, count=part.unreadable)
+
+
+def _copies(found: Iterable[tuple[Record, Member]], notes: Notes) -> tuple[Copy, ...]:
+    """Each record for itself: what the other records of its message are is not asked."""
+    bodies = notes.cluster.profile.bodies
+    return tuple(
+        replace(explain([(record, member.registered)], bodies)[0], more={"broker_name": member.broker})
+        for record, member in found
+    )
+
+
+# ---- by key
+
+
+def _by_key(way: Way, notes: Notes, progress: Progress, stop: Stop) -> Listing:
+    """Every message with a key, the newest first: a broker shows 64 of a topic at a time, and cuts off the oldest."""
+    every = notes.cluster.topics()
+    related = related_topics(every)
+    system = [topic for topic in every if is_special(topic) and topic not in related]
+    topics = [way.topic] if way.topic else [*(one for one in every if not is_special(one)), *related, *system]
+    most = notes.cluster.profile.most_topics
+    if len(topics) > most:
+        notes.add("topics_left_out", count=len(topics) - most, limit=most)
+        topics = topics[:most]
+    search = Search(way.key, notes)
+    found: dict[tuple[str, int], tuple[Record, Member]] = {}
+    cut: str | None = None
+    for at in range(0, len(topics), SLICE):
+        if cut == "stopped":
+            break
+        progress(at, len(topics), topics[at])
+        for members, wanted in search.by_broker(topics[at : at + SLICE]):
+            if stop():
+                cut = "stopped"
+                break
+            more, ended = _of_broker(way, members, wanted, notes, stop)
+            found |= {(member.registered, record.physical_offset): (record, member) for record, member in more}
+            cut = cut or ended
+    progress(len(topics), len(topics), "")
+    if way.topic and way.topic in search.unrouted:
+        notes.add("topic_route", topic=way.topic)
+    newest = sorted(found.values(), key=lambda pair: pair[0].store_timestamp, reverse=True)
+    copies = _copies(newest[: way.limit], notes)
+    cut = "limit" if len(newest) > way.limit else cut or ("failed" if notes.failed else None)
+    missed = "stopped" if cut == "stopped" else "key_unknown"
+    reason = None if copies else notes.failure if notes.failed else missed
+    if not copies and way.topic in search.unrouted:
+        reason = "topic_unknown"
+    return Listing(way, copies, (), cut, reason)
+
+
+def _of_broker(
+    way: Way, members: Sequence[Member], topics: Sequence[str], notes: Notes, stop: Stop
+) -> tuple[list[tuple[Record, Member]], str | None]:
+    """The messages with a key in some topics of a broker, and what ended the search early."""
+    begin = 0 if way.begin_ms is None else max(0, way.begin_ms - _SECOND)
+    # the index counts in seconds
+    asked = dict.fromkeys(topics, LONG_MAX if way.end_ms is None else way.end_ms + _SECOND)
+    found: dict[int, tuple[Record, Member]] = {}
+    counts = dict.fromkeys(topics, 0)
+    for _ in range(_MOST_PAGES):
+        try:
+            questions = [Query(topic, way.key, False, begin, end, _PAGE) for topic, end in asked.items()]
+            member, answers = notes.cluster.ask_any(members, questions)
+        except RemotingError as problem:
+            notes.fail(problem)
+            return list(found.values()), "failed"
+        notes.ask(member)
+        again: dict[str, int] = {}
+        for question, answer in zip(questions, answers, strict=True):
+            page = list(notes.records(answer, member))
+            fresh = [record for record in page if record.physical_offset not in found]
+            mine = [record for record in fresh if record.topic == question.topic and has_key(record, way.key)]
+            mine = [record for record in mine if inside(record, way)]
+            found |= {record.physical_offset: (record, member) for record in mine}
+            counts[question.topic] += len(mine)
+            if len(page) >= _PAGE:
+                oldest = min(record.store_timestamp for record in page)
+                again[question.topic] = oldest if fresh else question.end_ms - _SECOND
+        asked = {topic: end for topic, end in again.items() if counts[topic] <= way.limit and end >= begin}
+        if not asked or stop():
+            return list(found.values()), "stopped" if asked else None
+    notes.add("more_copies", broker=str(members[0]), count=len(found))
+    return list(found.values()), "failed"

@@ -1,0 +1,669 @@
+"""What became of a message in each group: the questions to a live cluster for it. Judges nothing (idcore/answers/fate)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import repeat
+from typing import Any
+
+from idcore.answers.fate import Blocker, Group, Heard, Home, Verdict, judge
+from idcore.answers.fate import Copy as GroupCopy
+from idcore.answers.fate.model import Consumers, Filter, Holder
+from idcore.answers.lookup.by_key import MOST_OF_A_UNIQUE_KEY
+from idcore.answers.lookup.clients import is_grpc, united
+from idcore.answers.lookup.copies import TIMER_TOPIC, group_of
+from idcore.answers.lookup.group_evidence import Homes, group_copy, homes_of, is_copy_of
+from idcore.answers.lookup.model import Copy
+from idcore.answers.lookup.notes import Notes
+from idcore.answers.lookup.reached import states
+from idcore.answers.lookup.recent import Recent, Told
+from idcore.base.errors import CoreError
+from idcore.rocketmq.message import Record, decode_record, decode_records
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.attempts import Attempt
+from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX
+from idcore.rocketmq.message.row import has_key
+from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
+from idcore.rocketmq.remoting.consumers import (
+    AllConsumerOffsets,
+    AllDelayOffsets,
+    AllGroupConfigs,
+    ConnectedClient,
+    Connection,
+    ConsumerConnections,
+    ConsumerOffset,
+    ConsumeStats,
+    GroupConfigOf,
+    QueueProgress,
+    QueueStats,
+    Subscription,
+    SubscriptionOf,
+    TimerRead,
+    TopicGroups,
+    TopicStats,
+)
+from idcore.rocketmq.remoting.errors import RemotingError
+from idcore.rocketmq.remoting.guard import Member
+from idcore.rocketmq.remoting.requests import (
+    BrokerState,
+    Query,
+    QueueEnd,
+    QueueMax,
+    QueueSlice,
+    Request,
+    Route,
+    RuntimeInfo,
+    View,
+)
+
+MOST_GROUPS = 200
+# From so many groups on one answer with all offsets of a broker is less than one question for each.
+_MANY_GROUPS = 64
+_AT_ONCE = 8
+# Clients report their offsets so often; what is asked again sooner has not moved yet.
+PAUSE_SECONDS = 5.0
+# Behind a proxy clients ask every 20 s while they wait; of others it is the time since they have gone.
+LATELY_MS = 60_000
+# So many clients are asked themselves, and for so long.
+MOST_REACHED, REACHED_SECONDS = 16, 5.0
+_MAY_BE_IN_MEMORY = frozenset({"handed_out", "stuck", "behind", "never_read"})
+# What was asked so short a time ago is not asked again: many ids ask the same of one group.
+RECENT_MS = 2_000
+# Brokers whose clocks differ: a retry copy may seem older than its message.
+_EARLIER_MS = 3_600_000
+# This version lists the topic's own name as a group, and not the groups that are connected but never committed.
+_LISTS_WRONGLY = "V5_3_3"
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """The time of answers, and how to wait; a test has its own."""
+
+    now_ms: Callable[[], int]
+    pause: Callable[[float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A copy of a group, and where it is."""
+
+    record: Record
+    broker: str
+    group: str
+
+
+def fates(
+    copies: Sequence[Copy],
+    notes: Notes,
+    pace: Pace,
+    recent: Recent,
+    attempts: Sequence[Attempt] = (),
+    reach: bool = False,
+) -> tuple[Verdict, ...]:
+    """The verdict of every group on every record that consumers could get; `attempts` are those of the trace.
+
+    With `reach` clients that may have a record in memory are asked themselves, where the profile permits it.
+    """
+    verdicts: list[Verdict] = []
+    for homes in homes_of(copies, notes.add):
+        asking = _Fates(homes, notes, pace, recent, attempts)
+        asking.known_groups |= {copy.group for copy in copies if copy.group}
+        asking.reach = reach and notes.cluster.profile.limits.reach_clients
+        verdicts += asking.run()
+    return tuple(verdicts)
+
+
+# One queue of a retry topic: the broker, and the question for the group's offset there.
+_Queue = tuple[str, ConsumerOffset]
+
+
+class TopicBrokers:
+    """The brokers of one topic, questions to them, and the groups that consume it; `more` are registered addresses."""
+
+    def __init__(self, topic: str, notes: Notes, pace: Pace, recent: Recent, more: Iterable[str] = ()) -> None:
+        self.topic = topic
+        self.known_groups: set[str] = set()
+        self.notes = notes
+        self.pace, self.recent = pace, recent  # answers of look-ups before this one
+        self.begun_ms = self.pace.now_ms()
+        self.since_ms = self.begun_ms - RECENT_MS
+        self.cluster = notes.cluster
+        self.members = self.cluster.topology().brokers()
+        self.route: Route | None = self.cluster.routes([topic])[topic]
+        self.of_address = {member.registered: member.broker for each in self.members.values() for member in each}
+        listed = [entry.name for entry in self.route.brokers] if self.route else []
+        named = [self.of_address[address] for address in more if address in self.of_address]
+        self.brokers = [name for name in dict.fromkeys([*listed, *named]) if name in self.members]
+        for name in listed:
+            if name not in self.members:
+                self.notes.add("groups_incomplete", broker=name)
+        self.slaves: set[str] = set()
+        self.versions: dict[str, str] = {}
+        self.ahead_ms: dict[str, int] = {}  # how far a broker's clock is ahead of ours
+        self.silent: set[str] = set(listed) - set(self.members)
+
+    # ---- asking
+
+    def _ask(self, broker: str, requests: Sequence[Request[Any]], since_ms: int | None = None) -> list[Heard[Any]]:
+        """Questions to a broker: its master, else a slave; each answer with its time.
+
+        With an instant an answer counts that somebody else got since then.
+        """
+        members = self.members.get(broker, ())
+        if not members or not requests:
+            return [Heard() for _ in requests]
+
+        def send(asked: Sequence[Request[Any]]) -> list[Told]:
+            member, answers = self.cluster.ask_any(members, asked)
+            now = self.pace.now_ms()
+            return [Told(member, answer, now) for answer in answers]
+
+        try:
+            if since_ms is None:
+                told = send(requests)
+            else:
+                told = self.recent.ask(broker, requests, since_ms, send, self.pace.now_ms)
+        except RemotingError as problem:
+            for each in members:
+                self.notes.ask(each)
+            self.notes.fail(problem)
+            self.silent.add(broker)
+            return [Heard() for _ in requests]
+        return [self._heard(broker, each) for each in told]
+
+    def _heard(self, broker: str, told: Told) -> Heard[Any]:
+        self._asked(broker, told.member)
+        if isinstance(told.answer, RemotingError):
+            self.notes.fail(told.answer)
+            return Heard()
+        return Heard(told.answer, told.at_ms)
+
+    def _next_offsets(self, broker: str, requests: Sequence[Request[int | None]], offset: int) -> list[Heard[Any]]:
+        """Next offsets of queues: what was past an offset a moment ago still is, what was not is asked again."""
+        heard = self._ask(broker, requests, self.since_ms)
+        short = [at for at, each in enumerate(heard) if each.value is None or each.value <= offset]
+        again = self._ask(broker, [requests[at] for at in short], self.begun_ms)
+        for at, each in zip(short, again, strict=True):
+            heard[at] = each
+        return heard
+
+    def _asked(self, broker: str, member: Member) -> None:
+        self.notes.ask(member)
+        if member.number:
+            self.slaves.add(broker)
+            self.notes.add("replica", broker=str(member), instead=str(self.members[broker][0]))
+
+    def _ask_all(
+        self, jobs: Mapping[str, Sequence[Request[Any]]], since_ms: int | None = None
+    ) -> dict[str, list[Heard[Any]]]:
+        """The same of several brokers at once."""
+        if len(jobs) < 2:
+            return {broker: self._ask(broker, requests, since_ms) for broker, requests in jobs.items()}
+        with ThreadPoolExecutor(min(_AT_ONCE, len(jobs)), "fate") as pool:
+            return dict(zip(jobs, pool.map(self._ask, jobs, jobs.values(), repeat(since_ms)), strict=True))
+
+    def _learn(self, broker: str, state: Heard[BrokerState]) -> None:
+        self.versions[broker] = state.value.version if state.value else ""
+        if state.value and state.value.clock_ms is not None and state.at_ms is not None:
+            self.ahead_ms[broker] = state.value.clock_ms - state.at_ms
+
+    def _proxied(self, unseen: Mapping[str, Sequence[str]]) -> dict[str, Heard[Consumers]]:
+        """What groups want of the topic whose clients took messages although brokers list none: through a proxy.
+
+        Each group comes with the brokers that said so. A broker keeps it for ten minutes, so some clients have gone.
+        """
+        jobs: dict[str, list[Request[Any]]] = {}
+        places: dict[str, list[str]] = {}
+        for group, brokers in unseen.items():
+            for broker in brokers:
+                if self.versions.get(broker, "").startswith("V5"):
+                    jobs.setdefault(broker, []).append(SubscriptionOf(group, self.topic))
+                    places.setdefault(broker, []).append(group)
+        found: dict[str, Heard[Consumers]] = {}
+        for broker, heard in self._ask_all(jobs, self.since_ms).items():
+            for group, each in zip(places[broker], heard, strict=True):
+                if each.value is None or each.at_ms is None or (group in found and is_there(found[group])):
+                    continue
+                lately = each.at_ms + self.ahead_ms.get(broker, 0) - each.value.version < LATELY_MS
+                wanted = _filter(replace(each.value, version=0))
+                found[group] = Heard(Consumers(filter=wanted, proxied=lately, proxied_before=True), each.at_ms)
+        return found
+
+    # ---- which groups
+
+    def _retry_topics(self, group: str) -> list[str]:
+        """Where a failed message goes. That of POP consumers ends with the topic, behind `_` or, from 5.2 on, `+`."""
+        return [f"{RETRY_PREFIX}{group}{more}" for more in ("", f"_{self.topic}", f"+{self.topic}")]
+
+    def _groups(self, most: int = MOST_GROUPS) -> list[str]:
+        answers = self._ask_all(
+            {name: [RuntimeInfo(), TopicGroups(self.topic)] for name in self.brokers}, self.since_ms
+        )
+        found = set(self.known_groups)
+        for name, (state, groups) in answers.items():
+            self._learn(name, state)
+            if not groups.answered:
+                self.notes.add("groups_incomplete", broker=name)
+            found |= set(groups.value or ())
+        wrong = [name for name in self.brokers if self.versions[name].startswith(_LISTS_WRONGLY)]
+        if wrong:
+            found.discard(self.topic)
+            found |= self._unlisted(wrong, found)
+        found.discard("")
+        if len(found) > most:
+            self.notes.add("groups_left_out", count=len(found) - most, limit=most)
+        return sorted(found)[:most]
+
+    def _unlisted(self, brokers: Sequence[str], listed: set[str]) -> set[str]:
+        """Groups that such a broker does not list: those with an offset, and those connected for this topic."""
+        found: set[str] = set()
+        for (offsets,) in self._ask_all({name: [AllConsumerOffsets()] for name in brokers}, self.since_ms).values():
+            found |= {each.group for each in offsets.value or () if each.topic == self.topic and "@" not in each.group}
+        retries = (topic for topic in self.cluster.topics() if topic.startswith(RETRY_PREFIX))
+        named = {topic.removeprefix(RETRY_PREFIX) for topic in retries} - found - listed
+        asked = sorted(named)[:MOST_GROUPS]
+        answers = self._ask_all(
+            {name: [ConsumerConnections(group) for group in asked] for name in brokers}, self.since_ms
+        )
+        for heard in answers.values():
+            for group, each in zip(asked, heard, strict=True):
+                if each.value is not None and self.topic in each.value.subscriptions:
+                    found.add(group)
+        return found
+
+
+class _Fates(TopicBrokers):
+    """The groups of one topic, and the records of one message in it."""
+
+    def __init__(self, homes: Homes, notes: Notes, pace: Pace, recent: Recent, attempts: Sequence[Attempt]) -> None:
+        super().__init__(homes.topic, notes, pace, recent, [copy.broker for copy in homes.copies])
+        self.message = homes
+        self.attempts = attempts
+        self.reach = False
+        self.clients: dict[str, list[tuple[str, str, ConnectedClient]]] = {}
+        self.known_groups |= {attempt.group for attempt in attempts if attempt.group}
+        self.homes = [(copy.record, self.of_address.get(copy.broker, "")) for copy in homes.copies]
+
+    def run(self) -> list[Verdict]:
+        """Who consumes the topic, what is known of each of them, and the verdicts."""
+        groups = self._groups()
+        if not groups:
+            self.notes.add("no_groups", topic=self.topic)
+            return []
+        known = self._collect(groups)
+        again = {key: judge(known[key][0], known[key][1], self.pace.now_ms()) for key in known}
+        if {verdict.code for verdict in again.values()} & {"behind"} or _has(again.values(), "just_delivered"):
+            known |= self._ask_again(known, again)
+        if self.reach:
+            known |= self._ask_clients(known)
+        verdicts: list[Verdict] = []
+        for group in groups:
+            found = [judge(*known[place, group], self.pace.now_ms()) for place in range(len(self.homes))]
+            verdicts += self.message.marked(found)
+        return verdicts
+
+    # ---- what is known of a group
+
+    def _collect(self, groups: Sequence[str]) -> dict[tuple[int, str], tuple[Home, Group]]:
+        """Everything for these groups and every record."""
+        connections = self._connections(groups)
+        configs = self._configs(groups)
+        # Whoever passes a message after a failure has sent it back before: offsets first, then the copies.
+        offsets = self._offsets(groups)
+        known_ms = max((each.at_ms or 0 for each in offsets.values()), default=0)
+        passed, wanted = self._retries(groups, known_ms)
+        found, complete = self._copies(groups, wanted)
+        progress = self._progress(found, passed)
+        collected = {}
+        for place, (record, broker) in enumerate(self.homes):
+            home = self._home(record, broker)
+            for group in groups:
+                config = configs.get((broker, group), Heard())
+                known = Group(
+                    group,
+                    offsets[place, group],
+                    consumers=connections[group],
+                    can_consume=Heard(config.value and config.value.can_consume, config.at_ms),
+                    can_broadcast=Heard(config.value and config.value.can_broadcast, config.at_ms),
+                    copies=tuple(
+                        progress[at]
+                        for at, each in enumerate(found)
+                        if each.group == group and is_copy_of(each.record, record, self.message.origins)
+                    ),
+                    copies_complete=group in complete and record.uniq_id is not None,
+                    attempts=self._attempts(group),
+                )
+                collected[place, group] = home, self._handed_out(known, record, broker)
+        return collected
+
+    def _attempts(self, group: str) -> tuple[Attempt, ...]:
+        """Those of the group, where there is one record only: a trace has no place of its record."""
+        return tuple(each for each in self.attempts if each.group == group and len(self.homes) == 1)
+
+    def _home(self, record: Record, broker: str) -> Home:
+        access = self.route.access.get(broker) if self.route else None
+        (end,) = self._next_offsets(broker, [QueueMax(self.topic, record.queue_id)], record.queue_offset)
+        (begin,) = self._ask(broker, [QueueEnd(self.topic, record.queue_id)], self.since_ms)
+        return Home(
+            str(record.offset_id),
+            broker or "?",
+            self.topic,
+            record.queue_id,
+            record.queue_offset,
+            record.store_timestamp,
+            record.properties.get(names.TAGS),
+            readable=access.can_be_read(record.queue_id) if access else None,
+            static=self.route.static if self.route else False,
+            from_slave=broker in self.slaves,
+            end=end,
+            begin=begin,
+        )
+
+    def _offsets(self, groups: Sequence[str]) -> dict[tuple[int, str], Heard[int]]:
+        found: dict[tuple[int, str], Heard[int]] = {}
+        for place, (record, broker) in enumerate(self.homes):
+            asked = [ConsumerOffset(group, self.topic, record.queue_id) for group in groups]
+            if len(groups) > _MANY_GROUPS:
+                (every,) = self._ask(broker, [AllConsumerOffsets()], self.since_ms)
+                held = {each.group: each.offsets for each in every.value or () if each.topic == self.topic}
+                known = {group: held.get(group, {}).get(record.queue_id) for group in groups}
+                found |= {(place, group): Heard(offset, every.at_ms) for group, offset in known.items()}
+                if every.at_ms is None or every.at_ms >= self.begun_ms:
+                    continue
+                asked = [each for each in asked if (known[each.group] or 0) <= record.queue_offset]
+            heard = self._next_offsets(broker, asked, record.queue_offset)
+            found |= {(place, each.group): one for each, one in zip(asked, heard, strict=True)}
+        return found
+
+    def _handed_out(self, group: Group, record: Record, broker: str) -> Group:
+        """How far messages were given to clients, where that matters: not passed yet, or broadcast."""
+        consumers = group.consumers.value or Consumers()
+        if consumers.broadcast:
+            if not self.versions.get(broker, "").startswith("V5"):
+                return group  # 4.9 notes none, and answers 0 for every group
+            asked = ConsumerOffset(f"{group.name}@broadcast", self.topic, record.queue_id)
+            (offset,) = self._next_offsets(broker, [asked], record.queue_offset)
+            return replace(group, broadcast_offset=offset)
+        if group.offset.value is None or group.offset.value > record.queue_offset:
+            return group
+        (stats,) = self._ask(broker, [ConsumeStats(group.name, self.topic)], self.begun_ms)
+        return replace(group, pull_offset=_pulled(stats, self.topic, record.queue_id))
+
+    def _connections(self, groups: Sequence[str]) -> dict[str, Heard[Consumers]]:
+        answers = self._ask_all(
+            {name: [ConsumerConnections(group) for group in groups] for name in self.brokers}, self.since_ms
+        )
+        silent = bool(
+            self.silent & {*self.brokers, *(entry.name for entry in (self.route.brokers if self.route else ()))}
+        )
+        found = {}
+        for place, group in enumerate(groups):
+            heard: list[Heard[Connection]] = [answers[name][place] for name in self.brokers]
+            found[group] = _united(heard, self.topic, silent)
+            rows = zip(self.brokers, heard, strict=True)
+            self.clients[group] = [(name, group, row) for name, one in rows if one.value for row in one.value.clients]
+        unseen = {
+            group: [name for name in self.brokers if has_none(answers[name][place])]
+            for place, group in enumerate(groups)
+            if not (connected := found[group].value) or not connected.clients
+        }
+        # who has gone from a proxy may be connected to a broker that was silent
+        behind = self._proxied(unseen)
+        return found | {group: each for group, each in behind.items() if is_there(each) or found[group].answered}
+
+    def _configs(self, groups: Sequence[str]) -> dict[tuple[str, str], Heard[Any]]:
+        """The settings of each group at the brokers of the records; before 5.0 there is one question for all."""
+        found: dict[tuple[str, str], Heard[Any]] = {}
+        for broker in dict.fromkeys(broker for _, broker in self.homes):
+            if self.versions.get(broker, "").startswith("V5"):
+                heard = self._ask(broker, [GroupConfigOf(group) for group in groups], self.since_ms)
+                found |= {(broker, group): each for group, each in zip(groups, heard, strict=True)}
+                continue
+            (every,) = self._ask(broker, [AllGroupConfigs()], self.since_ms)
+            found |= {(broker, group): Heard((every.value or {}).get(group), every.at_ms) for group in groups}
+        return found
+
+    # ---- copies
+
+    def _retries(self, groups: Sequence[str], since_ms: int) -> tuple[dict[_Queue, Heard[Any]], dict[str, list[str]]]:
+        """How far the groups are in their retry topics, and which topics of copies have anything, by broker."""
+        begin = self._begin_ms()
+        topics = {each: group for group in groups for each in self._topics_of(group)}
+        routes = self.cluster.routes(list(topics))
+        routed = [entry.name for route in routes.values() if route for entry in route.brokers]
+        asked = [*topics, SCHEDULE_TOPIC, TIMER_TOPIC]
+        jobs = {name: [TopicStats(topic, True) for topic in asked] for name in dict.fromkeys([*self.brokers, *routed])}
+        wanted: dict[str, list[str]] = {}
+        queues: dict[str, list[ConsumerOffset]] = {}
+        for broker, answers in self._ask_all(jobs, since_ms).items():
+            stats = dict(zip(asked, answers, strict=True))
+            wanted[broker] = [topic for topic in asked if _may_have(stats[topic], begin)]
+            queues[broker] = [
+                ConsumerOffset(topics[topic], topic, queue.queue)
+                for topic in wanted[broker]
+                if topic.startswith(RETRY_PREFIX)
+                for queue in stats[topic].value or ()
+            ]
+        heard = self._ask_all(queues, self.begun_ms)
+        pairs = ((broker, zip(queues[broker], answers, strict=True)) for broker, answers in heard.items())
+        return {(broker, asked): each for broker, found in pairs for asked, each in found}, wanted
+
+    def _begin_ms(self) -> int:
+        """From when on copies of the message may have been stored."""
+        return max(0, min(record.store_timestamp for record, _ in self.homes) - _EARLIER_MS)
+
+    def _copies(self, groups: Sequence[str], wanted: Mapping[str, Sequence[str]]) -> tuple[list[_Found], set[str]]:
+        """The copies of these groups, and the groups of which every broker answered."""
+        key, begin = self.homes[0][0].uniq_id, self._begin_ms()
+        if key is None:
+            return [], set()
+        topics = {each: group for group in groups for each in self._topics_of(group)}
+        found: list[_Found] = []
+        open_groups: set[str] = set()
+        jobs = {name: [Query(topic, key, True, begin) for topic in asked] for name, asked in wanted.items()}
+        for broker, answers in self._ask_all(jobs).items():
+            if broker in self.slaves or broker in self.silent:
+                open_groups |= set(groups)
+            for topic, heard in zip(wanted[broker], answers, strict=True):
+                records, whole = self._records(heard, broker, topic, key)
+                if not whole:
+                    open_groups |= {topics[topic]} if topic in topics else set(groups)
+                for record in records:
+                    group = topics.get(topic) or group_of(record, [self.topic])
+                    if group is not None and group in groups:
+                        found.append(_Found(record, broker, group))
+        return found, set(groups) - open_groups - (set(groups) if self.silent else set())
+
+    def _topics_of(self, group: str) -> list[str]:
+        return [*self._retry_topics(group), f"{DLQ_PREFIX}{group}"]
+
+    def _records(self, heard: Heard[Any], broker: str, topic: str, key: str) -> tuple[list[Record], bool]:
+        """The records of an answer, and whether it has all there are."""
+        if heard.value is None:
+            return [], False
+        try:
+            every = list(decode_records(heard.value))
+        except CoreError as problem:
+            self.notes.add("bad_record", broker=broker, problem=problem.coded())
+            return [], False
+        own = [record for record in every if record.topic == topic and has_key(record, key)]
+        return own, len(every) < MOST_OF_A_UNIQUE_KEY
+
+    def _progress(self, found: Sequence[_Found], passed: Mapping[_Queue, Heard[Any]]) -> list[GroupCopy]:
+        """What the groups and the delays have done with each copy."""
+        jobs: dict[str, list[Request[Any]]] = {}
+        for each in found:
+            question = _question(each)
+            if question is not None and (each.broker, question) not in passed:
+                jobs.setdefault(each.broker, []).append(question)
+        waiting = {each.broker: [AllDelayOffsets()] for each in found if each.record.topic == SCHEDULE_TOPIC}
+        answers: dict[tuple[str, Any], Heard[Any]] = dict(passed)
+        for broker, (levels,) in self._ask_all(waiting, self.pace.now_ms()).items():
+            answers[broker, AllDelayOffsets()] = levels
+        for broker, heard in self._ask_all(jobs).items():
+            answers |= {(broker, question): one for question, one in zip(jobs[broker], heard, strict=True)}
+        return [_reached(each, answers) for each in found]
+
+    # ---- asking again
+
+    def _ask_again(
+        self, known: Mapping[tuple[int, str], tuple[Home, Group]], before: Mapping[tuple[int, str], Verdict]
+    ) -> dict[tuple[int, str], tuple[Home, Group]]:
+        """The offsets that may have moved, and what blocks those that have not."""
+        fresh: dict[tuple[int, str], tuple[Home, Group]] = {}
+        delivered = sorted({group for (_, group), verdict in before.items() if _has([verdict], "just_delivered")})
+        waiting = [key for key, verdict in before.items() if verdict.code == "behind"]
+        earlier = {key: self._earlier(*key) for key in waiting}
+        if delivered or not all(each.answered for each in earlier.values()):
+            self.pace.pause(PAUSE_SECONDS)
+            self.begun_ms = self.since_ms = self.pace.now_ms()
+        if delivered:
+            fresh |= {key: value for key, value in self._collect(delivered).items() if before[key].code == "no_verdict"}
+        for place, group in waiting:
+            home, held = known[place, group]
+            record, broker = self.homes[place]
+            if earlier[place, group].answered:  # somebody asked long enough ago
+                held = replace(held, offset=earlier[place, group])
+            (again,) = self._ask(broker, [ConsumerOffset(group, self.topic, record.queue_id)], self.begun_ms)
+            still = again.answered and again.value == held.offset.value
+            blocker = self._blocker(broker, record.queue_id, again.value) if still and again.value is not None else None
+            fresh[place, group] = home, replace(held, again=again, blocker=blocker)
+        return fresh
+
+    def _ask_clients(
+        self, known: Mapping[tuple[int, str], tuple[Home, Group]]
+    ) -> dict[tuple[int, str], tuple[Home, Group]]:
+        """Who has a record in memory that its group did not pass, said by the clients themselves."""
+        now = self.pace.now_ms()
+        waiting = {key: each for key, each in known.items() if judge(*each, now).code in _MAY_BE_IN_MEMORY}
+        groups = dict.fromkeys(group for _, group in waiting)
+        clients = [(group, each) for group in groups for each in united(self.clients[group])]
+        clients = [(group, each) for group, each in clients if not is_grpc(each.client_id)]
+        if len(clients) > MOST_REACHED:
+            self.notes.add("clients_left_out", count=len(clients) - MOST_REACHED, limit=MOST_REACHED)
+        asked = clients[:MOST_REACHED]
+        answers = list(zip(asked, states(asked, self.members, self.notes, REACHED_SECONDS), strict=True))
+        at_ms, found = self.pace.now_ms(), {}
+        for (place, group), (home, held) in waiting.items():
+            own = [(client.client_id, state) for (name, client), state in answers if name == group]
+            holders = tuple(
+                Holder(client_id, queue.oldest == home.offset, queue.consumed_ms)
+                for client_id, state in own
+                for queue in (state.queues if state else ())
+                if (queue.broker, queue.topic, queue.queue) == (home.broker, home.topic, home.queue)
+                and queue.has(home.offset)
+            )
+            whole = len(own) == len(united(self.clients[group])) and all(state for _, state in own)
+            if holders or (whole and own):
+                found[place, group] = home, replace(held, holders=Heard(holders, at_ms))
+        return found
+
+    def _earlier(self, place: int, group: str) -> Heard[Any]:
+        """The group's offset as it was heard for another id, long enough ago to show whether it moves."""
+        record, broker = self.homes[place]
+        question = ConsumerOffset(group, self.topic, record.queue_id)
+        told = self.recent.before(broker, question, self.begun_ms - round(PAUSE_SECONDS * 1_000))
+        return Heard() if told is None or told.at_ms < record.store_timestamp else self._heard(broker, told)
+
+    def _blocker(self, broker: str, queue: int, offset: int) -> Blocker | None:
+        (part,) = self._ask(broker, [QueueSlice(self.topic, queue, offset, 1)], self.since_ms)
+        if part.value is None or not part.value.units:
+            return None
+        (raw,) = self._ask(broker, [View(part.value.units[0].physical_offset, self.topic)], self.since_ms)
+        try:
+            record = decode_record(raw.value or b"")
+        except CoreError as problem:
+            self.notes.add("bad_record", broker=broker, problem=problem.coded())
+            return None
+        return Blocker(str(record.offset_id), record.uniq_id, record.queue_offset, record.store_timestamp)
+
+
+def has_none(connection: Heard[Connection]) -> bool:
+    """Whether a broker said that no client of a group is connected to it; its silence does not."""
+    return connection.answered and connection.value is None
+
+
+def is_there(consumers: Heard[Consumers]) -> bool:
+    """Whether clients behind a proxy have asked lately."""
+    return consumers.value is not None and consumers.value.proxied
+
+
+def _has(verdicts: Iterable[Verdict], code: str) -> bool:
+    return any(reason.code == code for verdict in verdicts for reason in verdict.why)
+
+
+def _pulled(stats: Heard[Sequence[QueueProgress]], topic: str, queue: int) -> Heard[int]:
+    """How far the group was handed messages of a queue."""
+    own = [each.pull_offset for each in stats.value or () if each.topic == topic and each.queue == queue]
+    return Heard(own[0] if own else None, stats.at_ms)
+
+
+def _united(heard: Sequence[Heard[Connection]], topic: str, silent: bool) -> Heard[Consumers]:
+    """What all brokers say of the clients of a group; nothing where nobody saw one and somebody was silent."""
+    seen = [each.value for each in heard if each.value is not None]
+    times = [each.at_ms for each in heard if each.at_ms is not None]
+    if not seen:
+        return Heard() if silent or not times or len(times) < len(heard) else Heard(Consumers(), min(times))
+    subscribed = [each.subscriptions[topic] for each in seen if topic in each.subscriptions]
+    newest = max(subscribed, key=lambda each: each.version, default=None)
+    clients = {client.client_id for each in seen for client in each.clients}
+    grpc = any(map(is_grpc, clients))
+    if newest is not None and grpc:
+        newest = replace(newest, version=0)  # of the proxy's last heartbeat for them
+    chosen = None if newest is None else _filter(newest)
+    first = seen[0]
+    return Heard(
+        Consumers(
+            len(clients),
+            first.consume_type,
+            first.message_model == "BROADCASTING",
+            first.from_where.startswith("CONSUME_FROM_LAST_OFFSET"),
+            chosen,
+            next((shared for each in seen for shared in _shared(each)), None),
+            grpc=grpc,
+        ),
+        min(times),
+    )
+
+
+def _filter(wanted: Subscription) -> Filter:
+    return Filter(wanted.kind, wanted.expression, wanted.tags, wanted.version, wanted.by_class)
+
+
+def _shared(connection: Connection) -> list[str]:
+    """Each clientId that several connections to one broker have: a rebalance counts them as one client."""
+    counted = Counter(client_id for client_id, _ in {(each.client_id, each.address) for each in connection.clients})
+    return sorted(client_id for client_id, count in counted.items() if count > 1)
+
+
+def _may_have(stats: Heard[Sequence[QueueStats]], begin_ms: int) -> bool:
+    """Whether a topic may have a record that was stored since then; without an answer it may."""
+    if stats.value is None:
+        return True
+    return any(queue.max_offset > 0 and (queue.last_ms <= 0 or queue.last_ms >= begin_ms) for queue in stats.value)
+
+
+def _question(found: _Found) -> ConsumerOffset | QueueSlice | TimerRead | None:
+    """The question of how far a copy is: of a retry queue the group's offset, of a delay the due time, of the wheel."""
+    record = found.record
+    if record.topic.startswith(RETRY_PREFIX):
+        return ConsumerOffset(found.group, record.topic, record.queue_id)
+    if record.topic == SCHEDULE_TOPIC:
+        return QueueSlice(record.topic, record.queue_id, record.queue_offset, 1)
+    return TimerRead() if record.topic == TIMER_TOPIC else None
+
+
+def _reached(found: _Found, answers: Mapping[tuple[str, Any], Heard[Any]]) -> GroupCopy:
+    """The copy with how far its group, its delay level or the timer wheel is."""
+    record, broker = found.record, found.broker
+    answer: Heard[Any] = answers.get((broker, _question(found)), Heard())
+    if record.topic != SCHEDULE_TOPIC:
+        return group_copy(record, answer)
+    levels = answers.get((broker, AllDelayOffsets()), Heard())
+    # a level that is not listed has delivered nothing yet
+    following = Heard(None if levels.value is None else levels.value.get(record.queue_id + 1, 0), levels.at_ms)
+    units = answer.value.units if answer.value is not None else ()
+    return group_copy(record, following, units[0].tags_code if units else None)

@@ -1,0 +1,261 @@
+"""The questions about the groups of a topic: progress, clients, retries, a list. Judges nothing (progress.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from idcore.answers.fate import Heard
+from idcore.answers.lookup.clients import united
+from idcore.answers.lookup.fates import Pace, TopicBrokers, has_none, is_there
+from idcore.answers.lookup.model import Evidence
+from idcore.answers.lookup.notes import Notes
+from idcore.answers.lookup.progress import BROADCAST, GroupClient, GroupRow, Progress, QueueState, SideTopic, owned
+from idcore.answers.lookup.reached import states
+from idcore.answers.lookup.recent import Recent
+from idcore.rocketmq.message.model import DLQ_PREFIX
+from idcore.rocketmq.remoting.consumers import (
+    AllConsumerOffsets,
+    AllGroupConfigs,
+    Connection,
+    ConsumerConnections,
+    ConsumerOffset,
+    ConsumeStats,
+    GroupConfigOf,
+    QueueStats,
+    TopicStats,
+)
+from idcore.rocketmq.remoting.requests import Request, RuntimeInfo
+
+MOST_LISTED, MOST_CLIENTS = 300, 64
+CLIENTS_SECONDS = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A group's progress, or the groups of a topic; what says how complete it is, and who was asked."""
+
+    progress: Progress | None
+    rows: tuple[GroupRow, ...]
+    at_ms: int
+    routed: bool
+    evidence: tuple[Evidence, ...]
+    asked: tuple[str, ...]
+
+
+def progress_of(topic: str, group: str, notes: Notes, pace: Pace, ask_clients: bool = False) -> Seen:
+    """How far a group is in a topic. With `ask_clients` its clients are asked too, where the profile permits it."""
+    asking = _Group(topic, group, notes, pace)
+    progress = asking.run()
+    if ask_clients:
+        progress = asking.with_clients(progress)
+    return Seen(progress, (), progress.at_ms, asking.routed, tuple(notes.evidence), tuple(notes.asked))
+
+
+def groups_of(topic: str, notes: Notes, pace: Pace) -> Seen:
+    """Every group of a topic, with how far it is and how many clients it has."""
+    asking = _Groups(topic, notes, pace, Recent())
+    rows = asking.run()
+    return Seen(None, rows, pace.now_ms(), asking.routed, tuple(notes.evidence), tuple(notes.asked))
+
+
+class _Asking(TopicBrokers):
+    @property
+    def routed(self) -> bool:
+        """Whether the name server has the topic."""
+        return self.route is not None
+
+    def _queues(self, broker: str, stats: Heard[tuple[QueueStats, ...]]) -> Iterator[QueueState]:
+        """The queues of a broker as it lists them; those of the route where it does not answer."""
+        access = self.route.access.get(broker) if self.route else None
+        if not stats.answered:
+            for queue in range(access.read_queues if access else 0):
+                yield QueueState(broker, queue, known=False)
+            return
+        for each in sorted(stats.value or (), key=lambda row: row.queue):
+            if each.topic == self.topic:
+                readable = access is None or access.can_be_read(each.queue)
+                ends = each.min_offset, each.max_offset
+                yield QueueState(broker, each.queue, *ends, stored_ms=each.last_ms or None, readable=readable)
+
+
+class _Group(_Asking):
+    """One group of the topic."""
+
+    def __init__(self, topic: str, group: str, notes: Notes, pace: Pace) -> None:
+        super().__init__(topic, notes, pace, Recent())
+        self.group = group
+        self.sides = dict.fromkeys(self._retry_topics(group), "retry") | {f"{DLQ_PREFIX}{group}": "dead"}
+
+    def run(self) -> Progress:
+        first: list[Request[Any]] = [RuntimeInfo(), TopicStats(self.topic), ConsumeStats(self.group, self.topic)]
+        first += [ConsumerConnections(self.group), *(TopicStats(side, or_none=True) for side in self.sides)]
+        heard = self._ask_all(dict.fromkeys(self.brokers, first))
+        for name, answers in heard.items():
+            self._learn(name, answers[0])
+        connections = {name: answers[3].value for name, answers in heard.items() if answers[3].answered}
+        found = next((each for each in connections.values() if each is not None), None)
+        broadcasts = found is not None and found.message_model == BROADCAST
+        queues = [
+            _passed(queue, answers[2].value or (), broadcasts)
+            for name, answers in heard.items()
+            for queue in self._queues(name, answers[1])
+        ]
+        sides = {name: self._sides(answers[4:]) for name, answers in heard.items()}
+        queues, side_topics, disabled = self._second(queues, sides, broadcasts)
+        rows = ((name, self.group, row) for name, each in connections.items() if each for row in each.clients)
+        members = tuple(GroupClient(client) for client in united(rows))
+        silent = {name for name, answers in heard.items() if not all(each.answered for each in answers[1:4])}
+        return Progress(
+            self.group,
+            self.topic,
+            self.pace.now_ms(),
+            tuple(queues),
+            members,
+            connections,
+            side_topics,
+            disabled,
+            tuple(sorted(silent | self.silent)),
+            static=self.route is not None and self.route.static,
+            proxied=found is None and any(map(is_there, self._proxied({self.group: list(connections)}).values())),
+        )
+
+    def _sides(self, heard: Sequence[Heard[Any]]) -> list[QueueStats]:
+        return [each for stats in heard for each in stats.value or () if each.topic in self.sides]
+
+    def _second(
+        self, queues: Sequence[QueueState], sides: Mapping[str, Sequence[QueueStats]], broadcasts: bool
+    ) -> tuple[list[QueueState], tuple[SideTopic, ...], tuple[str, ...]]:
+        """Offsets that 208 leaves open (it says 0 for a queue that was never read), of retries too, and settings."""
+        new = [name for name in self.brokers if self.versions.get(name, "").startswith("V5")]
+        group = f"{self.group}@broadcast" if broadcasts else self.group
+        open_queues = {name: [each for each in queues if each.broker == name and not each.offset] for name in sides}
+        retries = {name: [each for each in rows if self.sides[each.topic] == "retry"] for name, rows in sides.items()}
+        jobs: dict[str, list[Request[Any]]] = {}
+        for name in sides:
+            jobs[name] = [GroupConfigOf(self.group) if name in new else AllGroupConfigs()]
+            if not broadcasts or name in new:  # before, a broadcasting group has no offset at all
+                jobs[name] += [ConsumerOffset(group, self.topic, each.queue) for each in open_queues[name]]
+            else:
+                open_queues[name] = []
+            jobs[name] += [ConsumerOffset(self.group, each.topic, each.queue) for each in retries[name]]
+        made = {(each.broker, each.queue): each for each in queues}
+        waiting: dict[str, int | None] = {}
+        disabled = []
+        for name, (config, *offsets) in self._ask_all(jobs).items():
+            settings = config.value.get(self.group) if isinstance(config.value, dict) else config.value
+            if settings is not None and not (settings.can_broadcast if broadcasts else settings.can_consume):
+                disabled.append(name)
+            own, of_retries = offsets[: len(open_queues[name])], offsets[len(open_queues[name]) :]
+            for queue, offset in zip(open_queues[name], own, strict=True):
+                known = queue.known and offset.answered
+                made[name, queue.queue] = (
+                    replace(queue, known=known, pulled=offset.value)
+                    if broadcasts
+                    else replace(queue, known=known, offset=offset.value)
+                )
+            for stats, offset in zip(retries[name], of_retries, strict=True):
+                left = stats.max_offset - max(offset.value or 0, stats.min_offset) if offset.answered else None
+                held = waiting.get(stats.topic, 0)
+                waiting[stats.topic] = None if left is None or held is None else held + max(0, left)
+        return list(made.values()), tuple(self._side_topics(sides, waiting)), tuple(disabled)
+
+    def _side_topics(
+        self, sides: Mapping[str, Sequence[QueueStats]], waiting: Mapping[str, int | None]
+    ) -> Iterator[SideTopic]:
+        for topic, kind in self.sides.items():
+            rows = [each for name in sides for each in sides[name] if each.topic == topic]
+            if rows:
+                held = sum(max(0, each.max_offset - each.min_offset) for each in rows)
+                last = max(each.last_ms for each in rows) or None
+                yield SideTopic(topic, kind, held, waiting.get(topic), last)
+
+    def with_clients(self, progress: Progress) -> Progress:
+        """The same with what each client says of itself: a broker asks the client's machine for it."""
+        if len(progress.members) > MOST_CLIENTS:
+            self.notes.add("clients_left_out", count=len(progress.members) - MOST_CLIENTS, limit=MOST_CLIENTS)
+        asked = progress.members[:MOST_CLIENTS]
+        answers = states([(self.group, each.client) for each in asked], self.members, self.notes, CLIENTS_SECONDS)
+        own = (replace(each, state=state, failed=state is None) for each, state in zip(asked, answers, strict=True))
+        members = (*own, *progress.members[MOST_CLIENTS:])
+        owners = owned(members, self.topic)
+        complete = len(asked) == len(members) and not any(member.failed for member in members)
+        queues = []
+        for queue in progress.queues:
+            named = owners.get((queue.broker, queue.queue), () if complete else None)
+            queues.append(replace(queue, owners=named))
+        return replace(progress, members=members, queues=tuple(queues), clients_asked=True)
+
+
+def _passed(queue: QueueState, stats: Sequence[Any], broadcasts: bool) -> QueueState:
+    """A queue with the group's place in it, as far as 208 lists it."""
+    if broadcasts:
+        return queue
+    for each in stats:
+        if (each.broker, each.queue) == (queue.broker, queue.queue):
+            # lost when the broker restarts, and not there before 5.1.0
+            pulled = each.pull_offset if each.pull_offset and each.pull_offset >= each.consumer_offset else None
+            return replace(queue, offset=each.consumer_offset, pulled=pulled, passed_ms=each.last_ms or None)
+    return queue
+
+
+class _Groups(_Asking):
+    """All groups of the topic."""
+
+    def run(self) -> tuple[GroupRow, ...]:
+        heard = self._ask_all({name: [TopicStats(self.topic), AllConsumerOffsets()] for name in self.brokers})
+        queues = {name: list(self._queues(name, stats)) for name, (stats, _) in heard.items()}
+        offsets: dict[str, dict[str, Mapping[int, int]] | None] = {}
+        for name, (_, every) in heard.items():
+            held = [each for each in every.value or () if each.topic == self.topic and "@" not in each.group]
+            offsets[name] = {each.group: each.offsets for each in held} if every.answered else None
+            self.known_groups |= {each.group for each in held}
+        groups = self._groups(MOST_LISTED)
+        asked: list[Request[Any]] = [ConsumerConnections(group) for group in groups]
+        connections = self._ask_all(dict.fromkeys(self.brokers, asked))
+        by_group = {
+            group: {name: answers[place] for name, answers in connections.items()} for place, group in enumerate(groups)
+        }
+        proxied = self._proxied(
+            {
+                group: [name for name, each in heard.items() if has_none(each)]
+                for group, heard in by_group.items()
+                if not any(each.value for each in heard.values())
+            }
+        )
+        rows = (self._row(group, queues, offsets, heard) for group, heard in by_group.items())
+        there = {group for group, each in proxied.items() if is_there(each)}
+        return tuple(replace(row, clients=None) if row.group in there else row for row in rows)
+
+    def _row(
+        self,
+        group: str,
+        queues: Mapping[str, Sequence[QueueState]],
+        offsets: Mapping[str, Mapping[str, Mapping[int, int]] | None],
+        connections: Mapping[str, Heard[Connection]],
+    ) -> GroupRow:
+        lag: int | None = 0
+        unread = 0
+        for name, own in queues.items():
+            table = offsets[name]
+            if table is None or any(not queue.known for queue in own):
+                lag = None
+                continue
+            for queue in own:
+                placed = replace(queue, offset=table.get(group, {}).get(queue.queue))
+                lag = None if lag is None else lag + (placed.lag or 0)
+                unread += placed.readable and placed.offset is None and bool(placed.end)
+        seen = [heard.value for heard in connections.values() if heard.value is not None]
+        silent = bool(self.silent) or any(not heard.answered for heard in connections.values())
+        clients = {row.client_id for each in seen for row in each.clients}
+        one = seen[0] if seen else None
+        return GroupRow(
+            group,
+            None if self.silent else lag,
+            unread,
+            None if not seen and silent else len(clients),
+            one.consume_type if one else "",
+            one.message_model if one else "",
+            not seen or any(self.topic in each.subscriptions for each in seen),
+        )

@@ -1,0 +1,125 @@
+"""A message of which only half messages were found: what its broker is asked about the transaction. Judges nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from idcore.answers.fate import Heard
+from idcore.answers.fate.transaction import Transaction, decide
+from idcore.answers.lookup.model import Copy
+from idcore.answers.lookup.notes import Notes
+from idcore.base.errors import CoreError
+from idcore.rocketmq.message import Record, decode_record, decode_records
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.row import has_key
+from idcore.rocketmq.message.validators import HALF_TOPIC, OP_HALF_TOPIC
+from idcore.rocketmq.remoting.consumers import ConsumerOffset, ProducerConnections
+from idcore.rocketmq.remoting.requests import Query, QueueAt, QueueEnd, QueueSlice, Request, View
+
+# The group under which a broker keeps how far it has looked half messages through again.
+_SWEEPER = "CID_RMQ_SYS_TRANS"
+_CHECKS = "TRANSACTION_CHECK_TIMES"
+# Notes are read from that of the half message on; 4.9 gives the nearest one to an instant, which may be the next.
+_NOTES_BEFORE, _NOTES_AT_ONCE, _MOST_NOTES = 8, 64, 1_024
+_EARLIER_MS = 60_000
+
+
+def look(copies: Sequence[Copy], notes: Notes) -> None:
+    """Adds what became of the transaction."""
+    halves = [copy for copy in copies if copy.record.topic == HALF_TOPIC]
+    given_up = [copy.record for copy in copies if copy.relation == "undecided"]
+    if not halves:
+        notes.add("only_half")
+        return
+    newest = max(halves, key=lambda copy: copy.record.queue_offset)
+    own = [copy.record for copy in halves if copy.broker == newest.broker]
+    asked = _Transaction(sorted(own, key=lambda record: record.queue_offset), newest.broker, notes)
+    checks = max(_checks(record) for record in (*own, *given_up))
+    for reason in decide(asked.about(checks, bool(given_up))):
+        notes.add(reason.code, **reason.values)
+
+
+def _checks(record: Record) -> int:
+    return names.number(record.properties.get(_CHECKS)) or 0
+
+
+class _Transaction:
+    """The half messages of one transaction, each check having stored it again, and their broker."""
+
+    def __init__(self, halves: Sequence[Record], address: str, notes: Notes) -> None:
+        self.first, self.half = halves[0], halves[-1]
+        self.offsets = {record.queue_offset for record in halves}
+        self.notes = notes
+        self.broker = address
+
+    def about(self, checks: int, given_up: bool) -> Transaction:
+        """The answers. Who commits writes the message before the note, so the message is asked for last."""
+        properties = self.half.properties
+        topic, group = properties.get(names.REAL_TOPIC, ""), properties.get(names.PRODUCER_GROUP, "")
+        swept = self._ask(ConsumerOffset(_SWEEPER, HALF_TOPIC, self.half.queue_id))
+        noted = self._noted()
+        producers = self._ask(ProducerConnections(group))
+        return Transaction(
+            topic,
+            group,
+            self.half.queue_offset,
+            checks,
+            given_up,
+            swept,
+            noted,
+            self._committed(topic),
+            Heard(len(producers.value), producers.at_ms) if producers.value is not None else Heard(),
+        )
+
+    def _ask(self, request: Request[Any]) -> Heard[Any]:
+        return self.notes.heard(self.broker, [request])[0]
+
+    def _committed(self, topic: str) -> Heard[str]:
+        """The message itself, which a look-up in another topic does not find."""
+        key = self.half.uniq_id
+        if not topic or key is None:
+            return Heard()
+        answer = self._ask(Query(topic, key, True, max(0, self.first.store_timestamp - _EARLIER_MS)))
+        if answer.value is None:
+            return Heard()
+        try:
+            own = [one for one in decode_records(answer.value) if one.topic == topic and has_key(one, key)]
+        except CoreError:
+            return Heard()
+        return Heard(str(own[0].offset_id) if own else None, 0)
+
+    def _noted(self) -> Heard[bool]:
+        """Whether a decision was noted: each note has the queue offsets of half messages, and no key.
+
+        A decision that came during a check names the half message from before it.
+        """
+        place = OP_HALF_TOPIC, self.half.queue_id
+        begin, start = self._ask(QueueEnd(*place)), self._ask(QueueAt(*place, self.first.store_timestamp))
+        if begin.value is None or start.value is None:
+            return Heard()
+        # before its first offset a queue answers as it does behind its last one
+        index = max(0, begin.value, start.value - _NOTES_BEFORE)
+        for _ in range(_MOST_NOTES // _NOTES_AT_ONCE):
+            part = self._ask(QueueSlice(*place, index, _NOTES_AT_ONCE))
+            if part.value is None:
+                return Heard()
+            units = part.value.units
+            if not units:
+                return Heard(False, 0)
+            for each in self.notes.heard(self.broker, [View(unit.physical_offset, OP_HALF_TOPIC) for unit in units]):
+                if not each.answered:
+                    return Heard()
+                if self.offsets & _noted_offsets(each.value):
+                    return Heard(True, 0)
+            index += len(units)
+        return Heard()
+
+
+def _noted_offsets(raw: bytes | None) -> set[int]:
+    """The half messages of a note: `123` from 4.9, `123,124,` from 5.x."""
+    try:
+        text = decode_record(raw or b"").plain_body().decode("ascii", "replace")
+    except CoreError:
+        return set()
+    return {offset for part in text.split(",") if (offset := names.number(part)) is not None}

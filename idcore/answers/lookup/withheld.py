@@ -1,0 +1,51 @@
+"""A source of messages whose answers have no bodies, for who may not see them. Asks another source, shows nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from idcore.answers.lookup.listing import never
+from idcore.answers.lookup.model import Answer, Copy
+from idcore.answers.lookup.source import Progress, Source
+from idcore.answers.lookup.ways import Listing, Stop, Way
+from idcore.rocketmq.remoting.bodies import BodyPolicy
+
+NO_BODY = BodyPolicy(show=False)
+
+
+def _without(copies: Sequence[Copy]) -> tuple[Copy, ...]:
+    return tuple(replace(copy, bodies=NO_BODY) for copy in copies)
+
+
+def withheld(answer: Answer) -> Answer:
+    """An answer whose rows have no body."""
+    return replace(answer, copies=_without(answer.copies))
+
+
+class WithoutBodies:
+    """Another source; the bodies of its messages do not get out."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+
+    def look_up(
+        self,
+        ids: Iterable[str],
+        topic: str | None = None,
+        user: str = "",
+        progress: Progress | None = None,
+        fate: bool = False,
+        trace: bool = False,
+    ) -> Iterator[Answer]:
+        """Answers without bodies."""
+        return map(withheld, self.source.look_up(ids, topic, user, progress, fate, trace))
+
+    def list_messages(self, way: Way, user: str = "", progress: Progress | None = None, stop: Stop = never) -> Listing:
+        """A list without bodies."""
+        found = self.source.list_messages(way, user, progress, stop)
+        return replace(found, copies=_without(found.copies))
+
+    def close(self) -> None:
+        """Closes the other source."""
+        self.source.close()
