@@ -178,7 +178,7 @@ def make_class_archive() -> None:
     if (
         find_java()
         and subprocess.run(
-            [PYTHON, "-m", "idcore.spark.make_archive"], cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True
+            [PYTHON, "-m", "idcore.spark.start.make_archive"], cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True
         ).returncode
     ):
         say("Spark's class archive could not be created; sessions start a little slower")

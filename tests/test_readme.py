@@ -16,7 +16,7 @@ from idcore.cli import build_parser
 from idcore.cli.parser import commands_of
 from idcore.policy.limits import LIMITS
 from idcore.rocketmq.remoting import profile
-from idcore.spark.jvm import java
+from idcore.spark.start.jvm import java
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -82,7 +82,7 @@ def _start_spark() -> None:
     """Before anything large is imported: Java takes longer than all of that."""
     if "IDCORE_SPARK_MASTER" in os.environ or "IDCORE_SPARK_REMOTE" in os.environ:
         return
-    from idcore.spark import jvm
+    from idcore.spark.start import jvm
 
     jvm.begin()
 

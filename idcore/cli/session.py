@@ -245,7 +245,7 @@ def _warm() -> None:
 
 def _serve(idle: float, main: Main) -> int:
     """The process of the session: nothing listens before its Spark is up."""
-    from idcore.spark import jvm
+    from idcore.spark.start import jvm
 
     stamp = resident.stamp()  # Spark's start changes the environment
     jvm.begin()

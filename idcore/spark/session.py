@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from idcore.base.errors import CoreError
+from idcore.spark.start import jvm
+from idcore.spark.start.archive import java_options
+from idcore.spark.start.jvm import PACKAGE, QUICK_JAVA, java, no_java
 
-from . import jvm
-from .archive import java_options
 from .health import SparkError, forget, is_connect, is_gone, java_ended, quieten
-from .jvm import PACKAGE, QUICK_JAVA, java, no_java
 from .tasks import Engine, collected
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _settings(local: bool, java: str) -> dict[str, str]:
             "spark.task.maxDirectResultSize": "128m",
             "spark.driver.memory": os.environ.get("IDCORE_SPARK_MEMORY", "2g"),
             "spark.local.dir": scratch,
-            "spark.python.daemon.module": "idcore.spark.daemon",
+            "spark.python.daemon.module": "idcore.spark.start.daemon",
             "spark.driver.extraJavaOptions": f"{QUICK_JAVA} {java_options(java)}",
         }
     return settings

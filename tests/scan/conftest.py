@@ -25,7 +25,7 @@ def on_disk(tmp_path: Path) -> Callable[[bytes, str], str]:
 @pytest.fixture(scope="session")
 def java() -> None:
     """What Spark needs, for a test that starts it in a process; without Java skipped, and failed under CI."""
-    from idcore.spark import jvm
+    from idcore.spark.start import jvm
 
     if jvm.java() is None:
         if os.environ.get("CI"):

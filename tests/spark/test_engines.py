@@ -19,10 +19,10 @@ from benchmarks.servers import Cluster, connect, standalone
 from idcore.__main__ import main
 from idcore.ids.clock import parse_zone
 from idcore.kernels import cache_folder
-from idcore.spark.archive import java_options
 from idcore.spark.job import ScanOptions, scan
-from idcore.spark.jvm import QUICK_JAVA, java
 from idcore.spark.session import session
+from idcore.spark.start.archive import java_options
+from idcore.spark.start.jvm import QUICK_JAVA, java
 from tests.spark import foreign
 
 pytestmark = pytest.mark.usefixtures("spark")

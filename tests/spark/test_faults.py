@@ -18,8 +18,9 @@ from idcore.base.errors import CoreError
 from idcore.front_door import readiness
 from idcore.runs import room
 from idcore.runs.runs import Runs, write_ends
-from idcore.spark import background, jvm, session
+from idcore.spark import background, session
 from idcore.spark.job import ScanOptions
+from idcore.spark.start import jvm
 from tests.spark.mounts import mounted
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -71,7 +72,9 @@ def test_workers_that_are_killed_fail_their_scan_with_a_reason_and_leave_no_tabl
     run = Runs(tmp_path / "runs").create("killed in mid-scan")
     work = background.start(run, [str(log)], SLOW)
     until(lambda: bool(work.progress().bytes_done))
-    forked = processes(lambda folder: b"idcore.spark.daemon" in (folder / "cmdline").read_bytes()) & below(os.getpid())
+    forked = processes(lambda folder: b"idcore.spark.start.daemon" in (folder / "cmdline").read_bytes()) & below(
+        os.getpid()
+    )
     workers = {pid for pid in forked if parent(Path(f"/proc/{pid}")) in forked}  # and not what they are forked from
     assert workers
     for pid in workers:

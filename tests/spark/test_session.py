@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from idcore.spark import jvm, session
+from idcore.spark import session
+from idcore.spark.start import jvm
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """Makes the archive of the classes that Spark loads at its start, once, at set-up: a small scan, and its JVM writes it.
 
-python -m idcore.spark.make_archive          where this Java and this Spark lack one
+python -m idcore.spark.start.make_archive          where this Java and this Spark lack one
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from idcore.spark import jvm, session
+from idcore.spark import session
+from idcore.spark.start import jvm
 
 from .archive import MAKE, archive_path
 
@@ -20,8 +21,7 @@ from .archive import MAKE, archive_path
 def _scan_a_little() -> None:
     """What every console and every scan does with Spark, so that its classes are loaded when the JVM ends."""
     from idcore.scan.warm import TEXT  # here: every `make run` asks this module whether there is an archive
-
-    from .job import ScanOptions, scan
+    from idcore.spark.job import ScanOptions, scan
 
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "ids.log"
@@ -43,7 +43,7 @@ def make(java: str) -> Path:
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         made = Path(folder) / path.name
         done = subprocess.run(
-            [sys.executable, "-m", "idcore.spark.make_archive"],
+            [sys.executable, "-m", "idcore.spark.start.make_archive"],
             env={**os.environ, MAKE: str(made)},
             stdin=subprocess.DEVNULL,
             capture_output=True,

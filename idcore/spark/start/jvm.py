@@ -21,11 +21,12 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
+from idcore.spark.health import SparkError
+
 from .archive import java_options, spark_home
 from .daemon import AHEAD
-from .health import SparkError
 
-PACKAGE = Path(__file__).resolve().parents[1]
+PACKAGE = Path(__file__).resolve().parents[2]
 OLDEST_JAVA = 17  # Spark 4 runs on Java 17 and later
 GET_JAVA = "apt-get install -y openjdk-17-jre-headless"
 QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # it plans, and starts Python: quick to be up counts
@@ -134,7 +135,7 @@ class Starting:
             process_group=0,  # Ctrl-C is for the command, which ends the scan and then these
         )
         self.workers = subprocess.Popen(
-            [sys.executable, "-m", "idcore.spark.daemon", "--ahead", ahead],
+            [sys.executable, "-m", "idcore.spark.start.daemon", "--ahead", ahead],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=self._log,

@@ -1,0 +1,1 @@
+"""How Java and the workers of Spark start."""
