@@ -39,36 +39,36 @@ CORE |= {
     "idcore.simulate",
     "idcore.runs.runs",
     "idcore.runs.run_times",
-    "idcore.lab",
+    "idcore.presentation.lab",
     "idcore.answers.findings",
 }
 CORE |= {
     "idcore.answers.growth",
     "idcore.answers.fate",
     "idcore.answers.lookup",
-    "idcore.times",
-    "idcore.export",
-    "idcore.triage",
+    "idcore.presentation.times",
+    "idcore.presentation.export",
+    "idcore.presentation.triage",
 }
 CORE |= {
     "idcore.intake.allowed",
     "idcore.intake.intake",
     "idcore.scan.occurrences",
-    "idcore.zones",
+    "idcore.presentation.zones",
     "idcore.memory",
     "idcore.answers.journey",
 }
 CORE |= {
     "idcore.answers.fate_list",
-    "idcore.intake_texts",
-    "idcore.reader",
-    "idcore.reports",
+    "idcore.presentation.intake_texts",
+    "idcore.presentation.reader",
+    "idcore.presentation.reports",
     "idcore.intake.store_uploads",
 }
 CORE |= {
-    "idcore.decoding",
+    "idcore.presentation.decoding",
     "idcore.policy.page_turns",
-    "idcore.html",
+    "idcore.presentation.html",
     "idcore.runs.lease",
     "idcore.front_door",
     "idcore.policy.access",
@@ -97,7 +97,8 @@ ARROWS: dict[str, set[str]] = {
     "idcore.rocketmq.store": IDS | {"idcore.rocketmq.message"},
     "idcore.intake.store_uploads": IDS | {"idcore.sources", "idcore.rocketmq.store"},
     "idcore.simulate": IDS | {"idcore.rocketmq.message", "idcore.rocketmq.store"},
-    "idcore.lab": IDS | {"idcore.rocketmq.message", "idcore.rocketmq.store", "idcore.simulate", "idcore.times"},
+    "idcore.presentation.lab": IDS
+    | {"idcore.rocketmq.message", "idcore.rocketmq.store", "idcore.simulate", "idcore.presentation.times"},
     "idcore.rocketmq.remoting": IDS | {"idcore.rocketmq.message", "idcore.policy.audit"},
     "idcore.answers.fate": IDS,
     "idcore.answers.lookup": IDS
@@ -148,22 +149,23 @@ ARROWS: dict[str, set[str]] = {
     "idcore.runs.run_times": IDS | {"idcore.runs.runs"},
     "idcore.answers.growth": set(),
     "idcore.policy.page_turns": set(),
-    "idcore.times": {"idcore.base.errors", "idcore.ids"},
-    "idcore.zones": {"idcore.times"},
-    "idcore.reader": {"idcore.base.catalogue", "idcore.ids", "idcore.times"},
-    "idcore.reports": {"idcore.base.catalogue", "idcore.base.safe_text"},
+    "idcore.presentation.times": {"idcore.base.errors", "idcore.ids"},
+    "idcore.presentation.zones": {"idcore.presentation.times"},
+    "idcore.presentation.reader": {"idcore.base.catalogue", "idcore.ids", "idcore.presentation.times"},
+    "idcore.presentation.reports": {"idcore.base.catalogue", "idcore.base.safe_text"},
     "idcore.memory": set(),
-    "idcore.html": CORE - {"idcore.spark", "idcore.rocketmq.remoting", "idcore.jobs"},
-    "idcore.export": {"idcore.base.safe_text", "idcore.ids"},
+    "idcore.presentation.html": CORE - {"idcore.spark", "idcore.rocketmq.remoting", "idcore.jobs"},
+    "idcore.presentation.export": {"idcore.base.safe_text", "idcore.ids"},
     "idcore.intake.allowed": {"idcore.base.errors", "idcore.sources"},
     "idcore.intake.intake": IDS | {"idcore.rocketmq.message", "idcore.runs.runs", "idcore.sources"},
-    "idcore.intake_texts": IDS | {"idcore.intake.intake", "idcore.reports", "idcore.times"},
-    "idcore.decoding": IDS | {"idcore.export", "idcore.intake.intake", "idcore.runs.runs"},
+    "idcore.presentation.intake_texts": IDS
+    | {"idcore.intake.intake", "idcore.presentation.reports", "idcore.presentation.times"},
+    "idcore.presentation.decoding": IDS | {"idcore.presentation.export", "idcore.intake.intake", "idcore.runs.runs"},
     "idcore.answers.findings": IDS
     | {"idcore.answers.growth", "idcore.runs.runs", "idcore.scan.schemas", "idcore.scan.lines", "idcore.sources.inputs"}
     | {"idcore.rocketmq.message"},
     "idcore.scan.occurrences": IDS | {"idcore.scan", "idcore.kernels", "idcore.sources"},
-    "idcore.triage": IDS
+    "idcore.presentation.triage": IDS
     | {"idcore.policy.audit"}
     | {
         "idcore.runs.runs",
@@ -174,14 +176,14 @@ ARROWS: dict[str, set[str]] = {
         "idcore.scan.occurrences",
     }
     | {
-        "idcore.export",
+        "idcore.presentation.export",
         "idcore.answers.fate",
         "idcore.answers.fate_list",
-        "idcore.reader",
-        "idcore.reports",
-        "idcore.times",
+        "idcore.presentation.reader",
+        "idcore.presentation.reports",
+        "idcore.presentation.times",
     }
-    | {"idcore.intake_texts"},
+    | {"idcore.presentation.intake_texts"},
     "idcore.spark": IDS
     | WATCH
     | {

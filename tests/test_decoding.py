@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from idcore.base.catalogue import words
-from idcore.decoding import MOST_LINKED, Decoding
 from idcore.ids.clock import Clock
 from idcore.intake.intake import PASTED, Source
+from idcore.presentation.decoding import MOST_LINKED, Decoding
 
 ID, OFFSET = "AC110001473C7D4991AD336AEA5703E0", "AC11000100002A9F00000000000E8580"
 NOW = datetime(2026, 11, 21, tzinfo=UTC)

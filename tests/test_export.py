@@ -9,9 +9,9 @@ import zipfile
 import pandas as pd
 import pytest
 
-from idcore import export
 from idcore.base.safe_text import for_visitor
 from idcore.ids.describe import KEYS
+from idcore.presentation import export
 
 
 def test_half_a_character_in_an_answer_or_a_name_can_be_taken_away() -> None:

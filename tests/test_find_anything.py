@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from idcore.triage.find_anything import MOST, Group, Known, address_in, looks_like_id, search
+from idcore.presentation.triage.find_anything import MOST, Group, Known, address_in, looks_like_id, search
 
 UNIQ, OFFSET = "0A2A0311" + "6B7B" + "18B4AAC2" + "0B1C2D3E" + "0001", "AC11000100002A9F00000000000E8580"
 PAGES = {"decode": "Decode", "counters": "Counters", "brokers": "Brokers", "runs": "Scans"}

@@ -23,7 +23,7 @@ MORE_ARGUMENTS = {  # all have names: what is printed or stored has so many fiel
     "tests/scan/logs.py: live": "options of a made process",
 }
 # What a part of the console is made of. What needs none of these is not a part: it belongs to idcore.
-SHOWN_WITH = ("streamlit", "plotly", "idcore.reports.markup", "idcore.reports.markdown")
+SHOWN_WITH = ("streamlit", "plotly", "idcore.presentation.reports.markup", "idcore.presentation.reports.markdown")
 
 
 def files() -> list[Path]:

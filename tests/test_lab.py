@@ -14,8 +14,8 @@ from idcore.base.layout import OFFSET_V4, UNIQ_V4
 from idcore.ids import Clock
 from idcore.ids.clock import from_ms
 from idcore.ids.model import OffsetId, UniqId
-from idcore.lab import READY, STEPS, STEPS_MOST, PlayedStory, Row, Story, changed, differences, moves, play
-from idcore.lab.world import BROKERS, GROUP, SIZES, TOPIC
+from idcore.presentation.lab import READY, STEPS, STEPS_MOST, PlayedStory, Row, Story, changed, differences, moves, play
+from idcore.presentation.lab.world import BROKERS, GROUP, SIZES, TOPIC
 from idcore.rocketmq.message import Record, decode_record, text_of
 from idcore.rocketmq.store import CommitLog, Stored, StoreFolder
 

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from idcore.base.catalogue import words
-from idcore.reader import Reader
+from idcore.presentation.reader import Reader
 
 SENT = 1_795_226_400_123
 READER = Reader(words("en"), ZoneInfo("Asia/Shanghai"))

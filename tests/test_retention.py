@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from idcore.policy.limits import LIMITS
+from idcore.presentation.triage.run_rows import row_of
 from idcore.runs import retention
 from idcore.runs.runs import Run, Runs
-from idcore.triage.run_rows import row_of
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
 NONE, HOUR, WEEK = timedelta(0), timedelta(hours=1), timedelta(days=7)

@@ -13,9 +13,9 @@ import pytest
 
 from benchmarks.hostile_inputs import Inputs
 from idcore.intake import allowed
+from idcore.presentation.triage import run_rows
+from idcore.presentation.triage.run_rows import Filter
 from idcore.runs.runs import COMPARE, LONGEST_NAME, STORE, TEXT, Run, RunError, Runs
-from idcore.triage import run_rows
-from idcore.triage.run_rows import Filter
 
 NOBODY = "0" * 32  # a lease that no process has
 

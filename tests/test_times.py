@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from idcore import times
+from idcore.presentation import times
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 

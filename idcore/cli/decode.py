@@ -14,9 +14,9 @@ from idcore.base.catalogue.en import LENGTHS
 from idcore.cli.held import Held
 from idcore.cli.parser import Usage, read_clock
 from idcore.cli.table import Table, card
-from idcore.export import csv_of_ids, json_lines
 from idcore.ids import Clock, Neighbours, Token, Verdict, Voting, describe, find, identify
 from idcore.ids.describe import Seeds
+from idcore.presentation.export import csv_of_ids, json_lines
 
 _CHUNK = 1 << 16
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from datetime import tzinfo
 from typing import IO, Any
 
-from idcore import export
 from idcore.answers.lookup import (
     Listing,
     Way,
@@ -22,6 +21,7 @@ from idcore.answers.lookup import (
 from idcore.base.safe_text import json_text, printable
 from idcore.cli.parser import Usage
 from idcore.cli.traces import aligned
+from idcore.presentation import export
 
 _TABLE = ("stored_at", "queue", "msg_id", "offset_msg_id", "tag", "keys", "home_topic", "reconsume_times")
 

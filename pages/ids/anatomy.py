@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from idcore import intake_texts
-from idcore.html import cards, ruler
 from idcore.ids.identify import Reading, identify_alone
 from idcore.intake.intake import Found
-from idcore.reports.markup import tag
+from idcore.presentation import intake_texts
+from idcore.presentation.html import cards, ruler
+from idcore.presentation.reports.markup import tag
 from idcore.runs.run_times import linked_token
 from idcore.simulate import example
 from pages.parts import problems, scans, session

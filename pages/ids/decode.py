@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from idcore import intake_texts
 from idcore.policy.page_turns import TURNS
+from idcore.presentation import intake_texts
 from pages.parts import refusals, session
 from pages.parts.ids import decode_session, decoded
 from pages.parts.runs import keeping, watch

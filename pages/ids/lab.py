@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from idcore.html import lab
-from idcore.lab import Story, packed, texts
-from idcore.lab.world import SIZES
+from idcore.presentation.html import lab
+from idcore.presentation.lab import Story, packed, texts
+from idcore.presentation.lab.world import SIZES
 from pages.parts import browser, problems
 from pages.parts.ids import lab_controls
 from pages.parts.view import view

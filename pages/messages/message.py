@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from idcore import intake_texts
 from idcore.answers.journey import answers_text, found_text
-from idcore.html import cards, ruler
-from idcore.html import journeys as html
-from idcore.reports.markup import tag
+from idcore.presentation import intake_texts
+from idcore.presentation.html import cards, ruler
+from idcore.presentation.html import journeys as html
+from idcore.presentation.reports.markup import tag
 from pages.parts import live, problems, session
 from pages.parts.messages import journey_report, journeys, lookups
 from pages.parts.view import view

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from idcore.html import stores as html
+from idcore.presentation.html import stores as html
 from idcore.rocketmq.store import StoreFolder
 from pages.parts import problems, session
 from pages.parts.messages import browse, stores

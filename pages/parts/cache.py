@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from idcore.presentation.triage import run_rows, run_tables
+from idcore.presentation.triage.run_tables import Key
 from idcore.runs.runs import SCANS, Run, Runs, may_see, runs_root
-from idcore.triage import run_rows, run_tables
-from idcore.triage.run_tables import Key
 from pages.parts import visitor
 
 if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     import pandas as pd
 
+    from idcore.presentation.triage.fates import Asked
+    from idcore.presentation.triage.in_range import Brokers, InRange
+    from idcore.presentation.triage.largest import Totals
+    from idcore.presentation.triage.time_range import TimeRange
+    from idcore.presentation.triage.undelivered import Listed
     from idcore.scan.occurrences.index import Filter, Index, Selection
-    from idcore.triage.fates import Asked
-    from idcore.triage.in_range import Brokers, InRange
-    from idcore.triage.largest import Totals
-    from idcore.triage.time_range import TimeRange
-    from idcore.triage.undelivered import Listed
 
 HashFuncs = dict[str | type[Any], Callable[[Any], Any]]
 
@@ -152,7 +152,7 @@ def every_point(run: Run, process: Key, shown: TimeRange) -> pd.DataFrame | None
 @st.cache_resource(max_entries=2, show_spinner=False, hash_funcs=_RUN)
 def fates(run: Run) -> pd.DataFrame:
     """What became of the messages of a store in each group, counted."""
-    from idcore.triage import fates
+    from idcore.presentation.triage import fates
 
     return fates.counted(run.path)
 
@@ -160,7 +160,7 @@ def fates(run: Run) -> pd.DataFrame:
 @st.cache_resource(max_entries=6, show_spinner=False, hash_funcs=_RUN)
 def undelivered(run: Run, asked: Asked, order: str) -> Listed:
     """The messages that a group has not consumed: those that are asked for and come first."""
-    from idcore.triage.undelivered import Undelivered
+    from idcore.presentation.triage.undelivered import Undelivered
 
     return Undelivered.of_run(run.path).select(asked, order)
 

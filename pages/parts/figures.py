@@ -9,10 +9,10 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from idcore.reports.roles import Palette
-from idcore.times import offset_text
-from idcore.triage.activity import MINUTE, wall_clock
-from idcore.triage.heat_cells import Cell
+from idcore.presentation.reports.roles import Palette
+from idcore.presentation.times import offset_text
+from idcore.presentation.triage.activity import MINUTE, wall_clock
+from idcore.presentation.triage.heat_cells import Cell
 from pages.parts.view import View
 
 SANS = '"Source Sans", sans-serif'

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from idcore.reports.markdown import escaped
-from idcore.reports.markup import tag
+from idcore.presentation.reports.markdown import escaped
+from idcore.presentation.reports.markup import tag
+from idcore.presentation.triage import find_anything, run_tables, run_texts
+from idcore.presentation.triage.find_anything import TABLES, Known
 from idcore.runs.runs import PAGES, Run
-from idcore.triage import find_anything, run_tables, run_texts
-from idcore.triage.find_anything import TABLES, Known
 from pages.parts import cache, scans
 from pages.parts.view import View
 from pages.parts.widgets import page_link, show_html

@@ -12,8 +12,8 @@ from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError, coded
 from idcore.base.safe_text import for_visitor
 from idcore.policy import metrics
-from idcore.reports.markdown import escaped
-from idcore.triage import run_texts
+from idcore.presentation.reports.markdown import escaped
+from idcore.presentation.triage import run_texts
 from pages.parts import scans, session
 from pages.parts.view import view
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from idcore import intake_texts
 from idcore.base.catalogue import Words
-from idcore.html import cards
 from idcore.intake.intake import Intake, Source
+from idcore.presentation import intake_texts
+from idcore.presentation.html import cards
+from idcore.presentation.triage import run_notes
 from idcore.runs.runs import Run
-from idcore.triage import run_notes
 from pages.parts import cache
 from pages.parts.view import View
 from pages.parts.widgets import page_link, show_html

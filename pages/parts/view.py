@@ -10,11 +10,11 @@ from urllib.parse import unquote, urlencode, urlsplit
 
 import streamlit as st
 
-from idcore import times
 from idcore.base import catalogue
 from idcore.ids.clock import Clock
-from idcore.reader import Reader
-from idcore.reports import roles
+from idcore.presentation import times
+from idcore.presentation.reader import Reader
+from idcore.presentation.reports import roles
 
 ZoneFrom = Literal["chosen", "browser", "default"]
 COOKIE = "rocketmq-ids-"  # and the name of a choice

@@ -22,8 +22,8 @@ from idcore.base.catalogue import Words
 from idcore.login_cookie import cookie_name
 from idcore.logins import Entrance, LogIns, Settings, entrance_of
 from idcore.policy.access import ANY_CLUSTER, NOBODY, AccessError, Policy, Roles, Visitor
-from idcore.reports.markdown import escaped
-from idcore.reports.markup import tag
+from idcore.presentation.reports.markdown import escaped
+from idcore.presentation.reports.markup import tag
 from idcore.runs.runs import runs_root
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import streamlit as st
 
-from idcore import export
 from idcore.policy import audit
-from idcore.reports.markup import Html, emphasised, tag
+from idcore.presentation import export
+from idcore.presentation.reports.markup import Html, emphasised, tag
 from pages.parts import session, visitor
 from pages.parts.view import View, link_params, view
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from idcore.policy import limits
+from idcore.presentation.triage.run_rows import LIVE
 from idcore.runs.runs import runs_root
-from idcore.triage.run_rows import LIVE
 from pages.parts import visitor
 from pages.parts.runs import begin, runlist
 from pages.parts.view import view

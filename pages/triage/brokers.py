@@ -4,11 +4,11 @@ from functools import partial
 
 import streamlit as st
 
-from idcore.html import broker_logs as html
-from idcore.html import tables
-from idcore.reports.roles import colours_of
+from idcore.presentation.html import broker_logs as html
+from idcore.presentation.html import tables
+from idcore.presentation.reports.roles import colours_of
+from idcore.presentation.triage import broker_logs, sentences
 from idcore.sources.record_lines import MOST_TAGS
-from idcore.triage import broker_logs, sentences
 from pages.parts import cache, session
 from pages.parts.charts import brokers as charts
 from pages.parts.triage import filters, logs, opened, shared, time_range

@@ -6,9 +6,9 @@ from functools import partial
 
 import streamlit as st
 
-from idcore import export
-from idcore.html import compared as html
-from idcore.triage import compared, compared_texts
+from idcore.presentation import export
+from idcore.presentation.html import compared as html
+from idcore.presentation.triage import compared, compared_texts
 from pages.parts import problems, session
 from pages.parts.charts import compare as charts
 from pages.parts.triage import compare, time_range

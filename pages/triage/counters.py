@@ -7,9 +7,9 @@ from functools import partial
 import streamlit as st
 
 from idcore.answers.findings.limits import CUT_COUNTER
-from idcore.html import tables
-from idcore.triage import line_filter, sentences, strokes
-from idcore.triage.processes import process_key, sorted_processes
+from idcore.presentation.html import tables
+from idcore.presentation.triage import line_filter, sentences, strokes
+from idcore.presentation.triage.processes import process_key, sorted_processes
 from pages.parts import cache, session
 from pages.parts.charts import counters as charts
 from pages.parts.triage import filters, lines, opened, ranking, shared, time_range

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from idcore.triage import fates as core
-from idcore.triage import run_notes
-from idcore.triage.undelivered import ORDERS
+from idcore.presentation.triage import fates as core
+from idcore.presentation.triage import run_notes
+from idcore.presentation.triage.undelivered import ORDERS
 from pages.parts import cache
 from pages.parts.triage import fates, opened, time_range
 from pages.parts.view import view

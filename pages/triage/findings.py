@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from idcore.triage import finding_report, finding_rows, finding_texts
-from idcore.triage.finding_rows import Kind
+from idcore.presentation.triage import finding_report, finding_rows, finding_texts
+from idcore.presentation.triage.finding_rows import Kind
 from pages.parts import cache, session
 from pages.parts.triage import diagnosis, finding_filters, opened, report, shared, time_range
 from pages.parts.view import view

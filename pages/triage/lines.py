@@ -3,10 +3,10 @@
 import streamlit as st
 
 from idcore.base.errors import CoreError
-from idcore.html import lines as html
 from idcore.policy import limits
-from idcore.triage import line_filter
-from idcore.triage import lines as files
+from idcore.presentation.html import lines as html
+from idcore.presentation.triage import line_filter
+from idcore.presentation.triage import lines as files
 from pages.parts import problems, session
 from pages.parts.triage import filters, lines, opened, shared
 from pages.parts.view import view

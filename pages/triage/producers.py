@@ -5,10 +5,10 @@ from functools import partial
 import streamlit as st
 
 from idcore.answers.findings.limits import CUT_COUNTER
-from idcore.html import tables
-from idcore.triage import line_filter, sentences
-from idcore.triage.activity import TOP, binned, step_text, top_hosts
-from idcore.triage.processes import sorted_processes
+from idcore.presentation.html import tables
+from idcore.presentation.triage import line_filter, sentences
+from idcore.presentation.triage.activity import TOP, binned, step_text, top_hosts
+from idcore.presentation.triage.processes import sorted_processes
 from pages.parts import cache, session
 from pages.parts.charts import producers as charts
 from pages.parts.triage import filters, lines, opened, shared, time_range

@@ -9,10 +9,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser, expect
 
-from idcore.triage import fates
-from idcore.triage.fates import Asked
-from idcore.triage.time_range import TimeRange
-from idcore.triage.undelivered import Undelivered
+from idcore.presentation.triage import fates
+from idcore.presentation.triage.fates import Asked
+from idcore.presentation.triage.time_range import TimeRange
+from idcore.presentation.triage.undelivered import Undelivered
 from tests.browser.harness import Console, visit
 from tests.browser.test_accessibility import problems_of_themes
 from tests.fate.test_tables import Messages

@@ -19,12 +19,12 @@ import pytest
 
 from idcore.answers.fate.levels import LEVELS, NAMES, NOT_CONSUMED, level_of, order_of
 from idcore.base import catalogue
-from idcore.reader import Reader
+from idcore.presentation.reader import Reader
+from idcore.presentation.triage import fates, undelivered
+from idcore.presentation.triage.fates import Asked
+from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
+from idcore.presentation.triage.undelivered import Undelivered
 from idcore.scan.schemas import SCHEMAS
-from idcore.triage import fates, undelivered
-from idcore.triage.fates import Asked
-from idcore.triage.time_range import ALL_TIMES, TimeRange
-from idcore.triage.undelivered import Undelivered
 
 START = datetime(2026, 11, 20, 1, 50, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

@@ -12,8 +12,8 @@ import pytest
 from idcore.answers.findings import Finding, limits, progress, to_table
 from idcore.answers.findings.large import Rows
 from idcore.answers.findings.registry import Scan
+from idcore.presentation.triage import finding_rows
 from idcore.scan.schemas import SCHEMAS
-from idcore.triage import finding_rows
 
 BEGIN = datetime(2026, 11, 20, 2, tzinfo=UTC)
 STILL = limits.STILL_MS // 60_000

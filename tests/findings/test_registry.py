@@ -21,11 +21,11 @@ from idcore.base.catalogue import en, languages, zh
 from idcore.base.catalogue import words as console
 from idcore.cli import docs
 from idcore.cli.scan import _findings, sentences
-from idcore.html import findings as html
+from idcore.presentation.html import findings as html
+from idcore.presentation.triage import finding_texts
 from idcore.simulate import situations
 from idcore.simulate.incidents import Incident
 from idcore.simulate.situations import Situation
-from idcore.triage import finding_texts
 from pages.parts.triage import report
 from pages.parts.view import View
 from tests.findings.test_words import findings_of_everything

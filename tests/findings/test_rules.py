@@ -15,12 +15,12 @@ from idcore.answers import findings
 from idcore.answers.findings import RULES, Finding, limits, words
 from idcore.answers.findings.model import to_table, worst_first
 from idcore.cli.scan import _findings
+from idcore.presentation.triage import finding_rows
 from idcore.scan.lines import look
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.scan.schemas import SCHEMAS
 from idcore.sources.inputs import list_files
-from idcore.triage import finding_rows
 
 AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
 REAL = Path(__file__).parents[1] / "vectors" / "real.log.gz"

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from idcore.base import catalogue
-from idcore.reports.roles import Theme
+from idcore.presentation.reports.roles import Theme
 from pages.parts.view import View
 from tests.pages import example_run
 

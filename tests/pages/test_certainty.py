@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.base.catalogue import words
-from idcore.triage import finding_texts
+from idcore.presentation.triage import finding_texts
 from pages.parts import frame
 from pages.parts import view as view_module
 from pages.parts.triage import report

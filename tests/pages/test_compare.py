@@ -15,8 +15,8 @@ from idcore.base.catalogue import words
 from idcore.ids import find, identify
 from idcore.intake.intake import Source
 from idcore.policy import audit
+from idcore.presentation.triage import compared, compared_texts
 from idcore.runs.runs import COMPARE, Runs
-from idcore.triage import compared, compared_texts
 from pages.parts.triage import compare
 from tests.pages.conftest import make_run
 from tests.pages.test_pages import press, shown

@@ -20,9 +20,9 @@ from idcore.ids import Clock, identify
 from idcore.ids.describe import describe
 from idcore.ids.find import Token
 from idcore.intake.intake import Dating, Source
+from idcore.presentation.triage import compared, compared_texts
 from idcore.runs.runs import COMPARE, Run, Runs
 from idcore.simulate.scenario import Scenario
-from idcore.triage import compared, compared_texts
 from pages.parts import scans
 from pages.parts.charts import compare as charts
 from pages.parts.triage import compare

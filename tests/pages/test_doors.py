@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from idcore import export
-from idcore.html import cards
 from idcore.ids import Clock, dates_of, identify, parse_zone
 from idcore.ids.describe import describe, when
 from idcore.intake import intake
+from idcore.presentation import export
+from idcore.presentation.html import cards
 from idcore.runs.run_times import linked_token
 from idcore.runs.runs import Runs
 from tests.scan.test_doors import LOGS, decoded

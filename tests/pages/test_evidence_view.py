@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pandas as pd
 
 from idcore.base.catalogue import words
-from idcore.triage import evidence_tables, evidence_texts
-from idcore.triage.strokes import in_order
+from idcore.presentation.triage import evidence_tables, evidence_texts
+from idcore.presentation.triage.strokes import in_order
 from pages.parts.charts import findings as charts
 from pages.parts.view import View
 from tests.pages.conftest import reader

@@ -18,11 +18,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.base.catalogue import words
-from idcore.reports import roles
-from idcore.triage import failures, fates, finding_rows
-from idcore.triage.fates import Asked
-from idcore.triage.time_range import ALL_TIMES, TimeRange
-from idcore.triage.undelivered import Undelivered
+from idcore.presentation.reports import roles
+from idcore.presentation.triage import failures, fates, finding_rows
+from idcore.presentation.triage.fates import Asked
+from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
+from idcore.presentation.triage.undelivered import Undelivered
 from pages.parts.charts import fate as charts
 from tests.fate.test_tables import MINUTE, START, Messages, write
 from tests.pages.conftest import RUN, make_run, reader

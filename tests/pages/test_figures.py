@@ -14,9 +14,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.base import catalogue
-from idcore.reports import roles
-from idcore.triage import activity, broker_logs, strokes
-from idcore.triage.time_range import TimeRange
+from idcore.presentation.reports import roles
+from idcore.presentation.triage import activity, broker_logs, strokes
+from idcore.presentation.triage.time_range import TimeRange
 from pages.parts import figures, frame, scans
 from pages.parts.charts import brokers, counters, producers, registry
 from pages.parts.triage import report

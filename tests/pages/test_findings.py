@@ -17,19 +17,19 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore import times
 from idcore.answers import findings
 from idcore.answers.findings import line_locations
 from idcore.base.catalogue import upper, words
 from idcore.ids.clock import months
-from idcore.reports.markup import esc
+from idcore.presentation import times
+from idcore.presentation.reports.markup import esc
+from idcore.presentation.triage import evidence_tables, evidence_texts, finding_rows, finding_texts, lines
+from idcore.presentation.triage.finding_rows import Kind, Row
 from idcore.runs.runs import Run
 from idcore.scan.lines import look
 from idcore.scan.local import scan_local
 from idcore.simulate import incidents
 from idcore.sources.inputs import list_files
-from idcore.triage import evidence_tables, evidence_texts, finding_rows, finding_texts, lines
-from idcore.triage.finding_rows import Kind, Row
 from pages.parts.triage import report
 from pages.parts.view import View
 from tests.pages.conftest import RUN, make_run

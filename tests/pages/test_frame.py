@@ -12,8 +12,8 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from idcore.policy.access import Visitor
+from idcore.presentation.triage import run_tables
 from idcore.runs.runs import Runs
-from idcore.triage import run_tables
 from pages.parts import frame, visitor
 from pages.parts.runs import sharing
 from tests.pages.conftest import make_run

@@ -12,11 +12,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.base import catalogue
-from idcore.reports import roles
+from idcore.presentation.reports import roles
+from idcore.presentation.triage import broker_logs
+from idcore.presentation.triage.time_range import TimeRange
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
-from idcore.triage import broker_logs
-from idcore.triage.time_range import TimeRange
 from pages.parts.charts import brokers as charts
 from tests.pages import example_run
 from tests.pages.conftest import make_run, reader

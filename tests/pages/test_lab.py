@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.base import catalogue
-from idcore.lab import READY, STEPS, Story, packed
+from idcore.presentation.lab import READY, STEPS, Story, packed
 from idcore.rocketmq.store import CommitLog, Stored
 from tests.pages.test_pages import press, shown
 

@@ -15,10 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from idcore.presentation.triage import largest, run_tables, sentences
+from idcore.presentation.triage.processes import find_process, process_key, sorted_processes
 from idcore.runs.runs import Run
 from idcore.scan.schemas import SCHEMAS
-from idcore.triage import largest, run_tables, sentences
-from idcore.triage.processes import find_process, process_key, sorted_processes
 from pages.parts.triage import opened, ranking, shared
 from tests.pages import example_run
 from tests.pages.test_pages import shown

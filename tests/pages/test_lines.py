@@ -11,15 +11,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.base.errors import CoreError
+from idcore.presentation.triage import line_filter
+from idcore.presentation.triage import lines as files
+from idcore.presentation.triage.finding_rows import evidence_of
+from idcore.presentation.triage.processes import process_key
 from idcore.runs.runs import Run
 from idcore.scan.occurrences.index import NAME, VERSION, Filter, Index
 from idcore.scan.occurrences.parts import PartWriter
 from idcore.sources.inputs import list_files, split_files
 from idcore.spark.locate import FOLDER, tables_for
-from idcore.triage import line_filter
-from idcore.triage import lines as files
-from idcore.triage.finding_rows import evidence_of
-from idcore.triage.processes import process_key
 from pages.parts.triage import lines
 from tests.pages.conftest import RUN
 from tests.pages.test_findings import judged, two_at_once

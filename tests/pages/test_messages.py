@@ -18,7 +18,7 @@ from idcore import jobs
 from idcore.answers.fate import Fact, Reason, Verdict
 from idcore.answers.lookup import Answer, Copy, Evidence, Offer, Progress, copy_row
 from idcore.base.catalogue import words
-from idcore.html import records
+from idcore.presentation.html import records
 from idcore.rocketmq.message import Host, Message, Record, encode_messages, flags
 from idcore.rocketmq.remoting import profile
 from idcore.rocketmq.remoting.profile import from_file

@@ -15,10 +15,10 @@ import pytest
 from idcore.answers.findings import gaps
 from idcore.answers.findings.limits import CUT_COUNTER
 from idcore.cli.scan import describe
-from idcore.html import tables
+from idcore.presentation.html import tables
+from idcore.presentation.triage import largest, sentences, strokes
+from idcore.presentation.triage.processes import sorted_processes
 from idcore.scan.schemas import SCHEMAS
-from idcore.triage import largest, sentences, strokes
-from idcore.triage.processes import sorted_processes
 from tests.cli.test_scan import summed
 from tests.pages import example_run
 from tests.pages.test_parts import reader

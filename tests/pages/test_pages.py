@@ -15,11 +15,12 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore import first_page, times
+from idcore import first_page
 from idcore.base import catalogue
 from idcore.base.catalogue import en
 from idcore.base.catalogue.en import LENGTHS
 from idcore.intake.intake import Source
+from idcore.presentation import times
 from idcore.scan.schemas import SCHEMAS
 from pages.parts import frame
 from pages.parts.ids import decode_session

@@ -8,20 +8,20 @@ from zoneinfo import ZoneInfo
 import pandas as pd
 import pytest
 
-from idcore import intake_texts
 from idcore.base import catalogue
 from idcore.base.errors import CoreError
 from idcore.base.layout import LAYOUTS
-from idcore.html import cards, ruler
 from idcore.ids import fields
 from idcore.ids.clock import Clock
 from idcore.ids.find import Token
 from idcore.ids.identify import identify
 from idcore.intake import intake
-from idcore.reports import markdown, markup, roles
+from idcore.presentation import intake_texts
+from idcore.presentation.html import cards, ruler
+from idcore.presentation.reports import markdown, markup, roles
+from idcore.presentation.triage import address_flags, run_texts, sentences
+from idcore.presentation.triage.processes import find_process, process_key, process_name
 from idcore.rocketmq.message import bodies
-from idcore.triage import address_flags, run_texts, sentences
-from idcore.triage.processes import find_process, process_key, process_name
 from pages.parts import problems
 from pages.parts.view import View
 from tests.pages import example_run

@@ -17,11 +17,11 @@ import pytest
 
 from idcore.answers import findings
 from idcore.base.catalogue import words
-from idcore.reports import roles
-from idcore.reports.svg import dates, numbers, svg
+from idcore.presentation.reports import roles
+from idcore.presentation.reports.svg import dates, numbers, svg
+from idcore.presentation.triage import finding_report, finding_rows, finding_texts, lines, run_texts
+from idcore.presentation.triage.activity import binned
 from idcore.runs.runs import Run
-from idcore.triage import finding_report, finding_rows, finding_texts, lines, run_texts
-from idcore.triage.activity import binned
 from pages.parts.charts import brokers, counters, producers
 from pages.parts.charts import findings as charts
 from pages.parts.triage import diagnosis, opened, report

@@ -17,9 +17,9 @@ from idcore import jobs
 from idcore.base.catalogue import words
 from idcore.intake import allowed
 from idcore.intake.intake import Dating, Source
+from idcore.presentation.triage.run_texts import runs_sentence
 from idcore.runs.runs import COMPARE, Run, Runs
 from idcore.spark import background
-from idcore.triage.run_texts import runs_sentence
 from pages.parts import cache, scans
 from pages.parts.runs import watch
 from tests.pages.conftest import RUN, make_run

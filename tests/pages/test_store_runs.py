@@ -13,8 +13,8 @@ from streamlit.testing.v1 import AppTest
 
 from idcore.base.catalogue import words
 from idcore.intake import intake
+from idcore.presentation.triage import finding_rows
 from idcore.runs.runs import Run
-from idcore.triage import finding_rows
 from pages.parts.ids import decode_session
 from pages.parts.runs import begin
 from tests.pages.conftest import RUN, make_run

@@ -19,16 +19,16 @@ from streamlit.testing.v1 import AppTest
 from idcore.answers import findings
 from idcore.base import catalogue
 from idcore.base.errors import CoreError
-from idcore.reports import roles
+from idcore.presentation.reports import roles
+from idcore.presentation.triage import activity, compared, in_range, line_filter, strokes
+from idcore.presentation.triage import time_range as core
+from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
 from idcore.runs.runs import Run
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.scan.occurrences.index import NAME, VERSION, Index
 from idcore.scan.occurrences.parts import PartWriter
 from idcore.sources.inputs import list_files, split_files
-from idcore.triage import activity, compared, in_range, line_filter, strokes
-from idcore.triage import time_range as core
-from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts.charts import counters, producers, timeline
 from tests.pages import example_run
 from tests.pages.conftest import RUN, make_run, reader
@@ -151,7 +151,7 @@ def test_a_box_becomes_a_range_with_round_ends(left: str, right: str, made: str)
 
 
 def times_text(found: TimeRange) -> str:
-    from idcore import times
+    from idcore.presentation import times
 
     return times.clock_span(found.begin, found.end, SHANGHAI, dated=False)
 

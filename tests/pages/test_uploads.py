@@ -14,7 +14,7 @@ import pytest
 from idcore.base.catalogue import words
 from idcore.base.errors import CoreError, refuse
 from idcore.intake import store_uploads
-from idcore.lab import READY, packed
+from idcore.presentation.lab import READY, packed
 from idcore.rocketmq.store import Stored, StoreFolder
 from pages.parts.messages import uploads
 from tests.store.unpacked import ARCHIVE, real_store

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from idcore.lab import STEPS, Story, play
-from idcore.lab.world import BROKERS, SIZES
+from idcore.presentation.lab import STEPS, Story, play
+from idcore.presentation.lab.world import BROKERS, SIZES
 from idcore.rocketmq.message import decode_record, decode_records
 from tests.store.real_broker import LONG_MOST, QUERY, VIEW, RealBroker
 

@@ -10,13 +10,23 @@ import plotly.graph_objects as go
 
 from idcore.answers.growth import MINUTE, Log, points
 from idcore.answers.growth import speeds as speeds_of
-from idcore.reports.roles import Palette, colours_of, tint
-from idcore.times import local
-from idcore.triage import broker_logs
-from idcore.triage.activity import step_minutes, wall_clock
-from idcore.triage.broker_logs import GIB, Marks, Piece, cell_text, cells, file_of, rate_text, rate_unit, unit_of
-from idcore.triage.line_filter import pick
-from idcore.triage.time_range import TimeRange
+from idcore.presentation.reports.roles import Palette, colours_of, tint
+from idcore.presentation.times import local
+from idcore.presentation.triage import broker_logs
+from idcore.presentation.triage.activity import step_minutes, wall_clock
+from idcore.presentation.triage.broker_logs import (
+    GIB,
+    Marks,
+    Piece,
+    cell_text,
+    cells,
+    file_of,
+    rate_text,
+    rate_unit,
+    unit_of,
+)
+from idcore.presentation.triage.line_filter import pick
+from idcore.presentation.triage.time_range import TimeRange
 from pages.parts.figures import (
     DATES,
     MONO,

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from idcore.reports.roles import series_colour, tint
-from idcore.triage import compared_texts
-from idcore.triage.activity import wall_clock
-from idcore.triage.compared import SIDES
+from idcore.presentation.reports.roles import series_colour, tint
+from idcore.presentation.triage import compared_texts
+from idcore.presentation.triage.activity import wall_clock
+from idcore.presentation.triage.compared import SIDES
 from pages.parts.figures import DATES, axis, clock_title, legend, note, paper, rows_axis
 from pages.parts.view import View
 

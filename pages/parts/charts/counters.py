@@ -8,12 +8,22 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from idcore.reports.roles import series_colour, tint
-from idcore.triage.activity import wall_clock
-from idcore.triage.line_filter import pick
-from idcore.triage.processes import process_key, rate_text
-from idcore.triage.strokes import TURN, Strokes, bands, clipped, extremes, gap_text, labelled, room, strokes
-from idcore.triage.time_range import ALL_TIMES, TimeRange, at, between
+from idcore.presentation.reports.roles import series_colour, tint
+from idcore.presentation.triage.activity import wall_clock
+from idcore.presentation.triage.line_filter import pick
+from idcore.presentation.triage.processes import process_key, rate_text
+from idcore.presentation.triage.strokes import (
+    TURN,
+    Strokes,
+    bands,
+    clipped,
+    extremes,
+    gap_text,
+    labelled,
+    room,
+    strokes,
+)
+from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange, at, between
 from pages.parts.figures import DATES, axis, band, clock_title, note, paper, titled, two_rows
 from pages.parts.view import View
 

@@ -6,14 +6,14 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from idcore.answers.fate.levels import NAMES, SIGNS
-from idcore.reports.markup import esc
-from idcore.reports.roles import Palette
-from idcore.triage import heat_cells
-from idcore.triage.activity import step_text, wall_clock
-from idcore.triage.failures import LED_TO
-from idcore.triage.fates import Heat
-from idcore.triage.heat_cells import shortened
-from idcore.triage.time_range import TimeRange
+from idcore.presentation.reports.markup import esc
+from idcore.presentation.reports.roles import Palette
+from idcore.presentation.triage import heat_cells
+from idcore.presentation.triage.activity import step_text, wall_clock
+from idcore.presentation.triage.failures import LED_TO
+from idcore.presentation.triage.fates import Heat
+from idcore.presentation.triage.heat_cells import shortened
+from idcore.presentation.triage.time_range import TimeRange
 from pages.parts.charts import timeline
 from pages.parts.charts.producers import FEW
 from pages.parts.figures import axis, cells, clock_columns, heat_strip, paper, rows_axis

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from idcore.reports.roles import tint
-from idcore.triage.activity import wall_clock
-from idcore.triage.finding_rows import Kind, kinds, title
-from idcore.triage.strokes import TURN, falls, in_order
-from idcore.triage.time_range import ALL_TIMES, TimeRange
+from idcore.presentation.reports.roles import tint
+from idcore.presentation.triage.activity import wall_clock
+from idcore.presentation.triage.finding_rows import Kind, kinds, title
+from idcore.presentation.triage.strokes import TURN, falls, in_order
+from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts.charts import counters as charts
 from pages.parts.charts.registry import Chart, Tables, register
 from pages.parts.figures import DATES, axis, clock_title, note, paper, rows_axis

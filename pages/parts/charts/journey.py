@@ -8,9 +8,9 @@ import plotly.graph_objects as go
 
 from idcore.answers.journey import Journey, short_text, steps
 from idcore.answers.journey.model import ROLES
-from idcore.html.journeys import hover
-from idcore.reports.markup import esc
-from idcore.reports.roles import tint
+from idcore.presentation.html.journeys import hover
+from idcore.presentation.reports.markup import esc
+from idcore.presentation.reports.roles import tint
 from pages.parts.figures import axis, note, paper
 from pages.parts.view import View
 

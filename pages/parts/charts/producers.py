@@ -8,10 +8,10 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from idcore.base.catalogue import Words
-from idcore.reports.roles import tint
-from idcore.triage import activity, heat_cells
-from idcore.triage.activity import TOP, step_text, wall_clock
-from idcore.triage.time_range import ALL_TIMES, TimeRange
+from idcore.presentation.reports.roles import tint
+from idcore.presentation.triage import activity, heat_cells
+from idcore.presentation.triage.activity import TOP, step_text, wall_clock
+from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts.figures import cells, clock_columns, heat_strip, lying_bars, paper, rows_axis
 from pages.parts.view import View
 

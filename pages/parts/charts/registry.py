@@ -14,7 +14,7 @@ from importlib import import_module
 import pandas as pd
 import plotly.graph_objects as go
 
-from idcore.triage.time_range import TimeRange
+from idcore.presentation.triage.time_range import TimeRange
 from pages.parts.view import View
 
 Tables = Callable[[str], pd.DataFrame]  # a table of a scan by its name; the page may have narrowed it

@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from idcore.reports.roles import tint
-from idcore.triage.activity import step_text, wall_clock
-from idcore.triage.time_range import TimeRange
+from idcore.presentation.reports.roles import tint
+from idcore.presentation.triage.activity import step_text, wall_clock
+from idcore.presentation.triage.time_range import TimeRange
 from pages.parts.figures import DATES, axis, band, paper
 from pages.parts.view import View
 

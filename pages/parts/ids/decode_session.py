@@ -12,11 +12,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from idcore import jobs
 from idcore.base.errors import CoreError
-from idcore.decoding import Decoding
 from idcore.ids.clock import Clock
 from idcore.ids.identify import Case
 from idcore.intake.intake import PASTED, Dating, given, lines_of
-from idcore.reports.markup import tag
+from idcore.presentation.decoding import Decoding
+from idcore.presentation.reports.markup import tag
 from idcore.runs.runs import Run
 from idcore.simulate import example
 from pages.parts import problems, scans

@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from idcore import intake_texts
 from idcore.answers.fate_list import MOST_IDS
-from idcore.html import cards
-from idcore.reports.markup import tag
+from idcore.presentation import intake_texts
+from idcore.presentation.html import cards
+from idcore.presentation.reports.markup import tag
 from pages.parts import browser, refusals, scans
 from pages.parts.ids import id_links
 from pages.parts.ids.decode_session import DecodeSession

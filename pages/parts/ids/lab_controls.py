@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from idcore import times
 from idcore.base.catalogue import Words
-from idcore.lab import GROUPS, READY, STEPS_MOST, Story, packed
+from idcore.presentation import times
+from idcore.presentation.lab import GROUPS, READY, STEPS_MOST, Story, packed
 from pages.parts import browser
 from pages.parts.view import absolute
 from pages.parts.widgets import download

@@ -6,11 +6,11 @@ import pandas as pd
 import streamlit as st
 
 from idcore.base.catalogue import Words
-from idcore.reports.markdown import escaped
+from idcore.presentation.reports.markdown import escaped
+from idcore.presentation.triage import finding_rows, finding_texts
+from idcore.presentation.triage.finding_rows import Kind
+from idcore.presentation.triage.processes import busiest_process, process_key
 from idcore.runs.runs import Run
-from idcore.triage import finding_rows, finding_texts
-from idcore.triage.finding_rows import Kind
-from idcore.triage.processes import busiest_process, process_key
 from pages.parts import cache
 from pages.parts.charts.brokers import totals
 from pages.parts.charts.counters import small

@@ -7,8 +7,8 @@ from typing import Any
 import streamlit as st
 
 from idcore.base.catalogue import Words
-from idcore.html import stores as html
-from idcore.reports.markdown import escaped
+from idcore.presentation.html import stores as html
+from idcore.presentation.reports.markdown import escaped
 from idcore.rocketmq.store import StoreFolder
 from idcore.rocketmq.store.pages import Page, file_page, find_file, find_queue, queue_page
 from pages.parts.view import View, into_address, view

@@ -8,7 +8,6 @@ from functools import partial
 
 import streamlit as st
 
-from idcore import export
 from idcore.answers.lookup import Answer
 from idcore.answers.lookup.asked import GroupsAsked, GroupsSeen
 from idcore.answers.lookup.groups import groups_of, progress_of
@@ -16,7 +15,8 @@ from idcore.answers.lookup.progress import QUEUE_COLUMNS, Progress
 from idcore.answers.lookup.sentences import groups_text, progress_texts
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
-from idcore.html import answers, groups
+from idcore.presentation import export
+from idcore.presentation.html import answers, groups
 from pages.parts import live, problems, session
 from pages.parts.view import View, into_address
 from pages.parts.widgets import download, said, show_html, small_print

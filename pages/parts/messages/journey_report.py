@@ -11,9 +11,9 @@ from idcore.answers import journey as journeys
 from idcore.answers.journey import Journey
 from idcore.answers.lookup import Answer
 from idcore.base.safe_text import json_text
-from idcore.html import journeys as tables
-from idcore.reports.page import page
-from idcore.reports.svg import svg
+from idcore.presentation.html import journeys as tables
+from idcore.presentation.reports.page import page
+from idcore.presentation.reports.svg import svg
 from pages.parts import browser
 from pages.parts.charts import journey as chart_of
 from pages.parts.triage import report

@@ -8,17 +8,17 @@ from contextlib import contextmanager
 import pandas as pd
 import streamlit as st
 
-from idcore import times
 from idcore.answers import journey as journeys
 from idcore.answers.journey import Journey, Line, Sources
 from idcore.answers.lookup import Answer, Offer, StoreLookup
 from idcore.answers.lookup.asked import Answers, Asked
 from idcore.base.errors import CoreError
-from idcore.html import answers
-from idcore.html import journeys as html
 from idcore.ids.identify import identify_alone
 from idcore.intake.intake import Found
-from idcore.reports.markdown import escaped
+from idcore.presentation import times
+from idcore.presentation.html import answers
+from idcore.presentation.html import journeys as html
+from idcore.presentation.reports.markdown import escaped
 from idcore.rocketmq.store import StoreFolder
 from idcore.runs.run_times import linked_token
 from idcore.runs.runs import Run

@@ -10,16 +10,16 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from idcore import export
 from idcore.answers.lookup import Answer, Listing, Offer, Way, cut_text, list_reason, list_text, ways
 from idcore.base.catalogue import Words, upper
 from idcore.base.errors import CoreError
-from idcore.html import answers
-from idcore.html import lists as html
 from idcore.ids.clock import from_ms
-from idcore.reports.markdown import escaped
-from idcore.reports.markup import fold, tag
-from idcore.triage.time_range import written
+from idcore.presentation import export
+from idcore.presentation.html import answers
+from idcore.presentation.html import lists as html
+from idcore.presentation.reports.markdown import escaped
+from idcore.presentation.reports.markup import fold, tag
+from idcore.presentation.triage.time_range import written
 from pages.parts import live, problems, session
 from pages.parts.triage import filters
 from pages.parts.view import View, into_address

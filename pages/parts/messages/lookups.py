@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor, wait
 
 import streamlit as st
 
-from idcore import export
 from idcore.answers.lookup import Answer, Offer, copy_row, row_of, ways
 from idcore.answers.lookup.asked import Answers, Asked, texts_of
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
-from idcore.html import answers
+from idcore.presentation import export
+from idcore.presentation.html import answers
 from idcore.rocketmq.remoting import profile
 from pages.parts import live, problems, scans, session
 from pages.parts.runs import fate_lists

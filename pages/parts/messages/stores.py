@@ -15,12 +15,12 @@ from idcore.answers.lookup.sentences import evidence_sentences
 from idcore.answers.lookup.withheld import withheld
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
-from idcore.html import answers, records
-from idcore.html import stores as html
 from idcore.ids import Clock
 from idcore.policy.access import PERMISSIONS
-from idcore.reports.markdown import escaped
-from idcore.reports.markup import fold
+from idcore.presentation.html import answers, records
+from idcore.presentation.html import stores as html
+from idcore.presentation.reports.markdown import escaped
+from idcore.presentation.reports.markup import fold
 from idcore.rocketmq.store import StoreFolder
 from idcore.rocketmq.store.commitlog import Stored
 from idcore.rocketmq.store.config import subscriptions_in

@@ -12,7 +12,7 @@ import streamlit as st
 from idcore.base.catalogue import Words
 from idcore.intake import store_uploads
 from idcore.intake.store_uploads import STEP, Kept
-from idcore.reports.markdown import escaped
+from idcore.presentation.reports.markdown import escaped
 from pages.parts import visitor
 
 

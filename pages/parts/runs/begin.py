@@ -15,10 +15,10 @@ from idcore.base.catalogue import Words
 from idcore.intake import intake
 from idcore.intake.allowed import BYTES_A_SECOND, Place, contents
 from idcore.policy.access import PERMISSIONS
-from idcore.reports.markdown import escaped
-from idcore.reports.markup import tag
+from idcore.presentation.reports.markdown import escaped
+from idcore.presentation.reports.markup import tag
+from idcore.presentation.triage import run_rows, run_texts
 from idcore.runs.runs import Run, RunError
-from idcore.triage import run_rows, run_texts
 from pages.parts import cache, problems, scans, session
 from pages.parts.runs import runlist, watch
 from pages.parts.view import view

@@ -8,11 +8,11 @@ from functools import partial
 
 import streamlit as st
 
-from idcore import export
 from idcore.answers.fate_list import MOST_IDS, sentences
 from idcore.base.errors import CoreError
-from idcore.html import fates
-from idcore.reports.markup import tag
+from idcore.presentation import export
+from idcore.presentation.html import fates
+from idcore.presentation.reports.markup import tag
 from idcore.rocketmq.remoting.profile import is_configured
 from idcore.runs.runs import FATES, Run
 from pages.parts import browser, cache, problems, scans, session

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from idcore.policy import limits
-from idcore.reports.markup import tag
+from idcore.presentation.reports.markup import tag
 from pages.parts import scans, visitor
 from pages.parts.view import into_address, view
 from pages.parts.widgets import show_html

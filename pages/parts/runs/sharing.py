@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from idcore.policy import audit
-from idcore.reports.markup import tag
+from idcore.presentation.reports.markup import tag
 from idcore.runs.runs import PRIVATE, SHARED, may_change
 from pages.parts import problems, scans, session, visitor
 from pages.parts.view import view

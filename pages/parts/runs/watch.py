@@ -10,9 +10,9 @@ import streamlit as st
 from idcore import jobs
 from idcore.answers.fate_list import sentences
 from idcore.base.catalogue import Words
-from idcore.reports.markup import tag
+from idcore.presentation.reports.markup import tag
+from idcore.presentation.triage import run_texts
 from idcore.runs.runs import FATES, Run
-from idcore.triage import run_texts
 from pages.parts import problems, scans
 from pages.parts.view import view
 

@@ -9,15 +9,15 @@ import streamlit as st
 from idcore import jobs
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
-from idcore.html import compared as html
 from idcore.intake import intake
 from idcore.intake.intake import Source
-from idcore.reports.markdown import escaped
+from idcore.presentation.html import compared as html
+from idcore.presentation.reports.markdown import escaped
+from idcore.presentation.triage import compared as core
+from idcore.presentation.triage import compared_texts, run_tables, run_texts
+from idcore.presentation.triage.compared import SIDES, Asked, Compared, digest_of, size_of
+from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
 from idcore.runs.runs import COMPARE, FATES, SCANS, Run, RunError
-from idcore.triage import compared as core
-from idcore.triage import compared_texts, run_tables, run_texts
-from idcore.triage.compared import SIDES, Asked, Compared, digest_of, size_of
-from idcore.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts import cache, problems, scans, session, visitor
 from pages.parts.runs import fate_lists, keeping
 from pages.parts.triage import lines, time_range

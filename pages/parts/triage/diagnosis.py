@@ -8,14 +8,14 @@ import streamlit as st
 
 from idcore import jobs
 from idcore.answers.findings.registry import RULES
-from idcore.html import findings as html
-from idcore.reports.markup import Html, fact_list, link
+from idcore.presentation.html import findings as html
+from idcore.presentation.reports.markup import Html, fact_list, link
+from idcore.presentation.triage import evidence_tables, evidence_texts, finding_rows, finding_texts, line_filter, lines
+from idcore.presentation.triage.finding_lines import LogLines, lines_before
+from idcore.presentation.triage.finding_rows import Kind, Row, evidence_of, onward, subject_process, tokens
+from idcore.presentation.triage.processes import process_key
+from idcore.presentation.triage.time_range import ALL_TIMES, ANY_TIME, TimeRange
 from idcore.runs.runs import Run
-from idcore.triage import evidence_tables, evidence_texts, finding_rows, finding_texts, line_filter, lines
-from idcore.triage.finding_lines import LogLines, lines_before
-from idcore.triage.finding_rows import Kind, Row, evidence_of, onward, subject_process, tokens
-from idcore.triage.processes import process_key
-from idcore.triage.time_range import ALL_TIMES, ANY_TIME, TimeRange
 from pages.parts import cache
 from pages.parts.browser import copy_button
 from pages.parts.charts import findings as charts

@@ -9,19 +9,19 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from idcore import times
-from idcore.html import fates as html
 from idcore.policy import limits
-from idcore.reports.markdown import escaped
-from idcore.reports.markup import tag
+from idcore.presentation import times
+from idcore.presentation.html import fates as html
+from idcore.presentation.reports.markdown import escaped
+from idcore.presentation.reports.markup import tag
+from idcore.presentation.triage import failures as core_failures
+from idcore.presentation.triage import fates as core
+from idcore.presentation.triage import line_filter
+from idcore.presentation.triage.activity import step_text
+from idcore.presentation.triage.fates import Asked, Heat
+from idcore.presentation.triage.time_range import TimeRange
+from idcore.presentation.triage.undelivered import ORDERS, Listed
 from idcore.runs.runs import FATES, Run
-from idcore.triage import failures as core_failures
-from idcore.triage import fates as core
-from idcore.triage import line_filter
-from idcore.triage.activity import step_text
-from idcore.triage.fates import Asked, Heat
-from idcore.triage.time_range import TimeRange
-from idcore.triage.undelivered import ORDERS, Listed
 from pages.parts import browser, cache, session
 from pages.parts.charts import fate as charts
 from pages.parts.triage import filters, lines, time_range

@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from idcore import export
-from idcore.reports.markdown import escaped
-from idcore.triage import line_filter
+from idcore.presentation import export
+from idcore.presentation.reports.markdown import escaped
+from idcore.presentation.triage import line_filter
 from pages.parts.view import into_address, view
 from pages.parts.widgets import downloads
 

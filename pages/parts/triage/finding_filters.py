@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from idcore.answers.findings.registry import SEVERITIES
-from idcore.triage import finding_rows, finding_texts
+from idcore.presentation.triage import finding_rows, finding_texts
 from pages.parts.triage import filters
 from pages.parts.view import View, into_address
 

@@ -10,13 +10,13 @@ import streamlit as st
 
 from idcore import jobs
 from idcore.base.errors import CoreError
-from idcore.html import lines as html
 from idcore.ids.identify import identify_alone
-from idcore.reports.markup import Html, link, tag
+from idcore.presentation.html import lines as html
+from idcore.presentation.reports.markup import Html, link, tag
+from idcore.presentation.triage import finding_rows, line_filter
+from idcore.presentation.triage.time_range import ANY_TIME
 from idcore.runs.runs import Run
 from idcore.scan.occurrences.index import Filter, Index, Selection
-from idcore.triage import finding_rows, line_filter
-from idcore.triage.time_range import ANY_TIME
 from pages.parts import browser, cache, problems, scans, session
 from pages.parts.view import View
 from pages.parts.widgets import page_link, show_html

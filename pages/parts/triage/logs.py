@@ -13,10 +13,10 @@ from streamlit.delta_generator import DeltaGenerator
 from idcore.answers import growth
 from idcore.ids.identify import identify
 from idcore.ids.model import OffsetId
+from idcore.presentation.triage import broker_logs, line_filter
+from idcore.presentation.triage.broker_logs import Piece, Retention
+from idcore.presentation.triage.time_range import TimeRange
 from idcore.runs.runs import Run
-from idcore.triage import broker_logs, line_filter
-from idcore.triage.broker_logs import Piece, Retention
-from idcore.triage.time_range import TimeRange
 from pages.parts import cache
 from pages.parts.charts import brokers as charts
 from pages.parts.triage import lines as run_lines

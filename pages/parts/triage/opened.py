@@ -8,13 +8,13 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 
-from idcore import export
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
-from idcore.reports.markdown import escaped
-from idcore.reports.markup import tag
+from idcore.presentation import export
+from idcore.presentation.reports.markdown import escaped
+from idcore.presentation.reports.markup import tag
+from idcore.presentation.triage import run_texts
 from idcore.runs.runs import FATES, PAGES, SCANS, Run
-from idcore.triage import run_texts
 from pages.parts import browser, cache, problems, scans, session
 from pages.parts.runs import fate_lists, runlist, sharing, watch
 from pages.parts.triage import report, shared

@@ -6,10 +6,10 @@ import pandas as pd
 import streamlit as st
 
 from idcore.base.catalogue import Words
-from idcore.html import tables
+from idcore.presentation.html import tables
+from idcore.presentation.triage.in_range import KEY, InRange
+from idcore.presentation.triage.processes import find_process, process_key, process_name, sorted_processes
 from idcore.runs.runs import Run
-from idcore.triage.in_range import KEY, InRange
-from idcore.triage.processes import find_process, process_key, process_name, sorted_processes
 from pages.parts import cache
 from pages.parts.triage import filters, shared
 from pages.parts.view import View

@@ -9,16 +9,16 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from idcore.html import findings
-from idcore.reports import roles
-from idcore.reports.markup import Html, tag
-from idcore.reports.page import page
-from idcore.reports.svg import Pen, svg
+from idcore.presentation.html import findings
+from idcore.presentation.reports import roles
+from idcore.presentation.reports.markup import Html, tag
+from idcore.presentation.reports.page import page
+from idcore.presentation.reports.svg import Pen, svg
+from idcore.presentation.triage import finding_report, run_texts, sentences
+from idcore.presentation.triage.finding_rows import Row
+from idcore.presentation.triage.processes import sorted_processes
+from idcore.presentation.triage.time_range import ALL_TIMES
 from idcore.runs.runs import Run
-from idcore.triage import finding_report, run_texts, sentences
-from idcore.triage.finding_rows import Row
-from idcore.triage.processes import sorted_processes
-from idcore.triage.time_range import ALL_TIMES
 from pages.parts import cache
 from pages.parts.charts import brokers as broker_charts
 from pages.parts.charts import counters as counter_charts

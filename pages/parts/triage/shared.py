@@ -7,10 +7,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from idcore.base.catalogue import Words
-from idcore.reports.markup import tag
+from idcore.presentation.reports.markup import tag
+from idcore.presentation.triage import address_flags, run_notes, run_tables
+from idcore.presentation.triage.processes import find_process
 from idcore.runs.runs import Run
-from idcore.triage import address_flags, run_notes, run_tables
-from idcore.triage.processes import find_process
 from pages.parts import cache
 from pages.parts.view import View, absolute
 from pages.parts.widgets import show_html

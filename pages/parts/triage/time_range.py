@@ -12,13 +12,13 @@ import streamlit as st
 
 from idcore import jobs
 from idcore.base.errors import CoreError
-from idcore.reports.markdown import escaped
+from idcore.presentation.reports.markdown import escaped
+from idcore.presentation.triage import activity as steps
+from idcore.presentation.triage import in_range, sentences
+from idcore.presentation.triage import time_range as core
+from idcore.presentation.triage.time_range import ALL_TIMES, FROM, TO, TimeRange
 from idcore.runs.runs import Run
 from idcore.scan.occurrences.index import Index
-from idcore.triage import activity as steps
-from idcore.triage import in_range, sentences
-from idcore.triage import time_range as core
-from idcore.triage.time_range import ALL_TIMES, FROM, TO, TimeRange
 from pages.parts import cache
 from pages.parts.charts import registry
 from pages.parts.charts import timeline as charts

@@ -1,0 +1,226 @@
+"""One id as a card, many as a table, rejected tokens as a line that opens. Static HTML from verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC
+
+from idcore.base.catalogue import Words
+from idcore.ids import clock as clocks
+from idcore.ids import fields
+from idcore.ids.clock import Clock, SentAt
+from idcore.ids.describe import made_by, when, why
+from idcore.ids.identify import Reading, Verdict
+from idcore.ids.model import ClientId, OffsetId, UniqId
+from idcore.intake.intake import Found
+from idcore.presentation.html import ruler
+from idcore.presentation.reader import Reader
+from idcore.presentation.reports.markup import Column, Html, fact_list, fold, join, link, listed, table, tag
+
+
+def _mono(text: str) -> Html:
+    return tag("span", text, class_="mq-mono")
+
+
+def _faint(text: str) -> Html:
+    return tag("span", text, class_="mq-faint")
+
+
+def kind_mark(reading: Reading, words: Words) -> Html:
+    """The kind with its colour."""
+    kind = reading.id.kind
+    return tag("span", words(f"kind.{kind}"), class_=f"mq-kind mq-{kind}")
+
+
+def open_span(sent: SentAt, reader: Reader) -> str | None:
+    """From when to when it can have been generated, where its line or client leaves that open, and not only a zone."""
+    if sent.earliest is None or sent.latest is None or sent.zone_source == "assumed":
+        return None
+    return f"{reader.full(sent.earliest)} – {reader.full(sent.latest)}"
+
+
+def anatomy_params(found: Found, clock: Clock) -> dict[str, str | None]:
+    """What a link to an id's anatomy carries: the id, and the time that the lines gave it."""
+    best = found.verdict.best
+    sent = when(best, found.token, clock)[0] if best is not None else None
+    moment = sent.at.astimezone(UTC).isoformat(timespec="milliseconds") if sent is not None else None
+    return {"id": found.token.text, "sent_at": moment}
+
+
+def card(found: Found, reader: Reader, clock: Clock, *, alone: bool = False) -> Html:
+    """Everything about one id."""
+    words = reader.words
+    best = found.verdict.best
+    assert best is not None
+    title = tag(
+        "div",
+        tag("strong", words(f"kind_long.{best.id.kind}"), class_=f"mq-{best.id.kind}"),
+        tag("span", words(f"certainty.{best.certainty}"), class_="mq-sure"),
+        tag("span", best.id.layout.name, class_="mq-mono mq-faint"),
+        class_="mq-title",
+    )
+    others = found.verdict.others
+    return tag(
+        "div",
+        title,
+        tag("p", words(f"kind_lead.{best.id.kind}"), class_="mq-lead"),
+        filler(found.token.text, words),
+        lower_case(found.verdict, words) if alone else None,
+        tag("div", ruler.ruler(best, words, large=True), ruler.key(best, words), class_="mq-anatomy"),
+        facts(found, best, reader, clock),
+        fold(words("card.why", n=len(why(best, found.token, clock))), reasons(found, best, words, clock)),
+        months(best, reader, clock, found),
+        fold(words.count("other_reading", len(others)), *(other(item, words) for item in others)) if others else None,
+        class_="mq-card",
+    )
+
+
+def facts(found: Found, reading: Reading, reader: Reader, clock: Clock) -> Html:
+    """By whom, when, where."""
+    words, made = reader.words, reading.id
+    sent, reason = when(reading, found.token, clock)
+
+    def value(text: str, more: str = "") -> Html:
+        return join([_mono(text), *([" ", _faint(more)] if more else [])])
+
+    rows: list[tuple[str, object]] = [(words("card.maker"), words.coded(made_by(reading, reason)))]
+    if sent is not None:
+        source = f"zone.source_{sent.zone_source}" if sent.zone_source else "zone.source_utc"
+        rows.append((words("card.when"), value(reader.full(sent.at), words(source, zone=sent.zone))))
+        if (span := open_span(sent, reader)) is not None:
+            rows.append((words("card.between"), value(span)))
+    if isinstance(made, OffsetId) and made.physical_offset >= 0:
+        rows.append((words("card.broker"), value(made.address)))
+        position = words("card.position", position=f"{made.position():,}")
+        rows.append((words("card.file"), value(made.segment(), position)))
+    if found.token.label:
+        rows.append((words("card.label"), value(found.token.label)))
+    return fact_list(rows) or Html("")
+
+
+def reasons(found: Found, reading: Reading, words: Words, clock: Clock) -> Html:
+    """What supports an interpretation, or contradicts it."""
+    against = reading.error.code if reading.error is not None else None
+    items = [
+        tag("li", words.coded(reason), class_="mq-against" if reason.code == against else None)
+        for reason in why(reading, found.token, clock)
+    ]
+    return tag("ul", *items, class_="mq-why")
+
+
+def filler(text: str, words: Words) -> Html | None:
+    """A word on an id whose digits are all the same: no client generated it."""
+    return tag("p", words("card.filler"), class_="mq-warning mq-note") if len(set(text.upper())) == 1 else None
+
+
+def lower_case(verdict: Verdict, words: Words) -> Html | None:
+    """A word on an id that was given alone, in lower case."""
+    return tag("p", words("card.lower_case"), class_="mq-warning mq-note") if verdict.in_lower_case else None
+
+
+def other(reading: Reading, words: Words, told: str | None = None) -> Html:
+    """Another interpretation in a line, and its reasons without the one that was shown already."""
+    sure = words(f"certainty.{reading.certainty}" if reading.certainty else "certainty.none")
+    said = (told, "case_lower" if told == "lower_case" else None)  # one fact, two codes: as error and as reason
+    values = words("comma").join(
+        f"{fields.field_name(reading, span.name, words)} {fields.value_of(reading, span.name)}"
+        for span in reading.id.layout.spans
+    )
+    return tag(
+        "p",
+        kind_mark(reading, words),
+        " ",
+        _faint(sure),
+        tag("br"),
+        tag("span", values),
+        tag("br"),
+        _faint(words("semicolon").join(words.coded(why) for why in reading.why if why.code not in said)),
+    )
+
+
+def months(reading: Reading, reader: Reader, clock: Clock, found: Found) -> Html | None:
+    """Every month the id could be from; the id alone does not decide between them."""
+    made, words = reading.id, reader.words
+    if not isinstance(made, UniqId):
+        return None
+    chosen, _ = when(reading, found.token, clock)
+    choice = clocks.all_months(made.signed_elapsed, clock, made.layout)
+    if not choice:
+        return None
+    shown = {chosen.at: words("card.month_shown")} if chosen is not None else {}
+    items = (tag("li", _mono(reader.full(item.at)), shown.get(item.at)) for item in choice)
+    lead = tag("p", words("card.months_lead"), class_="mq-faint")
+    return fold(words("card.months", n=len(choice)), lead, tag("ul", *items, class_="mq-why"))
+
+
+def many(
+    items: Sequence[Found],
+    reader: Reader,
+    clock: Clock,
+    *,
+    first: int = 1,
+    files: bool = False,
+    run: str | None = None,
+) -> Html:
+    """A page of decoded ids as a table; each leads to its bytes and, with the lines of `run`, to its journey."""
+    words = reader.words
+    columns = [
+        Column("kind", words("col.kind")),
+        Column("text", words("col.id"), mono=True),
+        Column("message", words("message.journey")),
+        Column("host", words("col.host_or_broker"), mono=True, role="host"),
+        Column("pid", words("col.pid"), right=True, mono=True, role="pid"),
+        Column("loader", words("col.loader"), mono=True, role="loader"),
+        Column("sent_at", words("col.sent_at"), mono=True, role="time"),
+        Column("counter", words("col.counter"), right=True, mono=True, role="counter"),
+        Column("segment", words("col.segment"), mono=True, role="offset"),
+        Column("position", words("col.position"), right=True, mono=True, role="offset"),
+        Column("line", words("col.line"), right=True, mono=True),
+        *([Column("file", words("col.file_name"))] if files else []),
+        Column("maker", words("col.maker")),
+        Column("why", words("col.why"), wide=True),
+    ]
+    rows = (_row(item, reader, clock, files, run) for item in items)
+    return table(columns, rows, words("table.ids"), first=first, numbered=True)
+
+
+def _row(item: Found, reader: Reader, clock: Clock, files: bool, run: str | None) -> list[object]:
+    words = reader.words
+    best = item.verdict.best
+    assert best is not None
+    made = best.id
+    sent, reason = when(best, item.token, clock)
+    sure, asked = words(f"certainty_short.{best.certainty}"), anatomy_params(item, clock)
+    cells: list[object] = [
+        join([kind_mark(best, words), tag("span", f" {sure}", class_="mq-faint")]),
+        link(item.token.text, reader.href("anatomy", **asked), new=True),
+        link(words("card.journey"), reader.href("message", **asked, run=run), new=True),
+    ]
+    at = "" if sent is None else reader.full(sent.at)
+    if isinstance(made, OffsetId):
+        broker = tag("span", made.address, class_="mq-broker")
+        cells += [broker, None, None, None, None, made.segment(), f"{made.position():,}"]
+    elif isinstance(made, ClientId):
+        cells += [made.mac_text, made.pid, None, at, f"{made.sequence:,}", None, None]
+    else:
+        cells += [made.host, made.pid, made.loader_text, at, f"{made.counter:,}", None, None]
+    reasons = words("semicolon").join(words.coded(reason) for reason in why(best, item.token, clock))
+    place: list[object] = [f"{item.token.line:,}", *([item.source] if files else [])]
+    return [*cells, *place, words.coded(made_by(best, reason)), reasons]
+
+
+def refused(items: Sequence[Found], reader: Reader, *, files: bool = False) -> Html:
+    """Rejected tokens: what was where, and why it is not an id."""
+    words = reader.words
+
+    def reason(item: Found) -> str:
+        return words.error(item.verdict.error) if item.verdict.error is not None else ""
+
+    columns = [
+        Column("text", words("col.token"), mono=True, cell=lambda item: item.token.text),
+        Column("why", words("col.refused_why"), wide=True, cell=reason),
+        Column("label", words("col.label"), mono=True, cell=lambda item: item.token.label),
+        Column("line", words("col.line"), right=True, mono=True, cell=lambda item: f"{item.token.line:,}"),
+        *([Column("source", words("col.file_name"))] if files else []),
+    ]
+    return listed(columns, items, words("table.refused"))

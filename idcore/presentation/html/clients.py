@@ -1,0 +1,50 @@
+"""Who is connected as the process behind an id, as a card for any page. Asks nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from idcore.answers.lookup import Answer, who_texts
+from idcore.answers.lookup.clients import LiveClient, version_text
+from idcore.presentation.reader import Reader
+from idcore.presentation.reports.markup import Column, Html, listed, tag, wrapped
+
+MOST_SHOWN = 50
+
+
+def card(answer: Answer, reader: Reader) -> Html | None:
+    """Whether the process behind the id is connected, and its clients; None where that was not asked."""
+    who, words = answer.who, reader.words
+    if who is None:
+        return None
+    first, *rest = who_texts(who, words, reader.stamp)
+    parts: list[Any] = [tag("p", tag("b", words("who.title")), first, class_="mq-meaning")]
+    parts.append(tag("ul", *(tag("li", text) for text in rest), class_="mq-small"))
+    if who.match.clients:
+        parts.append(clients(who.match.clients, reader))
+    return tag("div", *parts, class_="mq-plain")
+
+
+def clients(found: Sequence[LiveClient], reader: Reader) -> Html:
+    """Connected clients, as brokers list them."""
+    words = reader.words
+
+    def column(name: str, mono: bool, cell: Callable[[LiveClient], Any]) -> Column:
+        return Column(name, words(f"groups.col.{name}"), mono, cell=cell)
+
+    comma = words("comma").join
+    columns = [
+        column("client", True, lambda client: client.client_id),
+        column("address", True, lambda client: comma(client.addresses)),
+        column("language", False, lambda client: client.language),
+        column("version", False, lambda client: version_text(client.version)),
+        column("groups", True, lambda client: wrapped(comma(client.groups))),
+        column("brokers", True, lambda client: comma(client.brokers)),
+        column("heartbeat", True, lambda client: reader.stamp(client.heartbeat_ms)),
+    ]
+    shown = listed(columns, found[:MOST_SHOWN], words("who.clients"))
+    if len(found) <= MOST_SHOWN:
+        return shown
+    cut = words("groups.cut_rows", n=f"{MOST_SHOWN:,}", of=f"{len(found):,}")
+    return tag("div", shown, tag("p", cut, class_="mq-faint mq-note"))

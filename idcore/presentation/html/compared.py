@@ -1,0 +1,84 @@
+"""Two inputs compared, as static HTML: what is in one only, some of its ids, a table of each kind. Compares nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from idcore.presentation.reader import Reader
+from idcore.presentation.reports.markup import Column, Html, emphasised, join, link, listed, number, tag
+from idcore.presentation.triage import compared as core
+from idcore.presentation.triage import compared_texts
+from idcore.presentation.triage.compared import GROUPS, MESSAGE, SIDES, STORED, Compared
+
+if TYPE_CHECKING:
+    from idcore.scan.compare import Difference
+
+SAMPLES = 12
+SAID = 3  # producers of one side that have a sentence of their own
+Row = Mapping[str, Any]
+Scans = Sequence[str | None]  # of each side the scan that has its lines
+
+
+def missing(of: Scans, found: Compared, reader: Reader) -> Html | None:
+    """What is in one input only and when it was generated: a sentence for each of the producers with most."""
+    words = reader.words
+    said = []
+    for side in SIDES:
+        rows = core.largest(found, side)
+        for row in rows[:SAID]:
+            exact = "ids" in core.line_filters(found, side, row)
+            label = words("compare.lines" if exact else "compare.lines_then")
+            way = lines_link(of, found, side, row, label, reader)
+            sentence = emphasised(compared_texts.missing_sentence(row, side, found, reader))
+            said.append(join([sentence, way or ""], words("compare.between")))
+        if rest := rows[SAID:]:
+            group = GROUPS[rest[0].kind]
+            ids = words.count(f"{group}_id", sum(core.only(row, side) for row in rest))
+            others = words.count("process" if group == MESSAGE else "broker", len(rest))
+            said.append(emphasised(words(f"compare.rest_{side}", others=others, ids=ids)))
+    return tag("ul", *(tag("li", line) for line in said), class_="mq-missing") if said else None
+
+
+def lines_link(of: Scans, found: Compared, side: str, row: Difference, label: str, reader: Reader) -> Html | None:
+    """The lines of the ids that one side has alone. Needs a scan."""
+    name, asked = of[SIDES.index(side)], core.line_filters(found, side, row)
+    return link(label, reader.href("lines", run=name, **asked)) if name and core.only(row, side) else None
+
+
+def samples(found: Compared, side: str, reader: Reader) -> Html | None:
+    """Some ids of one side only, each a link to its bytes; not of a kind that the other side never names."""
+    ids: list[str] = []
+    for group in (MESSAGE, STORED):  # msgIds first: they are what people search for
+        if all(found.sums(group)[:2]):
+            for row in (row for row in found.rows if GROUPS[row.kind] == group):
+                ids += row.only_before if side == "before" else row.only_after
+    links = [link(text, reader.href("anatomy", id=text), class_="mq-mono") for text in ids[:SAMPLES]]
+    return tag("p", join(links, " "), class_="mq-samples") if links else None
+
+
+def table_of(kind: str, of: Scans, found: Compared, shown: Sequence[Row], first: int, reader: Reader) -> Html:
+    """Producers, clients or brokers, those with the most differences first; each count leads to its lines."""
+    words = reader.words
+    by_name = {row.subject: row for row in found.rows if row.kind == kind}
+
+    def count(name: str, side: str | None = None) -> Column:
+        def cell(row: Row) -> Html | str:
+            text = number(row[name])
+            way = lines_link(of, found, side, by_name[row["subject"]], text, reader) if side else None
+            return way or text
+
+        return Column(name, words(f"compare.col_{name}"), right=True, cell=cell)
+
+    def sample(row: Row) -> Html | str:
+        text = (row["sample_only_first"] or row["sample_only_second"]).partition(" ")[0]
+        return link(text, reader.href("anatomy", id=text)) if text else ""
+
+    role = "broker" if kind == "offset" else "host"
+    columns = [
+        Column("subject", words(f"compare.col_{kind}"), mono=True, role=role),
+        *(count(name, side) for side, name in zip(SIDES, ("only_first", "only_second"), strict=True)),
+        *(count(name) for name in ("both", "first", "second")),
+        Column("sample", words("compare.col_sample"), mono=True, cell=sample),
+    ]
+    return listed(columns, shown, words(f"compare.table_{kind}"), first=first, numbered=True)

@@ -1,0 +1,144 @@
+"""Lines of a run as static HTML: each with its ids and the lines around it; filters as chips. Reads no run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby, pairwise
+
+from idcore.base.errors import CoreError
+from idcore.ids.clock import from_ms
+from idcore.presentation.reader import Reader
+from idcore.presentation.reports.markup import Html, join, link, tag
+from idcore.presentation.triage.processes import process_key
+from idcore.presentation.triage.time_range import ANY_TIME
+from idcore.scan.occurrences.index import Index, Occurrence
+
+AROUND = 3
+BETWEEN = 20  # lines at each end of what is between two
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The lines of a run: its index, its name, and what is asked before a file is opened."""
+
+    index: Index
+    run: str
+    allowed: Callable[[str], object]
+
+
+def rows(found: Sequence[Occurrence], of: Lines, reader: Reader, *, between: bool = False) -> Html:
+    """Each line once: where it is, when and by whom each of its ids was generated, and the lines around it.
+
+    With `between` also the lines between two that follow each other in a file: of a gap, what is in it.
+    """
+    lines = [list(some) for _, some in groupby(found, key=_line_of)]
+    made: list[Html] = []
+    for before, some in pairwise([None, *lines]):
+        if between and before is not None and some is not None:
+            made += _between(before[-1], some[0], of, reader)
+        made += [_row(some, of, reader)] if some is not None else []
+    return tag("ol", *made, class_="mq-lines")
+
+
+def _between(one: Occurrence, later: Occurrence, of: Lines, reader: Reader) -> list[Html]:
+    number = later.line - one.line - 1
+    if one.file != later.file or number < 1 or one.problem is not None or later.problem is not None:
+        return []
+    try:
+        first, last = of.index.between(one, later, BETWEEN, of.allowed)
+    except CoreError:
+        return []
+    cut = [("…", "", None)] if last or len(first) < number else []
+    numbered = [*_numbered(one.line + 1, first), *cut, *_numbered(later.line - len(last), last)]
+    name = tag("summary", reader.words("lines.between", n=reader.words.count("line", number)), class_="mq-faint")
+    folded = tag("details", name, _pre(numbered), open="" if number <= AROUND * 3 else None)
+    return [tag("li", folded, class_="mq-between")] if first else []
+
+
+def _line_of(one: Occurrence) -> tuple[object, ...]:
+    return one.file, one.line, one.text  # of a long line each id has its own piece
+
+
+def _row(ids: Sequence[Occurrence], of: Lines, reader: Reader) -> Html:
+    words, first = reader.words, ids[0]
+    name = first.file.rpartition("/")[2] or first.file
+    facts = [tag("span", f"{name}:{first.line:,}", class_="mq-mono", title=f"{first.file}:{first.line}")]
+    told = None
+    for one in ids:
+        sent = words("lines.undated") if one.sent_ms is None else reader.full(from_ms(one.sent_ms))
+        if sent != told:  # the ids of one line have one time, most often
+            facts.append(tag("span", sent, class_="mq-mono mq-time"))
+        facts.append(tag("span", _maker(one, of, reader), class_="mq-mono"))
+        facts.append(link(words("page.anatomy"), reader.href("anatomy", id=one.id, run=of.run)))
+        facts.append(link(words("message.journey"), reader.href("message", id=one.id, run=of.run)))
+        told = sent
+    head = tag("div", *facts, class_="mq-line-head")
+    if first.problem is not None:
+        return tag("li", head, tag("p", words.said(first.problem), class_="mq-warning mq-note"))
+    return tag("li", head, tag("details", tag("summary", _line(ids)), _around(first, of)))
+
+
+def _line(ids: Sequence[Occurrence]) -> Html:
+    """The text, its ids marked. A click opens it, so it has no links: a screen reader would not find them there."""
+    parts: list[Html | str] = []
+    text, done = ids[0].text, 0
+    more = "…" if ids[0].cut else ""
+    for one in ids:
+        parts += [text[done : one.at], tag("mark", one.id, class_=f"mq-of-{one.kind}")]
+        done = one.at + len(one.id)
+    return tag("code", more, *parts, text[done:], more)
+
+
+def _maker(one: Occurrence, of: Lines, reader: Reader) -> Html | str:
+    """The process or broker, a link to its page; the client."""
+    names = one.names
+    if one.kind == "offset":
+        return link(names["address"], reader.href("brokers", run=of.run, broker=names["address"]))
+    if one.kind == "client":
+        return f"{names['mac']} · {names['pid']}"
+    return link(f"{names['host']} · {names['pid']}", reader.href("counters", run=of.run, process=process_key(names)))
+
+
+def _around(one: Occurrence, of: Lines) -> Html:
+    try:
+        before, after = of.index.around(one, AROUND, of.allowed)
+    except CoreError:
+        return Html("")  # the file went away between two looks: the line itself is there
+    own = (f"{one.line}", one.text, "mq-own")
+    return _pre([*_numbered(one.line - len(before), before), own, *_numbered(one.line + 1, after)])
+
+
+def _numbered(first: int, texts: Sequence[str]) -> Iterable[tuple[str, str, None]]:
+    return ((f"{first + place}", text, None) for place, text in enumerate(texts))
+
+
+def _pre(lines: Iterable[tuple[str, str, str | None]]) -> Html:
+    return tag("pre", *(tag("span", tag("i", number), " ", text, "\n", class_=style) for number, text, style in lines))
+
+
+def chips(given: Mapping[str, str], named: Mapping[str, str], run: str, reader: Reader) -> Html:
+    """What is asked for, each with a link that drops it. `named`: the names of values that are a number."""
+    words = reader.words
+    found = []
+    for name, value in given.items():
+        rest = {other: text for other, text in given.items() if other != name}
+        address = reader.href("lines", run=run, **ANY_TIME | rest)
+        drop = tag("a", "×", href=address, target="_self", aria_label=words("lines.drop"))
+        label = tag("b", words(f"lines.by_{name}"))
+        found.append(tag("span", label, " ", named.get(name) or _value(name, value, reader), drop, class_="mq-chip"))
+    return tag("p", join(found, " "), class_="mq-chips")
+
+
+def _value(name: str, value: str, reader: Reader) -> str:
+    if name in ("from", "to"):
+        try:
+            return reader.full(datetime.fromisoformat(value.replace(" ", "+")))
+        except ValueError:
+            return value
+    if name == "kind" and reader.words.has(f"kind.{value}"):
+        return reader.words(f"kind.{value}")
+    if name == "process":
+        return value.replace("~", " · ")
+    return value if len(value) <= 80 else f"{value[:79]}…"

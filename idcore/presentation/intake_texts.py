@@ -1,0 +1,92 @@
+"""What was read at once, in sentences: how many of which kind, why others were rejected, what dates them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from idcore.base.catalogue import Words
+from idcore.base.layout import ID_DIGITS
+from idcore.ids.clock import Clock
+from idcore.ids.identify import Verdict
+from idcore.intake.intake import PASTED, Intake, zones_of
+from idcore.presentation.reports.markdown import escaped
+from idcore.presentation.times import offset_text
+
+NAMED = 5  # files of a sentence
+WRONG_SHAPE = ("empty", "odd", "length", "digit")  # errors that only say that an id looks different
+LEAST_RUN = 8  # digits: every "bad" and "fade" is a shorter run, and proves nothing
+RUN = re.compile(r"[0-9A-Fa-f]+")
+
+
+def intake_sentence(intake: Intake, where: str, words: Words, summary: Mapping[str, Any] | None = None) -> str:
+    """`2,000 ids in 1,000 lines: 1,000 msgIds and 1,000 offsetMsgIds.`
+
+    An input that was cut has the scan's own figures once these are there, and is called the first ids until then.
+    """
+    kinds, total = intake.kinds, len(intake.found)
+    different = len({item.token.text.upper() for item in intake.found})
+    if intake.cut and summary is None:
+        key = "decode.said_first" if total else "decode.said_none_yet"
+    else:
+        if intake.cut and summary is not None:
+            kinds = {kind: summary[kind] for kind in ("uniq", "offset", "client") if summary[kind]}
+            total, different = summary["ids"], summary["distinct"]
+        key = "decode.said_repeated" if different != total else "decode.said"
+        key = key if total else "decode.said_none"
+    ordered = sorted(kinds.items(), key=lambda item: -item[1])
+    return words(
+        key,
+        ids=words.count("occurrence" if key == "decode.said_repeated" else "id", total),
+        different=words.count("distinct", different),
+        lines=where,
+        kinds=words.listed([words.count(f"kind_{kind}", n) for kind, n in ordered]),
+    )
+
+
+def reasons_text(reasons: Mapping[str, int], words: Words) -> str:
+    """Reasons with their counts, the most frequent first; a single one needs no count."""
+    ordered = sorted(reasons.items(), key=lambda item: -item[1])
+    if len(ordered) == 1:
+        return words(f"refusal.{ordered[0][0]}")
+    return words("clause").join(words("aside", text=words(f"refusal.{code}"), note=f"{n:,}") for code, n in ordered)
+
+
+def why_not(verdict: Verdict, words: Words) -> str:
+    """Why a text is not an id: for a wrong length the lengths that ids have, for everything else the core's reason."""
+    typed = verdict.text.split() == [verdict.text]  # blanks inside are not a wrong digit: the longest run counts
+    if verdict.reason == "digit" and typed and len(verdict.text) in ID_DIGITS and verdict.error is not None:
+        return words.error(verdict.error)  # a zero typed as the letter O: the place helps, a length does not
+    if verdict.reason in WRONG_SHAPE:
+        return no_run(max(map(len, RUN.findall(verdict.text)), default=0), words)
+    return words.error(verdict.error) if verdict.error is not None else words("decode.no_id")
+
+
+def no_run(longest: int, words: Words) -> str:
+    """What lengths ids have, and the longest run of hex digits in the text."""
+    return words("decode.no_id_run", n=f"{longest:,}") if longest >= LEAST_RUN else words("decode.no_id")
+
+
+def zones_sentence(intake: Intake, clock: Clock, words: Words) -> str:
+    """Which zone each source proves, where they are not of one: together they are dated as one input."""
+    named = []
+    for name, (zone, n) in zones_of(intake, clock).items():
+        source = words("decode.pasted") if name == PASTED else escaped(name)
+        at = offset_text(clock.reference.astimezone(zone))
+        named.append(words("decode.zone_of", name=source, zone=at, ids=words.count("id", n)))
+    return words("decode.zones", sources=words.first(named, NAMED, "clause")) if named else ""
+
+
+def unread(intake: Intake, sources: int, words: Words) -> Iterator[str]:
+    """The files that could not be read at all, and those read only in part, by name and reason."""
+    for key, rows in (("run.failed_files", intake.failed), ("run.part_files", intake.partly)):
+        if rows:
+            some = (escaped(words("aside", text=name, note=words.said(reason))) for name, reason in rows[:NAMED])
+            n, of = words.count("file", len(rows)), f"{max(sources, len(rows)):,}"
+            yield words(key, n=n, of=of, names=words("comma").join(some))
+
+
+def dated_note(sources: Mapping[str, tuple[int, str]], words: Words) -> list[str]:
+    """Where month and zone of the times shown come from, each source with its count."""
+    return [words(f"dated.{name}", n=words.count("time", n), zone=zone) for name, (n, zone) in sources.items()]

@@ -1,0 +1,575 @@
+"""Two inputs side by side: their ids counted by the scan's own comparison, dated, kept as a run. Has no words."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from idcore.base.errors import CoreError, coded, from_coded
+from idcore.ids.clock import from_ms, to_ms
+from idcore.intake.intake import Dating, Source, keep, safe_name
+from idcore.policy import audit
+from idcore.policy.audit import Who
+from idcore.runs.runs import COMPARE, Run, RunError, Runs, write_tables, write_text
+
+if TYPE_CHECKING:  # pandas, Arrow and the kernels only where something is compared
+    import numpy as np
+    import pandas as pd
+    import pyarrow as pa
+
+    from idcore.presentation.triage.time_range import TimeRange
+    from idcore.scan.compare import Difference, Keep
+
+SIDES = ("before", "after")
+KEPT = 100_000  # ids of one side that are kept
+BINS = 96  # of the whole span, at most
+STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 604800, 2592000)
+MOST_SERIES = 50  # producers of one side that have bins of their own; the others are one series without a name
+LINKED = 150  # ids that an address of lines names; of more it names their producer and their times
+LINE_FILTERS = {"uniq": "process", "client": "client", "offset": "broker"}  # parameters of the page of lines
+MESSAGE, STORED = "message", "stored"
+GROUPS = {"uniq": MESSAGE, "client": MESSAGE, "offset": STORED}  # what each kind of id names
+_TABLES = ("processes", "clients", "counters", "timeline")
+Whose = tuple[str, str, str]  # side, kind, subject
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Two inputs to compare, and for each the scan it is from, if it is from one."""
+
+    before: tuple[Source, ...]
+    after: tuple[Source, ...]
+    any_case: bool = False
+    of: tuple[str | None, str | None] = (None, None)
+
+    @property
+    def size(self) -> int:
+        return sum(size_of(side) for side in (self.before, self.after))
+
+    def of_side(self, side: str) -> tuple[Source, ...]:
+        return self.before if side == "before" else self.after
+
+    @property
+    def link(self) -> bool:
+        """Whether an address can name both inputs."""
+        return None not in self.of
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """When the ids that one side alone has of a producer were generated: first and last ms, and how many are dated."""
+
+    first: int
+    last: int
+    dated: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What the core found: its rows, the ids of one side only (up to KEPT), when they were generated, what it could
+    not read. `bins` are side, kind, subject, first ms and ids; `lines` is what an address calls each subject."""
+
+    rows: tuple[Difference, ...]
+    ids: dict[str, list[str]]
+    problems: tuple[tuple[str, CoreError], ...]
+    whose: dict[Whose, list[str]] = field(default_factory=dict)
+    made: dict[Whose, Made] = field(default_factory=dict)
+    bins: tuple[tuple[str, str, str, int, int], ...] = ()
+    bin_seconds: int = 1
+    lines: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def sums(self, group: str) -> tuple[int, int, int]:
+        """Different ids of the first, of the second, of both."""
+        mine = [row for row in self.rows if GROUPS[row.kind] == group]
+        return sum(row.before for row in mine), sum(row.after for row in mine), sum(row.both for row in mine)
+
+    def can_differ(self, kind: str) -> bool:
+        """Whether both sides have ids of this group; else none of them is missing from the other."""
+        before, after, _ = self.sums(GROUPS[kind])
+        return bool(before and after)
+
+
+def only(row: Difference, side: str) -> int:
+    """How many ids of a row one side has alone."""
+    return row.missing if side == "before" else row.new
+
+
+def size_of(sources: Sequence[Source]) -> int:
+    """Bytes as they are."""
+    total = 0
+    for source in sources:
+        data: Any = source.data
+        total += len(data) if isinstance(data, bytes) else data.stat().st_size if isinstance(data, Path) else data.size
+    return total
+
+
+def digest_of(here: Asked, dating: Dating) -> str:
+    """What distinguishes two inputs, and how they are read, from any other two."""
+    made = hashlib.sha256(f"{here.any_case} {dating.zone} {dating.at:%Y-%m-%d}".encode())
+    for side in (here.before, here.after):
+        made.update(b"side")
+        for source in side:
+            made.update(hashlib.sha256(source.name.encode()).digest() + source.digest())
+    return made.hexdigest()
+
+
+# ---- compared
+
+
+class _OneSided:
+    """The ids that one side has alone, as numbers, by whose they are."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[Whose, np.ndarray, np.ndarray]] = []
+
+    def __call__(self, side: str, kind: str, subject: str, key: np.ndarray, values: np.ndarray) -> None:
+        self.found.append(((side, kind, subject), key.copy(), values.copy()))
+
+
+def compare(here: Asked, dating: Dating | None = None, runs: Runs | None = None, keep: Keep | None = None) -> Compared:
+    """The answer of the core; of each side only so many ids are kept. With `dating` the ids get their times: of a
+    scan as that has them, of other inputs as both inputs together show them. `keep` chooses ids, as the core says."""
+    from idcore.scan import compare as core  # the kernels only where something is compared
+
+    unread: list[tuple[str, CoreError]] = []
+    exact = _OneSided()
+    with tempfile.TemporaryDirectory(prefix="compare-") as folder:
+        names: dict[str, str] = {}
+        paths = [[_path(source, Path(folder), names) for source in side] for side in (here.before, here.after)]
+        rows = core.compare(paths[0], paths[1], here.any_case, None, unread, exact, keep)
+        shown = tuple((names.get(path, path), problem) for path, problem in dict.fromkeys(unread))
+        exact.found.sort(key=lambda found: (found[0][0], found[0][1] == "offset", -len(found[2]), found[0][2]))
+        made = _with_ids(Compared(tuple(rows), {side: [] for side in SIDES}, shown), exact)
+        return made if dating is None else _dated(made, exact, _tables_of(here, dating, paths, runs or Runs()))
+
+
+def _with_ids(made: Compared, exact: _OneSided) -> Compared:
+    from idcore.scan.compare import texts_of
+
+    whose: dict[Whose, list[str]] = {}
+    for name, key, values in exact.found:
+        ids = made.ids[name[0]]
+        some = list(texts_of(key, values[: KEPT - len(ids)]))
+        ids += some
+        whose[name] = some
+    return replace(made, whose=whose, lines=_names_of(exact))
+
+
+def _names_of(exact: _OneSided) -> dict[tuple[str, str], str]:
+    """What an address calls each process, client or broker."""
+    import numpy as np
+
+    from idcore.presentation.triage.processes import process_key
+    from idcore.scan.occurrences.dating import names_of
+
+    if not exact.found:
+        return {}
+    rows = names_of(np.array([key for _, key, _ in exact.found])).to_pylist()
+    found = {}
+    for ((_, kind, subject), _, _), row in zip(exact.found, rows, strict=True):
+        name = {"uniq": process_key, "client": lambda row: f"{row['mac']}~{row['pid']}", "offset": _address}[kind](row)
+        found[kind, subject] = name
+    return found
+
+
+def _address(row: Mapping[str, Any]) -> str:
+    return str(row["address"])
+
+
+def _path(source: Source, folder: Path, names: dict[str, str]) -> str:
+    """Where the core can read a source; names are what people call it."""
+    path = source.data if isinstance(source.data, Path) else folder / f"{len(names):03d}-{safe_name(source.name)}"
+    if path is not source.data:
+        with path.open("wb") as file:
+            for piece in source.pieces():
+                file.write(piece)
+    names[str(path)] = source.name
+    return str(path)
+
+
+# ---- dated
+
+
+def _tables_of(here: Asked, dating: Dating, paths: Sequence[Sequence[str]], runs: Runs) -> list[dict[str, pa.Table]]:
+    """For each side the tables that date its ids: those of its scan, else those of both inputs, made here."""
+    from idcore.scan.local import scan_local
+    from idcore.scan.months import month_rows
+
+    found: list[dict[str, pa.Table]] = []
+    own: dict[str, pa.Table] = {}
+    for name in here.of:
+        run = None if name is None else runs.open(name)
+        if run is not None and all(run.has(table) for table in _TABLES):
+            found.append({table: run.table(table) for table in _TABLES})
+            continue
+        if not own:
+            months = month_rows(dating.at, dating.zone, dating.source)
+            made = scan_local([*paths[0], *paths[1]], months, any_case=here.any_case)
+            own = {table: made[table] for table in _TABLES}
+        found.append(own)
+    return found
+
+
+def tables_of(here: Asked, dating: Dating, runs: Runs) -> list[dict[str, pa.Table]]:
+    """For each side the tables that date its ids, those of an input that no scan has included."""
+    with tempfile.TemporaryDirectory(prefix="compare-") as folder:
+        names: dict[str, str] = {}
+        paths = [[_path(source, Path(folder), names) for source in side] for side in (here.before, here.after)]
+        found = _tables_of(here, dating, paths, runs)
+    return [{name: table for name, table in side.items() if name != "counters"} for side in found]
+
+
+def _dated(made: Compared, exact: _OneSided, tables: Sequence[dict[str, pa.Table]]) -> Compared:
+    import numpy as np
+
+    from idcore.scan.occurrences.dating import NO_TIME, times
+
+    known: dict[Whose, np.ndarray] = {}
+    for side, own in zip(SIDES, tables, strict=True):
+        mine = [found for found in exact.found if found[0][0] == side and found[0][1] != "offset"]
+        if not mine:
+            continue
+        slots = np.repeat(np.arange(len(mine)), [len(values) for *_, values in mine])
+        at = times(np.array([key for _, key, _ in mine]), slots, np.concatenate([v for *_, v in mine]), own)
+        edges = np.cumsum([0, *(len(values) for *_, values in mine)])
+        for place, (name, _, _) in enumerate(mine):
+            some = at[edges[place] : edges[place + 1]]
+            if len(some := some[some != NO_TIME]):
+                known[name] = np.sort(some)
+    spans = {name: Made(int(at[0]), int(at[-1]), len(at)) for name, at in known.items()}
+    step = bin_seconds(spans.values())
+    return replace(made, made=spans, bin_seconds=step, bins=tuple(_bins(known, step * 1000, made)))
+
+
+def bin_seconds(spans: Iterable[Made]) -> int:
+    """The finest step that cuts the whole span into few enough bins."""
+    ends = [(span.first, span.last) for span in spans]
+    whole = (max(last for _, last in ends) - min(first for first, _ in ends)) / 1000 if ends else 0
+    return next((step for step in STEPS if whole / step < BINS), STEPS[-1])
+
+
+def _bins(known: Mapping[Whose, np.ndarray], step: int, made: Compared) -> list[tuple[str, str, str, int, int]]:
+    import numpy as np
+
+    counts: dict[tuple[str, str, str, int], int] = {}
+    series = dict.fromkeys(SIDES, 0)
+    for (side, kind, subject), at in known.items():
+        if not made.can_differ(kind):
+            continue
+        series[side] += 1
+        name = (side, kind, subject) if series[side] <= MOST_SERIES else (side, "", "")
+        for start, n in zip(*np.unique(at // step * step, return_counts=True), strict=True):
+            counts[*name, int(start)] = counts.get((*name, int(start)), 0) + int(n)
+    return [(*name, n) for name, n in sorted(counts.items())]
+
+
+# ---- within a time range
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """When ids of two scans were generated: as the first scan with their process or client dates them.
+
+    `starts`: by process, where its milliseconds count from in its first and its last month, and the most of the last.
+    """
+
+    starts: dict[str, tuple[int, int, int]]
+    clients: tuple[pa.Table, ...]
+
+    @classmethod
+    def of(cls, sides: Sequence[Mapping[str, pa.Table]]) -> Dates:
+        """From the tables of both sides."""
+        import pyarrow as pa
+
+        from idcore.scan.occurrences import dating
+        from idcore.scan.schemas import SCHEMAS
+
+        starts: dict[str, tuple[int, int, int]] = {}
+        for side in sides:
+            for row in _table(side, "processes", dating.COLUMNS["processes"]):
+                if row["last_sent_at"] is not None:
+                    name = f"{row['host']} pid {row['pid']} loader {row['loader']}"
+                    first, last = (to_ms(row[f"{end}_sent_at"]) - row[f"{end}_elapsed_ms"] for end in ("first", "last"))
+                    starts.setdefault(name, (first, last, row["last_possible_elapsed_ms"] or 0))
+        found = (_table(side, "clients", dating.COLUMNS["clients"]) for side in sides)
+        clients = tuple(pa.Table.from_pylist(rows, SCHEMAS["clients"]) for rows in found if rows)
+        return cls(starts, clients)
+
+    def times(self, kind: str, subject: str, words: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Milliseconds of each id; NO_TIME where they are not known, and of an offsetMsgId."""
+        import numpy as np
+
+        from idcore.scan.occurrences import dating
+
+        none = np.full(len(values), dating.NO_TIME)
+        if kind == "uniq" and subject in self.starts:
+            first, last, possible = self.starts[subject]
+            elapsed = (values >> np.uint64(16)).astype(np.int64)
+            before = none if first == last else first + elapsed
+            return np.where(elapsed <= possible, last + elapsed, before)
+        if kind == "client":
+            for table in self.clients:
+                tables = dict.fromkeys(("processes", "counters", "clients"), table)
+                sent = dating.times(words[None, :], np.zeros(len(values), np.int64), values, tables)
+                if (sent != dating.NO_TIME).any():
+                    return sent
+        return none
+
+
+def _table(side: Mapping[str, pa.Table], name: str, columns: list[str]) -> list[dict[str, Any]]:
+    """The rows of a table with these columns; none of a scan of an older version, which does not have all of them."""
+    found = side.get(name)
+    return found.select(columns).to_pylist() if found is not None and {*columns} <= {*found.column_names} else []
+
+
+def within(sides: Sequence[Mapping[str, pa.Table]], shown: TimeRange) -> Keep:
+    """Which ids of two inputs are in a time range, by the tables that date them."""
+    from idcore.presentation.triage.in_range import inside
+
+    dates = Dates.of(sides)
+    return lambda *ids: inside(dates.times(*ids), shown)
+
+
+# ---- kept
+
+
+def find(runs: Iterable[Mapping[str, Any]], digest: str, owner: str | None) -> str | None:
+    """An owner's comparison of these very inputs that is kept, of rows of the list of runs."""
+    own = (row for row in runs if row["kind"] == COMPARE and row["kept"] and row["owner"] == owner)
+    same = (row for row in own if row["options"].get("digest") == digest)
+    return next((str(row["name"]) for row in same if row["state"] == "done"), None)
+
+
+def make(here: Asked, dating: Dating, runs: Runs, digest: str, who: Who = audit.CONSOLE, **facts: Any) -> Run:
+    """Compares, and keeps the answer as a run of its own; of an input that is not a scan's, a copy as well."""
+    sides = [[source.name for source in side] for side in (here.before, here.after)]
+    copied = [[] if name else list(side) for name, side in zip(here.of, (here.before, here.after), strict=True)]
+    options = {
+        "sides": sides,
+        "of": list(here.of),
+        "case": "any" if here.any_case else "strict",
+        "digest": digest,
+        "sources": [source.name for side in copied for source in side],
+        "copied": [len(side) for side in copied],
+        **dating.options,
+    }
+    title = " / ".join(", ".join(names[:2]) for names in sides)
+    run, began = runs.create(title, "console", options, kind=COMPARE, **facts), time.monotonic()
+    audit.note("scan_begun", who, run=run.name, kind=COMPARE, bytes=here.size)
+    try:
+        keep(run, [source for side in copied for source in side])
+        found = compare(here, dating, runs)
+        _write(run, found, here, time.monotonic() - began)
+    except (CoreError, OSError) as error:
+        audit.scan_ended(who, run.name, COMPARE, "failed", error=coded(error).code)
+        run.end("failed", coded(error))
+        raise
+    audit.scan_ended(who, run.name, COMPARE, "done", seconds=round(time.monotonic() - began, 3), bytes=here.size)
+    run.end("done")
+    return run
+
+
+def is_there(name: str | None, runs: Runs) -> bool:
+    """Whether a comparison of this name can be opened."""
+    try:
+        return name is not None and runs.open(name).kind == COMPARE
+    except RunError:
+        return False
+
+
+def scans_of(run: Run, runs: Runs) -> tuple[Run, Run] | None:
+    """The two scans of a comparison, where both inputs are of scans that are still there."""
+    try:
+        first, second = (runs.open(name or "") for name in run.options["of"])
+    except RunError:
+        return None
+    return first, second
+
+
+def empty_side(here: Asked, runs: Runs) -> tuple[str, str] | None:
+    """The side that has nothing to compare, and why; None where both have something."""
+    for side, name in zip(SIDES, here.of, strict=True):
+        if not here.of_side(side):
+            if name is None:
+                return side, "nothing"
+            return side, "not_kept" if runs.open(name).store is None else "not_text"
+    return None
+
+
+def inputs_of(run: Run, runs: Runs) -> Asked | None:
+    """Both inputs of a comparison: of their scans, or as it keeps them; None where one of them is gone."""
+    from idcore.intake.intake import kept
+
+    sides = []
+    for side, name in zip(SIDES, run.options["of"], strict=True):
+        try:
+            sources = sources_of(run, side) or (kept(runs.open(name)) if name else [])
+        except RunError:
+            return None
+        sides.append(tuple(sources))
+    known = [name if name and runs.open(name).state == "done" else None for name in run.options["of"]]
+    here = Asked(sides[0], sides[1], run.options["case"] == "any", (known[0], known[1]))
+    return here if all(sides) else None
+
+
+def sources_of(run: Run, side: str) -> list[Source]:
+    """The input of one side that a comparison keeps; empty where it is a scan's."""
+    from idcore.intake.intake import kept
+
+    first = int(run.options["copied"][0])
+    sources = kept(run)
+    return sources[:first] if side == "before" else sources[first:]
+
+
+def _write(run: Run, found: Compared, here: Asked, seconds: float) -> None:
+    import pyarrow as pa
+
+    rows = frame(found.rows, found).assign(lines=[found.lines.get((row.kind, row.subject), "") for row in found.rows])
+    ids = [(*name, text) for name, texts in found.whose.items() for text in texts]
+    tables = {
+        "differences": pa.Table.from_pandas(rows, preserve_index=False),
+        "only": _columns(ids, ("side", "kind", "subject", "id")),
+        "bins": _columns(found.bins, ("side", "kind", "subject", "start_ms", "ids")),
+    }
+    write_tables(run.path, tables)
+    sums = [found.sums(group) for group in (MESSAGE, STORED)]
+    summary = {
+        "files": len(here.before) + len(here.after),
+        "text_bytes": here.size,
+        "seconds": round(seconds, 3),
+        "only_first": sum(first - both for first, second, both in sums if second),
+        "only_second": sum(second - both for first, second, both in sums if first),
+        "bin_seconds": found.bin_seconds,
+        "problems": [[name, problem.coded()] for name, problem in found.problems],
+    }
+    write_text(run.path / "summary.json", json.dumps(summary))
+
+
+def _columns(rows: Iterable[Sequence[Any]], names: Sequence[str]) -> pa.Table:
+    import pyarrow as pa
+
+    columns = list(zip(*rows, strict=True)) or [()] * len(names)
+    types = {"start_ms": pa.int64(), "ids": pa.int64()}
+    return pa.table(
+        {name: pa.array(values, types.get(name, pa.string())) for name, values in zip(names, columns, strict=True)}
+    )
+
+
+def read(run: Run) -> Compared:
+    """The answer that a comparison keeps."""
+    from idcore.scan.compare import Difference
+
+    summary = run.summary or {}
+    rows, made, lines = [], {}, {}
+    for row in run.table("differences").to_pylist():
+        samples = [tuple(row[f"sample_only_{side}"].split()) for side in ("first", "second")]
+        rows.append(Difference(row["kind"], row["subject"], row["first"], row["second"], row["both"], *samples))
+        lines[row["kind"], row["subject"]] = row["lines"]
+        for side, name in zip(SIDES, ("first", "second"), strict=True):
+            if row[f"dated_{name}"]:
+                ends = (row[f"only_{name}_{end}"].timestamp() for end in ("from", "to"))
+                first, last = (round(end * 1000) for end in ends)
+                made[side, row["kind"], row["subject"]] = Made(first, last, row[f"dated_{name}"])
+    whose: dict[Whose, list[str]] = {}
+    ids: dict[str, list[str]] = {side: [] for side in SIDES}
+    for row in run.table("only").to_pylist():
+        whose.setdefault((row["side"], row["kind"], row["subject"]), []).append(row["id"])
+        ids[row["side"]].append(row["id"])
+    problems = tuple(
+        (name, from_coded(held) or CoreError("said", {"why": name})) for name, held in summary.get("problems", ())
+    )
+    bins = tuple(tuple(row.values()) for row in run.table("bins").to_pylist())
+    return Compared(tuple(rows), ids, problems, whose, made, bins, summary.get("bin_seconds", 1), lines)
+
+
+# ---- shown
+
+
+def frame(rows: Sequence[Difference], found: Compared | None = None) -> pd.DataFrame:
+    """The core's rows as a table, with the times of the ids that one side has alone."""
+    import pandas as pd
+
+    columns = [
+        {
+            "kind": row.kind,
+            "subject": row.subject,
+            "first": row.before,
+            "second": row.after,
+            "both": row.both,
+            "only_first": row.missing,
+            "only_second": row.new,
+            "sample_only_first": " ".join(row.only_before),
+            "sample_only_second": " ".join(row.only_after),
+            **(_times_of(row, found) if found is not None else {}),
+        }
+        for row in rows
+    ]
+    made = pd.DataFrame(columns)
+    for name in made.columns:
+        if name.endswith(("_from", "_to")):
+            made[name] = pd.to_datetime(made[name], unit="ms", utc=True)
+    return made
+
+
+def _times_of(row: Difference, found: Compared) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for side, name in zip(SIDES, ("first", "second"), strict=True):
+        span = found.made.get((side, row.kind, row.subject))
+        made[f"only_{name}_from"], made[f"only_{name}_to"] = (span.first, span.last) if span else (None, None)
+        made[f"dated_{name}"] = span.dated if span else 0
+    return made
+
+
+def by_place(rows: Sequence[Difference]) -> dict[str, list[tuple[str, int, int, int]]]:
+    """Both, only first, only second of each host of producers; of brokers where neither has msgIds."""
+    kinds = {GROUPS[row.kind] for row in rows}
+    group = MESSAGE if MESSAGE in kinds else STORED
+    sums: dict[str, tuple[int, int, int]] = {}
+    for row in rows:
+        if GROUPS[row.kind] == group:
+            a, b, c = sums.get(row.place, (0, 0, 0))
+            sums[row.place] = (a + row.both, b + row.missing, c + row.new)
+    ordered = sorted(sums.items(), key=lambda item: (-item[1][1] - item[1][2], -item[1][0], item[0]))
+    return {group: [(name, *counts) for name, counts in ordered]}
+
+
+def largest(found: Compared, side: str) -> list[Difference]:
+    """The rows with ids that only this side has, most first: of msgIds, or of offsetMsgIds where not both sides have
+    msgIds. A message has both, and is counted once."""
+    group = MESSAGE if all(found.sums(MESSAGE)[:2]) else STORED
+    rows = [row for row in found.rows if only(row, side) and GROUPS[row.kind] == group and found.can_differ(row.kind)]
+    return sorted(rows, key=lambda row: (-only(row, side), row.subject))
+
+
+def first_difference(run: Run, found: Compared) -> tuple[str, str, Difference] | None:
+    """The side whose scan has lines of ids that it has alone: it, the scan, and the row with most of them."""
+    for side, name in zip(SIDES, run.options["of"], strict=True):
+        if name and (rows := largest(found, side)):
+            return side, name, rows[0]
+    return None
+
+
+def line_filters(found: Compared, side: str, row: Difference) -> dict[str, str]:
+    """Which lines the ids are in that one side has alone; of many those of their producer in that time."""
+    ids = found.whose.get((side, row.kind, row.subject), [])
+    if len(ids) == only(row, side) <= LINKED:
+        return {"ids": ",".join(ids)}
+    asked = {LINE_FILTERS[row.kind]: found.lines[row.kind, row.subject]}
+    if span := found.made.get((side, row.kind, row.subject)):
+        asked |= {"from": _instant(span.first), "to": _instant(span.last + 1)}
+    return asked
+
+
+def _instant(milliseconds: int) -> str:
+    return from_ms(milliseconds).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def one_a_line(ids: Sequence[str]) -> bytes:
+    """Ids as a file, one a line."""
+    return ("\n".join(ids) + "\n").encode()

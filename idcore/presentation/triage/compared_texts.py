@@ -1,0 +1,184 @@
+"""Two inputs compared, in the reader's words: what is in one only, and its pictures as text and as tables."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from idcore.base.catalogue import Words
+from idcore.ids.clock import from_ms
+from idcore.intake.intake import PASTED
+from idcore.presentation.reader import Reader
+from idcore.presentation.reports.markdown import escaped
+from idcore.presentation.times import between
+from idcore.presentation.triage.compared import (
+    GROUPS,
+    KEPT,
+    LINKED,
+    MESSAGE,
+    SIDES,
+    STORED,
+    Asked,
+    Compared,
+    largest,
+    only,
+)
+from idcore.presentation.triage.time_range import TimeRange
+from idcore.runs.runs import Run
+
+if TYPE_CHECKING:  # the boxes of the page are up before the kernels are
+    from idcore.scan.compare import Difference
+
+SERIES = 6  # producers with a colour of their own
+Group = tuple[str, int, int, int]  # a host or a broker: ids in both inputs, in the first only, in the second only
+
+
+def missing_sentence(row: Difference, side: str, found: Compared, reader: Reader) -> str:
+    """How many ids of whom are in one input only, and when they were generated."""
+    words = reader.words
+    ids = words.count(f"{GROUPS[row.kind]}_id", only(row, side))
+    text = words(f"compare.lost_{side}", ids=ids, who=row.subject.partition(" loader ")[0])
+    span = found.made.get((side, row.kind, row.subject))
+    if span is None:
+        return text + words("stop")
+    first, last = (from_ms(at, reader.zone) for at in (span.first, span.last))
+    if f"{first:%Y-%m-%d %H:%M}" == f"{last:%Y-%m-%d %H:%M}":
+        return text + words("compare.made_in", at=reader.minute(first)) + words("stop")
+    start, end = between(first, last, reader.zone, by_minute=True)
+    return text + words("compare.made_between", first=start, last=end) + words("stop")
+
+
+def compared_sentence(found: Compared, words: Words, chosen: TimeRange) -> str:
+    """The answer for msgIds, then for offsetMsgIds: one message has both, and a log may name only one of them."""
+    if chosen and not found.rows:
+        return words("compare.none_range")
+    parts = [words("compare.in_range")] if chosen else []
+    for group in (MESSAGE, STORED):
+        before, after, both = found.sums(group)
+        first, second = words.count(f"{group}_id", before), words.count(f"{group}_id", after)
+        if before and after and before == after == both:
+            parts.append(words("compare.same", ids=first))
+        elif before and after:
+            are = {"both": both, "missing": before - both, "new": after - both}
+            said = {name: words.count("compare_are", n) for name, n in are.items()}
+            parts.append(words("compare.said", ids=first, **said))
+        elif before or after:
+            side, other = SIDES if before else SIDES[::-1]
+            named = {"side": words(f"compare.the_{side}"), "other": words(f"compare.the_{other}")}
+            parts.append(words("compare.one_side", ids=first if before else second, **named))
+    return words("compare.between").join(parts) if found.rows else words("compare.none")
+
+
+def alt(kind: str, groups: Sequence[Group], words: Words) -> str:
+    """The picture for those who do not see it: the hosts that differ most, in figures."""
+    rows = [
+        words("compare.alt_row", name=name, both=f"{both:,}", missing=f"{missing:,}", new=f"{new:,}")
+        for name, both, missing, new in groups[:6]
+    ]
+    return words(f"compare.alt_{kind}", rows=words("clause").join(rows))
+
+
+def data(groups: Sequence[Group]) -> pd.DataFrame:
+    """The data behind the picture."""
+    return pd.DataFrame(groups, columns=["host", "both", "only_first", "only_second"])
+
+
+def largest_groups(groups: Sequence[Group], most: int, words: Words) -> list[Group]:
+    """The first groups, and all others as one; one more is shown rather than summed up alone."""
+    cut = most if len(groups) > most + 1 else len(groups)
+    rest = groups[cut:]
+    if not rest:
+        return list(groups)
+    both, missing, new = (sum(counts) for counts in list(zip(*rest, strict=True))[1:])
+    return [*groups[:cut], (words("producers.others", n=f"{len(rest):,}"), both, missing, new)]
+
+
+def ticks(rows: pd.DataFrame) -> list[int]:
+    """Round numbers around 0, for the ids of the first input above it and those of the second below it."""
+    sums = rows.groupby(["side", "at"])["ids"].sum().groupby("side").max()
+    up, down = int(sums.get("before", 0)), int(sums.get("after", 0))
+    steps = (digit * 10**power for power in range(15) for digit in (1, 2, 5))
+    step = next(step for step in steps if max(up, down) <= 4 * step)
+    below, above = ((most + step - 1) // step for most in (down, up))
+    return list(range(-below * step, above * step + 1, step))
+
+
+def times(found: Compared) -> pd.DataFrame:
+    """Ids that only one side has, by the moment a bin begins, side and producer; small producers are one."""
+    rows = pd.DataFrame(found.bins, columns=["side", "kind", "producer", "at", "ids"])
+    rows["at"] = pd.to_datetime(rows["at"], unit="ms", utc=True)
+    first = rows[rows["producer"] != ""].groupby("producer")["ids"].sum().sort_values(ascending=False, kind="stable")
+    rows.loc[~rows["producer"].isin(first.index[:SERIES]), "producer"] = ""
+    return rows.groupby(["side", "producer", "at"], as_index=False)["ids"].sum()
+
+
+def series(rows: pd.DataFrame) -> Iterator[tuple[int, str, str, pd.DataFrame]]:
+    """The rows of each producer, those with most ids first, and of its sides: its place, its name, the side."""
+    order = rows.groupby("producer")["ids"].sum().sort_values(ascending=False, kind="stable").index
+    names = [name for name in order if name] + ([""] if "" in order else [])
+    for place, name in enumerate(names):
+        for side in SIDES:
+            mine = rows[(rows["producer"] == name) & (rows["side"] == side)]
+            if not mine.empty:
+                yield place, name, side, mine
+
+
+def alt_over_time(rows: pd.DataFrame, reader: Reader) -> str:
+    """The picture in words: of each side how many ids, from when to when."""
+    words, parts = reader.words, []
+    for side in SIDES:
+        mine = rows[rows["side"] == side]
+        if len(mine):
+            first, last = (reader.minute(at.to_pydatetime()) for at in (mine["at"].min(), mine["at"].max()))
+            ids = words.count("id", int(mine["ids"].sum()))
+            parts.append(words(f"compare.alt_{side}", ids=ids, first=first, last=last))
+    return words("compare.alt_times", rows=words("clause").join(parts))
+
+
+def data_over_time(rows: pd.DataFrame) -> pd.DataFrame:
+    """The data behind the picture."""
+    return rows.replace({"side": {"before": "first", "after": "second"}})
+
+
+def unread(found: Compared, words: Words) -> str:
+    """What could not be read of the inputs."""
+    names = words("comma").join(escaped(f"{name}: {words.said(why)}") for name, why in found.problems[:5])
+    return words("compare.unread", names=names) if names else ""
+
+
+def as_command(here: Asked) -> str:
+    """The command that compares inputs of any size."""
+    sides = (here.before, "first-logs"), (here.after, "second-logs")
+    names = (side[0].name if len(side) == 1 else other for side, other in sides)
+    return f"python -m idcore compare {' '.join(map(shlex.quote, names))} --out only"
+
+
+def notes(run: Run, found: Compared, in_range: bool, asked: bool, reader: Reader) -> list[str]:
+    """What was assumed, and what was cut. `asked`: for a time range, which no input may be able to show."""
+    words, options = reader.words, run.options
+    names = {
+        side: words("comma").join(words("decode.pasted") if name == PASTED else name for name in sources)
+        for side, sources in zip(SIDES, options["sides"], strict=True)
+    }
+    undated = sum(
+        only(row, side) - (span.dated if (span := found.made.get((side, row.kind, row.subject))) else 0)
+        for side in SIDES
+        for row in largest(found, side)
+        if row.kind != "offset"
+    )
+    cut = any(len(found.ids[side]) == KEPT for side in SIDES)
+    return [
+        words("compare.inputs", **names),
+        words("compare.range_note") if in_range else "",
+        words("compare.range_scans") if asked and not in_range else "",
+        words("compare.apart"),
+        words("compare.no_proof"),
+        words("compare.lines_of_many", n=f"{LINKED:,}") if any(options["of"]) else "",
+        words("compare.undated", ids=words.count("id", undated)) if undated else "",
+        words("compare.case_any" if options["case"] == "any" else "compare.case_strict"),
+        words("compare.cut", n=f"{KEPT:,}") if cut else "",
+        words("compare.kept", at=reader.minute(run.created)) if run.kept else "",
+    ]

@@ -1,0 +1,62 @@
+"""The log lines of findings, with file and number: by an index where there is one, else by places of the findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from idcore.answers.findings.registry import RULES
+from idcore.base.catalogue import Words
+from idcore.base.errors import CoreError
+from idcore.presentation.triage import line_filter, lines
+from idcore.presentation.triage.finding_rows import Kind, Row, evidence_of, tokens
+from idcore.presentation.triage.lines import NumberedLine
+from idcore.runs.runs import Run
+from idcore.scan.occurrences.index import Index
+
+MOST_LINES = 8  # log lines of a finding
+FIRST_OF_KIND, LINES_OF_EACH = 3, 2  # findings of a kind with lines, and how many of each
+BEFORE = 2  # lines in front of an id that may show why: what was not sent failed there
+
+
+def lines_before(row: Row) -> int:
+    """How many lines in front of an id of a finding belong to it."""
+    return BEFORE if "failed_sends" in RULES[str(row["code"])].lines else 0
+
+
+@dataclass(frozen=True, slots=True)
+class LogLines:
+    """Those of one scan; `allowed` is asked before a file is opened, and raises PermissionError."""
+
+    run: Run
+    index: Index | None
+    allowed: Callable[[str], object]
+
+    def of_finding(self, number: int, row: Row, words: Words, most: int = MOST_LINES) -> tuple[str, str]:
+        """What they are called, and the lines of the evidence; empty where none is at hand."""
+        found = self._found(number, row)
+        key = "findings.numbered" if len(found) <= most else "findings.numbered_part"
+        name = words(key, n=f"{most:,}", all=f"{len(found):,}") if found else ""
+        return name, lines.as_text(found[:most])
+
+    def of_kind(self, kind: Kind, words: Words) -> tuple[str, str]:
+        """The same of the first findings of a kind, a few lines of each."""
+        first = kind.rows[:FIRST_OF_KIND]
+        found = {line for number, row in first for line in self._found(number, row)[:LINES_OF_EACH]}
+        name = words("findings.numbered_first", n=len(first)) if found else ""
+        return name, lines.as_text(sorted(found, key=lambda line: (line.file, line.number)))
+
+    def _found(self, number: int, row: Row) -> list[NumberedLine]:
+        evidence, before = evidence_of(row), lines_before(row)
+        if self.index is not None and tokens(evidence):
+            try:
+                ids = line_filter.ids_of_finding(self.run, str(number))
+                return lines.indexed(self.index, ids, before, self.allowed, str(evidence.get("label", "")))
+            except (
+                CoreError,
+                PermissionError,
+            ):  # its file changed, or is not allowed any more: the page of lines says so
+                return []
+        wanted = {*tokens(evidence), *map(str, evidence.get("after_ids") or ())}
+        places = [place for place in evidence.get("places") or () if str(place["id"]) in wanted]
+        return lines.numbered(self.run, places, before)

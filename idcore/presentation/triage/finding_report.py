@@ -1,0 +1,133 @@
+"""Findings as Markdown for a ticket, and what of them a report lists. Draws no figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import pandas as pd
+
+from idcore.answers.findings.registry import RULES
+from idcore.base.catalogue import upper
+from idcore.presentation.reader import Reader
+from idcore.presentation.reports.markdown import code, escaped, fenced
+from idcore.presentation.reports.markup import Column
+from idcore.presentation.triage import evidence_tables, evidence_texts, finding_rows, finding_texts, run_texts
+from idcore.presentation.triage.finding_lines import LogLines
+from idcore.presentation.triage.finding_rows import Kind, Row, brokers_of, evidence_of
+from idcore.runs.runs import Run
+
+MOST_IDS = 5
+MOST_SUBJECTS = 20  # of one kind in Markdown
+Part = Kind | tuple[int, Row]  # what has a card or a section of its own
+
+
+def kind_cells(kind: Kind, reader: Reader) -> tuple[list[Column], list[list[str]]]:
+    """The subjects of a kind with what is known of each: count, times and, of a message, its producer and brokers."""
+    words = reader.words
+    columns = [
+        (
+            Column("subject", words("findings.subject"), mono=True),
+            [finding_texts.subject(row, words) for _, row in kind.rows],
+        ),
+        (Column("count", words("findings.count"), right=True), [f"{row['count']:,}" for _, row in kind.rows]),
+    ]
+    first, last = ([reader.full(row[f"{name}_sent_at"]) for _, row in kind.rows] for name in ("first", "last"))
+    times = {"sent_at": first} if first == last else {"first": first, "last": last}
+    columns += [(Column(name, words(f"col.{name}"), mono=True, role="time"), cells) for name, cells in times.items()]
+    if RULES[kind.code].subject == "id":
+        producers = [str(evidence_of(row).get("producer", "")) for _, row in kind.rows]
+        columns.append((Column("producer", words("col.producer"), mono=True), producers))
+        addresses = [words("comma").join(brokers_of(row)) for _, row in kind.rows]
+        columns.append((Column("broker", words("col.broker"), mono=True), addresses))
+    known = [(column, cells) for column, cells in columns if any(cells)]
+    return [column for column, _ in known], [list(row) for row in zip(*(cells for _, cells in known), strict=True)]
+
+
+def parts_of(found: Iterable[Kind]) -> Iterator[Part]:
+    """What has a card or a section of its own: a kind of many findings, or one finding."""
+    for kind in found:
+        if kind.grouped:
+            yield kind
+        else:
+            yield from kind.rows + kind.rest
+
+
+def facts(run: Run, notes: Sequence[str], reader: Reader) -> list[str]:
+    """What was scanned, what its small print says, and with which versions."""
+    versions = ((run.summary or {}).get("versions") or {}).items()
+    made_with = reader.words("report.versions", versions=", ".join(f"{name} {number}" for name, number in versions))
+    return [line for line in (" · ".join(run_texts.scan_facts(run, reader)), *notes, made_with) if line]
+
+
+def markdown(run: Run, found: pd.DataFrame, lines: LogLines, notes: Sequence[str], reader: Reader, address: str) -> str:
+    """All findings of a scan as Markdown. `notes`: the small print of its pages."""
+    words = reader.words
+    text = [
+        f"# {escaped(run_texts.title_of(run.title, run.options, words))}",
+        finding_texts.findings_sentence(found, run.summary or {}, words),
+        *([words("report.link", address=address)] if address else []),
+    ]
+    for part in parts_of(finding_rows.kinds(found)):
+        text += section(part, reader, lines, address)
+    text.append("---\n\n" + "\n".join(f"- {escaped(line)}" for line in facts(run, notes, reader)))
+    return "\n\n".join(text) + "\n"
+
+
+def ticket(part: Part, run: Run, lines: LogLines, reader: Reader, address: str) -> str:
+    """One finding, or one kind of many, for a ticket. `address`: of the page of findings with this scan."""
+    *text, last = section(part, reader, lines, address)
+    store = (run.plan or {}).get("store")
+    named = [escaped(reader.words("report.scan", title=store))] if store else []
+    return "\n\n".join([*text, *named, last]) + "\n"
+
+
+def section(part: Part, reader: Reader, lines: LogLines, address: str) -> list[str]:
+    """One finding, or one kind of many, as paragraphs. `address`: of the page of findings with this scan."""
+    if isinstance(part, Kind):
+        return _kind_section(part, reader, lines, address)
+    words, (number, row) = reader.words, part
+    evidence = finding_rows.evidence_of(row)
+    name = words("colon", name=words(f"severity.{row['severity']}")) + finding_rows.title_of(row, words)
+    ids = evidence_tables.details(evidence, reader)[:MOST_IDS]
+    figures = evidence_texts.fact_line(evidence, reader, finding_texts.said_figures(row))
+    label, shown = lines.of_finding(number, row, words)
+    text = [
+        f"## {name}",
+        " · ".join([code(finding_texts.subject(row, words)), *map(escaped, finding_texts.seen(row, reader))]),
+        escaped(upper(finding_texts.say("meaning", row, reader)) + words("stop")),
+        escaped(f"{words('findings.do')}{finding_texts.say('advice', row, reader)}"),
+        "\n".join("- " + " · ".join([code(one), *map(escaped, more)]) for one, more in ids),
+        escaped(figures),
+        f"{label}\n\n{fenced(shown)}" if shown else "",
+        escaped(f"{words('findings.disproof')}{finding_texts.say('disproof', row, reader)}"),
+        words("report.link", address=f"{address}&finding={number}") if address else "",
+    ]
+    return [one for one in text if one]
+
+
+def _kind_section(kind: Kind, reader: Reader, lines: LogLines, address: str) -> list[str]:
+    words = reader.words
+    name = words("colon", name=words(f"severity.{kind.severity}")) + finding_rows.title(kind.code, words, kind.variant)
+    _, cells = kind_cells(kind, reader)
+    count = words("colon", name=words("findings.count"))  # a bare number in a ticket has no header over it
+    subjects = [
+        "- " + " · ".join([code(who), count + number, *map(escaped, filter(None, more))])
+        for who, number, *more in cells[:MOST_SUBJECTS]
+    ]
+    left = kind.number - len(subjects)
+    text = [
+        f"## {name}",
+        escaped(upper(finding_texts.brief(kind, words)) + words("stop")),
+        *(
+            escaped(f"{words(label)}{one}")
+            for part, label in (("advice", "findings.do"), ("disproof", "findings.disproof"))
+            for one in finding_texts.texts_of(part, kind, reader)
+        ),
+        "\n".join([*subjects, *([f"- {words('findings.rest_more', n=f'{left:,}')}"] if left else [])]),
+    ]
+    label, log = lines.of_kind(kind, words)
+    if log:
+        text.append(f"{label}\n\n{fenced(log)}")
+    if address:
+        text.append(words("report.link", address=f"{address}&kind={kind.code}&severity={kind.severity}"))
+    return text

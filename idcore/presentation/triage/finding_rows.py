@@ -1,0 +1,210 @@
+"""The rows of the table of findings: the evidence of one, whom it is about, which belong together. Has no sentence."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+import pandas as pd
+
+from idcore.answers.findings import model
+from idcore.answers.findings import words as messages
+from idcore.answers.findings.registry import RULES
+from idcore.base import catalogue
+from idcore.base.errors import CoreError
+from idcore.ids.model import UniqId
+from idcore.presentation.triage.processes import process_key
+from idcore.presentation.triage.time_range import MILLISECOND, TimeRange
+
+Row = Mapping[str, Any]
+Evidence = Mapping[str, Any]
+MORE = "more"  # the variant of a row that counts what is not listed
+MOST_APART = 3  # findings of one kind that are shown one by one
+_OF_FAILURES = {"retry_storm", "dead_letters"}  # what they say is in the failed attempts, not in what came of them
+_TIME = "datetime64[us, UTC]"
+_PROCESS = re.compile(r"(?P<host>\S+) pid (?P<pid>\d+) loader (?P<loader>[0-9A-F]{8})")
+_ADDRESS = re.compile(r"(\[[0-9a-f:]+\]|\d+(\.\d+){3}):\d+")
+
+
+def evidence_of(row: Row) -> dict[str, Any]:
+    """What proves it, as the table holds it."""
+    return dict(json.loads(row["evidence"]))
+
+
+def title(code: str, words: catalogue.Words, variant: str = "") -> str:
+    """A code as a name, or a variant of it that has one of its own."""
+    names = [name for name in (f"finding.{code}.{variant}", f"finding.{code}") if words.has(name)]
+    return words(names[0]) if names else code
+
+
+def title_of(row: Row, words: catalogue.Words) -> str:
+    """The name of a finding."""
+    return title(str(row["code"]), words, str(evidence_of(row).get("variant", "")))
+
+
+def where_of(evidence: Evidence) -> dict[str, str]:
+    """The first place of each id, as `file:line`."""
+    return {str(one["id"]): f"{one['file']}:{one['line']}" for one in evidence.get("places") or ()}
+
+
+def tokens(evidence: Evidence) -> list[str]:
+    """The ids whose lines show it: those of each copy, which also hold the msgId, else the ids themselves."""
+    offsets = [text for text in evidence.get("offset_msg_ids") or () if isinstance(text, str)]
+    return offsets or [str(text) for text in evidence.get("ids") or ()]
+
+
+def subject_process(row: Row) -> dict[str, Any] | None:
+    """The process a finding is about, if it is about one."""
+    process = evidence_of(row).get("process")
+    if isinstance(process, dict) and process:
+        return process
+    hit = _PROCESS.fullmatch(str(row["subject"]))
+    return {"host": hit["host"], "pid": int(hit["pid"]), "loader": hit["loader"]} if hit else None
+
+
+def brokers_of(row: Row) -> list[str]:
+    """The broker addresses that a finding names."""
+    evidence, subject = evidence_of(row), str(row["subject"])
+    named = [*str(evidence.get("addresses", "")).split(", "), subject, str(evidence.get("from_address", ""))]
+    return list(dict.fromkeys(text for text in named if _ADDRESS.fullmatch(text)))
+
+
+def onward(row: Row) -> list[tuple[str, dict[str, Any]]]:
+    """The pages that show whom a finding is about, each with what its address asks for."""
+    process, addresses = subject_process(row), brokers_of(row)
+    ways: list[tuple[str, dict[str, Any]]] = []
+    if process is not None:
+        ways.append(("counters", {"process": process_key({"layout": "", **process})}))
+        ways.append(("producers", {"host": str(process["host"])}))
+    return [*ways, ("brokers", {"broker": addresses})] if addresses else ways
+
+
+def select(found: pd.DataFrame, severity: str | None = None, code: str | None = None) -> pd.DataFrame:
+    """The rows of one severity and of one code; None takes all. A row keeps its number as its index."""
+    kept = pd.Series(True, index=found.index)
+    for name, value in (("severity", severity), ("code", code)):
+        if value is not None:
+            kept &= found[name] == value
+    return found[kept]
+
+
+def number_of(row: Row) -> int:
+    """How many findings a row is: one, or as many as it counts because they are not listed."""
+    return model.number_of(evidence_of(row))
+
+
+def numbers(found: pd.DataFrame, by: str) -> dict[str, int]:
+    """How many findings there are of each severity or code, in the order of the table."""
+    made: dict[str, int] = {}
+    for row in found.to_dict("records"):
+        made[str(row[by])] = made.get(str(row[by]), 0) + number_of(row)  # type: ignore[arg-type]
+    return made
+
+
+@dataclass(slots=True)
+class Kind:
+    """Findings of one severity and code that one sentence describes. `rows` are listed, each with its number."""
+
+    severity: str
+    code: str
+    variant: str  # of the sentence, empty for most
+    rows: list[tuple[int, Row]] = field(default_factory=list)
+    rest: list[tuple[int, Row]] = field(default_factory=list)  # rows that count what is not listed
+
+    @property
+    def number(self) -> int:
+        """How many findings they are."""
+        return len(self.rows) + sum(number_of(row) for _, row in self.rest)
+
+    @property
+    def total(self) -> int:
+        """What the findings count, together: ids, copies, restarts."""
+        return sum(int(row["count"]) for _, row in (*self.rows, *self.rest))
+
+    @property
+    def grouped(self) -> bool:
+        """Whether they are shown together: many of them would hide all others."""
+        return self.number > MOST_APART
+
+    def spans(self) -> pd.Series:
+        """The first and the last time of each row that has one, one after the other."""
+        dated = [row for _, row in self.rows if not pd.isna(row["first_sent_at"])]  # type: ignore[call-overload]
+        ends = pd.Series([row[name] for row in dated for name in ("first_sent_at", "last_sent_at")], dtype=_TIME)
+        return ends.fillna(ends.shift())
+
+    def when(self) -> tuple[Any, Any]:
+        """The first and the last time of its rows; NaT where none has a time."""
+        ends = [row[name] for _, row in self.rows for name in ("first_sent_at", "last_sent_at")]
+        times = pd.Series(ends, dtype=_TIME)
+        return times.min(), times.max()
+
+
+def kinds(found: pd.DataFrame) -> list[Kind]:
+    """The findings by kind, in the order of the table. What is not listed belongs to the kind that has most rows."""
+    made: dict[tuple[str, str, str], Kind] = {}
+    uncounted = []
+    for number, row in found.to_dict("index").items():
+        code, severity = str(row["code"]), str(row["severity"])
+        variant = str(evidence_of(row).get("variant") or "")  # type: ignore[arg-type]
+        if variant == MORE:
+            uncounted.append((number, row))
+            continue
+        key = (severity, code, brief_variant(code, variant))
+        made.setdefault(key, Kind(*key)).rows.append((int(number), row))  # type: ignore[call-overload, arg-type]
+    for number, row in uncounted:
+        code, severity = str(row["code"]), str(row["severity"])
+        same = [kind for kind in made.values() if (kind.code, kind.severity) == (code, severity)]
+        kind = max(same, key=lambda one: len(one.rows), default=None)
+        if kind is None:
+            kind = made.setdefault((severity, code, ""), Kind(severity, code, ""))
+        kind.rest.append((int(number), row))  # type: ignore[call-overload, arg-type]
+    return list(made.values())
+
+
+def brief_variant(code: str, variant: str) -> str:
+    """The variant whose findings have a short sentence of their own; empty where that of the code is true of them."""
+    key = messages.key_of(catalogue.words(), "brief", code, variant)
+    return variant if key == "brief.unseen" else key.removeprefix(f"brief.{code}").removeprefix(".")
+
+
+def gap_of(row: Row) -> tuple[datetime, datetime] | None:
+    """From the id below the widest gap of a finding to the id above it; None where it has no gap or no times."""
+    evidence = evidence_of(row)
+    after, before, ids = evidence.get("gap_after"), evidence.get("gap_before"), evidence.get("ids") or ()
+    moments = dict(zip(ids, evidence.get("sent_at") or (), strict=False))
+    if not after or not moments.get(before):
+        return None
+    try:
+        gone = UniqId.from_hex(str(before)).elapsed - UniqId.from_hex(str(after)).elapsed
+    except CoreError:
+        return None
+    end = datetime.fromisoformat(str(moments[before]))
+    return (end - timedelta(milliseconds=gone), end) if gone >= 0 else None  # less than 0: a month ended in it
+
+
+def fates_of(row: Row, run: str) -> dict[str, str] | None:
+    """What the page of fates is asked for: the group of a finding, its topic and its minutes; None without a group."""
+    evidence = evidence_of(row)
+    if not RULES[str(row["code"])].of_store or "group" not in evidence:
+        return None
+    asked = {"run": run} | {name: str(evidence[name]) for name in ("group", "topic") if name in evidence}
+    if pd.notna(row["first_sent_at"]) and pd.notna(row["last_sent_at"]):
+        asked |= TimeRange(row["first_sent_at"], row["last_sent_at"] + MILLISECOND).params()
+    return asked | ({"picture": "failures"} if row["code"] in _OF_FAILURES else {})
+
+
+def of_groups(found: pd.DataFrame) -> bool:
+    """Whether any finding is about consumer groups."""
+    return any(RULES[str(code)].of_store and RULES[str(code)].subject == "group" for code in found["code"])
+
+
+def lines_of(number: int, row: Row, run: str) -> dict[str, str]:
+    """What the page of lines is asked for: the finding and, of a gap, the time from the ID below it to that above."""
+    asked = {"run": run, "finding": str(number)}
+    if (gap := gap_of(row)) is not None:
+        asked |= TimeRange(gap[0], gap[1] + MILLISECOND).params()
+    return asked

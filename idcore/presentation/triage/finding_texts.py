@@ -1,0 +1,166 @@
+"""Findings in the reader's words: what is wrong, whom it is about, when, how sure, what to do. Draws nothing."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from idcore.answers.findings import words as messages
+from idcore.answers.findings.registry import RULES, SEVERITIES
+from idcore.base.catalogue import Words
+from idcore.presentation import times
+from idcore.presentation.reader import Reader
+from idcore.presentation.triage import evidence_texts, finding_rows
+from idcore.presentation.triage.finding_rows import Kind, Row, evidence_of
+from idcore.presentation.triage.time_range import TimeRange
+
+_BETWEEN = re.compile("(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")  # the space is for a name in Latin letters
+MOST_ADVICE = 3  # different advice of one card
+SECOND = pd.Timedelta(seconds=1)
+
+
+def say(part: str, row: Row, reader: Reader) -> str:
+    """`meaning`, `advice` or `disproof` of a finding in the reader's language and zone."""
+    values = {"subject": row["subject"], "count": row["count"], **evidence_texts.dated(evidence_of(row), reader)}
+    return messages.say(part, str(row["code"]), values, reader.words.lang)
+
+
+def said_figures(row: Row) -> frozenset[str]:
+    """The figures that its sentence contains."""
+    return messages.names("meaning", str(row["code"]), evidence_of(row))
+
+
+def option(name: str, numbers: Mapping[str, int], words: Words) -> str:
+    """A severity, or all of them, with its number, for the switch above the list."""
+    return words(f"findings.show_{name}", n=f"{numbers.get(name, sum(numbers.values())):,}")
+
+
+def kind_option(code: str, numbers: Mapping[str, int], words: Words) -> str:
+    """A code, or all of them, with its number, for the list next to the switch."""
+    name = finding_rows.title(code, words) if code in numbers else words("findings.every_kind")
+    return words("findings.kind_option", kind=name, n=f"{numbers.get(code, sum(numbers.values())):,}")
+
+
+def brief(kind: Kind, words: Words) -> str:
+    """What is wrong with one subject, or with so many, in a few words."""
+    key = messages.key_of(words, "brief", kind.code, kind.variant)
+    if not words.has(key):
+        return finding_rows.title(kind.code, words)
+    values = {
+        "kind": finding_rows.title(kind.code, words),
+        "who": who(kind, words),
+        "n": f"{kind.total:,}",
+        "count": kind.number,
+    }
+    said = words.fill(key, {**values, "ids": words.count("id", kind.total)})
+    return _BETWEEN.sub("", said)
+
+
+def who(kind: Kind, words: Words) -> str:
+    """The subject of a kind, or how many it has."""
+    if kind.number == 1:
+        return subject((kind.rows or kind.rest)[0][1], words)
+    key = f"who.{kind.code}"
+    key = key if words.has(key) else f"who.{RULES[kind.code].subject}"
+    named = words.fill(key, {"n": f"{kind.number:,}", "count": kind.number})
+    clients = sum("client" in evidence_of(row) for _, row in kind.rows)
+    return named if kind.rest else _with_clients(named, clients, words)
+
+
+def _with_clients(processes: str, clients: int, words: Words) -> str:
+    """Processes of both generations: how many of them generate 5.x msgIds, which are not in the table of processes."""
+    return words("n.with_clients", processes=processes, n=f"{clients:,}") if clients else processes
+
+
+def by_severity(numbers: Mapping[str, int], words: Words, mark: str = "") -> list[str]:
+    """`1 error`, `8 warnings`: of each severity that has findings how many, the worst first."""
+    return [f"{mark}{words.count(f'finding_{name}', numbers[name])}{mark}" for name in SEVERITIES if numbers.get(name)]
+
+
+def findings_sentence(found: pd.DataFrame, summary: Mapping[str, Any], words: Words, *, in_range: bool = False) -> str:
+    """The answer in one sentence, true for none, one and many."""
+    clients = summary.get("clients", 0)
+    processes = words.count("process", summary.get("processes", 0) + clients)
+    where = words(
+        "findings.where",
+        ids=words.count("occurrence", summary.get("ids", 0)),
+        processes=_with_clients(processes, clients, words),
+        brokers=words.count("broker", summary.get("brokers", 0)),
+    )
+    if not summary.get("ids"):
+        return words("findings.no_ids")
+    numbers = finding_rows.numbers(found, "severity")
+    if in_range:
+        parts = words.listed(by_severity(numbers, words, "**"))
+        return words("findings.said_range" if parts else "findings.none_range", findings=parts)
+    if not numbers:
+        return words("findings.none", where=where)
+    key = "findings.said" if numbers.keys() - {"info"} else "findings.only_info"
+    return words(key, findings=words.listed(by_severity(numbers, words, "**")), where=where)
+
+
+def outside(shown: TimeRange, every: pd.DataFrame, words: Words) -> str:
+    """Which findings a time range leaves out: those at other times, and those that have none."""
+    if not shown or every.empty:
+        return ""
+    undated = int(every["first_sent_at"].isna().sum())
+    others = len(every) - undated - int(shown.overlaps(every["first_sent_at"], every["last_sent_at"]).sum())
+    return words("findings.outside", others=f"{others:,}", undated=f"{undated:,}")
+
+
+def checked(words: Words) -> str:
+    """Everything that was looked for."""
+    return words(
+        "findings.checked",
+        n=len(RULES),
+        codes=words("semicolon").join(finding_rows.title(code, words) for code in RULES),
+    )
+
+
+def subject(row: Row, words: Words) -> str:
+    """Whom it is about; of a row that counts many, how many."""
+    evidence = evidence_of(row)
+    key = f"findings.rest_{evidence.get('variant')}"
+    return words(key, n=f"{evidence['more']:,}") if "more" in evidence and words.has(key) else str(row["subject"])
+
+
+def when_of(row: Row, reader: Reader) -> str:
+    """When it happened, or from when to when its ids were generated; nothing where no id of it has a time."""
+    first, last, words = row["first_sent_at"], row["last_sent_at"], reader.words
+    rule = RULES[str(row["code"])]
+    by_minute = rule.subject == "broker"  # more is not known of brokers
+    if pd.isna(first):
+        return ""
+    if pd.isna(last) or first == last or (by_minute and reader.minute(first) == reader.minute(last)):
+        when = reader.minute(first) if by_minute else reader.full(first)
+    else:
+        start, end = times.between(first, last, reader.zone, by_minute)
+        when = reader.full(first) if last - first < SECOND else f"{start} {words('to')} {end}"
+    named = rule.code if row["severity"] == rule.severity else "other"
+    names = [name for name in (f"when.{named}", "when.other") if words.has(name)]
+    return words(names[0], when=when)
+
+
+def sure_of(row: Row, words: Words) -> str:
+    """How sure it is, where it is not certain."""
+    return "" if row["certainty"] == "certain" else words(f"certainty.{row['certainty']}")
+
+
+def between(first: pd.Timestamp, last: pd.Timestamp, reader: Reader) -> tuple[str, ...]:
+    """Two times as `10:00 to 10:05`, or the one that both are."""
+    start, end = times.between(first, last, reader.zone)
+    return (reader.full(first),) if first == last else (start, reader.words("to"), end)
+
+
+def texts_of(part: str, kind: Kind, reader: Reader) -> list[str]:
+    """The different texts of a part that the findings of a kind have, the most frequent first."""
+    return [text for text, _ in Counter(say(part, row, reader) for _, row in kind.rows).most_common(MOST_ADVICE)]
+
+
+def seen(row: Row, reader: Reader) -> list[str]:
+    """Since when, and how sure."""
+    return [text for text in (when_of(row, reader), sure_of(row, reader.words)) if text]

@@ -1,0 +1,94 @@
+"""What the small print of a scan says: its zone, what could not be read, what was rejected, which files have no ID."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+import pandas as pd
+
+from idcore.base.catalogue import Words
+from idcore.presentation.intake_texts import reasons_text
+from idcore.runs.runs import Run
+
+MOST_NAMED = 5  # files of a sentence
+
+
+def notes(run: Run, zones: Collection[str], files: pd.DataFrame, refused: pd.DataFrame, words: Words) -> list[str]:
+    """What was assumed, what failed, what was rejected. `zones`: those of its processes."""
+    lines = [words("run.store")] if (run.plan or {}).get("store") is not None else []
+    lines.append(zone(run, sorted(zones), words))
+    if ((run.summary or {}).get("assumed") or run.options).get("case") == "any":
+        lines.append(words("run.case_any"))
+    lines += unread(files, words)
+    lines.append(without_ids(*files_without_ids(files), words))
+    if reasons := reasons_of(refused):
+        n = words.count("token", sum(reasons.values()))
+        lines.append(words("refused.line", n=n, reasons=reasons_text(reasons, words)) + words("stop"))
+    return lines
+
+
+def zone(run: Run, zones: Sequence[str], words: Words) -> str:
+    """The zone that dates were read in, and where it is from; one zone for all would be wrong for some."""
+    if len(zones) > 1:
+        return words("run.zones", n=len(zones), names=words("comma").join(zones[:6]))
+    summary = run.summary or {}
+    assumed = summary.get("assumed") or run.options
+    if not assumed.get("zone"):
+        return ""
+    sources = summary.get("zone_sources") or {}
+    from_lines = bool(zones and sources) and not sources.keys() & {"given", "assumed", "unknown"}
+    key = "run.zone_born" if from_lines else f"run.zone_{assumed.get('zone_source') or 'assumed'}"
+    at = str(assumed.get("at") or run.created)[:10]
+    return words(key if words.has(key) else "run.zone_assumed", zone=zones[0] if from_lines else assumed["zone"], at=at)
+
+
+def unread(files: pd.DataFrame, words: Words) -> list[str]:
+    """The files that could not be read, in all or in part."""
+    lines = []
+    if not files.empty:
+        failed = files[files["error"].notna() & (files["error"] != "")]
+        partly = failed["text_bytes"] > 0
+        for key, rows in (("run.failed_files", failed[~partly]), ("run.part_files", failed[partly])):
+            if len(rows):
+                some = rows.head(MOST_NAMED).itertuples()
+                names = words("comma").join(words("aside", text=row.file, note=_problem(row, words)) for row in some)
+                lines.append(words(key, n=words.count("file", len(rows)), of=f"{len(files):,}", names=names))
+    return lines
+
+
+def _problem(row: Any, words: Words) -> str:
+    """Why a file was not read; scans of older versions have a sentence in the place of a code."""
+    values = getattr(row, "error_values", None)
+    return words.problem(str(row.error), json.loads(values)) if isinstance(values, str) else str(row.error)
+
+
+def reasons_of(refused: pd.DataFrame) -> dict[str, int]:
+    """Why strings were rejected, each reason with its count, over all files."""
+    if refused.empty:
+        return {}
+    return {str(code): int(n) for code, n in refused.groupby("reason")["ids"].sum().items()}
+
+
+def files_without_ids(files: pd.DataFrame) -> tuple[list[str], int]:
+    """The files that were read and have no ID, and how many files there are."""
+    if files.empty:
+        return [], 0
+    none = files[(files["ids"] == 0) & (files["error"].isna() | (files["error"] == ""))]
+    return [str(name) for name in none["file"]], len(files)
+
+
+def without_ids(names: Sequence[str], total: int, words: Words) -> str:
+    """Which files have no ID, while others have some."""
+    if not 0 < len(names) < total:
+        return ""
+    n, of = f"{len(names):,}", f"{total:,}"
+    return words("run.without_ids", count=len(names), n=n, of=of, names=words.first(names, MOST_NAMED))
+
+
+def twins(run: Run, words: Words) -> Iterator[str]:
+    """A sentence for each content that was scanned more than once."""
+    for names in run.options.get("same") or []:
+        shown = words.listed(names) if len(names) <= 3 else words.first(names, 3)
+        yield words("run.same", names=shown)

@@ -1,0 +1,140 @@
+"""The tables of a run as pages show them: of one too large to be held its first rows, and what is asked for of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from idcore.runs.runs import Run
+
+if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
+    import pandas as pd
+
+    from idcore.presentation.triage.in_range import Brokers, InRange
+    from idcore.presentation.triage.largest import Totals
+    from idcore.presentation.triage.time_range import TimeRange
+    from idcore.scan.occurrences.index import Index
+
+Key = Mapping[str, Any]
+# Of tables with more rows a page holds the first ones only, in the order in which it shows them.
+MOST_ROWS, FIRST_ROWS = 200_000, 2_000
+_ORDER = {"processes": "ids", "hosts": "count", "clients": "count", "brokers": "count"}
+_CUT = {*_ORDER, "counters", "activity", "copies", "fates", "undelivered", "attempts"}
+
+
+def _written(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:  # it is not there yet
+        return 0.0
+
+
+def stamp(run: Run) -> float:
+    """Changes when a scan is written again: its summary is written last."""
+    return _written(run.path / "summary.json")
+
+
+def line_stamp(run: Run) -> float:
+    """Changes when the index of its lines is there."""
+    return _written(run.path / "occurrences" / "index.json")
+
+
+def is_large(name: str, rows: int) -> bool:
+    """Whether pages hold some rows of a table only."""
+    return name in _CUT and rows > MOST_ROWS
+
+
+def rows(run: Run, name: str) -> int:
+    """How many rows a table has; 0 where the scan has no such table."""
+    from idcore.presentation.triage import largest
+
+    return largest.count(run.path / name)
+
+
+def frame(run: Run, name: str, cut: bool) -> pd.DataFrame:
+    """A table, of one that is cut the first rows; empty where the scan has no such table."""
+    import pandas as pd
+
+    if not run.has(name):
+        return pd.DataFrame()
+    if not cut:
+        return run.table(name).to_pandas()
+    return first(run, name, _ORDER[name]) if name in _ORDER else where(run, name, {}, FIRST_ROWS)
+
+
+def first(run: Run, name: str, by: str) -> pd.DataFrame:
+    """The rows that come first when a table is sorted by what people sort by."""
+    from idcore.presentation.triage import largest
+
+    return largest.first(run.path / name, by, FIRST_ROWS).to_pandas()
+
+
+def where(
+    run: Run,
+    name: str,
+    wanted: Mapping[str, Sequence[Any]],
+    most: int = MOST_ROWS,
+    columns: Sequence[str] | None = None,
+) -> pd.DataFrame:
+    """The rows whose columns hold one of these values, or some of their columns; empty where there is no such table."""
+    import pandas as pd
+
+    from idcore.presentation.triage import largest
+
+    return largest.where(run.path / name, wanted, most, columns).to_pandas() if run.has(name) else pd.DataFrame()
+
+
+def totals(run: Run) -> Totals:
+    """What the processes of a scan come to."""
+    from idcore.presentation.triage import largest
+
+    return largest.totals(run.path / "processes")
+
+
+def key(process: Key) -> dict[str, Any]:
+    """What names a process, of a row that has more."""
+    return {name: process[name] for name in ("layout", "host", "loader")} | {"pid": int(process["pid"])}
+
+
+def in_range(run: Run, index: Index | None, shown: TimeRange) -> InRange:
+    """Processes and hosts of a time range: of the index of the run's lines where it has one, else of its tables."""
+    from idcore.presentation.triage import in_range
+
+    return in_range.of_tables(run.path, shown, FIRST_ROWS) if index is None else in_range.of_index(index, shown)
+
+
+def brokers_in(index: Index | None, shown: TimeRange) -> Brokers | None:
+    """The brokers of a time range; None where the run has no index of its lines."""
+    from idcore.presentation.triage import in_range
+
+    return None if index is None else in_range.brokers_of_index(index, shown)
+
+
+def figures_in(
+    index: Index | None, rows: pd.DataFrame, points: Callable[[Any], pd.DataFrame], shown: TimeRange
+) -> pd.DataFrame:
+    """Some processes of a time range with what is missing, wraps and rate; without an index as they are."""
+    from idcore.presentation.triage import in_range
+
+    return rows if index is None else in_range.with_figures(index, rows, points, shown)
+
+
+def every_point(index: Index | None, process: Key, thinned: pd.DataFrame, shown: TimeRange) -> pd.DataFrame | None:
+    """Every ID of a process in a time range; None where the run has no index of its lines."""
+    from idcore.presentation.triage import in_range
+
+    return None if index is None else in_range.points(index, process, thinned, shown)
+
+
+def fine_activity(index: Index | None, every: Totals, shown: TimeRange) -> tuple[pd.DataFrame, pd.Timedelta] | None:
+    """IDs by host in steps shorter than a minute, and the step; None where minutes are fine enough, or all there is."""
+    import pandas as pd
+
+    from idcore.presentation.triage import in_range
+
+    begin, end = shown.begin or every.first, shown.end or every.last
+    if index is None or begin is None or end is None:
+        return None
+    ends = pd.Timestamp(begin), pd.Timestamp(end) + (pd.Timedelta(0) if shown.end else in_range.LEAST)
+    return in_range.fine_activity(index, *ends) if ends[0] < ends[1] and in_range.is_fine(*ends) else None

@@ -1,0 +1,170 @@
+"""The answers in sentences, computed from tables, in the reader's language, true for none, one and many."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import pandas as pd
+
+from idcore.answers.findings.limits import CUT_COUNTER
+from idcore.presentation import times
+from idcore.presentation.reader import Reader
+from idcore.presentation.triage import strokes
+from idcore.presentation.triage.in_range import InRange, Points
+from idcore.presentation.triage.largest import Totals
+from idcore.presentation.triage.processes import rate_text
+from idcore.presentation.triage.time_range import TimeRange
+
+STILL = 0.1  # a pause of more than this share of the whole span is worth a word next to the average
+
+
+def span(processes: pd.DataFrame, reader: Reader) -> str:
+    """`between 2026-11-21 09:50 and 10:12 +08:00`, or nothing where no time is known."""
+    first, last = processes["first_sent_at"].dropna(), processes["last_sent_at"].dropna()
+    if first.empty or last.empty:
+        return ""
+    return between(first.min(), last.max(), reader)
+
+
+def between(start: datetime | None, end: datetime | None, reader: Reader) -> str:
+    """The same of two moments."""
+    if start is None or end is None:
+        return ""
+    if start == end:
+        return reader.words("span.at", at=times.full(start, reader.zone))
+    begin, finish = times.between(start, end, reader.zone)
+    return reader.words("span.between", first=begin, last=finish)
+
+
+def producers(totals: Totals, hosts: int, reader: Reader) -> str:
+    """Hosts, processes, ids, when; wraps and missing: the sums of the columns of the table below."""
+    words = reader.words
+    parts = [words.count("wrap", totals.wraps), words.count("missing", totals.missing)]
+    if totals.restarts:
+        parts.insert(1, words.count("restart", totals.restarts))
+    text = words(
+        "producers.said",
+        hosts=words.count("host", hosts),
+        processes=words.count("process", totals.processes),
+        ids=words.count("distinct_uniq", totals.distinct),
+        seen=words.count("seen", totals.ids),
+        produced=words.count("id", totals.produced),
+        span=between(totals.first, totals.last, reader),
+        parts=words("clause").join(parts),
+    )
+    if totals.in_part:
+        text += words(
+            "producers.said_part", n=words.count("in_part", totals.in_part), missing=f"{totals.missing_in_part:,}"
+        )
+    if totals.uncounted:
+        text += words("producers.said_cut", n=words.count("cut", totals.uncounted))
+    return text + (words("producers.said_shared", n=words.count("fingerprint", totals.shared)) if totals.shared else "")
+
+
+def producers_in(found: InRange, reader: Reader) -> str:
+    """The same of a time range: what its figures and its table count."""
+    words = reader.words
+    if found.hosts.empty:
+        return words("producers.none_range")
+    return words(
+        "producers.said_range" if found.exact else "producers.said_minutes",
+        hosts=words.count("host", len(found.hosts)),
+        processes=words.count("process", found.count),
+        ids=words.count("seen", int(found.hosts["ids"].sum())),
+        distinct=words.count("distinct_uniq", int(found.hosts["distinct"].sum())) if found.exact else "",
+    )
+
+
+def process(row: dict[str, Any], reader: Reader, points: pd.DataFrame | None = None) -> str:
+    """One process: what its counter shows; of its points, how long it did not move."""
+    words = reader.words
+    frame = pd.DataFrame([row])
+    parts = [
+        words.count("wrap", int(row["wraps"]))
+        if row["wraps_certain"]
+        else words("counters.wraps_at_least", n=words.count("wrap", int(row["wraps"])))
+    ]
+    missing, produced = int(row["missing"]), int(row["produced"])
+    share = words("counters.share", share=words.share(missing, produced)) if missing else ""
+    parts.append(words.count("missing", missing) + share)
+    parts.append(words("counters.in_input", ids=words.count("distinct_uniq", int(row["distinct"]))))
+    restarts = int(row["chains"]) - int(row["tracks"]) if row.get("chains") is not None else 0
+    if restarts > 0:
+        parts.append(words.count("restart", restarts))
+    rate = row["rate_per_second"]
+    said = words(
+        "counters.said",
+        host=row["host"],
+        pid=row["pid"],
+        loader=row["loader"],
+        produced=words.count("id", produced),
+        span=span(frame, reader),
+        parts=words("clause").join(parts),
+    )
+    if row["layout"] == CUT_COUNTER:  # what it generated is not known
+        said = words(
+            "counters.said_cut",
+            host=row["host"],
+            pid=row["pid"],
+            loader=row["loader"],
+            span=span(frame, reader),
+            ids=words.count("distinct_uniq", int(row["distinct"])),
+        )
+        rate = None
+    if rate is not None and rate == rate:
+        said += words("counters.said_rate", rate=rate_text(float(rate)))
+        still, whole = strokes.pause(points) if points is not None and not points.empty else (0.0, 0.0)
+        if still > STILL * whole:
+            said += words("counters.said_pause", pause=words.duration(still), whole=words.duration(whole))
+        said += words("stop")
+    if row["tracks"] > 1:
+        said += words("counters.said_tracks", n=words.count("track", int(row["tracks"])))
+    return said
+
+
+def point_notes(points: Points, row: dict[str, Any], chosen: TimeRange, reader: Reader) -> list[str]:
+    """Which IDs of a process are drawn, and which of its gaps."""
+    words, notes = reader.words, list[str]()
+    limited = bool(chosen) and points.dated
+    shown = points.drawn[chosen.contains(points.drawn["sent_at"])] if limited else points.drawn
+    total = len(points.inside) if limited and points.whole else int(row["distinct"])
+    if chosen and not points.dated and len(points.drawn):
+        notes.append(words("counters.no_range"))
+    if limited and not points.whole:
+        notes.append(words("counters.in_range"))
+    if len(shown) < total and not (limited and not points.whole):
+        notes.append(words("counters.thinned", shown=f"{len(shown):,}", all=words.count("id", total)))
+    if not points.inside.empty and strokes.least_gap(points.drawn, int(row["missing"])) > 1:
+        notes.append(words("counters.sample_note"))
+    return notes
+
+
+def brokers(rows: pd.DataFrame, reader: Reader) -> str:
+    """Brokers, records (distinct offsetMsgIds), files, and how far they are apart."""
+    words = reader.words
+    widest = (rows["max_offset"] - rows["min_offset"]).max()
+    said = words(
+        "brokers.said",
+        count=len(rows),
+        brokers=words.count("broker", len(rows)),
+        ids=words.count("stored", int(rows["distinct"].sum())),
+        files=words.count("segment", int(rows["segments"].sum())),
+    )
+    apart = words("brokers.said_widest", count=len(rows), span=words.bytes(widest)) if widest else ""
+    return said + apart + words("stop")
+
+
+def range_text(shown: TimeRange, reader: Reader, *, dated: bool) -> str:
+    """`09:50:13 – 09:52:40 +08:00 (2 min 27 s)`; without an end, from when or until when."""
+    words, span = reader.words, times.clock_span(shown.begin, shown.end, reader.zone, dated=dated)
+    if shown.begin is None or shown.end is None:
+        return words("range.open", span=span)
+    return words("range.shown", span=span, length=words.lasting((shown.end - shown.begin).total_seconds()))
+
+
+def minutes_note(shown: TimeRange, reader: Reader) -> str:
+    """That figures are of whole minutes, and of which."""
+    whole = shown.whole_minutes()
+    span = times.clock_span(whole.begin, whole.end, reader.zone, dated=False)
+    return reader.words("range.whole_minutes", span=span) if shown else ""
