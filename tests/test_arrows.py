@@ -55,7 +55,7 @@ CORE |= {
     "idcore.intake.intake",
     "idcore.scan.occurrences",
     "idcore.presentation.zones",
-    "idcore.memory",
+    "idcore.server.memory",
     "idcore.answers.journey",
 }
 CORE |= {
@@ -70,11 +70,17 @@ CORE |= {
     "idcore.policy.page_turns",
     "idcore.presentation.html",
     "idcore.runs.lease",
-    "idcore.front_door",
+    "idcore.server.front_door",
     "idcore.policy.access",
 }
-CORE |= {"idcore.logins", "idcore.gate", "idcore.policy.limits", "idcore.runs.room", "idcore.runs.retention"} | WATCH
-CORE |= {"idcore.first_page", "idcore.jobs", "idcore.login_cookie"}
+CORE |= {
+    "idcore.server.logins",
+    "idcore.server.gate",
+    "idcore.policy.limits",
+    "idcore.runs.room",
+    "idcore.runs.retention",
+} | WATCH
+CORE |= {"idcore.server.first_page", "idcore.server.jobs", "idcore.server.login_cookie"}
 PARTS = CORE | {"pages.parts"}
 ARROWS: dict[str, set[str]] = {
     "idcore": set(),
@@ -122,18 +128,23 @@ ARROWS: dict[str, set[str]] = {
     "idcore.answers.journey": IDS | {"idcore.answers.fate", "idcore.answers.lookup", "idcore.rocketmq.message"},
     "idcore.runs.lease": set(),
     "idcore.policy.access": {"idcore.base.errors"},
-    "idcore.logins": {"idcore.policy.access"},
+    "idcore.server.logins": {"idcore.policy.access"},
     "idcore.policy.limits": {"idcore.base.errors", "idcore.base.safe_text"},
     "idcore.runs.room": {"idcore.base.errors", "idcore.policy.limits"},
     "idcore.policy.metrics": {"idcore.base.catalogue", "idcore.base.errors"},
     "idcore.policy.audit": {"idcore.policy.limits", "idcore.policy.metrics"},
     "idcore.policy.logs": {"idcore.base.errors"},
-    "idcore.front_door": {"idcore.base.errors", "idcore.policy.limits", "idcore.runs.room"} | WATCH,
-    "idcore.first_page": {"idcore.base.catalogue", "idcore.front_door"},
-    "idcore.login_cookie": {"idcore.base.catalogue", "idcore.front_door", "idcore.logins"},
-    "idcore.gate": {"idcore.policy.audit", "idcore.front_door", "idcore.logins", "idcore.policy.metrics"},
+    "idcore.server.front_door": {"idcore.base.errors", "idcore.policy.limits", "idcore.runs.room"} | WATCH,
+    "idcore.server.first_page": {"idcore.base.catalogue", "idcore.server.front_door"},
+    "idcore.server.login_cookie": {"idcore.base.catalogue", "idcore.server.front_door", "idcore.server.logins"},
+    "idcore.server.gate": {
+        "idcore.policy.audit",
+        "idcore.server.front_door",
+        "idcore.server.logins",
+        "idcore.policy.metrics",
+    },
     "idcore.runs.runs": IDS | {"idcore.runs.lease", "idcore.policy.access", "idcore.runs.room"},
-    "idcore.jobs": {
+    "idcore.server.jobs": {
         "idcore.answers.fate_list",
         "idcore.policy.limits",
         "idcore.runs.room",
@@ -153,8 +164,8 @@ ARROWS: dict[str, set[str]] = {
     "idcore.presentation.zones": {"idcore.presentation.times"},
     "idcore.presentation.reader": {"idcore.base.catalogue", "idcore.ids", "idcore.presentation.times"},
     "idcore.presentation.reports": {"idcore.base.catalogue", "idcore.base.safe_text"},
-    "idcore.memory": set(),
-    "idcore.presentation.html": CORE - {"idcore.spark", "idcore.rocketmq.remoting", "idcore.jobs"},
+    "idcore.server.memory": set(),
+    "idcore.presentation.html": CORE - {"idcore.spark", "idcore.rocketmq.remoting", "idcore.server.jobs"},
     "idcore.presentation.export": {"idcore.base.safe_text", "idcore.ids"},
     "idcore.intake.allowed": {"idcore.base.errors", "idcore.sources"},
     "idcore.intake.intake": IDS | {"idcore.rocketmq.message", "idcore.runs.runs", "idcore.sources"},

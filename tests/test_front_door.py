@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from idcore.front_door import HEADERS, HEALTH, FrontDoor, UploadBound, Uploads, is_own, readiness
 from idcore.runs import room
+from idcore.server.front_door import HEADERS, HEALTH, FrontDoor, UploadBound, Uploads, is_own, readiness
 
 Status = namedtuple("Status", "state")
 HOST = (b"host", b"127.0.0.1:8501")

@@ -14,16 +14,16 @@ from streamlit.proto.Common_pb2 import FileURLs
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
 
-from idcore import jobs
 from idcore.base import catalogue
 from idcore.base.errors import CoreError
-from idcore.front_door import Uploads
 from idcore.policy import limits
 from idcore.policy.limits import LIMITS, Limit
 from idcore.rocketmq.remoting.audit import RateLimit
 from idcore.rocketmq.remoting.errors import TooManyLookups
 from idcore.runs import room
 from idcore.runs.runs import Runs
+from idcore.server import jobs
+from idcore.server.front_door import Uploads
 from pages.parts import scans, session
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -18,12 +18,12 @@ from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.state import SessionState
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
-from idcore import memory
 from idcore.ids import reasons
 from idcore.ids.identify import identify
 from idcore.ids.reasons import Reason, shared_reasons
 from idcore.presentation import zones
 from idcore.runs.runs import Runs
+from idcore.server import memory
 from idcore.spark import background
 from pages.parts import cache, serve
 

@@ -16,10 +16,10 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from idcore.base.errors import CoreError
-from idcore.front_door import HEALTH, FrontDoor, readiness
 from idcore.policy import audit, limits, logs, metrics
 from idcore.policy.audit import Who
 from idcore.runs.runs import Runs
+from idcore.server.front_door import HEALTH, FrontDoor, readiness
 from idcore.spark import background
 from idcore.spark.background import Job
 from idcore.spark.job import ScanOptions

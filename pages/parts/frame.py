@@ -10,12 +10,12 @@ from typing import Any
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from idcore import jobs, memory
 from idcore.base import catalogue
 from idcore.policy.access import OF_PAGE, PERMISSIONS, Visitor
 from idcore.presentation import zones
 from idcore.presentation.reports import roles
 from idcore.presentation.triage import run_texts
+from idcore.server import jobs, memory
 from pages.parts import browser, problems, scans, session, visitor
 from pages.parts.view import View, browser_zone, link_params, remember, remembered, settle
 

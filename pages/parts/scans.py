@@ -11,13 +11,13 @@ from typing import Any
 
 import streamlit as st
 
-from idcore import jobs
 from idcore.base.errors import CoreError
 from idcore.ids.identify import Case
 from idcore.intake import allowed as places
 from idcore.intake.intake import Dating, Source, asked_of, keep
 from idcore.policy import audit
 from idcore.runs.runs import SCANS, Run, RunError, Runs, may_change, runs_root
+from idcore.server import jobs
 from pages.parts import cache, session, visitor
 
 Subscriptions = Mapping[tuple[str, str], str]

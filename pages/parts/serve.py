@@ -24,15 +24,15 @@ from streamlit.runtime import state as values
 from streamlit.runtime.scriptrunner import script_runner
 from streamlit.runtime.state import SafeSessionState, SessionState
 
-from idcore import jobs, memory
 from idcore.base.errors import CoreError
-from idcore.first_page import FirstPage
-from idcore.front_door import Deaf, FrontDoor, Message, UploadBound
-from idcore.gate import LOGIN, Gate
-from idcore.login_cookie import LoginCookie
 from idcore.policy import limits, logs, metrics
 from idcore.runs import retention
 from idcore.runs.runs import Runs, runs_root, write_ends
+from idcore.server import jobs, memory
+from idcore.server.first_page import FirstPage
+from idcore.server.front_door import Deaf, FrontDoor, Message, UploadBound
+from idcore.server.gate import LOGIN, Gate
+from idcore.server.login_cookie import LoginCookie
 from pages.parts import problems, scans, session, visitor
 from pages.parts.view import COOKIE
 

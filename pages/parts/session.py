@@ -12,10 +12,10 @@ from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from idcore.base.errors import CoreError
-from idcore.front_door import UPLOAD, Uploads, session_of
-from idcore.gate import MEDIA, Offered
 from idcore.policy import audit
 from idcore.policy.audit import Who
+from idcore.server.front_door import UPLOAD, Uploads, session_of
+from idcore.server.gate import MEDIA, Offered
 from pages.parts import visitor
 
 

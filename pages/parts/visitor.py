@@ -19,12 +19,12 @@ from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_N
 from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks, gather_user_info
 
 from idcore.base.catalogue import Words
-from idcore.login_cookie import cookie_name
-from idcore.logins import Entrance, LogIns, Settings, entrance_of
 from idcore.policy.access import ANY_CLUSTER, NOBODY, AccessError, Policy, Roles, Visitor
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.reports.markup import tag
 from idcore.runs.runs import runs_root
+from idcore.server.login_cookie import cookie_name
+from idcore.server.logins import Entrance, LogIns, Settings, entrance_of
 
 
 def entrance() -> Entrance:

@@ -14,9 +14,6 @@ from typing import Any
 
 import pytest
 
-from idcore.front_door import readiness
-from idcore.gate import WANTED, Gate, is_lent, is_page, remembered, until, wanted
-from idcore.logins import SAID, Entrance, Settings, entrance_of, is_loopback
 from idcore.policy.access import (
     NOBODY,
     PERMISSIONS,
@@ -29,6 +26,9 @@ from idcore.policy.access import (
     Visitor,
     read,
 )
+from idcore.server.front_door import readiness
+from idcore.server.gate import WANTED, Gate, is_lent, is_page, remembered, until, wanted
+from idcore.server.logins import SAID, Entrance, Settings, entrance_of, is_loopback
 from pages.parts import visitor
 
 FILE = """

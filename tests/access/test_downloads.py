@@ -18,11 +18,11 @@ from streamlit.runtime.media_file_storage import MediaFileKind
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage, _calculate_file_id
 from streamlit.testing.v1 import AppTest
 
-from idcore import gate
-from idcore.gate import MEDIA, Gate, Offered
-from idcore.logins import Entrance
 from idcore.policy.access import NOBODY, OF_PAGE, PERMISSIONS, ROLES, VIEWERS, Visitor
 from idcore.runs.runs import LINK, PRIVATE
+from idcore.server import gate
+from idcore.server.gate import MEDIA, Gate, Offered
+from idcore.server.logins import Entrance
 from pages.parts import frame, session, visitor
 from tests.fate.test_tables import Messages
 from tests.pages.conftest import ROOT, RUN

@@ -20,10 +20,10 @@ from streamlit.auth_util import set_cookie_with_chunks
 from streamlit.web.server.starlette import starlette_websocket
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
-from idcore.gate import Gate
-from idcore.login_cookie import LONGEST_LINE, OF_STREAMLIT, LoginCookie, cookie_name
-from idcore.logins import KEPT, Entrance, LogIns
 from idcore.policy.access import NOBODY, VIEWERS
+from idcore.server.gate import Gate
+from idcore.server.login_cookie import LONGEST_LINE, OF_STREAMLIT, LoginCookie, cookie_name
+from idcore.server.logins import KEPT, Entrance, LogIns
 from pages.parts import visitor
 
 SECRET = "a secret of this test alone, long enough"

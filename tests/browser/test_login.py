@@ -19,7 +19,7 @@ from streamlit.web.server.starlette.starlette_app_utils import create_signed_val
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from idcore.login_cookie import OF_STREAMLIT, cookie_name
+from idcore.server.login_cookie import OF_STREAMLIT, cookie_name
 from tests.browser.harness import Console, Visit, console, visit
 from tests.browser.samples import log
 

@@ -14,7 +14,6 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore import jobs
 from idcore.base.catalogue import words
 from idcore.ids import Clock, identify
 from idcore.ids.describe import describe
@@ -22,6 +21,7 @@ from idcore.ids.find import Token
 from idcore.intake.intake import Dating, Source
 from idcore.presentation.triage import compared, compared_texts
 from idcore.runs.runs import COMPARE, Run, Runs
+from idcore.server import jobs
 from idcore.simulate.scenario import Scenario
 from pages.parts import scans
 from pages.parts.charts import compare as charts

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore import jobs
 from idcore.answers.fate_list import MOST_IDS, background
 from idcore.answers.fate_list.asking import Asking, Wanted
 from idcore.answers.fate_list.sentences import progress_text
 from idcore.answers.lookup import Answer, LookupService
 from idcore.base.catalogue import words
 from idcore.runs.runs import FATES, Run, Runs
+from idcore.server import jobs
 from pages.parts import live
 from pages.parts.runs import fate_lists
 from tests.pages.test_compare import comparing

@@ -10,10 +10,10 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from idcore import jobs
 from idcore.answers import journey as journeys
 from idcore.base.catalogue import words
 from idcore.presentation.html import journeys as html
+from idcore.server import jobs
 from pages.parts.messages import journey_report
 from tests.journey.test_journey import CHINA, MSG_ID, SHANGHAI, copies, everything, journey, printed_line, sent_line
 from tests.pages.conftest import RUN

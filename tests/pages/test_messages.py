@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore import jobs
 from idcore.answers.fate import Fact, Reason, Verdict
 from idcore.answers.lookup import Answer, Copy, Evidence, Offer, Progress, copy_row
 from idcore.base.catalogue import words
@@ -23,6 +22,7 @@ from idcore.rocketmq.message import Host, Message, Record, encode_messages, flag
 from idcore.rocketmq.remoting import profile
 from idcore.rocketmq.remoting.profile import from_file
 from idcore.rocketmq.store import CommitLog, Stored, StoreFolder
+from idcore.server import jobs
 from idcore.simulate.writer import StoreWriter
 from pages.parts import live, scans
 from pages.parts.messages import stores

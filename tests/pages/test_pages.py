@@ -15,13 +15,13 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore import first_page
 from idcore.base import catalogue
 from idcore.base.catalogue import en
 from idcore.base.catalogue.en import LENGTHS
 from idcore.intake.intake import Source
 from idcore.presentation import times
 from idcore.scan.schemas import SCHEMAS
+from idcore.server import first_page
 from pages.parts import frame
 from pages.parts.ids import decode_session
 from tests.pages import example_run

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore import jobs
 from idcore.base.catalogue import words
 from idcore.base.errors import CoreError
 from idcore.runs.runs import Runs
+from idcore.server import jobs
 from pages.parts import frame, scans
 from tests.pages.conftest import RUN
 from tests.pages.test_messages import SECOND

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore import jobs
 from idcore.base.catalogue import words
 from idcore.intake import allowed
 from idcore.intake.intake import Dating, Source
 from idcore.presentation.triage.run_texts import runs_sentence
 from idcore.runs.runs import COMPARE, Run, Runs
+from idcore.server import jobs
 from idcore.spark import background
 from pages.parts import cache, scans
 from pages.parts.runs import watch

@@ -14,8 +14,8 @@ from starlette.types import Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime.scriptrunner.exec_code import modified_sys_path
 
-from idcore import first_page
-from idcore.front_door import Deaf
+from idcore.server import first_page
+from idcore.server.front_door import Deaf
 from pages.parts import serve
 
 

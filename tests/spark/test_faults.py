@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from idcore.base.errors import CoreError
-from idcore.front_door import readiness
 from idcore.runs import room
 from idcore.runs.runs import Runs, write_ends
+from idcore.server.front_door import readiness
 from idcore.spark import background, session
 from idcore.spark.job import ScanOptions
 from idcore.spark.start import jvm

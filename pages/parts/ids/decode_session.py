@@ -10,7 +10,6 @@ from typing import Any, Literal
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from idcore import jobs
 from idcore.base.errors import CoreError
 from idcore.ids.clock import Clock
 from idcore.ids.identify import Case
@@ -18,6 +17,7 @@ from idcore.intake.intake import PASTED, Dating, given, lines_of
 from idcore.presentation.decoding import Decoding
 from idcore.presentation.reports.markup import tag
 from idcore.runs.runs import Run
+from idcore.server import jobs
 from idcore.simulate import example
 from pages.parts import problems, scans
 from pages.parts.runs import runlist

@@ -10,7 +10,6 @@ from typing import Any
 
 import streamlit as st
 
-from idcore import jobs
 from idcore.base.catalogue import Words
 from idcore.intake import intake
 from idcore.intake.allowed import BYTES_A_SECOND, Place, contents
@@ -19,6 +18,7 @@ from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.reports.markup import tag
 from idcore.presentation.triage import run_rows, run_texts
 from idcore.runs.runs import Run, RunError
+from idcore.server import jobs
 from pages.parts import cache, problems, scans, session
 from pages.parts.runs import runlist, watch
 from pages.parts.view import view

@@ -8,7 +8,6 @@ from typing import Any
 
 import streamlit as st
 
-from idcore import jobs
 from idcore.base.catalogue import Words
 from idcore.policy import audit
 from idcore.presentation.html import runs as html
@@ -17,6 +16,7 @@ from idcore.presentation.triage import run_rows, run_texts
 from idcore.presentation.triage.run_rows import LIVE, STATES, Filter
 from idcore.runs import retention
 from idcore.runs.runs import FATES, KINDS, LONGEST_NAME, PAGES, SCANS, Run, may_change, runs_root
+from idcore.server import jobs
 from pages.parts import cache, problems, scans, session, visitor
 from pages.parts.runs import fate_lists, sharing, watch
 from pages.parts.view import into_address, view

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
-from idcore import jobs
 from idcore.answers.fate_list import sentences
 from idcore.base.catalogue import Words
 from idcore.presentation.reports.markup import tag
 from idcore.presentation.triage import run_texts
 from idcore.runs.runs import FATES, Run
+from idcore.server import jobs
 from pages.parts import problems, scans
 from pages.parts.view import view
 

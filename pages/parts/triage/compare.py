@@ -6,7 +6,6 @@ from typing import Any
 
 import streamlit as st
 
-from idcore import jobs
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
 from idcore.intake import intake
@@ -18,6 +17,7 @@ from idcore.presentation.triage import compared_texts, run_tables, run_texts
 from idcore.presentation.triage.compared import SIDES, Asked, Compared, digest_of, size_of
 from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
 from idcore.runs.runs import COMPARE, FATES, SCANS, Run, RunError
+from idcore.server import jobs
 from pages.parts import cache, problems, scans, session, visitor
 from pages.parts.runs import fate_lists, keeping
 from pages.parts.triage import lines, time_range

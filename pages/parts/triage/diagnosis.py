@@ -6,7 +6,6 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from idcore import jobs
 from idcore.answers.findings.registry import RULES
 from idcore.presentation.html import findings as html
 from idcore.presentation.reports.markup import Html, fact_list, link
@@ -16,6 +15,7 @@ from idcore.presentation.triage.finding_rows import Kind, Row, evidence_of, onwa
 from idcore.presentation.triage.processes import process_key
 from idcore.presentation.triage.time_range import ALL_TIMES, ANY_TIME, TimeRange
 from idcore.runs.runs import Run
+from idcore.server import jobs
 from pages.parts import cache
 from pages.parts.browser import copy_button
 from pages.parts.charts import findings as charts

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from idcore import jobs
 from idcore.base.errors import CoreError
 from idcore.ids.identify import identify_alone
 from idcore.presentation.html import lines as html
@@ -17,6 +16,7 @@ from idcore.presentation.triage import finding_rows, line_filter
 from idcore.presentation.triage.time_range import ANY_TIME
 from idcore.runs.runs import Run
 from idcore.scan.occurrences.index import Filter, Index, Selection
+from idcore.server import jobs
 from pages.parts import browser, cache, problems, scans, session
 from pages.parts.view import View
 from pages.parts.widgets import page_link, show_html

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from idcore import jobs
 from idcore.base.errors import CoreError
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.triage import activity as steps
@@ -19,6 +18,7 @@ from idcore.presentation.triage import time_range as core
 from idcore.presentation.triage.time_range import ALL_TIMES, FROM, TO, TimeRange
 from idcore.runs.runs import Run
 from idcore.scan.occurrences.index import Index
+from idcore.server import jobs
 from pages.parts import cache
 from pages.parts.charts import registry
 from pages.parts.charts import timeline as charts

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 from http import HTTPStatus
 
 from idcore.base import catalogue
-from idcore.front_door import App, Message, Receive, Scope, Send
-from idcore.logins import Entrance, LogIns
+from idcore.server.front_door import App, Message, Receive, Scope, Send
+from idcore.server.logins import Entrance, LogIns
 
 OF_STREAMLIT = "_streamlit_user"  # and _streamlit_user_1, …, _streamlit_user_tokens, _streamlit_user_tokens_1, …
 NAME = "rocketmq-ids-login"

@@ -11,7 +11,7 @@ from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse
 
 from idcore.base import catalogue
-from idcore.front_door import App, Message, Receive, Scope, Send
+from idcore.server.front_door import App, Message, Receive, Scope, Send
 
 NAME = "RocketMQ IDs"
 
