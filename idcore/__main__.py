@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from idcore import resident
+from idcore.cli import resident
 
 INTERRUPTED, PIPE_CLOSED, USAGE, REFUSED, BUG = 130, 141, 2, 1, 70
 

@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from idcore import resident
 from idcore.base.errors import CoreError
+from idcore.cli import resident
 from idcore.cli.parser import build_parser
 
 Main = Callable[[Sequence[str]], int]  # the door that every command comes through

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from idcore import resident
+from idcore.cli import resident
 from tests.scan.conftest import java
 
 __all__ = ["java"]

@@ -13,7 +13,7 @@ from typing import NoReturn
 
 import pytest
 
-from idcore import resident
+from idcore.cli import resident
 from idcore.cli.aside import aside, until
 
 TOO_LONG = 20.0

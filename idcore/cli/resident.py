@@ -19,7 +19,7 @@ from contextlib import suppress
 from typing import Any
 
 COMMANDS = ("scan", "compare")
-PACKAGE = os.path.dirname(os.path.abspath(__file__))
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 INTERRUPTED, SESSION_LOST = 130, 3
 _HEAD = struct.Struct("!I")
 _MOST = 1 << 20
