@@ -177,7 +177,11 @@ def _decided(path: Path) -> tuple[set[str], set[str]]:
 def test_each_look_up_reason_is_decided_somewhere_and_is_in_the_tables_of_both_documents() -> None:
     words = catalogue.words()
     known, of_stores = set(words.table("lookup.reason.")), set(words.table("store.reason."))
-    found = [_decided(path) for folder in ("lookup", "store") for path in (ROOT / "idcore" / folder).glob("*.py")]
+    found = [
+        _decided(path)
+        for folder in ("answers/lookup", "rocketmq/store")
+        for path in (ROOT / "idcore" / folder).glob("*.py")
+    ]
     of_lists = set(words.table("list.reason."))
     assert known | of_lists <= set().union(*(texts for texts, _ in found)), "words for a reason that nothing decides"
     assert set().union(*(reasons for _, reasons in found)) <= known | of_lists, "a reason without words"

@@ -35,8 +35,8 @@ _HEAD = """\
 
 For everybody who needs an ID byte by byte: its layouts, what is an ID, and the reasons of each interpretation.
 
-`make docs` writes this page. Layouts come from `idcore/base/layout.py`, reasons from the tables of words, numbers from the
-code: a test holds it to them. The sentences of the rules are text of `idcore/cli/docs.py`, which a person keeps true.
+`make docs` writes this page. Layouts come from `idcore/base/layout.py`, reasons from the tables of words, numbers from
+the code. The sentences of the rules are text of `idcore/cli/docs.py`, which a person keeps true.
 
 A message has two IDs. The producing client generates a *msgId* (`uniq`) before it sends; the 5.x gRPC clients generate
 a *5.x msgId* (`client`). It survives retries. The broker generates an *offsetMsgId* (`offset`) as it stores a record:
@@ -502,8 +502,8 @@ _ACCESS = """\
 
 For administrators: which role may do what in a console with a log-in, and what nobody may do.
 
-`make docs` renders this page from `idcore/policy/access.py`. Pages, lists, buttons and functions ask the same table, and a
-test tries each role at each page and each action. [Let people log in](how-to/log-in.md) has how people get roles.
+`make docs` renders this page from `idcore/policy/access.py`. Pages, lists, buttons and functions ask the same table.
+A test tries each role at each page and each action. [Let people log in](how-to/log-in.md) has how people get roles.
 Without a log-in there is one visitor, who has all roles.
 
 | role | for people who |

@@ -1,4 +1,4 @@
-"""What became of a message in each group: the questions to a live cluster for it. Judges nothing (idcore/answers/fate)."""
+"""What became of a message in each group: the questions to a live cluster. Judges nothing (idcore/answers/fate)."""
 
 from __future__ import annotations
 
