@@ -217,6 +217,7 @@ def _bound() -> socket.socket | None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # held until this process ends
     except BlockingIOError:
+        os.close(lock)
         return None
     with suppress(FileNotFoundError):
         os.unlink(path)

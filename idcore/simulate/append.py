@@ -74,8 +74,8 @@ class _Files:
         if descriptor is None:
             self.close()
             descriptor = os.open(self._folder / f"{start:020d}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._open[start] = descriptor  # before a full disk refuses the next line
             os.ftruncate(descriptor, self._size)
-            self._open[start] = descriptor
         while raw:
             written = os.pwrite(descriptor, raw, offset - start)
             offset, raw = offset + written, raw[written:]

@@ -27,11 +27,19 @@ Listed = tuple[str, int, CoreError | None]  # path, size, error
 class Ranged(io.RawIOBase):
     """A file read by ranges, a few larger requests instead of many small ones."""
 
-    def __init__(self, size: int, fetch: Callable[[int, int], bytes], head: bytes = b"") -> None:
-        self.size, self.fetch = size, fetch
+    def __init__(
+        self, size: int, fetch: Callable[[int, int], bytes], head: bytes = b"", done: Callable[[], object] = bool
+    ) -> None:
+        self.size, self.fetch, self.done = size, fetch, done
         self.at = self.held_at = 0
         self.held = memoryview(head)
         self.ask = _FIRST
+
+    def close(self) -> None:
+        """Closes the file behind it as well."""
+        if not self.closed:
+            self.done()
+        super().close()
 
     def readable(self) -> bool:
         return True
@@ -78,7 +86,7 @@ def opened(path: str) -> BinaryIO:
     def fetch_range(at: int, size: int) -> bytes:
         return file.read_at(size, at)  # type: ignore[no-any-return]
 
-    return cast(BinaryIO, Ranged(file.size(), fetch_range))
+    return cast(BinaryIO, Ranged(file.size(), fetch_range, done=file.close))
 
 
 def listed(uri: str) -> list[Listed]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -11,6 +12,7 @@ from typing import Any, Literal
 from idcore.presentation.lab.story import Story
 from idcore.rocketmq.message import Record
 from idcore.rocketmq.store import Blank, CommitLog, Stored
+from idcore.rocketmq.store.files import Reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +98,9 @@ def read_logs(root: Path, brokers: Iterable[str], rows: Sequence[Row]) -> list[L
     places = {(row.broker, row.record.physical_offset): at for at, row in enumerate(rows) if row.record}
     found = []
     for name in brokers:
-        log = CommitLog(root / name / "commitlog")
-        steps = list(log.walk())
+        with closing(Reading()) as reading:
+            log = CommitLog(root / name / "commitlog", reading)
+            steps = list(log.walk())
         for file in log.files:
             pieces, end = [], file.start
             for step in steps:
