@@ -23,6 +23,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from idcore.plain_json import loads
+
 LOG = logging.getLogger(__name__)
 FOLDER = ".leases"
 BEAT = 5.0  # seconds between two counts
@@ -50,12 +52,13 @@ class Lease:
         spare = self.path.with_name(f".{self.name}")
         self._descriptor = os.open(spare, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
         try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            if error.errno not in _NO_LOCKS:
-                raise
-        self.beat()
-        spare.rename(self.path)
+            _lock(self._descriptor)
+            self.beat()
+            spare.rename(self.path)
+        except OSError:  # of a full disk, at each new scan: no file and no descriptor stays
+            os.close(self._descriptor)
+            spare.unlink(missing_ok=True)
+            raise
 
     def beat(self) -> None:
         """Counts up, in place: a full disk takes nothing from a lease."""
@@ -72,6 +75,14 @@ class Lease:
         with suppress(OSError):
             self.path.unlink(missing_ok=True)
         os.close(self._descriptor)
+
+
+def _lock(descriptor: int) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
 
 
 class _Held:
@@ -159,16 +170,13 @@ def is_held(root: Path, name: str) -> bool:
 
 def _read(path: Path) -> dict[str, Any]:
     """What a lease says; of one that lost its text when the machine lost its power, a count that stays the same."""
-    try:
-        told = json.loads(path.read_bytes())
-    except ValueError:
-        told = None
-    return told if isinstance(told, dict) and told.keys() >= {"beats", "machine"} else {"beats": -1, "machine": ""}
+    told = loads(path.read_bytes())
+    return told if told is not None and told.keys() >= {"beats", "machine"} else {"beats": -1, "machine": ""}
 
 
 def _is_free(path: Path) -> bool | None:
     """Whether nobody has the lock; None where the file system has none."""
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

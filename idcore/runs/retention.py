@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from idcore.plain_json import read
 from idcore.policy import audit, limits, metrics
 from idcore.runs.runs import Run, RunError, Runs, kind_of, state_of, write_text
 
@@ -80,9 +81,8 @@ def _delete(run: Run, facts: dict[str, Any]) -> bool:
 def _warned(root: Path) -> dict[str, timedelta]:
     """For how long each run is warned of; of a file that cannot be read none is, and so none goes."""
     try:
-        held = json.loads((root / SEEN).read_text(encoding="utf-8"))
-        return {name: timedelta(seconds=seconds) for name, seconds in held.items()}
-    except (OSError, ValueError, AttributeError, TypeError, OverflowError):
+        return {name: timedelta(seconds=seconds) for name, seconds in (read(root / SEEN) or {}).items()}
+    except (TypeError, OverflowError):
         return {}
 
 

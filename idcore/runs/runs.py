@@ -18,45 +18,39 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from idcore.base.errors import CoreError, from_coded
+from idcore.base.errors import CoreError
+from idcore.plain_json import read
 from idcore.policy.access import WITHOUT_LOGIN, Visitor
+from idcore.run_facts import (
+    COMPARE,
+    EVERYBODY,
+    FATES,
+    KINDS,
+    LINK,
+    PRIVATE,
+    SHARED,
+    STATES,
+    STORE,
+    TEXT,
+    error_of,
+    is_summary,
+    is_whole,
+    kind_of,
+)
 from idcore.runs import lease, room
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+__all__ = ["COMPARE", "EVERYBODY", "FATES", "KINDS", "LINK", "PRIVATE", "SHARED", "STATES", "STORE", "TEXT"]
+__all__ += ["PAGES", "SCANS", "Run", "RunError", "Runs", "error_of", "kind_of", "runs_root"]
 _NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}(?:[0-9a-f]{26})?")  # the short ones are of older versions
-TEXT, STORE, COMPARE, FATES = KINDS = ("text", "store", "compare", "fates")
 SCANS = (TEXT, STORE)
 PAGES = {COMPARE: "compare", FATES: "fate"}  # of the others, each with tables of its own
-STATES = ("new", "running", "done", "failed", "cancelled")
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _ends: dict[Path, dict[str, Any]] = {}  # how runs of this process ended, while their folder cannot be written
-PRIVATE, LINK, EVERYBODY = SHARED = ("private", "link", "everybody")
+_PLANNED = {"paths", "names", "zone", "zone_source", "at", "split_size", "case", "master", "remote"}
 LONGEST_NAME = 120  # characters that a reader may call a scan
-# What run.json has, and of which kinds; what older versions lack may be missing. Nothing else in it is looked at.
-_NEEDED: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("title", "source", "created", "state"), (str,)),
-    "options": (dict,),
-    "error": (str, dict, type(None)),
-    "pid": (int,),
-}
-_TEXT, _FLAG, _TABLE = (str, type(None)), (bool, type(None)), (dict, type(None))
-_FURTHER: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("owner", "shared", "kind", "started"), _TEXT),
-    **dict.fromkeys(("pinned", "kept"), _FLAG),
-    "plan": _TABLE,
-}
-_OPTIONS: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("zone", "zone_source", "at", "case", "named", "contents"), _TEXT),
-    **dict.fromkeys(("sources", "same"), (list, type(None))),
-}
-_PLAN: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("store", "zone", "at", "case", "subscriptions", "master", "remote"), _TEXT),
-    "paths": (list,),
-    "names": _TABLE,
-}
-_ERROR: dict[str, tuple[type, ...]] = {"code": (str,), "values": _TABLE}
 
 
 class RunError(CoreError):
@@ -122,13 +116,11 @@ class Run:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """All of run.json, read once; RunError where the scan is gone."""
-        try:
-            facts = json.loads((self.path / "run.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError):
-            facts = None
-        if not is_whole(facts):
-            raise RunError("no_run", {"name": self.name}, "run", None, self.name)
+        """All of run.json, read once; RunError where the scan is gone, or where a fact of it is not of its kind."""
+        facts = read(self.path / "run.json")
+        if facts is None or not is_whole(facts):
+            there = (self.path / "run.json").exists()
+            raise RunError("run_damaged" if there else "no_run", {"name": self.name}, "run", None, self.name)
         return facts | _ends.get(self.path, {})
 
     @property
@@ -168,7 +160,7 @@ class Run:
     @property
     def kept(self) -> bool:
         """Whether it stays until somebody deletes it; else it goes with the session that made it."""
-        return bool(self.facts.get("kept", True))
+        return is_kept(self.facts)
 
     @property
     def pinned(self) -> bool:
@@ -181,18 +173,22 @@ class Run:
         return self.facts.get("plan")
 
     @property
+    def planned(self) -> dict[str, Any]:
+        """The same of a scan that can be asked again; CoreError of one that never began, or does not say all of it."""
+        plan = self.plan or {}
+        if plan.get("paths") is None or not plan.keys() >= _PLANNED:
+            raise CoreError("scan_no_plan")
+        return plan
+
+    @property
     def store(self) -> str | None:
         """The store folder whose records a scan read; None where it read text."""
         return (self.plan or {}).get("store")
 
     @property
     def summary(self) -> dict[str, Any] | None:
-        """The scan's own figures, once it is finished."""
-        try:
-            found = json.loads((self.path / "summary.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError):
-            return None
-        return found if isinstance(found, dict) else None
+        """The scan's own figures, once it is finished; RunError where one of them is not of its kind."""
+        return summary_of(self.path, self.kind)
 
     @property
     def input_folder(self) -> Path:
@@ -286,6 +282,21 @@ def _alone(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
+def summary_of(path: Path, kind: str) -> dict[str, Any] | None:
+    """The figures of a run of this kind; None of one that has not finished. RunError of those that are damaged."""
+    found = read(path / "summary.json")
+    if found is None and not (path / "summary.json").exists():
+        return None
+    if found and is_summary(found, kind):
+        return found
+    raise RunError("run_damaged", {"name": path.name}, "run", None, path.name)
+
+
+def is_kept(facts: Mapping[str, Any]) -> bool:
+    """Whether a run stays until somebody deletes it; one that does not say so does."""
+    return facts.get("kept") is not False
+
+
 def state_of(facts: dict[str, Any], root: Path) -> str:
     """The state that run.json gives, or failed where the process that wrote it has gone before the end."""
     if facts["state"] in ("new", "running") and not has_owner(facts, root):
@@ -309,7 +320,7 @@ def may_see(visitor: Visitor, facts: Mapping[str, Any], listed: bool = False) ->
         return True
     if facts.get("owner") is not None and facts["owner"] == visitor.name:
         return visitor.may("decode")
-    shared = facts.get("shared", PRIVATE)
+    shared = facts.get("shared") or PRIVATE
     return visitor.may("shared_runs") and (shared == EVERYBODY or (shared == LINK and not listed))
 
 
@@ -317,17 +328,6 @@ def may_change(visitor: Visitor, facts: Mapping[str, Any]) -> bool:
     """Whether a visitor may rename, pin, share, stop and delete a run of these facts: its owner, or an admin."""
     own = facts.get("owner") is not None and facts["owner"] == visitor.name
     return visitor.may("all_runs") or (own and visitor.may("decode"))
-
-
-def kind_of(facts: dict[str, Any]) -> str:
-    """The kind that run.json gives; scans of older versions show it by their plan."""
-    return str(facts.get("kind") or (STORE if (facts.get("plan") or {}).get("store") else TEXT))
-
-
-def error_of(facts: dict[str, Any]) -> CoreError | None:
-    """Why it failed; scans of older versions contain a sentence."""
-    held = facts["error"]
-    return CoreError("said", {"why": held}) if held and isinstance(held, str) else from_coded(held)
 
 
 def _owner(root: Path) -> dict[str, Any]:
@@ -368,28 +368,19 @@ def is_alive(pid: int, began: str | None) -> bool:
     return began is None or now is None or now == began
 
 
-def is_whole(facts: Any) -> bool:
-    """Whether these are the facts of a run: one whose run.json was lost, cut or changed is none."""
-    if not (isinstance(facts, dict) and facts.keys() >= _NEEDED.keys() and _are(facts, _NEEDED | _FURTHER)):
-        return False
-    parts = ((facts["options"], _OPTIONS), (facts.get("plan") or {}, _PLAN), (facts["error"] or "", _ERROR))
+def is_damaged(path: Path) -> bool:
+    """Whether a run is there whose files cannot be trusted. One without run.json is being made, or deleted."""
     try:
-        dated = datetime.fromisoformat(facts["created"]).tzinfo is not None
-    except ValueError:
-        return False
-    names = [*(facts["options"].get("sources") or ()), *(facts.get("plan") or {}).get("paths", ())]
-    return (
-        dated
-        and facts["state"] in STATES
-        and facts.get("shared", PRIVATE) in SHARED
-        and all(isinstance(part, str) or _are(part, kinds) for part, kinds in parts)
-        and all(isinstance(name, str) for name in names)
-        and not (isinstance(facts["error"], dict) and "code" not in facts["error"])
-    )
+        summary_of(path, kind_of(Run(path).facts))
+    except RunError as problem:
+        return problem.code == "run_damaged"
+    return False
 
 
-def _are(held: Mapping[str, Any], kinds: Mapping[str, tuple[type, ...]]) -> bool:
-    return all(isinstance(held[name], kind) for name, kind in kinds.items() if name in held)
+def _owned(path: Path) -> dict[str, Any]:
+    """Whose a damaged run is, as far as its file says; without an owner it is an admin's."""
+    owner = (read(path / "run.json") or {}).get("owner")
+    return {"owner": owner if isinstance(owner, str) else None}
 
 
 class Runs:
@@ -432,7 +423,7 @@ class Runs:
         return sorted(filter(self._lists, found), key=lambda run: run.created, reverse=True)
 
     def _lists(self, run: Run) -> bool:
-        """Not one that is being deleted, or whose run.json was lost."""
+        """Not one that is being deleted, or that is damaged: `damaged` has it."""
         try:
             return may_see(self.visitor, run.facts, listed=True)
         except RunError:
@@ -444,13 +435,38 @@ class Runs:
         A name is never a path.
         """
         run = Run(self.root / name)
-        if _NAME.fullmatch(name) and (run.path / "run.json").exists() and may_see(self.visitor, run.facts):
-            if kinds is not None and run.kind not in kinds:
-                raise RunError("not_a_scan", {"name": name}, "run", None, name)
-            return run
-        if self.visitor.name is None:
-            raise RunError("no_run", {"name": name}, "run", None, name)
-        raise RunError("no_run_here", {"name": name}, "run", None, name)  # both at once: it says nothing of others'
+        if not _NAME.fullmatch(name) or not (run.path / "run.json").exists():
+            raise self._none(name)
+        try:
+            facts = run.facts
+            summary_of(run.path, kind_of(facts))
+        except RunError as problem:
+            raise problem if may_change(self.visitor, _owned(run.path)) else self._none(name) from None
+        if not may_see(self.visitor, facts):
+            raise self._none(name)
+        if kinds is not None and kind_of(facts) not in kinds:
+            raise RunError("not_a_scan", {"name": name}, "run", None, name)
+        return run
+
+    def _none(self, name: str) -> RunError:
+        """Of somebody who may not see it, the same as of one that is not there: it says nothing of others' runs."""
+        return RunError("no_run" if self.visitor.name is None else "no_run_here", {"name": name}, "run", None, name)
+
+    def damaged(self, whole: Collection[str] = ()) -> list[str]:
+        """The runs whose files are damaged and that this visitor may delete: an admin, or the owner that is named.
+
+        `whole` are names of those that are known not to be.
+        """
+        if not self.root.is_dir():
+            return []
+        paths = (path for path in self.root.iterdir() if _NAME.fullmatch(path.name) and path.name not in whole)
+        return sorted(path.name for path in paths if is_damaged(path) and may_change(self.visitor, _owned(path)))
+
+    def delete_damaged(self, name: str) -> None:
+        """Deletes one of them for good; RunError of any other."""
+        if name not in self.damaged():
+            raise self._none(name)
+        shutil.rmtree(self.root / name)
 
     def own(self, name: str) -> Run:
         """A scan that this visitor may change; RunError otherwise."""

@@ -191,9 +191,7 @@ def at_work() -> int:
 
 def again(run: Run, who: Who = audit.CONSOLE) -> Job:
     """Begins a failed or cancelled scan again, as it was asked for."""
-    plan = run.plan
-    if plan is None:
-        raise CoreError("scan_no_plan")
+    plan = run.planned
     if run.state not in ("failed", "cancelled"):
         raise CoreError("scan_not_ended")
     return start(run, plan["paths"], _options(plan), plan["names"], who)

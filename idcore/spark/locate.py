@@ -48,9 +48,7 @@ def locate(run: Run) -> None:
     """Makes the index of a finished scan, unless it is there: others read it. CoreError says why there is none."""
     if Index.open(run.path / FOLDER) is not None:
         return
-    plan = run.plan
-    if plan is None:
-        raise CoreError("scan_no_plan")
+    plan = run.planned
     files = list_files(plan["paths"]) if plan.get("store") is None else list_store(plan["store"])
     total, processes = sum(file.size for file in files), (run.summary or {}).get("processes", 0)
     if total > MOST_INDEXED or processes > MOST_PROCESSES:

@@ -219,7 +219,7 @@ def again(name: str) -> None:
     from idcore.spark import background
 
     run = store().own(name)
-    for path in (run.plan or {}).get("paths", ()):
+    for path in (run.plan or {}).get("paths") or ():
         if run.path.resolve() not in Path(path).resolve().parents:
             allowed(path)
     if (folder := run.store) is not None:

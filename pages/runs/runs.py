@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
-from idcore.policy import limits
+from idcore.policy import audit, limits
 from idcore.presentation.triage.run_rows import LIVE
 from idcore.runs.runs import runs_root
-from pages.parts import visitor
+from pages.parts import cache, problems, scans, session, visitor
 from pages.parts.runs import begin, runlist
 from pages.parts.view import view
-from pages.parts.widgets import empty, heading, small_print, zone_note
+from pages.parts.widgets import empty, heading, page_of, pager, small_print, zone_note
+
+
+def damaged() -> None:
+    """The runs that no page can show, with the way to delete them; nothing where there are none."""
+    names = scans.store().damaged({row["name"] for row in cache.all_runs()})
+    if not names:
+        return
+    with st.expander(words("runs.damaged", n=f"{len(names):,}"), icon=":material/warning:"):
+        st.caption(words("runs.damaged_help"))
+        for name in page_of(names, "runs_damaged_page", runlist.SHOWN)[0]:
+            left, right = st.columns([5, 4], vertical_alignment="center")
+            left.code(name, language=None)
+            with right.popover(words("runs.delete"), type="tertiary", key=f"damaged-{name}"):
+                st.markdown(words("runs.damaged_sure"))
+                step = partial(delete, name)
+                st.button(words("runs.delete_yes"), key=f"delete-{name}", on_click=problems.tried, args=(step,))
+        pager(names, "runs_damaged_page", runlist.SHOWN)
+
+
+def delete(name: str) -> None:
+    """Asks for the permission of who presses, at that moment."""
+    scans.store().delete_damaged(name)
+    audit.note("run_deleted", session.someone(), run=name, outcome="damaged")
+
 
 shown = view()
 words, here = shown.words, visitor.current()
@@ -25,6 +51,7 @@ if not runs:
 else:
     live = any(row["state"] in LIVE for row in runs)
     st.fragment(runlist.listing, run_every=1.0 if live else None)(live)
+damaged()
 
 # scan
 st.header(words("runs.new"), anchor=False)

@@ -360,3 +360,18 @@ def test_the_headline_says_that_the_input_of_a_running_scan_is_not_in_it() -> No
     assert runs_sentence([ended], words("en")) == "**1 scan** over 2.0 KiB of input."
     said = "**2 scans** over 2.0 KiB of input. 1 running: what it reads counts at the end."
     assert runs_sentence([ended, going], words("en")) == said
+
+
+def test_a_damaged_run_stops_no_page_and_can_be_deleted_on_the_page_of_scans(
+    open_page: Open, many: list[str], tmp_path: Path
+) -> None:
+    bad = make_run(tmp_path / "runs", "20261130-015500-a1b2c9")
+    change(bad, lease=5)
+    for page in ("", "decode", "findings", "compare", "lines"):
+        app = open_page(page)
+        assert not app.exception and "a1b2c9" not in shown(app), page
+    assert "is damaged" in shown(open_page("findings", run=bad.name))
+    app = open_page("runs")
+    assert any("Damaged scans (1)" in one.label for one in app.expander) and len(listed(app)) == 5
+    app.button(key=f"delete-{bad.name}").click().run()
+    assert not bad.exists() and not app.exception and not any("Damaged" in one.label for one in app.expander)

@@ -482,7 +482,7 @@ def read(run: Run) -> Compared:
         whose.setdefault((row["side"], row["kind"], row["subject"]), []).append(row["id"])
         ids[row["side"]].append(row["id"])
     problems = tuple(
-        (name, from_coded(held) or CoreError("said", {"why": name})) for name, held in summary.get("problems", ())
+        (name, from_coded(held) or CoreError("said", {"why": name})) for name, held in summary.get("problems") or ()
     )
     bins = tuple(tuple(row.values()) for row in run.table("bins").to_pylist())
     return Compared(tuple(rows), ids, problems, whose, made, bins, summary.get("bin_seconds", 1), lines)

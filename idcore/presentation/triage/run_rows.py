@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from idcore.intake.intake import PASTED
-from idcore.runs.runs import KINDS, PRIVATE, SCANS, Run, RunError, error_of, kind_of, state_of
+from idcore.runs.runs import KINDS, PRIVATE, SCANS, Run, RunError, error_of, is_kept, kind_of, state_of, summary_of
 
 MOST_SMALL = 20  # IDs of a pasted text that is listed apart
 MOST_FILES = 2_000  # names of one run that are searched
@@ -62,13 +62,13 @@ def row_of(run: Run) -> dict[str, Any]:
         "created": datetime.fromisoformat(facts["created"]),
         "state": state_of(facts, run.path.parent),
         "error": error_of(facts),
-        "summary": run.summary,
+        "summary": summary_of(run.path, kind_of(facts)),
         "store": (facts.get("plan") or {}).get("store"),
         "kind": kind_of(facts),
         "pinned": bool(facts.get("pinned")),
-        "kept": bool(facts.get("kept", True)),
+        "kept": is_kept(facts),
         "owner": facts.get("owner"),
-        "shared": facts.get("shared", PRIVATE),
+        "shared": facts.get("shared") or PRIVATE,
     }
 
 

@@ -138,6 +138,7 @@ def problem_text(error: BaseException, words: Words) -> str:
     """What went wrong, without a traceback. It may have markup and paths: a page cleans both."""
     if isinstance(error, RunError) and error.field == "run":
         keys = {"not_a_scan": "problem.comparison", "no_run_here": "problem.run_here", "not_owner": "problem.not_owner"}
+        keys["run_damaged"] = "problem.run_damaged"
         return words(keys.get(error.code, "problem.run"), name=error.text)
     if isinstance(error, CoreError):
         return words.error(error)

@@ -5,7 +5,7 @@ Memory goes by the rows that fit the filter: each is one number, its row in the 
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from idcore import plain_json
 from idcore.base.errors import CoreError
 from idcore.base.layout import USUAL_OF_PROCESSES
 from idcore.scan.occurrences.key_words import without_letters, words_of
@@ -27,6 +28,8 @@ from idcore.scan.occurrences.texts import Block, Source, read
 NO_TIME = -(1 << 62)
 NAME = "index.json"
 VERSION = 1
+_PART = re.compile(r"[0-9]+-[0-9]+")
+MOST_ROWS = 1 << 40  # of one part: what is more was not counted
 SEGMENT_SHIFT = 30
 LONGEST_LINE = 4 << 10  # bytes of a line that a page shows
 _SEARCHED = 32 << 20  # bytes of text that are looked through at once
@@ -159,17 +162,30 @@ class Part:
         return pq.read_table(self._path("blocks")).to_pylist()  # type: ignore[no-any-return]
 
     @cached_property
-    def _file(self) -> pq.ParquetFile:
-        return pq.ParquetFile(self._path("places"))
+    def _metadata(self) -> pq.FileMetaData:
+        return pq.read_metadata(self._path("places"))
 
     def take(self, rows: np.ndarray) -> pa.Table:
-        """Some rows, of which only the groups they are in are read."""
-        edges = np.cumsum([0] + [self._file.metadata.row_group(k).num_rows for k in range(self._file.num_row_groups)])
+        """Some rows, of which only the groups they are in are read. The file is open meanwhile, not as long as this."""
+        told = self._metadata
+        edges = np.cumsum([0] + [told.row_group(k).num_rows for k in range(told.num_row_groups)])
         groups = np.unique(np.searchsorted(edges, rows, side="right") - 1)
-        table = self._file.read_row_groups(groups.tolist())
+        with pq.ParquetFile(self._path("places"), metadata=told) as file:
+            table = file.read_row_groups(groups.tolist())
         starts = np.cumsum([0] + [int(edges[k + 1] - edges[k]) for k in groups.tolist()])
         own = np.searchsorted(groups, np.searchsorted(edges, rows, side="right") - 1)
         return table.take(pa.array(starts[own] + rows - edges[groups[own]]))
+
+
+def _are_parts(parts: Any) -> bool:
+    """Names and rows, as the index was written: a name becomes one of a file."""
+    return isinstance(parts, list) and all(
+        isinstance(part, list)
+        and list(map(type, part)) == [str, int]
+        and _PART.fullmatch(part[0]) is not None
+        and 0 <= part[1] < MOST_ROWS
+        for part in parts
+    )
 
 
 @dataclass(frozen=True)
@@ -182,11 +198,8 @@ class Index:
     @classmethod
     def open(cls, folder: Path) -> Index | None:
         """The index in a folder; None where there is none, or one of another version."""
-        try:
-            told = json.loads((folder / NAME).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return None
-        if told.get("version") != VERSION:
+        told = plain_json.read(folder / NAME)
+        if told is None or told.get("version") != VERSION or not _are_parts(told.get("parts")):
             return None
         firsts = np.cumsum([0] + [rows for _, rows in told["parts"]]).tolist()
         parts = (Part(folder, name, first, rows) for (name, rows), first in zip(told["parts"], firsts, strict=False))

@@ -20,7 +20,7 @@ def choice(name: str, facts: Mapping[str, Any], place: str) -> None:
     words, here = view().words, visitor.current()
     if here.name is None:
         return
-    owner, shared = facts.get("owner"), str(facts.get("shared", PRIVATE))
+    owner, shared = facts.get("owner"), str(facts.get("shared") or PRIVATE)
     if not may_change(here, facts):
         show_html(tag("span", words("share.of", name=owner or "–"), class_="mq-faint mq-note"))
         return
