@@ -6,6 +6,7 @@ import ast
 import ssl
 import threading
 import time
+import tracemalloc
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,9 +24,10 @@ from idcore.rocketmq.remoting.errors import (
     NotInTopology,
     NotPermitted,
     ProfileError,
+    RemotingError,
     Unreachable,
 )
-from idcore.rocketmq.remoting.frame import Frame, encode
+from idcore.rocketmq.remoting.frame import LONGEST_FRAME, Frame, encode
 from idcore.rocketmq.remoting.requests import (
     ClientCode,
     Query,
@@ -402,3 +404,37 @@ class TestAddresses:
         monkeypatch.setattr("socket.getaddrinfo", nobody)
         with pytest.raises(Unreachable, match="cannot be resolved"):
             Endpoint.parse("nobody.invalid:5").resolve()
+
+
+def _large(request: Frame, header: str, body: str) -> bytes:
+    head = f'{{"code":0,"flag":1,"opaque":{request.opaque}{header}}}'.encode()
+    return (4 + len(head) + len(body)).to_bytes(4, "big") + b"\0" + len(head).to_bytes(3, "big") + head + body.encode()
+
+
+LISTS = "[" + ",".join(["[]"] * 5_000_000) + "]"  # 15 MB, and 450 MB as Python has them
+
+
+@pytest.mark.parametrize(
+    ("header", "body", "said"),
+    [
+        (f',"x":{LISTS}', "", "over the limit of 262144"),
+        ("", f'{{"topicList":{LISTS}}}', "more than 2,500,000 values"),
+        ("", '{"topicList":' + "[" * 7_000_000, "more than 2,500,000 values"),
+        ("", '{"topicList":' + "[" * 100_000, "nested too deeply"),
+        (',"extFields":' + "[" * 100_000, "", "nested too deeply"),
+    ],
+    ids=["header", "body", "brackets", "deep body", "deep header"],
+)
+def test_what_a_server_sends_does_not_grow_in_memory(header: str, body: str, said: str) -> None:
+    with (
+        Server(lambda frame: [_large(frame, header, body)]) as server,
+        Client(lambda _: True, limits=Limits(5, 30)) as client,
+    ):
+        tracemalloc.start()
+        try:
+            with pytest.raises(RemotingError, match=said):
+                client.ask(server.address, TopicList())
+            _, most = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert most < 8 * LONGEST_FRAME, "a frame, its copies on both sides of this test, and nothing else"

@@ -19,6 +19,9 @@ Serialisation = Literal["JSON", "ROCKETMQ"]
 SERIALISATIONS: tuple[Serialisation, ...] = ("JSON", "ROCKETMQ")
 # NettyRemotingAbstract's default, com.rocketmq.remoting.frameMaxLength.
 LONGEST_FRAME = 16 * 1024 * 1024
+# Its length has 24 bits, as large as a whole frame. A broker's own has at most 32 KiB of properties next to short
+# fields. In memory JSON becomes up to 64 times as large, so that what a stranger sends is bounded before it is parsed.
+LONGEST_HEADER = 256 * 1024
 # LanguageCode.java; a number that is not in it becomes "#17".
 LANGUAGES = (
     "JAVA",
@@ -143,6 +146,8 @@ class FrameReader:
             raise FrameError.wrong("frame_serialisation", "serialisation", 4, kind=kind)
         if header > length - 4:
             raise FrameError.short("header", _PREFIX, header, length - 4)
+        if header > LONGEST_HEADER:
+            raise FrameError.wrong("frame_header_most", "header", 5, size=header, most=LONGEST_HEADER)
 
 
 def _frame(raw: bytes) -> Frame:
@@ -169,7 +174,7 @@ def _json_header(frame: Frame) -> bytes:
 
 def _read_json(header: bytes, body: bytes) -> Frame:
     try:
-        values = loose_json.loads(header)
+        values = loose_json.loads(header, loose_json.MOST_VALUES)
     except ValueError as problem:
         raise FrameError.wrong("frame_json", "header", _PREFIX, why=str(problem)) from None
     if not isinstance(values, dict):
