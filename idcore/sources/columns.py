@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, BinaryIO, cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+
+from idcore.base.errors import CoreError, refuse
 
 _BATCH, _ROWS = 1 << 20, 2048  # bytes and rows of a row group that are turned into lines at once
 _LARGEST = 16 << 20  # bytes of these lines where rows repeat long values; a single row may have more
@@ -45,7 +48,8 @@ class _Lines(io.RawIOBase):
 
 def rows_as_text(file: Any, start: int = 0, stop: int = 1 << 62) -> Iterator[tuple[int, BinaryIO]]:
     """Number and lines of each row group that begins from `start` up to `stop`; one line a row."""
-    table = pq.ParquetFile(file, pre_buffer=False)
+    with _damage():
+        table = pq.ParquetFile(file, pre_buffer=False)
     columns = [field.name for field in table.schema_arrow if holds_text(field.type)]
     for group in range(table.metadata.num_row_groups if columns else 0):
         told = table.metadata.row_group(group)
@@ -56,9 +60,21 @@ def rows_as_text(file: Any, start: int = 0, stop: int = 1 << 62) -> Iterator[tup
 def _lines_of_group(file: Any, table: pq.ParquetFile, number: int, columns: list[str]) -> Iterator[bytes]:
     told = table.metadata.row_group(number)
     rows = min(_ROWS, _BATCH * told.num_rows // max(1, told.total_byte_size))
-    rows = max(1, min(rows, _LARGEST // max(1, _longest(file, table.metadata, number, columns))))
-    for batch in table.iter_batches(rows, row_groups=[number], columns=columns, use_threads=False):
-        yield lines_of(batch)
+    with _damage():
+        rows = max(1, min(rows, _LARGEST // max(1, _longest(file, table.metadata, number, columns))))
+        for batch in table.iter_batches(rows, row_groups=[number], columns=columns, use_threads=False):
+            yield lines_of(batch)
+
+
+@contextmanager
+def _damage() -> Iterator[None]:
+    """What Arrow says of a file in its own words becomes a sentence; what the system says of it stays."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, CoreError | MemoryError) or getattr(error, "errno", None) is not None:
+            raise
+        raise refuse("parquet_damaged") from error
 
 
 def _longest(file: Any, metadata: Any, number: int, columns: list[str]) -> int:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from idcore import run_damage
 from idcore.base.errors import CoreError, coded
 from idcore.ids.clock import parse_zone, zone_text
 from idcore.policy import audit, logs
@@ -133,7 +134,7 @@ class Locating:
         try:
             locate(run)
         except Exception as error:  # noqa: BLE001  the page shows why there are no lines
-            self.problem = problem_of(error)
+            self.problem = run_damage.damage(run) or problem_of(error)
         if not (run.path / "run.json").exists():  # deleted meanwhile: what was written since goes as well
             shutil.rmtree(run.path, ignore_errors=True)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from idcore import run_damage
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError, coded
 from idcore.base.safe_text import for_visitor
@@ -20,6 +21,7 @@ from pages.parts.view import view
 
 def message(error: BaseException, words: Words) -> str:
     """What went wrong, for a callout: in the reader's language, without a traceback, without markup of a stranger."""
+    error = run_damage.blamed(error, lambda: scans.current(("compare", "fates")))
     metrics.error(coded(error).code if isinstance(error, CoreError | OSError) else "")
     return escaped(public(run_texts.problem_text(error, words)))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -246,10 +247,8 @@ def configured_roots() -> list[Path | str]:
     """Folders of the server and URIs of stores that the administrator opens for those who may scan them."""
     configured = os.environ.get("IDCORE_ALLOWED_PATHS", "")
     if not configured:
-        try:
+        with suppress(FileNotFoundError, st.errors.StreamlitAPIException):
             configured = st.secrets.get("allowed_paths", "")
-        except (FileNotFoundError, st.errors.StreamlitAPIException):
-            configured = ""
     return places.roots_of(configured)
 
 

@@ -97,11 +97,10 @@ def test_parquet_without_text_rows_or_end(tmp_path: Path) -> None:
     for data, ids, error in [
         (parquet({"n": [1, 2]}), 0, None),
         (parquet({"line": pa.array([], pa.string())}), 0, None),
-        (whole[:-3000], 0, "Parquet"),
+        (whole[:-3000], 0, "parquet_damaged"),
     ]:
         row = scanned(tmp_path, data)["files"].to_pylist()[0]
-        assert row["ids"] == ids and row["error"] == (error and "said")
-        assert (row["error_values"] is None) if error is None else error in json.loads(row["error_values"])["why"]
+        assert row["ids"] == ids and row["error"] == error
 
 
 def test_a_damaged_row_group_is_named_and_those_before_it_count(tmp_path: Path) -> None:

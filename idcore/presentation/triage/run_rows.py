@@ -75,10 +75,14 @@ def row_of(run: Run) -> dict[str, Any]:
 def file_names(run: Run) -> list[str]:
     """The files that a run read, as its table names them; of one without a table, as it was asked for them."""
     if run.has("files"):
-        import pyarrow.dataset as dataset  # only where somebody searches
+        import pyarrow as pa  # only where somebody searches
+        from pyarrow import dataset
 
-        names: list[str] = dataset.dataset(run.path / "files").head(MOST_FILES, columns=["file"])["file"].to_pylist()
-        return names
+        try:
+            found = dataset.dataset(run.path / "files").head(MOST_FILES, columns=["file"])["file"]
+            return [str(name) for name in found.to_pylist()]
+        except (pa.ArrowException, OSError):  # damaged: the pages of the run say so, and a search goes on
+            pass
     return [str(name) for name in run.options.get("sources") or ()]
 
 

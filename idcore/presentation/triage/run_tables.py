@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from idcore.runs.runs import Run
+from idcore.runs.runs import Run, RunError
 
 if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     import pandas as pd
@@ -49,7 +49,10 @@ def rows(run: Run, name: str) -> int:
     """How many rows a table has; 0 where the scan has no such table."""
     from idcore.presentation.triage import largest
 
-    return largest.count(run.path / name)
+    found = largest.count(run.path / name)
+    if not found and run.has(name) and not any((run.path / name).glob("*.parquet")):  # an empty table is a file too
+        raise RunError("table_damaged", {"name": run.name, "table": name}, "table", None, name)
+    return found
 
 
 def frame(run: Run, name: str, cut: bool) -> pd.DataFrame:

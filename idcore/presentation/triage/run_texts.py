@@ -140,6 +140,8 @@ def problem_text(error: BaseException, words: Words) -> str:
         keys = {"not_a_scan": "problem.comparison", "no_run_here": "problem.run_here", "not_owner": "problem.not_owner"}
         keys["run_damaged"] = "problem.run_damaged"
         return words(keys.get(error.code, "problem.run"), name=error.text)
+    if isinstance(error, RunError) and error.code == "table_damaged":
+        return words("problem.table_damaged", **error.values)
     if isinstance(error, CoreError):
         return words.error(error)
     if isinstance(error, MemoryError):
