@@ -6,7 +6,9 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
+from idcore import private
 from idcore.cli import resident
 
 INTERRUPTED, PIPE_CLOSED, USAGE, REFUSED, BUG = 130, 141, 2, 1, 70
@@ -22,7 +24,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = parser.parse_args(given)
         options.main = run  # a session that stays runs the commands of others
-        return int(options.run(options))
+        done = int(options.run(options))
+        out = getattr(options, "out", None)
+        if isinstance(out, Path) and out.exists() and private.is_shared(out.absolute().parent):
+            private.share(out)
+        return done
     except Usage as problem:
         return _fail(str(problem), USAGE)
     except CoreError as problem:
@@ -76,6 +82,7 @@ def run(words: Sequence[str] | None = None) -> int:
 
 def _own() -> int:
     """The command in a process of its own, or in the session that stays."""
+    private.begin()
     try:
         done = resident.hand_over(sys.argv[1:]) if sys.argv[1:2] and sys.argv[1] in resident.COMMANDS else None
         return run() if done is None else done

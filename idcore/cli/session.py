@@ -18,6 +18,7 @@ from contextlib import suppress
 from idcore.base.errors import CoreError
 from idcore.cli import resident
 from idcore.cli.parser import build_parser
+from idcore.private import child_environment
 
 Main = Callable[[Sequence[str]], int]  # the door that every command comes through
 UP, NOT_UP = 0, 1
@@ -40,6 +41,7 @@ def run_start(options: argparse.Namespace) -> int:
             stdout=said,
             stderr=said,
             start_new_session=True,
+            env=child_environment(),
         )
     deadline = time.monotonic() + _PATIENCE
     while time.monotonic() < deadline and child.poll() is None:

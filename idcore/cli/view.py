@@ -41,6 +41,7 @@ from idcore.cli.records import card
 from idcore.cli.traces import journey_lines, trace_lines
 from idcore.ids import Clock, find, identify
 from idcore.ids.clock import parse_instant, to_ms
+from idcore.private import environment
 
 FOUND, SOME_MISSED, NOTHING_ASKED = 0, 1, 3
 _MANY_TOPICS = 64
@@ -64,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
         fate_list.check(options)
     bounds = (None, None) if way is not None else (options.begin, options.end)
     begin, end = (None if text is None else to_ms(parse_instant(text, zone)) for text in bounds)
-    terms = Terms(Moment(reference, zone, known == "given"), begin, end, os.environ, vars(options))
+    terms = Terms(Moment(reference, zone, known == "given"), begin, end, environment(), vars(options))
     try:
         source = open_source(option, getattr(options, option), terms)
     except WrongTerms as problem:

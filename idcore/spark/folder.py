@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from idcore.base.errors import CoreError, coded
+from idcore.private import is_shared, share
 from idcore.scan.schemas import GROUP_ROWS, OF_STORES
 from idcore.scan.tables import Tables
 
@@ -37,7 +38,10 @@ class TableFolder:
             for left in self.path.glob(f"{_ASIDE}*"):  # of a scan that was killed
                 shutil.rmtree(left, ignore_errors=True)
             self.aside = self.path / f"{_ASIDE}{uuid.uuid4().hex}"
-            self.aside.mkdir()  # not a private one: on a cluster the workers may be another user
+            self.aside.mkdir()
+            if is_shared(self.path.absolute().parent):  # on a cluster the workers may be another user of its group
+                for folder in (*self.made, self.aside):
+                    share(folder)
         except OSError as error:
             self._leave()
             raise CoreError("unwritable", {"path": str(self.path), "why": coded(error)}) from error

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime
 
 import streamlit as st
 
+from idcore import private
 from idcore.answers.lookup import LookupService, Moment, Offer, Source, offered
 from idcore.answers.lookup.withheld import WithoutBodies
 from pages.parts import visitor
@@ -15,7 +15,7 @@ from pages.parts import visitor
 def offers() -> dict[str, Offer]:
     """The sources that the administrator configured and this reader's roles have; none by default."""
     here = visitor.current()
-    return {name: offer for name, offer in offered(os.environ).items() if here.may_ask(name)}
+    return {name: offer for name, offer in offered(private.environment()).items() if here.may_ask(name)}
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

@@ -138,8 +138,7 @@ def is_own(run: Run) -> bool:
 
 def cancel(name: str) -> None:
     """Stops a scan or a list of IDs of this visitor's own."""
-    job = jobs.of(store().own(name))
-    if job is not None:
+    if (job := jobs.of(store().own(name))) is not None:
         job.cancel()
 
 

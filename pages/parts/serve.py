@@ -24,6 +24,7 @@ from streamlit.runtime import state as values
 from streamlit.runtime.scriptrunner import script_runner
 from streamlit.runtime.state import SafeSessionState, SessionState
 
+from idcore import private
 from idcore.base.errors import CoreError
 from idcore.policy import limits, logs, metrics
 from idcore.runs import retention
@@ -69,6 +70,7 @@ class LockedValues(SafeSessionState):
 def check_start() -> None:
     """Ends the process, with a sentence, where it would be open to others without a login, or a setting is wrong."""
     try:
+        private.begin(runs_root())
         visitor.check_roles(visitor.entrance().policy)
         limits.check()
         metrics.allowed()

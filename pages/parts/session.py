@@ -78,8 +78,7 @@ def _id() -> str | None:
 
 def name() -> str | None:
     """What names this session in logs. It opens nothing, as the ID of the session would."""
-    found = _id()
-    return hashlib.sha256(found.encode()).hexdigest()[:8] if found else None
+    return hashlib.sha256(found.encode()).hexdigest()[:8] if (found := _id()) else None
 
 
 def who() -> str:
@@ -100,5 +99,4 @@ def note_login() -> None:
 
 def refused_upload() -> CoreError | None:
     """Why an upload of this session was not taken; it is said once."""
-    found = _id()
-    return UPLOADS.refusal(found) if found else None
+    return UPLOADS.refusal(found) if (found := _id()) else None

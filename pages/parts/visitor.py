@@ -18,6 +18,7 @@ from streamlit.runtime.secrets import secrets_singleton
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks, gather_user_info
 
+from idcore import private
 from idcore.base.catalogue import Words
 from idcore.policy.access import ANY_CLUSTER, NOBODY, AccessError, Policy, Roles, Visitor
 from idcore.presentation.reports.markdown import escaped
@@ -52,7 +53,7 @@ def check_roles(policy: Policy) -> None:
     if named := policy.clusters.keys() - {ANY_CLUSTER}:
         from idcore.answers.lookup import offered  # only where clusters have roles
 
-        known = offered(os.environ)
+        known = offered(private.environment())
         for name in sorted(named - known.keys()):
             raise AccessError("access_cluster", {"cluster": name, "known": ", ".join(known) or "–"})
 

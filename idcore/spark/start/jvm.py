@@ -21,6 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
+from idcore.private import child_environment
 from idcore.spark.health import SparkError
 
 from .archive import java_options, spark_home
@@ -76,7 +77,7 @@ def _version(path: str, changed: float) -> int:
     found = re.search(r'JAVA_VERSION="(\d+)', shown)
     if found is None:
         try:
-            shown = subprocess.run([path, "-version"], capture_output=True, text=True, check=False).stderr
+            shown = subprocess.run([path, "-version"], env=child_environment(), capture_output=True, text=True).stderr
         except OSError:
             return 0
         found = re.search(r'version "(\d+)', shown)
@@ -117,7 +118,7 @@ class Starting:
         self._place = os.path.join(self._folder, "place")
         ahead = os.path.join(self._folder, "workers")
         environment = {
-            **os.environ,
+            **child_environment(),
             "PYTHONPATH": python_path(),
             "JAVA_HOME": str(Path(java_path).resolve().parents[1]),
             "SPARK_HOME": spark_home(),

@@ -12,6 +12,7 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
+from idcore.private import child_environment
 from idcore.spark import session
 from idcore.spark.start import jvm
 
@@ -44,7 +45,7 @@ def make(java: str) -> Path:
         made = Path(folder) / path.name
         done = subprocess.run(
             [sys.executable, "-m", "idcore.spark.start.make_archive"],
-            env={**os.environ, MAKE: str(made)},
+            env={**child_environment(), MAKE: str(made)},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,

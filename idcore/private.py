@@ -1,0 +1,62 @@
+"""What others see of this process: its files are its user's alone, and no child inherits its keys. Imports little.
+
+A folder that is meant to be shared says so itself: its group may write, and gets what is made in it (setgid).
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+OWN, OF_GROUP = 0o077, 0o007  # masks
+_SECRET = ("SECRET", "PASSWORD", "PASSWD", "TOKEN", "ACCESS_KEY", "PRIVATE_KEY", "API_KEY", "CREDENTIAL")
+# Java and workers read the input with these, or speak to each other: of stores, and of Spark itself.
+_OF_INPUT = ("AWS_", "AZURE_", "GOOGLE_", "HADOOP_", "SPARK_", "PYSPARK_", "PYTHON_")
+_OF_SERVER = "STREAMLIT_"  # it reads its settings again; a child needs none of them
+_PATHS = "IDCORE_ALLOWED_PATHS"  # a URI may have a password
+_taken: dict[str, str] = {}
+
+
+def begin(root: Path | None = None) -> None:
+    """Once, at the start of a process. `root`: the folder of its scans, closed where an older version left it open."""
+    os.umask(OF_GROUP if root is not None and is_shared(root) else OWN)
+    for name in [name for name in os.environ if _is_secret(name) and not name.startswith(_OF_SERVER)]:
+        _taken[name] = os.environ.pop(name)
+    if root is not None and root.is_dir() and not is_shared(root):
+        found = root.stat()
+        if found.st_uid == os.geteuid() and found.st_mode & OWN:
+            root.chmod(stat.S_IMODE(found.st_mode) & ~OWN)
+
+
+def environment() -> Mapping[str, str]:
+    """The environment with what `begin` took out of it: for who asks a cluster, and not for a child."""
+    return {**_taken, **os.environ}
+
+
+def child_environment() -> dict[str, str]:
+    """What Java, workers and other children of this process inherit."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not _is_secret(name) and not name.startswith(_OF_SERVER) and name != _PATHS
+    }
+
+
+def _is_secret(name: str) -> bool:
+    return any(part in name.upper() for part in _SECRET) and not name.startswith(_OF_INPUT)
+
+
+def is_shared(folder: Path) -> bool:
+    """Whether a folder, or the one that it will be made in, is meant for the members of its group."""
+    there = next((one for one in (folder, *folder.absolute().parents) if one.is_dir()), None)
+    return there is not None and there.stat().st_mode & (stat.S_ISGID | stat.S_IWGRP) == stat.S_ISGID | stat.S_IWGRP
+
+
+def share(path: Path) -> None:
+    """Gives the group what the owner may do, with a file or with a folder and all that it has."""
+    for one in [path, *path.rglob("*")] if path.is_dir() else [path]:
+        found = one.lstat()
+        if found.st_uid == os.geteuid() and not stat.S_ISLNK(found.st_mode):
+            one.chmod(stat.S_IMODE(found.st_mode) | (found.st_mode & stat.S_IRWXU) >> 3)

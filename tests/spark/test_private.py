@@ -1,0 +1,55 @@
+"""Java and the workers of a scan: their files are their user's alone, and their environment has no key."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.source_code import ROOT
+from tests.test_private import KEYS, LOG
+
+SCAN = """
+import json, sys
+from datetime import UTC, datetime
+from pathlib import Path
+from idcore import private
+private.begin(Path(sys.argv[1]))
+from idcore.spark import job, session
+job.scan([sys.argv[2]], sys.argv[1] + "/out", job.ScanOptions(at=datetime.now(UTC)))
+import os
+mine, found = {os.getpid()}, {}
+for _ in range(4):  # children of children
+    for one in Path("/proc").iterdir():
+        if one.name.isdecimal() and (one / "stat").exists():
+            parent = int((one / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent in mine:
+                mine.add(int(one.name))
+for pid in mine - {os.getpid()}:
+    command = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
+    status = Path(f"/proc/{pid}/status").read_text()
+    mask = next(line.split()[1] for line in status.splitlines() if line.startswith("Umask"))
+    found[pid] = [command[:200], Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace"), mask]
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="environments of processes are read from /proc")
+def test_java_and_workers_have_no_key_in_their_environment(tmp_path: Path, java: None) -> None:
+    (tmp_path / "a.log").write_text(LOG * 2_000)
+    root = tmp_path / "runs"
+    root.mkdir()
+    words = [sys.executable, "-c", SCAN, str(root), str(tmp_path / "a.log")]
+    done = subprocess.run(words, cwd=ROOT, env={**os.environ, **KEYS}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    commands = " ".join(command for command, _, _ in found.values())
+    assert "java" in commands and "daemon" in commands and len(found) >= 3
+    assert not [command for command, environment, _ in found.values() if "canary" in environment]
+    assert {mask for *_, mask in found.values()} == {"0077"}
+    assert {path.stat().st_mode & 0o077 for path in [root, *root.rglob("*")]} == {0}
