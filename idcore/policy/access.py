@@ -127,10 +127,13 @@ class Policy:
         name = name_of(claims, self.name_claim)
         if not name:
             return NOBODY
-        held = claims.get(self.groups_claim) or ()
+        held = claims.get(self.groups_claim)
         if isinstance(held, str):
             held = [part.strip() for part in held.split(",")] if joined else [held]
-        groups = {str(group) for group in held if group} if isinstance(held, Iterable) else set()
+        # A list of texts, or one text. The keys of an object are names of something else, and a number has no form.
+        groups = (
+            {group for group in held if isinstance(group, str) and group} if isinstance(held, list | tuple) else set()
+        )
         clusters = frozenset(cluster for cluster, who in self.clusters.items() if who.have(name, groups))
         roles = {role for role, who in self.members.items() if who.have(name, groups)}
         return Visitor(name, frozenset(roles | ({"look-up"} if clusters else set())), clusters)

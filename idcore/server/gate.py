@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
+from idcore.origin import LOGOUT, is_foreign_logout
 from idcore.policy import audit
 from idcore.policy.metrics import is_passed_on
 from idcore.server.front_door import App, Message, Receive, Scope, Send, path_of, refuse
@@ -22,7 +23,6 @@ FIGURES = "_stcore/metrics"  # of Streamlit: nobody needs them, `_idcore/metrics
 MEDIA = "media/"  # and the digest of a download
 CLOSED = (MEDIA, "component/", "_stcore/")  # what is not the page itself, without a login
 OPEN = ("_stcore/health", "_stcore/host-config", "_stcore/stream")  # of these: they show the page that offers the login
-LOGOUT = "auth/logout"
 CALLBACK = "oauth2callback"
 LOGIN = ("auth/login", LOGOUT, CALLBACK)  # Streamlit's own addresses
 WANTED = "rocketmq-ids-wanted"  # a cookie: the link that somebody followed before the login
@@ -75,7 +75,9 @@ class Gate:
             await self.app(scope, receive, send)
             return
         entrance = self.entrance()
-        if not _may_come(scope, entrance, self.hosts()):
+        if not _may_come(scope, entrance, self.hosts()) or is_foreign_logout(
+            path_of(scope, self.base()), scope["headers"]
+        ):
             await refuse(scope, receive, send)
         elif entrance.mode == "login":
             await self._with_login(entrance, scope, receive, send)

@@ -87,6 +87,27 @@ def test_letters_that_look_alike_and_subjects_of_two_providers_are_two_people(tm
     assert first == "sub:https://one:7" and first != second
 
 
+@pytest.mark.parametrize(
+    "groups",
+    [
+        {"support": 1},
+        {"support": True},
+        [["support"]],
+        [{"support": 1}],
+        [5, None, True],
+        5,
+        True,
+        None,
+        "",
+        "supports",
+    ],
+)
+def test_only_a_list_of_texts_or_one_text_is_groups(groups: Any, tmp_path: Path) -> None:
+    """An object has keys, and they are not the groups of anybody."""
+    assert policy(tmp_path).visitor({"email": "bob@example.com", "groups": groups}).roles == {"viewer"}
+    assert policy(tmp_path).visitor({"email": "bob@example.com", "groups": [5, "support"]}).roles != {"viewer"}
+
+
 def test_only_a_header_has_its_groups_in_one_text(tmp_path: Path) -> None:
     claims = {"email": "bob@example.com", "groups": "guests, support"}
     assert policy(tmp_path).visitor(claims).roles == {"viewer"}

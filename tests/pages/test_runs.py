@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -375,3 +376,22 @@ def test_a_damaged_run_stops_no_page_and_can_be_deleted_on_the_page_of_scans(
     assert any("Damaged scans (1)" in one.label for one in app.expander) and len(listed(app)) == 5
     app.button(key=f"delete-{bad.name}").click().run()
     assert not bad.exists() and not app.exception and not any("Damaged" in one.label for one in app.expander)
+
+
+@pytest.mark.parametrize("how", ["deleted", "damaged", "never there"])
+def test_a_link_to_a_closed_run_says_so_and_shows_no_earlier_ids(
+    how: str, open_page: Open, run: str, tmp_path: Path
+) -> None:
+    app = open_page("decode", ids="0A42333A0DC818B4AAC246C290FD0000")
+    assert "0A42333A0DC818B4AAC246C290FD0000" in shown(app)
+    if how == "deleted":
+        shutil.rmtree(tmp_path / "runs" / run)
+    elif how == "damaged":
+        change(tmp_path / "runs" / run, lease=5)
+    name = "20261121-015500-ffffff" if how == "never there" else run
+    del app.query_params["ids"]
+    app.query_params["run"] = name
+    for _ in range(2):  # it stays until something is decoded
+        app.run()
+        text = " ".join(one.value for one in app.error)
+        assert name in text and "0A42333A0DC818B4AAC246C290FD0000" not in shown(app), shown(app)[:500]

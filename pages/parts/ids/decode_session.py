@@ -125,8 +125,9 @@ def load() -> DecodeSession:
     elif run and not ids and here.run != run:
         try:
             reopen(run)
-        except (CoreError, OSError) as error:  # a link to a scan that was deleted: say so, and offer the empty box
-            problems.show_error(error)
+        except (CoreError, OSError) as error:  # deleted, or no longer shared: earlier IDs are not those of this link
+            st.session_state["missing"] = ("error", problems.message(error, view().words))
+            put(DecodeSession())
             del query["run"]
             st.session_state.pop("run", None)
     if current().run != query.get("run") and not current().sources and not current().pressed:
@@ -263,10 +264,10 @@ def case_offer(here: DecodeSession) -> None:
 
 
 def missing() -> None:
-    """An address that is not a page led here: say so once, calmly."""
+    """An address that is not a page, or a scan that cannot be opened, led here: say so once, calmly."""
     state, query = st.session_state, st.query_params
-    if name := query.get("missing"):
-        state["missing"] = name if re.fullmatch(r"[\w./-]{1,60}", name) else "…"
-        del query["missing"]
-    if state.get("missing") and current().state == "empty":
-        st.info(view().words("frame.missing", name=state["missing"]), icon=":material/info:")
+    if name := query.pop("missing", ""):
+        name = name if re.fullmatch(r"[\w./-]{1,60}", name) else "…"
+        state["missing"] = ("info", view().words("frame.missing", name=name))
+    for kind, said in [state["missing"]] if state.get("missing") and current().state == "empty" else []:
+        getattr(st, kind)(said, icon=f":material/{kind}:")
