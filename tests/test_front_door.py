@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from idcore.runs import room
+from idcore.server import front_door
 from idcore.server.front_door import HEADERS, HEALTH, FrontDoor, UploadBound, Uploads, is_own, readiness
 
 Status = namedtuple("Status", "state")
@@ -109,3 +110,30 @@ def test_health_says_what_is_missing_and_neither_path_nor_version(
     assert readiness("failed", root)["reasons"] == ["spark_failed", "disk_full"]
     monkeypatch.setattr(room.os, "access", lambda *_: False)
     assert readiness("ready", root) == {"state": "degraded", "reasons": ["runs_read_only"], "spark": "ready"}
+
+
+def test_an_upload_that_stops_in_the_middle_gives_back_its_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A half-finished request: its size counts while it comes, and not for ever."""
+    monkeypatch.setattr(front_door, "SILENT", 0.05)
+    uploads, came = Uploads(lambda _: (0, 0)), list[Any]()
+
+    async def app(_: Any, receive: Any, __: Any) -> None:
+        while (message := await receive())["type"] == "http.request":
+            came.append((message, dict(uploads._coming)))
+        came.append((message, dict(uploads._coming)))
+
+    async def one() -> None:
+        pieces = [{"type": "http.request", "body": b"x" * 10, "more_body": True}]
+
+        async def receive() -> Any:
+            if pieces:
+                return pieces.pop()
+            return await asyncio.Event().wait()
+
+        scope = {"type": "http", "method": "PUT", "path": "/_stcore/upload_file/s/f"}
+        scope["headers"] = [(b"content-length", b"1000")]  # type: ignore[assignment]
+        await asyncio.wait_for(UploadBound(app, lambda: "/", uploads)(scope, receive, receive), 20)
+
+    asyncio.run(one())
+    assert [message["type"] for message, _ in came] == ["http.request", "http.disconnect"]
+    assert all(held == {"s": 1000} for _, held in came) and uploads._coming == {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import logging
 import os
@@ -263,3 +264,31 @@ def test_a_request_has_an_id_of_its_own(tmp_path: Path) -> None:
             apart.submit(asyncio.run, door({"type": "http", "path": "/", "headers": []}, None, None)).result()  # type: ignore[arg-type]
     assert seen[0] and seen[1] and seen[0] != seen[1] and HEALTH
     assert limits.figure("audit_files") >= 1
+
+
+@pytest.mark.parametrize("form", ["plain", "json"])
+def test_a_malformed_request_is_one_line_of_the_log(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As uvicorn writes it down, with the stack of the server."""
+    import h11
+
+    monkeypatch.setenv("IDCORE_LOG", form)
+    served, said = logging.getLogger("uvicorn.error"), io.StringIO()
+    handler = logging.StreamHandler(said)
+    served.addHandler(handler)
+    try:
+        for _ in range(2):
+            logs.use_json()
+        for error in (
+            h11.RemoteProtocolError("illegal chunk"),
+            h11.LocalProtocolError("Too little data"),
+            KeyError("x"),
+        ):
+            try:
+                raise error
+            except (h11.ProtocolError, KeyError) as problem:
+                served.error("Exception in ASGI application\n", exc_info=problem)
+    finally:
+        served.removeHandler(handler)
+    first, second, *rest = said.getvalue().splitlines()
+    assert "illegal chunk" in first and "Too little data" in second and "Traceback" not in first + second
+    assert "Traceback" in "".join(rest), "a fault of ours keeps its stack"

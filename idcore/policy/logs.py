@@ -14,6 +14,7 @@ from idcore.base.errors import refuse
 
 SETTING = "IDCORE_LOG"
 OURS = ("idcore", "pages")
+_SERVER = "uvicorn.error"
 RUN: ContextVar[str | None] = ContextVar("run", default=None)
 REQUEST: ContextVar[str | None] = ContextVar("request", default=None)
 
@@ -50,7 +51,12 @@ def wants_json() -> bool:
 
 
 def use_json(session: Callable[[], str | None] = lambda: None) -> None:
-    """Every handler there is writes JSON; libraries that were imported since the last call are found now."""
+    """Every handler there is writes JSON; libraries that were imported since the last call are found now.
+
+    In either form a malformed request is one line, without the stack of the server.
+    """
+    if _without_stack not in (served := logging.getLogger(_SERVER)).filters:
+        served.addFilter(_without_stack)
     if not wants_json():
         return
     root = logging.getLogger()
@@ -62,6 +68,16 @@ def use_json(session: Callable[[], str | None] = lambda: None) -> None:
     for handler in [each for one in (root, *others) for each in one.handlers]:
         if not isinstance(handler.formatter, JsonLines):
             handler.setFormatter(JsonLines(session))
+
+
+def _without_stack(record: logging.LogRecord) -> bool:
+    """Takes the stack out of a line about a malformed request (h11), or one that was broken off: its sender's fault."""
+    error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
+    if type(error).__module__.partition(".")[0] == "h11" or type(error).__name__ == "ClientDisconnect":
+        said = str(error) or "it was broken off"
+        record.msg, record.args, record.exc_info = f"a request was not served: {said}", (), None
+        record.levelno, record.levelname = logging.WARNING, logging.getLevelName(logging.WARNING)
+    return True
 
 
 @contextmanager

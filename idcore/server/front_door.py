@@ -26,6 +26,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 HEALTH = "_idcore/health"
 UPLOAD = "_stcore/upload_file/"  # and the session, and the file
+SILENT = 60  # seconds in which nothing more of an upload comes
 MOST_REFUSED = 1_000  # sentences that wait for their pages
 # Streamlit's page has inline scripts and styles, and makes scripts and pictures in the browser (blob:). Its charts
 # compile none. Nothing is loaded from, sent to or framed by another place.
@@ -179,9 +180,21 @@ class UploadBound:
                 self.refused(session)
             return
         try:
-            await self.app(scope, receive, send)
+            await self.app(scope, _patient(receive), send)
         finally:
             self.uploads.end(session, int(size))
+
+
+def _patient(receive: Receive) -> Receive:
+    """A body that comes; one that has stopped for a minute ends as if its browser had gone, and gives back its room."""
+
+    async def receiving() -> Message:
+        try:
+            return await asyncio.wait_for(receive(), SILENT)
+        except TimeoutError:
+            return {"type": "http.disconnect"}
+
+    return receiving
 
 
 def path_of(scope: Scope, base: str) -> str:
