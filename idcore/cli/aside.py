@@ -1,17 +1,35 @@
-"""Long work of a command in a thread of its own, so that Ctrl-C and SIGTERM reach the main one. Shows nothing."""
+"""Long work of a command in a thread of its own: Ctrl-C, SIGTERM and SIGHUP reach the main one. Shows nothing."""
 
 from __future__ import annotations
 
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn, TypeVar
 
 T = TypeVar("T")
 LOOK = 0.1  # seconds until a signal is seen that came just before the main thread began to wait
 
 
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """SIGTERM, and the SIGHUP of a terminal that is closed, end what is in the block as Ctrl-C does.
+
+    By default each ends Python at once, without `atexit`: folders would stay. Where SIGHUP is ignored (`nohup`), it
+    stays so.
+    """
+    numbers = [each for each in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(each) != signal.SIG_IGN]
+    before = {number: signal.signal(number, _interrupt) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@interruptible()
 def aside(name: str, work: Callable[[threading.Event], T], interrupted: Callable[[threading.Event], Any]) -> T:
     """What the work returns or raises. It is given the stop that an interrupt sets.
 
@@ -29,7 +47,6 @@ def aside(name: str, work: Callable[[threading.Event], T], interrupted: Callable
             over.set()
 
     thread = threading.Thread(target=run, name=name, daemon=True)
-    terminated = signal.signal(signal.SIGTERM, _interrupt)
     try:
         thread.start()
         until(over)  # join() would take the thread as ended: an interrupt of its lock does that in 3.11
@@ -37,7 +54,6 @@ def aside(name: str, work: Callable[[threading.Event], T], interrupted: Callable
         stop.set()
         interrupted(over)
     finally:
-        signal.signal(signal.SIGTERM, terminated)
         if sys.stderr.isatty():
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
     ((result, problem),) = ended
@@ -57,5 +73,4 @@ def until(over: threading.Event) -> None:
 
 
 def _interrupt(*_: object) -> NoReturn:
-    """SIGTERM ends a command as Ctrl-C does."""
     raise KeyboardInterrupt

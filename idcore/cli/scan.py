@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from idcore.base.errors import CoreError
 from idcore.base.safe_text import printable, size
-from idcore.cli.aside import aside
+from idcore.cli.aside import aside, interruptible
 from idcore.cli.parser import Usage, subscriptions_of
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ _FIGURES = (
 _PATIENCE = 10.0  # seconds that a cancelled scan has to clean up
 
 
+@interruptible()  # from here on: Java is started long before the work is
 def run(options: argparse.Namespace) -> int:
     """Exit status 0 done, 1 some input could not be read, 3 could not be done, 130 cancelled."""
     if bool(options.paths) == (options.store is not None):

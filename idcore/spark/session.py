@@ -69,8 +69,7 @@ def worker_python() -> str:
     return os.environ.get("IDCORE_WORKER_PYTHON") or sys.executable
 
 
-def _settings(local: bool, java: str) -> dict[str, str]:
-    scratch = _temporary_folder("idcore-spark-")
+def _settings(local: bool, java: str, scratch: str) -> dict[str, str]:
     settings = {
         "spark.app.name": "rocketmq-ids",
         "spark.ui.enabled": "false",
@@ -118,7 +117,8 @@ def _start(master: str | None, remote: str | None) -> Spark:
     if local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         os.environ.setdefault("SPARK_LAUNCHER_OPTS", QUICK_JAVA)  # a small JVM that only composes the command
-    context = _context(master, starting, _settings(local, found.path))
+    scratch = starting.folder if starting else _temporary_folder("idcore-spark-")
+    context = _context(master, starting, _settings(local, found.path, scratch))
     context.setLogLevel("ERROR")
     if not local:
         if context.getConf().get("spark.authenticate", "false") != "true":

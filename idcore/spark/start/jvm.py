@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import atexit
 import glob
+import logging
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -89,12 +91,13 @@ def needs_scripts() -> bool:
     return any(name in os.environ for name in OF_SCRIPTS) or (Path(spark_home()) / "conf").is_dir()
 
 
-def command(java_path: str) -> list[str]:
-    """Java with all of Spark's classes, as its launcher would start it."""
+def command(java_path: str, folder: str) -> list[str]:
+    """Java with all of Spark's classes, as its launcher would start it; its own temporary files are in the folder."""
     jars = sorted(glob.glob(os.path.join(spark_home(), "jars", "*.jar")))
     opened = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPEN.split()]
     memory = os.environ.get("IDCORE_SPARK_MEMORY", "2g")
     options = [*QUICK_JAVA.split(), *java_options(java_path).split(), "-XX:-UsePerfData", f"-Xmx{memory}"]
+    options.append(f"-Djava.io.tmpdir={folder}")
     netty = ["-Dio.netty.tryReflectionSetAccessible=true", "-Djdk.reflect.useDirectMethodHandle=false"]
     return [
         java_path,
@@ -109,14 +112,20 @@ def command(java_path: str) -> list[str]:
 
 
 class Starting:
-    """A Java on its way up, whose end of a pipe is this process's: without it, it ends."""
+    """A Java on its way up and the process that forks workers: both end with this process.
+
+    Each waits for the end of a pipe that is this process's. That is enough where it is killed (SIGKILL). Where it
+    exits, it ends both itself, and then removes their folder.
+    """
 
     def __init__(self, java_path: str) -> None:
-        self._folder = tempfile.mkdtemp(prefix="idcore-java-")
-        atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
+        self.folder = tempfile.mkdtemp(prefix="idcore-java-")  # also for what Java keeps in files
+        self._children: list[subprocess.Popen[bytes]] = []
+        self._beginning = False
+        atexit.register(self._end)
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  Java has it as long as it lives
-        self._place = os.path.join(self._folder, "place")
-        ahead = os.path.join(self._folder, "workers")
+        self._place = os.path.join(self.folder, "place")
+        ahead = os.path.join(self.folder, "workers")
         environment = {
             **child_environment(),
             "PYTHONPATH": python_path(),
@@ -127,22 +136,40 @@ class Starting:
             "_PYSPARK_DRIVER_CONN_INFO_PATH": self._place,
             AHEAD: ahead,
         }
-        self.process = subprocess.Popen(
-            command(java_path),
+        self.process = self._begin(command(java_path, self.folder), environment)
+        self.workers = self._begin(
+            [sys.executable, "-m", "idcore.spark.start.daemon", "--ahead", ahead],
+            environment | {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"},
+        )
+
+    def _begin(self, words: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
+        self._beginning = True
+        child = subprocess.Popen(
+            words,
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=self._log,
             env=environment,
             process_group=0,  # Ctrl-C is for the command, which ends the scan and then these
         )
-        self.workers = subprocess.Popen(
-            [sys.executable, "-m", "idcore.spark.start.daemon", "--ahead", ahead],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=self._log,
-            env=environment | {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"},
-            process_group=0,  # Ctrl-C is for the command, which ends the scan and then these
-        )
+        self._children.append(child)
+        self._beginning = False
+        return child
+
+    def _end(self) -> None:
+        """The processes first, then their folder: Java writes its port there.
+
+        If the folder were gone before, Java's main thread would end before it reads the pipe. Py4J's gateway would then
+        keep the JVM alive without a parent: its thread never ends by itself.
+        """
+        logging.disable()  # a thread that speaks to Java at this moment would log a traceback
+        for child in self._children:
+            if child.poll() is None:
+                os.killpg(child.pid, signal.SIGKILL)
+        for child in self._children:
+            child.wait()
+        if not self._beginning:  # an interrupt came between fork and here: who is not known ends with its pipe
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def gateway(self) -> Any:
         """Py4J's way to it, as `launch_gateway` of PySpark makes it; blocks until it is up."""

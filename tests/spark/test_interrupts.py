@@ -1,0 +1,83 @@
+"""How a command or a console ends that is interrupted while its Java starts: at many moments, and nothing stays."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.scan.conftest import java
+from tests.spark.test_faults import MARK, marked, until
+
+__all__ = ["java"]
+ROOT = Path(__file__).resolve().parent.parent.parent
+ONE = b"msgId=0A42333A0DC818B4AAC246C290FD0000, offsetMsgId=0A42333A00002A9F000000000134F1F5\n"
+SECONDS = 20  # until nothing is left, on a busy machine; a leak stays for ever
+MOMENTS = (0.1, 0.6, 1.4)  # seconds after its Java was started
+CONSOLE = ["-m", "streamlit", "run", "app.py", "--server.headless", "true", "--server.address", "127.0.0.1"]
+OPENS = "import os, sys; os.open(sys.argv[1], os.O_RDWR); os.execv(sys.executable, [sys.executable, *sys.argv[2:]])"
+pytestmark = [pytest.mark.usefixtures("java"), pytest.mark.slow]
+
+
+def begin(folder: Path, words: list[str]) -> subprocess.Popen[bytes]:
+    """A process whose descendants can be found, once it has a Java."""
+    (folder / "tmp").mkdir(parents=True)
+    environment = {**os.environ, MARK: str(folder), "TMPDIR": str(folder / "tmp"), "IDCORE_RUNS": str(folder / "runs")}
+    with (folder / "told").open("wb") as told:
+        begun = subprocess.Popen(
+            [sys.executable, *words], cwd=ROOT, env=environment, stdout=told, stderr=told, start_new_session=True
+        )
+    until(lambda: len(marked(folder)) > 1)
+    return begun
+
+
+def scan(folder: Path) -> list[str]:
+    folder.mkdir()
+    (folder / "a.log").write_bytes(ONE * 200_000)
+    return ["-m", "idcore", "scan", str(folder / "a.log"), "--out", str(folder / "out")]
+
+
+@pytest.mark.parametrize(
+    "how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL], ids=lambda how: how.name
+)
+def test_a_scan_that_is_interrupted_while_java_starts_leaves_no_process(tmp_path: Path, how: signal.Signals) -> None:
+    for later in MOMENTS:
+        folder = tmp_path / str(later)
+        with begin(folder, scan(folder)) as command:
+            with suppress(subprocess.TimeoutExpired):
+                command.wait(later)
+            command.send_signal(how)
+            assert command.wait(SECONDS) == (-how if how == signal.SIGKILL else 130)
+        until(lambda folder=folder: not marked(folder), SECONDS)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda how: how.name)
+def test_a_console_that_is_interrupted_while_java_starts_leaves_no_process(tmp_path: Path, how: signal.Signals) -> None:
+    for later in MOMENTS:
+        folder = tmp_path / str(later)
+        with begin(folder, [*CONSOLE, "--server.port", "0"]) as console:
+            with suppress(subprocess.TimeoutExpired):
+                console.wait(later)
+            console.send_signal(how)
+            console.wait(SECONDS)
+        until(lambda folder=folder: not marked(folder), SECONDS)  # type: ignore[misc]
+
+
+def test_a_scan_whose_terminal_is_closed_leaves_no_process(tmp_path: Path) -> None:
+    for later in MOMENTS:
+        folder = tmp_path / str(later)
+        master, terminal = os.openpty()
+        # The first terminal that the leader of a session opens is its own: SIGHUP comes when the other end is closed.
+        own = ["-c", OPENS, os.ttyname(terminal), *scan(folder)]
+        with begin(folder, own) as command:
+            os.close(terminal)
+            with suppress(subprocess.TimeoutExpired):
+                command.wait(later)
+            os.close(master)
+            assert command.wait(SECONDS) == 130
+        until(lambda folder=folder: not marked(folder), SECONDS)  # type: ignore[misc]
