@@ -13,6 +13,7 @@ from pages.parts.widgets import heading, small_print, zone_note
 
 words = view().words
 heading("page.decode")
+lacking = watch.lacks_java(words)  # before the first click, and not only below a long table
 
 # load
 here = decode_session.load()
@@ -53,7 +54,8 @@ with result:
         above if run is not None else st.container(),
         st.empty() if done else st.container(),
     ):  # no progress stays in grey
-        drawn = (not here.single or here.files) and watch.scan_state(run, again=here.scan, table=True)
+        wanted = (not here.single or here.files) and (run is not None or not lacking)
+        drawn = wanted and watch.scan_state(run, again=here.scan, table=True)
 
     # chart
     with TURNS.below(here.is_long):

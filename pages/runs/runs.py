@@ -10,7 +10,7 @@ from idcore.policy import audit, limits
 from idcore.presentation.triage.run_rows import LIVE
 from idcore.runs.runs import runs_root
 from pages.parts import cache, problems, scans, session, visitor
-from pages.parts.runs import begin, runlist
+from pages.parts.runs import begin, runlist, watch
 from pages.parts.view import view
 from pages.parts.widgets import empty, heading, page_of, pager, small_print, zone_note
 
@@ -46,9 +46,10 @@ heading("page.runs")
 runs, days = runlist.every(), limits.value("days")
 
 # show
-if not runs:
+lacking = watch.lacks_java(words)
+if not runs and not lacking:
     empty(words("empty.no_runs"), ("decode", words("empty.decode")))
-else:
+elif runs:
     live = any(row["state"] in LIVE for row in runs)
     st.fragment(runlist.listing, run_every=1.0 if live else None)(live)
 damaged()

@@ -21,7 +21,9 @@ from idcore.base.catalogue.en import LENGTHS
 from idcore.intake.intake import Source
 from idcore.presentation import times
 from idcore.scan.schemas import SCHEMAS
-from idcore.server import first_page
+from idcore.server import first_page, jobs
+from idcore.spark.session import Status
+from idcore.spark.start.jvm import GET_JAVA, no_java
 from pages.parts import frame
 from pages.parts.ids import decode_session
 from tests.pages import example_run
@@ -64,6 +66,18 @@ def test_every_chart_page_shows_a_finished_run(open_page: Open, run: str, page: 
     if page != "runs":
         assert app.get("plotly_chart"), "no picture"
         assert 'class="mq-table"' in shown(app)
+
+
+@pytest.mark.parametrize("page", ["", "findings", "producers", "counters", "brokers", "lines", "runs"])
+def test_without_java_each_page_that_needs_a_scan_says_so_once(
+    open_page: Open, page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "engine", lambda: Status("no_java", no_java()))
+    said, asked = catalogue.words("en")("scan.no_java"), [{}] if page else [{}, {"ids": f"{UNIQ},{OFFSET}"}]
+    for query in asked:
+        app = open_page(page, **query)
+        assert [info.value for info in app.info] == [said] and [code.value for code in app.code] == [GET_JAVA]
+        assert "appear" not in "".join(text.value for text in app.markdown) and "starts a scan" not in shown(app)
 
 
 def test_the_decode_page_has_its_words(open_page: Open) -> None:

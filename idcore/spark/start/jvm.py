@@ -31,7 +31,7 @@ from .daemon import AHEAD
 
 PACKAGE = Path(__file__).resolve().parents[2]
 OLDEST_JAVA = 17  # Spark 4 runs on Java 17 and later
-GET_JAVA = "apt-get install -y openjdk-17-jre-headless"
+GET_JAVA = "sudo apt-get install -y openjdk-17-jre-headless"
 QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # it plans, and starts Python: quick to be up counts
 # Who sets one of these wants what the scripts of Spark make of it.
 OF_SCRIPTS = ("SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "SPARK_DIST_CLASSPATH")

@@ -99,14 +99,23 @@ def _scan(now: Progress, words: Words, table: bool) -> tuple[float, str]:
     return min(1.0, now.bytes_done / now.bytes_total), text
 
 
+def lacks_java(words: Words) -> bool:
+    """Where there is no Java, says what needs it and how to install it."""
+    engine = jobs.engine()
+    if engine is None or engine.state != "no_java" or engine.error is None:
+        return False
+    st.info(words("scan.no_java"), icon=":material/info:")
+    st.code(engine.error.values["command"], language="bash", wrap_lines=True)
+    return True
+
+
 def no_engine(words: Words) -> None:
     """Charts need Spark, and Spark needs Java: what is missing, and how to get it."""
     engine = jobs.engine()
+    if lacks_java(words):
+        return
     if engine is None:
         st.info(words("scan.no_spark"), icon=":material/info:")
-    elif engine.state == "no_java" and engine.error is not None:
-        st.info(words("scan.no_java"), icon=":material/info:")
-        st.code(engine.error.values["command"], language="bash", wrap_lines=True)
     elif engine.state == "failed":
         st.error(words("scan.spark_failed", reason=problems.said(engine.error, words)), icon=":material/error:")
     elif problem := st.session_state.get("scan_problem"):
