@@ -150,7 +150,8 @@ def write(out: Path, reference: Path) -> None:
             to.put("truth", [json.loads((scratch / "truth.json").read_text())])
             scanned(to, scratch, made)
         with tarfile.open(reference / "store.tar.gz") as archive:
-            archive.extractall(scratch, filter="data")
+            archive.extraction_filter = getattr(tarfile, "data_filter", lambda member, _: member)  # since 3.11.4
+            archive.extractall(scratch)
         to = Folder(out / "store", hidden)
         scanned(to, scratch, "--store", scratch / "store")
         viewed(to, reference, scratch / "store")

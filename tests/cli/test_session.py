@@ -16,6 +16,7 @@ import pytest
 
 from idcore.cli import resident
 from tests.scan.conftest import java
+from tests.spark.foreign import BECOME
 
 __all__ = ["java"]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel says who is at the other end")
@@ -113,10 +114,8 @@ def test_nobody_else_reaches_it(session: int, tmp_path: Path, monkeypatch: pytes
     finally:
         folder.chmod(0o700)
     if os.geteuid() == 0:
-        ask = f"import socket; socket.socket(socket.AF_UNIX).connect({place!r})"
-        other = subprocess.run(
-            [sys.executable, "-S", "-c", ask], user=65534, capture_output=True, text=True, check=False
-        )
+        ask = f"{BECOME}socket.socket(socket.AF_UNIX).connect({place!r})"
+        other = subprocess.run([sys.executable, "-S", "-c", ask], capture_output=True, text=True, check=False)
         assert other.returncode and "Permission" in other.stderr
 
 
