@@ -9,11 +9,13 @@ import asyncio
 import json
 import os
 import secrets
+import sys
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from idcore.base import catalogue
 from idcore.base.errors import CoreError
 from idcore.policy import audit, limits, logs, metrics
 from idcore.runs import room
@@ -54,6 +56,14 @@ HEADERS = (
     (b"cross-origin-resource-policy", b"same-origin"),
 )
 REPLACED = {name for name, _ in HEADERS}
+
+
+def say_address(listening: str | None, url: Callable[[str], str]) -> None:
+    """One line on standard output when the console is up: what a browser on this machine opens."""
+    host = "localhost" if listening in (None, "", "0.0.0.0", "::") else str(listening)
+    text = catalogue.words(catalogue.ENGLISH)("start.address", url=url(f"[{host}]" if ":" in host else host))
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()  # a log is a file or a pipe, and the server runs on
 
 
 class Uploads:

@@ -23,6 +23,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime import state as values
 from streamlit.runtime.scriptrunner import script_runner
 from streamlit.runtime.state import SafeSessionState, SessionState
+from streamlit.web.server.server_util import get_url
 
 from idcore import private
 from idcore.base.errors import CoreError
@@ -31,7 +32,7 @@ from idcore.runs import retention
 from idcore.runs.runs import Runs, runs_root, write_ends
 from idcore.server import jobs, memory
 from idcore.server.first_page import FirstPage
-from idcore.server.front_door import Deaf, FrontDoor, Message, UploadBound
+from idcore.server.front_door import Deaf, FrontDoor, Message, UploadBound, say_address
 from idcore.server.gate import LOGIN, Gate
 from idcore.server.login_cookie import LoginCookie
 from pages.parts import problems, scans, session, visitor
@@ -88,6 +89,7 @@ async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
     values.SafeSessionState = script_runner.SafeSessionState = LockedValues  # type: ignore[misc]
     logs.use_json(session.name)
     jobs.warm_up()
+    say_address(st.get_option("server.address"), get_url)
     tidy = asyncio.create_task(_tidy())
     yield {}
     tidy.cancel()

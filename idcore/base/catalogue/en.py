@@ -16,6 +16,7 @@ def plural(number: float) -> str:
 MESSAGES: dict[str, str | dict[str, str]] = {
     # the frame; decode and anatomy
     "name": "RocketMQ IDs",
+    "start.address": "The console is up: {url}",
     "group.ids": "IDs",
     "group.triage": "Triage",
     "group.runs": "Scans",

@@ -13,6 +13,7 @@ def plural(number: float) -> str:
 MESSAGES: dict[str, str | dict[str, str]] = {
     # the frame; decode and anatomy
     "name": "RocketMQ 消息 ID",
+    "start.address": "控制台已启动：{url}",
     "group.ids": "ID",
     "group.triage": "排查",
     "group.runs": "扫描",

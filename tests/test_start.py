@@ -1,0 +1,100 @@
+"""How `make run` and set-up begin and end: what is missing or cannot be is said in a line, and nothing stays."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from scripts import can_listen, setup
+from tests.spark.test_faults import MARK, marked, until
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    """A port at which somebody listens as long as the test."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(1)
+        yield listening.getsockname()[1]
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "said"),
+    [
+        ("nosuchhost.invalid", "8501", "HOST=nosuchhost.invalid is no name"),
+        ("192.0.2.77", "8501", "HOST=192.0.2.77 is not an address of this machine"),
+        ("127.0.0.1", "99999", "PORT=99999 is not a port"),
+        ("127.0.0.1", "http", "PORT=http is not a port"),
+    ],
+)
+def test_where_the_console_cannot_listen_one_line_says_what_to_give(host: str, port: str, said: str) -> None:
+    words = [sys.executable, "scripts/can_listen.py", host, port]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and done.stderr.startswith(said) and done.stderr.count("\n") == 1
+
+
+def test_a_port_that_is_in_use_is_said_with_the_way_to_another(taken: int) -> None:
+    problem = can_listen.problem("127.0.0.1", str(taken))
+    assert problem is not None and f"port {taken} of 127.0.0.1 is in use" in problem and "PORT=" in problem
+    assert can_listen.problem("127.0.0.1", "0") is None
+
+
+def test_a_console_that_must_not_start_says_nothing_of_an_address_before() -> None:
+    words = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.address", "0.0.0.0", "--server.port", "0"]
+    done = subprocess.run(words, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "The console does not start" in done.stderr.splitlines()[-1]
+    assert "http" not in done.stdout + done.stderr.replace("docs/how-to", "")
+
+
+def test_sigterm_to_make_run_ends_the_console(tmp_path: Path) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    environment = {**os.environ, MARK: str(tmp_path), "IDCORE_RUNS": str(tmp_path / "runs")}
+    log = tmp_path / "told"
+    with log.open("wb") as told:
+        run = ["make", "run", f"PORT={port}", f"VENV={Path(sys.executable).parent.parent}"]
+        make = subprocess.Popen(run, cwd=ROOT, env=environment, stdout=told, stderr=told)
+    with make:
+        until(lambda: f"The console is up: http://127.0.0.1:{port}" in log.read_text() or make.poll() is not None, 200)
+        make.send_signal(signal.SIGTERM)
+    until(lambda: not marked(tmp_path), 20)
+
+
+def test_what_is_missing_is_one_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(setup, "find_java", lambda: None)
+    monkeypatch.setattr(setup, "find_spec", lambda _: None)
+    monkeypatch.setattr(setup, "test_programs", lambda: {"zstd": False, "lz4": True})
+    monkeypatch.setattr(setup.shutil, "which", lambda _: None)
+    monkeypatch.setattr(setup.sys, "platform", "linux")
+    missing = setup.Programs(setup.Environment(Path("/nowhere"), dev=True), dev=True)
+    with pytest.raises(SystemExit):
+        missing.name()
+    commands = [line for line in capsys.readouterr().err.splitlines() if "apt-get" in line]
+    wanted = f"python{setup.VERSION}-venv openjdk-17-jdk-headless zstd"
+    assert commands == [f"setup: Install with: sudo apt-get install -y {wanted}"]
+
+
+def test_a_program_of_set_up_ends_with_it(tmp_path: Path) -> None:
+    code = "import signal; from scripts import setup; signal.signal(15, setup.stop); setup.ended(['sleep', '600'])"
+    with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env={**os.environ, MARK: str(tmp_path)}) as own:
+        until(lambda: len(marked(tmp_path)) == 2)
+        own.terminate()
+        assert own.wait(20) == 143
+    until(lambda: not marked(tmp_path), 20)
+
+
+def test_the_steps_of_set_up_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    done: list[str] = []
+    setup.take([setup.Step(name, name != "b", lambda name=name: done.append(name)) for name in "abc"])  # type: ignore[misc]
+    assert done == ["a", "c"]
+    assert [line[:14] for line in capsys.readouterr().err.splitlines()] == [f"setup: {n} of 2:" for n in (1, 1, 2, 2)]
