@@ -1,8 +1,10 @@
 # One command for a user: make run. The rest is for those who change the code.
-PYTHON ?= python3
+# The folder of the packages, and the Python that makes it: the one that it has, until PYTHON names another.
+VENV ?= .venv
+PYTHON ?= $(or $(shell test -x $(VENV)/bin/python && echo $(VENV)/bin/python),python3)
 HOST ?= 127.0.0.1
 PORT ?= 8501
-PY := .venv/bin/python
+PY := $(VENV)/bin/python
 
 # Of every floor the tests that find most mistakes in a minute: no browser, no Spark, no Java, no broker.
 QUICK := tests/ids tests/catalogue tests/message tests/findings tests/simulate tests/test_arrows.py tests/test_house.py \
@@ -12,22 +14,31 @@ QUICK := tests/ids tests/catalogue tests/message tests/findings tests/simulate t
 	tests/remoting/test_cluster.py tests/cli/test_view.py tests/pages/test_pages.py tests/pages/test_parts.py \
 	tests/test_intake.py tests/test_export.py tests/test_times.py tests/test_allowed.py
 
-.PHONY: setup setup-dev run quick test check format bench golden docs screenshots clean
+.PHONY: setup setup-dev run quick test test-pythons check format bench golden docs screenshots clean
 
 setup:            ## .venv with the pinned packages, Java for Spark, compiled kernels
-	@$(PYTHON) scripts/setup.py
+	@$(PYTHON) scripts/setup.py --venv $(VENV)
 
 setup-dev:        ## the same and what the tests need: pytest, Maven, Chromium, fonts
-	@$(PYTHON) scripts/setup.py --dev
+	@$(PYTHON) scripts/setup.py --venv $(VENV) --dev
 
 run: setup        ## the console on http://127.0.0.1:8501
-	@PYTHONMALLOC=malloc $(PY) -m streamlit run app.py --server.address $(HOST) --server.port $(PORT) --server.headless true
+	@$(PY) scripts/can_listen.py "$(HOST)" "$(PORT)"
+	@PYTHONMALLOC=malloc exec $(PY) -m streamlit run app.py --server.address "$(HOST)" --server.port "$(PORT)" --server.headless true
 
 quick:            ## the tests for the loop of editing, a minute; ARGS=-x ends at the first failure
 	@$(PY) -m pytest -q -n 2 --dist loadfile -m "not (browser or java or spark or slow)" $(QUICK) $(ARGS)
 
 test: setup-dev   ## every test, browser and Java referee included, in three processes
 	@$(PY) -m pytest -n 3 --dist loadscope --no-loadscope-reorder $(ARGS)
+
+# One after the other, each with the packages of its own; the kernels are kept for each Python.
+test-pythons:     ## the tests with each of Python 3.11, 3.12 and 3.13 that is here
+	@for python in python3.11 python3.12 python3.13; do \
+	  if $$python -c "" 2>/dev/null; then \
+	    echo "$$python"; $(MAKE) --no-print-directory test PYTHON=$$python VENV=.cache/$$python || exit 1; \
+	  else echo "$$python is not here"; fi; \
+	done
 
 check: setup-dev  ## linter, formatter, types, import arrows
 	@$(PY) -m ruff check .
@@ -52,4 +63,4 @@ screenshots: setup-dev ## docs/screenshots, from a real browser
 	@IDCORE_SCREENSHOTS=1 $(PY) -m pytest tests/browser/test_screenshots.py $(ARGS)
 
 clean:
-	rm -rf .venv .cache .hypothesis
+	rm -rf $(VENV) .cache .hypothesis

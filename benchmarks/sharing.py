@@ -42,8 +42,8 @@ def timed(log: Path, out: Path) -> float:
 def fifo() -> None:
     settings = spark_session._settings
 
-    def plain(local: bool, java: str) -> dict[str, str]:
-        return settings(local, java) | {"spark.scheduler.mode": "FIFO"}
+    def plain(local: bool, java: str, scratch: str) -> dict[str, str]:
+        return settings(local, java, scratch) | {"spark.scheduler.mode": "FIFO"}
 
     spark_session._settings = plain
 

@@ -1,7 +1,8 @@
 """Set-up: makes .venv, finds or installs Java, warms the compiled kernels. Knows nothing of message ids.
 
-    python3 scripts/setup.py          what the console and the command line need
-    python3 scripts/setup.py --dev    and what tests, checks and benchmarks need
+    python3 scripts/setup.py              what the console and the command line need
+    python3 scripts/setup.py --dev        and what tests, checks and benchmarks need
+    python3 scripts/setup.py --venv DIR   with another folder in the place of .venv
 
 Only the standard library, and done in a blink when nothing changed: each step stamps the hash of its input.
 """
@@ -14,20 +15,33 @@ import hashlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 import venv
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Sequence
+from ctypes.util import find_library
+from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
+from typing import NoReturn
 
 ROOT = Path(__file__).resolve().parent.parent
-VENV = ROOT / ".venv"
-PYTHON = VENV / "bin" / "python"
 CACHE = ROOT / ".cache"
 OLDEST_PYTHON = (3, 11)
 OLDEST_JAVA = 17
-JAVA_PACKAGES = ("openjdk-17-jre-headless", "openjdk-21-jre-headless", "default-jre-headless")
+JAVAS = ("openjdk-17-{}-headless", "openjdk-21-{}-headless", "default-{}-headless")  # with jre or jdk
+VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
+
+
+@dataclass
+class Step:
+    """One that takes long enough for a person to ask how long: what it is, whether it is needed, and the work."""
+
+    title: str
+    needed: bool
+    work: Callable[[], object]
 
 
 def say(text: str) -> None:
@@ -50,52 +64,100 @@ def write_stamp(stamp: Path, value: str) -> None:
     stamp.write_text(value)
 
 
-def apt(*packages: str) -> bool:
-    """Install Debian packages; False where that is not ours to do, or did not work."""
-    if os.geteuid() != 0 or not shutil.which("apt-get"):
-        return False
+def ended(*commands: Sequence[object], quiet: bool = False) -> list[int]:
+    """Exit statuses of programs that run at the same time.
+
+    Each has a process group of its own, which goes with this process: at Ctrl-C, SIGTERM or SIGHUP.
+    """
+    out = subprocess.DEVNULL if quiet else None
+    programs: list[subprocess.Popen[bytes]] = []
+    try:
+        for command in commands:
+            words = [str(word) for word in command]
+            programs.append(
+                subprocess.Popen(words, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out, stderr=out, process_group=0)
+            )
+        return [program.wait() for program in programs]
+    except BaseException:
+        for program in programs:
+            if program.poll() is None:
+                os.killpg(program.pid, signal.SIGTERM)
+        for program in programs:
+            program.wait()
+        raise
+
+
+def may_install() -> bool:
+    return os.geteuid() == 0 and shutil.which("apt-get") is not None
+
+
+def apt(packages: list[str]) -> bool:
+    """Installs Debian packages; False where that did not work."""
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     command = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages]
     for attempt in (command, ["apt-get", "update", "-qq"], command):
         done = subprocess.run(attempt, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if attempt is command and done.returncode == 0:
-            say(f"installed {' '.join(packages)}")
             return True
     return False
 
 
-def make_venv() -> None:
-    version = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    if PYTHON.exists():
-        done = subprocess.run([PYTHON, "-m", "pip", "--version"], capture_output=True, text=True)
-        if done.returncode == 0 and f"(python {version})" in done.stdout:
+class Environment:
+    """The folder of the packages: .venv, or another one for another Python."""
+
+    def __init__(self, folder: Path, dev: bool) -> None:
+        self.folder, self.dev = folder, dev
+        self.requirements = "requirements-dev.txt" if dev else "requirements.txt"
+        self.python = folder / "bin" / "python"
+        runtime, everything = ROOT / "requirements.txt", sorted(ROOT.glob("requirements*.txt"))
+        self.stamps = {folder / ".runtime.stamp": digest([runtime], sys.version)}
+        if dev:
+            self.stamps[folder / ".dev.stamp"] = digest(everything, sys.version)
+
+    def is_whole(self) -> bool:
+        there = self.python.exists() and all(stamped(stamp, value) for stamp, value in self.stamps.items())
+        return there and (not self.dev or has_jars())
+
+    def is_of_this_python(self) -> bool:
+        if not self.python.exists():
+            return False
+        done = subprocess.run([self.python, "-m", "pip", "--version"], capture_output=True, text=True)
+        return done.returncode == 0 and f"(python {VERSION})" in done.stdout
+
+    def lacks_venv(self) -> bool:
+        """Debian keeps ensurepip, which `venv` needs, in a package of its own."""
+        return find_spec("ensurepip") is None and not self.is_of_this_python()
+
+    def make(self) -> None:
+        if self.is_of_this_python():
             return
-    say(f"creating .venv with Python {sys.version.split()[0]}")
-    try:
-        venv.create(VENV, with_pip=True, clear=True)
-    except (subprocess.CalledProcessError, SystemExit):  # Debian keeps ensurepip in a package of its own
-        package = f"python{version}-venv"
-        if not apt(package):
-            sys.exit(f"setup: Python's venv module is missing: apt-get install {package}")
-        venv.create(VENV, with_pip=True, clear=True)
+        try:
+            venv.create(self.folder, with_pip=True, clear=True)
+        except (subprocess.CalledProcessError, SystemExit):
+            sys.exit(f"setup: Python's venv module does not work: sudo apt-get install -y python{VERSION}-venv")
 
-
-def install_requirements(name: str) -> None:
-    runtime, everything = ROOT / "requirements.txt", sorted(ROOT.glob("requirements*.txt"))
-    stamps = {VENV / ".runtime.stamp": digest([runtime], sys.version)}
-    if name != runtime.name:
-        stamps[VENV / ".dev.stamp"] = digest(everything, sys.version)
-    if PYTHON.exists() and all(stamped(stamp, value) for stamp, value in stamps.items()):
-        return
-    make_venv()
-    say(f"installing the packages of {name} (about 1 GB on disk, a few minutes)")
-    pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", str(ROOT / name)]
-    if name != runtime.name:
-        pip.append("--no-compile")  # most modules of the test tools are never imported; Python compiles the others
-    if subprocess.run(pip, stdin=subprocess.DEVNULL).returncode:
-        sys.exit(f"setup: pip could not install {name}; see its message above")
-    for stamp, value in stamps.items():
-        write_stamp(stamp, value)
+    def install(self) -> None:
+        """And RocketMQ's own classes, for the tests, which fetch nothing: both wait for the network."""
+        self.make()
+        pip = [
+            self.python,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--root-user-action=ignore",
+        ]
+        if self.dev:
+            pip.append("--no-compile")  # most modules of the test tools are never imported; Python compiles the others
+        jars = [[sys.executable, "tests/java/jars.py"]] if self.dev and shutil.which("mvn") else []
+        installed, *fetched = ended([*pip, "-r", self.requirements], *jars)
+        if installed:
+            sys.exit(f"setup: pip could not install {self.requirements}; see its message above")
+        for stamp, value in self.stamps.items():
+            write_stamp(stamp, value)
+        if any(fetched):
+            say("RocketMQ's classes could not be downloaded; tests that need them are skipped")
 
 
 def java_version(command: str) -> int:
@@ -115,17 +177,6 @@ def find_java() -> str | None:
     return next((command for command in candidates if java_version(command) >= OLDEST_JAVA), None)
 
 
-def need_java() -> None:
-    if find_java() or any(apt(package) for package in JAVA_PACKAGES):
-        return
-    say(f"Java {OLDEST_JAVA} or newer not found. Decoding works without it; charts, scans and findings need it.")
-    say("Install it with:")
-    if sys.platform == "darwin":
-        say(f"    brew install openjdk@{OLDEST_JAVA}")
-    else:
-        say(f"    sudo apt-get install {JAVA_PACKAGES[0]}     (or set JAVA_HOME)")
-
-
 def has_cjk_font() -> bool:
     if not shutil.which("fc-list"):
         return bool(glob.glob("/usr/share/fonts/**/NotoSansCJK*", recursive=True))
@@ -133,80 +184,157 @@ def has_cjk_font() -> bool:
     return bool(done.stdout.strip())
 
 
-def need_test_programs() -> None:
-    """Chromium, a Chinese font, Maven, a JDK and packers; without them the tests that use them are skipped."""
-    wanted = {
+def test_programs() -> dict[str, bool]:
+    """What tests use, and whether it is there; without one of them the tests that use it are skipped."""
+    return {
         "chromium": bool(shutil.which("chromium") or os.environ.get("CHROMIUM")),
+        "libatomic1": find_library("atomic") is not None,  # of the program that drives Chromium
         "fonts-noto-cjk": has_cjk_font(),
         "maven": bool(shutil.which("mvn")),
-        "openjdk-17-jdk-headless": bool(shutil.which("javac")),
+        "openssl": bool(shutil.which("openssl")),
         "bzip2": bool(shutil.which("bzip2")),
         "xz-utils": bool(shutil.which("xz")),
         "zstd": bool(shutil.which("zstd")),
         "lz4": bool(shutil.which("lz4")),
     }
-    missing = [package for package, there in wanted.items() if not there]
-    if missing and not apt(*missing):
-        say(f"tests that need them are skipped: sudo apt-get install {' '.join(missing)}")
 
 
-def need_jars() -> None:
-    """RocketMQ's own classes, from Maven Central, once; the tests themselves fetch nothing."""
-    if (
-        shutil.which("mvn")
-        and subprocess.run([sys.executable, "tests/java/jars.py"], cwd=ROOT, stdin=subprocess.DEVNULL).returncode
-    ):
-        say("RocketMQ's classes could not be downloaded; tests that need them are skipped")
+class Programs:
+    """What is missing of this machine, and one command that installs all of it."""
+
+    def __init__(self, environment: Environment, dev: bool) -> None:
+        self.no_java = find_java() is None
+        self.no_venv = environment.lacks_venv()
+        self.for_tests = [package for package, there in test_programs().items() if not there] if dev else []
+        self.java = "jdk" if dev and not shutil.which("javac") else "jre" if self.no_java else ""
+
+    def packages(self, java: str = JAVAS[0]) -> list[str]:
+        venvs = [f"python{VERSION}-venv"] if self.no_venv else []
+        return [*venvs, *([java.format(self.java)] if self.java else []), *self.for_tests]
+
+    def install(self) -> None:
+        """As root on Debian all of it. A release of Debian has one or two versions of Java."""
+        if any(apt(self.packages(java)) for java in (JAVAS if self.java else JAVAS[:1])):
+            self.no_java = self.no_venv = False
+            return
+        say("apt-get could not install them")
+        self.name()
+
+    def name(self) -> None:
+        """What is missing, and the command; without `venv` nothing can be set up."""
+        if self.no_venv:
+            say("Python's venv module is missing.")
+        if self.no_java:
+            say(
+                f"Java {OLDEST_JAVA} or newer not found. Decoding works without it; charts, scans and findings need it."
+            )
+        if self.for_tests or (self.java and not self.no_java):
+            say("Programs of the tests are missing; tests that need them are skipped.")
+        if sys.platform == "darwin":
+            say(f"Install it with: brew install openjdk@{OLDEST_JAVA}")
+        else:
+            say(f"Install with: sudo apt-get install -y {' '.join(self.packages())}")
+        if self.no_venv:
+            sys.exit("setup: then start again")
 
 
-def warm_kernels() -> None:
-    """Compile the kernels once, where the Spark workers look for them, so that the first scan does not wait for it."""
-    sources = sorted((ROOT / "idcore").glob("kernels/**/*.py"))
-    stamp = CACHE / "kernels.stamp"
-    value = digest(sources, sys.version, (ROOT / "requirements.txt").read_text())
-    if stamped(stamp, value):
-        return
-    say("compiling the kernels")
-    if subprocess.run([PYTHON, "-m", "idcore.scan.warm"], cwd=ROOT, stdin=subprocess.DEVNULL).returncode == 0:
-        write_stamp(stamp, value)
-    else:
-        say("the kernels could not be compiled now; the first scan will try again")
+def has_jars() -> bool:
+    """Whether RocketMQ's classes are there; also where nothing can fetch them."""
+    sys.path.append(str(ROOT))
+    from tests.java.jars import RELEASES, SERVERS, is_there
+
+    return not shutil.which("mvn") or all(map(is_there, (*RELEASES, *SERVERS)))
 
 
-def make_class_archive() -> None:
+class Kernels:
+    """The kernels, compiled once where the Spark workers look for them: the first scan does not wait for it."""
+
+    def __init__(self, python: Path) -> None:
+        self.python = python
+        self.stamp = CACHE / f"kernels-{VERSION}.stamp"
+        sources = sorted((ROOT / "idcore").glob("kernels/**/*.py"))
+        self.value = digest(sources, sys.version, (ROOT / "requirements.txt").read_text())
+
+    def are_there(self) -> bool:
+        return stamped(self.stamp, self.value)
+
+    def compile(self) -> None:
+        if ended([self.python, "-m", "idcore.scan.warm"]) == [0]:
+            write_stamp(self.stamp, self.value)
+        else:
+            say("the kernels could not be compiled now; the first scan will try again")
+
+
+def make_class_archive(python: Path) -> None:
     """Spark's classes in one file for the JVM to map: a session is up in half the time."""
-    if (
-        find_java()
-        and subprocess.run(
-            [PYTHON, "-m", "idcore.spark.start.make_archive"], cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True
-        ).returncode
-    ):
+    if ended([python, "-m", "idcore.spark.start.make_archive"], quiet=True) != [0]:
         say("Spark's class archive could not be created; sessions start a little slower")
 
 
-def both(one: Callable[[], None], other: Callable[[], None]) -> None:
-    """Two steps at the same time; what ends one of them ends the set-up."""
-    with ThreadPoolExecutor(2) as pool:
-        for step in [pool.submit(one), pool.submit(other)]:
-            step.result()
+def has_class_archive(python: Path) -> bool:
+    """Whether this Java and this Spark have one: asked of the packages, which are there."""
+    return ended([python, "-m", "idcore.spark.start.make_archive", "--is-there"]) == [0]
+
+
+def take(steps: list[Step]) -> None:
+    """Those that are needed, one after the other, with how many there are and how long each took."""
+    needed = [step for step in steps if step.needed]
+    for number, step in enumerate(needed, 1):
+        say(f"{number} of {len(needed)}: {step.title}")
+        began = time.monotonic()
+        step.work()
+        say(f"{number} of {len(needed)}: done, {time.monotonic() - began:.0f} s")
+
+
+def stop(number: int, _: object) -> NoReturn:
+    """SIGTERM and SIGHUP end it as Ctrl-C does: with the programs that it has begun."""
+    sys.exit(128 + number)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Set up this folder: packages, Java, compiled kernels.")
     parser.add_argument("--dev", action="store_true", help="also install what tests, checks and benchmarks need")
+    parser.add_argument("--venv", type=Path, default=ROOT / ".venv", help="folder of the packages (default: .venv)")
     options = parser.parse_args()
     if sys.version_info < OLDEST_PYTHON:
         sys.exit(
             f"setup: Python {'.'.join(map(str, OLDEST_PYTHON))} or newer is needed, this is {sys.version.split()[0]}"
         )
-    need_java()
-    if options.dev:
-        need_test_programs()
-        both(lambda: install_requirements("requirements-dev.txt"), need_jars)  # each waits for the network
-    else:
-        install_requirements("requirements.txt")
-    both(warm_kernels, make_class_archive)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, stop)
+    environment = Environment(options.venv.absolute(), options.dev)
+    programs, kernels = Programs(environment, options.dev), Kernels(environment.python)
+    missing = programs.packages()
+    if missing and not may_install():
+        programs.name()
+    whole = environment.is_whole()
+    java = not programs.no_java or may_install()
+    size = "4.5 GB on disk with the browser and RocketMQ's jars" if options.dev else "2 GB on disk"
+    take(
+        [
+            Step(
+                f"apt-get install {' '.join(missing)} (half a minute)",
+                bool(missing) and may_install(),
+                programs.install,
+            ),
+            Step(
+                f"{environment.folder.name} with Python {sys.version.split()[0]} and {environment.requirements}"
+                f" ({size}, one to three minutes)",
+                not whole,
+                environment.install,
+            ),
+            Step("compiling the kernels (about a minute)", not kernels.are_there(), kernels.compile),
+            Step(
+                "Spark's class archive (a quarter of a minute)",
+                java and not (whole and has_class_archive(environment.python)),
+                lambda: make_class_archive(environment.python),
+            ),
+        ]
+    )
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -26,18 +27,36 @@ MORE_ARGUMENTS = {  # all have names: what is printed or stored has so many fiel
 SHOWN_WITH = ("streamlit", "plotly", "idcore.presentation.reports.markup", "idcore.presentation.reports.markdown")
 
 
-def files() -> list[Path]:
-    """What is committed or could be: everything that .gitignore leaves."""
+def known_to_git() -> list[Path]:
+    """What is committed or could be; none where there is no git, or no clone: an unpacked archive has no .git."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return []
     return sorted(path for path in (ROOT / line for line in done.stdout.split("\0") if line) if path.is_file())
 
 
-FILES = files()
+def found(folder: Path = ROOT) -> list[Path]:
+    """The same without git: everything that the rules of .gitignore leave, as far as ours go."""
+    rules = [rule.rstrip("/") for rule in (ROOT / ".gitignore").read_text(encoding="utf-8").split("\n") if rule]
+    left: list[Path] = []
+    for path in sorted(folder.iterdir()):
+        if path.name == ".git" or any(fnmatch(name(path) if "/" in r else path.name, r.strip("/")) for r in rules):
+            continue
+        left += found(path) if path.is_dir() else [path]
+    return sorted(left)
+
+
+FILES = known_to_git() or found()
 PYTHON = [path for path in FILES if path.suffix == ".py"]
 CODE = [path for path in PYTHON if not name(path).startswith("tests/")]
 PARTS = [path for path in CODE if re.match(r"pages/parts/(?!words/)", name(path)) and path.stem != "__init__"]
 PAGES = [path for path in CODE if name(path).startswith("pages/") and not name(path).startswith("pages/parts/")]
+
+
+def test_without_git_the_rules_are_held_over_the_same_files() -> None:
+    assert found() == FILES
 
 
 def test_the_formatter_lays_out_every_line() -> None:

@@ -1,18 +1,18 @@
 """Makes the archive of the classes that Spark loads at its start, once, at set-up: a small scan, and its JVM writes it.
 
-python -m idcore.spark.start.make_archive          where this Java and this Spark lack one
+python -m idcore.spark.start.make_archive               where this Java and this Spark lack one
+python -m idcore.spark.start.make_archive --is-there    exit status 1 where they do
 """
 
 from __future__ import annotations
 
 import os
-import subprocess
+import signal
 import sys
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from idcore.private import child_environment
 from idcore.spark import session
 from idcore.spark.start import jvm
 
@@ -35,31 +35,30 @@ def _scan_a_little() -> None:
     java.wait()
 
 
-def make(java: str) -> Path:
-    """The archive, made if it is not there; OSError where the JVM does not make one."""
+def make(java: str) -> None:
+    """The archive, where there is none; OSError where the JVM does not make one."""
     path = archive_path(java)
-    if path.exists():
-        return path
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         made = Path(folder) / path.name
-        done = subprocess.run(
-            [sys.executable, "-m", "idcore.spark.start.make_archive"],
-            env={**child_environment(), MAKE: str(made)},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-        )
-        if done.returncode or not made.exists():
-            raise OSError(f"the class archive was not made: {done.stderr.decode(errors='replace').strip()[-300:]}")
+        os.environ[MAKE] = str(made)
+        _scan_a_little()
+        if not made.exists():
+            raise OSError("the JVM did not make its class archive")
         made.replace(path)
-    return path
+
+
+def main() -> int:
+    """Exit status 0 where there is an archive, or where there is no Java to make one."""
+    found = jvm.java()
+    if found is None or archive_path(found.path).exists():
+        return 0
+    if sys.argv[1:] == ["--is-there"]:
+        return 1
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # of set-up: Java and the folder go as well
+    make(found.path)
+    return 0
 
 
 if __name__ == "__main__":
-    if os.environ.get(MAKE):
-        _scan_a_little()
-    else:
-        found = jvm.java()
-        if found is not None:
-            make(found.path)
+    sys.exit(main())
