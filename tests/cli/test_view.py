@@ -100,6 +100,18 @@ def test_a_record_has_every_field_of_the_contract(store: Path) -> None:
     assert first["evidence"]["topics_asked"] == 21
 
 
+@pytest.mark.parametrize("zone", [[], ["--zone", "+08:00"]], ids=["assumed", "given"])
+def test_a_miss_gives_the_time_that_decode_gives(
+    store: Path, zone: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    reading = ["AC110001473C7D4991AD336AEA5703E0", "--at", "2026-11-21T08:00:00Z", *zone]
+    (missed,) = rows(view("--store", str(store), *reading))
+    assert main(["decode", *reading]) == 0
+    decoded = json.loads(capsys.readouterr().out)
+    for name in ("sent_at", "sent_at_earliest", "sent_at_latest", "zone_source"):
+        assert missed["evidence"].get(name) == decoded[name]
+
+
 def test_the_times_of_a_miss_are_in_the_zone_of_the_ids(store: Path) -> None:
     reading = ["--at", "2026-11-21T08:00:00Z", "--zone", "+08:00"]
     (row,) = rows(view("--store", str(store), "AC110001473C7D4991AD336AEA5703E0", *reading))

@@ -22,7 +22,8 @@ def view(tmp_path: Path, now: datetime, text: str, source: str = "assumed") -> t
         writer.put(record(0), round((now - KEPT).timestamp() * 1000))
     with StoreFolder(tmp_path / "s", SMALL.slots) as store:
         answer = StoreLookup(store, Clock(now, UTC, source)).one(text)  # type: ignore[arg-type]
-        return answer.reason, datetime.fromisoformat(answer.figures["sent_at"])
+        latest = answer.figures.get("sent_at_latest", answer.figures["sent_at"])
+        return answer.reason, datetime.fromisoformat(latest)
 
 
 @pytest.mark.parametrize("hours", [8, 13, 0, -10])

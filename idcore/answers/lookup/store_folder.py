@@ -16,7 +16,8 @@ from idcore.answers.lookup.store_fates import StoreEvidence, fates, instant
 from idcore.answers.lookup.ways import Listing, Stop, Way
 from idcore.base.errors import CoreError
 from idcore.ids import Clock, OffsetId, UniqId, Verdict, identify
-from idcore.ids.clock import from_ms, is_time
+from idcore.ids.clock import is_time
+from idcore.ids.describe import describe
 from idcore.ids.span import span
 from idcore.rocketmq.message import Record, flags
 from idcore.rocketmq.message import properties as names
@@ -384,14 +385,15 @@ class StoreLookup:
             draft.reason = "not_an_id"
             return
         draft.reason = "unknown"
-        made = span(verdict.readings, self._clock)
         anywhere = span(verdict.readings, replace(self._clock, zone_source="assumed"))
         first, last = self._store.first, self._store.last
-        if made is None or anywhere is None or first is None or last is None:
+        if anywhere is None or first is None or last is None:
             return
-        in_zone = verdict.best.kind == "uniq"
-        sent_at = from_ms(made.latest, self._clock.zone).isoformat()
-        draft.figures.update(sent_at=sent_at, zone_source=self._clock.zone_source if in_zone else None)
+        own = describe(verdict, None, self._clock)  # the time that `decode` gives: with an assumed zone it has a range
+        draft.figures.update(
+            {name: own[name] for name in ("sent_at", "sent_at_earliest", "sent_at_latest") if own[name] is not None},
+            zone_source=own["zone_source"],
+        )
         for name, at in (("first_store_time", first), ("last_store_time", last)):
             if is_time(at.record.store_timestamp):
                 draft.figures[name] = self._instant(at.record.store_timestamp)
