@@ -245,6 +245,7 @@ once in all input and has one offsetMsgId there is never in `copies`.
 | `start_seconds`, `seconds` | until Spark was up; from then to the last table |
 | `assumed` | zone, reference time, case and subscriptions that the scan was given |
 | `versions` | of this project, Python and its libraries |
+| `left_out` | folders below the input with tables of a scan, which were not read again |
 
 ## The JSON of `decode`
 

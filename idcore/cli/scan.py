@@ -168,6 +168,7 @@ def describe(summary: dict[str, Any], out: Path, lang: str = "en") -> str:
         f"{files}, {size(summary['text_bytes'])} of text: {n['ids']} IDs, {n['distinct']} distinct"
         f" ({n['uniq']} msgId, {n['offset']} offsetMsgId, {n['client']} 5.x msgId); {n['refused']} rejected",
         f"{hosts}, {processes}; {brokers}, {segments}",
+        *(f"not read: the tables of a scan in {folder}" for folder in summary.get("left_out", ())),
         *([f"{n['undelivered']} messages that a consumer group has not consumed"] if "undelivered" in n else []),
         *(
             [f"{n['traces_left_out']} older trace records were not read: verdicts rest on the newer ones"]

@@ -29,6 +29,11 @@ from idcore.sources.windows import BEFORE, ENDLESS, Windows, new_buffer
 OPENING = 1 << 17  # bytes that could be scanned in the time that opening a file takes
 _SENT = ("number", "path", "start", "stop", "kind")  # of a split: no member is known before it is read
 _LONGEST_NAME = 1000  # in the driver's table, as the members are: an archive of 1 MB can hold more than a million
+# What a scan writes into a folder, which may be one of its inputs: no input of the next scan.
+_OF_SCAN = re.compile(r"summary\.json|\.writing|\.unfinished-[0-9a-f]{32}")
+WRITING = ".writing"  # while a scan writes there
+_TABLES = {"summary.json", "files", "processes"}
+_TABLE = re.compile(r"part-.*\.parquet")
 _COMMIT_LOG = re.compile(r"[0-9]{20}")
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
@@ -69,10 +74,11 @@ class Split:
 Opened = tuple[Split, Windows | None, CoreError | None]  # a text, and its windows or why it cannot be read
 
 
-def list_files(paths: Sequence[str]) -> list[InputFile]:
+def list_files(paths: Sequence[str], left_out: list[str] | None = None) -> list[InputFile]:
     """Files, folders to any depth, globs, URIs; each as often as it is named, what is not there with its error.
 
-    No file is opened here, and each is asked for its size once.
+    No file is opened here, and each is asked for its size once. `left_out` is given the folders whose tables of a
+    scan are not read. The folder of one table is, where it is named itself.
     """
     found: list[InputFile] = []
     for path in paths:
@@ -83,9 +89,9 @@ def list_files(paths: Sequence[str]) -> list[InputFile]:
         if "\0" in path:
             found.append(InputFile(path, 0, refuse("ENOENT")))
         elif os.path.isdir(path):
-            found += _walk(path)
+            found += _walk(path, left_out)
         elif not os.path.lexists(path) and glob.has_magic(path):
-            found += _matches(path) or [_look_at(path)]
+            found += _matches(path, left_out) or [_look_at(path)]
         else:
             found.append(_look_at(path))
     return found
@@ -131,31 +137,43 @@ def _log_file(folder: str, name: str) -> InputFile:
     return replace(_look_at(path), kind=COMMITLOG)
 
 
-def _walk(folder: str) -> list[InputFile]:
-    """The files below a folder. Links are not followed: they lead out of it, or to what is read anyway."""
+def _walk(folder: str, left_out: list[str] | None = None) -> list[InputFile]:
+    """The files below a folder. Links are not followed: they lead out of it, or to what is read anyway.
+
+    Nor is what a scan has written there: its tables have the IDs of its input once more.
+    """
     files: list[InputFile] = []
     failed: list[InputFile] = []
-    folders = [folder]
+    folders = [(folder, False)]
     while folders:
-        at = folders.pop()
+        at, of_scan = folders.pop()
         try:
-            with os.scandir(at) as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        folders.append(entry.path)
-                    elif not entry.is_symlink():
-                        files.append(_look_at(entry.path, entry))
+            with os.scandir(at) as scanned:
+                entries = list(scanned)
+            if of_scan and all(_TABLE.fullmatch(entry.name) for entry in entries):
+                continue
+            names = {entry.name for entry in entries}
+            of_scan = names >= _TABLES or WRITING in names
+            if names >= _TABLES and left_out is not None:
+                left_out.append(at)
+            for entry in entries:
+                if of_scan and _OF_SCAN.fullmatch(entry.name):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append((entry.path, of_scan))
+                elif not entry.is_symlink():
+                    files.append(_look_at(entry.path, entry))
         except OSError as error:
             failed.append(InputFile(at, 0, coded(error)))
     files.sort(key=lambda file: file.path)
     return files + sorted(failed, key=lambda file: file.path)
 
 
-def _matches(pattern: str) -> list[InputFile]:
+def _matches(pattern: str, left_out: list[str] | None = None) -> list[InputFile]:
     """What a pattern matches, folders read like any other; each file once, however many ways lead to it."""
     found: dict[tuple[int, int], InputFile] = {}
     for name in sorted(glob.glob(pattern, recursive=True)):
-        for file in _walk(name) if os.path.isdir(name) else [_look_at(name)]:
+        for file in _walk(name, left_out) if os.path.isdir(name) else [_look_at(name)]:
             try:
                 status = os.stat(file.path)
             except OSError as error:

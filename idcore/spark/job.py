@@ -35,7 +35,7 @@ from idcore.rocketmq.store.folder import StoreFolder
 from idcore.scan import lines
 from idcore.scan.months import month_rows
 from idcore.scan.tables import COPIES, Tables, combine
-from idcore.sources.inputs import OPENING, InputFile, deal, list_files, list_store, split_files
+from idcore.sources.inputs import OPENING, InputFile, deal, list_files, list_store, shown, split_files
 from idcore.sources.kinds import COMMITLOG
 from idcore.spark import fates, group_progress, health, record_evidence
 from idcore.spark import session as spark_session
@@ -212,7 +212,8 @@ def scan(
     stop = stop or threading.Event()
     reporter = Reporter(on_progress)
     with TableFolder(Path(out)) as folder:
-        files = list_files(paths) if options.store is None else list_store(options.store)
+        left_out: list[str] = []
+        files = list_files(paths, left_out) if options.store is None else list_store(options.store)
         if names:
             files = [replace(file, name=names.get(file.path, "")) for file in files]
         check(stop)
@@ -250,6 +251,7 @@ def scan(
         summary["seconds"] = round(made.seconds + time.monotonic() - writing, 3)
         summary["assumed"] = assumed(options)
         summary["versions"] = versions()
+        summary["left_out"] = [shown(path) for path in sorted(left_out)]
         check(stop)
         folder.finish(summary)
     return summary

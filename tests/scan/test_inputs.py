@@ -56,6 +56,30 @@ def test_a_name_that_is_no_utf_8_is_shown_with_its_bytes(tmp_path: Path) -> None
     assert row["file"].endswith("\\xff.log") and row["ids"] == 2
 
 
+def test_tables_of_a_scan_are_no_input_and_what_lies_beside_them_is(tmp_path: Path) -> None:
+    """Also where `--out` is the input's own folder, and while the scan writes: its lock and its unfinished tables."""
+    for out in (tmp_path, tmp_path / "out"):
+        for name in ("files", "processes"):
+            (out / name).mkdir(parents=True)
+            (out / name / "part-00000.parquet").write_bytes(b"PAR1")
+        (out / "own").mkdir()
+        for name in ("summary.json", ".writing", "a.log", "own/part-1.log"):
+            (out / name).write_bytes(PAIR)
+        (out / f".unfinished-{'0' * 32}").mkdir()
+    left_out: list[str] = []
+    read = [os.path.relpath(file.path, tmp_path) for file in list_files([str(tmp_path)], left_out)]
+    assert read == ["a.log", "out/a.log", "out/own/part-1.log", "own/part-1.log"]
+    assert sorted(left_out) == [str(tmp_path), str(tmp_path / "out")]
+    assert len(list_files([str(tmp_path / "out" / "files")])) == 1
+
+
+def test_a_folder_with_a_summary_of_its_own_is_read(tmp_path: Path) -> None:
+    (tmp_path / "files").mkdir()
+    for name in ("summary.json", "files/part-00000.parquet"):
+        (tmp_path / name).write_bytes(PAIR)
+    assert len(list_files([str(tmp_path)])) == 2
+
+
 def test_links_in_a_folder_are_not_followed_and_a_pattern_counts_a_file_once(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "secret.log").write_bytes(PAIR)
