@@ -145,6 +145,7 @@ class Environment:
             "pip",
             "install",
             "--quiet",
+            "--quiet",
             "--disable-pip-version-check",
             "--root-user-action=ignore",
         ]
