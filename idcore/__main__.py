@@ -23,6 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = build_parser()
     try:
         options = parser.parse_args(given)
+        if sys.stdout is None:
+            raise Usage("standard output is closed")
         options.main = run  # a session that stays runs the commands of others
         done = int(options.run(options))
         out = getattr(options, "out", None)
@@ -73,7 +75,8 @@ def run(words: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors=ESCAPES)
     status = main(words)
     try:
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except BrokenPipeError:
         _point_to_nothing(sys.stdout.fileno())
         return PIPE_CLOSED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import glob
 import json
 import os
 import shutil
@@ -14,10 +15,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from idcore.base.errors import CoreError
+from idcore.base.errors import CoreError, refuse
 from idcore.base.safe_text import printable, size
 from idcore.cli.aside import aside, interruptible
 from idcore.cli.parser import Usage, subscriptions_of
+from idcore.sources.uris import is_uri, local_path
 
 if TYPE_CHECKING:
     from idcore.spark.job import ScanOptions
@@ -44,6 +46,10 @@ def run(options: argparse.Namespace) -> int:
     _make_room(options.out, options.overwrite)
     if options.paths.count(STANDARD_INPUT) > 1:
         raise Usage("- (standard input) may be given only once")
+    if options.paths and all(map(_is_missing, options.paths)):  # before Spark: and no tables that are in the way then
+        for path in options.paths:
+            print(printable(f"idcore: {path}: {refuse('ENOENT').problem}"), file=sys.stderr)
+        return SOME_UNREADABLE
     if not (options.master or options.remote):
         _start_spark()
     from idcore.spark.job import SPLIT_SIZE, ScanOptions  # Java is on its way up meanwhile
@@ -77,6 +83,12 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(describe(summary, options.out, options.lang))
     return SOME_UNREADABLE if _name_failures(options.out) else DONE
+
+
+def _is_missing(path: str) -> bool:
+    """Whether nothing has this name: no file, no folder, nothing that a pattern matches."""
+    here = local_path(path)
+    return not (path == STANDARD_INPUT or is_uri(path) or os.path.lexists(here) or glob.glob(here, recursive=True))
 
 
 def _start_spark() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +12,28 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from idcore.__main__ import main
+from idcore.cli import scan
 from idcore.cli.scan import NO_FINDINGS, _name_failures, describe
 from idcore.scan.schemas import SCHEMAS
 
 OBEYED = "\x1b]0;owned\x07"
+
+
+def test_a_name_that_is_not_there_starts_no_spark_and_writes_no_tables(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scan, "_start_spark", lambda: pytest.fail("Spark is started"))
+    typo, out = tmp_path / "typo.log", tmp_path / "out"
+    assert main(["scan", str(typo), str(tmp_path / "*.gz"), "--out", str(out)]) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 2 and said[0].startswith(f"idcore: {typo}: ") and not out.exists()
+
+
+def test_a_closed_standard_output_is_said_in_a_line() -> None:
+    words = ["sh", "-c", 'exec "$0" -m idcore decode AC110001473C7D4991AD336AEA5703E0 >&-', sys.executable]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "idcore: standard output is closed\n")
 
 
 def written(folder: Path, **rows: dict[str, Any]) -> Path:
