@@ -192,9 +192,12 @@ def hold(name: str) -> Hold:
 
 
 def discard_all() -> None:
-    """The end of the server: no session has anything any more."""
+    """The end of the server: no session has anything any more, and Java has nothing to do."""
+    from idcore.spark.start import jvm
+
     for name in list(_holds):
         discard(runs_root(), name, 5)
+    jvm.end()
 
 
 def discard(root: Path, name: str, seconds: float = 0) -> None:

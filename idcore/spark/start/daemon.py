@@ -6,6 +6,7 @@ pipes and the environment of Spark, and ends with it.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import select
@@ -59,12 +60,21 @@ def _load() -> None:
     gc.freeze()  # pyspark collects garbage between two tasks of a worker; of what is loaded here nothing is
 
 
+def _end_with_pipe(ends: bool) -> None:
+    """Whether the end of its pipe ends this process (SIGIO): while it loads, which may take long, it does not look."""
+    fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
+    known = fcntl.fcntl(0, fcntl.F_GETFL)
+    fcntl.fcntl(0, fcntl.F_SETFL, known | os.O_ASYNC if ends else known & ~os.O_ASYNC)
+
+
 def _wait_for_spark(path: str) -> socket.socket | None:
     """The connection of who brings Spark's pipes and environment; None where the parent ends before."""
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(path)
     listening.listen(1)
+    _end_with_pipe(True)
     _load()
+    _end_with_pipe(False)
     ready, _, _ = select.select([0, listening.fileno()], [], [])
     if listening.fileno() not in ready:
         return None

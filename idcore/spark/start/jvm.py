@@ -122,7 +122,9 @@ class Starting:
         self.folder = tempfile.mkdtemp(prefix="idcore-java-")  # also for what Java keeps in files
         self._children: list[subprocess.Popen[bytes]] = []
         self._beginning = False
-        atexit.register(self._end)
+        atexit.register(self.end)
+        atexit.register(logging.disable)  # goes first: a thread that speaks to Java then would log a traceback
+        _every.append(self)
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  Java has it as long as it lives
         self._place = os.path.join(self.folder, "place")
         ahead = os.path.join(self.folder, "workers")
@@ -156,13 +158,12 @@ class Starting:
         self._beginning = False
         return child
 
-    def _end(self) -> None:
+    def end(self) -> None:
         """The processes first, then their folder: Java writes its port there.
 
         If the folder were gone before, Java's main thread would end before it reads the pipe. Py4J's gateway would then
         keep the JVM alive without a parent: its thread never ends by itself.
         """
-        logging.disable()  # a thread that speaks to Java at this moment would log a traceback
         for child in self._children:
             if child.poll() is None:
                 os.killpg(child.pid, signal.SIGKILL)
@@ -211,8 +212,15 @@ def python_path() -> str:
     return os.pathsep.join([str(PACKAGE.parent), *inherited])
 
 
+_every: list[Starting] = []
 _begun: Starting | None = None
 _lock = threading.Lock()
+
+
+def end() -> None:
+    """Ends every Java of this process: for a server, which a signal ends without `atexit`."""
+    for each in _every:
+        each.end()
 
 
 def begin() -> None:
