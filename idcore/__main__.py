@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from idcore import private
 from idcore.cli import resident
+from idcore.policy import private
 
 INTERRUPTED, PIPE_CLOSED, USAGE, REFUSED, BUG = 130, 141, 2, 1, 70
 

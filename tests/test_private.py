@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from idcore import private
+from idcore.policy import private
 from tests.source_code import ROOT
 
 LOG = "2026-11-20 09:50:02.000 INFO msgId=0A42333A0DC818B4AAC246C290FD0000\n"

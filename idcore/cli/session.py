@@ -18,7 +18,7 @@ from contextlib import suppress
 from idcore.base.errors import CoreError
 from idcore.cli import resident
 from idcore.cli.parser import build_parser
-from idcore.private import child_environment
+from idcore.policy.private import child_environment
 
 Main = Callable[[Sequence[str]], int]  # the door that every command comes through
 UP, NOT_UP = 0, 1

@@ -41,7 +41,7 @@ from idcore.cli.records import card
 from idcore.cli.traces import journey_lines, trace_lines
 from idcore.ids import Clock, find, identify
 from idcore.ids.clock import parse_instant, to_ms
-from idcore.private import environment
+from idcore.policy.private import environment
 
 FOUND, SOME_MISSED, NOTHING_ASKED = 0, 1, 3
 _MANY_TOPICS = 64

@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from idcore.plain_json import loads
+from idcore.base.plain_json import loads
 
 LOG = logging.getLogger(__name__)
 FOLDER = ".leases"

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from idcore.plain_json import read
+from idcore.base.plain_json import read
 from idcore.policy import audit, limits, metrics
 from idcore.runs.runs import Run, RunError, Runs, kind_of, state_of, write_text
 

@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from idcore.base.errors import CoreError
-from idcore.plain_json import read
+from idcore.base.plain_json import read
 from idcore.policy.access import WITHOUT_LOGIN, Visitor
-from idcore.run_facts import (
+from idcore.runs import lease, room
+from idcore.runs.run_facts import (
     COMPARE,
     EVERYBODY,
     FATES,
@@ -37,7 +38,6 @@ from idcore.run_facts import (
     is_whole,
     kind_of,
 )
-from idcore.runs import lease, room
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,11 +12,11 @@ from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
-from idcore.origin import LOGOUT, is_foreign_logout
 from idcore.policy import audit
 from idcore.policy.metrics import is_passed_on
 from idcore.server.front_door import App, Message, Receive, Scope, Send, path_of, refuse
 from idcore.server.logins import Entrance, address_of, is_loopback
+from idcore.server.origin import LOGOUT, is_foreign_logout
 
 LOG = logging.getLogger(__name__)
 FIGURES = "_stcore/metrics"  # of Streamlit: nobody needs them, `_idcore/metrics` has those of the console

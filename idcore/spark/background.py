@@ -11,7 +11,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from idcore import run_damage
 from idcore.base.errors import CoreError, coded
 from idcore.ids.clock import parse_zone, zone_text
 from idcore.policy import audit, logs
@@ -19,6 +18,7 @@ from idcore.policy.audit import Who
 from idcore.policy.page_turns import TURNS
 from idcore.rocketmq.store.config import subscriptions_in, subscriptions_text
 from idcore.runs.runs import STORE, TEXT, Run
+from idcore.scan import run_damage
 
 from . import turns
 from .job import ScanOptions, problem_of, scan

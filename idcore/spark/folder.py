@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from idcore.base.errors import CoreError, coded
-from idcore.private import is_shared, share
+from idcore.policy.private import is_shared, share
 from idcore.scan.schemas import GROUP_ROWS, OF_STORES
 from idcore.scan.tables import Tables
 

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from idcore import private
 from idcore.answers.lookup import LookupService, Moment, Offer, Source, offered
 from idcore.answers.lookup.withheld import WithoutBodies
+from idcore.policy import private
 from pages.parts import visitor
 
 

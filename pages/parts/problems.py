@@ -8,13 +8,13 @@ from typing import Any
 
 import streamlit as st
 
-from idcore import run_damage
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError, coded
 from idcore.base.safe_text import for_visitor
 from idcore.policy import metrics
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.triage import run_texts
+from idcore.scan import run_damage
 from pages.parts import scans, session
 from pages.parts.view import view
 

@@ -25,9 +25,8 @@ from streamlit.runtime.scriptrunner import script_runner
 from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.web.server.server_util import get_url
 
-from idcore import private
 from idcore.base.errors import CoreError
-from idcore.policy import limits, logs, metrics
+from idcore.policy import limits, logs, metrics, private
 from idcore.runs import retention
 from idcore.runs.runs import Runs, runs_root, write_ends
 from idcore.server import jobs, memory

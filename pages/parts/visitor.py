@@ -18,8 +18,8 @@ from streamlit.runtime.secrets import secrets_singleton
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks, gather_user_info
 
-from idcore import private
 from idcore.base.catalogue import Words
+from idcore.policy import private
 from idcore.policy.access import ANY_CLUSTER, NOBODY, AccessError, Policy, Roles, Visitor
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.reports.markup import tag

@@ -14,9 +14,9 @@ from streamlit.runtime import fragment
 from streamlit.runtime.scriptrunner import exec_code
 from streamlit.testing.v1 import AppTest
 
-from idcore import run_damage
 from idcore.presentation.triage import run_rows
 from idcore.runs.runs import Run
+from idcore.scan import run_damage
 from pages.parts import serve
 from tests.pages.test_pages import shown
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from idcore import plain_json
+from idcore.base import plain_json
 from idcore.base.errors import CoreError
 from idcore.base.layout import USUAL_OF_PROCESSES
 from idcore.scan.occurrences.key_words import without_letters, words_of

@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-from idcore.private import child_environment
+from idcore.policy.private import child_environment
 from idcore.spark.health import SparkError
 
 from .archive import java_options, spark_home

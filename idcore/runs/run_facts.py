@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from idcore.base.errors import CoreError, from_coded
-from idcore.plain_json import MOST_NUMBER
+from idcore.base.plain_json import MOST_NUMBER
 
 TEXT, STORE, COMPARE, FATES = KINDS = ("text", "store", "compare", "fates")
 STATES = ("new", "running", "done", "failed", "cancelled")
