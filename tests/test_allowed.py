@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from idcore.intake.allowed import inside, roots_of, store_in
+from idcore.base.errors import CoreError
+from idcore.intake.allowed import check, inside, roots_of, shown, store_in
 
 
 @pytest.mark.parametrize("roots", [roots_of(""), roots_of([])])
@@ -110,9 +111,110 @@ def test_uris_that_are_allowed_stand_between_paths() -> None:
         "s3://logs/2026/a\0b",
         "gs://all.example/a",
         "abfss://mq@house/mq/a",
+        "s3://LOGS/2026/a",
+        "https://files.example:8443/mq/..;/secret",  # parameters of a folder's name, which Tomcat takes off
+        "https://files.example:8443/mq/..;a=b/secret",
+        "https://files.example:8443/mq/;/..;x/secret",
+        "https://files.example:8443/mq/%252e%252e/secret",  # escapes that are taken out twice
+        "https://files.example:8443/mq/%25252e%25252e/secret",
+        "https://files.example:8443/mq/..%253b/secret",
+        "https://files.example:8443/mq/.%2e/secret",
+        "https://files.example:8443/mq/%2e./secret",
+        "https://files.example:8443/mq/./a",
+        "https://files.example:8443/mq/.../a",
+        "https://files.example:8443/mq/.. /secret",
+        "https://files.example:8443/mq/..%20/secret",
+        "https://files.example:8443/mq/..%00/secret",
+        "https://files.example:8443/mq/%c0%ae%c0%ae/secret",  # dots in more bytes than they need
+        "https://files.example:8443/mq%2fa",  # one name, and another folder's for some servers
+        "https://files.example:8443/mq/a%252f..%252fb",
+        "https://files.example:8443/mq/..\\secret",
+        "https://files.example:8443/mq\\..\\secret",
+        "https://files.example:8443/mq/%255c..%255csecret",
+        "https://files.example:8443\\@evil.example/mq/a",
+        "https://files.example:8443//mq/a",
+        "https://files.example:8443/mq;x/a",
+        "https://files.example:8443/MQ/a",
+        "https://files.example.:8443/mq/a",
+        "https://files.example:443/mq/a",
+        "https://files.example:8443x/mq/a",
+        "https://files.example:99999/mq/a",
+        "https://user@files.example:8443/mq/a",
+        "https://user:password@files.example:8443/mq/a",
+        "https://:@files.example:8443/mq/a",
+        "https://files.example:8443/mq/a?X-Amz-Signature=secret",
+        "https://files.example:8443/mq/a#/../secret",
+        "https://files%2eexample:8443/mq/a",
+        "https://[::1/mq/a",
+        "https://[::1]:9001/mq/a",
+        "https://[::2]:9000/mq/a",
+        "https://files.example\u2100:8443/mq/a",
     ],
 )
 def test_a_uri_outside_is_refused(uri: str) -> None:
-    roots = roots_of(URIS)
+    roots = roots_of(f"{URIS}:https://[::1]:9000/mq")
     with pytest.raises(PermissionError):
         inside(uri, roots)
+
+
+@pytest.mark.parametrize(
+    ("root", "uri"),
+    [
+        ("https://[::1]:9000/mq", "https://[::1]:9000/mq/a.log"),
+        ("https://files.example/mq", "HTTPS://Files.Example:443/mq/a.log"),
+        ("http://files.example:80/mq", "http://files.example/mq/a..log"),
+        ("https://me@files.example/mq", "https://me@files.example/mq/a.log"),
+        ("https://files.example", "https://files.example/a;type=b.log"),
+        ("s3://logs/a b", "s3://logs/a%20b/100%25.log"),
+        ("s3://logs", "s3://logs/a//b"),
+        ("gs://anonymous@all/mq", "gs://anonymous@all/mq/a"),
+    ],
+)
+def test_a_uri_inside_is_allowed_however_it_is_written(root: str, uri: str) -> None:
+    assert roots_of(root) == [root] and inside(uri, roots_of(f"/var/log:{root}:/srv/mq")) == uri
+
+
+@pytest.mark.parametrize(
+    ("configured", "named"),
+    [
+        ("https://reader:hunter2@files.example:8443/mq", "https://files.example:8443/mq"),
+        ("/var/log:s3://key:hunter2@logs/mq:/srv", "s3://logs/mq"),
+        ("https://reader:hunter2@[::1]:9000/mq", "https://[::1]:9000/mq"),
+        ("https://reader:hunt/er2@files.example/mq:/var/log", "https://files.example/mq"),
+        ("https://reader:12/hunter2@files.example/mq", "https://files.example/mq"),
+        ("https://reader:hunter2@@files.example/mq", "https://files.example/mq"),
+        ("https://reader:hunter:2@files.example/mq", "https://files.example/mq"),
+        ("https://files.example/mq?X-Amz-Signature=hunter2", "https://files.example/mq"),
+        ("s3://logs/mq?endpoint_override=minio:9000&secret_key=hunter2", "s3://logs/mq"),
+        ("s3://logs/mq#hunter2", "s3://logs/mq"),
+    ],
+)
+def test_an_entry_with_a_secret_opens_nothing_and_is_named_without_it(configured: str, named: str) -> None:
+    for given in (configured, [configured.removeprefix("/var/log:").removesuffix(":/srv").removesuffix(":/var/log")]):
+        with pytest.raises(CoreError) as refused:
+            check(given)
+        said = refused.value.problem
+        assert f"{named} with a log-in" in said and "hunt" not in said and "reader" not in said and "key:" not in said
+        assert not [root for root in roots_of(given) if isinstance(root, str)]
+    assert [str(root) for root in roots_of(configured)] == [
+        part for part in ("/var/log", "/srv") if f"{part}:" in f"{configured}:"
+    ]
+
+
+def test_a_port_that_is_none_is_refused_and_what_is_right_is_not() -> None:
+    with pytest.raises(CoreError, match=r"https://files\.example:mq"):
+        check("https://files.example:mq")
+    for right in (
+        URIS,
+        "https://[::1]:9000/mq:/var/log",
+        "https://me@files.example/mq",
+        ["s3://logs/a:b"],
+        "logs:data",
+        "",
+    ):
+        check(right)
+
+
+def test_open_places_are_shown_without_secrets() -> None:
+    roots: list[Path | str] = [Path("/var/log"), "https://reader:hunter2@files.example/mq?X-Amz-Signature=hunter2"]
+    assert shown(roots) == ["/var/log", "https://files.example/mq"]

@@ -84,17 +84,29 @@ def test_a_wrong_setting_is_named(name: str, text: str, monkeypatch: pytest.Monk
         limits.check()
 
 
-def test_the_console_does_not_start_with_a_wrong_setting() -> None:
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("IDCORE_QUEUE", "plenty", "the setting IDCORE_QUEUE is 'plenty'"),
+        ("IDCORE_ALLOWED_PATHS", "/srv:https://reader:hunter2@files.example/mq", "has https://files.example/mq with"),
+        (
+            "IDCORE_ALLOWED_PATHS",
+            "https://files.example/mq?X-Amz-Signature=hunter2",
+            "has https://files.example/mq with",
+        ),
+    ],
+)
+def test_the_console_does_not_start_with_a_wrong_setting(name: str, value: str, said: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true", "--server.port", "0"],
         cwd=ROOT,
-        env={**os.environ, "IDCORE_QUEUE": "plenty"},
+        env={**os.environ, name: value},
         capture_output=True,
         text=True,
         timeout=120,
     )
-    assert done.returncode and "the setting IDCORE_QUEUE is 'plenty'" in done.stderr + done.stdout
-    assert "Traceback" not in done.stderr
+    assert done.returncode == 2 and said in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr and "hunter2" not in done.stderr + done.stdout
 
 
 @pytest.fixture

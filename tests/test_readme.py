@@ -175,3 +175,12 @@ def test_every_environment_variable_is_documented_and_used() -> None:
     used |= {row.setting for row in LIMITS.values()}
     documented = set(re.findall(r"`(IDCORE_[A-Z_]+)", (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")))
     assert used == documented
+
+
+def test_each_line_of_the_threat_model_names_tests_that_are_there() -> None:
+    text = (ROOT / "docs/explanation/threat-model.md").read_text(encoding="utf-8")
+    rows = [line.split(" | ") for line in text.splitlines() if " | " in line]
+    named = [re.findall(r"`(\S+\.py)`", row[-1]) for row in rows[1:]]
+    assert len(named) > 20 and all(named)
+    gone = [file for files in named for file in files if not (ROOT / "tests" / file).exists()]
+    assert not gone

@@ -11,13 +11,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
-from idcore.base.errors import CoreError
-from idcore.sources.uris import is_uri, local_path
+from idcore.base.errors import CoreError, refuse
+from idcore.open_folders import Roots, file_status, is_in
+from idcore.policy.access import Visitor
+from idcore.sources.uris import is_below, is_uri, local_path, without_secrets
 
-_PLACE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/:]*(?::\d+)?[^:]*|[^:]+")  # a URI, or a path; colons between
-
+# A URI, with a log-in, a host or [an IPv6 address], and a port; or a path. Colons are between them.
+_PLACE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^/@]*@)?(?:\[[^\]/]*\]|[^/:]*)(?::\d+)?[^:]*|[^:]+")
 
 BYTES_A_SECOND = 500_000_000  # an estimate for text that is not packed, on a disk that is not busy
 LARGE = 10  # seconds of estimated work from which a reader is asked first
@@ -52,22 +54,88 @@ class Place:
     contents: Contents
 
 
-def contents(path: str, store: str | None = None) -> Contents:
+def contents(path: str, store: str | None = None, roots: Roots = None) -> Contents:
     """What a scan of a path, or of a store folder, would read. Names, sizes and times of change make the digest."""
     from idcore.sources.inputs import list_files, list_store
 
-    files = [file for file in (list_files([path]) if store is None else list_store(store)) if file.error is None]
+    found = list_files([path], roots) if store is None else list_store(store, roots)
+    files = [file for file in found if file.error is None]
     made = hashlib.sha256(b"store" if store else b"text")
     for file in files:
-        changed = 0 if is_uri(file.path) else os.stat(file.path).st_mtime_ns
+        changed = 0 if is_uri(file.path) else file_status(file.path, roots).st_mtime_ns
         made.update(f"{file.shown}\0{file.size}\0{changed}\n".encode(errors="backslashreplace"))
     return Contents(len(files), sum(file.size for file in files), made.hexdigest())
 
 
 def roots_of(configured: str | Sequence[str]) -> list[Path | str]:
     """Folders and URIs as they are configured: a list, or one text with colons between them."""
-    parts = _PLACE.findall(configured) if isinstance(configured, str) else map(str, configured)
-    return [part if is_uri(part) else Path(local_path(part)).resolve() for part in parts if part.strip()]
+    parts = [part for part in _entries(configured) if not _is_wrong(part)]
+    return [part if is_uri(part) else Path(local_path(part)).resolve() for part in parts]
+
+
+def check(configured: str | Sequence[str]) -> None:
+    """CoreError names the first entry that opens nothing, without its secret: a URI with a log-in or a query."""
+    for part in filter(_is_wrong, _entries(configured)):
+        scheme, _, rest = part.partition("://")
+        raise refuse("start_places", entry=f"{scheme}://{re.split('[?#]', rest.rpartition('@')[2])[0]}")
+
+
+def _entries(configured: str | Sequence[str]) -> list[str]:
+    """What is configured, part by part. Behind a URI, what begins as no path is still of it: a log-in or a port."""
+    if not isinstance(configured, str):
+        return [part for part in map(str, configured) if part.strip()]
+    found: list[str] = []
+    for part in filter(str.strip, _PLACE.findall(configured)):
+        if found and is_uri(found[-1]) and not is_uri(part) and not part.startswith(("/", "~", "file:")):
+            found[-1] += f":{part}"
+        else:
+            found.append(part)
+    return found
+
+
+def _is_wrong(part: str) -> bool:
+    """Whether a URI has more than a server and a path: people would read it, and it would open what nobody meant."""
+    if not is_uri(part):
+        return False
+    try:
+        urlsplit(part).port  # noqa: B018  ValueError of what is no number
+    except ValueError:
+        return True
+    return ":" in part.partition("://")[2].rpartition("@")[0] or not {"?", "#"}.isdisjoint(part)
+
+
+def shown(roots: Sequence[Path | str]) -> list[str]:
+    """Open folders and URIs for people."""
+    return [without_secrets(str(root)) for root in roots]
+
+
+def guard_of(roots: Sequence[Path | str]) -> Roots:
+    """Open folders and URIs for what opens files."""
+    return tuple(map(str, roots))
+
+
+def is_copy(run: Path, path: str) -> bool:
+    """Whether a path is in the folder of a run, by its name: what a link leads to may change."""
+    return not is_uri(path) and Path(os.path.abspath(run)) in Path(os.path.abspath(path)).parents
+
+
+def roots_for(
+    run: Path, paths: Sequence[str], folder: str | None, visitor: Visitor, roots: Sequence[Path | str]
+) -> Roots:
+    """In which places all that a scan reads has to be; None where it reads the copies in its run.
+
+    AccessError or PermissionError where this visitor may not scan these paths, or the records of this folder.
+    """
+    visitor.require("decode")
+    outside = [path for path in paths if not is_copy(run, path)]
+    if not outside and folder is None:
+        return None
+    visitor.require("folders")
+    for path in outside:
+        inside(path, roots)
+    if folder is not None:
+        store_in(Path(inside(folder, roots)), roots)
+    return guard_of(roots)
 
 
 def store_in(path: Path, roots: Sequence[Path | str]) -> str | None:
@@ -78,7 +146,7 @@ def store_in(path: Path, roots: Sequence[Path | str]) -> str | None:
     from idcore.sources.inputs import list_store
 
     try:
-        files = list_store(str(path)) if path.is_dir() else []
+        files = list_store(str(path), guard_of(roots)) if path.is_dir() else []
     except CoreError:
         return None
     for file in files:
@@ -93,26 +161,13 @@ def inside(path: str, roots: Sequence[Path | str]) -> Path | str:
     """
     refused = PermissionError(13, "not allowed", path)
     if is_uri(path):
-        if any(isinstance(root, str) and _is_inside(path, root) for root in roots):
+        if any(isinstance(root, str) and is_below(path, root) for root in roots):
             return path
         raise refused
     try:
         real = Path(local_path(path)).expanduser().resolve()
     except (OSError, RuntimeError, ValueError):  # links in a circle, no such user, a zero byte
         raise refused from None
-    for root in roots:
-        if isinstance(root, Path) and (real == root or root in real.parents):
-            return real
+    if is_in(str(real), guard_of(roots)):
+        return real
     raise refused
-
-
-def _is_inside(uri: str, root: str) -> bool:
-    """Whether a URI names the root or something below it, however it is written; one with a login or a query never."""
-    asked, opened = urlsplit(uri), urlsplit(root)
-    path, above = unquote(asked.path), unquote(opened.path).rstrip("/")
-    if asked.query or asked.fragment or ":" in asked.netloc.rpartition("@")[0] or not uri.isprintable():
-        return False
-    if "\\" in path or {".", ".."} & set(path.split("/")):
-        return False
-    same = (asked.scheme.lower(), asked.netloc.lower()) == (opened.scheme.lower(), opened.netloc.lower())
-    return same and (path.rstrip("/") == above or path.startswith(above + "/"))

@@ -42,8 +42,8 @@ class Permission:
     pages: tuple[str, ...] = ()
 
 
-_OF_RUNS = ("findings", "lines", "producers", "counters", "brokers", "fate")
-_READING = ("home", "decode", "anatomy", "lab", "runs", "message", *_OF_RUNS)
+OF_RUNS = ("findings", "lines", "producers", "counters", "brokers", "fate")
+_READING = ("home", "decode", "anatomy", "lab", "runs", "message", *OF_RUNS)
 
 # The table. Pages, lists, buttons and functions ask it; docs/access.md and a test are made of it.
 PERMISSIONS: dict[str, Permission] = {
@@ -86,6 +86,11 @@ class Visitor:
     def may_ask(self, cluster: str) -> bool:
         """Whether one of the roles asks this cluster."""
         return self.may("look_up") and not self.clusters.isdisjoint({cluster, ANY_CLUSTER})
+
+    def require_cluster(self, cluster: str) -> None:
+        """AccessError without a role that asks this cluster."""
+        if not self.may_ask(cluster):
+            raise AccessError("not_allowed", {"name": self.name or "–", "roles": f"look-up ({cluster})"})
 
     def require(self, permission: str) -> None:
         """AccessError without the permission: what is done calls this, not only what draws its button."""

@@ -251,7 +251,7 @@ class Tracing:
     def __call__(self, splits: Iterable[Split]) -> Iterator[Piece]:
         for split in splits:
             made: list[_Traces] = []
-            with suppress(*READ_ERRORS), storage.opened(split.path) as file:
+            with suppress(*READ_ERRORS), storage.opened(split.path, split.roots) as file:
                 made.append(_Traces(file, split, self.topics))
                 made[0].run()
             if made:
@@ -275,7 +275,7 @@ class Counting:
         plan = self.queues.plan()
         for split in splits:
             listed, made = Growing("undelivered", self.few, self.folder), list[_Messages]()
-            with suppress(*READ_ERRORS), storage.opened(split.path) as file:
+            with suppress(*READ_ERRORS), storage.opened(split.path, split.roots) as file:
                 made.append(_Messages(file, split, plan, self.lacking, listed))
                 made[0].run()
             for each in made:

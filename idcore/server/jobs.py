@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from idcore.open_folders import Roots
 from idcore.policy import limits
 from idcore.runs import room
 from idcore.runs.runs import FATES, Run, RunError, Runs, runs_root
@@ -97,13 +98,13 @@ def _kind_of(run: Run) -> str | None:
         return None
 
 
-def locating(run: Run, again: bool = False) -> Locating | None:
+def locating(run: Run, roots: Roots, again: bool = False) -> Locating | None:
     """The search for the lines of a finished run, begun where it is not going on; None where scans cannot run here."""
     if not ready():
         return None
     from idcore.spark import background
 
-    return background.locating(run, again)
+    return background.locating(run, roots, again)
 
 
 def gauges(root: Path) -> dict[str, float]:

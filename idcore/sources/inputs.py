@@ -17,6 +17,7 @@ import numpy as np
 
 from idcore.base.errors import CoreError, coded, refuse
 from idcore.base.layout import MOST_OFFSET
+from idcore.open_folders import Roots, entries, file_status, is_file
 from idcore.policy import limits
 from idcore.sources import storage as stores
 from idcore.sources.archives import BETWEEN, Text, kind_of, texts
@@ -27,7 +28,7 @@ from idcore.sources.uris import is_uri, local_path, without_secrets
 from idcore.sources.windows import BEFORE, ENDLESS, Windows, new_buffer
 
 OPENING = 1 << 17  # bytes that could be scanned in the time that opening a file takes
-_SENT = ("number", "path", "start", "stop", "kind")  # of a split: no member is known before it is read
+_SENT = ("number", "path", "start", "stop", "kind", "roots")  # of a split: no member is known before it is read
 _LONGEST_NAME = 1000  # in the driver's table, as the members are: an archive of 1 MB can hold more than a million
 # What a scan writes into a folder, which may be one of its inputs: no input of the next scan.
 _OF_SCAN = re.compile(r"summary\.json|\.writing|\.unfinished-[0-9a-f]{32}")
@@ -47,6 +48,7 @@ class InputFile:
     error: CoreError | None = None
     name: str = ""
     kind: str = ""  # where its bytes do not show it
+    roots: Roots = None  # it is read only where it is in one of them
 
     @property
     def shown(self) -> str:
@@ -63,6 +65,7 @@ class Split:
     start: int
     stop: int
     kind: str = PLAIN
+    roots: Roots = None  # as of its file
     member: str = ""
     place: tuple[int, ...] = ()
 
@@ -74,30 +77,36 @@ class Split:
 Opened = tuple[Split, Windows | None, CoreError | None]  # a text, and its windows or why it cannot be read
 
 
-def list_files(paths: Sequence[str], left_out: list[str] | None = None) -> list[InputFile]:
+def list_files(paths: Sequence[str], roots: Roots = None, left_out: list[str] | None = None) -> list[InputFile]:
     """Files, folders to any depth, globs, URIs; each as often as it is named, what is not there with its error.
 
-    No file is opened here, and each is asked for its size once. `left_out` is given the folders whose tables of a
-    scan are not read. The folder of one table is, where it is named itself.
+    Each is asked for its size once. With `roots` only what is in one of them is listed, and there are no globs.
+    `left_out` is given the folders whose tables of a scan are not read. The folder of one table is, where it is named
+    itself.
     """
+    found = _listed(paths, roots, left_out)
+    return found if roots is None else [replace(file, roots=roots) for file in found]
+
+
+def _listed(paths: Sequence[str], roots: Roots, left_out: list[str] | None) -> list[InputFile]:
     found: list[InputFile] = []
     for path in paths:
         if is_uri(path):
-            found += [InputFile(*told) for told in stores.listed(path)]
+            found += [InputFile(*told) for told in stores.listed(path, roots)]
             continue
         path = local_path(path)
         if "\0" in path:
             found.append(InputFile(path, 0, refuse("ENOENT")))
         elif os.path.isdir(path):
-            found += _walk(path, left_out)
-        elif not os.path.lexists(path) and glob.has_magic(path):
+            found += _walk(path, roots, left_out)
+        elif roots is None and not os.path.lexists(path) and glob.has_magic(path):
             found += _matches(path, left_out) or [_look_at(path)]
         else:
-            found.append(_look_at(path))
+            found.append(_look_at(path, roots))
     return found
 
 
-def list_store(root: str) -> list[InputFile]:
+def list_store(root: str, roots: Roots = None) -> list[InputFile]:
     """The commit log files of a store folder, in order, and what is missing between them.
 
     Files right in the folder may be dumps of some records, between which nothing has to be.
@@ -106,10 +115,11 @@ def list_store(root: str) -> list[InputFile]:
     whole = os.path.isdir(folder)
     folder = folder if whole else root
     try:
-        names = sorted(name for name in os.listdir(folder) if _COMMIT_LOG.fullmatch(name))
+        with entries(folder, roots) as inside:
+            names = sorted(entry.name for entry in inside if _COMMIT_LOG.fullmatch(entry.name))
     except OSError as problem:
         raise refuse("unreadable", path=shown(root), why=coded(problem)) from None
-    files = [_log_file(folder, name) for name in names]
+    files = [_log_file(folder, name, roots) for name in names]
     if not files:
         raise refuse("no_log", folder=shown(root))
     return [*_with_holes(files, folder)] if whole else files
@@ -127,17 +137,18 @@ def _with_holes(files: Sequence[InputFile], folder: str) -> Iterator[InputFile]:
         end += before.size
         if end < start:
             name = os.path.join(folder, f"{end:020d}")
-            yield InputFile(before.path, 0, refuse("log_hole", first=f"{end:020d}", last=f"{start:020d}"), name)
+            why = refuse("log_hole", first=f"{end:020d}", last=f"{start:020d}")
+            yield replace(before, size=0, error=why, name=name, kind="")
 
 
-def _log_file(folder: str, name: str) -> InputFile:
+def _log_file(folder: str, name: str, roots: Roots) -> InputFile:
     path = os.path.join(folder, name)
     if int(name) > MOST_OFFSET:
         return InputFile(path, 0, refuse("name_too_large"), kind=COMMITLOG)
-    return replace(_look_at(path), kind=COMMITLOG)
+    return replace(_look_at(path, roots), kind=COMMITLOG, roots=roots)
 
 
-def _walk(folder: str, left_out: list[str] | None = None) -> list[InputFile]:
+def _walk(folder: str, roots: Roots = None, left_out: list[str] | None = None) -> list[InputFile]:
     """The files below a folder. Links are not followed: they lead out of it, or to what is read anyway.
 
     Nor is what a scan has written there: its tables have the IDs of its input once more.
@@ -148,21 +159,22 @@ def _walk(folder: str, left_out: list[str] | None = None) -> list[InputFile]:
     while folders:
         at, of_scan = folders.pop()
         try:
-            with os.scandir(at) as scanned:
-                entries = list(scanned)
-            if of_scan and all(_TABLE.fullmatch(entry.name) for entry in entries):
-                continue
-            names = {entry.name for entry in entries}
-            of_scan = names >= _TABLES or WRITING in names
-            if names >= _TABLES and left_out is not None:
-                left_out.append(at)
-            for entry in entries:
-                if of_scan and _OF_SCAN.fullmatch(entry.name):
+            with entries(at, roots) as opened:
+                inside = list(opened)
+                if of_scan and all(_TABLE.fullmatch(entry.name) for entry in inside):
                     continue
-                if entry.is_dir(follow_symlinks=False):
-                    folders.append((entry.path, of_scan))
-                elif not entry.is_symlink():
-                    files.append(_look_at(entry.path, entry))
+                names = {entry.name for entry in inside}
+                of_scan = names >= _TABLES or WRITING in names
+                if names >= _TABLES and left_out is not None:
+                    left_out.append(at)
+                for entry in inside:
+                    path = os.path.join(at, entry.name)
+                    if of_scan and _OF_SCAN.fullmatch(entry.name):
+                        continue
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append((path, of_scan))
+                    elif not entry.is_symlink():
+                        files.append(_look_at_entry(path, entry))
         except OSError as error:
             failed.append(InputFile(at, 0, coded(error)))
     files.sort(key=lambda file: file.path)
@@ -173,7 +185,7 @@ def _matches(pattern: str, left_out: list[str] | None = None) -> list[InputFile]
     """What a pattern matches, folders read like any other; each file once, however many ways lead to it."""
     found: dict[tuple[int, int], InputFile] = {}
     for name in sorted(glob.glob(pattern, recursive=True)):
-        for file in _walk(name, left_out) if os.path.isdir(name) else [_look_at(name)]:
+        for file in _walk(name, None, left_out) if os.path.isdir(name) else [_look_at(name)]:
             try:
                 status = os.stat(file.path)
             except OSError as error:
@@ -190,11 +202,19 @@ def shown(path: str) -> str:
     return _UNPRINTABLE.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
-def _look_at(path: str, entry: os.DirEntry[str] | None = None) -> InputFile:
+def _look_at(path: str, roots: Roots = None) -> InputFile:
     try:
-        if not (entry.is_file(follow_symlinks=False) if entry else os.path.isfile(path)):
-            return InputFile(path, 0, refuse("not_regular" if os.path.exists(path) else "ENOENT"))
-        return InputFile(path, entry.stat(follow_symlinks=False).st_size if entry else os.path.getsize(path))
+        found = file_status(path, roots)
+        return InputFile(path, found.st_size) if is_file(found) else InputFile(path, 0, refuse("not_regular"))
+    except OSError as error:
+        return InputFile(path, 0, refuse("ENOENT") if roots is None else coded(error))
+
+
+def _look_at_entry(path: str, entry: os.DirEntry[str]) -> InputFile:
+    try:
+        if entry.is_file(follow_symlinks=False):
+            return InputFile(path, entry.stat(follow_symlinks=False).st_size)
+        return InputFile(path, 0, refuse("not_regular"))
     except OSError as error:
         return InputFile(path, 0, coded(error))
 
@@ -210,19 +230,19 @@ def split_files(files: Sequence[InputFile], split_size: int) -> list[Split]:
         path = file.path if is_uri(file.path) or file.path.startswith("/") else os.path.join(here, file.path)
         if file.error:
             continue
-        kind = file.kind or (kind_to_cut(path) if file.size > split_size else WHOLE)
+        kind = file.kind or (kind_to_cut(path, file.roots) if file.size > split_size else WHOLE)
         if kind == WHOLE:
-            splits.append(Split(number, path, 0, file.size, WHOLE))
+            splits.append(Split(number, path, 0, file.size, WHOLE, file.roots))
             continue
         for start in range(0, file.size, split_size):
-            splits.append(Split(number, path, start, min(start + split_size, file.size), kind))
+            splits.append(Split(number, path, start, min(start + split_size, file.size), kind, file.roots))
     return splits
 
 
-def kind_to_cut(path: str) -> str:
+def kind_to_cut(path: str, roots: Roots = None) -> str:
     """The kind of a file whose splits can be read apart; WHOLE for every other, and for one that cannot be opened."""
     try:
-        with stores.opened(path) as file:
+        with stores.opened(path, roots) as file:
             if not file.seekable():
                 return WHOLE
             kind = kind_of(_head(file))
@@ -274,7 +294,7 @@ def walk(splits: Sequence[Split]) -> Iterator[Opened]:
     for split in splits:
         told = False
         try:
-            with stores.opened(split.path) as file:
+            with stores.opened(split.path, split.roots) as file:
                 for where, windows, error in _texts_of(split, file, buf):
                     told = told or not where.place
                     yield where, windows, error

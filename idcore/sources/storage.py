@@ -13,6 +13,7 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 import pyarrow as pa
 
 from idcore.base.errors import CoreError, coded, refuse
+from idcore.open_folders import Roots, opener
 from idcore.sources.unpack import READ_ERRORS
 from idcore.sources.uris import is_uri, is_web
 
@@ -71,14 +72,17 @@ class Ranged(io.RawIOBase):
         return len(found)
 
 
-def opened(path: str) -> BinaryIO:
-    """A file at its first byte, of this machine or of a store. One that cannot be sought has to be read forward."""
+def opened(path: str, roots: Roots = None) -> BinaryIO:
+    """A file at its first byte, of this machine or of a store. One that cannot be sought has to be read forward.
+
+    With `roots` it is in one of them; PermissionError otherwise.
+    """
     if not is_uri(path):
-        return open(path, "rb", buffering=0)  # type: ignore[return-value]
+        return open(path, "rb", buffering=0, opener=opener(roots))  # type: ignore[return-value]
     if is_web(path):
         from idcore.sources import web
 
-        size, fetch, head, stream = web.opened(path)
+        size, fetch, head, stream = web.opened(path, roots)
         return stream or cast(BinaryIO, Ranged(size, fetch, head))
     filesystem, name = _found(path)
     file = filesystem.open_input_file(name)
@@ -89,7 +93,7 @@ def opened(path: str) -> BinaryIO:
     return cast(BinaryIO, Ranged(file.size(), fetch_range, done=file.close))
 
 
-def listed(uri: str) -> list[Listed]:
+def listed(uri: str, roots: Roots = None) -> list[Listed]:
     """The files that a URI names: itself, all below it, or what its pattern matches. Never raises."""
     from pyarrow.fs import FileType
 
@@ -97,7 +101,7 @@ def listed(uri: str) -> list[Listed]:
         if is_web(uri):
             from idcore.sources import web
 
-            return [(uri, web.size_of(uri), None)]
+            return [(uri, web.size_of(uri, roots), None)]
         filesystem, name = _found(uri)
         told = filesystem.get_file_info(name)
         if told.type == FileType.File:

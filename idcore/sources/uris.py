@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_PORTS = {"http": 80, "https": 443}
+_HIDDEN_SLASH = re.compile(r"%(?:2f|5c)", re.IGNORECASE)
 
 
 def is_uri(path: str) -> bool:
@@ -27,6 +29,43 @@ def without_secrets(path: str) -> str:
     scheme, place, rest, _, _ = urlsplit(path)
     user, at, host = place.rpartition("@")
     return urlunsplit((scheme, host if ":" in user else user + at + host, rest, "", ""))
+
+
+def is_below(uri: str, root: str) -> bool:
+    """Whether a URI names the root or something below it, however it is written; one with a log-in or a query never."""
+    try:
+        asked, opened = urlsplit(uri), urlsplit(root)
+        if _server(asked) != _server(opened):
+            return False
+    except ValueError:  # a host or a port that is none
+        return False
+    if asked.query or asked.fragment or ":" in asked.netloc.rpartition("@")[0] or not uri.isprintable():
+        return False
+    path, above = unquote(asked.path), unquote(opened.path).rstrip("/")
+    return not _may_climb(asked.path) and (path.rstrip("/") == above or path.startswith(above + "/"))
+
+
+def _server(uri: SplitResult) -> tuple[str, str, str, int | None]:
+    """Which server or bucket it is: a host in any letter case, its usual port said or not."""
+    scheme, user = uri.scheme.lower(), uri.netloc.rpartition("@")[0]
+    if scheme not in _PORTS:
+        return scheme, "", uri.netloc, None
+    return scheme, user, uri.hostname or "", uri.port or _PORTS[scheme]
+
+
+def _may_climb(path: str) -> bool:
+    """Whether a server could read a path as a way up (path traversal).
+
+    Some take escapes out twice, parameters off the name of a folder (`..;a=b`), dots and spaces off its end, or a
+    backslash for a slash.
+    """
+    while True:
+        names = (name.partition(";")[0].strip(" .") for name in path.split("/") if name)
+        if not all(names) or "\\" in path or "\ufffd" in path or not path.isprintable() or _HIDDEN_SLASH.search(path):
+            return True
+        if (plain := unquote(path)) == path:
+            return False
+        path = plain
 
 
 def is_web(uri: str) -> bool:

@@ -1,4 +1,7 @@
-"""Files behind http:// and https://, by ranges where the server has them. Follows no way to another server."""
+"""Files behind http:// and https://, by ranges where the server has them.
+
+Follows no way to another server, nor out of an open folder.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,8 @@ from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from idcore.base.errors import CoreError, coded
+from idcore.open_folders import Roots
+from idcore.sources.uris import is_below
 
 _HEAD = 1 << 16
 _SECONDS = 60.0
@@ -30,17 +35,22 @@ class FinalError(WebError):
     """An answer that will be the same when the question is asked again."""
 
 
-class _SameServer(HTTPRedirectHandler):
-    """A server that is allowed to be read says nothing about those it points to."""
+class _SamePlace(HTTPRedirectHandler):
+    """A server or a folder that is allowed to be read says nothing about those it points to."""
+
+    def __init__(self, roots: Roots) -> None:
+        self.roots = roots
 
     def redirect_request(self, req: Request, fp: Any, code: int, msg: str, headers: HTTPMessage, newurl: str) -> Any:
         to = urljoin(req.full_url, newurl)
         if urlsplit(to)[:2] != urlsplit(req.full_url)[:2]:
-            raise FinalError("other_server", {"server": urlsplit(to).netloc})
+            raise FinalError("other_server", {"server": urlsplit(to).netloc.rpartition("@")[2]})
+        if self.roots is not None and not any(is_below(to, root) for root in self.roots):
+            raise FinalError("other_folder")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-def _ask(uri: str, first: int, last: int) -> HTTPResponse:
+def _ask(uri: str, first: int, last: int, roots: Roots) -> HTTPResponse:
     """The answer to a request for a range of bytes. Credentials: from the URI, else from ~/.netrc."""
     scheme, place, path, query, _ = urlsplit(uri)
     user, _, host = place.rpartition("@")
@@ -53,7 +63,7 @@ def _ask(uri: str, first: int, last: int) -> HTTPResponse:
         encoded = base64.b64encode(":".join(login).encode()).decode()
         request.add_unredirected_header("Authorization", f"Basic {encoded}")
     try:
-        return cast(HTTPResponse, build_opener(_SameServer).open(request, timeout=_SECONDS))
+        return cast(HTTPResponse, build_opener(_SamePlace(roots)).open(request, timeout=_SECONDS))
     except HTTPError as error:
         error.close()
         if error.code == 416:  # no such range: the file is empty
@@ -81,28 +91,28 @@ def _total(answer: HTTPResponse) -> int | None:
     return int(told[1]) if answer.status == 206 and told else None
 
 
-def size_of(uri: str) -> int:
+def size_of(uri: str, roots: Roots = None) -> int:
     """Bytes of a file; 0 when the server does not say."""
     try:
-        with _ask(uri, 0, 0) as answer:
+        with _ask(uri, 0, 0, roots) as answer:
             total = _total(answer)
             return int(answer.headers.get("Content-Length") or 0) if total is None else total
     except EOFError:
         return 0
 
 
-def opened(uri: str) -> tuple[int, Fetch, bytes, BinaryIO | None]:
+def opened(uri: str, roots: Roots = None) -> tuple[int, Fetch, bytes, BinaryIO | None]:
     """Size, how to fetch a range, and the first bytes; or a stream, from a server that has no ranges."""
 
     def begin() -> tuple[int, Fetch, bytes, BinaryIO | None]:
-        answer = _ask(uri, 0, _HEAD - 1)
+        answer = _ask(uri, 0, _HEAD - 1, roots)
         total = _total(answer)
         if total is None:
             return 0, _nothing, b"", cast(BinaryIO, _Stream(answer))
         tag = answer.headers.get("ETag")
 
         def fetch(at: int, size: int) -> bytes:
-            with _ask(uri, at, at + size - 1) as part:
+            with _ask(uri, at, at + size - 1, roots) as part:
                 if part.status != 206 or part.headers.get("ETag") != tag:
                     raise FinalError("changed")
                 return _whole(part, size)

@@ -6,13 +6,14 @@ import logging
 import shutil
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from idcore.base.errors import CoreError, coded
 from idcore.ids.clock import parse_zone, zone_text
+from idcore.open_folders import Roots
 from idcore.policy import audit, logs
 from idcore.policy.audit import Who
 from idcore.policy.page_turns import TURNS
@@ -26,7 +27,12 @@ from .locate import locate
 from .watch import Cancelled, Progress, State
 
 LOG = logging.getLogger(__name__)
+Ask = Callable[[], object]  # CoreError or PermissionError where a scan must not begin, now that its turn has come
 TABLES_FIRST = 3.0  # seconds that a scan waits while pages make their tables: it takes all cores
+
+
+def _anyone() -> None:
+    """Its caller has asked before."""
 
 
 class Job:
@@ -39,8 +45,9 @@ class Job:
         options: ScanOptions,
         names: dict[str, str] | None = None,
         who: Who = audit.CONSOLE,
+        ask: Ask = _anyone,
     ) -> None:
-        self.run, self.who = run, who
+        self.run, self.who, self._ask = run, who, ask
         self._began, self._kind = time.monotonic(), STORE if options.store else TEXT
         self._stop = threading.Event()
         self._unwanted = False
@@ -55,6 +62,7 @@ class Job:
     def _work(self, paths: list[str], options: ScanOptions, names: dict[str, str] | None) -> None:
         try:
             with logs.of_run(self.run.name), turns.of(paths, options.store).turn(self._stop, self._take_place):
+                self._ask()  # it may have waited for hours
                 self._progress = replace(self._progress, place=0)
                 TURNS.after_tables(TABLES_FIRST)
                 made = scan(paths, self.run.path, options, self._take, self._stop, names)
@@ -69,7 +77,7 @@ class Job:
             self._progress = replace(self._progress, bytes_done=size, bytes_total=size, ids=ids, seconds_left=0.0)
             self._end("done")
             if self._progress.bytes_total >= turns.LARGE:  # of less they are found when they are asked for
-                locating(self.run)
+                locating(self.run, options.roots)
 
     def _end(self, state: State, error: CoreError | None = None) -> None:
         self._progress = now = replace(self._progress, state=state, error=error)
@@ -125,14 +133,14 @@ class Job:
 class Locating:
     """The index of a run's lines while it is made: in a thread of the server, once for all who wait for it."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, roots: Roots = None) -> None:
         self.problem: CoreError | None = None
-        self._thread = threading.Thread(target=self._work, args=(run,), name=f"locate-{run.name}", daemon=True)
+        self._thread = threading.Thread(target=self._work, args=(run, roots), name=f"locate-{run.name}", daemon=True)
         self._thread.start()
 
-    def _work(self, run: Run) -> None:
+    def _work(self, run: Run, roots: Roots) -> None:
         try:
-            locate(run)
+            locate(run, roots)
         except Exception as error:  # noqa: BLE001  the page shows why there are no lines
             self.problem = run_damage.damage(run) or problem_of(error)
         if not (run.path / "run.json").exists():  # deleted meanwhile: what was written since goes as well
@@ -155,10 +163,11 @@ def start(
     options: ScanOptions,
     names: dict[str, str] | None = None,
     who: Who = audit.CONSOLE,
+    ask: Ask = _anyone,
 ) -> Job:
-    """Begins a scan of `paths` into the scan's folder."""
+    """Begins a scan of `paths` into the scan's folder; `ask` is called when its turn has come."""
     with _lock:
-        job = _jobs[run.name] = Job(run, paths, options, names, who)
+        job = _jobs[run.name] = Job(run, paths, options, names, who, ask)
     return job
 
 
@@ -176,12 +185,12 @@ def forget_ended() -> None:
             del _locating[name]
 
 
-def locating(run: Run, again: bool = False) -> Locating:
+def locating(run: Run, roots: Roots = None, again: bool = False) -> Locating:
     """Makes the index of a finished run, unless that is going on, or has failed and is not asked for `again`."""
     with _lock:
         going = _locating.get(run.name)
         if going is None or (going.wait(0) and (again or going.problem is None)):
-            going = _locating[run.name] = Locating(run)
+            going = _locating[run.name] = Locating(run, roots)
         return going
 
 
@@ -190,12 +199,12 @@ def at_work() -> int:
     return sum(not job.ended for job in list(_jobs.values()))
 
 
-def again(run: Run, who: Who = audit.CONSOLE) -> Job:
-    """Begins a failed or cancelled scan again, as it was asked for."""
+def again(run: Run, roots: Roots = None, who: Who = audit.CONSOLE, ask: Ask = _anyone) -> Job:
+    """Begins a failed or cancelled scan again, as it was asked for; what is open by now is not of its plan."""
     plan = run.planned
     if run.state not in ("failed", "cancelled"):
         raise CoreError("scan_not_ended")
-    return start(run, plan["paths"], _options(plan), plan["names"], who)
+    return start(run, plan["paths"], replace(_options(plan), roots=roots), plan["names"], who, ask)
 
 
 def _plan(paths: Sequence[str], options: ScanOptions, names: dict[str, str] | None) -> dict[str, Any]:

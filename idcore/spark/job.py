@@ -31,6 +31,7 @@ from idcore.answers.lookup.model import Evidence
 from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.base.errors import CoreError, coded, from_coded
 from idcore.ids.clock import machine_zone, zone_text
+from idcore.open_folders import Roots
 from idcore.rocketmq.store.folder import StoreFolder
 from idcore.scan import lines
 from idcore.scan.months import month_rows
@@ -71,6 +72,7 @@ class ScanOptions:
     master: str | None = None
     remote: str | None = None
     store: str | None = None  # a store folder, scanned in the place of paths
+    roots: Roots = None  # what is read is in one of them: open folders and URIs
     subscriptions: Mapping[tuple[str, str], str] = field(default_factory=dict)  # tags of a topic and a group in it
 
 
@@ -210,10 +212,10 @@ def scan(
     `names` gives the name that the tables have for a path (an uploaded file, standard input).
     """
     stop = stop or threading.Event()
-    reporter = Reporter(on_progress)
+    reporter, roots = Reporter(on_progress), options.roots
     with TableFolder(Path(out)) as folder:
         left_out: list[str] = []
-        files = list_files(paths, left_out) if options.store is None else list_store(options.store)
+        files = list_files(paths, roots, left_out) if options.store is None else list_store(options.store, roots)
         if names:
             files = [replace(file, name=names.get(file.path, "")) for file in files]
         check(stop)
@@ -272,7 +274,7 @@ class _Groups:
 
 def _groups(options: ScanOptions, opened: ExitStack) -> _Groups:
     """The evidence of a folder, which stays open as long as `opened`."""
-    store = opened.enter_context(StoreFolder(Path(options.store or "")))
+    store = opened.enter_context(StoreFolder(Path(options.store or ""), roots=options.roots))
     evidence = StoreEvidence(store, options.subscriptions)
     known = [*evidence.state(options.at or datetime.now(UTC), options.zone or machine_zone()), *evidence.files()]
     return _Groups(evidence, [*known, *evidence.silent_groups()])

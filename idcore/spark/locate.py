@@ -9,6 +9,7 @@ import json
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from idcore.base.errors import CoreError
+from idcore.open_folders import Roots, opener
 from idcore.policy.limits import MOST_INDEXED
 from idcore.runs.runs import Run, write_text
 from idcore.scan.occurrences import dating
@@ -44,12 +46,15 @@ _PIECE = 1 << 16
 _SCHEMA = pa.schema([("name", pa.string()), ("rows", pa.int64())])
 
 
-def locate(run: Run) -> None:
-    """Makes the index of a finished scan, unless it is there: others read it. CoreError says why there is none."""
+def locate(run: Run, roots: Roots = None) -> None:
+    """Makes the index of a finished scan, unless it is there: others read it. CoreError says why there is none.
+
+    `roots` are the open folders, of a scan of the server's files.
+    """
     if Index.open(run.path / FOLDER) is not None:
         return
     plan = run.planned
-    files = list_files(plan["paths"]) if plan.get("store") is None else list_store(plan["store"])
+    files = list_files(plan["paths"], roots) if plan.get("store") is None else list_store(plan["store"], roots)
     total, processes = sum(file.size for file in files), (run.summary or {}).get("processes", 0)
     if total > MOST_INDEXED or processes > MOST_PROCESSES:
         raise CoreError("lines_many", {"bytes": total, "processes": processes, "most": MOST_INDEXED})
@@ -80,17 +85,18 @@ def _splits(files: Sequence[InputFile]) -> list[Split]:
     for split in split_files(files, 1 << 62):
         file = files[split.number]
         large = file.size > TASK and not file.kind and not is_uri(file.path)
-        if large and kind_to_cut(split.path) == PLAIN:
-            edges = [0, *_line_starts(split.path, file.size), file.size]
-            splits += [Split(split.number, split.path, start, stop) for start, stop in pairwise(edges) if start < stop]
+        if large and kind_to_cut(split.path, split.roots) == PLAIN:
+            edges = [0, *_line_starts(split, file.size), file.size]
+            pieces = [(start, stop) for start, stop in pairwise(edges) if start < stop]
+            splits += [replace(split, start=start, stop=stop, kind=PLAIN) for start, stop in pieces]
         else:
             splits.append(split)
     return splits
 
 
-def _line_starts(path: str, size: int) -> Iterator[int]:
+def _line_starts(split: Split, size: int) -> Iterator[int]:
     """Where the first line begins behind each multiple of a task's size; a line that is longer is not cut."""
-    with open(path, "rb") as file:
+    with open(split.path, "rb", opener=opener(split.roots)) as file:
         at = TASK
         while at < size:
             file.seek(at)

@@ -34,7 +34,7 @@ def look(files: Sequence[InputFile], copies: pa.Table, check: Callable[[], None]
     evidence = LineEvidence(whole=copies.num_rows <= MOST_IDS)
     count = min(copies.num_rows, MOST_IDS)
     chosen = [number * copies.num_rows // count for number in range(count)] if count else []
-    reading = Reading()
+    reading = Reading(files[0].roots if files else None)
     try:
         log = _Log(files, reading)
         for row in copies.take(pa.array(chosen, pa.int64())).to_pylist():

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     from idcore.presentation.triage.largest import Totals
     from idcore.presentation.triage.time_range import TimeRange
     from idcore.presentation.triage.undelivered import Listed
-    from idcore.scan.occurrences.index import Filter, Index, Selection
+    from idcore.scan.occurrences.index import Allowed, Filter, Index, Selection
 
 HashFuncs = dict[str | type[Any], Callable[[Any], Any]]
 
@@ -107,7 +107,7 @@ def lines(run: Run) -> Index | None:
 
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=_LINES)  # one of ten million rows has 40 MB
-def selection(run: Run, _index: Index, wanted: Filter, order: str, _allowed: Callable[[str], object]) -> Selection:
+def selection(run: Run, _index: Index, wanted: Filter, order: str, _allowed: Allowed) -> Selection:
     """The rows of the index that fit a filter."""
     return _index.select(wanted, order, _allowed)
 

@@ -11,6 +11,7 @@ import streamlit as st
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError, coded
 from idcore.base.safe_text import for_visitor
+from idcore.intake import allowed
 from idcore.policy import metrics
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.triage import run_texts
@@ -33,7 +34,7 @@ def said(problem: Any, words: Words) -> str:
 
 def public(text: str) -> str:
     """Without what only the administrator is to see: the server's log and run.json have it."""
-    return for_visitor(text, [str(root) for root in scans.configured_roots()])
+    return for_visitor(text, allowed.shown(scans.configured_roots()))
 
 
 def show_error(error: BaseException, reference: str | None = None) -> None:

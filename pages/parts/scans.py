@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,9 +16,12 @@ from idcore.base.errors import CoreError
 from idcore.ids.identify import Case
 from idcore.intake import allowed as places
 from idcore.intake.intake import Dating, Source, asked_of, keep
+from idcore.open_folders import Roots
 from idcore.policy import audit
+from idcore.policy.access import Visitor
 from idcore.runs.runs import SCANS, Run, RunError, Runs, may_change, runs_root
 from idcore.server import jobs
+from idcore.shown import Shown
 from pages.parts import cache, session, visitor
 
 Subscriptions = Mapping[tuple[str, str], str]
@@ -131,6 +134,13 @@ def hold(name: str) -> None:
     st.session_state.setdefault("held", {})[name] = jobs.hold(name)
 
 
+def shown() -> Shown:
+    """What this page shows now: who may have its files, later."""
+    page, state = st.session_state.get("address", ("home",))[0], st.session_state
+    name = state.get("compare_run") if page == "compare" else st.query_params.get("run") or state.get("run")
+    return Shown.to(visitor.current(), page, name)
+
+
 def is_own(run: Run) -> bool:
     """Whether this visitor may change a run."""
     return may_change(visitor.current(), run.facts)
@@ -206,10 +216,12 @@ def launch(
     from idcore.spark import background
     from idcore.spark.job import SHARED_SPLIT_SIZE, ScanOptions
 
+    ask = _asking(run, paths, store)
     options = ScanOptions(dated.zone, dated.source, dated.at, SHARED_SPLIT_SIZE, case, store=store)
+    options = replace(options, subscriptions=subscriptions or {}, roots=ask(visitor.current()))
     begun_here(run)
-    options = replace(options, subscriptions=subscriptions or {})
-    background.start(run, paths, options, names, session.someone())
+    later = visitor.later()
+    background.start(run, paths, options, names, session.someone(), lambda: ask(later()))
     remember(run.name)
     cache.forget_runs()
 
@@ -219,17 +231,25 @@ def again(name: str) -> None:
     from idcore.spark import background
 
     run = store().own(name)
-    for path in (run.plan or {}).get("paths") or ():
-        if run.path.resolve() not in Path(path).resolve().parents:
-            allowed(path)
-    if (folder := run.store) is not None:
-        store_in(Path(allowed(folder)))
+    ask = _asking(run, (run.plan or {}).get("paths") or (), run.store)
+    roots, later = ask(visitor.current()), visitor.later()
     admit()
     begun_here(run)
-    background.again(run, session.someone())
+    background.again(run, roots, session.someone(), lambda: ask(later()))
     mine(run)
     remember(name)
     cache.forget_runs()
+
+
+def roots_of(run: Run) -> Roots:
+    """In which places the input of a run has to be, to be read once more now; as for a scan."""
+    plan = run.plan or {}
+    return places.roots_for(run.path, plan.get("paths", ()), run.store, visitor.current(), configured_roots())
+
+
+def _asking(run: Run, paths: Sequence[str], folder: str | None) -> Callable[[Visitor], Roots]:
+    """Asks whether a visitor may scan these paths, or the records of this folder: now, and when its turn has come."""
+    return lambda here: places.roots_for(run.path, paths, folder, here, configured_roots())
 
 
 def allowed_roots() -> list[Path | str]:
@@ -244,11 +264,30 @@ def allowed_folders() -> list[Path]:
 
 def configured_roots() -> list[Path | str]:
     """Folders of the server and URIs of stores that the administrator opens for those who may scan them."""
-    configured = os.environ.get("IDCORE_ALLOWED_PATHS", "")
+    return places.roots_of(_configured())
+
+
+def check_places() -> None:
+    """CoreError names an entry of them that has a secret, without it."""
+    places.check(_configured())
+
+
+def guard() -> Roots:
+    """The places of this visitor, for what opens files in them."""
+    return places.guard_of(allowed_roots())
+
+
+def shown_roots() -> list[str]:
+    """The places of this visitor for people."""
+    return places.shown(allowed_roots())
+
+
+def _configured() -> str | Sequence[str]:
+    configured: str | Sequence[str] = os.environ.get("IDCORE_ALLOWED_PATHS", "")
     if not configured:
         with suppress(FileNotFoundError, st.errors.StreamlitAPIException):
             configured = st.secrets.get("allowed_paths", "")
-    return places.roots_of(configured)
+    return configured
 
 
 def allowed(path: str) -> Path | str:

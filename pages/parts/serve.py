@@ -72,6 +72,7 @@ def check_start() -> None:
     try:
         private.begin(runs_root())
         visitor.check_roles(visitor.entrance().policy)
+        scans.check_places()
         limits.check()
         metrics.allowed()
         logs.use_json(session.name)

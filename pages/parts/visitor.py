@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from streamlit.web.server.starlette.starlette_websocket import _get_signed_cooki
 
 from idcore.base.catalogue import Words
 from idcore.policy import private
-from idcore.policy.access import ANY_CLUSTER, NOBODY, AccessError, Policy, Roles, Visitor
+from idcore.policy.access import ANY_CLUSTER, NOBODY, WITHOUT_LOGIN, AccessError, Policy, Roles, Visitor
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.reports.markup import tag
 from idcore.runs.runs import runs_root
@@ -87,6 +87,22 @@ def current() -> Visitor:
     if found.mode == "login" and not log_ins().has(st.context.cookies.get(cookie_name(found.encrypted), "")):
         return NOBODY
     return found.visitor({} if found.mode == "open" else st.user.to_dict(), time.time())
+
+
+def later() -> Callable[[], Visitor]:
+    """Who asks now, for work that begins later in a thread of the server: with the roles that they have then.
+
+    The end of the log-in does not end what it began.
+    """
+    claims = {} if entrance().mode == "open" else st.user.to_dict()
+
+    def then() -> Visitor:
+        found = entrance()
+        if found.mode == "open":
+            return WITHOUT_LOGIN
+        return found.policy.visitor(claims, joined=found.mode == "header")
+
+    return then
 
 
 def claims_of(headers: Iterable[tuple[bytes, bytes]]) -> Mapping[str, Any]:

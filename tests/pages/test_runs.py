@@ -347,7 +347,7 @@ def test_an_index_of_lines_that_is_made_while_its_run_is_deleted_leaves_nothing(
 ) -> None:
     run = Runs(tmp_path).create("a", kept=False)
 
-    def locate(run: Run) -> None:
+    def locate(run: Run, _: object) -> None:
         jobs.discard(run.path.parent, run.name)
         (run.path / "lines").mkdir(parents=True)
 

@@ -67,7 +67,7 @@ def test_tables_of_a_scan_are_no_input_and_what_lies_beside_them_is(tmp_path: Pa
             (out / name).write_bytes(PAIR)
         (out / f".unfinished-{'0' * 32}").mkdir()
     left_out: list[str] = []
-    read = [os.path.relpath(file.path, tmp_path) for file in list_files([str(tmp_path)], left_out)]
+    read = [os.path.relpath(file.path, tmp_path) for file in list_files([str(tmp_path)], left_out=left_out)]
     assert read == ["a.log", "out/a.log", "out/own/part-1.log", "own/part-1.log"]
     assert sorted(left_out) == [str(tmp_path), str(tmp_path / "out")]
     assert len(list_files([str(tmp_path / "out" / "files")])) == 1

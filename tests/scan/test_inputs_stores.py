@@ -21,6 +21,7 @@ import pyarrow.fs as arrow_fs
 import pyarrow.parquet as pq
 import pytest
 
+from idcore.base.errors import CoreError
 from idcore.scan.local import scan_local
 from idcore.scan.tables import Tables
 from idcore.sources import storage
@@ -311,6 +312,37 @@ def test_a_move_on_the_same_server_is_followed_and_a_login_goes_along(web: Web) 
     found = ids(scan_local([f"{address}/a.log?signature=secret"], MONTHS))
     assert found[0][1] > 0 and found[0][0] == f"{web.address}/a.log"
     assert web.asked[0][2] == "Basic cmVhZGVyOnBhc3Mgd29yZA=="
+
+
+@pytest.mark.parametrize(
+    ("to", "code"),
+    [
+        ("/mq/b.log", None),
+        ("/secret/b.log", "other_folder"),
+        ("/mq/../secret/b.log", "other_folder"),
+        ("/mq/%252e%252e/secret/b.log", "other_folder"),
+        ("/mq/b.log?signature=x", "other_folder"),
+        ("http://localhost:1/mq/b.log", "other_server"),
+    ],
+)
+def test_a_move_out_of_an_open_folder_is_not_followed(web: Web, to: str, code: str | None) -> None:
+    """By whoever reads it: the driver that asks for the size, and a worker that opens it."""
+    for path in ("/mq/b.log", "/secret/b.log", "/mq/../secret/b.log", "/mq/%252e%252e/secret/b.log"):
+        web.files[path] = LOG
+    web.moved["/mq/a.log"] = to
+    uri, roots = f"{web.address}/mq/a.log", ("/var/log", f"{web.address}/mq")
+    (told,) = list_files([uri], roots)
+    assert (told.error.code if told.error else None) == code and told.size == (0 if code else len(LOG))
+    web.asked.clear()
+    if code is None:
+        with storage.opened(uri, roots) as file:
+            assert file.read(10) == LOG[:10]
+    else:
+        with pytest.raises(CoreError) as refused:
+            storage.opened(uri, roots)
+        assert refused.value.code == code and [path for path, _, _ in web.asked] == ["/mq/a.log"]
+    scanned = problems(scan_local([uri], MONTHS))[uri]  # the command line opens what its user names
+    assert scanned is None or code == "other_server"
 
 
 def test_secrets_of_a_uri_stay_out_of_tables() -> None:

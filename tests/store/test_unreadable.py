@@ -14,7 +14,7 @@ import pytest
 
 from idcore.answers.lookup import StoreLookup
 from idcore.base.errors import CoreError
-from idcore.rocketmq.store import Miss, Skipped, Stored, StoreFolder, commitlog
+from idcore.rocketmq.store import Miss, Skipped, Stored, StoreFolder, commitlog, config
 from idcore.simulate.writer import StoreWriter
 from tests.store.test_damage import CLOCK, FIRST, SMALL, damage, record, records_of, small
 
@@ -73,7 +73,7 @@ def test_a_part_that_cannot_be_read_is_one_that_is_not_there_and_is_named(
 def test_a_part_of_the_folder_that_cannot_be_listed_leaves_the_others(
     small: Path, part: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    listed, opened = os.scandir, Path.read_bytes
+    listed = os.scandir
 
     def refused(path: Any) -> None:
         if f"{part}" in str(path).split("/"):
@@ -83,12 +83,12 @@ def test_a_part_of_the_folder_that_cannot_be_listed_leaves_the_others(
         refused(path)
         return listed(path)
 
-    def read_bytes(self: Path) -> bytes:
-        refused(self)
-        return opened(self)
+    def opened(path: str, flags: int) -> int:
+        refused(path)
+        return os.open(path, flags)
 
     monkeypatch.setattr(os, "scandir", scandir)
-    monkeypatch.setattr(Path, "read_bytes", read_bytes)
+    monkeypatch.setattr(config, "opener", lambda _: opened)
     with StoreFolder(small, SMALL.slots) as store:
         answer = StoreLookup(store, CLOCK).one("ID7")
         assert answer.found and answer.reason == ("index_lost" if part == "index" else None)

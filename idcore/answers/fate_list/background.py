@@ -6,7 +6,7 @@ import shutil
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,6 +18,7 @@ from idcore.policy import audit
 from idcore.policy.audit import Who
 from idcore.runs.runs import FATES, Run, Runs
 
+Ask = Callable[[], object]  # CoreError where a list must not begin, now that its turn has come
 _LOOK = 0.2  # seconds between two looks at whose turn it is
 # One list at a time for each cluster: several would load it more than the look-ups of one reader.
 _turns: weakref.WeakKeyDictionary[LookupService, threading.Lock] = weakref.WeakKeyDictionary()
@@ -40,11 +41,15 @@ def _turn(service: LookupService, stop: threading.Event) -> Iterator[None]:
             turn.release()
 
 
+def _anyone() -> None:
+    """Its caller has asked before."""
+
+
 class Job:
     """One list: asked in a thread of the server, outlives the page that began it."""
 
-    def __init__(self, run: Run, service: LookupService, wanted: Wanted, user: str) -> None:
-        self.run = run
+    def __init__(self, run: Run, service: LookupService, wanted: Wanted, user: str, ask: Ask) -> None:
+        self.run, self._ask = run, ask
         self._began = time.monotonic()
         self._service, self._wanted, self._user = service, wanted, user
         self._stop = threading.Event()
@@ -62,6 +67,7 @@ class Job:
         problem: CoreError | None = None
         try:
             with _turn(self._service, self._stop):
+                self._ask()  # it may have waited for hours
                 self._take(Asking(len(self._wanted.ids)))
                 tally = ask(self._service, self._wanted, self._user, self._take, self._stop)
             problem = tally.problem
@@ -138,11 +144,11 @@ class Job:
         return self._asking
 
 
-def start(runs: Runs, service: LookupService, wanted: Wanted, user: str, **facts: Any) -> Job:
-    """Begins a list as a run of its own; `facts` are further facts of the run."""
+def start(runs: Runs, service: LookupService, wanted: Wanted, user: str, ask: Ask = _anyone, **facts: Any) -> Job:
+    """Begins a list as a run of its own. `ask` is called when its turn has come; `facts` are further facts."""
     options = {"asked_ids": len(wanted.ids), "cluster": service.cluster.name, "topic": wanted.topic}
     run = runs.create(f"{len(wanted.ids):,} IDs, {service.cluster.name}", "console", options, kind=FATES, **facts)
-    job = _jobs[run.name] = Job(run, service, wanted, user)
+    job = _jobs[run.name] = Job(run, service, wanted, user, ask)
     return job
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby, pairwise
@@ -13,7 +13,7 @@ from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Html, join, link, tag
 from idcore.presentation.triage.processes import process_key
 from idcore.presentation.triage.time_range import ANY_TIME
-from idcore.scan.occurrences.index import Index, Occurrence
+from idcore.scan.occurrences.index import Allowed, Index, Occurrence
 
 AROUND = 3
 BETWEEN = 20  # lines at each end of what is between two
@@ -25,7 +25,7 @@ class Lines:
 
     index: Index
     run: str
-    allowed: Callable[[str], object]
+    allowed: Allowed
 
 
 def rows(found: Sequence[Occurrence], of: Lines, reader: Reader, *, between: bool = False) -> Html:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from idcore.answers.findings.registry import RULES
@@ -12,7 +11,7 @@ from idcore.presentation.triage import line_filter, lines
 from idcore.presentation.triage.finding_rows import Kind, Row, evidence_of, tokens
 from idcore.presentation.triage.lines import NumberedLine
 from idcore.runs.runs import Run
-from idcore.scan.occurrences.index import Index
+from idcore.scan.occurrences.index import Allowed, Index
 
 MOST_LINES = 8  # log lines of a finding
 FIRST_OF_KIND, LINES_OF_EACH = 3, 2  # findings of a kind with lines, and how many of each
@@ -30,7 +29,7 @@ class LogLines:
 
     run: Run
     index: Index | None
-    allowed: Callable[[str], object]
+    allowed: Allowed
 
     def of_finding(self, number: int, row: Row, words: Words, most: int = MOST_LINES) -> tuple[str, str]:
         """What they are called, and the lines of the evidence; empty where none is at hand."""

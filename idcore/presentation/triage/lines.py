@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import mmap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -16,7 +16,7 @@ from idcore.ids.find import behind_label
 from idcore.policy import limits
 from idcore.presentation import export
 from idcore.runs.runs import Run
-from idcore.scan.occurrences.index import Filter, Index, Occurrence
+from idcore.scan.occurrences.index import Allowed, Filter, Index, Occurrence
 
 MOST_BYTES = 256 << 20  # of input that is searched for a line: a fraction of a second each id
 MOST_LINES = 6
@@ -93,9 +93,7 @@ def as_text(found: Sequence[NumberedLine]) -> str:
     return "\n".join(told)
 
 
-def indexed(
-    index: Index, ids: Sequence[str], before: int, allowed: Callable[[str], object], label: str = ""
-) -> list[NumberedLine]:
+def indexed(index: Index, ids: Sequence[str], before: int, allowed: Allowed, label: str = "") -> list[NumberedLine]:
     """The first line of each id by the index of a scan, whatever its input is, each with so many lines in front.
 
     With a label: the first line that has it in front of the id.
@@ -143,7 +141,7 @@ def _line(text: mmap.mmap, place: int) -> str:
 COLUMNS = ("file", "line", "byte", "id", "kind", "sent_at", "host", "pid", "loader", "mac", "address", "text")
 
 
-def taken(index: Index, rows: np.ndarray, allowed: Callable[[str], object]) -> Iterable[dict[str, Any]]:
+def taken(index: Index, rows: np.ndarray, allowed: Allowed) -> Iterable[dict[str, Any]]:
     """The rows of a download, a page at a time."""
     most = limits.figure("download_rows")
     for start in range(0, min(len(rows), most), 1000):
@@ -154,11 +152,11 @@ def taken(index: Index, rows: np.ndarray, allowed: Callable[[str], object]) -> I
             yield {name: row.get(name) for name in COLUMNS}
 
 
-def as_csv(index: Index, rows: np.ndarray, allowed: Callable[[str], object]) -> bytes:
+def as_csv(index: Index, rows: np.ndarray, allowed: Allowed) -> bytes:
     """The rows as CSV."""
     return export.csv_table(COLUMNS, (list(row.values()) for row in taken(index, rows, allowed)))
 
 
-def as_json(index: Index, rows: np.ndarray, allowed: Callable[[str], object]) -> bytes:
+def as_json(index: Index, rows: np.ndarray, allowed: Allowed) -> bytes:
     """The rows as JSON Lines."""
     return "".join(export.json_lines(taken(index, rows, allowed))).encode()

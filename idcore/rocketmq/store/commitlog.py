@@ -86,7 +86,7 @@ class CommitLog:
     def __init__(self, folder: Path, reading: Reading | None = None) -> None:
         self.folder = folder
         self.reading = reading or Reading()
-        self.files, self.strangers = list_files(folder)
+        self.files, self.strangers = list_files(folder, self.reading.roots)
 
     @property
     def minimum(self) -> int | None:

@@ -5,6 +5,7 @@ Every file has a copy with the suffix .bak: what the broker wrote the time befor
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from idcore.base import loose_json
 from idcore.base.errors import CoreError
 from idcore.base.safe_text import encodable
 from idcore.ids.clock import is_time
+from idcore.open_folders import Roots, entries, opener
 from idcore.rocketmq.store.files import Reading
 
 T = TypeVar("T")
@@ -190,7 +192,7 @@ class _Files:
         found = False
         for folder in (self._root, self._folder):
             with self._reading.noted(folder):
-                for inside in sorted(folder.iterdir()) if folder.is_dir() else ():
+                for inside in _names(folder, self._reading.roots) if folder.is_dir() else ():
                     if (inside / _ROCKSDB_MARK).is_file() and _has_data(inside):
                         self._note("config_rocksdb", name=str(inside.relative_to(self._root)))
                         found = found or folder == self._folder
@@ -235,11 +237,12 @@ class _Files:
         """The bytes of a file; None where there is none, or it cannot be read."""
         with self._reading.noted(path):
             if path.is_file():
-                size = path.stat().st_size
-                if size > LARGEST:
-                    self._note("config_large", name=path.name, size=size, most=LARGEST)
-                    return None
-                return path.read_bytes()
+                with open(path, "rb", opener=opener(self._reading.roots)) as file:
+                    size = os.fstat(file.fileno()).st_size
+                    if size > LARGEST:
+                        self._note("config_large", name=path.name, size=size, most=LARGEST)
+                        return None
+                    return file.read()
         return None
 
     def _timer(self) -> int | None:
@@ -255,6 +258,11 @@ class _Files:
 
 
 # ---- from JSON
+
+
+def _names(folder: Path, roots: Roots) -> list[Path]:
+    with entries(folder, roots) as inside:
+        return sorted(folder / entry.name for entry in inside)
 
 
 def _has_data(rocksdb: Path) -> bool:

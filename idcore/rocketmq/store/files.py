@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import stat
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from threading import Lock
 
 from idcore.base.errors import CoreError, coded
 from idcore.base.layout import MOST_OFFSET
+from idcore.open_folders import Roots, descriptor, entries, is_file, status
 
 _NAME = re.compile(r"[0-9]{20}")
 _MOST_OPEN = 32
@@ -58,27 +58,33 @@ class File:
         return self.start + self.size
 
 
-def list_files(folder: Path) -> tuple[list[File], list[str]]:
+def list_files(folder: Path, roots: Roots = None) -> tuple[list[File], list[str]]:
     """The files of a sequence in order, and the names of everything else in the folder."""
     files: list[File] = []
     strangers: list[str] = []
-    for entry in os.scandir(folder):
-        try:
-            about = entry.stat()
-        except OSError:  # a link to nowhere, or a file that went away
-            strangers.append(entry.name)
-            continue
-        if _NAME.fullmatch(entry.name) and int(entry.name) <= MOST_OFFSET and stat.S_ISREG(about.st_mode):
-            files.append(File(Path(entry.path), int(entry.name), about.st_size))
-        else:
-            strangers.append(entry.name)
+    with entries(folder, roots) as inside:
+        for entry in inside:
+            path = os.path.join(folder, entry.name)
+            try:
+                about = status(path, entry, roots)
+            except OSError:  # a link to nowhere or to what is not open, or a file that went away
+                strangers.append(entry.name)
+                continue
+            if _NAME.fullmatch(entry.name) and int(entry.name) <= MOST_OFFSET and is_file(about):
+                files.append(File(Path(path), int(entry.name), about.st_size))
+            else:
+                strangers.append(entry.name)
     return sorted(files, key=lambda file: file.start), sorted(strangers)
 
 
 class Reading:
-    """Bytes of files by place. Keeps a few of them open; safe to share between threads."""
+    """Bytes of files by place. Keeps a few of them open; safe to share between threads.
 
-    def __init__(self) -> None:
+    With `roots` each file is in one of them, or cannot be read.
+    """
+
+    def __init__(self, roots: Roots = None) -> None:
+        self.roots = roots
         self.problems: dict[Path, CoreError] = {}  # what could not be read, and why
         self._open: OrderedDict[Path, int] = OrderedDict()
         self._lock = Lock()
@@ -90,9 +96,9 @@ class Reading:
         parts: list[bytes] = []
         with self._lock:
             try:
-                descriptor = self._descriptor(path)
+                found = self._descriptor(path)
                 while size > 0:
-                    part = os.pread(descriptor, min(size, _STEP), at)
+                    part = os.pread(found, min(size, _STEP), at)
                     if not part:
                         break
                     parts.append(part)
@@ -123,13 +129,13 @@ class Reading:
         self.problems[path] = coded(problem)
 
     def _descriptor(self, path: Path) -> int:
-        descriptor = self._open.pop(path, None)
-        if descriptor is None:
-            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-        self._open[path] = descriptor
+        found = self._open.pop(path, None)
+        if found is None:
+            found = descriptor(path, self.roots, os.O_NONBLOCK)
+        self._open[path] = found
         while len(self._open) > _MOST_OPEN:
             os.close(self._open.popitem(last=False)[1])
-        return descriptor
+        return found
 
     def close(self) -> None:
         """Closes what is open; what is read later opens again."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from idcore.base.errors import coded, refuse
 from idcore.base.layout import CHECKPOINT
+from idcore.open_folders import Roots, entries
 from idcore.rocketmq.message import is_system_topic
 from idcore.rocketmq.store.commitlog import LOOKED_FOR_RECORDS, CommitLog, Stored, place_of
 from idcore.rocketmq.store.config import BrokerConfig, read_config
@@ -34,12 +35,12 @@ class Checkpoint:
 
 
 class StoreFolder:
-    """Opens nothing for writing, ever, and leaves nothing behind."""
+    """Opens nothing for writing, ever, and leaves nothing behind. With `roots` all that is read is in one of them."""
 
-    def __init__(self, root: Path, slots: int | None = None) -> None:
+    def __init__(self, root: Path, slots: int | None = None, roots: Roots = None) -> None:
         self.root = root
-        self.reading = Reading()
-        folder = log_folder(root)
+        self.reading = Reading(roots)
+        folder = log_folder(root, roots)
         try:
             self.log = CommitLog(folder, self.reading)
             self.queues = ConsumeQueues(root / "consumequeue", self.reading)
@@ -162,41 +163,46 @@ class StoreFolder:
         return {"topic": name, "system": is_system_topic(name), "messages": total, "queues": queues}
 
 
-def log_folder(root: Path) -> Path:
+def log_folder(root: Path, roots: Roots = None) -> Path:
     """The folder with the commit log: root/commitlog, or root itself when the files are right in it."""
     try:
-        names = os.listdir(root)
+        names = _names(root, roots)
     except OSError as problem:
         raise refuse("no_folder", folder=str(root), why=coded(problem)) from None
     folder = root / "commitlog"
     if "commitlog" in names and folder.is_dir():
         try:
-            inside = os.listdir(folder)
+            inside = _names(folder, roots)
         except OSError as problem:
             raise refuse("no_folder", folder=str(folder), why=coded(problem)) from None
         if not any(map(_is_log_name, inside)):  # an empty log, or pieces of one that nothing would find
-            _refuse_dump(folder, inside)
+            _refuse_dump(folder, inside, roots)
         return folder
     if any(map(_is_log_name, names)):
         return root
-    _refuse_dump(root, names)
+    _refuse_dump(root, names, roots)
     raise refuse("no_log", folder=str(root))
+
+
+def _names(folder: Path, roots: Roots) -> list[str]:
+    with entries(folder, roots) as inside:
+        return [entry.name for entry in inside]
 
 
 def _is_log_name(name: str) -> bool:
     return len(name) == 20 and name.isascii() and name.isdigit()
 
 
-def _refuse_dump(folder: Path, names: Iterable[str]) -> None:
+def _refuse_dump(folder: Path, names: Iterable[str], roots: Roots) -> None:
     for name in sorted(names)[:_TRIED_MOST]:
-        start = _place_in_log(folder / name)
+        start = _place_in_log(folder / name, roots)
         if start is not None:
             raise refuse("dump", folder=str(folder), file=name, name=f"{start:020d}")
 
 
-def _place_in_log(path: Path) -> int | None:
+def _place_in_log(path: Path, roots: Roots) -> int | None:
     """Where a piece of a commit log with a name of its own belongs, by the first record near its beginning."""
-    reading = Reading()
+    reading = Reading(roots)
     try:
         return place_of(reading.read(path, 0, LOOKED_FOR_RECORDS)) if path.is_file() else None
     except OSError:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +10,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 
 from idcore.base.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT, MOST_OFFSET
+from idcore.open_folders import entries, file_status, is_file
 from idcore.rocketmq.message import hash_code
 from idcore.rocketmq.store.files import Reading
 
@@ -235,20 +234,21 @@ class Index:
     def __init__(self, folder: Path, reading: Reading, slots: int | None = None) -> None:
         self.files: list[IndexFile] = []
         self.strangers: list[str] = []
-        found: list[os.DirEntry[str]] = []
+        found: list[str] = []
         with reading.noted(folder):
             if folder.is_dir():
-                found = sorted(os.scandir(folder), key=lambda entry: entry.name)
-        for entry in found:
+                with entries(folder, reading.roots) as inside:
+                    found = sorted(entry.name for entry in inside)
+        for name in found:
             try:
-                about = entry.stat()
+                about = file_status(str(folder / name), reading.roots)
             except OSError:
-                self.strangers.append(entry.name)
+                self.strangers.append(name)
                 continue
-            if _NAME.fullmatch(entry.name) and stat.S_ISREG(about.st_mode):
-                self.files.append(IndexFile(Path(entry.path), about.st_size, reading, slots))
+            if _NAME.fullmatch(name) and is_file(about):
+                self.files.append(IndexFile(folder / name, about.st_size, reading, slots))
             else:
-                self.strangers.append(entry.name)
+                self.strangers.append(name)
 
     @cached_property
     def _written(self) -> list[Header]:

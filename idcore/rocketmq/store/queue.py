@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from idcore.base.layout import QUEUE_UNIT
+from idcore.open_folders import entries
 from idcore.rocketmq.store.files import File, Reading, list_files
 
 _UNITS_AT_ONCE = 10_000
@@ -48,7 +48,7 @@ class ConsumeQueue:
         self.files: list[File] = []
         self.strangers: list[str] = []
         with reading.noted(folder):
-            self.files, self.strangers = list_files(folder)
+            self.files, self.strangers = list_files(folder, reading.roots)
 
     def unit(self, queue_offset: int) -> Unit | None:
         """The unit at a place, if it was written."""
@@ -131,12 +131,13 @@ class ConsumeQueue:
         return Unit(base + number, *QUEUE_UNIT.struct.unpack(raw)) if len(raw) == QUEUE_UNIT.size else None
 
 
-def _folders(folder: Path, reading: Reading) -> list[os.DirEntry[str]]:
+def _folders(folder: Path, reading: Reading) -> list[Path]:
     """The folders in a folder; none where the folder is missing or cannot be read."""
-    found: list[os.DirEntry[str]] = []
+    found: list[Path] = []
     with reading.noted(folder):
         if folder.is_dir():
-            found += [entry for entry in os.scandir(folder) if entry.is_dir()]
+            with entries(folder, reading.roots) as inside:
+                found += [folder / entry.name for entry in inside if entry.is_dir()]
     return found
 
 
@@ -147,9 +148,9 @@ class ConsumeQueues:
         self._queues: dict[tuple[str, int], Path] = {}
         self._reading = reading
         for topic in _folders(folder, reading):
-            for queue in _folders(Path(topic.path), reading):
+            for queue in _folders(topic, reading):
                 if queue.name.isascii() and queue.name.isdigit() and len(queue.name) <= _NUMBER_DIGITS:
-                    self._queues[topic.name, int(queue.name)] = Path(queue.path)
+                    self._queues[topic.name, int(queue.name)] = queue
 
     @property
     def topics(self) -> list[str]:

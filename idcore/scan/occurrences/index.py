@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 from idcore.base import plain_json
 from idcore.base.errors import CoreError
 from idcore.base.layout import USUAL_OF_PROCESSES
+from idcore.open_folders import Roots
 from idcore.scan.occurrences.key_words import without_letters, words_of
 from idcore.scan.occurrences.texts import Block, Source, read
 
@@ -34,7 +35,7 @@ SEGMENT_SHIFT = 30
 LONGEST_LINE = 4 << 10  # bytes of a line that a page shows
 _SEARCHED = 32 << 20  # bytes of text that are looked through at once
 _THREADS = 2
-Allowed = Callable[[str], object]
+Allowed = Callable[[str], Roots]  # asked before a file is opened: in which folders it has to be
 KINDS = ("uniq", "offset", "client")
 _NONE = np.zeros(0, np.int64)
 _COUNTS = pa.schema([("name", pa.string()), ("from_ms", pa.int64()), ("ids", pa.int64())])

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from idcore.base.errors import coded, refuse
+from idcore.open_folders import Roots, opener
 
 _MOST_UNPACKED = 256  # blocks held: 64 MiB
 
@@ -43,10 +44,11 @@ def _unpacked(path: str, at: int, packed: int, size: int) -> bytes:
         return pa.Codec("zstd").decompress(file.read(packed), size, asbytes=True)  # type: ignore[no-any-return]
 
 
-def read(source: Source, folder: Path, start: int, stop: int, allowed: Callable[[str], object]) -> bytes:
+def read(source: Source, folder: Path, start: int, stop: int, allowed: Callable[[str], Roots]) -> bytes:
     """The bytes from `start` to before `stop`, fewer at the end of the text. CoreError says why they cannot be read.
 
-    `allowed` is asked before a file of the input is opened; it raises where that is not permitted any more.
+    `allowed` is asked before a file of the input is opened; it raises where that is not permitted any more, and gives
+    the folders in which the file has to be.
     """
     start = max(0, start)
     if source.path is None:
@@ -58,9 +60,9 @@ def read(source: Source, folder: Path, start: int, stop: int, allowed: Callable[
             text = _unpacked(str(folder / block.file), block.at, block.packed, block.size)
             found.append(text[max(0, start - block.start) : max(0, stop - block.start)])
         return b"".join(found)
-    allowed(source.path)
+    roots = allowed(source.path)
     try:
-        with open(source.path, "rb") as file:
+        with open(source.path, "rb", opener=opener(roots)) as file:
             status = os.fstat(file.fileno())
             if (status.st_mtime_ns, status.st_size) != (source.changed_ns, source.bytes):
                 raise refuse("file_changed", file=source.name)

@@ -19,7 +19,7 @@ from idcore.presentation.reports.markup import tag
 from idcore.presentation.triage import run_rows, run_texts
 from idcore.runs.runs import Run, RunError
 from idcore.server import jobs
-from pages.parts import cache, problems, scans, session
+from pages.parts import cache, problems, scans, session, visitor
 from pages.parts.runs import runlist, watch
 from pages.parts.view import view
 from pages.parts.widgets import page_link, show_html
@@ -56,7 +56,7 @@ def begin_uploads(files: Sequence[Any], words: Words) -> None:
 def folder() -> None:
     """A folder or file of the server, inside what the administrator allows."""
     words, state = view().words, st.session_state
-    roots = scans.allowed_roots()
+    roots = scans.shown_roots()
     if not roots:
         off = words("runs.folder_off")
         if scans.configured_roots():
@@ -67,8 +67,8 @@ def folder() -> None:
         path = st.text_input(
             words("runs.folder"),
             key="run-path",
-            placeholder=str(roots[0]),
-            help=words("runs.folder_help", roots=words("comma").join(map(str, roots))),
+            placeholder=roots[0],
+            help=words("runs.folder_help", roots=words("comma").join(roots)),
         )
         sent = st.form_submit_button(words("runs.scan"), key="scan-folder")
     if sent:
@@ -122,14 +122,14 @@ def _place_of(path: str, words: Words) -> Place | None:
         real = scans.allowed(path)
         store = scans.store_in(real) if isinstance(real, Path) else None
     except PermissionError:
-        roots = words("comma").join(map(str, scans.allowed_roots()))
+        roots = words("comma").join(scans.shown_roots())
         st.error(escaped(words("runs.folder_refused", roots=roots)), icon=":material/block:")
         return None
     if isinstance(real, Path) and not os.path.exists(real):
         st.error(words("problem.missing", name=escaped(path)), icon=":material/block:")
         return None
     with problems.caught(), st.spinner(words("runs.counting")):
-        found = contents(str(real), store)
+        found = contents(str(real), store, scans.guard())
     if not found.files:
         st.warning(words("runs.no_file", path=escaped(path)), icon=":material/info:")
         return None
@@ -137,6 +137,8 @@ def _place_of(path: str, words: Words) -> Place | None:
 
 
 def _begin(place: Place, subscriptions: scans.Subscriptions | None = None) -> Run:
+    visitor.current().require("folders")  # before a run is made: it may have been offered to another role,
+    scans.allowed(place.real)  # and may lead elsewhere by now
     options = {"zone": view().zone_name, "contents": place.contents.digest}
     run = scans.create(place.path, options, place.contents.bytes)
     dated = intake.Dating.of(view().clock())

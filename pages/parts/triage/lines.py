@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from idcore.base.errors import CoreError
 from idcore.ids.identify import identify_alone
+from idcore.intake.allowed import is_copy
+from idcore.open_folders import Roots
 from idcore.presentation.html import lines as html
 from idcore.presentation.reports.markup import Html, link, tag
 from idcore.presentation.triage import finding_rows, line_filter
 from idcore.presentation.triage.time_range import ANY_TIME
 from idcore.runs.runs import Run
-from idcore.scan.occurrences.index import Filter, Index, Selection
+from idcore.scan.occurrences.index import Allowed, Filter, Index, Selection
 from idcore.server import jobs
 from pages.parts import browser, cache, problems, scans, session
 from pages.parts.view import View
@@ -30,15 +31,21 @@ WAIT = 1.0  # seconds that a page waits for the index before it shows that it is
 LOOK = 0.5
 
 
-def allowed_for(run: Run) -> Any:
+def allowed_for(run: Run) -> Allowed:
     """Asked before a file is opened: what a run has itself, and what the administrator still opens, may be read."""
-    own = run.path.resolve()
 
-    def allowed(path: str) -> None:
-        if own not in Path(path).resolve().parents:
-            scans.allowed(path)
+    def allowed(path: str) -> Roots:
+        if is_copy(run.path, path):
+            return None
+        scans.allowed(path)
+        return scans.guard()
 
     return allowed
+
+
+def making(run: Run, again: bool = False) -> Locating | None:
+    """Begins to make the index; an error where this visitor may not have the input of the run read, now."""
+    return jobs.locating(run, scans.roots_of(run), again)
 
 
 def ready(run: Run, view: View) -> Index | None:
@@ -46,7 +53,11 @@ def ready(run: Run, view: View) -> Index | None:
     found = cache.lines(run)
     if found is not None:
         return found
-    going = jobs.locating(run)
+    try:
+        going = making(run)
+    except (CoreError, PermissionError) as error:
+        problems.show_error(error)
+        return None
     if going is None:
         show_html(tag("p", view.words("lines.no_engine"), class_="mq-warning mq-note"))
         return None
@@ -55,7 +66,7 @@ def ready(run: Run, view: View) -> Index | None:
             reason = problems.said(going.problem, view.words)
             st.error(view.words("lines.failed", reason=reason), icon=":material/error:")
             if st.button(view.words("scan.again"), key="lines-again"):
-                jobs.locating(run, again=True)
+                making(run, again=True)
                 st.rerun()
             return None
         return cache.lines(run)

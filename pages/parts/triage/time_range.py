@@ -18,7 +18,6 @@ from idcore.presentation.triage import time_range as core
 from idcore.presentation.triage.time_range import ALL_TIMES, FROM, TO, TimeRange
 from idcore.runs.runs import Run
 from idcore.scan.occurrences.index import Index
-from idcore.server import jobs
 from pages.parts import cache
 from pages.parts.charts import registry
 from pages.parts.charts import timeline as charts
@@ -78,7 +77,10 @@ def index_of(run: Run, shown: View, *, make: bool) -> Index | None:
     if found is not None or not make:
         return found
     if key not in st.session_state:
-        st.session_state[key] = jobs.locating(run)
+        try:
+            st.session_state[key] = lines.making(run)
+        except (CoreError, PermissionError):  # the page of lines says so
+            st.session_state[key] = None
     going: Locating | None = st.session_state[key]
     if going is not None and not going.wait(lines.WAIT):
         st.fragment(lines.waiting, run_every=lines.LOOK)(going, shown)

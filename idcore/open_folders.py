@@ -1,0 +1,93 @@
+"""Opens what really is in open folders, wherever a path was made to lead meanwhile. Depends on no visitor.
+
+To check a path and to open it are two moments, and a link may be put between them (TOCTOU). So the descriptor is asked
+what it is of, before anything is read from it.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from stat import S_ISREG
+
+Roots = tuple[str, ...] | None  # real paths of open folders, and URIs; None: the command line opens what its user names
+_PATH_OF = getattr(fcntl, "F_GETPATH", None)  # of macOS; Linux has /proc
+_CAREFUL = os.O_NONBLOCK | os.O_NOCTTY  # to open a pipe or a terminal that is no file waits for nobody
+
+
+def descriptor(path: str | os.PathLike[str], roots: Roots, flags: int = 0) -> int:
+    """An open file or folder; PermissionError where it is in no open folder, also where nothing is."""
+    if roots is None:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC | flags)
+    refused = PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    try:
+        found = os.open(path, os.O_RDONLY | os.O_CLOEXEC | _CAREFUL | flags)
+    except OSError:
+        if not is_in(os.path.realpath(path), roots):  # what is outside is not told from what is not there
+            raise refused from None
+        raise
+    try:
+        if not is_in(_path_of(found), roots):
+            raise refused
+    except BaseException:
+        os.close(found)
+        raise
+    return found
+
+
+def opener(roots: Roots) -> Callable[[str, int], int]:
+    """For `open`: the same, of a file."""
+    return lambda path, flags: descriptor(path, roots, flags)
+
+
+@contextmanager
+def entries(folder: str | os.PathLike[str], roots: Roots) -> Iterator[Iterator[os.DirEntry[str]]]:
+    """What is in a folder. Of the entries only the names count: the path of one begins at the folder."""
+    if roots is None:
+        with os.scandir(folder) as inside:
+            yield inside
+        return
+    found = descriptor(folder, roots, os.O_DIRECTORY)
+    try:
+        with os.scandir(found) as inside:
+            yield inside
+    finally:
+        os.close(found)
+
+
+def status(path: str, entry: os.DirEntry[str], roots: Roots) -> os.stat_result:
+    """What an entry leads to; OSError where that is outside."""
+    if roots is None:
+        return entry.stat()
+    return file_status(path, roots) if entry.is_symlink() else entry.stat(follow_symlinks=False)
+
+
+def file_status(path: str, roots: Roots) -> os.stat_result:
+    """Size and kind of what a path leads to."""
+    if roots is None:
+        return os.stat(path)
+    found = descriptor(path, roots)
+    try:
+        return os.fstat(found)
+    finally:
+        os.close(found)
+
+
+def is_file(status: os.stat_result) -> bool:
+    """Whether it is a regular file."""
+    return S_ISREG(status.st_mode)
+
+
+def is_in(path: str, roots: Roots) -> bool:
+    """Whether a real path is one of the open folders, or below one."""
+    return roots is None or any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)
+
+
+def _path_of(found: int) -> str:
+    """Where an open file is now, without links."""
+    if _PATH_OF is not None:
+        return os.fsdecode(fcntl.fcntl(found, _PATH_OF, bytes(1024)).rstrip(b"\0"))
+    return os.readlink(f"/proc/self/fd/{found}")

@@ -1,0 +1,41 @@
+"""What a page showed to a visitor, and who may still have it: a file of the page is asked for later. Draws nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from idcore.policy.access import OF_RUNS, Visitor
+from idcore.runs.runs import Run, RunError, may_see, runs_root
+
+OF_SCANS, WITH_BODIES = (*OF_RUNS, "compare", "message"), ("lookup", "message", "store")  # pages
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A page with its scan, and whether bodies of messages may be on it."""
+
+    page: str
+    run: Run | None
+    bodies: bool
+
+    @classmethod
+    def to(cls, visitor: Visitor, page: str, run: str | None) -> Shown:
+        """What a visitor sees; `run` is the name of the scan that the page is about, if it is about one."""
+        seen = Run(runs_root() / run) if run and page in OF_SCANS else None
+        return cls(
+            page,
+            seen if seen is not None and _sees(seen, visitor) else None,
+            visitor.may("bodies") and page in WITH_BODIES,
+        )
+
+    def may(self, visitor: Visitor) -> bool:
+        """Whether this visitor, with the roles of now, may have a file of it."""
+        seen = self.run is None or _sees(self.run, visitor)
+        return visitor.may_open(self.page) and seen and (visitor.may("bodies") or not self.bodies)
+
+
+def _sees(run: Run, visitor: Visitor) -> bool:
+    try:
+        return may_see(visitor, run.facts)
+    except RunError:  # deleted
+        return False
