@@ -7,12 +7,13 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from idcore.policy import audit
+from idcore.policy.access import Visitor
 from idcore.policy.metrics import is_passed_on
 from idcore.server.front_door import App, Message, Receive, Scope, Send, path_of, refuse
 from idcore.server.logins import Entrance, address_of, is_loopback
@@ -30,32 +31,41 @@ LONGEST_LINK = 2_000
 MOST_OFFERED = 10_000  # downloads whose people are remembered: one that was offered before them is refused
 
 
+May = Callable[[Visitor], bool]  # whether somebody may still have what was made for them
+
+
+def anyone(_: Visitor) -> bool:
+    """All for whom it was made."""
+    return True
+
+
 class Offered:
     """For whom pages made each download. Pages add to it in threads, and the gate asks it."""
 
     def __init__(self) -> None:
-        self._pairs: dict[tuple[str, str], None] = {}  # of a digest and a name, the latest last
+        self._pairs: dict[tuple[str, str], May] = {}  # of a digest and a name, the latest last
         self._lock = threading.Lock()
 
-    def add(self, digest: str, name: str) -> None:
-        """From now on this download is also theirs."""
+    def add(self, digest: str, name: str, may: May = anyone) -> None:
+        """From now on this download is also theirs, as long as they may have it."""
         with self._lock:
             self._pairs.pop((digest, name), None)
-            self._pairs[digest, name] = None
+            self._pairs[digest, name] = may
             if len(self._pairs) > MOST_OFFERED:
                 del self._pairs[next(iter(self._pairs))]
 
-    def names(self, path: str) -> list[str]:
+    def names(self, path: str) -> dict[str, May]:
         """Whose the download of an address is."""
         found = os.path.splitext(path.removeprefix(MEDIA))[0]
         with self._lock:
-            return [name for digest, name in self._pairs if digest == found]
+            return {name: may for (digest, name), may in self._pairs.items() if digest == found}
 
 
 class Gate:
     """Refuses what must not reach Streamlit. `claims` has what a request says of its visitor; {} of a forged cookie.
 
-    `owners` has the names of those whose an address is, such as that of a download; None of one that is everybody's.
+    `owners` has the names of those whose an address is, such as that of a download, and whether they may still have it;
+    None of one that is everybody's.
     """
 
     def __init__(
@@ -65,7 +75,7 @@ class Gate:
         claims: Callable[[Iterable[tuple[bytes, bytes]]], Mapping[str, Any]],
         base: Callable[[], str],
         hosts: Callable[[], Sequence[str]] = tuple,
-        owners: Callable[[str], Collection[str] | None] = lambda _: None,
+        owners: Callable[[str], Mapping[str, May] | None] = lambda _: None,
     ) -> None:
         self.app, self.entrance, self.claims, self.base = app, entrance, claims, base
         self.hosts, self.owners = hosts, owners
@@ -90,8 +100,8 @@ class Gate:
         """Whether an address is nobody's, or that of somebody else: a colleague may know a link of a download."""
         if path == FIGURES or scope["type"] != "http" or (names := self.owners(path)) is None:
             return path == FIGURES
-        name = entrance.policy.visitor(self.claims(scope["headers"])).name
-        return not name or name not in names
+        who = entrance.visitor(self.claims(scope["headers"]), self.ended(), time.time())
+        return not who.name or who.name not in names or not names[who.name](who)
 
     async def _with_login(self, entrance: Entrance, scope: Scope, receive: Receive, send: Send) -> None:
         path, now, claims = path_of(scope, self.base()), time.time(), self.claims(scope["headers"])

@@ -25,7 +25,7 @@ if way != lists.BY_ID:
     session.stop()
 asked = lookups.form(list(offers), words)
 if asked is not None:
-    lookups.ask(asked, offers[asked.cluster], shown)
+    lookups.ask(asked, shown)
 answers = lookups.latest()
 if answers is None:
     small_print([words("lookup.guard"), zone_note(shown)])

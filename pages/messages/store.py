@@ -19,7 +19,7 @@ if folder is None:
     said(words("store.lead"))
     small_print([words("store.read_only")])
     session.stop()
-with problems.caught(), StoreFolder(folder) as store:
+with problems.caught(), StoreFolder(folder, roots=stores.roots_of(folder)) as store:
     overview = store.overview()
     said(html.sentence(overview, shown))
     stores.scan(words)

@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from idcore.answers.lookup import LookupService, Moment, Offer, Source, offered
-from idcore.answers.lookup.withheld import WithoutBodies
+from idcore.answers.lookup import Answer, Listing, LookupService, Moment, Offer, Source, offered
+from idcore.answers.lookup.withheld import WithoutBodies, list_withheld, withheld
+from idcore.base.errors import CoreError
 from idcore.policy import private
 from pages.parts import visitor
 
@@ -31,7 +32,23 @@ def cluster(name: str) -> LookupService | None:
     return source if isinstance(source, LookupService) else None
 
 
-def source_of(offer: Offer) -> Source:
-    """The source of an offer, opened once; without bodies for a reader who may not see them."""
-    source = _source(offer.key, offer)
+def source_of(name: str) -> Source:
+    """The source of this name, opened once; without bodies for a reader who may not see them.
+
+    CoreError where this reader may not ask it, now.
+    """
+    known = offers()
+    if name not in known:
+        raise CoreError("terms_cluster", {"name": name, "known": ", ".join(known)})
+    source = _source(known[name].key, known[name])
     return source if visitor.current().may("bodies") else WithoutBodies(source)
+
+
+def answer_seen(answer: Answer) -> Answer:
+    """An answer as this reader may see it now: the session may have it from before the role for bodies was taken."""
+    return answer if visitor.current().may("bodies") else withheld(answer)
+
+
+def list_seen(listing: Listing) -> Listing:
+    """The same of a list."""
+    return listing if visitor.current().may("bodies") else list_withheld(listing)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
 import streamlit as st
@@ -15,7 +15,7 @@ from idcore.base.errors import CoreError
 from idcore.policy import audit
 from idcore.policy.audit import Who
 from idcore.server.front_door import UPLOAD, Uploads, session_of
-from idcore.server.gate import MEDIA, Offered
+from idcore.server.gate import MEDIA, May, Offered, anyone
 from pages.parts import visitor
 
 
@@ -35,19 +35,22 @@ UPLOADS = Uploads(uploaded)
 OFFERED = Offered()
 
 
-def offer(data: bytes, mime: str, file: str, name: str | None) -> None:
-    """From now on this download is also this visitor's. Its address is made of its content, so others may find it."""
+def offer(data: bytes, mime: str, file: str, name: str | None, may: May = anyone) -> None:
+    """From now on this download is also this visitor's, as long as they may have it.
+
+    Its address is made of its content, so others may find it.
+    """
     if name:
-        OFFERED.add(_calculate_file_id(data, mime, file), name)
+        OFFERED.add(_calculate_file_id(data, mime, file), name, may)
 
 
-def owners(path: str) -> Collection[str] | None:
+def owners(path: str) -> Mapping[str, May] | None:
     """Whose an address of Streamlit is: a download of those for whom it was made, an upload of whose the visit is."""
     if path.startswith(MEDIA):
         return OFFERED.names(path)
     if path.startswith(UPLOAD):
         visit = _visit(session_of(path))
-        return [] if visit is None else [visitor.entrance().policy.visitor(visit._user_info).name or ""]
+        return {} if visit is None else {visitor.entrance().policy.visitor(visit._user_info).name or "": anyone}
     return None
 
 

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import streamlit as st
 
 from idcore.policy import audit
+from idcore.policy.access import AccessError, Visitor
 from idcore.presentation import export
 from idcore.presentation.reports.markup import Html, emphasised, tag
-from pages.parts import session, visitor
+from idcore.server.gate import May
+from pages.parts import scans, session, visitor
 from pages.parts.view import View, link_params, view
 
 if TYPE_CHECKING:  # the decode page is up before pandas and Plotly are
@@ -117,12 +119,13 @@ def download(label: str, data: bytes | Callable[[], bytes], file: str, *, key: s
     anything on the page is drawn again. The audit log has a line for each download.
     """
     taken = partial(audit.note, "downloaded", session.someone(), file=file, run=st.query_params.get("run"))
-    offer = partial(session.offer, mime=mime, file=file, name=visitor.current().name)
+    may = scans.shown().may
+    offer = partial(session.offer, mime=mime, file=file, name=visitor.current().name, may=may)
     if isinstance(data, bytes):
         offer(data)
     st.download_button(
         label,
-        data if isinstance(data, bytes) else partial(_made, data, taken, offer),
+        data if isinstance(data, bytes) else partial(_made, data, taken, offer, partial(_ask, visitor.later(), may)),
         file,
         mime,
         key=key,
@@ -139,7 +142,16 @@ def downloads(rows: bytes | Callable[[], bytes], lines: bytes | Callable[[], byt
         download("JSON Lines", lines, f"{file}.jsonl", key=f"{key}-json", mime="application/x-ndjson")
 
 
-def _made(make: Callable[[], bytes], taken: Callable[[], None], offer: Callable[[bytes], None]) -> bytes:
+def _ask(later: Callable[[], Visitor], may: May) -> None:
+    """AccessError where who saw the button may not have its file any more: Streamlit makes it apart from the page."""
+    if not may(here := later()):
+        raise AccessError("file_withheld", {"name": here.name or "–"})
+
+
+def _made(
+    make: Callable[[], bytes], taken: Callable[[], None], offer: Callable[[bytes], None], ask: Callable[[], None]
+) -> bytes:
+    ask()
     taken()
     data = make()
     offer(data)

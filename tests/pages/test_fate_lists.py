@@ -64,8 +64,8 @@ def test_compare_asks_about_what_one_input_lacks_at_a_click(open_page: Open, clu
 
 
 def test_the_page_of_deliveries_shows_a_list_and_what_has_no_verdict(open_page: Open, cluster: Many) -> None:
-    (offer,) = live.offers().values()
-    service = live.source_of(offer)
+    (name,) = live.offers()
+    service = live.source_of(name)
     assert isinstance(service, LookupService)
     run = background.start(Runs(), service, Wanted.of([*IDS, id_of(60_000)], "Orders"), "me").run
     listed()
@@ -142,8 +142,8 @@ class Slow(LookupService):
 def test_a_list_is_cancelled_where_it_runs_and_keeps_what_was_judged(
     open_page: Open, cluster: Many, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (offer,) = live.offers().values()
-    usual = live.source_of(offer)
+    (name,) = live.offers()
+    usual = live.source_of(name)
     assert isinstance(usual, LookupService)
     slow = Slow(usual.cluster, usual._moment)
     monkeypatch.setattr(live, "_source", lambda *_: slow)
@@ -163,8 +163,8 @@ def test_a_list_is_cancelled_where_it_runs_and_keeps_what_was_judged(
 
 
 def test_lists_of_one_cluster_take_turns_and_a_list_that_nobody_keeps_goes(cluster: Many) -> None:
-    (offer,) = live.offers().values()
-    usual = live.source_of(offer)
+    (name,) = live.offers()
+    usual = live.source_of(name)
     assert isinstance(usual, LookupService)
     Slow.go_on.clear()
     Slow.begun.clear()

@@ -23,6 +23,11 @@ def withheld(answer: Answer) -> Answer:
     return replace(answer, copies=_without(answer.copies))
 
 
+def list_withheld(listing: Listing) -> Listing:
+    """A list whose rows have no body."""
+    return replace(listing, copies=_without(listing.copies))
+
+
 class WithoutBodies:
     """Another source; the bodies of its messages do not get out."""
 
@@ -43,8 +48,7 @@ class WithoutBodies:
 
     def list_messages(self, way: Way, user: str = "", progress: Progress | None = None, stop: Stop = never) -> Listing:
         """A list without bodies."""
-        found = self.source.list_messages(way, user, progress, stop)
-        return replace(found, copies=_without(found.copies))
+        return list_withheld(self.source.list_messages(way, user, progress, stop))
 
     def close(self) -> None:
         """Closes the other source."""

@@ -79,7 +79,9 @@ def latest() -> GroupsSeen | None:
     """What this session asked last, unless the address asks for something else."""
     kept = st.session_state.get("groups_kept")
     named = {name: st.query_params.get(name, "") for name in ("cluster", "topic", "group", "at")}
-    return kept if isinstance(kept, GroupsSeen) and kept.asked.query == named else None
+    if not isinstance(kept, GroupsSeen) or kept.asked.cluster not in live.offers():
+        return None
+    return kept if kept.asked.query == named else None
 
 
 # ---- the groups of a topic

@@ -23,7 +23,7 @@ from idcore.rocketmq.store import StoreFolder
 from idcore.runs.run_times import linked_token
 from idcore.runs.runs import Run
 from idcore.scan.occurrences.index import Filter
-from pages.parts import cache, problems, scans
+from pages.parts import cache, live, problems, scans
 from pages.parts.charts import journey as chart_of
 from pages.parts.messages import lookups, stores
 from pages.parts.triage import lines as run_lines
@@ -92,11 +92,11 @@ def ask(text: str, offers: Mapping[str, Offer], view: View) -> Answers | None:
             if st.button(label, key=f"ask-{name}", type="primary", help=hint, icon=":material/search:") or clicked:
                 asked = Asked([text], query.get("topic") or None, name, fate=True, trace=True)
                 query["cluster"] = name
-                lookups.ask(asked, offers[name], view)
+                lookups.ask(asked, view)
         if scans.allowed_folders() and not query.get("store"):
             page_link("store", words("card.store"), icon=":material/folder_open:", id=text)
-    found = state.get("lookup_answers")
-    return found if isinstance(found, Answers) and found.is_journey(text, query.to_dict()) else None
+    found = lookups.kept()
+    return found if found is not None and found.is_journey(text, query.to_dict()) else None
 
 
 @contextmanager
@@ -106,8 +106,10 @@ def store_answer(text: str, view: View) -> Iterator[Answer | None]:
     if folder is None:
         yield None
         return
-    with StoreFolder(folder) as store:
-        yield stores.seen(StoreLookup(store, view.clock()).one(text, st.query_params.get("topic") or None, True, True))
+    with StoreFolder(folder, roots=stores.roots_of(folder)) as store:
+        yield live.answer_seen(
+            StoreLookup(store, view.clock()).one(text, st.query_params.get("topic") or None, True, True)
+        )
 
 
 # ---- picture and table

@@ -56,9 +56,13 @@ def page(kind: str, offers: Mapping[str, Offer], view: View) -> None:
     """The boxes, and the last list that was asked for with them."""
     way, cluster = form(kind, list(offers), view)
     if way is not None:
-        ask(way, cluster, offers[cluster], view)
+        ask(way, cluster, view)
     work: Work | None = st.session_state.get("list_work")
-    if work is None or (work.way, work.cluster) != (of_address(view), st.query_params.get("cluster")):
+    if (
+        work is None
+        or work.cluster not in offers
+        or (work.way, work.cluster) != (of_address(view), st.query_params.get("cluster"))
+    ):
         small_print([view.words("lookup.guard"), zone_note(view)])
         return
     if not work.listing.done():  # a click has ended the run of this page that began it
@@ -68,7 +72,7 @@ def page(kind: str, offers: Mapping[str, Offer], view: View) -> None:
     if isinstance(problem, CoreError):
         st.error(problems.message(problem, view.words), icon=":material/error:")
     else:
-        show(work.listing.result(), work, view)
+        show(live.list_seen(work.listing.result()), work, view)
 
 
 def of_address(view: View) -> Way | None:
@@ -116,12 +120,12 @@ def form(kind: str, clusters: list[str], view: View) -> tuple[Way | None, str]:
     return way, cluster
 
 
-def ask(way: Way, cluster: str, offer: Offer, view: View) -> None:
+def ask(way: Way, cluster: str, view: View) -> None:
     """Lists in the background. A click on anything ends it, and what was read so far is the list."""
     words, name, stop = view.words, session.someone().user, Event()
     done: dict[str, int] = {"n": 0, "of": way.limit}
     with problems.caught():
-        source = live.source_of(offer)
+        source = live.source_of(cluster)
     pool = ThreadPoolExecutor(1, "list")
     tell = lambda n, of, _: done.update(n=n, of=of)  # noqa: E731
     work = Work(pool.submit(source.list_messages, way, name, tell, stop.is_set), stop, way, cluster, view.now())

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import replace
 
 import streamlit as st
 
-from idcore.answers.lookup import Answer, Offer, copy_row, row_of, ways
+from idcore.answers.lookup import Answer, copy_row, row_of, ways
 from idcore.answers.lookup.asked import Answers, Asked, texts_of
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
@@ -65,7 +66,7 @@ def form(clusters: Sequence[str], words: Words) -> Asked | None:
     return asked
 
 
-def ask(asked: Asked, offer: Offer, view: View) -> None:
+def ask(asked: Asked, view: View) -> None:
     """Looks everything up in the background, and shows meanwhile how many ids are answered and topics asked."""
     words = view.words
     found: list[Answer] = []
@@ -79,7 +80,7 @@ def ask(asked: Asked, offer: Offer, view: View) -> None:
 
     name = session.someone().user
     with problems.caught():
-        source = live.source_of(offer)
+        source = live.source_of(asked.cluster)
     bar = st.progress(0.0, words("lookup.asking", n=0, of=len(asked.ids)))
     with ThreadPoolExecutor(1, "look-up") as pool:
         done = pool.submit(work)
@@ -101,8 +102,16 @@ def ask(asked: Asked, offer: Offer, view: View) -> None:
 
 def latest() -> Answers | None:
     """What this session looked up last, unless the address asks for something else."""
+    found = kept()
+    return found if found is not None and found.fits(st.query_params.to_dict()) else None
+
+
+def kept() -> Answers | None:
+    """What this session looked up last, as its reader may see it now; nothing of a cluster that they no longer ask."""
     found = st.session_state.get("lookup_answers")
-    return found if isinstance(found, Answers) and found.fits(st.query_params.to_dict()) else None
+    if not isinstance(found, Answers) or found.cluster not in live.offers():
+        return None
+    return replace(found, found=[live.answer_seen(answer) for answer in found.found])
 
 
 def answer_card(answer: Answer, view: View, *, fates: bool = True) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,11 +13,11 @@ import streamlit as st
 from idcore.answers.lookup import Answer, Copy, StoreLookup, copy_row, relation_text
 from idcore.answers.lookup.asked import texts_of
 from idcore.answers.lookup.sentences import evidence_sentences
-from idcore.answers.lookup.withheld import withheld
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
 from idcore.ids import Clock
-from idcore.policy.access import PERMISSIONS
+from idcore.open_folders import Roots
+from idcore.policy.access import PERMISSIONS, AccessError
 from idcore.presentation.html import answers, records
 from idcore.presentation.html import stores as html
 from idcore.presentation.reports.markdown import escaped
@@ -25,7 +26,7 @@ from idcore.rocketmq.store import StoreFolder
 from idcore.rocketmq.store.commitlog import Stored
 from idcore.rocketmq.store.config import subscriptions_in
 from idcore.runs.runs import Run, runs_root
-from pages.parts import cache, problems, scans, visitor
+from pages.parts import cache, live, problems, scans, visitor
 from pages.parts.messages import browse, lookups, uploads
 from pages.parts.runs import begin
 from pages.parts.view import View, into_address, link_params, view
@@ -39,7 +40,7 @@ _ODD = ("address", "as_key_of", "copies_gone", "outside_window", "unreadable")
 
 def choose(words: Words) -> Path | None:
     """The folder to look into: one below what the administrator allows, or an upload. It stays open in the session."""
-    roots = scans.allowed_folders()
+    roots = [str(root) for root in scans.allowed_folders()]
     query, state = st.query_params, st.session_state
     asked = query.get("store") or state.get("store_open") or ""
     left, right = st.columns(2, gap="large")
@@ -48,7 +49,7 @@ def choose(words: Words) -> Path | None:
             state["store_folder"] = "" if asked.startswith(UPLOAD) else asked
             label = words("store.folder")
             path = lambda: str(state.get("store_folder") or "").strip()  # noqa: E731
-            st.text_input(label, key="store_folder", placeholder=str(roots[0]), on_change=lambda: _open(path()))
+            st.text_input(label, key="store_folder", placeholder=roots[0], on_change=lambda: _open(path()))
         else:
             st.markdown(words("store.off"))
     with right:
@@ -90,9 +91,9 @@ def _of_path(path: str, words: Words) -> Path | None:
     try:
         real = scans.allowed(path)
     except PermissionError:
-        roots = scans.allowed_folders()
+        roots = [str(root) for root in scans.allowed_folders()]
         key = "store.off" if visitor.current().may("folders") else "access.no_folders"
-        names, needed = (words("comma").join(map(str, some)) for some in (roots, PERMISSIONS["folders"].roles))
+        names, needed = (words("comma").join(some) for some in (roots, PERMISSIONS["folders"].roles))
         key = "store.not_allowed" if roots else key
         st.error(escaped(words(key, roots=names, roles=needed)), icon=":material/error:")
         return None
@@ -121,12 +122,24 @@ def linked(words: Words) -> Path | None:
     """The folder that an address names; None without one, or where it is not to be had, which is said."""
     asked = st.query_params.get("store", "")
     if asked.startswith(UPLOAD):
-        kept = uploads.held(asked.removeprefix(UPLOAD))
+        try:
+            kept = uploads.held(asked.removeprefix(UPLOAD))
+        except AccessError as error:
+            problems.show_error(error)
+            return None
         folder = None if kept is None else kept.stores.get(st.query_params.get("which") or next(iter(kept.stores), ""))
         if folder is None:
             st.warning(words("store.upload_gone"), icon=":material/info:")
         return folder
     return _of_path(asked, words) if asked else None
+
+
+def roots_of(folder: Path) -> Roots:
+    """Where all of a chosen folder has to be: in the places of this visitor; of an upload, in its own copy."""
+    kept = uploads.latest()
+    if kept is not None and folder in kept.stores.values():
+        return (os.path.realpath(kept.place.name),)
+    return scans.guard()
 
 
 def _close() -> None:
@@ -234,7 +247,7 @@ def answer(store: StoreFolder, asked: str, view: View) -> bool:
         st.info(escaped(answers.reason(found, view)), icon=":material/info:")
     told = answers.shown_figures(found, view)
     _figures({name: told[name] for name in found.figures if name in _ODD}, view)
-    copies = seen(found).copies[: html.MOST_ROWS]
+    copies = live.answer_seen(found).copies[: html.MOST_ROWS]
     rows = [copy_row(copy) for copy in copies]
     if len(rows) > 1:
         show_html(records.copies(rows, [relation_text(copy, words) for copy in copies], view))
@@ -248,11 +261,6 @@ def answer(store: StoreFolder, asked: str, view: View) -> bool:
     for text in evidence_sentences(found.evidence, words, view.full):
         st.caption(escaped(text))
     return True
-
-
-def seen(found: Answer) -> Answer:
-    """An answer as this reader may see it."""
-    return found if visitor.current().may("bodies") else withheld(found)
 
 
 def _cut(shown: int, there: int, words: Words) -> None:

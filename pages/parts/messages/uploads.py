@@ -18,7 +18,9 @@ from pages.parts import visitor
 
 def held(token: str) -> Kept | None:
     """The uploads that an address names, held by this session as well; None where they are gone."""
-    found = store_uploads.held(token, visitor.current().name)
+    here = visitor.current()
+    here.require("folders")
+    found = store_uploads.held(token, here.name)
     if found is not None:
         st.session_state["store_kept"] = found
     return found
@@ -37,6 +39,7 @@ def close() -> None:
 
 def folder(uploaded: Sequence[Any], words: Words) -> Path | None:
     """The store folder that the uploads come to; of several, the one that is chosen."""
+    visitor.current().require("folders")
     key = sorted(file.file_id for file in uploaded)
     kept = latest()
     if kept is None or kept.key != key:

@@ -15,7 +15,7 @@ from idcore.presentation.html import fates
 from idcore.presentation.reports.markup import tag
 from idcore.rocketmq.remoting.profile import is_configured
 from idcore.runs.runs import FATES, Run
-from pages.parts import browser, cache, problems, scans, session
+from pages.parts import browser, cache, problems, scans, session, visitor
 from pages.parts.runs import watch
 from pages.parts.view import view
 from pages.parts.widgets import download, empty, page_link, show_html, small_print
@@ -95,7 +95,9 @@ def start(ids: Sequence[str], topic: str | None, cluster: str) -> Run:
         raise CoreError("terms_cluster", {"name": cluster, "known": ", ".join(live.offers())})
     wanted = asking.Wanted.of(ids, topic)
     scans.admit()
-    run = background.start(scans.store(), service, wanted, session.someone().user, **kept).run
+    later = visitor.later()
+    ask = lambda: later().require_cluster(cluster)  # noqa: E731
+    run = background.start(scans.store(), service, wanted, session.someone().user, ask, **kept).run
     scans.mine(run)
     scans.begun_here(run)
     if kept:

@@ -11,9 +11,9 @@ from idcore.answers.fate_list import sentences
 from idcore.base.catalogue import Words
 from idcore.presentation.reports.markup import tag
 from idcore.presentation.triage import run_texts
-from idcore.runs.runs import FATES, Run
+from idcore.runs.runs import FATES, Run, may_see
 from idcore.server import jobs
-from pages.parts import problems, scans
+from pages.parts import problems, scans, visitor
 from pages.parts.view import view
 
 if TYPE_CHECKING:
@@ -56,7 +56,9 @@ def offer(words: Words, again: Callable[[], None] | None, place: str) -> None:
 
 
 def ticking(run: Run, table: bool, place: str) -> None:
-    """One look at the job; when it has ended, the whole page is drawn again."""
+    """One look at the job; when it has ended, or its reader may not see it any more, the whole page is drawn again."""
+    if not may_see(visitor.current(), run.facts):
+        st.rerun()
     job = jobs.of(run)
     if job is not None and not job.cancelling:  # what was just clicked is answered at once
         job.wait(WAIT)

@@ -175,6 +175,7 @@ def current(words: Words) -> Run | None:
 
 def made_of(here: Asked) -> Run:
     """The comparison of two inputs, made once: the same inputs again give the one that is kept."""
+    visitor.current().require("compare")
     dating = _dating()
     digest = digest_of(here, dating)
     known = core.find(cache.all_runs(), digest, visitor.current().name)
@@ -288,10 +289,11 @@ def offer_scans(run: Run, words: Words) -> None:
 
 def scan_side(run: Run, side: str) -> None:
     """Scans the input of one side, and remembers the scan in the comparison."""
-    of, sources = list(run.options["of"]), core.sources_of(run, side)
-    lines_pasted = intake.pasted_lines(sources)
     try:
+        visitor.current().require("compare")
         own = scans.store().own(run.name)
+        of, sources = list(own.options["of"]), core.sources_of(own, side)
+        lines_pasted = intake.pasted_lines(sources)
         of[SIDES.index(side)] = scans.begin(sources, _dating(), run.options["case"], lines=lines_pasted).name
         own.set_options(of=of)
     except (CoreError, OSError) as error:
