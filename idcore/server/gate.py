@@ -100,7 +100,7 @@ class Gate:
         """Whether an address is nobody's, or that of somebody else: a colleague may know a link of a download."""
         if path == FIGURES or scope["type"] != "http" or (names := self.owners(path)) is None:
             return path == FIGURES
-        who = entrance.visitor(self.claims(scope["headers"]), self.ended(), time.time())
+        who = entrance.visitor(self.claims(scope["headers"]), time.time())
         return not who.name or who.name not in names or not names[who.name](who)
 
     async def _with_login(self, entrance: Entrance, scope: Scope, receive: Receive, send: Send) -> None:
