@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from idcore import open_folders
+from idcore.base import open_folders
 from idcore.base.errors import CoreError
 from idcore.intake.allowed import contents, guard_of, roots_of
 from idcore.rocketmq.store import StoreFolder

@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from idcore.base.errors import CoreError, refuse
-from idcore.open_folders import Roots, file_status, is_in
+from idcore.base.open_folders import Roots, file_status, is_in
 from idcore.policy.access import Visitor
 from idcore.sources.uris import is_below, is_uri, local_path, without_secrets
 

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from idcore.open_folders import Roots
+from idcore.base.open_folders import Roots
 from idcore.policy import limits
 from idcore.runs import room
 from idcore.runs.runs import FATES, Run, RunError, Runs, runs_root

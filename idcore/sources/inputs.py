@@ -17,7 +17,7 @@ import numpy as np
 
 from idcore.base.errors import CoreError, coded, refuse
 from idcore.base.layout import MOST_OFFSET
-from idcore.open_folders import Roots, entries, file_status, is_file
+from idcore.base.open_folders import Roots, entries, file_status, is_file
 from idcore.policy import limits
 from idcore.sources import storage as stores
 from idcore.sources.archives import BETWEEN, Text, kind_of, texts

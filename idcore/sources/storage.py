@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 import pyarrow as pa
 
 from idcore.base.errors import CoreError, coded, refuse
-from idcore.open_folders import Roots, opener
+from idcore.base.open_folders import Roots, opener
 from idcore.sources.unpack import READ_ERRORS
 from idcore.sources.uris import is_uri, is_web
 

@@ -17,7 +17,7 @@ from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from idcore.base.errors import CoreError, coded
-from idcore.open_folders import Roots
+from idcore.base.open_folders import Roots
 from idcore.sources.uris import is_below
 
 _HEAD = 1 << 16

@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import Any
 
 from idcore.base.errors import CoreError, coded
+from idcore.base.open_folders import Roots
 from idcore.ids.clock import parse_zone, zone_text
-from idcore.open_folders import Roots
 from idcore.policy import audit, logs
 from idcore.policy.audit import Who
 from idcore.policy.page_turns import TURNS

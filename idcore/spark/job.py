@@ -30,8 +30,8 @@ from idcore.answers.findings import limits, line_locations
 from idcore.answers.lookup.model import Evidence
 from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.base.errors import CoreError, coded, from_coded
+from idcore.base.open_folders import Roots
 from idcore.ids.clock import machine_zone, zone_text
-from idcore.open_folders import Roots
 from idcore.rocketmq.store.folder import StoreFolder
 from idcore.scan import lines
 from idcore.scan.months import month_rows

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from idcore.base.errors import CoreError
-from idcore.open_folders import Roots, opener
+from idcore.base.open_folders import Roots, opener
 from idcore.policy.limits import MOST_INDEXED
 from idcore.runs.runs import Run, write_text
 from idcore.scan.occurrences import dating

@@ -13,15 +13,15 @@ from typing import Any
 import streamlit as st
 
 from idcore.base.errors import CoreError
+from idcore.base.open_folders import Roots
 from idcore.ids.identify import Case
 from idcore.intake import allowed as places
 from idcore.intake.intake import Dating, Source, asked_of, keep
-from idcore.open_folders import Roots
 from idcore.policy import audit
 from idcore.policy.access import Visitor
 from idcore.runs.runs import SCANS, Run, RunError, Runs, may_change, runs_root
 from idcore.server import jobs
-from idcore.shown import Shown
+from idcore.server.shown import Shown
 from pages.parts import cache, session, visitor
 
 Subscriptions = Mapping[tuple[str, str], str]

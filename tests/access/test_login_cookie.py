@@ -77,6 +77,7 @@ def asks(
     sets: Mapping[str, str] = {},
     kind: str = "http",
     entrance: Entrance = LOGIN,
+    site: bytes = b"same-origin",
 ) -> Answer:
     """A request with these cookies through the doors of the console; `sets` are the cookies that Streamlit answers."""
     got = Answer()
@@ -102,7 +103,7 @@ def asks(
 
     gate = Gate(streamlit, lambda: entrance, visitor.claims_of, lambda: "/")
     door = LoginCookie(gate, lambda: entrance, visitor.log_ins, lambda: "/")
-    headers = [(b"accept", b"text/html"), (b"cookie", "; ".join(lines).encode("latin-1"))]
+    headers = [(b"accept", b"text/html"), (b"sec-fetch-site", site), (b"cookie", "; ".join(lines).encode("latin-1"))]
     scope = {"type": kind, "method": "GET", "path": path, "headers": headers}
     with ThreadPoolExecutor(1) as apart:
         apart.submit(asyncio.run, door(scope, receive, send)).result()  # type: ignore[arg-type]
@@ -213,6 +214,8 @@ def test_log_out_ends_a_log_in_for_its_copies_for_open_pages_and_for_other_conso
     monkeypatch.setattr(type(st.context), "cookies", {NAME: mine})  # of a page that stays open
     monkeypatch.setattr(type(st.user), "to_dict", lambda _: claims_of())
     assert visitor.current().name == "eve@example.com"
+    of_another_site = asks({NAME: mine}, "/auth/logout", {OF_STREAMLIT: '""'}, site=b"cross-site")
+    assert of_another_site.status == 403 and visitor.current().name == "eve@example.com"
     answer = asks({NAME: mine}, "/auth/logout", {OF_STREAMLIT: '""', f"{OF_STREAMLIT}_tokens": '""'})
     assert answer.set[NAME]["max-age"] == "0" and set(answer.set) == {NAME}
     assert visitor.current() == NOBODY and not asks({NAME: mine}).claims

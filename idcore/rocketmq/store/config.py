@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 
 from idcore.base import loose_json
 from idcore.base.errors import CoreError
+from idcore.base.open_folders import Roots, entries, opener
 from idcore.base.safe_text import encodable
 from idcore.ids.clock import is_time
-from idcore.open_folders import Roots, entries, opener
 from idcore.rocketmq.store.files import Reading
 
 T = TypeVar("T")

@@ -19,7 +19,7 @@ from threading import Lock
 
 from idcore.base.errors import CoreError, coded
 from idcore.base.layout import MOST_OFFSET
-from idcore.open_folders import Roots, descriptor, entries, is_file, status
+from idcore.base.open_folders import Roots, descriptor, entries, is_file, status
 
 _NAME = re.compile(r"[0-9]{20}")
 _MOST_OPEN = 32

@@ -11,7 +11,7 @@ from typing import Any
 
 from idcore.base.errors import coded, refuse
 from idcore.base.layout import CHECKPOINT
-from idcore.open_folders import Roots, entries
+from idcore.base.open_folders import Roots, entries
 from idcore.rocketmq.message import is_system_topic
 from idcore.rocketmq.store.commitlog import LOOKED_FOR_RECORDS, CommitLog, Stored, place_of
 from idcore.rocketmq.store.config import BrokerConfig, read_config

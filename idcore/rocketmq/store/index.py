@@ -10,7 +10,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 
 from idcore.base.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT, MOST_OFFSET
-from idcore.open_folders import entries, file_status, is_file
+from idcore.base.open_folders import entries, file_status, is_file
 from idcore.rocketmq.message import hash_code
 from idcore.rocketmq.store.files import Reading
 

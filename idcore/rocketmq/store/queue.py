@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from idcore.base.layout import QUEUE_UNIT
-from idcore.open_folders import entries
+from idcore.base.open_folders import entries
 from idcore.rocketmq.store.files import File, Reading, list_files
 
 _UNITS_AT_ONCE = 10_000

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from idcore.base import plain_json
 from idcore.base.errors import CoreError
 from idcore.base.layout import USUAL_OF_PROCESSES
-from idcore.open_folders import Roots
+from idcore.base.open_folders import Roots
 from idcore.scan.occurrences.key_words import without_letters, words_of
 from idcore.scan.occurrences.texts import Block, Source, read
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from idcore.base.errors import coded, refuse
-from idcore.open_folders import Roots, opener
+from idcore.base.open_folders import Roots, opener
 
 _MOST_UNPACKED = 256  # blocks held: 64 MiB
 

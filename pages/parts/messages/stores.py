@@ -15,8 +15,8 @@ from idcore.answers.lookup.asked import texts_of
 from idcore.answers.lookup.sentences import evidence_sentences
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
+from idcore.base.open_folders import Roots
 from idcore.ids import Clock
-from idcore.open_folders import Roots
 from idcore.policy.access import PERMISSIONS, AccessError
 from idcore.presentation.html import answers, records
 from idcore.presentation.html import stores as html

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from idcore.base.errors import CoreError
+from idcore.base.open_folders import Roots
 from idcore.ids.identify import identify_alone
 from idcore.intake.allowed import is_copy
-from idcore.open_folders import Roots
 from idcore.presentation.html import lines as html
 from idcore.presentation.reports.markup import Html, link, tag
 from idcore.presentation.triage import finding_rows, line_filter
