@@ -42,7 +42,15 @@ SUMMARY = {
     "evidence": [{"code": "store_snapshot", "values": {}}],
 }
 FIGURES = {"only_first": 1, "only_second": 2, "text_bytes": 9, "problems": [["a.log", {"code": "said", "values": {}}]]}
-OF_LIST = {"ids": 2, "seconds": 1.0, "doubles": 0, "repeated": 0, "cut": {}, "problem": None, **OUTCOMES}
+OF_LIST: dict[str, Any] = {
+    "ids": 2,
+    "seconds": 1.0,
+    "doubles": 0,
+    "repeated": 0,
+    "cut": {},
+    "problem": None,
+    **OUTCOMES,
+}
 OF_LIST |= {"snapshot": NOW.isoformat(), "snapshot_end": NOW.isoformat(), "cluster": "default", "records": 1}
 ERROR = {"code": "limit_free_disk", "values": {"most": 5, "there": {"code": "said", "values": {"why": "x"}}}}
 
@@ -57,7 +65,13 @@ def made(root: Path) -> list[Run]:
     runs = Runs(root)
     options: dict[str, Any] = {"zone": "UTC", "zone_source": "given", "at": NOW.isoformat(), "case": "strict"}
     options |= {"sources": ["pasted.txt"], "same": [["a", "b"]], "ids": 3, "lines": 1, "only": None, "named": None}
-    plan = {"paths": ["/a.log"], "names": {"/a.log": "a.log"}, "zone": "UTC", "zone_source": "given", "store": None}
+    plan: dict[str, Any] = {
+        "paths": ["/a.log"],
+        "names": {"/a.log": "a.log"},
+        "zone": "UTC",
+        "zone_source": "given",
+        "store": None,
+    }
     plan |= {"at": NOW.isoformat(), "split_size": 1, "case": "strict", "master": None, "subscriptions": ""}
     facts: dict[str, Any] = {"plan": plan, "kept": True, "pinned": False, "kind": "text", "started": "x"}
     scan = runs.create("a.log", "console", options, **facts)
@@ -121,7 +135,7 @@ def test_whatever_a_field_holds_that_run_alone_is_damaged(
             for value in WRONG:
                 write(file, changed(whole, path, value))
                 shown, bad = every_page_lists(runs), runs.damaged()
-                assert sorted(shown + bad) == sorted([run.name, other.name]) and other.name in shown, (path, value)
+                assert sorted([*shown, *bad]) == sorted([run.name, other.name]) and other.name in shown, (path, value)
                 tried, damaged = tried + 1, damaged + len(bad)
         write(file, whole)
     assert tried > 500 and tried // 2 < damaged < tried
@@ -134,7 +148,7 @@ def test_whatever_a_field_holds_that_run_alone_is_damaged(
 def test_a_file_that_is_no_object_damages_its_run_alone(tmp_path: Path, file: str, text: str) -> None:
     run, *others = made(tmp_path)
     (run.path / file).write_text(text, encoding="utf-8")
-    assert Runs(tmp_path).damaged() == [run.name]
+    assert Runs(tmp_path).damaged() == (run.name,)
     assert set(every_page_lists(Runs(tmp_path))) == {other.name for other in others}
     with pytest.raises(RunError) as caught:
         Runs(tmp_path).open(run.name)
@@ -163,7 +177,7 @@ def test_what_is_no_regular_file_is_not_read(tmp_path: Path, make: Callable[[Pat
     run, *others = made(tmp_path)
     (run.path / file).unlink()
     make(run.path / file)
-    assert Runs(tmp_path).damaged() == [run.name]
+    assert Runs(tmp_path).damaged() == (run.name,)
     assert set(every_page_lists(Runs(tmp_path))) == {other.name for other in others}
 
 
@@ -173,8 +187,8 @@ def test_its_owner_or_an_admin_deletes_a_damaged_run_and_nobody_else_hears_of_it
     own, nobodys = Runs(tmp_path, ann).create("a"), Runs(tmp_path, bob).create("b")
     write(own.path / "run.json", json.loads((own.path / "run.json").read_text()) | {"lease": 5})
     (nobodys.path / "run.json").write_text("{")
-    assert Runs(tmp_path, ann).damaged() == [own.name] and Runs(tmp_path, bob).damaged() == []
-    assert Runs(tmp_path, admin).damaged() == sorted([own.name, nobodys.name])
+    assert Runs(tmp_path, ann).damaged() == (own.name,) and Runs(tmp_path, bob).damaged() == ()
+    assert Runs(tmp_path, admin).damaged() == tuple(sorted([own.name, nobodys.name]))
     for runs, name in ((Runs(tmp_path, bob), own.name), (Runs(tmp_path, bob), nobodys.name)):
         with pytest.raises(RunError) as caught:
             runs.open(name)

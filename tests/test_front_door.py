@@ -132,7 +132,7 @@ def test_an_upload_that_stops_in_the_middle_gives_back_its_room(monkeypatch: pyt
 
         scope = {"type": "http", "method": "PUT", "path": "/_stcore/upload_file/s/f"}
         scope["headers"] = [(b"content-length", b"1000")]  # type: ignore[assignment]
-        await asyncio.wait_for(UploadBound(app, lambda: "/", uploads)(scope, receive, receive), 20)
+        await asyncio.wait_for(UploadBound(app, lambda: "/", uploads)(scope, receive, receive), 20)  # type: ignore[arg-type]
 
     asyncio.run(one())
     assert [message["type"] for message, _ in came] == ["http.request", "http.disconnect"]

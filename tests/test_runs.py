@@ -67,7 +67,7 @@ def test_a_run_with_a_wrong_fact_is_none_and_the_others_are_listed(name: str, tm
     assert [run.title for run in runs.list()] == ["good"] and run_rows.rows_of([good, bad])[0]["title"] == "good"
     with pytest.raises(RunError) as caught:
         runs.open(bad.name)
-    assert caught.value.code == "run_damaged" and runs.damaged() == [bad.name]
+    assert caught.value.code == "run_damaged" and runs.damaged() == (bad.name,)
 
 
 def test_no_change_of_run_json_stops_the_list(tmp_path: Path) -> None:

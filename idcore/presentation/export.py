@@ -39,7 +39,7 @@ TABLES = (
     "undelivered",
     "asked_ids",
 )
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # the last four: Excel in East Asia
 _OFFSET = re.compile(r"[+-][0-9]{2}:[0-9]{2}(:[0-9]{2})?")  # of a zone: it names nothing that a spreadsheet could run
 
 

@@ -136,7 +136,17 @@ _FACTS = _table(
     ("title", "source", "created", "options", "state", "pid"),
 )
 _OUTCOMES = ("judged", "no_verdict", "no_group", "no_record", "not_found", "not_asked")
-_FIGURES = ("files", "failed_files", "text_bytes", "ids", "distinct", "refused", "processes", "hosts", "clients")
+_FIGURES: tuple[str, ...] = (
+    "files",
+    "failed_files",
+    "text_bytes",
+    "ids",
+    "distinct",
+    "refused",
+    "processes",
+    "hosts",
+    "clients",
+)
 _FIGURES += ("brokers", "segments", "traces_left_out", "only_first", "only_second", *_OUTCOMES)
 _FIGURES += ("found", "records", "repeated", "groups", "undelivered", "doubles")
 _SUMMARY = {

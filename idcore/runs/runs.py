@@ -452,15 +452,15 @@ class Runs:
         """Of somebody who may not see it, the same as of one that is not there: it says nothing of others' runs."""
         return RunError("no_run" if self.visitor.name is None else "no_run_here", {"name": name}, "run", None, name)
 
-    def damaged(self, whole: Collection[str] = ()) -> list[str]:
+    def damaged(self, whole: Collection[str] = ()) -> tuple[str, ...]:
         """The runs whose files are damaged and that this visitor may delete: an admin, or the owner that is named.
 
         `whole` are names of those that are known not to be.
         """
         if not self.root.is_dir():
-            return []
+            return ()
         paths = (path for path in self.root.iterdir() if _NAME.fullmatch(path.name) and path.name not in whole)
-        return sorted(path.name for path in paths if is_damaged(path) and may_change(self.visitor, _owned(path)))
+        return tuple(sorted(path.name for path in paths if is_damaged(path) and may_change(self.visitor, _owned(path))))
 
     def delete_damaged(self, name: str) -> None:
         """Deletes one of them for good; RunError of any other."""

@@ -1,0 +1,152 @@
+"""Every regular expression of the code over texts that make a bad one slow (ReDoS): time must grow as the text does.
+
+python -m benchmarks.hostile_patterns       each pattern over texts of 4,000 characters; exit status 1 if one is slow
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import product
+from pathlib import Path
+from types import FrameType
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDERS = ("idcore", "pages")
+CALLS = ("compile", "match", "search", "fullmatch", "sub", "split", "findall", "finditer", "subn")
+# What grows with the square of so many characters needs tens of seconds at a megabyte, and 0.3 here.
+LENGTH, MOST = 4_000, 0.3
+UNITS = (
+    "a",
+    "0",
+    " ",
+    "\n",
+    "/",
+    "\\",
+    '"',
+    "'",
+    "_",
+    "-",
+    ".",
+    ":",
+    ",",
+    "{",
+    "[",
+    "(",
+    "<",
+    "&",
+    "#",
+    "`",
+    "*",
+    "é",
+    "F",
+)
+ENDS = ("!", "\n", '"', "\x00", "x=")  # a text that fits to its end is no trial
+
+
+Pattern = re.Pattern[str] | re.Pattern[bytes]
+WHOLE = {"match", "fullmatch"}  # at one place; the others begin at each place of a text
+
+
+def patterns(root: Path = ROOT) -> Iterator[tuple[str, Pattern, bool]]:
+    """Each pattern that is a literal of the code, compiled with its flags; where it is; whether a text is searched."""
+    for path in sorted(path for folder in FOLDERS for path in (root / folder).rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+        used: dict[str, set[str]] = {}
+        names = {node.value: node.targets[0] for node in ast.walk(tree) if isinstance(node, ast.Assign)}
+        for node in calls:
+            if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+                used.setdefault(node.func.value.id, set()).add(node.func.attr)
+        for node in calls:
+            assert isinstance(node.func, ast.Attribute)
+            of_re = isinstance(node.func.value, ast.Name) and node.func.value.id == "re"
+            if not of_re or node.func.attr not in CALLS or not node.args:
+                continue
+            name = names.get(node)
+            ways = used.get(name.id, set()) if isinstance(name, ast.Name) else set()
+            ways = ways if node.func.attr == "compile" else {node.func.attr}
+            for pattern in _compiled(node):
+                yield f"{path.relative_to(root)}:{node.lineno}", pattern, not ways or not ways <= WHOLE
+
+
+def _compiled(node: ast.Call) -> Iterator[Pattern]:
+    try:
+        text = ast.literal_eval(node.args[0])
+    except ValueError:  # made of names
+        return
+    flags = 0
+    for one in [*node.args[1:], *(keyword.value for keyword in node.keywords)]:
+        flags |= sum(getattr(re, name) for part in ast.walk(one) if (name := _flag(part)))
+    yield re.compile(text, flags)
+
+
+def _flag(part: ast.AST) -> str | None:
+    """The name of a flag: re.ASCII is ASCII."""
+    of_re = isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == "re"
+    return part.attr if of_re and isinstance(part, ast.Attribute) else None
+
+
+def texts(pattern: str, length: int) -> Iterator[str]:
+    """Repetitions of each unit and of each pair of letters of the pattern, and an end that fits none."""
+    own = list(dict.fromkeys(char for char in pattern if not char.isspace()))[:8]
+    units = [*UNITS, *(first + second for first, second in product(own, own) if first != second)]
+    for number, unit in enumerate(units):
+        yield unit * (length // len(unit)) + ENDS[number % len(ENDS)]
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """TimeoutError when it takes longer: the engine looks for signals."""
+
+    def end(_: int, __: FrameType | None) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def slow(pattern: Pattern, searched: bool, length: int, most: float) -> tuple[float, str] | None:
+    """The longest time over all texts, and the text, where it is beyond `most` or does not end."""
+    worst: tuple[float, str] = (0.0, "")
+    for text in texts(str(pattern.pattern), length):
+        subject = text.encode() if isinstance(pattern.pattern, bytes) else text
+        began = time.process_time()
+        try:
+            with limited(5 * most):
+                for _ in pattern.finditer(subject) if searched else ():  # type: ignore[arg-type]
+                    pass
+                pattern.fullmatch(subject)  # type: ignore[arg-type]
+        except TimeoutError:
+            worst = (5 * most, text[:20])
+        worst = max(worst, (time.process_time() - began, text[:20]))
+        if worst[0] > most:
+            return worst
+    return None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--length", type=int, default=LENGTH)
+    asked = parser.parse_args()
+    found = list(patterns())
+    bad = [(where, worst) for where, one, all_ in found if (worst := slow(one, all_, asked.length, MOST))]
+    for where, (seconds, text) in bad:
+        print(f"{where}: {seconds:.1f} s of {text!r}…")
+    print(f"{len(found)} patterns, {len(bad)} slow")
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()
