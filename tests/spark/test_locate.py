@@ -97,7 +97,8 @@ def test_what_is_too_large_is_refused_by_name(tmp_path: Path, monkeypatch: pytes
     path = tmp_path / "a.log"
     path.write_bytes(b"x" * 11)
     run = Runs(tmp_path / "runs").create("x")
-    run.set_state("done", plan={"paths": [str(path)], "names": None, "store": None})
+    plan = dict.fromkeys(("names", "zone", "zone_source", "at", "split_size", "master", "remote", "store"))
+    run.set_state("done", plan={**plan, "paths": [str(path)], "case": "strict"})
     with pytest.raises(CoreError) as caught:
         locate.locate(run)
     assert caught.value.code == "lines_many"
