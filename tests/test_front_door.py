@@ -134,6 +134,7 @@ def test_an_upload_that_stops_in_the_middle_gives_back_its_room(monkeypatch: pyt
         scope["headers"] = [(b"content-length", b"1000")]  # type: ignore[assignment]
         await asyncio.wait_for(UploadBound(app, lambda: "/", uploads)(scope, receive, receive), 20)  # type: ignore[arg-type]
 
-    asyncio.run(one())
+    with ThreadPoolExecutor(1) as apart:  # a browser's loop runs in this thread
+        apart.submit(asyncio.run, one()).result()
     assert [message["type"] for message, _ in came] == ["http.request", "http.disconnect"]
     assert all(held == {"s": 1000} for _, held in came) and uploads._coming == {}

@@ -17,7 +17,7 @@ SCAN = """
 import json, sys
 from datetime import UTC, datetime
 from pathlib import Path
-from idcore import private
+from idcore.policy import private
 private.begin(Path(sys.argv[1]))
 from idcore.spark import job, session
 job.scan([sys.argv[2]], sys.argv[1] + "/out", job.ScanOptions(at=datetime.now(UTC)))
