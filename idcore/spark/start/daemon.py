@@ -73,6 +73,8 @@ def _wait_for_spark(path: str) -> socket.socket | None:
     listening.bind(path)
     listening.listen(1)
     _end_with_pipe(True)
+    if select.select([0], [], [], 0)[0]:  # it was closed before
+        return None
     _load()
     _end_with_pipe(False)
     ready, _, _ = select.select([0, listening.fileno()], [], [])

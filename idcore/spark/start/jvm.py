@@ -121,7 +121,8 @@ class Starting:
     def __init__(self, java_path: str) -> None:
         self.folder = tempfile.mkdtemp(prefix="idcore-java-")  # also for what Java keeps in files
         self._children: list[subprocess.Popen[bytes]] = []
-        self._beginning = False
+        self._beginning = self._ended = False
+        self._lock = threading.RLock()  # an interrupt may leave it with the thread that then ends all
         atexit.register(self.end)
         atexit.register(logging.disable)  # goes first: a thread that speaks to Java then would log a traceback
         _every.append(self)
@@ -145,17 +146,20 @@ class Starting:
         )
 
     def _begin(self, words: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
-        self._beginning = True
-        child = subprocess.Popen(
-            words,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=self._log,
-            env=environment,
-            process_group=0,  # Ctrl-C is for the command, which ends the scan and then these
-        )
-        self._children.append(child)
-        self._beginning = False
+        with self._lock:
+            if self._ended:  # a server that ends while a thread of its own starts Java
+                raise SparkError("spark_ended")
+            self._beginning = True
+            child = subprocess.Popen(
+                words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=self._log,
+                env=environment,
+                process_group=0,  # Ctrl-C is for the command, which ends the scan and then these
+            )
+            self._children.append(child)
+            self._beginning = False
         return child
 
     def end(self) -> None:
@@ -164,6 +168,8 @@ class Starting:
         If the folder were gone before, Java's main thread would end before it reads the pipe. Py4J's gateway would then
         keep the JVM alive without a parent: its thread never ends by itself.
         """
+        with self._lock:
+            self._ended = True
         for child in self._children:
             if child.poll() is None:
                 os.killpg(child.pid, signal.SIGKILL)
