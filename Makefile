@@ -6,14 +6,6 @@ HOST ?= 127.0.0.1
 PORT ?= 8501
 PY := $(VENV)/bin/python
 
-# Of every floor the tests that find most mistakes in a minute: no browser, no Spark, no Java, no broker.
-QUICK := tests/ids tests/catalogue tests/message tests/findings tests/simulate tests/test_arrows.py tests/test_house.py \
-	tests/test_additions.py tests/test_golden.py tests/test_style.py tests/test_growth.py tests/test_lab.py tests/scan/test_doors.py tests/scan/test_twin.py \
-	tests/scan/test_lines.py tests/scan/test_keys.py tests/store/test_real.py tests/store/test_damage.py \
-	tests/store/test_pointers.py tests/remoting/test_frame.py tests/remoting/test_client.py \
-	tests/remoting/test_cluster.py tests/cli/test_view.py tests/pages/test_pages.py tests/pages/test_parts.py \
-	tests/test_intake.py tests/test_export.py tests/test_times.py tests/test_allowed.py
-
 .PHONY: setup setup-dev run quick test test-pythons check format bench golden docs screenshots clean
 
 setup:            ## .venv with the pinned packages, Java for Spark, compiled kernels
@@ -27,7 +19,7 @@ run: setup        ## the console on http://127.0.0.1:8501
 	@PYTHONMALLOC=malloc exec $(PY) -m streamlit run app.py --server.address "$(HOST)" --server.port "$(PORT)" --server.headless true
 
 quick:            ## the tests for the loop of editing, a minute; ARGS=-x ends at the first failure
-	@$(PY) -m pytest -q -n 2 --dist loadfile -m "not (browser or java or spark or slow)" $(QUICK) $(ARGS)
+	@$(PY) -m pytest -q -n 2 --dist loadfile -m "quick and not (browser or java or spark or slow)" $(ARGS)
 
 test: setup-dev   ## every test, browser and Java referee included, in three processes
 	@$(PY) -m pytest -n 3 --dist loadscope --no-loadscope-reorder $(ARGS)

@@ -27,6 +27,8 @@ from idcore.sources.unpack import Unpacked
 from tests.scan import packing
 from tests.source_code import ROOT, modules, name, nodes, tree
 
+pytestmark = pytest.mark.quick
+
 SUFFIXES = {"gzip": "gz", "zstd": "zst"}  # else the name is the suffix
 
 

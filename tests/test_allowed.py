@@ -10,6 +10,8 @@ import pytest
 from idcore.base.errors import CoreError
 from idcore.intake.allowed import check, inside, roots_of, shown, store_in
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize("roots", [roots_of(""), roots_of([])])
 def test_without_allowed_paths_nothing_may_be_scanned(tmp_path: Path, roots: list[Path | str]) -> None:

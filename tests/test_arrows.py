@@ -15,6 +15,8 @@ import pytest
 
 from tests.source_code import ROOT, modules, nodes
 
+pytestmark = pytest.mark.quick
+
 # The wings, from what a person sees down to the bytes, and who may import whom: docs/explanation/architecture.md has
 # the same list in words. The longest name that fits a module is its row; every arrow goes down.
 ARROWS: dict[str, set[str]] = {

@@ -13,6 +13,8 @@ from idcore.base.safe_text import for_visitor
 from idcore.ids.describe import KEYS
 from idcore.presentation import export
 
+pytestmark = pytest.mark.quick
+
 
 def test_half_a_character_in_an_answer_or_a_name_can_be_taken_away() -> None:
     row = {"id": "k\udcff", "text": "\u4e2d\ud800"}

@@ -9,6 +9,8 @@ import pytest
 
 from benchmarks.golden import compare
 
+pytestmark = pytest.mark.quick
+
 ROWS = [
     {"code": "collision", "subject": "A", "count": 2, "evidence": '{"ids": ["A1", "A2"]}'},
     {"code": "collision", "subject": "B", "count": 1, "evidence": "{}"},

@@ -11,6 +11,8 @@ import pytest
 
 from idcore.answers import growth
 
+pytestmark = pytest.mark.quick
+
 GIB = 1 << 30
 START = datetime(2026, 11, 20, 1, 50, tzinfo=UTC)
 MINUTE = int(START.timestamp()) // 60

@@ -12,6 +12,8 @@ import pytest
 
 from tests.source_code import ROOT, name, nodes, tree
 
+pytestmark = pytest.mark.quick
+
 TEXT = {".py", ".md", ".toml", ".txt", ".sh", ".xml", ".java", ".yml", ".yaml", ".json", ".css", ".html", ".js", ""}
 LONGEST_FUNCTION, LONGEST_KERNEL = 60, 90
 LONGER = {"idcore/cli/parser.py: _view": 63}  # every option of a command with its help, one after the other
@@ -161,10 +163,7 @@ def test_the_top_level_holds_no_other_code_folder() -> None:
     assert not strangers
 
 
-def test_the_paths_that_the_quick_loop_and_the_contributors_page_name_exist() -> None:
-    quick = re.search(r"^QUICK := ((?:.*\\\n)*.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-    assert quick is not None
-    named = set(quick[1].replace("\\", " ").split())
+def test_the_paths_that_the_contributors_page_names_exist() -> None:
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    named |= set(re.findall(r"`((?:idcore|pages|tests|docs|benchmarks|scripts)/[\w./-]*\w/?)`", page))
+    named = set(re.findall(r"`((?:idcore|pages|tests|docs|benchmarks|scripts)/[\w./-]*\w/?)`", page))
     assert len(named) > 30 and [path for path in sorted(named) if not (ROOT / path).exists()] == []

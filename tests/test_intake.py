@@ -19,6 +19,8 @@ from idcore.ids.dating import dates_of
 from idcore.intake import intake
 from idcore.simulate import example
 
+pytestmark = pytest.mark.quick
+
 UNIQ, OFFSET = "AC110001473C7D4991AD336AEA5703E0", "AC11000100002A9F00000000000E8580"
 
 

@@ -19,6 +19,8 @@ from idcore.presentation.lab.world import BROKERS, GROUP, SIZES, TOPIC
 from idcore.rocketmq.message import Record, decode_record, text_of
 from idcore.rocketmq.store import CommitLog, Stored, StoreFolder
 
+pytestmark = pytest.mark.quick
+
 PREFIX = "0A14030B6E3518B4AAC2"  # 10.20.3.11, pid 28213, the loader of a JDK 8 class path launch
 EVERY = Story.of(".".join(STEPS))
 

@@ -13,6 +13,8 @@ from idcore.base.catalogue import en, zh
 from idcore.cli import build_parser
 from tests.source_code import ROOT, name
 
+pytestmark = pytest.mark.quick
+
 MOST_WORDS = 25
 CHINESE = ".zh-CN."
 MEASURED = "performance.md"  # its figures and notes are written by the benchmarks

@@ -9,6 +9,8 @@ import pytest
 
 from idcore.presentation import times
 
+pytestmark = pytest.mark.quick
+
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 
 

@@ -92,7 +92,7 @@ def test_a_full_file_is_renamed_and_the_oldest_goes(log: Path, monkeypatch: pyte
 WRITER = """
 import sys
 from pathlib import Path
-from idcore import audit
+from idcore.policy import audit
 for number in range(300):
     audit.append(Path(sys.argv[1]), {"of": sys.argv[2], "number": number})
 """

@@ -22,6 +22,8 @@ from idcore.ids.identify import identify
 from tests import source_code
 from tests.source_code import ROOT, modules, nodes
 
+pytestmark = pytest.mark.quick
+
 LANGUAGES = catalogue.languages()
 ENGLISH = catalogue.words("en")
 CODE = modules("idcore", "pages")
@@ -219,7 +221,7 @@ def test_no_reason_of_a_loopback_address_is_java_alone() -> None:
 
 
 def test_the_words_of_a_further_language_are_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = (ROOT / "idcore" / "catalogue" / "en.py").read_text(encoding="utf-8").replace('"1 ID"', '"ein ID"')
+    text = (ROOT / "idcore" / "base" / "catalogue" / "en.py").read_text(encoding="utf-8").replace('"1 ID"', '"ein ID"')
     (tmp_path / "de.py").write_text(text, encoding="utf-8")
     monkeypatch.setattr(catalogue, "__path__", [*catalogue.__path__, str(tmp_path)])
     try:

@@ -93,7 +93,7 @@ def test_a_signal_after_the_session_has_ended_is_said_in_a_sentence(capsys: pyte
 
 HALF = """
 import logging, runpy, sys
-from idcore import resident
+from idcore.cli import resident
 
 def interrupted(_):
     raise KeyboardInterrupt

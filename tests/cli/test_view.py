@@ -20,6 +20,8 @@ from idcore.base.catalogue import words
 from idcore.cli.records import card
 from tests.store.unpacked import real_store
 
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 KEYS = {"id", "found", "copies", "reason", "evidence", "asked"}
 RECORD = {

@@ -16,6 +16,8 @@ from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from tests.scan import logs
 
+pytestmark = pytest.mark.quick
+
 AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
 OF_CHAINS = {"shared_fingerprint", "clock_back", "restart"}
 

@@ -17,6 +17,8 @@ from idcore.scan.months import month_rows
 from idcore.sources.inputs import list_files
 from tests.findings.test_rules import DAY_20, uniq
 
+pytestmark = pytest.mark.quick
+
 ID = uniq(DAY_20, 5)
 A, A2, B = (f"0A00000{host}00002A9F{offset:016X}" for host, offset in ((5, 1_000), (5, 2_000), (6, 77)))
 PROCESS = "10.0.0.7 pid 4711 loader 18B4AAC2"

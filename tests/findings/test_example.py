@@ -7,6 +7,8 @@ import re
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import pytest
+
 from idcore.answers import findings
 from idcore.scan.lines import look
 from idcore.scan.local import scan_local
@@ -15,6 +17,8 @@ from idcore.simulate import example
 from idcore.simulate.incidents import HEALTHY, Incident
 from idcore.simulate.scenario import Scenario
 from idcore.sources.inputs import list_files
+
+pytestmark = pytest.mark.quick
 
 # Printed by a client 4.9 and up (tests/vectors/real.log.gz, and a public log for `consumed`); older ones leave out
 # brokerName and print the length of the body.

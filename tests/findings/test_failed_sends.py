@@ -11,6 +11,8 @@ from idcore.answers.findings import Finding, failed_sends, limits, line_location
 from idcore.sources.inputs import list_files
 from tests.findings.test_rules import DAY_20, uniq
 
+pytestmark = pytest.mark.quick
+
 BEFORE, NEXT, LATER = (uniq(DAY_20 + 100 * n, n) for n in (7, 10, 20))
 OF_ANOTHER = uniq(DAY_20, 3, pid=9)
 FAILED = "2026-11-21 09:00:01 WARN [send-1] sendDefaultImpl exception, RemotingTooMuchRequestException"

@@ -20,6 +20,8 @@ from idcore.scan.months import month_rows
 from idcore.sources.inputs import list_files
 from tests.findings.test_rules import AT, DAY_20, told, uniq
 
+pytestmark = pytest.mark.quick
+
 
 def at_pace(counters: Iterable[int], pace: int = 40, first: int = 0) -> list[str]:
     """Ids of one process, `pace` ms from one counter to the next."""

@@ -12,6 +12,8 @@ from idcore.simulate import incidents, situations
 from idcore.simulate.incidents import HEALTHY, Incident, names, variants
 from tests.findings.test_registry import are_as_declared
 
+pytestmark = pytest.mark.quick
+
 CASES = [(name, variant) for name in names() for variant in variants(name)]
 
 

@@ -22,6 +22,8 @@ from idcore.sources.inputs import list_files
 from idcore.spark.job import ScanOptions, judge
 from idcore.spark.watch import Cancelled
 
+pytestmark = pytest.mark.quick
+
 AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
 DAY_20 = 20 * 86_400_000  # the 21st of November
 

@@ -13,6 +13,8 @@ import pytest
 from idcore.answers.findings import Finding, limits, line_locations
 from idcore.sources.inputs import InputFile, list_files
 
+pytestmark = pytest.mark.quick
+
 ID, OTHER = "0A000007126718B4AAC266FF3000000A", "0A000007126718B4AAC266FF3100000B"
 LOOPBACK = "7F000001126718B4AAC266FF3000000A"
 BROKER = "7F00000100002A9F0000000000000400"

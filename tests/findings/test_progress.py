@@ -15,6 +15,8 @@ from idcore.answers.findings.registry import Scan
 from idcore.presentation.triage import finding_rows
 from idcore.scan.schemas import SCHEMAS
 
+pytestmark = pytest.mark.quick
+
 BEGIN = datetime(2026, 11, 20, 2, tzinfo=UTC)
 STILL = limits.STILL_MS // 60_000
 

@@ -31,6 +31,8 @@ from pages.parts.view import View
 from tests.findings.test_words import findings_of_everything
 from tests.pages.test_findings import judged
 
+pytestmark = pytest.mark.quick
+
 # What people script against: codes and severities stay, and new ones may be added.
 CONTRACT = {
     "error": ("collision", "shared_fingerprint", "clock_back"),

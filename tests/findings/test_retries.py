@@ -20,6 +20,8 @@ from idcore.rocketmq.store import Stored, StoreFolder
 from idcore.simulate.situations import Situation
 from tests.findings.test_progress import at, fate, scan_of, topic
 
+pytestmark = pytest.mark.quick
+
 EVERY = 120  # minutes of the log
 
 

@@ -22,6 +22,8 @@ from idcore.scan.months import month_rows
 from idcore.scan.schemas import SCHEMAS
 from idcore.sources.inputs import list_files
 
+pytestmark = pytest.mark.quick
+
 AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
 REAL = Path(__file__).parents[1] / "vectors" / "real.log.gz"
 

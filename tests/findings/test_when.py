@@ -14,6 +14,8 @@ from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from tests.findings.test_rules import AT, DAY_20, told, uniq
 
+pytestmark = pytest.mark.quick
+
 
 def at_day_20(milliseconds: int) -> datetime:
     return datetime(2026, 11, 21, tzinfo=UTC) + timedelta(milliseconds=milliseconds)

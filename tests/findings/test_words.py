@@ -20,6 +20,8 @@ from idcore.scan.months import month_rows
 from idcore.simulate import example
 from idcore.sources.inputs import list_files
 
+pytestmark = pytest.mark.quick
+
 REAL = Path(__file__).parents[1] / "vectors" / "real.log.gz"
 AT = datetime(2026, 11, 22, tzinfo=UTC)
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from benchmarks.accuracy import measure, share
+
+pytestmark = pytest.mark.quick
 
 
 def test_97_percent_are_right_and_none_is_wrong_with_confidence() -> None:

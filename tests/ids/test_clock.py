@@ -17,6 +17,8 @@ from idcore.ids.client_time import client_sent
 from idcore.ids.clock import CLIENT_EPOCH_S, from_ms, month_start, sent, to_ms
 from idcore.ids.line_time import uniq_sent
 
+pytestmark = pytest.mark.quick
+
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 DAY = 86_400_000
 

@@ -6,9 +6,13 @@ import json
 import time
 from datetime import UTC, datetime
 
+import pytest
+
 from idcore.base.catalogue import words
 from idcore.ids import KEYS, Clock, OffsetId, describe, find, identify, parse_zone
 from idcore.simulate.scenario import Scenario
+
+pytestmark = pytest.mark.quick
 
 CLOCK = Clock(datetime(2026, 11, 21, tzinfo=UTC), parse_zone("Asia/Shanghai"), "given")
 CONTRACT = [

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from idcore.ids import Token, find
 from idcore.ids.find import names_another
 
+pytestmark = pytest.mark.quick
+
 ID = "AC110001473C7D4991AD336AEA5703E0"
 OFFSET = "AC11000100002A9F00000000000E8580"
 SIX = "FE8000000000000038ABE5FFFED4CBD2001518B4AAC219B9B5640000"

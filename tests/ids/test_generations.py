@@ -11,6 +11,8 @@ from idcore.base.layout import LAYOUTS
 from idcore.ids.generations import FIRST, LAST, Releases, java_releases
 from idcore.ids.model import UniqId
 
+pytestmark = pytest.mark.quick
+
 REFERENCE = Path(__file__).parents[1] / "vectors" / "reference-ids.jsonl"
 ROWS = [row for row in map(json.loads, REFERENCE.read_text().splitlines()) if row["kind"] == "uniq"]
 

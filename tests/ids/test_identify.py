@@ -15,6 +15,8 @@ from idcore.ids import ClientId, OffsetId, UniqId, Verdict, decode, identify
 from idcore.ids.identify import identify_alone
 from tests.scan.reading import LABEL, Client, Refused, classify
 
+pytestmark = pytest.mark.quick
+
 HEX = "0123456789ABCDEF"
 IPS = st.sampled_from(["7F000001", "0101007F", "0A0B0C0D", "C0A80101", "CB007107", "08080808", "FFFFFFFF", "00000000"])
 LOADERS = st.sampled_from(["18B4AAC2", "00B4AAC2", "AC4C820C", "CEF51E0A", "7C84929B", "00000000", "1B9871B4"])

@@ -9,6 +9,8 @@ import pytest
 
 from idcore.base.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, UNIQ_V4, UNIQ_V4_LE, UNIQ_V6, Layout
 
+pytestmark = pytest.mark.quick
+
 SIZES = {"uniq_v4": 16, "uniq_v6": 28, "client_v1": 17, "offset_v4": 16, "offset_v6": 28, "uniq_v4_le": 16}
 ALL = list(LAYOUTS.values())
 # Where each field begins and ends, by hand from MessageClientIDSetter, MessageDecoder and MessageIdCodec.

@@ -19,6 +19,8 @@ from idcore.ids import (
 )
 from idcore.ids.makers import client_languages, uniq_maker
 
+pytestmark = pytest.mark.quick
+
 # Places seen in public traces and measured on real JVMs.
 # fmt: off
 PLACES = {

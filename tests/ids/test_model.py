@@ -14,6 +14,8 @@ from idcore.base.errors import CoreError
 from idcore.base.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V4_LE, UNIQ_V6
 from idcore.ids import ClientId, OffsetId, UniqId, from_bytes
 
+pytestmark = pytest.mark.quick
+
 LAYOUT = st.sampled_from(list(LAYOUTS.values()))
 
 

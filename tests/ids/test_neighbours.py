@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from itertools import permutations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from idcore.base.layout import UNIQ_V4_LE
 from idcore.ids import ClientId, OffsetId, UniqId, identify, settled
+
+pytestmark = pytest.mark.quick
 
 # Of the C++ client before 1.2.4 on a public host: the first two read as offset ids alone (their offsets are usual), the
 # others do not.

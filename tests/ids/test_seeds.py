@@ -5,9 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, timezone
 
 import numpy as np
+import pytest
 
 from idcore.ids import Clock, describe, identify
 from idcore.ids.seeds import SeedSearch, first_rand, first_rand_of, starts_of
+
+pytestmark = pytest.mark.quick
 
 # srand(seed); rand() of glibc 2.36, asked through ctypes.
 GLIBC = {0: 1804289383, 1: 1804289383, 2: 1505335290, 1639743001: 462975412, 1795224487: 685811467}

@@ -15,6 +15,8 @@ from idcore.ids import ClientId, Clock, OffsetId, Token, UniqId, describe, find,
 from idcore.ids.clock import from_ms, to_ms
 from idcore.ids.line_time import uniq_sent
 
+pytestmark = pytest.mark.quick
+
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
 NOW = Clock(datetime(2026, 11, 21, tzinfo=UTC), UTC, "assumed")
 

@@ -11,6 +11,8 @@ from idcore.ids.model import UniqId
 from idcore.rocketmq.message.attempts import MessageTrace, paired
 from idcore.rocketmq.message.trace import Context, EndTransaction, Pub, Recall, SubAfter, SubBefore, Unknown
 
+pytestmark = pytest.mark.quick
+
 MSG, OTHER = "0A42333A0DC818B4AAC246C290FD0000", "0A42333A0DC818B4AAC246C290FD0001"
 REQUEST = str(UniqId.of("10.0.0.3", 70_000 & 0xFFFF, 0x18B4AAC2, 1_000_000, 9))
 BEFORE = SubBefore(1_000, "r", "readers", REQUEST, MSG, 2, None)

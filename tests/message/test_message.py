@@ -40,6 +40,8 @@ from idcore.rocketmq.message.properties import Dialect
 from idcore.rocketmq.message.wire import count_messages
 from tests.message.refusing import outcome
 
+pytestmark = pytest.mark.quick
+
 
 def code_of(error: pytest.ExceptionInfo[CoreError]) -> tuple[str | None, str | None, int | None]:
     return error.value.code, error.value.field, error.value.byte

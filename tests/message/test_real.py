@@ -17,6 +17,8 @@ from idcore.rocketmq.message import MessageExt, Record, decode_record, decode_re
 from idcore.rocketmq.message.javatext import hash_code
 from tests.message.refusing import outcome
 
+pytestmark = pytest.mark.quick
+
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
 
 

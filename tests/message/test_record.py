@@ -26,6 +26,8 @@ from idcore.rocketmq.message import (
 )
 from tests.message.refusing import outcome
 
+pytestmark = pytest.mark.quick
+
 HEAD = {
     "total_size": (0, 4),
     "magic": (4, 8),

@@ -21,6 +21,8 @@ from idcore.rocketmq.message.trace import (
 )
 from tests.message.refusing import outcome
 
+pytestmark = pytest.mark.quick
+
 # By hand, after TraceDataEncoder of the releases from 4.4.0 to 5.5.0.
 MSG, REQUEST = "0A42333A0DC818B4AAC246C290FD0000", "0A42333A0DC918B4AAC246C291FD0001"
 SENT = f"1795000000000\x01DefaultRegion\x01senders\x01Orders\x01{MSG}\x01TagA\x01k1 k2\x01127.0.0.1:10911"

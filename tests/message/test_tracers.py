@@ -8,6 +8,8 @@ import pytest
 
 from idcore.rocketmq.message.tracers import TracerId, tracer_ids
 
+pytestmark = pytest.mark.quick
+
 # W3C Trace Context, openzipkin/b3-propagation, Jaeger's client library, SkyWalking's cross process headers v3.
 W3C, B3, SHORT = "4bf92f3577b34da6a3ce929d0e0e4736", "80f198ee56343ba864fe8b2a57d3eff7", "e457b5a2e4d86bd1"
 SW8 = "1-TRACEID-U0VHTUVOVA==-3-U0VSVklDRQ==-SU5TVEFOQ0U=-L2VuZHBvaW50-MTI3LjAuMC4xOjgwODA="

@@ -29,6 +29,8 @@ from pages.parts.ids import decode_session
 from tests.pages import example_run
 from tests.pages.conftest import make_run
 
+pytestmark = pytest.mark.quick
+
 Open = Callable[..., AppTest]
 UNIQ, OFFSET = "AC110001473C7D4991AD336AEA5703E0", "AC11000100002A9F00000000000E8580"
 ALL = [address for rows in frame.GROUPS.values() for address, _, _ in rows]

@@ -26,6 +26,8 @@ from pages.parts import problems
 from pages.parts.view import View
 from tests.pages import example_run
 
+pytestmark = pytest.mark.quick
+
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 UNIQ, OFFSET = "AC110001473C7D4991AD336AEA5703E0", "AC11000100002A9F00000000000E8580"
 

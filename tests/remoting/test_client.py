@@ -43,6 +43,8 @@ from tests.remoting import certificates
 from tests.remoting.servers import Server, answer
 from tests.source_code import nodes
 
+pytestmark = pytest.mark.quick
+
 PACKAGE = Path(requests.__file__).resolve().parent
 assert Path(consumers.__file__).resolve().parent == PACKAGE
 QUICK = Limits(0.5, 0.5, 4_096)

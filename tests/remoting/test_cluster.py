@@ -27,6 +27,8 @@ from idcore.rocketmq.remoting.requests import View
 from tests.remoting.fake import cluster_info
 from tests.remoting.servers import Server, answer
 
+pytestmark = pytest.mark.quick
+
 PREFIX = "clusters.a.credentials_environment"
 ENVIRONMENT = "credentials_environment = 'N'\n"
 FILE = """

@@ -18,6 +18,8 @@ from idcore.base import loose_json
 from idcore.rocketmq.remoting.errors import FrameError
 from idcore.rocketmq.remoting.frame import LONGEST_FRAME, Frame, FrameReader, decode, encode
 
+pytestmark = pytest.mark.quick
+
 RECORDED = Path(__file__).resolve().parent.parent / "vectors" / "frames.jsonl.gz"
 
 # (name, the frame, its bytes). JSON cases were written by hand after a recorded frame; the ROCKETMQ case is a recorded

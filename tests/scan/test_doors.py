@@ -23,6 +23,8 @@ from idcore.simulate import example
 from tests.ids.real_clients import at, received_line, rows, sent_line
 from tests.scan.comparing import Row
 
+pytestmark = pytest.mark.quick
+
 REAL = Path(__file__).parents[1] / "vectors" / "real.log.gz"
 AT = datetime(2026, 11, 23, tzinfo=UTC)
 

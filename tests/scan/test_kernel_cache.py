@@ -12,7 +12,7 @@ import pytest
 
 from idcore import kernels
 
-PACKAGE = Path(kernels.__file__).parents[2]
+PACKAGE = Path(kernels.__file__).parents[1]
 COUNT = """
 import idcore.kernels.encode as encode, numpy as np
 encode.parts_of(np.zeros((1, 6), np.uint64), np.zeros(1, np.int64))

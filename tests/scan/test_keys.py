@@ -15,6 +15,8 @@ from idcore.kernels import keys as kernel
 from idcore.scan import column_texts
 from idcore.scan.occurrences.key_words import words_of
 
+pytestmark = pytest.mark.quick
+
 U = np.uint64
 
 

@@ -10,6 +10,8 @@ import pytest
 from idcore.scan.lines import BORN_HOST, Record, look
 from idcore.sources.inputs import list_files
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize(
     ("printed", "host"),

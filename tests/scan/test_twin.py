@@ -12,6 +12,8 @@ from tests.scan.chains import chains, in_order, step, tracks
 from tests.scan.logs import JAVA, client, offset, uniq, uniq_le
 from tests.scan.reading import Calendar, Client, Offset, Refused, Uniq, classify, stream, tokens
 
+pytestmark = pytest.mark.quick
+
 AT = datetime(2026, 3, 10, 12, tzinfo=UTC)
 DAY = 86_400_000
 

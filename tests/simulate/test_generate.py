@@ -19,6 +19,8 @@ from idcore.ids.clock import month_start, to_ms
 from idcore.simulate.generate import Generator, fake_address
 from idcore.simulate.scenario import Scenario
 
+pytestmark = pytest.mark.quick
+
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 
 

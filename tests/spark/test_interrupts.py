@@ -21,8 +21,8 @@ __all__ = ["java"]
 ROOT = Path(__file__).resolve().parent.parent.parent
 ONE = b"msgId=0A42333A0DC818B4AAC246C290FD0000, offsetMsgId=0A42333A00002A9F000000000134F1F5\n"
 SECONDS = 20  # until nothing is left, on a busy machine; a leak stays for ever
-# A shell says 130 of both. Python ends by SIGINT itself if the interrupt passed a text that `exec` ran: a dataclass that
-# was being made by an import.
+# A shell says 130 of both. Python ends by SIGINT itself if the interrupt passed a text that `exec` ran: an import that
+# made a dataclass.
 INTERRUPTED = (130, -signal.SIGINT)
 MOMENTS = (0.1, 0.6, 1.4)  # seconds after its Java was started
 CONSOLE = ["-m", "streamlit", "run", "app.py", "--server.headless", "true", "--server.address", "127.0.0.1"]

@@ -22,6 +22,8 @@ from idcore.rocketmq.store.commitlog import place_of
 from idcore.simulate.append import Settings
 from idcore.simulate.writer import StoreWriter
 
+pytestmark = pytest.mark.quick
+
 CLOCK = Clock(datetime(2026, 11, 21, 8, tzinfo=UTC), UTC)
 HOST = Host(bytes((127, 0, 0, 1)), 10911)
 FIRST, SECOND = "00000000000000000000", "00000000000001048576"

@@ -17,6 +17,8 @@ from idcore.rocketmq.store import Stored, StoreFolder
 from idcore.rocketmq.store.index import Entry, IndexFile
 from idcore.simulate.writer import StoreWriter
 
+pytestmark = pytest.mark.quick
+
 CLOCK = Clock(datetime(2026, 11, 21, 8, tzinfo=UTC), UTC)
 HOST = Host(bytes((10, 0, 0, 1)), 10911)
 OUTER = "AC110001473C7D4991AD336AEA5703E0"

@@ -19,6 +19,8 @@ from idcore.rocketmq.store.index import key_hash, key_of
 from idcore.simulate.append import Settings
 from idcore.simulate.writer import StoreWriter
 
+pytestmark = pytest.mark.quick
+
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
 CLOCK = Clock(datetime(2026, 11, 21, 8, tzinfo=UTC), UTC)
 # As the broker.conf of the reference says.
