@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from idcore.answers.lookup import LookupService, Moment
@@ -39,6 +40,26 @@ def cluster_info(brokers: dict[str, dict[int, str]]) -> bytes:
     return f'{{"brokerAddrTable":{{{",".join(rows)}}},"clusterAddrTable":{{}}}}'.encode()
 
 
+Method = Callable[[Any, Frame], bytes]
+
+
+def answers(*codes: int) -> Callable[[Method], Method]:
+    """Marks a method of a fake as the answer to these request codes (RequestCode of RocketMQ)."""
+
+    def marked(method: Method) -> Method:
+        method.codes = codes  # type: ignore[attr-defined]
+        return method
+
+    return marked
+
+
+@cache
+def answers_of(fake: type) -> dict[int, Method]:
+    """The table of a fake: by request code the method that answers it; that of a subclass comes before."""
+    methods = [method for each in reversed(fake.__mro__) for method in vars(each).values()]
+    return {code: method for method in methods for code in getattr(method, "codes", ())}
+
+
 class Fake:
     """A name server and a broker in one listener, with records of a test's choice."""
 
@@ -46,51 +67,70 @@ class Fake:
         self.topics = list(topics)
         self.records = list(records)
         self.raw: dict[int, bytes] = {}
+        self.silent: set[int] = set()  # codes that get no answer
         self.clock = NOW
         self.earliest = datetime.fromtimestamp(0.001, UTC)
         self.master: str | None = None
         self.server = Server(self.handle)
 
     def handle(self, frame: Frame) -> Iterable[bytes]:
-        code = frame.code
-        if code == 106:
-            number = 0 if self.master is None else 1
-            dead = {} if self.master is None else {0: self.master}
-            yield answer(frame, 0, cluster_info({"a": dead | {number: str(self.server.address)}}))
-        elif code == 206:
-            yield answer(frame, 0, json.dumps({"topicList": self.topics}).encode())
-        elif code == 105 and frame.field("topic") in self.topics:
-            address = str(self.server.address)
-            route = {
-                "brokerDatas": [{"brokerAddrs": {"0": address}, "brokerName": "a", "cluster": "c"}],
-                "queueDatas": [{"brokerName": "a", "readQueueNums": 1}],
-            }
-            yield answer(frame, 0, json.dumps(route).encode())
-        elif code == 105:
-            yield answer(frame, 17, b"", "No topic route info")
-        elif code == 12:
-            found = [each for each in self.records if each.topic == frame.field("topic")]
-            yield answer(frame, 0, b"".join(map(bytes, found))) if found else answer(frame, 22, b"", "no")
-        elif code == 33:
-            offset = int(frame.field("offset") or "-1")
-            held = {each.physical_offset: bytes(each) for each in self.records} | self.raw
-            none = answer(frame, 1, b"", f"can not find message by the offset, {offset}")
-            yield answer(frame, 0, held[offset]) if offset in held else none
-        elif code == 28:
-            clock = int(self.clock.timestamp() * 1_000)
-            earliest = round(self.earliest.timestamp() * 1_000)
-            table = {
-                "commitLogMinOffset": "0",
-                "commitLogMaxOffset": "100000",
-                "earliestMessageTimeStamp": str(earliest),
-                "bootTimestamp": str(clock),
-                "runtime": "[ 0 days, 0 hours, 0 minutes, 0 seconds ]",
-            }
-            yield answer(frame, 0, json.dumps({"table": table}).encode())
-        elif code in (29, 30, 31):
-            yield answer(frame, 0, b"", None, offset="0")
-        elif code == 321:
-            yield answer(frame, 0, b"")
+        """One answer to a request; none to a code that has no row in the table."""
+        if frame.code in self.silent:
+            yield answer(frame, 1, b"", "no time for this")
+        elif (method := answers_of(type(self)).get(frame.code)) is not None:  # type: ignore[arg-type]
+            yield method(self, frame)
+
+    def route(self, **queues: Any) -> bytes:
+        """The route of a topic of this one broker."""
+        brokers = [{"brokerAddrs": {"0": str(self.server.address)}, "brokerName": "a", "cluster": "c"}]
+        return json.dumps({"brokerDatas": brokers, "queueDatas": [{"brokerName": "a", **queues}]}).encode()
+
+    @answers(106)
+    def _cluster(self, frame: Frame) -> bytes:
+        number = 0 if self.master is None else 1
+        dead = {} if self.master is None else {0: self.master}
+        return answer(frame, 0, cluster_info({"a": dead | {number: str(self.server.address)}}))
+
+    @answers(206)
+    def _topics(self, frame: Frame) -> bytes:
+        return answer(frame, 0, json.dumps({"topicList": self.topics}).encode())
+
+    @answers(105)
+    def _route(self, frame: Frame) -> bytes:
+        known = frame.field("topic") in self.topics
+        return answer(frame, 0, self.route(readQueueNums=1)) if known else answer(frame, 17, b"", "No topic route info")
+
+    @answers(12)
+    def _by_key(self, frame: Frame) -> bytes:
+        found = [each for each in self.records if each.topic == frame.field("topic")]
+        return answer(frame, 0, b"".join(map(bytes, found))) if found else answer(frame, 22, b"", "no")
+
+    @answers(33)
+    def _by_offset(self, frame: Frame) -> bytes:
+        offset = int(frame.field("offset") or "-1")
+        held = {each.physical_offset: bytes(each) for each in self.records} | self.raw
+        if offset in held:
+            return answer(frame, 0, held[offset])
+        return answer(frame, 1, b"", f"can not find message by the offset, {offset}")
+
+    @answers(28)
+    def _state(self, frame: Frame) -> bytes:
+        table = {
+            "commitLogMinOffset": "0",
+            "commitLogMaxOffset": "100000",
+            "earliestMessageTimeStamp": str(round(self.earliest.timestamp() * 1_000)),
+            "bootTimestamp": str(int(self.clock.timestamp() * 1_000)),
+            "runtime": "[ 0 days, 0 hours, 0 minutes, 0 seconds ]",
+        }
+        return answer(frame, 0, json.dumps({"table": table}).encode())
+
+    @answers(29, 30, 31)
+    def _queue_offset(self, frame: Frame) -> bytes:
+        return answer(frame, 0, b"", None, offset="0")
+
+    @answers(321)
+    def _entries(self, frame: Frame) -> bytes:
+        return answer(frame, 0, b"")
 
     def service(self, **more: Any) -> LookupService:
         options = {name: more.pop(name) for name in ("audit", "limit", "trace_topics", "pace") if name in more}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from typing import Any
 
 from idcore.answers.fate import Verdict
@@ -11,7 +10,7 @@ from idcore.answers.lookup import Answer
 from idcore.answers.lookup.fates import Pace
 from idcore.rocketmq.message import Record
 from idcore.rocketmq.remoting.frame import Frame
-from tests.remoting.fake import UNIQ, Fake, record
+from tests.remoting.fake import UNIQ, Fake, answers, record
 from tests.remoting.servers import answer
 
 STORED = 1_795_000_000_000
@@ -40,7 +39,6 @@ class Cluster(Fake):
         self.due = NOW_MS + 60_000
         self.end = 50
         self.pulled = 0
-        self.silent: set[int] = set()
         self.permission = 6
         self.absent: list[str] = []  # brokers of the route that the cluster does not list
         self.pauses: list[float] = []
@@ -63,57 +61,78 @@ class Cluster(Fake):
         held = self.offsets.get(f"{topic}@{group}")
         return held if not isinstance(held, list) else held.pop(0) if len(held) > 1 else held[0]
 
-    def handle(self, frame: Frame) -> Iterable[bytes]:
-        code, group, topic = frame.code, frame.field("consumerGroup") or "", frame.field("topic") or ""
-        if code in self.silent:
-            yield answer(frame, 1, b"", "no time for this")
-        elif code == 300:
-            yield answer(frame, 0, json.dumps({"groupList": self.listed}).encode())
-        elif code == 14:
-            found = self.offset(topic, group)
-            yield answer(frame, 22, b"", "none") if found is None else answer(frame, 0, offset=str(found))
-        elif code == 203:
-            held = self.connected.get(group)
-            yield answer(frame, 206, b"", "not online") if held is None else answer(frame, 0, json.dumps(held).encode())
-        elif code == 345:
-            yield answer(frame, 0, self.proxied.get(frame.field("group") or "", b'{"group":"g","topic":"Orders"}'))
-        elif code == 352:
-            yield answer(frame, 0, b'{"consumeEnable":true}')
-        elif code == 201:
-            yield answer(frame, 0, b'{"subscriptionGroupTable":{}}')
-        elif code == 43:
-            table = {name: {0: offset} for name, offset in self.offsets.items()}
-            yield answer(frame, 0, json.dumps({"offsetTable": table}).encode())
-        elif code == 45:
-            yield answer(frame, 0, json.dumps({"offsetTable": self.delays}).encode())
-        elif code == 208:
-            key = '{"brokerName":"a","queueId":0,"topic":"Orders"}'
-            stats = f'{{"brokerOffset":50,"consumerOffset":1,"lastTimestamp":0,"pullOffset":{self.pulled}}}'
-            yield answer(frame, 0, f'{{"offsetTable":{{{key}:{stats}}}}}'.encode())
-        elif code == 202:
-            times = [each.store_timestamp for each in self.records if each.topic == topic]
-            key = f'{{"brokerName":"a","queueId":0,"topic":{json.dumps(topic)}}}'
-            stats = f'{{"minOffset":0,"maxOffset":{len(times)},"lastUpdateTimestamp":{max(times, default=0)}}}'
-            yield answer(frame, 0, f'{{"offsetTable":{{{key}:{stats}}}}}'.encode()) if times else answer(frame, 17)
-        elif code == 30:
-            yield answer(frame, 0, offset=str(self.end))
-        elif code == 321:
-            row = {"physicOffset": 900, "tagsCode": self.due}
-            yield answer(frame, 0, json.dumps({"queueData": [row], "minQueueIndex": 0, "maxQueueIndex": 9}).encode())
-        elif code == 28:
-            state = {"commitLogMinOffset": "0", "commitLogMaxOffset": "9", "brokerVersionDesc": self.version}
-            boot = NOW_MS + 5_000 * len(self.pauses) + self.ahead_ms
-            state |= {"bootTimestamp": str(boot), "runtime": "[ 0 days, 0 hours, 0 minutes, 0 seconds ]"}
-            yield answer(frame, 0, json.dumps({"table": state}).encode())
-        elif code == 105 and topic in self.topics:
-            brokers = dict.fromkeys(self.absent, "127.0.0.1:1") | {"a": str(self.server.address)}
-            route = {
-                "brokerDatas": [{"brokerAddrs": {"0": to}, "brokerName": name} for name, to in brokers.items()],
-                "queueDatas": [{"brokerName": "a", "readQueueNums": 1, "writeQueueNums": 4, "perm": self.permission}],
-            }
-            yield answer(frame, 0, json.dumps(route).encode())
-        else:
-            yield from super().handle(frame)
+    @answers(300)
+    def _groups(self, frame: Frame) -> bytes:
+        return answer(frame, 0, json.dumps({"groupList": self.listed}).encode())
+
+    @answers(14)
+    def _offset(self, frame: Frame) -> bytes:
+        found = self.offset(frame.field("topic") or "", frame.field("consumerGroup") or "")
+        return answer(frame, 22, b"", "none") if found is None else answer(frame, 0, offset=str(found))
+
+    @answers(203)
+    def _connections(self, frame: Frame) -> bytes:
+        held = self.connected.get(frame.field("consumerGroup") or "")
+        return answer(frame, 206, b"", "not online") if held is None else answer(frame, 0, json.dumps(held).encode())
+
+    @answers(345)
+    def _proxied(self, frame: Frame) -> bytes:
+        return answer(frame, 0, self.proxied.get(frame.field("group") or "", b'{"group":"g","topic":"Orders"}'))
+
+    @answers(352)
+    def _settings(self, frame: Frame) -> bytes:
+        return answer(frame, 0, b'{"consumeEnable":true}')
+
+    @answers(201)
+    def _all_settings(self, frame: Frame) -> bytes:
+        return answer(frame, 0, b'{"subscriptionGroupTable":{}}')
+
+    @answers(43)
+    def _all_offsets(self, frame: Frame) -> bytes:
+        table = {name: {0: offset} for name, offset in self.offsets.items()}
+        return answer(frame, 0, json.dumps({"offsetTable": table}).encode())
+
+    @answers(45)
+    def _delays(self, frame: Frame) -> bytes:
+        return answer(frame, 0, json.dumps({"offsetTable": self.delays}).encode())
+
+    @answers(208)
+    def _progress(self, frame: Frame) -> bytes:
+        key = '{"brokerName":"a","queueId":0,"topic":"Orders"}'
+        stats = f'{{"brokerOffset":50,"consumerOffset":1,"lastTimestamp":0,"pullOffset":{self.pulled}}}'
+        return answer(frame, 0, f'{{"offsetTable":{{{key}:{stats}}}}}'.encode())
+
+    @answers(202)
+    def _stats(self, frame: Frame) -> bytes:
+        topic = frame.field("topic") or ""
+        times = [each.store_timestamp for each in self.records if each.topic == topic]
+        key = f'{{"brokerName":"a","queueId":0,"topic":{json.dumps(topic)}}}'
+        stats = f'{{"minOffset":0,"maxOffset":{len(times)},"lastUpdateTimestamp":{max(times, default=0)}}}'
+        return answer(frame, 0, f'{{"offsetTable":{{{key}:{stats}}}}}'.encode()) if times else answer(frame, 17)
+
+    @answers(30)
+    def _end(self, frame: Frame) -> bytes:
+        return answer(frame, 0, offset=str(self.end))
+
+    @answers(321)
+    def _entries(self, frame: Frame) -> bytes:
+        row = {"physicOffset": 900, "tagsCode": self.due}
+        return answer(frame, 0, json.dumps({"queueData": [row], "minQueueIndex": 0, "maxQueueIndex": 9}).encode())
+
+    @answers(28)
+    def _state(self, frame: Frame) -> bytes:
+        state = {"commitLogMinOffset": "0", "commitLogMaxOffset": "9", "brokerVersionDesc": self.version}
+        boot = NOW_MS + 5_000 * len(self.pauses) + self.ahead_ms
+        state |= {"bootTimestamp": str(boot), "runtime": "[ 0 days, 0 hours, 0 minutes, 0 seconds ]"}
+        return answer(frame, 0, json.dumps({"table": state}).encode())
+
+    def route(self, **queues: Any) -> bytes:
+        brokers = dict.fromkeys(self.absent, "127.0.0.1:1") | {"a": str(self.server.address)}
+        route = {
+            "brokerDatas": [{"brokerAddrs": {"0": to}, "brokerName": name} for name, to in brokers.items()],
+            "queueDatas": [{"brokerName": "a", "writeQueueNums": 4, "perm": self.permission, **queues}],
+        }
+        return json.dumps(route).encode()
 
     def answer(self) -> Answer:
         service = self.service(pace=Pace(lambda: NOW_MS + 5_000 * len(self.pauses), self.pauses.append))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from idcore.rocketmq.message import Record
 from idcore.rocketmq.remoting.frame import Frame
-from tests.remoting.fake import UNIQ, record
+from tests.remoting.fake import UNIQ, answers, record
 from tests.remoting.fake_groups import STORED, Cluster
 from tests.remoting.servers import answer
 
@@ -43,15 +43,18 @@ class Many(Cluster):
         if one.topic not in self.topics:
             self.topics.append(one.topic)
 
-    def handle(self, frame: Frame) -> Iterable[bytes]:
+    @answers(12)
+    def _by_key(self, frame: Frame) -> bytes:
         topic = frame.field("topic") or ""
-        if frame.code == 12 and frame.code not in self.silent:
-            found = [each for each in self.by_key.get(frame.field("key") or "", ()) if each.topic == topic]
-            yield answer(frame, 0, b"".join(map(bytes, found))) if found else answer(frame, 22, b"", "no")
-        elif frame.code == 202 and topic in self.waits:
-            number, latest = self.waits[topic]
-            key = f'{{"brokerName":"a","queueId":0,"topic":{json.dumps(topic)}}}'
-            stats = f'{{"minOffset":0,"maxOffset":{number},"lastUpdateTimestamp":{latest}}}'
-            yield answer(frame, 0, f'{{"offsetTable":{{{key}:{stats}}}}}'.encode())
-        else:
-            yield from super().handle(frame)
+        found = [each for each in self.by_key.get(frame.field("key") or "", ()) if each.topic == topic]
+        return answer(frame, 0, b"".join(map(bytes, found))) if found else answer(frame, 22, b"", "no")
+
+    @answers(202)
+    def _stats(self, frame: Frame) -> bytes:
+        topic = frame.field("topic") or ""
+        if topic not in self.waits:
+            return super()._stats(frame)
+        number, latest = self.waits[topic]
+        key = f'{{"brokerName":"a","queueId":0,"topic":{json.dumps(topic)}}}'
+        stats = f'{{"minOffset":0,"maxOffset":{number},"lastUpdateTimestamp":{latest}}}'
+        return answer(frame, 0, f'{{"offsetTable":{{{key}:{stats}}}}}'.encode())

@@ -13,7 +13,7 @@ from idcore.rocketmq.remoting.client import Limits
 from idcore.rocketmq.remoting.cluster import Cluster
 from idcore.rocketmq.remoting.frame import Frame
 from idcore.rocketmq.remoting.profile import Profile, name_servers
-from tests.remoting.fake import NOW, Fake
+from tests.remoting.fake import NOW, Fake, answers
 from tests.remoting.fake_groups import HOME
 from tests.remoting.servers import answer
 
@@ -52,7 +52,6 @@ class Progressing(Fake):
         self.version = "V5_3_2"
         self.read_queues = 4
         self.can_consume = True
-        self.silent: set[int] = set()
         self.proxied: set[str] = set()  # groups whose clients no broker lists
         self.raw_answers: dict[int, bytes] = {}
         self.now_ms = NOW_MS
@@ -84,65 +83,93 @@ class Progressing(Fake):
         )
 
     def handle(self, frame: Frame) -> Iterable[bytes]:
-        code, group, topic = frame.code, frame.field("consumerGroup") or "", frame.field("topic") or ""
-        queue = int(frame.field("queueId") or "0")
-        if code in self.silent:
-            yield answer(frame, 1, b"", "no time for this")
-        elif code in self.raw_answers:
-            yield answer(frame, 0, self.raw_answers[code])
-        elif code == 202 and topic == "Orders":
-            yield answer(frame, 0, self._stats(dict(enumerate((0, end) for end in self.ends)), topic))
-        elif code == 202 and topic in self.sides:
-            yield answer(frame, 0, self._stats({0: self.sides[topic]}, topic))
-        elif code == 202:
-            yield answer(frame, 17, b"", f"topic[{topic}] not exist")
-        elif code == 208:
-            yield answer(frame, 0, self._progress(group, topic))
-        elif code == 14:
-            held = self.offsets.get(group if topic == "Orders" else f"{group}@{topic}", {})
-            yield answer(frame, 0, offset=str(held[queue])) if queue in held else answer(frame, 22, b"", "none")
-        elif code == 203:
-            one = self.connected.get(group)
-            yield answer(frame, 0, json.dumps(one).encode()) if one else answer(frame, 206, b"", "not online")
-        elif code == 345:
-            wanted = {"subscriptionData": subscription(version=NOW_MS)} if frame.field("group") in self.proxied else {}
-            yield answer(frame, 0, json.dumps({"topic": topic, **wanted}).encode())
-        elif code == 352:
-            yield answer(frame, 0, json.dumps({"consumeEnable": self.can_consume}).encode())
-        elif code == 201:
-            settings = {"subscriptionGroupTable": {"billing": {"consumeEnable": self.can_consume}}}
-            yield answer(frame, 0, json.dumps(settings).encode())
-        elif code == 43:
-            table = {f"Orders@{name}": own for name, own in self.offsets.items() if "%" not in name}
-            yield answer(frame, 0, json.dumps({"offsetTable": table}).encode())
-        elif code == 300:
-            yield answer(frame, 0, json.dumps({"groupList": sorted(self.connected)}).encode())
-        elif code in (30, 31) and topic == "Orders":
-            yield answer(frame, 0, offset=str(self.ends[queue] if code == 30 else 0))
-        elif code == 307:
-            told = self.states.get(frame.field("clientId") or "")
-            nothing = answer(frame, 1, b"", f"The Consumer <{group}> <x> not online")
-            yield nothing if told is None else answer(frame, 0, told.encode(), "not set any response code")
-        elif code == 328 and self.version < "V4_9_4":
-            yield answer(frame, 3, b"", " request type 328 not supported")
-        elif code == 328:
-            yield answer(frame, 0, json.dumps({"data": self.producers}).encode())
-        elif code == 204:
-            rows_of = self.producers.get(frame.field("producerGroup") or "")
-            found_rows = [{**row, "clientAddr": str(row["remoteIP"]).removeprefix("/")} for row in rows_of or ()]
-            listed = json.dumps({"connectionSet": found_rows}).encode()
-            yield answer(frame, 1, b"", "group[x] not exist") if rows_of is None else answer(frame, 0, listed)
-        elif code == 28:
-            state = {"commitLogMinOffset": "0", "commitLogMaxOffset": "9", "brokerVersionDesc": self.version}
-            yield answer(frame, 0, json.dumps({"table": state}).encode())
-        elif code == 105 and topic in self.topics:
-            route = {
-                "brokerDatas": [{"brokerAddrs": {"0": str(self.server.address)}, "brokerName": "a"}],
-                "queueDatas": [{"brokerName": "a", "readQueueNums": self.read_queues, "writeQueueNums": 4, "perm": 6}],
-            }
-            yield answer(frame, 0, json.dumps(route).encode())
+        if frame.code in self.raw_answers and frame.code not in self.silent:
+            yield answer(frame, 0, self.raw_answers[frame.code])
         else:
             yield from super().handle(frame)
+
+    @answers(202)
+    def _topic_stats(self, frame: Frame) -> bytes:
+        topic = frame.field("topic") or ""
+        if topic == "Orders":
+            return answer(frame, 0, self._stats(dict(enumerate((0, end) for end in self.ends)), topic))
+        if topic in self.sides:
+            return answer(frame, 0, self._stats({0: self.sides[topic]}, topic))
+        return answer(frame, 17, b"", f"topic[{topic}] not exist")
+
+    @answers(208)
+    def _group_stats(self, frame: Frame) -> bytes:
+        return answer(frame, 0, self._progress(frame.field("consumerGroup") or "", frame.field("topic") or ""))
+
+    @answers(14)
+    def _offset(self, frame: Frame) -> bytes:
+        group, topic, queue = frame.field("consumerGroup"), frame.field("topic"), int(frame.field("queueId") or "0")
+        held = self.offsets.get(str(group) if topic == "Orders" else f"{group}@{topic}", {})
+        return answer(frame, 0, offset=str(held[queue])) if queue in held else answer(frame, 22, b"", "none")
+
+    @answers(203)
+    def _connections(self, frame: Frame) -> bytes:
+        held = self.connected.get(frame.field("consumerGroup") or "")
+        return answer(frame, 0, json.dumps(held).encode()) if held else answer(frame, 206, b"", "not online")
+
+    @answers(345)
+    def _proxied(self, frame: Frame) -> bytes:
+        wanted = {"subscriptionData": subscription(version=NOW_MS)} if frame.field("group") in self.proxied else {}
+        return answer(frame, 0, json.dumps({"topic": frame.field("topic") or "", **wanted}).encode())
+
+    @answers(352)
+    def _settings(self, frame: Frame) -> bytes:
+        return answer(frame, 0, json.dumps({"consumeEnable": self.can_consume}).encode())
+
+    @answers(201)
+    def _all_settings(self, frame: Frame) -> bytes:
+        settings = {"subscriptionGroupTable": {"billing": {"consumeEnable": self.can_consume}}}
+        return answer(frame, 0, json.dumps(settings).encode())
+
+    @answers(43)
+    def _all_offsets(self, frame: Frame) -> bytes:
+        table = {f"Orders@{name}": own for name, own in self.offsets.items() if "%" not in name}
+        return answer(frame, 0, json.dumps({"offsetTable": table}).encode())
+
+    @answers(300)
+    def _groups(self, frame: Frame) -> bytes:
+        return answer(frame, 0, json.dumps({"groupList": sorted(self.connected)}).encode())
+
+    @answers(30, 31)
+    def _ends(self, frame: Frame) -> bytes:
+        if frame.field("topic") != "Orders":
+            return super()._queue_offset(frame)
+        end = self.ends[int(frame.field("queueId") or "0")] if frame.code == 30 else 0
+        return answer(frame, 0, offset=str(end))
+
+    @answers(307)
+    def _client_state(self, frame: Frame) -> bytes:
+        told = self.states.get(frame.field("clientId") or "")
+        if told is None:
+            return answer(frame, 1, b"", f"The Consumer <{frame.field('consumerGroup') or ''}> <x> not online")
+        return answer(frame, 0, told.encode(), "not set any response code")
+
+    @answers(328)
+    def _all_producers(self, frame: Frame) -> bytes:
+        if self.version < "V4_9_4":
+            return answer(frame, 3, b"", " request type 328 not supported")
+        return answer(frame, 0, json.dumps({"data": self.producers}).encode())
+
+    @answers(204)
+    def _producers_of(self, frame: Frame) -> bytes:
+        rows = self.producers.get(frame.field("producerGroup") or "")
+        if rows is None:
+            return answer(frame, 1, b"", "group[x] not exist")
+        found_rows = [{**row, "clientAddr": str(row["remoteIP"]).removeprefix("/")} for row in rows]
+        return answer(frame, 0, json.dumps({"connectionSet": found_rows}).encode())
+
+    @answers(28)
+    def _state(self, frame: Frame) -> bytes:
+        state = {"commitLogMinOffset": "0", "commitLogMaxOffset": "9", "brokerVersionDesc": self.version}
+        return answer(frame, 0, json.dumps({"table": state}).encode())
+
+    def route(self, **queues: Any) -> bytes:
+        return super().route(**(queues | {"readQueueNums": self.read_queues, "writeQueueNums": 4, "perm": 6}))
 
     def _stats(self, ends: dict[int, tuple[int, int]], topic: str) -> bytes:
         rows = (

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from idcore.rocketmq.message import Record
 from idcore.rocketmq.remoting.frame import Frame
-from tests.remoting.fake import Fake, record
+from tests.remoting.fake import Fake, answers, record
 from tests.remoting.servers import answer
 
 START = 1_795_000_000_000
@@ -51,32 +51,49 @@ class Queues(Fake):
         return made
 
     def handle(self, frame: Frame) -> Iterable[bytes]:
-        code, topic, queue = frame.code, frame.field("topic") or "", int(frame.field("queueId") or "0")
-        held = self.held.get((topic, queue), [])
-        first = self.first.get((topic, queue), 0)
-        if code in self.refused:
-            yield answer(frame, self.refused[code][0], b"", self.refused[code][1])
-        elif code == 105 and topic in self.numbers:
-            address, queues = str(self.server.address), self.numbers[topic]
-            route = {
-                "brokerDatas": [{"brokerAddrs": {"0": address}, "brokerName": "a", "cluster": "c"}],
-                "queueDatas": [{"brokerName": "a", "readQueueNums": queues, "writeQueueNums": queues, "perm": 6}],
-            }
-            yield answer(frame, 0, json.dumps(route).encode())
-        elif code == 31:
-            yield answer(frame, 0, offset=str(first))
-        elif code == 30:
-            yield answer(frame, 0, offset=str(self.ends.get(topic, first + len(held))))
-        elif code == 29:
-            yield answer(frame, 0, offset=str(first + self.search(held, int(frame.field("timestamp") or "0"))))
-        elif code == 321:
-            index, count = int(frame.field("index") or "0"), int(frame.field("count") or "0")
-            border = (index // self.border + 1) * self.border
-            units = held[max(0, index - first) : min(index + count, border) - first] if index >= first else []
-            rows = [{"physicOffset": each.physical_offset, "tagsCode": 0} for each in units]
-            body = {"queueData": rows, "minQueueIndex": first, "maxQueueIndex": first + len(held)}
-            yield answer(frame, 0, json.dumps(body).encode() if rows else b"")
-        elif code == 33 and int(frame.field("offset") or "-1") in self.lost:
-            yield answer(frame, 1, b"", f"can not find message by the offset, {frame.field('offset')}")
+        if frame.code in self.refused:
+            code, words = self.refused[frame.code]
+            yield answer(frame, code, b"", words)
         else:
             yield from super().handle(frame)
+
+    def _queue(self, frame: Frame) -> tuple[int, list[Record]]:
+        """The first offset of the queue that is asked for, and its records."""
+        queue = frame.field("topic") or "", int(frame.field("queueId") or "0")
+        return self.first.get(queue, 0), self.held.get(queue, [])
+
+    @answers(105)
+    def _route(self, frame: Frame) -> bytes:
+        if (queues := self.numbers.get(frame.field("topic") or "")) is None:
+            return super()._route(frame)
+        return answer(frame, 0, self.route(readQueueNums=queues, writeQueueNums=queues, perm=6))
+
+    @answers(31)
+    def _first(self, frame: Frame) -> bytes:
+        return answer(frame, 0, offset=str(self._queue(frame)[0]))
+
+    @answers(30)
+    def _end(self, frame: Frame) -> bytes:
+        first, held = self._queue(frame)
+        return answer(frame, 0, offset=str(self.ends.get(frame.field("topic") or "", first + len(held))))
+
+    @answers(29)
+    def _by_time(self, frame: Frame) -> bytes:
+        first, held = self._queue(frame)
+        return answer(frame, 0, offset=str(first + self.search(held, int(frame.field("timestamp") or "0"))))
+
+    @answers(321)
+    def _entries(self, frame: Frame) -> bytes:
+        first, held = self._queue(frame)
+        index, count = int(frame.field("index") or "0"), int(frame.field("count") or "0")
+        border = (index // self.border + 1) * self.border
+        units = held[max(0, index - first) : min(index + count, border) - first] if index >= first else []
+        rows = [{"physicOffset": each.physical_offset, "tagsCode": 0} for each in units]
+        body = {"queueData": rows, "minQueueIndex": first, "maxQueueIndex": first + len(held)}
+        return answer(frame, 0, json.dumps(body).encode() if rows else b"")
+
+    @answers(33)
+    def _by_offset(self, frame: Frame) -> bytes:
+        if int(frame.field("offset") or "-1") in self.lost:
+            return answer(frame, 1, b"", f"can not find message by the offset, {frame.field('offset')}")
+        return super()._by_offset(frame)
