@@ -21,12 +21,16 @@ __all__ = ["java"]
 ROOT = Path(__file__).resolve().parent.parent.parent
 ONE = b"msgId=0A42333A0DC818B4AAC246C290FD0000, offsetMsgId=0A42333A00002A9F000000000134F1F5\n"
 SECONDS = 20  # until nothing is left, on a busy machine; a leak stays for ever
-# A shell says 130 of both. Python ends by SIGINT itself if the interrupt passed a text that `exec` ran: an import that
-# made a dataclass.
+# A shell says 130 of both. Python ends by SIGINT itself where the interrupt passed through `exec` of a text, which an
+# import that makes a dataclass has.
 INTERRUPTED = (130, -signal.SIGINT)
 MOMENTS = (0.1, 0.6, 1.4)  # seconds after its Java was started
 CONSOLE = ["-m", "streamlit", "run", "app.py", "--server.headless", "true", "--server.address", "127.0.0.1"]
-OPENS = "import os, sys; os.open(sys.argv[1], os.O_RDWR); os.execv(sys.executable, [sys.executable, *sys.argv[2:]])"
+OPENS = """
+import os, sys
+os.dup2(os.open(sys.argv[1], os.O_RDWR), 0)
+os.execv(sys.executable, [sys.executable, *sys.argv[2:]])
+"""
 pytestmark = [pytest.mark.usefixtures("java"), pytest.mark.slow]
 
 
@@ -58,7 +62,8 @@ def test_a_scan_that_is_interrupted_while_java_starts_leaves_no_process(tmp_path
             with suppress(subprocess.TimeoutExpired):
                 command.wait(later)
             command.send_signal(how)
-            assert command.wait(SECONDS) in ([-how] if how == signal.SIGKILL else INTERRUPTED)
+            ends = [-how] if how == signal.SIGKILL else INTERRUPTED
+            assert command.wait(SECONDS) in ends, (folder / "told").read_text()
         until(lambda folder=folder: not marked(folder), SECONDS)  # type: ignore[misc]
 
 
@@ -85,7 +90,7 @@ def test_a_scan_whose_terminal_is_closed_leaves_no_process(tmp_path: Path) -> No
             with suppress(subprocess.TimeoutExpired):
                 command.wait(later)
             os.close(master)
-            assert command.wait(SECONDS) in INTERRUPTED
+            assert command.wait(SECONDS) in INTERRUPTED, (folder / "told").read_text()
         until(lambda folder=folder: not marked(folder), SECONDS)  # type: ignore[misc]
 
 

@@ -978,6 +978,8 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fact.in_record": "in the record",
     "fact.in_store": "in the store folder",
     "fact.made_at": "Generated at",
+    "fact.sent_at_earliest": "Generated at the earliest",
+    "fact.sent_at_latest": "Generated at the latest",
     "fact.first_store_time": "Store begins",
     "fact.last_store_time": "Store ends",
     "fact.batch": "Batch",

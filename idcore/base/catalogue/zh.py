@@ -954,6 +954,8 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fact.in_record": "记录中",
     "fact.in_store": "存储目录中",
     "fact.made_at": "生成时间",
+    "fact.sent_at_earliest": "最早生成时间",
+    "fact.sent_at_latest": "最晚生成时间",
     "fact.first_store_time": "存储起始时间",
     "fact.last_store_time": "存储结束时间",
     "fact.batch": "批量",

@@ -47,7 +47,7 @@ def shown_figures(answer: Answer, reader: Reader) -> dict[str, Any]:
     words = reader.words
     made: dict[str, Any] = {}
     for name, value in answer.figures.items():
-        if name in ("sent_at", "first_store_time", "last_store_time"):
+        if name in ("sent_at", "sent_at_earliest", "sent_at_latest", "first_store_time", "last_store_time"):
             made["made_at" if name == "sent_at" else name] = text = reader.full(datetime.fromisoformat(value))
             made[name] = text
         elif name == "copies_gone":
