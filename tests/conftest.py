@@ -22,8 +22,8 @@ DEALT = ("scan", "pages")
 # A file of those that would still be at work when all others have ended: dealt test by test.
 LONGEST = "tests/scan/test_scan.py"
 TESTS = Path(__file__).resolve().parent
-# A shell that runs the tests in the background has them ignore Ctrl-C, `nohup` the end of a terminal, and so would every
-# program they start.
+# A shell that runs the tests in the background has them ignore Ctrl-C, and `nohup` the end of a terminal. Programs that
+# they start would ignore it too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 # Where Python may keep no compiled module, each process that a test starts would compile idcore once more.
