@@ -22,7 +22,7 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -239,6 +239,12 @@ def sizes(server: Console) -> tuple[int, int]:
     return process.memory_info().rss, sum(child.memory_info().rss for child in process.children(recursive=True))
 
 
+def open_things(server: Console) -> tuple[int, int]:
+    """How many files and sockets the server has open, and how many processes it has with all below them."""
+    process = psutil.Process(server.process.pid)
+    return process.num_fds(), 1 + len(process.children(recursive=True))
+
+
 def on_disk(folder: Path) -> int:
     """Bytes of all files below a folder; one that goes meanwhile does not count."""
     total = 0
@@ -249,9 +255,10 @@ def on_disk(folder: Path) -> int:
     return total
 
 
-def head(before: tuple[int, int]) -> None:
+def head(before: tuple[int, int], opened: tuple[int, int]) -> None:
     """The head of the table of docs/performance.md."""
-    print(f"After one visitor: server {before[0] // MIB} MiB, its processes {before[1] // MIB} MiB.\n")
+    print(f"After one visitor: server {before[0] // MIB} MiB, its processes {before[1] // MIB} MiB;", end=" ")
+    print(f"{opened[0]} open files, {opened[1]} processes.\n")
     columns = (
         "round",
         "table, median and slowest s",
@@ -262,22 +269,32 @@ def head(before: tuple[int, int]) -> None:
         "processes after, MiB",
         "scans on disk, most and after, MiB",
         "temporary files after, MiB",
+        "open files, processes after",
         "refused",
     )
     print(f"| {' | '.join(columns)} |")
-    print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
+    print("|" + "---|" * len(columns), flush=True)
 
 
-def row(
-    number: int, took: Round, most: int, after: tuple[int, int], kept: int, left: Sequence[int], before: int
-) -> None:
-    """One round of it; sizes are bytes: `left` of scans and of temporary files."""
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What is there after a round: bytes in memory, files and processes, bytes of scans and of temporary files."""
+
+    memory: tuple[int, int]
+    opened: tuple[int, int]
+    scans: int
+    temporary: int
+
+
+def row(number: int, took: Round, most: int, kept: int, left: Left, before: int) -> None:
+    """One round of it; sizes are bytes."""
     light = sorted(took.light)
     print(
         f"| {number} | {statistics.median(took.tables):.2f}, {max(took.tables):.2f} | {max(took.uploads):.1f} "
         f"| {max(took.scans):.1f} | {statistics.median(light):.2f}, {light[int(len(light) * 0.99)]:.2f}, "
-        f"{light[-1]:.2f} ({len(light)}) | {most // MIB}, {after[0] // MIB} ({after[0] / before - 1:+.0%}) "
-        f"| {after[1] // MIB} | {kept // MIB}, {left[0] / MIB:.1f} | {left[1] / MIB:.1f} | {took.refused} |",
+        f"{light[-1]:.2f} ({len(light)}) | {most // MIB}, {left.memory[0] // MIB} ({left.memory[0] / before - 1:+.0%}) "
+        f"| {left.memory[1] // MIB} | {kept // MIB}, {left.scans / MIB:.1f} | {left.temporary / MIB:.1f} "
+        f"| {left.opened[0]}, {left.opened[1]} | {took.refused} |",
         flush=True,
     )
 
@@ -307,7 +324,7 @@ def main() -> None:
         one_round(server.url, 1, big, watched)  # until Spark is up and the code of the pages is loaded
         time.sleep(FORGOTTEN + TIDIED)
         before = sizes(server)
-        head(before)
+        head(before, open_things(server))
         end, number = time.monotonic() + 60 * asked.minutes, 0
         while not number or time.monotonic() < end:
             most, number = 0, number + 1
@@ -317,8 +334,8 @@ def main() -> None:
                 with stream(server.url) as socket:
                     Person(socket, page=SCANS).delete_all()
             time.sleep(FORGOTTEN + TIDIED)
-            left = [on_disk(folder) for folder in (server.runs, Path(short_lived))]
-            row(number, took, most, sizes(server), kept, left, before[0])
+            left = Left(sizes(server), open_things(server), on_disk(server.runs), on_disk(Path(short_lived)))
+            row(number, took, most, kept, left, before[0])
 
 
 if __name__ == "__main__":
