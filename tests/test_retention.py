@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -111,7 +112,11 @@ def test_in_a_folder_that_cannot_be_written_nothing_goes_and_nothing_is_said_to_
 ) -> None:
     run = aged(runs, 31)
     retention.sweep(runs, NOW, NONE)
-    monkeypatch.setattr(retention.shutil, "rmtree", lambda *_, **__: None)
+
+    def read_only(*_: object) -> None:
+        raise OSError(errno.EROFS, "read-only file system")
+
+    monkeypatch.setattr(Path, "rename", read_only)
     assert retention.sweep(runs, NOW, WEEK) == [] and not (tmp_path / "audit").exists()
     monkeypatch.undo()
     monkeypatch.setenv(LIMITS["days"].setting, "30")

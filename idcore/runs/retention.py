@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import logging
-import shutil
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -70,8 +69,9 @@ def sweep(runs: Runs, now: datetime, worked: timedelta) -> list[str]:
 
 def _delete(run: Run, facts: dict[str, Any]) -> bool:
     """Whether it has gone: nothing of a folder that is read-only goes."""
-    shutil.rmtree(run.path, ignore_errors=True)
-    if run.path.exists():
+    try:
+        run.remove()
+    except OSError:
         return False
     metrics.count("runs_expired")
     audit.note("run_deleted", audit.CONSOLE, run=run.name, kind=kind_of(facts), outcome="expired")

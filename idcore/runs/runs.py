@@ -50,6 +50,7 @@ PAGES = {COMPARE: "compare", FATES: "fate"}  # of the others, each with tables o
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _ends: dict[Path, dict[str, Any]] = {}  # how runs of this process ended, while their folder cannot be written
 _PLANNED = {"paths", "names", "zone", "zone_source", "at", "split_size", "case", "master", "remote"}
+DELETED = ".deleted-"  # in front of the name of a run that is being deleted
 LONGEST_NAME = 120  # characters that a reader may call a scan
 
 
@@ -200,6 +201,16 @@ class Run:
     def set_state(self, state: str, error: CoreError | None = None, **more: Any) -> None:
         """Writes run.json again, with this process as the owner; facts not named stay."""
         self._write({"state": state, "error": error and error.coded(), **_owner(self.path.parent), **more})
+
+    def remove(self) -> None:
+        """Deletes the folder for good; OSError where it cannot, or is not there.
+
+        It leaves every list first, by its name. So a server that is killed meanwhile leaves no half of a scan, and
+        `Runs.sweep` deletes what is left.
+        """
+        gone = self.path.with_name(f"{DELETED}{self.name}-{secrets.token_hex(4)}")
+        self.path.rename(gone)
+        shutil.rmtree(gone)
 
     def end(self, state: str, error: CoreError | None = None) -> CoreError | OSError | None:
         """How its work ended; why that was not written. Of a folder that is read-only `write_ends` writes it later."""
@@ -466,7 +477,7 @@ class Runs:
         """Deletes one of them for good; RunError of any other."""
         if name not in self.damaged():
             raise self._none(name)
-        shutil.rmtree(self.root / name)
+        Run(self.root / name).remove()
 
     def own(self, name: str) -> Run:
         """A scan that this visitor may change; RunError otherwise."""
@@ -477,11 +488,14 @@ class Runs:
 
     def delete(self, name: str) -> None:
         """The scan, its tables and its input, for good."""
-        shutil.rmtree(self.own(name).path)
+        self.own(name).remove()
 
     def sweep(self) -> int:
-        """Deletes scans that were not to be kept and whose server has gone; how many."""
+        """Deletes scans that were not to be kept and whose server has gone; how many. And what was half deleted."""
         left = [run for run in self.list() if not run.kept and not has_owner(run.facts, self.root)]
         for run in left:
-            shutil.rmtree(run.path, ignore_errors=True)
+            with suppress(OSError):
+                run.remove()
+        for half in self.root.glob(f"{DELETED}*"):
+            shutil.rmtree(half, ignore_errors=True)
         return len(left)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import shutil
 import sys
 import threading
 import weakref
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -205,7 +205,8 @@ def discard(root: Path, name: str, seconds: float = 0) -> None:
     """Deletes a run that was not to be kept; one at work is stopped, and deletes itself when it has."""
     job = of(Run(root / name))
     if job is None:
-        shutil.rmtree(root / name, ignore_errors=True)
+        with suppress(OSError):  # it is gone already
+            Run(root / name).remove()
         return
     job.discard()
     job.wait(seconds)

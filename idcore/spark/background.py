@@ -7,6 +7,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -85,7 +86,7 @@ class Job:
         audit.scan_ended(self.who, self.run.name, self._kind, state, error=error and error.code, **figures)
         try:
             if self._unwanted:
-                shutil.rmtree(self.run.path)
+                self.run.remove()
                 return
             problem = self.run.end(state, error)
         except OSError as kept:
@@ -117,7 +118,8 @@ class Job:
         self._unwanted = True  # before the look at the state: a job that ends meanwhile sees it
         self._stop.set()
         if self._progress.state not in ("waiting", "running"):
-            shutil.rmtree(self.run.path, ignore_errors=True)
+            with suppress(OSError):  # it is gone already
+                self.run.remove()
 
     @property
     def ended(self) -> bool:

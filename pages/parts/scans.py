@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -192,7 +191,7 @@ def begin(sources: Sequence[Source], dated: Dating, case: Case = "strict", **fac
     try:
         named = keep(run, sources)
     except OSError:  # half an input is none
-        shutil.rmtree(run.path, ignore_errors=True)
+        run.remove()
         raise
     launch(run, list(named), dated, named, case)
     if not kept:

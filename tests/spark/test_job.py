@@ -125,8 +125,11 @@ def test_runs_are_listed_newest_first_and_deleted_for_good(tmp_path: Path) -> No
         (tmp_path / name / "run.json").write_text(text)
     (tmp_path / "20260101-000000-cccccc" / "run.json").mkdir(parents=True)  # stands for one that may not be read
     (second.path / "summary.json").write_text("{")
-    assert [(run.title, run.summary) for run in runs.list()] == [("second", None), ("first", None)]
-    runs.delete(second.name)
+    assert [run.title for run in runs.list()] == ["second", "first"] and first.summary is None
+    with pytest.raises(RunError, match="is damaged"):
+        _ = second.summary
+    assert second.name in runs.damaged()
+    runs.delete_damaged(second.name)
     assert [run.name for run in runs.list()] == [first.name]
     with pytest.raises(RunError) as caught:
         first.table("hosts")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from idcore.answers.fate_list.asking import Asking, Wanted, ask
@@ -97,7 +96,7 @@ class Job:
         audit.scan_ended(Who(self._user), self.run.name, FATES, state, seconds=seconds, **figures)
         try:
             if self._unwanted:
-                shutil.rmtree(self.run.path)
+                self.run.remove()
                 return
             unwritten = self.run.end(state, problem)
         except OSError as kept:
@@ -131,7 +130,8 @@ class Job:
         self._unwanted = True  # before the look at the end: a job that ends meanwhile sees it
         self._stop.set()
         if self._ended:
-            shutil.rmtree(self.run.path, ignore_errors=True)
+            with suppress(OSError):  # it is gone already
+                self.run.remove()
 
     @property
     def ended(self) -> bool:
