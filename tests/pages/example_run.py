@@ -318,7 +318,7 @@ def summary(made: dict[str, pd.DataFrame]) -> dict[str, Any]:
         "text_bytes": 31_200_118,
         "files": 2,
         "ids": uniq + offset + 12,
-        "distinct": uniq + offset - 40_000,
+        "distinct": max(uniq + offset - 40_000, uniq),
         "uniq": uniq,
         "offset": offset,
         "client": 12,
