@@ -13,6 +13,7 @@ from sys import intern
 
 from idcore.base.layout import ID_DIGITS
 from idcore.ids import rules
+from idcore.ids.line_moments import Moment, moment_of
 
 # A line up to this long is read as a whole, so that a hint behind an id counts too. A longer one is read in windows.
 LONGEST_WHOLE_LINE = 1 << 20
@@ -61,7 +62,6 @@ _OTHER_THINGS = frozenset(
 _LABEL_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 _BORN = re.compile(r"born_?timestamp[^0-9A-Za-z]{1,12}(\d{12,14})(?!\d)", re.IGNORECASE)
-_BORN_WALL = re.compile(r"born\s?timestamp:\s+(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.,]\d{3})", re.IGNORECASE)
 _PREFIX = re.compile(
     r"(?<!\d)((?:19|20)\d\d)[-/](\d\d)[-/](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?\s?(Z\b|[+-]\d\d:?\d\d\b)?"
 )
@@ -73,8 +73,8 @@ class Token:
     """A run of digits that may be an id, where it is, and what its line shows about it.
 
     `line` and `column` count from 1, columns in characters. `vouched`: a label that vouches for an impossible elapsed
-    is directly in front. `prefix_time` is the time the line opens with, naive where it names no zone. `linked`: the id
-    came in a link instead of a line, and born_ms is the time that the link carries.
+    is directly in front. `prefix_time` is the time the line opens with, or another one of it (`line_moments`), naive
+    where it names no zone. `linked`: the id came in a link instead of a line, and born_ms is the time of the link.
     """
 
     text: str
@@ -130,10 +130,9 @@ def _of_line(line: str, number: int) -> Iterator[Token]:
     places = _places(line)
     if not places:
         return
-    prefix = prefix_time(line)
-    born = _born_marks(line)
-    if prefix is None:
-        prefix = _wall_of(line)
+    prefix, born = prefix_time(line), _born_marks(line)
+    if prefix is None and (other := other_moment(line)) is not None:
+        prefix = other.time
     yield from _tokens(line, places, number, 0, prefix, born)
 
 
@@ -310,7 +309,6 @@ def _offset(text: str) -> timezone:
     return timezone(timedelta(minutes=-minutes if text[0] == "-" else minutes))
 
 
-def _wall_of(line: str) -> datetime | None:
-    """The "Born Timestamp:" of mqadmin, a wall time of the machine it ran on."""
-    match = _BORN_WALL.search(line)
-    return None if match is None else prefix_time(match[1])
+def other_moment(line: str) -> Moment | None:
+    """The time of a line that has it elsewhere, or in another style, than most logs: what the scan asks in Python."""
+    return moment_of(line) if prefix_time(line) is None and not _born_marks(line) else None

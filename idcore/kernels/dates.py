@@ -14,6 +14,7 @@ from .vector import bo_mask_64, load_8, load_64, separator_mask_64, trailing_zer
 
 U = np.uint64
 HINT_LINE = 1 << 16  # a longer line dates nothing
+LEAST_MOMENT = 11  # bytes: ten digits of an epoch, and a sign
 WITHIN = 160  # a moment that opens a line ends within so many bytes of it
 NO_MINUTE = np.int64(-(1 << 62))  # nor any other time
 NO_ZONE = np.int64(1 << 20)
@@ -290,6 +291,17 @@ def start_of_little(elapsed, born, moment, ahead, calendar, current):
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
+def moment_in(number, elapsed, ahead, calendar):
+    """The instant of a wall time: so many ms after the begin of a month of the calendar."""
+    month = U(number)  # not a number below 0: numba would check that at every use
+    if month >= U(calendar.shape[0]):
+        return NOT_THERE
+    if ahead != NO_ZONE:
+        return calendar[month, UTC_START] + elapsed - ahead * MINUTE
+    return calendar[month, START] + elapsed + calendar[month, CHANGE_BY] * (elapsed >= calendar[month, CHANGE_AT])
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
 def moment_of(begin, end, calendar, seen):
     """The moment that opens a line, in ms, and the minutes its zone is ahead."""
     near = min(end, begin + U(WITHIN))
@@ -306,18 +318,10 @@ def moment_of(begin, end, calendar, seen):
             return NOT_THERE, NO_ZONE
         seen[SEEN_MONTH], seen[SEEN_MS] = minute_at(p, end)
         seen[SEEN_0], seen[SEEN_1] = load_64(p), load_64(p + U(8))
-    month = U(seen[SEEN_MONTH] - FIRST_MONTH)  # not a number below 0: numba would check that at every use
-    if month >= U(calendar.shape[0]):
-        return NOT_THERE, NO_ZONE
     rest, ahead = rest_of_moment(p, near)
     if rest < 0:
         return NOT_THERE, NO_ZONE
-    elapsed = seen[SEEN_MS] + rest
-    if ahead != NO_ZONE:
-        return calendar[month, UTC_START] + elapsed - ahead * MINUTE, ahead
-    return calendar[month, START] + elapsed + calendar[month, CHANGE_BY] * (
-        elapsed >= calendar[month, CHANGE_AT]
-    ), ahead
+    return moment_in(seen[SEEN_MONTH] - FIRST_MONTH, seen[SEEN_MS] + rest, ahead, calendar), ahead
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -327,6 +331,12 @@ def date_line(begin, end, may_be_born, calendar, seen):
     moment, ahead = NOT_THERE, NO_ZONE
     if born < 0:  # else it says more than the moment at which the line was written
         moment, ahead = moment_of(begin, end, calendar, seen)
+    return line_at(born, moment, ahead, calendar, seen)
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def line_at(born, moment, ahead, calendar, seen):
+    """What a line says that has this bornTimestamp or was written at this moment."""
     limit = (born if born >= 0 else moment) + SLACK
     if limit < seen[LAST_START] or limit >= seen[LAST_END]:
         if limit < calendar[OLDEST, START] or limit >= calendar[calendar.shape[0] - 2, START]:
@@ -378,3 +388,33 @@ def start_of_uniq(elapsed, little, line, calendar, in_use):
         if calendar[month, column] + elapsed <= line.limit and elapsed < calendar[month, column + 1]:
             return calendar[month, column], MONTH
     return NO_MINUTE, NO_VOTE
+
+
+@numba.njit(cache=True, nogil=True)
+def may_be_dated(p, end, ids):
+    """Whether a line without a moment where most have it may have another: `_MAY_BE` of `idcore.ids.line_moments`.
+
+    A line that is little more than its ids has none.
+    """
+    if np.int64(end - p) < 32 * ids + LEAST_MOMENT:
+        return False
+    digits, apart = 0, False  # of the run at hand: how many, and whether nothing but a sign is in front of it
+    before = np.int64(32)
+    while p < end:
+        byte = np.int64(load_8(p))
+        if is_digit(byte):
+            if digits == 0:
+                apart = not is_word(before) and before != 46
+            digits += 1
+        else:
+            more = two_digits(p + U(1)) >= 0 and p + U(2) < end
+            if digits and byte == 58 and more:
+                return True
+            if digits >= 8 and byte | 32 == 116 and more:
+                return True
+            if apart and 10 <= digits and digits <= 19 and not is_word(byte):
+                return True
+            digits = 0
+        before = byte
+        p += U(1)
+    return apart and 10 <= digits and digits <= 19

@@ -20,10 +20,14 @@ from .dates import (
     NO_MINUTE,
     NO_VOTE,
     NO_ZONE,
+    NOT_THERE,
     START,
     UTC_START,
     ZONES_APART,
     date_line,
+    line_at,
+    may_be_dated,
+    moment_in,
     start_of_uniq,
 )
 from .find import (
@@ -48,13 +52,22 @@ from .vector import borrowed
 U = np.uint64
 
 
+OTHER_ROW, OTHER_MONTH, OTHER_MS, OTHER_AHEAD = range(4)  # of Dating.others; months count from FIRST_MONTH
+
+
 class Dating(NamedTuple):
-    """What dates ids: `Months.newest`, `Months.calendar`, the UTC offsets in use, and what is kept of the last line."""
+    """What dates ids: `Months.newest`, `Months.calendar`, the UTC offsets in use, and what is kept of the last line.
+
+    `others`: rows of lines that may have their moment elsewhere or in another style, which Python looks for; then the
+    month, the ms in it and the minutes ahead that it found. `left`: how many.
+    """
 
     newest: np.ndarray
     calendar: np.ndarray
     in_use: np.ndarray
     seen: np.ndarray
+    others: np.ndarray
+    left: np.ndarray
 
 
 class Votes(NamedTuple):
@@ -225,11 +238,12 @@ def pair(own, i, sent, again, behind, found, pairing):
 
 
 @numba.njit(cache=True, nogil=True)
-def pair_lines(buf, origin, found, dating, votes, pairing, behind):
+def pair_lines(buf, origin, found, dating, votes, pairing, behind, settled):
     """Dates the msgIds of each line, and pairs them: the i-th offsetMsgId goes with the i-th of them, then the last.
 
-    The rules are in docs/tables.md. A pair is loose when its line ends `behind` the split. It is also loose when its id
-    already has an offsetMsgId in the same line, or when the offsetMsgId does not fit its word.
+    Lines that may have their moment in another style are left for a second call (`settled`). The rules are in
+    docs/tables.md. A pair is loose when its line ends `behind` the split. It is also loose when its id already has an
+    offsetMsgId in the same line, or when the offsetMsgId does not fit its word.
     """
     found, dating, votes, pairing = borrowed(found), borrowed(dating), borrowed(votes), borrowed(pairing)
     calendar = dating.calendar
@@ -239,14 +253,23 @@ def pair_lines(buf, origin, found, dating, votes, pairing, behind):
     local_2021 = (
         (calendar[JANUARY_2021, UTC_START] - calendar[JANUARY_2021, START]) // MINUTE if months else np.int64(0)
     )
-    for row in range(found.state[STATE_LINES]):
+    for at_row in range(dating.left[0] if settled else found.state[STATE_LINES]):
+        row = dating.others[at_row, OTHER_ROW] if settled else np.int64(at_row)
         first, last = lines[row, FIRST_ID], lines[row, END_ID]
         begin, end = lines[row, BEGIN], lines[row, END]
         line = NO_LINE
-        if months and end - begin <= HINT_LINE and begin >= origin:
-            line = date_line(
-                text + U(begin - origin), text + U(end - origin), lines[row, HAS_BO], calendar, dating.seen
-            )
+        if settled:
+            other = dating.others[at_row]
+            moment = moment_in(other[OTHER_MONTH], other[OTHER_MS], other[OTHER_AHEAD], calendar)
+            if moment >= 0:
+                line = line_at(NOT_THERE, moment, other[OTHER_AHEAD], calendar, dating.seen)
+        elif months and end - begin <= HINT_LINE and begin >= origin:
+            p, q = text + U(begin - origin), text + U(end - origin)
+            line = date_line(p, q, lines[row, HAS_BO], calendar, dating.seen)
+            if line.born < 0 and line.moment < 0 and may_be_dated(p, q, last - first):
+                dating.others[dating.left[0], OTHER_ROW] = row
+                dating.left[0] += 1
+                continue
         dated = offsets = 0
         for i in range(first, last):
             slot = np.int64(slots[i])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
 
 import numpy as np
 
 from idcore.base.errors import CoreError, coded, refuse
+from idcore.ids.find import other_moment
 from idcore.kernels import codes, dates, encode, find, paired_offsets, pairs
 from idcore.scan.crossing import EVERY_PART, Block, Fact, Refused, Report, What, fact_of
 from idcore.scan.finder import Finder
@@ -18,6 +20,7 @@ from idcore.sources.windows import BEFORE, WINDOW, Windows
 from .months import Months, as_months, offsets_in_use
 
 MOST_IDS = 4 << 20  # ids that one task holds before it packs them: bounds its memory for any input
+NO_MONTH = -1 << 20  # of a line without a time
 MOST_KEYS = 1 << 16  # and processes, clients and brokers: a table of 8 to 32 MiB
 
 
@@ -30,7 +33,10 @@ class Scanner:
         self.moved: Callable[[int, int], None] | None = None  # reported after each window: bytes and ids of the split
         self.finder = Finder(any_case)
         self.state = self.finder.state
-        self.dating = pairs.Dating(self.months.newest, self.months.calendar, offsets_in_use(), dates.no_line_seen())
+        others, left = np.zeros((len(self.finder.found.lines), 4), np.int64), np.zeros(1, np.int64)
+        self.dating = pairs.Dating(
+            self.months.newest, self.months.calendar, offsets_in_use(), dates.no_line_seen(), others, left
+        )
         self.votes = pairs.Votes(
             np.zeros((len(self.finder.found.keys), pairs.VOTES), np.int64), _rows_of(pairs.VOTE_COLUMNS)
         )
@@ -89,7 +95,12 @@ class Scanner:
         return ended
 
     def _pair(self, windows: Windows, behind: bool) -> None:
-        pairs.pair_lines(windows.buf, windows.origin, self.finder.found, self.dating, self.votes, self.pairing, behind)
+        found, dating = self.finder.found, self.dating
+        pairs.pair_lines(windows.buf, windows.origin, found, dating, self.votes, self.pairing, behind, False)
+        if left := int(dating.left[0]):
+            _look_for_moments(windows, found.lines, dating.others[:left])
+            pairs.pair_lines(windows.buf, windows.origin, found, dating, self.votes, self.pairing, behind, True)
+            dating.left[0] = 0
 
     def scan(self, split: Split, windows: Windows) -> Iterator[Fact]:
         """Everything whose first byte is in the split; facts come early only when there are very many ids."""
@@ -318,3 +329,20 @@ def scan_task(
                 part = (split.number + (split.start >> 25)) % encode.PARTS  # any: so that no task has them all
                 yield Fact(part, What.COPIES, windows.copied(split.number))
     yield from scanner.facts()
+
+
+def _look_for_moments(windows: Windows, lines: np.ndarray, others: np.ndarray) -> None:
+    """The time of each line that has it elsewhere, or in another style, than most logs; in Python, by the same rule.
+
+    Those lines are few in most logs. Where all are such, this is most of the work of a scan.
+    """
+    others[:, pairs.OTHER_MONTH] = NO_MONTH
+    for other in others:
+        begin, end = (int(lines[other[pairs.OTHER_ROW], column]) - windows.origin for column in (find.BEGIN, find.END))
+        moment = other_moment(bytes(windows.view[begin:end]).decode(errors="replace"))
+        if moment is not None:
+            wall = moment.time.replace(tzinfo=None)
+            month = wall.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+            other[pairs.OTHER_MONTH] = wall.year * 12 + wall.month - 1 - dates.FIRST_MONTH
+            other[pairs.OTHER_MS] = (wall - month) // timedelta(milliseconds=1)
+            other[pairs.OTHER_AHEAD] = dates.NO_ZONE if moment.ahead is None else moment.ahead

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from itertools import pairwise
 from typing import NamedTuple
 
+from tests.scan.other_dates import other_of
 from tests.scan.reading import DAY, EPOCH, Uniq, instant, milliseconds
 
 HOUR = 3_600_000
@@ -50,10 +51,16 @@ class Dating:
 
 
 def moment_of(line: bytes) -> tuple[datetime, int | None] | None:
-    """The wall time a line opens with, and the minutes its zone is ahead."""
+    """The wall time a line opens with, or has elsewhere or in another style, and the minutes its zone is ahead."""
     found = MOMENT.search(line, 0, 160)
-    if found is None:
-        return None
+    opening = None if found is None else _opening(found)
+    if opening is not None or BORN_MARK.search(line):
+        return opening
+    other = other_of(line.decode(errors="replace"))
+    return None if other is None else (datetime(1970, 1, 1) + timedelta(milliseconds=other[0]), other[1])
+
+
+def _opening(found: re.Match[bytes]) -> tuple[datetime, int | None] | None:
     *numbers, fraction, zone = found.groups()
     try:
         year, number, day, hour, minute, second = (int(n) for n in numbers)

@@ -1,0 +1,169 @@
+"""Times in a line that has none where most logs have it: other styles, epochs, and which of them is that of its ID.
+
+An ID proves a style: the time of its line, less the milliseconds that the ID counts since its month began, is a local
+midnight on the first of a month (MessageClientIDSetter.setStartTime), up to the moments between send and log. By
+chance a wrong time of a second's resolution fits once in 30,000 times. What no ID proves still gives the month where
+the order of its parts is known. Reads one line; knows no clock and no zone of the reader.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta, timezone
+from typing import NamedTuple
+
+from idcore.ids.clock import IN_USE, QUARTER_MS
+
+LONGEST = 1 << 16  # characters: a longer line dates nothing
+_EARLY_MS, _LATE_MS = 2_000, 10_000  # a line is written so much before, and after, its message was generated
+_DAY_MS = 86_400_000
+_EPOCH = datetime(1970, 1, 1)
+_FIRST, _LAST = 1_262_304_000, 4_102_444_800  # seconds: 2010 and 2100, for numbers that may be an epoch
+_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTHS = {name: number for number, name in enumerate(_NAMES, 1)}
+_UNITS = {10: 1_000, 13: 1, 16: 1e-3, 19: 1e-6}  # milliseconds of one, by the number of digits
+
+
+class Moment(NamedTuple):
+    """A time of a line. `wall_ms`: its clock's, as if that were UTC. `ahead`: minutes, None where no zone is named.
+
+    `sure`: whether the order of its parts is known, so that it dates a line that no ID proves.
+    """
+
+    wall_ms: int
+    ahead: int | None
+    resolution_ms: int
+    sure: bool
+
+    @property
+    def time(self) -> datetime:
+        """As a datetime, naive where no zone is named."""
+        wall = _EPOCH + timedelta(milliseconds=self.wall_ms)
+        return wall if self.ahead is None else wall.replace(tzinfo=timezone(timedelta(minutes=self.ahead)))
+
+    def is_proved_by(self, elapsed_ms: int) -> bool:
+        """Whether the month of an ID that counts so many milliseconds begins at a midnight by this time."""
+        began = self.wall_ms - elapsed_ms + _EARLY_MS
+        late = _EARLY_MS + _LATE_MS + self.resolution_ms
+        if self.ahead is None:
+            return began % _DAY_MS <= late and _day(began).day == 1
+        began -= self.ahead * 60_000
+        if began % QUARTER_MS > late:
+            return False
+        start = began // QUARTER_MS * QUARTER_MS
+        local = _day(start + 14 * 3_600_000).replace(day=1)
+        ahead = (date(local.year, local.month, 1) - date(1970, 1, 1)).days * 1_440 - start // 60_000
+        return ahead in IN_USE
+
+
+def _day(wall_ms: int) -> date:
+    return date(1970, 1, 1) + timedelta(days=wall_ms // _DAY_MS)
+
+
+_YEAR, _NAME = r"(?:19|20)\d\d", rf"(?:{'|'.join(_NAMES)})"
+_ZONE = r"(?: ?(?P<zone>Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d\b))?"
+# Dates in front of a time, each by its order. Of the last two the order is open: day or month, and the century.
+_DATES = (
+    rf"(?P<y1>{_YEAR})[-/.年](?P<m1>\d{{1,2}})[-/.月](?P<d1>\d{{1,2}})日?",
+    rf"(?P<y2>{_YEAR})(?P<m2>\d\d)(?P<d2>\d\d)",
+    rf"(?P<y3>{_YEAR})[-/. ](?P<n3>{_NAME})[a-z]*[-/. ](?P<d3>\d{{1,2}})",
+    rf"(?P<d4>\d{{1,2}})[-/. ](?P<n4>{_NAME})[a-z]*[-/. ,]{{1,2}}(?P<y4>{_YEAR})",
+    rf"(?P<n5>{_NAME})[a-z]* {{1,2}}(?P<d5>\d{{1,2}})(?:,? (?P<y5>{_YEAR}))?",
+    rf"(?P<a6>\d{{1,2}})(?P<sign>[-/.])(?P<b6>\d{{1,2}})(?P=sign)(?P<y6>{_YEAR})",
+    r"(?P<c7>\d\d)/(?P<m7>\d\d)/(?P<d7>\d\d)",
+)
+_DATED = re.compile(
+    rf"(?<![0-9A-Za-z])(?:{'|'.join(_DATES)})(?:T|[ ,:@\[\]]{{0,3}})(?<=[^0-9])"
+    r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,:](?P<fraction>\d{1,9}))?)?(?![\d:])"
+    rf"(?: ?(?P<half>[ap])\.?m\b\.?)?{_ZONE}(?:(?: [A-Z]{{3,5}})? (?P<later>{_YEAR})\b)?",
+    re.IGNORECASE,
+)
+_COMPACT = re.compile(
+    rf"(?<![0-9A-Za-z])(?P<y1>{_YEAR})(?P<m1>\d\d)(?P<d1>\d\d)T?(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)"
+    rf"(?:[.,]?(?P<fraction>\d{{3}}))?(?!\d){_ZONE}(?![0-9A-Za-z])"
+)
+_MAY_BE = re.compile(r"\d:\d\d|\d{10}|\d{8}T\d{6}")
+_NUMBER = re.compile(r"(?<![\w.])(?:\d{10}(?:\.(?P<f>\d{1,9}))?|\d{13}|\d{16}|\d{19})(?![\w.])")
+_LONGEST_NAME = 40
+_NAMED = re.compile(
+    r"(?:(?:\b|_|@)(?:ts|time|timestamp|timemillis|epoch(?:second|millis)?|datetime|__time__"
+    r"|(?:event|log)_?time|realtime_timestamp)[\"']?\s*[=:]\s*[\"']?)\Z",
+    re.IGNORECASE,
+)
+_ID = re.compile(r"(?<![0-9A-Fa-f])[0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24})?(?![0-9A-Fa-f])")
+
+
+def moment_of(line: str) -> Moment | None:
+    """The time of a line: the first that one of its IDs proves, else the first whose order is known.
+
+    >>> moment_of("[2018-Mar-11 20:57:47.480](info): MsgId[0A2C0311378C18B4AAC237FF22CF0384]").time.isoformat()
+    '2018-03-11T20:57:47.480000'
+    """
+    if len(line) > LONGEST or _MAY_BE.search(line) is None:
+        return None
+    found = list(_moments(line))
+    if not found:
+        return None
+    elapsed = [int(one[0][-12:-4], 16) for one in _ID.finditer(line)]
+    proved = (one for one in found if any(map(one.is_proved_by, elapsed)))
+    return next(proved, None) or next((one for one in found if one.sure), None)
+
+
+def _moments(line: str) -> Iterator[Moment]:
+    """Every time of a line: those with a date, then numbers that may be an epoch."""
+    for pattern in (_DATED, _COMPACT):
+        for match in pattern.finditer(line):
+            yield from _of_match({name: text for name, text in match.groupdict().items() if text is not None})
+    for number in _NUMBER.finditer(line):
+        digits = number[0].partition(".")[0]
+        ms = int(int(digits) * _UNITS[len(digits)])
+        if _FIRST * 1_000 <= ms < _LAST * 1_000:
+            fraction = int((number["f"] or "0")[:3].ljust(3, "0"))
+            resolution = 1_000 if len(digits) == 10 and number["f"] is None else 0
+            is_named = _NAMED.search(line[max(0, number.start() - _LONGEST_NAME) : number.start()]) is not None
+            yield Moment(ms + fraction, 0, resolution, is_named or not line[: number.start()].strip(" \t[({\"'"))
+
+
+def _of_match(part: dict[str, str]) -> Iterator[Moment]:
+    """The times that a match may mean: two where the order of day and month is open, none of an impossible date."""
+    date_part = {name[0]: text for name, text in part.items() if name[-1].isdigit()}
+    year = date_part.get("y") or part.get("later") or (f"20{date_part['c']}" if "c" in date_part else None)
+    if year is None:
+        return  # `Mar 11 20:57:47` of syslog has no year
+    sure = "c" not in date_part
+    if "a" in date_part:  # 11/03 is of March or of November; where one of the two cannot be, the other is sure
+        first, second = int(date_part["a"]), int(date_part["b"])
+        orders = [order for order in dict.fromkeys([(second, first), (first, second)]) if order[0] <= 12]
+        sure = len(orders) == 1
+    else:
+        month = _MONTHS[date_part["n"].lower()] if "n" in date_part else int(date_part["m"])
+        orders = [(month, int(date_part["d"]))]
+    for month, day in orders:
+        if (found := _moment(part, int(year), month, day, sure)) is not None:
+            yield found
+
+
+def _moment(part: dict[str, str], year: int, month: int, day: int, sure: bool) -> Moment | None:
+    hour, half, zone, fraction = int(part["hour"]), part.get("half"), part.get("zone"), part.get("fraction")
+    if half is not None:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + (12 if half in "pP" else 0)
+    try:
+        wall = datetime(year, month, day, hour, int(part["minute"]), int(part.get("second", "0")))
+    except ValueError:
+        return None
+    ahead = None if zone is None else _minutes(zone)
+    if ahead is not None and abs(ahead) >= 1_440:
+        return None
+    resolution = 60_000 if "second" not in part else 1_000 if fraction is None else 0
+    wall_ms = (wall - _EPOCH) // timedelta(milliseconds=1) + int((fraction or "0")[:3].ljust(3, "0"))
+    return Moment(wall_ms, ahead, resolution, sure)
+
+
+def _minutes(zone: str) -> int:
+    if zone[0] not in "+-":
+        return 0
+    minutes = int(zone[1:3]) * 60 + int(zone[-2:])
+    return -minutes if zone[0] == "-" else minutes

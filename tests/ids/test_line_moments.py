@@ -1,0 +1,162 @@
+"""Times of lines in the styles that people paste: each dates its ID, and equals a slow reading of the same line."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from idcore.ids.find import find
+from idcore.ids.line_moments import LONGEST, moment_of
+from tests.scan.other_dates import other_of
+
+pytestmark = pytest.mark.quick
+# Sent 2025-02-11 20:57:47.471 at +08:00: elapsed is 10 d 20:57:47.471 from 1 February 00:00 there.
+SENT = datetime(2025, 2, 11, 20, 57, 47, 471_000, timezone(timedelta(hours=8)))
+ELAPSED = round((SENT - datetime(2025, 2, 1, tzinfo=SENT.tzinfo)).total_seconds() * 1_000)
+ID = f"0A2C0311378C18B4AAC2{ELAPSED:08X}0384"
+EPOCH_MS = round(SENT.timestamp() * 1_000)
+# Lines as they were seen in public reports (names and numbers replaced), and what is known of the zone.
+WALL, INSTANT = "wall", "instant"
+STYLES = {
+    "C++ client's own log": (f"[2025-Feb-11 20:57:47.480123](info):=====Receive Messages, MsgId[{ID}]", WALL),
+    "Kibana CSV": (f'"Feb 11, 2025 @ 20:57:47.480",order-service,"sent msgId={ID}"', WALL),
+    "Tomcat": (f"11-Feb-2025 20:57:47.480 INFO [main] com.acme.Order sent msgId={ID}", WALL),
+    "java.util.logging": (f"Feb 11, 2025 8:57:47 PM com.acme.Order send INFO: msgId={ID}", WALL),
+    "Log4j 2 instant": (f'{{"instant":{{"epochSecond":{EPOCH_MS // 1000},"nanoOfSecond":1}},"m":"{ID}"}}', INSTANT),
+    "Log4j 2 timeMillis": (f'{{"thread":"main","timeMillis":{EPOCH_MS},"message":"sent {ID}"}}', INSTANT),
+    "zap": (f'{{"level":"info","ts":{EPOCH_MS / 1000:.6f},"msg":"sent","msgId":"{ID}"}}', INSTANT),
+    "Loki": (f'{{"values":[["{EPOCH_MS}000000","sent msgId={ID}"]]}}', INSTANT),
+    "SLS": (f'{{"__time__":"{EPOCH_MS // 1000}","__source__":"10.44.3.17","content":"msgId={ID}"}}', INSTANT),
+    "SLS raw": (f"__time__:{EPOCH_MS // 1000} content:sent msgId={ID}", INSTANT),
+    "access log": (f'10.44.3.2 - - [11/Feb/2025:20:57:47 +0800] "GET /viewMessage?msgId={ID} HTTP/1.1" 200', INSTANT),
+    "journald JSON": (f'{{"__REALTIME_TIMESTAMP":"{EPOCH_MS}000","MESSAGE":"sent {ID}"}}', INSTANT),
+    "ISO basic": (f"20250211T205747 sent {ID}", WALL),
+    "compact date": (f"20250211 20:57:47 sent {ID}", WALL),
+    "compact with milliseconds": (f"20250211205747471 sent {ID}", WALL),
+    "day first": (f"11/02/2025 20:57:47 sent {ID}", WALL),
+    "month first": (f"2/11/2025 8:57:47 PM sent {ID}", WALL),
+    "Excel": (f"2025/2/11 20:57,{ID}", WALL),
+    "slashes without zeros": (f"2025/2/11 20:57:47 sent {ID}", WALL),
+    "dots": (f"2025.02.11 20:57:47 sent {ID}", WALL),
+    "Chinese": (f"2025年02月11日 20:57:47 发送成功 {ID}", WALL),
+    "Chinese without zeros": (f"2025年2月11日20:57:47 {ID}", WALL),
+    "PHP": (f"[11-Feb-2025 20:57:47 Asia/Shanghai] sent {ID}", WALL),
+    "PHP in UTC": (f"[11-Feb-2025 12:57:47 UTC] sent {ID}", INSTANT),
+    "epoch first": (f"{EPOCH_MS} sent {ID}", INSTANT),
+    "mail": (f"Tue, 11 Feb 2025 20:57:47 +0800 sent {ID}", INSTANT),
+    "asctime": (f"Tue Feb 11 20:57:47 2025 sent {ID}", WALL),
+    "Date.toString": (f"Tue Feb 11 20:57:47 CST 2025 sent {ID}", WALL),
+    "Spark": (f"25/02/11 20:57:47 INFO Sender: {ID}", WALL),
+    "behind 160 bytes": (f'{{"pad":"{"x" * 200}","id":"{ID}","@timestamp":"2025-02-11T12:57:47.471Z"}}', INSTANT),
+    "Born Timestamp of a dashboard": (f"{'x' * 200} {ID} Born Timestamp: 2025-02-11 20:57:47,471", WALL),
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_line_of_every_usual_style_has_its_time(style: str) -> None:
+    line, kind = STYLES[style]
+    (token,) = find(line)
+    assert token.prefix_time is not None, "nothing dates it"
+    assert (token.prefix_time.tzinfo is not None) == (kind == INSTANT)
+    aware = token.prefix_time if kind == INSTANT else token.prefix_time.replace(tzinfo=SENT.tzinfo)
+    assert timedelta(seconds=-60) < aware - SENT < timedelta(seconds=1)
+
+
+def test_what_an_id_does_not_prove_dates_it_only_where_its_order_is_known() -> None:
+    later = ID[:20] + f"{ELAPSED - 2_231_000:08X}0384"  # the line was written 37 minutes after its message
+    known = {name for name, (line, _) in STYLES.items() if moment_of(line.replace(ID, later)) is not None}
+    assert STYLES.keys() - known == {"day first", "month first", "Spark", "Loki"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"Feb 11 20:57:47 host app: sent {ID}",  # syslog has no year
+        f"order 1739999999 of account 6222021001116245702 for {ID}",  # numbers that are no time of this ID
+        f"version 1.2.3 at 10.0.0.1:10911 {ID}",
+        f"31/31/2025 20:57:47 {ID}",
+        f"2025-02-30T25:61:61 {ID}",
+        f"{'x' * LONGEST} 2025年2月11日20:57:47 {ID}",
+        "",
+    ],
+)
+def test_what_is_no_time_dates_nothing(line: str) -> None:
+    assert moment_of(line) is None
+
+
+def test_of_two_orders_the_id_chooses() -> None:
+    january = datetime(2025, 11, 2, 20, 57, 47, tzinfo=UTC)
+    elapsed = round((january - datetime(2025, 11, 1, tzinfo=UTC)).total_seconds() * 1_000)
+    for one, month in ((ID, 2), (ID[:20] + f"{elapsed:08X}0384", 11)):
+        found = moment_of(f"11/02/2025 20:57:47 sent {one}")
+        assert found is not None and found.time.month == month
+    assert moment_of("11/02/2025 20:57:47 sent nothing") is None
+
+
+DATES = [
+    "2025-02-11",
+    "2025/2/11",
+    "20250211",
+    "11-Feb-2025",
+    "Feb 11, 2025",
+    "Feb 11",
+    "11/02/2025",
+    "2/11/2025",
+    "25/02/11",
+    "2025.02.11",
+    "2025年2月11日",
+    "2025-Feb-11",
+    "31/12/2024",
+]
+TIMES = [
+    "20:57:47",
+    "20:57:47.471",
+    "8:57:47 PM",
+    "20:57",
+    "20:57:47,480 ",
+    "99:99:99",
+    "T205747",
+    "20250211205747",
+    "2025-13-40 ",
+]
+SIGNS = [
+    "T",
+    " ",
+    " @ ",
+    "[",
+    "]",
+    ":",
+    ", ",
+    "+08:00",
+    " +0800",
+    " UTC",
+    "Z",
+    " CST 2025",
+    " 2025",
+    "2025",
+    "x",
+    ".",
+    "-",
+    "/",
+    "12",
+    "0",
+    "1.2.3.4:5",
+]
+NUMBERS = f'{EPOCH_MS}|{EPOCH_MS // 1000}|{EPOCH_MS}000|ts=|"time":"|orderId=|{ID}|{ID.lower()}| msgId={ID}'.split("|")
+PIECES = [*DATES, *TIMES, *SIGNS, *NUMBERS]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_fast_reading_equals_a_slow_one_on_random_lines(seed: int) -> None:
+    r = random.Random(seed)
+    dated = 0
+    for _ in range(400):
+        line = "".join(r.choice(PIECES) for _ in range(r.randrange(1, 12)))
+        if r.random() < 0.5:  # most random pieces make no time
+            line += f"{r.choice(DATES)}{r.choice(SIGNS[:7])}{r.choice(TIMES)} {ID}"
+        found = moment_of(line)
+        assert (None if found is None else tuple(found)) == other_of(line), line
+        dated += found is not None
+    assert dated > 40

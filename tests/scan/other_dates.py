@@ -1,0 +1,153 @@
+"""Times of a line in other styles, for the twin: a pattern for each style, one after the other. Knows no idcore."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+
+DAY = 86_400_000
+EPOCH = datetime(1970, 1, 1)
+NAMES = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+YEAR, NAME, JOIN = r"((?:19|20)\d\d)", rf"({'|'.join(NAMES)})[a-z]*", r"(?:T|[ ,:@\[\]]{0,3})(?<=\D)"
+TIME = r"(\d{1,2}):(\d\d)(?::(\d\d)(?:[.,:](\d{1,9}))?)?(?![\d:])(?: ?([ap])\.?m\b\.?)?"
+ZONE = r"(?: ?(Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d\b))?"
+LATER = rf"(?:(?: [A-Z]{{3,5}})? {YEAR}\b)?"
+# Each with the order of its groups; the first that matches at a place counts.
+STYLES = [
+    (rf"{YEAR}[-/.年](\d{{1,2}})[-/.月](\d{{1,2}})日?", "ymd"),
+    (rf"{YEAR}(\d\d)(\d\d)", "ymd"),
+    (rf"{YEAR}[-/. ]{NAME}[-/. ](\d{{1,2}})", "ynd"),
+    (rf"(\d{{1,2}})[-/. ]{NAME}[-/. ,]{{1,2}}{YEAR}", "dny"),
+    (rf"{NAME} {{1,2}}(\d{{1,2}}),? {YEAR}", "ndy"),
+    (rf"{NAME} {{1,2}}(\d{{1,2}})", "nd"),
+    (rf"(\d{{1,2}})-(\d{{1,2}})-{YEAR}|(\d{{1,2}})/(\d{{1,2}})/{YEAR}|(\d{{1,2}})\.(\d{{1,2}})\.{YEAR}", "aby"),
+    (r"(\d\d)/(\d\d)/(\d\d)", "cmd"),
+]
+REST = f"{JOIN}{TIME}{ZONE}{LATER}"
+COMPILED = [(re.compile(rf"(?<![0-9A-Za-z])(?:{style}){REST}", re.IGNORECASE), order) for style, order in STYLES]
+COMPACT = re.compile(
+    rf"(?<![0-9A-Za-z]){YEAR}(\d\d)(\d\d)T?(\d\d)(\d\d)(\d\d)(?:[.,]?(\d{{3}}))?(?!\d){ZONE}(?![0-9A-Za-z])"
+)
+NUMBER = re.compile(r"(?<![\w.])(?:\d{10}(?:\.\d{1,9})?|\d{13}|\d{16}|\d{19})(?![\w.])")
+NAMED = re.compile(
+    r"(?:\b|_|@)(ts|time|timestamp|timemillis|epoch|epochsecond|epochmillis|datetime|__time__|event_?time|log_?time"
+    r"|realtime_timestamp)[\"']?\s*[=:]\s*[\"']?\Z",
+    re.IGNORECASE,
+)
+ID = re.compile(r"(?<![0-9A-Fa-f])(?:[0-9A-Fa-f]{32}|[0-9A-Fa-f]{56})(?![0-9A-Fa-f])")
+ZONES = {*range(-720, 841, 60), -570, -210, -150, 210, 270, 330, 345, 390, 510, 525, 570, 630, 765, 825}
+Other = tuple[
+    int, int | None, int, bool
+]  # wall time in ms, minutes ahead, resolution in ms, whether its order is known
+
+
+def other_of(line: str) -> Other | None:
+    """The first time that an ID of the line proves, else the first whose order is known."""
+    if len(line) > 1 << 16:
+        return None
+    found = [*_dated(line), *_compact(line), *_numbers(line)]
+    elapsed = [int(one[0][-12:-4], 16) for one in ID.finditer(line)]
+    for one in found:
+        if any(proves(one, ms) for ms in elapsed):
+            return one
+    return next((one for one in found if one[3]), None)
+
+
+def proves(one: Other, elapsed: int) -> bool:
+    """Whether some midnight of a first, in the zone or in a zone in use, is at most so much before or after."""
+    wall, ahead, resolution, _ = one
+    began = wall - elapsed
+    days = range(began // DAY - 2, began // DAY + 3)
+    firsts = [day * DAY for day in days if (EPOCH + timedelta(days=day)).day == 1]
+    if ahead is None:
+        return any(-2_000 <= began - first <= 10_000 + resolution for first in firsts)
+    began -= ahead * 60_000
+    starts = [first - zone * 60_000 for first in firsts for zone in ZONES]
+    return any(-2_000 <= began - start <= 10_000 + resolution for start in starts)
+
+
+def _dated(line: str) -> list[Other]:
+    matches = []
+    for rank, (pattern, order) in enumerate(COMPILED):
+        at = 0
+        while (match := pattern.search(line, at)) is not None:
+            matches.append((match.start(), rank, match, order))
+            at = match.start() + 1
+    found: list[Other] = []
+    end = 0
+    for start, _, match, order in sorted(matches, key=lambda each: each[:2]):
+        if start >= end:
+            end = match.end()
+            found += _read(match, order)
+    return found
+
+
+def _read(match: re.Match[str], order: str) -> list[Other]:
+    groups = list(match.groups())
+    count = 9 if order == "aby" else len(order)
+    parts = [part for part in groups[:count] if part is not None]
+    hour, minute, second, fraction, half, zone, later = groups[count:]
+    told = dict(zip(order, parts, strict=True))
+    year = told.get("y") or later or ("20" + told["c"] if "c" in told else None)
+    if year is None:
+        return []
+    if order == "aby":
+        first, second_ = int(told["a"]), int(told["b"])
+        days = [(month, day) for month, day in ((second_, first), (first, second_)) if month <= 12]
+        days = days[:1] if first == second_ else days
+        sure = len(days) == 1
+    else:
+        days = [(NAMES.index(told["n"].lower()) + 1 if "n" in told else int(told["m"]), int(told["d"]))]
+        sure = order != "cmd"
+    clock = int(hour)
+    if half:
+        if clock < 1 or clock > 12:
+            return []
+        clock = clock % 12 + 12 * (half.lower() == "p")
+    resolution = 60_000 if second is None else 1_000 if fraction is None else 0
+    rest = int((fraction or "").ljust(3, "0")[:3])
+    made = [_wall(int(year), month, day, clock, int(minute), int(second or 0)) for month, day in days]
+    return [(wall + rest, ahead_of(zone), resolution, sure) for wall in made if wall is not None and _fits(zone)]
+
+
+def _compact(line: str) -> list[Other]:
+    found: list[Other] = []
+    for match in COMPACT.finditer(line):
+        *numbers, fraction, zone = match.groups()
+        wall = _wall(*map(int, numbers))
+        if wall is not None and _fits(zone):
+            found.append((wall + int(fraction or 0), ahead_of(zone), 0 if fraction else 1_000, True))
+    return found
+
+
+def _numbers(line: str) -> list[Other]:
+    found: list[Other] = []
+    for match in NUMBER.finditer(line):
+        whole, _, fraction = match[0].partition(".")
+        ms = int(whole) * 1_000 if len(whole) == 10 else int(whole[:13])
+        if datetime(2010, 1, 1) <= EPOCH + timedelta(milliseconds=ms) < datetime(2100, 1, 1):
+            before = line[: match.start()]
+            sure = NAMED.search(before[-40:]) is not None or not before.strip(" \t[({\"'")
+            rest = int(fraction.ljust(3, "0")[:3]) if fraction else 0
+            found.append((ms + rest, 0, 1_000 if len(whole) == 10 and not fraction else 0, sure))
+    return found
+
+
+def _wall(year: int, month: int, day: int, hour: int, minute: int, second: int) -> int | None:
+    try:
+        return round((datetime(year, month, day, hour, minute, second) - EPOCH).total_seconds()) * 1_000
+    except ValueError:
+        return None
+
+
+def ahead_of(zone: str | None) -> int | None:
+    if zone is None:
+        return None
+    if zone[0] not in "+-":
+        return 0
+    minutes = int(zone[1:3]) * 60 + int(zone[-2:])
+    return -minutes if zone[0] == "-" else minutes
+
+
+def _fits(zone: str | None) -> bool:
+    return abs(ahead_of(zone) or 0) < 1_440
