@@ -15,8 +15,14 @@ _BATCH = 500
 def _time(row: _Row) -> str:
     if row["sent_at"] is None:
         return ""
-    mark = "" if row["zone_source"] in (None, "born", "given", "prefix") else " (zone assumed)"
-    return f"{row['sent_at'].replace('T', ' ')}{mark}"
+    assumed = assumptions(row)
+    return f"{row['sent_at'].replace('T', ' ')}{f' ({assumed})' if assumed else ''}"
+
+
+def assumptions(row: _Row) -> str:
+    """What of a time nothing shows: `month assumed, zone assumed`."""
+    found = ["month assumed"] if row["month_source"] == "assumed" else []
+    return ", ".join(found + (["zone assumed"] if row["zone_source"] == "assumed" else []))
 
 
 def _host(row: _Row) -> str:
@@ -126,7 +132,9 @@ def card(row: _Row) -> str:
         if key == "loader" and row["loader_position"] is not None:
             text += f" (number {row['loader_position']} of HotSpot's stream, {row['loader_bits']} bits)"
         if key == "sent_at" and row["zone_source"] is not None:
-            text += f" (zone {row['zone']}, {row['zone_source']})"
+            month = f"; month from {row['month_source']}" if row["month_source"] not in (None, "assumed") else ""
+            assumed = "; month assumed" if row["month_source"] == "assumed" else month
+            text += f" (zone {row['zone']}, {row['zone_source']}{assumed})"
         lines.append(f"  {key:<11} {text}")
     lines += [f"  {'why' if not number else '':<11} {reason}" for number, reason in enumerate(row["why"])]
     if row["others"]:

@@ -54,7 +54,15 @@ KEYS = (
     "why_codes",
     "others",
     "error",
+    "month_source",
 )
+# Where the month of a msgId is from, by the reason that its time has; without one of these it is assumed.
+_MONTHS_OF = {
+    "line": ("zone_born", "noon", "hour_born", "zone_prefix", "hour_prefix", "month_born", "month_prefix", "linked"),
+    "process": ("month_process", "zone_process"),
+    "input": ("zone_input", "month_input"),
+}
+_MONTH_SOURCES = {code: source for source, codes in _MONTHS_OF.items() for code in codes}
 _OTHER_ZONES = timedelta(hours=28)  # zones in use are 26 hours apart
 _NOTHING: dict[str, Any] = dict.fromkeys(KEYS)
 
@@ -127,6 +135,16 @@ def when(reading: Reading, token: Token | None, clock: Clock) -> tuple[SentAt | 
     return sent, reason
 
 
+def month_source(reading: Reading, extra: Reason | None) -> str | None:
+    """Where the month of a msgId is from: `line`, `process`, `input` or `assumed`. Others contain their month.
+
+    `extra` is the reason of `when`.
+    """
+    if not isinstance(reading.id, UniqId):
+        return None
+    return _MONTH_SOURCES.get(extra.code, "assumed") if extra is not None else "assumed"
+
+
 def made_by(reading: Reading, extra: Reason | None) -> Maker:
     """The interpretation's client, or the one that the line's hint (the reason of `when`) reveals."""
     local = extra is not None and extra.code in ("seconds_local", "seconds_future")
@@ -175,6 +193,7 @@ def _put_reading(
             row["sent_at_earliest"] = sent.earliest.isoformat(timespec="milliseconds")
             row["sent_at_latest"] = sent.latest.isoformat(timespec="milliseconds")
         row["month"], row["zone"], row["zone_source"] = sent.month, sent.zone, sent.zone_source
+        row["month_source"] = month_source(reading, extra)
     if isinstance(found, UniqId):
         row["host"], row["pid"], row["loader"] = found.host, found.pid, found.loader_text
         place = makers.loader_place(found.loader)

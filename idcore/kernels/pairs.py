@@ -55,11 +55,14 @@ U = np.uint64
 OTHER_ROW, OTHER_MONTH, OTHER_MS, OTHER_AHEAD = range(4)  # of Dating.others; months count from FIRST_MONTH
 
 
+LEFT, IS_SETTLED = range(2)  # of Dating.left
+
+
 class Dating(NamedTuple):
     """What dates ids: `Months.newest`, `Months.calendar`, the UTC offsets in use, and what is kept of the last line.
 
     `others`: rows of lines that may have their moment elsewhere or in another style, which Python looks for; then the
-    month, the ms in it and the minutes ahead that it found. `left`: how many.
+    month, the ms in it and the minutes ahead that it found. `left`: how many, and whether it has looked.
     """
 
     newest: np.ndarray
@@ -238,22 +241,22 @@ def pair(own, i, sent, again, behind, found, pairing):
 
 
 @numba.njit(cache=True, nogil=True)
-def pair_lines(buf, origin, found, dating, votes, pairing, behind, settled):
+def pair_lines(buf, origin, found, dating, votes, pairing, behind):
     """Dates the msgIds of each line, and pairs them: the i-th offsetMsgId goes with the i-th of them, then the last.
 
-    Lines that may have their moment in another style are left for a second call (`settled`). The rules are in
+    Lines that may have their moment in another style are left for a second call. The rules are in
     docs/tables.md. A pair is loose when its line ends `behind` the split. It is also loose when its id already has an
     offsetMsgId in the same line, or when the offsetMsgId does not fit its word.
     """
     found, dating, votes, pairing = borrowed(found), borrowed(dating), borrowed(votes), borrowed(pairing)
-    calendar = dating.calendar
+    calendar, settled = dating.calendar, dating.left[IS_SETTLED] != 0
     lines, slots, values, ids = found.lines, found.slots, found.values, pairing.line
     text = U(buf.ctypes.data)
     months = calendar.shape[0]
     local_2021 = (
         (calendar[JANUARY_2021, UTC_START] - calendar[JANUARY_2021, START]) // MINUTE if months else np.int64(0)
     )
-    for at_row in range(dating.left[0] if settled else found.state[STATE_LINES]):
+    for at_row in range(dating.left[LEFT] if settled else found.state[STATE_LINES]):
         row = dating.others[at_row, OTHER_ROW] if settled else np.int64(at_row)
         first, last = lines[row, FIRST_ID], lines[row, END_ID]
         begin, end = lines[row, BEGIN], lines[row, END]
@@ -267,8 +270,8 @@ def pair_lines(buf, origin, found, dating, votes, pairing, behind, settled):
             p, q = text + U(begin - origin), text + U(end - origin)
             line = date_line(p, q, lines[row, HAS_BO], calendar, dating.seen)
             if line.born < 0 and line.moment < 0 and may_be_dated(p, q, last - first):
-                dating.others[dating.left[0], OTHER_ROW] = row
-                dating.left[0] += 1
+                dating.others[dating.left[LEFT], OTHER_ROW] = row
+                dating.left[LEFT] += 1
                 continue
         dated = offsets = 0
         for i in range(first, last):

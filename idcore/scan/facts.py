@@ -33,7 +33,7 @@ class Scanner:
         self.moved: Callable[[int, int], None] | None = None  # reported after each window: bytes and ids of the split
         self.finder = Finder(any_case)
         self.state = self.finder.state
-        others, left = np.zeros((len(self.finder.found.lines), 4), np.int64), np.zeros(1, np.int64)
+        others, left = np.zeros((len(self.finder.found.lines), 4), np.int64), np.zeros(2, np.int64)
         self.dating = pairs.Dating(
             self.months.newest, self.months.calendar, offsets_in_use(), dates.no_line_seen(), others, left
         )
@@ -96,11 +96,12 @@ class Scanner:
 
     def _pair(self, windows: Windows, behind: bool) -> None:
         found, dating = self.finder.found, self.dating
-        pairs.pair_lines(windows.buf, windows.origin, found, dating, self.votes, self.pairing, behind, False)
-        if left := int(dating.left[0]):
+        pairs.pair_lines(windows.buf, windows.origin, found, dating, self.votes, self.pairing, behind)
+        if left := int(dating.left[pairs.LEFT]):
             _look_for_moments(windows, found.lines, dating.others[:left])
-            pairs.pair_lines(windows.buf, windows.origin, found, dating, self.votes, self.pairing, behind, True)
-            dating.left[0] = 0
+            dating.left[pairs.IS_SETTLED] = 1
+            pairs.pair_lines(windows.buf, windows.origin, found, dating, self.votes, self.pairing, behind)
+            dating.left[:] = 0
 
     def scan(self, split: Split, windows: Windows) -> Iterator[Fact]:
         """Everything whose first byte is in the split; facts come early only when there are very many ids."""

@@ -49,6 +49,7 @@ CONTRACT = [
     "why_codes",
     "others",
     "error",
+    "month_source",
 ]
 
 
@@ -91,6 +92,7 @@ def test_a_uniq_id() -> None:
         "zone_source": "given",
         "maker": "Java client, JDK 8, server, shell or java -jar",
         "maker_code": "java_jdk8_server",
+        "month_source": "assumed",
     }
 
 

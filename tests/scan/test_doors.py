@@ -21,6 +21,7 @@ from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.simulate import example
 from tests.ids.real_clients import at, received_line, rows, sent_line
+from tests.ids.test_line_moments import INSTANT, STYLES
 from tests.scan.comparing import Row
 
 pytestmark = pytest.mark.quick
@@ -172,3 +173,16 @@ def test_decode_and_scan_say_the_same(name: str, zone: tuple[str, Any], on_disk:
             if want[kind].get(key) != got[kind].get(key)
         }
         assert different == {}, kind
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_line_of_any_style_has_one_time_in_decode_and_scan(style: str, on_disk: Callable[..., str]) -> None:
+    """Without a zone that is given, epochs and zones prove that of the producer."""
+    text, kind = STYLES[style][0] + "\n", STYLES[style][1]
+    for zone, source in (("+08:00", "given"), ("-05:00", "assumed")):
+        clock = Clock(datetime(2026, 11, 25, tzinfo=UTC), parse_zone(zone), source)  # type: ignore[arg-type]
+        found = decoded(text, clock)
+        assert by_decode(found) == by_scan(on_disk(text.encode()), clock), zone
+        if source == "given" or kind == INSTANT:
+            assert {row["sent_at"] for row in found} == {"2025-02-11T20:57:47.471+08:00"}, zone
+        assert {row["month_source"] for row in found} <= {"line", "process"}

@@ -9,7 +9,7 @@ from idcore.base.catalogue import Words
 from idcore.ids import clock as clocks
 from idcore.ids import fields
 from idcore.ids.clock import Clock, SentAt
-from idcore.ids.describe import made_by, when, why
+from idcore.ids.describe import made_by, month_source, when, why
 from idcore.ids.identify import Reading, Verdict
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.intake.intake import Found
@@ -86,7 +86,9 @@ def facts(found: Found, reading: Reading, reader: Reader, clock: Clock) -> Html:
     rows: list[tuple[str, object]] = [(words("card.maker"), words.coded(made_by(reading, reason)))]
     if sent is not None:
         source = f"zone.source_{sent.zone_source}" if sent.zone_source else "zone.source_utc"
-        rows.append((words("card.when"), value(reader.full(sent.at), words(source, zone=sent.zone))))
+        month = month_source(reading, reason)
+        said = [words(source, zone=sent.zone), *([words(f"month.source_{month}")] if month is not None else [])]
+        rows.append((words("card.when"), value(reader.full(sent.at), words("semicolon").join(said))))
         if (span := open_span(sent, reader)) is not None:
             rows.append((words("card.between"), value(span)))
     if isinstance(made, OffsetId) and made.physical_offset >= 0:
@@ -196,7 +198,7 @@ def _row(item: Found, reader: Reader, clock: Clock, files: bool, run: str | None
         link(item.token.text, reader.href("anatomy", **asked), new=True),
         link(words("card.journey"), reader.href("message", **asked, run=run), new=True),
     ]
-    at = "" if sent is None else reader.full(sent.at)
+    at = None if sent is None else dated(reader.full(sent.at), sent, month_source(best, reason), words)
     if isinstance(made, OffsetId):
         broker = tag("span", made.address, class_="mq-broker")
         cells += [broker, None, None, None, None, made.segment(), f"{made.position():,}"]
@@ -207,6 +209,14 @@ def _row(item: Found, reader: Reader, clock: Clock, files: bool, run: str | None
     reasons = words("semicolon").join(words.coded(reason) for reason in why(best, item.token, clock))
     place: list[object] = [f"{item.token.line:,}", *([item.source] if files else [])]
     return [*cells, *place, words.coded(made_by(best, reason)), reasons]
+
+
+def dated(text: str, sent: SentAt, month: str | None, words: Words) -> Html:
+    """A time with what of it is assumed."""
+    assumed = [words("month.assumed")] if month == "assumed" else []
+    assumed += [words("zone.assumed")] if sent.zone_source == "assumed" else []
+    mark = _faint(words("in_brackets", text=words("comma").join(assumed))) if assumed else None
+    return join([text, *([" ", mark] if mark is not None else [])])
 
 
 def refused(items: Sequence[Found], reader: Reader, *, files: bool = False) -> Html:
