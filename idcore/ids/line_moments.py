@@ -102,19 +102,21 @@ def moment_of(line: str) -> Moment | None:
     """
     if len(line) > LONGEST or _MAY_BE.search(line) is None:
         return None
-    found = list(_moments(line))
-    if not found:
-        return None
-    elapsed = [int(one[0][-12:-4], 16) for one in _ID.finditer(line)]
-    proved = (one for one in found if any(map(one.is_proved_by, elapsed)))
-    return next(proved, None) or next((one for one in found if one.sure), None)
+    elapsed = [int(one[-12:-4], 16) for one in _ID.findall(line)]
+    first = None
+    for found in _moments(line):  # most lines are read no further than their first time
+        if any(map(found.is_proved_by, elapsed)):
+            return found
+        if first is None and found.sure:
+            first = found
+    return first
 
 
 def _moments(line: str) -> Iterator[Moment]:
     """Every time of a line: those with a date, then numbers that may be an epoch."""
     for pattern in (_DATED, _COMPACT):
         for match in pattern.finditer(line):
-            yield from _of_match({name: text for name, text in match.groupdict().items() if text is not None})
+            yield from _of_match(match)
     for number in _NUMBER.finditer(line):
         digits = number[0].partition(".")[0]
         ms = int(int(digits) * _UNITS[len(digits)])
@@ -125,8 +127,9 @@ def _moments(line: str) -> Iterator[Moment]:
             yield Moment(ms + fraction, 0, resolution, is_named or not line[: number.start()].strip(" \t[({\"'"))
 
 
-def _of_match(part: dict[str, str]) -> Iterator[Moment]:
+def _of_match(match: re.Match[str]) -> Iterator[Moment]:
     """The times that a match may mean: two where the order of day and month is open, none of an impossible date."""
+    part = {name: text for name, text in match.groupdict().items() if text is not None}
     date_part = {name[0]: text for name, text in part.items() if name[-1].isdigit()}
     year = date_part.get("y") or part.get("later") or (f"20{date_part['c']}" if "c" in date_part else None)
     if year is None:

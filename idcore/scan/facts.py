@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from idcore.sources.windows import BEFORE, WINDOW, Windows
 from .months import Months, as_months, offsets_in_use
 
 MOST_IDS = 4 << 20  # ids that one task holds before it packs them: bounds its memory for any input
+EPOCH = datetime(1970, 1, 1)
 NO_MONTH = -1 << 20  # of a line without a time
 MOST_KEYS = 1 << 16  # and processes, clients and brokers: a table of 8 to 32 MiB
 
@@ -337,13 +338,13 @@ def _look_for_moments(windows: Windows, lines: np.ndarray, others: np.ndarray) -
 
     Those lines are few in most logs. Where all are such, this is most of the work of a scan.
     """
+    ends = (lines[others[:, pairs.OTHER_ROW]][:, [find.BEGIN, find.END]] - windows.origin).tolist()
     others[:, pairs.OTHER_MONTH] = NO_MONTH
-    for other in others:
-        begin, end = (int(lines[other[pairs.OTHER_ROW], column]) - windows.origin for column in (find.BEGIN, find.END))
-        moment = other_moment(bytes(windows.view[begin:end]).decode(errors="replace"))
+    for at, (begin, end) in enumerate(ends):
+        moment = other_moment(str(windows.view[begin:end], "utf-8", "replace"))
         if moment is not None:
-            wall = moment.time.replace(tzinfo=None)
-            month = wall.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-            other[pairs.OTHER_MONTH] = wall.year * 12 + wall.month - 1 - dates.FIRST_MONTH
-            other[pairs.OTHER_MS] = (wall - month) // timedelta(milliseconds=1)
-            other[pairs.OTHER_AHEAD] = dates.NO_ZONE if moment.ahead is None else moment.ahead
+            wall = EPOCH + timedelta(milliseconds=moment.wall_ms)
+            month = wall.year * 12 + wall.month - 1
+            in_month = moment.wall_ms - (datetime(wall.year, wall.month, 1) - EPOCH).days * dates.DAY
+            ahead = int(dates.NO_ZONE) if moment.ahead is None else moment.ahead
+            others[at, 1:] = month - dates.FIRST_MONTH, in_month, ahead
