@@ -5,6 +5,7 @@ What is unpacked stays below its folder, is bounded, and takes no room where it 
 
 from __future__ import annotations
 
+import io
 import re
 import secrets
 import tarfile
@@ -15,18 +16,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from os import SEEK_CUR, SEEK_END
+from os import SEEK_CUR, SEEK_END, SEEK_SET
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
 from idcore.base.catalogue import Words
-from idcore.base.errors import CoreError, coded
+from idcore.base.errors import CoreError, coded, refuse
 from idcore.policy import limits
 from idcore.rocketmq.store.commitlog import LOOKED_FOR_RECORDS, place_of
-from idcore.sources.unpack import READ_ERRORS
+from idcore.sources.archives import zip_member
+from idcore.sources.kinds import HEAD, PACKINGS, kind_of
+from idcore.sources.unpack import READ_ERRORS, opened
 
 DEEPEST = 64  # folders in one another; a store has a few
 STEP = 1 << 20  # bytes that are copied at once
+# Bytes of headers: of an archive, and more for each of its files. They have long names and maps of holes.
+HEADERS, HEADER, ZIP_HEADER = 4 << 20, 4 << 10, 256
 _PACKED = re.compile(r".+\.(zip|tar|tgz|tar\.[a-z0-9]+)", re.IGNORECASE)
 _LOG_NAME = re.compile(r"[0-9]{20}")
 _OF_A_STORE = {"commitlog", "consumequeue", "index", "config", "checkpoint", "abort"}
@@ -135,31 +140,94 @@ def _unpacked(file: Any, root: Path, words: Words, moved: Moved) -> dict[str, Pa
                     for size in _copy(member, places[place] / inside):
                         moved(file.name, done + size, total)
                 done += member.size
-    except CoreError:
-        raise
     except _BROKEN as problem:
+        if isinstance(problem, CoreError) and problem.code in ("pack_broken", "pack_large"):
+            raise
         raise CoreError("pack_broken", {"name": file.name, "why": coded(problem)}) from None
     if not places:
         raise CoreError("pack_empty", {"name": file.name})
     return {f"{file.name}: {place}" if place.parts else file.name: path for place, path in places.items()}
 
 
+class _Unpacking(io.RawIOBase):
+    """A packed file from its beginning: it is unpacked forward, and once more for a way back."""
+
+    def __init__(self, file: Any, packing: str) -> None:
+        self.file, self.packing = file, packing
+        self._begin()
+
+    def _begin(self) -> None:
+        self.file.seek(0)
+        self.stream, self.at = opened(self.file, self.packing), 0
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self.at
+
+    def seek(self, place: int, whence: int = SEEK_SET) -> int:
+        if place < self.at:
+            self._begin()
+        while self.at < place and self.read(min(STEP, place - self.at)):
+            pass
+        return self.at
+
+    def read(self, size: int = -1) -> bytes:
+        held = bytearray()
+        while len(held) < size and (more := self.stream.read(size - len(held))):
+            held += more
+        self.at += len(held)
+        return bytes(held)
+
+
+class _Headers:
+    """An archive whose headers are read as far as there is `room`: how long they are is their own claim (zip bomb)."""
+
+    def __init__(self, file: Any, room: int, refused: CoreError) -> None:
+        self.file, self.room, self.refused = file, room, refused
+
+    def read(self, size: int = -1) -> bytes:
+        data: bytes = self.file.read(size if 0 <= size <= self.room else self.room + 1)
+        self.room -= len(data)
+        if self.room < 0:
+            raise self.refused
+        return data
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.file, name)
+
+
+def _unpacking(file: Any) -> Any:
+    """A tar file, packed or not, as a file that can be sought."""
+    packing = kind_of(file.read(HEAD))
+    file.seek(0)
+    return _Unpacking(file, packing) if packing in PACKINGS else file
+
+
 @contextmanager
 def _members(file: Any, words: Words) -> Iterator[list[_Member]]:
     """The files of a packed file, in its order; no folder, link, device, nothing outside. Too many are rejected first.
 
-    A file gives no more bytes than its entry says, in both formats.
+    A file gives no more bytes than its entry says, in both formats, and the entries take no more memory than their
+    number allows.
     """
     made: list[_Member] = []
-    size, largest, most_files = 0, limits.figure("unpacked"), limits.figure("unpacked_files")
+    seen = size = 0
+    largest, most_files = limits.figure("unpacked"), limits.figure("unpacked_files")
+
+    def broken(why: CoreError) -> CoreError:
+        return CoreError("pack_broken", {"name": file.name, "why": why})
 
     def add(name: str, more: int, is_file: bool, opened: Callable[[], IO[bytes] | None]) -> None:
-        nonlocal size
+        nonlocal seen, size
         if name.count("/") > DEEPEST:
-            deep = CoreError("pack_deep", {"most": DEEPEST})
-            raise CoreError("pack_broken", {"name": file.name, "why": deep})
+            raise broken(refuse("pack_deep", most=DEEPEST))
+        if more < 0:  # the next entry would be one that has been read
+            raise broken(refuse("member_negative"))
         size += more
-        if size > largest or len(made) == most_files:
+        seen += 1
+        if size > largest or seen > most_files:
             most = words.bytes(largest) if size > largest else words.count("file", most_files)
             raise CoreError("pack_large", {"name": file.name, "most": most})
         path = PurePosixPath(name)
@@ -168,14 +236,18 @@ def _members(file: Any, words: Words) -> Iterator[list[_Member]]:
 
     file.seek(0)
     if file.name.lower().endswith(".zip"):
-        with zipfile.ZipFile(file) as zipped:
+        headers = _Headers(file, HEADERS + most_files * ZIP_HEADER, broken(refuse("header_long")))
+        with zipfile.ZipFile(headers) as zipped:  # type: ignore[arg-type]
             for entry in zipped.infolist():
-                add(entry.filename, entry.file_size, not entry.is_dir(), partial(zipped.open, entry))
+                add(entry.filename, entry.file_size, not entry.is_dir(), partial(zip_member, zipped, file, entry))
             yield made
     else:
-        with tarfile.open(fileobj=file, mode="r:*") as tar:
+        headers = _Headers(_unpacking(file), HEADERS, broken(refuse("header_long")))
+        with tarfile.open(fileobj=headers, mode="r:") as tar:  # type: ignore[call-overload]
             for item in tar:
+                headers.room += HEADER
                 add(item.name, item.size, item.isreg(), partial(tar.extractfile, item))
+            headers.room = largest  # for the files themselves
             yield made
 
 
@@ -205,5 +277,7 @@ def _copy(member: _Member, target: Path) -> Iterator[int]:
             else:
                 place.write(piece)
             done += len(piece)
+            if done > member.size:
+                raise refuse("member_long")
             yield done
         place.truncate()

@@ -134,11 +134,8 @@ def _texts_of_zip(file: BinaryIO, unpacked: Unpacked, start: int, stop: int) -> 
             if not start <= info.header_offset < stop or info.filename.endswith("/"):
                 continue
             name, place = MARK + info.filename, (info.header_offset,)
-            if info.flag_bits & 1:
-                yield Text(name, place, None, refuse("member_encrypted"))
-                continue
             try:
-                member = _member(archive, file, info)
+                member = zip_member(archive, file, info)
             except READ_ERRORS as error:
                 yield Text(name, place, None, coded(error))
             else:
@@ -170,11 +167,14 @@ def _is_tar(head: bytes) -> bool:
     return True
 
 
-def _member(archive: zipfile.ZipFile, file: BinaryIO, info: zipfile.ZipInfo) -> BinaryIO:
+def zip_member(archive: zipfile.ZipFile, file: BinaryIO, info: zipfile.ZipInfo) -> BinaryIO:
     """A member of a zip. Python's own reader drops the last bytes of one whose checksum is wrong; here they count.
 
-    It also unpacks 4 KiB of bzip2 or LZMA at once, whatever comes out: gigabytes of a bomb.
+    It also unpacks 4 KiB of bzip2 or LZMA at once, whatever comes out: gigabytes of a bomb. CoreError of one that is
+    encrypted.
     """
+    if info.flag_bits & 1:
+        raise refuse("member_encrypted")
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, *_BOUNDED):
         return cast(BinaryIO, archive.open(info))
     file.seek(info.header_offset)

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import io
+import lzma
+import struct
+import subprocess
 import tarfile
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -179,6 +183,91 @@ def test_zeros_take_no_room_and_too_much_is_refused_before_the_work(
     monkeypatch.setenv("IDCORE_UNPACKED_FILES", "2")
     folder, said = laid_out(Uploaded("many.zip", zipped(dict.fromkeys("abc", b""))))
     assert folder is None and "more than 2 files" in said[0]
+
+
+def header(kind: bytes, size: int) -> bytes:
+    """A header of a tar file; of a negative size as GNU tar writes large ones, to the base of 256."""
+    info = tarfile.TarInfo("a")
+    info.type, info.size = kind, max(0, size)
+    raw = bytearray(info.tobuf(tarfile.GNU_FORMAT))
+    if size < 0:
+        raw[124:136] = b"\xff" + size.to_bytes(11, "big", signed=True)
+    raw[148:156] = b"%06o\0 " % sum(raw[:148] + b" " * 8 + raw[156:])
+    return bytes(raw)
+
+
+def in_xz(head: bytes, megabytes: int, filling: bytes = b"\0") -> bytes:
+    packer = lzma.LZMACompressor(preset=1)
+    piece = filling * ((1 << 20) // len(filling))
+    return b"".join([packer.compress(head), *(packer.compress(piece) for _ in range(megabytes)), packer.flush()])
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("long name.tar.xz", lambda: in_xz(header(b"L", 128 << 20), 128)),
+        ("pax.tar.xz", lambda: in_xz(header(b"x", 128 << 20), 128)),
+        ("pax of all.tar.xz", lambda: in_xz(header(b"g", 128 << 20), 128)),
+        ("folders.tar.xz", lambda: in_xz(b"", 8, header(b"5", 0))),
+        ("backwards.tar", lambda: header(b"0", 512) + bytes(512) + header(b"Q", -512) + bytes(1024)),
+        ("backwards.tar.xz", lambda: lzma.compress(header(b"L", -512) + bytes(64 << 20), preset=1)),
+        ("entries.zip", lambda: zipped({"a": b""})[-22 - 47 : -22] * 1_000_000 + zip_end(1_000_000)),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_headers_of_an_archive_take_no_memory_and_end(
+    name: str, make: Callable[[], bytes], laid_out: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each took as much memory as it liked, or time for ever: tarfile and zipfile believe what a header says."""
+    monkeypatch.setenv("IDCORE_UNPACKED_FILES", "5000")
+    given = Uploaded(name, make())
+    tracemalloc.start()
+    folder, said = laid_out(given)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert folder is None and len(said) == 1 and name in said[0].lower()
+    assert most < 32 << 20, f"{most >> 20} MiB"
+
+
+def zip_end(entries: int) -> bytes:
+    """The end of a zip file whose directory is at its beginning, of so many entries of 47 bytes."""
+    return struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, entries & 0xFFFF, entries & 0xFFFF, entries * 47, 0, 0)
+
+
+@pytest.mark.parametrize("kind", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA, zipfile.ZIP_DEFLATED])
+def test_a_member_of_a_zip_is_unpacked_piece_by_piece(kind: int, laid_out: Say) -> None:
+    """Less than 1 KiB of bzip2 became gigabytes in the server: zipfile unpacks all that it has read."""
+    given = Uploaded("a.zip", zipped({f"commitlog/{LOG}": bytes(64 << 20)}, kind))
+    tracemalloc.start()
+    folder, said = laid_out(given)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert folder is not None and not said and most < 16 << 20, f"{most >> 20} MiB"
+
+
+def test_a_member_that_is_longer_than_its_entry_says_is_refused(laid_out: Say) -> None:
+    raw = bytearray(zipped({f"commitlog/{LOG}": bytes(4 << 20)}))
+    at = raw.index(b"PK\x01\x02") + 24  # its size, unpacked, in the directory
+    raw[at : at + 4] = (1 << 20).to_bytes(4, "little")
+    folder, said = laid_out(Uploaded("a.zip", bytes(raw)))
+    assert folder is None and "longer than its entry says" in said[0]
+
+
+@pytest.mark.parametrize("packing", ["gz", "bz2", "xz"])
+def test_holes_of_a_sparse_tar_are_holes_again(packing: str, tmp_path: Path, laid_out: Say) -> None:
+    """As GNU tar -S packs a commit log, whose end is a hole: the map of what is there comes before the bytes."""
+    log = tmp_path / "s" / "commitlog" / LOG
+    log.parent.mkdir(parents=True)
+    with log.open("wb") as file:
+        file.write(b"x" * 4096)
+        file.truncate(8 << 20)
+        file.seek(4 << 20)
+        file.write(b"y" * 4096)
+    packed_file = tmp_path / f"s.tar.{packing}"
+    subprocess.run(["tar", "-S", "-C", str(tmp_path), "-caf", str(packed_file), "s"], check=True)
+    folder, said = laid_out(Uploaded(packed_file.name, packed_file.read_bytes()))
+    assert folder is not None and not said
+    assert (folder / "commitlog" / LOG).read_bytes() == log.read_bytes()
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

@@ -1590,6 +1590,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.archive_damaged": "damaged at byte {place:,} of the archive",
     "error.archive_damaged_why": "damaged at byte {place:,} of the archive: {why}",
     "error.header_long": "a header of the archive is too long",
+    "error.member_long": "damaged: a member of the archive is longer than its entry says",
     "error.member_negative": "damaged: a member of the archive has a negative size",
     "error.pax_damaged": "a pax header of the archive is damaged",
     "error.encrypted": "{name} is encrypted",

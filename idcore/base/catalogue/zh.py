@@ -1566,6 +1566,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.archive_damaged": "压缩包在第 {place:,} 字节损坏",
     "error.archive_damaged_why": "压缩包在第 {place:,} 字节损坏：{why}",
     "error.header_long": "压缩包的某个文件头过长",
+    "error.member_long": "已损坏：压缩包内某个文件比其条目所写的更长",
     "error.member_negative": "已损坏：压缩包内某个文件的大小小于零",
     "error.pax_damaged": "压缩包的 pax 头已损坏",
     "error.encrypted": "{name} 已加密",
