@@ -16,7 +16,9 @@ from idcore.server.front_door import App, Message, Receive, Scope, Send
 from idcore.server.logins import Entrance, LogIns
 
 OF_STREAMLIT = "_streamlit_user"  # and _streamlit_user_1, …, _streamlit_user_tokens, _streamlit_user_tokens_1, …
+OF_WAY = "_streamlit_session"  # the way to the provider and back: which log-in was begun here, of which person
 NAME = "rocketmq-ids-login"
+HOST = "__Host-"  # of a cookie that no other host, such as a sibling, can set (RFC 6265bis)
 LONGEST_LINE = 8_192  # bytes of a header line that the websocket server takes (websockets.http11.MAX_LINE_LENGTH)
 MOST_EXPIRED = 32  # cookies that one answer deletes
 Header = tuple[bytes, bytes]
@@ -41,6 +43,8 @@ class LoginCookie:
         own = [(name, value) for name, value in sent if not name.startswith(OF_STREAMLIT)]
         foreign = sorted({name for name, _ in sent if name.startswith(OF_STREAMLIT)})[:MOST_EXPIRED]
         entrance = self.entrance()
+        if entrance.encrypted:  # another host could set its own, and a visitor would be logged in as its owner
+            own = [(OF_WAY if name == f"{HOST}{OF_WAY}" else name, value) for name, value in own if name != OF_WAY]
         cookie = cookie_name(entrance.encrypted)
         names = {value for name, value in own if name == cookie}
         name = names.pop() if len(names) == 1 else ""  # of two log-ins at once neither is believed
@@ -65,9 +69,11 @@ class LoginCookie:
         """The headers of an answer, with the cookies of a log-in kept here and its name in their place."""
         passed: list[Header] = []
         made: dict[str, str] = {}
-        is_ended = False
+        is_ended, entrance = False, self.entrance()
         for header, value in headers:
             text = value.decode("latin-1")
+            if entrance.encrypted and header.lower() == b"set-cookie" and text.startswith(f"{OF_WAY}="):
+                value = f"{HOST}{text}; Secure".encode("latin-1")
             if header.lower() != b"set-cookie" or not text.startswith(OF_STREAMLIT):
                 passed.append((header, value))
                 continue
@@ -79,7 +85,7 @@ class LoginCookie:
         if made or is_ended:
             if name:
                 self.log_ins().end(name)
-            cookie, entrance = cookie_name(self.entrance().encrypted), self.entrance()
+            cookie = cookie_name(entrance.encrypted)
             if OF_STREAMLIT in made and entrance.mode == "login":
                 begun = self.log_ins().begin(made, time.time())
                 passed.append(self._set(cookie, begun, int(entrance.seconds), entrance.encrypted))
@@ -94,8 +100,8 @@ class LoginCookie:
 
 
 def cookie_name(encrypted: bool) -> str:
-    """The cookie with the name of a log-in. `__Host-`: no other host, such as a sibling, can set it (RFC 6265bis)."""
-    return f"__Host-{NAME}" if encrypted else NAME
+    """The cookie with the name of a log-in."""
+    return f"{HOST}{NAME}" if encrypted else NAME
 
 
 def cookies_of(headers: Iterable[Header]) -> Iterable[tuple[str, str]]:

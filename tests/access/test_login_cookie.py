@@ -22,7 +22,7 @@ from streamlit.web.server.starlette.starlette_app_utils import create_signed_val
 
 from idcore.policy.access import NOBODY, VIEWERS
 from idcore.server.gate import Gate
-from idcore.server.login_cookie import LONGEST_LINE, OF_STREAMLIT, LoginCookie, cookie_name
+from idcore.server.login_cookie import LONGEST_LINE, OF_STREAMLIT, OF_WAY, LoginCookie, cookie_name
 from idcore.server.logins import KEPT, Entrance, LogIns
 from pages.parts import visitor
 
@@ -281,6 +281,18 @@ def test_a_console_behind_https_has_a_cookie_that_no_other_host_can_set() -> Non
     assert cookie.key.startswith("__Host-") and cookie["secure"] and cookie["httponly"] and cookie["path"] == "/"
     assert cookie["samesite"].lower() == "lax" and asks({cookie.key: cookie.value}, entrance=https).claims
     assert not asks({NAME: cookie.value}, entrance=https).claims
+
+
+def test_behind_https_a_log_in_that_another_host_has_begun_does_not_end_here() -> None:
+    """A sibling host could set the cookie of its own log-in, and log a visitor in as itself (login CSRF)."""
+    https = Entrance("login", VIEWERS, ("default",), encrypted=True)
+    way = asks({}, "/auth/login", {OF_WAY: "mine"}, entrance=https).set[f"__Host-{OF_WAY}"]
+    assert way["secure"] and way["path"] == "/" and way.value == "mine"
+    both = {OF_WAY: "of another host", way.key: way.value}
+    for sent in (both, dict(reversed(both.items()))):
+        assert asks(sent, "/oauth2callback", entrance=https).cookies == {OF_WAY: "mine"}
+    assert not asks({OF_WAY: "of another host"}, "/oauth2callback", entrance=https).cookies
+    assert asks({OF_WAY: "plain http"}, "/oauth2callback").cookies == {OF_WAY: "plain http"}
 
 
 def test_more_cookies_than_the_websocket_takes_are_said_instead_of_an_empty_page() -> None:
