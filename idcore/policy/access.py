@@ -150,7 +150,7 @@ VIEWERS = Policy({"viewer": Members(everybody=True)}, {})
 def name_of(claims: Mapping[str, Any], claim: str = "email") -> str:
     """The name of a login, in small letters: an e-mail address that is not verified is nobody's; else the subject."""
     name = claims.get(claim)
-    if claim == "email" and claims.get("email_verified") in (False, "false"):
+    if claim == "email" and str(claims.get("email_verified", True)).lower() != "true":
         name = None
     if not isinstance(name, str) or not name.strip():
         subject = claims.get("sub")

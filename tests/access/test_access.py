@@ -73,8 +73,12 @@ def test_groups_and_people_have_the_roles_of_the_file_and_clusters_by_name(tmp_p
 
 
 def test_an_address_that_is_not_verified_is_nobodys(tmp_path: Path) -> None:
-    claims = {"email": "root@example.com", "email_verified": False, "sub": "7"}
-    assert policy(tmp_path).visitor(claims) == Visitor("sub:7", frozenset({"viewer"}))
+    claims = {"email": "root@example.com", "sub": "7"}
+    unverified: tuple[Any, ...] = (False, "false", "False", "FALSE", None, 0, 2, "no", "", [], {})
+    for no in unverified:
+        assert policy(tmp_path).visitor(claims | {"email_verified": no}) == Visitor("sub:7", frozenset({"viewer"})), no
+    for yes in (claims, claims | {"email_verified": True}, claims | {"email_verified": "True"}):
+        assert policy(tmp_path).visitor(yes).roles > {"admin"}, yes
     assert policy(tmp_path).visitor({"email": "", "sub": ""}) == NOBODY == policy(tmp_path).visitor({})
 
 
