@@ -292,3 +292,21 @@ def test_a_malformed_request_is_one_line_of_the_log(form: str, monkeypatch: pyte
     first, second, *rest = said.getvalue().splitlines()
     assert "illegal chunk" in first and "Too little data" in second and "Traceback" not in first + second
     assert "Traceback" in "".join(rest), "a fault of ours keeps its stack"
+
+
+@pytest.mark.parametrize("form", ["plain", "json"])
+def test_a_text_of_a_stranger_gives_no_command_to_a_terminal_that_shows_the_log(
+    form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Streamlit writes down an error that anybody can send to the address of the way back from the provider."""
+    monkeypatch.setenv("IDCORE_LOG", form)
+    server, said = logging.getLogger("streamlit.of_this_test"), io.StringIO()
+    handler = logging.StreamHandler(said)
+    server.addHandler(handler)
+    try:
+        logs.use_json()
+        server.error("Error during authentication: %s", "x\x1b[2J\x9b31m\x07")
+    finally:
+        server.removeHandler(handler)
+    assert "Error during authentication: x" in said.getvalue() and "[2J" in said.getvalue()
+    assert not {"\x1b", "\x9b", "\x07"} & set(said.getvalue())

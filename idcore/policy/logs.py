@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 
 from idcore.base.errors import refuse
+from idcore.base.safe_text import printable
 
 SETTING = "IDCORE_LOG"
 OURS = ("idcore", "pages")
@@ -53,21 +54,33 @@ def wants_json() -> bool:
 def use_json(session: Callable[[], str | None] = lambda: None) -> None:
     """Every handler there is writes JSON; libraries that were imported since the last call are found now.
 
-    In either form a malformed request is one line, without the stack of the server.
+    In either form a malformed request is one line, without the stack of the server, and what a stranger wrote gives
+    no command to a terminal.
     """
     if _without_stack not in (served := logging.getLogger(_SERVER)).filters:
         served.addFilter(_without_stack)
-    if not wants_json():
-        return
-    root = logging.getLogger()
-    if not root.handlers:
+    root, in_json = logging.getLogger(), wants_json()
+    if in_json and not root.handlers:
         root.addHandler(logging.StreamHandler())
         for name in OURS:
             logging.getLogger(name).setLevel(logging.INFO)
     others = [one for one in list(root.manager.loggerDict.values()) if isinstance(one, logging.Logger)]
     for handler in [each for one in (root, *others) for each in one.handlers]:
-        if not isinstance(handler.formatter, JsonLines):
+        if _without_commands not in handler.filters:
+            handler.addFilter(_without_commands)
+        if in_json and not isinstance(handler.formatter, JsonLines):
             handler.setFormatter(JsonLines(session))
+
+
+def _without_commands(record: logging.LogRecord) -> bool:
+    """Writes escape characters of a terminal out: anybody can send a text that a server writes down (log injection)."""
+    try:
+        said = record.getMessage()
+    except (TypeError, ValueError):  # the handler says so
+        return True
+    if (shown := printable(said)) != said:
+        record.msg, record.args = shown, ()
+    return True
 
 
 def _without_stack(record: logging.LogRecord) -> bool:
