@@ -21,6 +21,7 @@ from idcore.base.open_folders import Roots
 from idcore.sources.uris import is_below
 
 _HEAD = 1 << 16
+_MOST = 1 << 60  # bytes of a file: more is no size
 _SECONDS = 60.0
 _PAUSES = (0.5, 2.0)  # seconds before a request is made again
 Fetch = Callable[[int, int], bytes]
@@ -96,7 +97,10 @@ def size_of(uri: str, roots: Roots = None) -> int:
     try:
         with _ask(uri, 0, 0, roots) as answer:
             total = _total(answer)
-            return int(answer.headers.get("Content-Length") or 0) if total is None else total
+            size = int(answer.headers.get("Content-Length") or 0) if total is None else total
+            if not 0 <= size < _MOST:
+                raise FinalError("server_answer", {"why": f"{size} bytes"})
+            return size
     except EOFError:
         return 0
 

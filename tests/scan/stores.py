@@ -29,6 +29,7 @@ class Web:
     def __init__(self, ranges: bool, broken: int) -> None:
         self.files: dict[str, bytes] = {}
         self.moved: dict[str, str] = {}
+        self.said: dict[str, str] = {}  # by path, what it says of the size of a file instead of the truth
         self.asked: list[tuple[str, str | None, str | None]] = []
         self.ranges = ranges
         self.broken = broken  # so many answers break off in the middle
@@ -52,6 +53,12 @@ class Web:
                 found = re.fullmatch(r"bytes=(\d+)-(\d+)", asked or "") if web.ranges else None
                 if found and int(found[1]) >= len(data):
                     self.send_error(416)
+                    return
+                if path in web.said:
+                    self.send_response(206)
+                    self.send_header("Content-Range", f"bytes 0-0/{web.said[path]}")
+                    self.send_header("Content-Length", web.said[path])
+                    self.end_headers()
                     return
                 part = data[int(found[1]) : int(found[2]) + 1] if found else data
                 self.send_response(206 if found else 200)

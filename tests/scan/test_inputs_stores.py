@@ -254,6 +254,15 @@ def web() -> Iterator[Web]:
         yield server
 
 
+@pytest.mark.parametrize("size", ["99999999999999999999999", str(1 << 63), "-5"])
+def test_a_size_that_no_file_has_is_an_error_of_that_file_alone(size: str, web: Web) -> None:
+    web.files |= {"/a.log": LOG, "/b.log": LOG}
+    web.said["/a.log"] = size
+    tables = scan_local([f"{web.address}/a.log", f"{web.address}/b.log"], MONTHS)
+    (_, none, error), (_, some, right) = ids(tables)
+    assert none == 0 and error == "server_answer" and some > 0 and right is None
+
+
 @pytest.mark.parametrize("split", SPLITS)
 def test_a_web_server_with_ranges_is_read_in_splits(split: int, web: Web, tmp_path: Path) -> None:
     web.files["/logs/a.log"] = LOG
