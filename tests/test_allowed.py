@@ -128,6 +128,9 @@ def test_uris_that_are_allowed_stand_between_paths() -> None:
         "https://files.example:8443/mq/..%20/secret",
         "https://files.example:8443/mq/..%00/secret",
         "https://files.example:8443/mq/%c0%ae%c0%ae/secret",  # dots in more bytes than they need
+        "https://files.example:8443/mq/\u2025/secret",  # two dots in one letter, and wide ones
+        "https://files.example:8443/mq/%ef%bc%8e%ef%bc%8e/secret",
+        "https://files.example:8443/mq/a\uff0f..\uff0fsecret",
         "https://files.example:8443/mq%2fa",  # one name, and another folder's for some servers
         "https://files.example:8443/mq/a%252f..%252fb",
         "https://files.example:8443/mq/..\\secret",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from unicodedata import normalize
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -56,10 +57,11 @@ def _server(uri: SplitResult) -> tuple[str, str, str, int | None]:
 def _may_climb(path: str) -> bool:
     """Whether a server could read a path as a way up (path traversal).
 
-    Some take escapes out twice, parameters off the name of a folder (`..;a=b`), dots and spaces off its end, or a
-    backslash for a slash.
+    Some take escapes out twice, parameters off the name of a folder (`..;a=b`), dots and spaces off its end, a
+    backslash for a slash, or wide dots for dots (NFKC).
     """
     while True:
+        path = normalize("NFKC", path)
         names = (name.partition(";")[0].strip(" .") for name in path.split("/") if name)
         if not all(names) or "\\" in path or "\ufffd" in path or not path.isprintable() or _HIDDEN_SLASH.search(path):
             return True
