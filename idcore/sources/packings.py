@@ -8,8 +8,6 @@ import zlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from idcore.sources.bzip2_blocks import Blocks
-
 DICTIONARY = 256 << 20  # memory that xz may take; its highest level needs a quarter of it
 isal: Any
 try:
@@ -44,13 +42,11 @@ class Inflated:
 class Packing(NamedTuple):
     """The bytes that packed streams begin with, and what unpacks a member, for each a new one: `decompress(raw, most)`.
 
-    Without such a function, pyarrow unpacks the whole stream, and the name is its name for it. `blocks` unpacks
-    several parts of a stream at once.
+    Without such a function, pyarrow unpacks the whole stream, and the name is its name for it.
     """
 
     marks: tuple[bytes, ...]
     member: Callable[[], Any] | None = None
-    blocks: type[Blocks] | None = None
 
 
 # A further one takes a row here, a packer in tests/scan/packing.py and a word in docs/inputs.md.
@@ -62,7 +58,6 @@ PACKED = {
             *(b"BZh%d\x17rE8P\x90" % level for level in range(1, 10)),  # of nothing
         ),
         bz2.BZ2Decompressor,
-        Blocks,
     ),
     "xz": Packing((b"\xfd7zXZ\x00",), lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=DICTIONARY)),
     "lzma": Packing((b"\x5d\x00\x00",), lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=DICTIONARY)),

@@ -153,14 +153,10 @@ class _Counted(io.RawIOBase):
 
 def opened(stream: BinaryIO, packing: str) -> BinaryIO:
     """What is packed in a stream, all members or frames of it one after the other."""
-    _, make, blocks = PACKED[packing]
-
-    def members(stream: BinaryIO) -> BinaryIO:
-        if make is not None:
-            return cast(BinaryIO, _Members(stream, make))
-        return pa.CompressedInputStream(pa.PythonFile(stream, "r"), packing)  # type: ignore[return-value]
-
-    return cast(BinaryIO, blocks(stream, members, READ_ERRORS)) if blocks else members(stream)
+    make = PACKED[packing].member
+    if make is not None:
+        return cast(BinaryIO, _Members(stream, make))
+    return pa.CompressedInputStream(pa.PythonFile(stream, "r"), packing)  # type: ignore[return-value]
 
 
 def reader(stream: BinaryIO) -> Read:
