@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
+import gc
 import weakref
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
+from weakref import WeakValueDictionary
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from streamlit.runtime import Runtime
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.state import SessionState
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
@@ -25,13 +25,14 @@ from idcore.presentation import zones
 from idcore.runs.runs import Runs
 from idcore.server import memory
 from idcore.spark import background
-from pages.parts import cache, serve
+from pages.parts import cache, serve, session
 
 UNIQ, OFFSET = "0A14030B1FA118B4AAC263F50D7E0045", "0A2A010100002A9F00000000804C4B40"  # made by hand
 
 
 def test_memory_goes_back_once_after_visits_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[int] = []
+    gc.collect()  # visits of the tests before
     monkeypatch.setattr(memory, "_trim", lambda: given.append)
     monkeypatch.setattr(memory.Visit, "ended", 0)
     held = [memory.Visit(), memory.Visit()]
@@ -50,24 +51,34 @@ def test_a_system_without_the_function_does_without(monkeypatch: pytest.MonkeyPa
         memory._trim.cache_clear()
 
 
-def test_sessions_of_visitors_who_left_are_dropped_now(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their store is Streamlit's own: a version that has it elsewhere is found here, not by memory that grows."""
-    storage = MemorySessionStorage(ttl_seconds=0)
+def test_sessions_of_visitors_who_left_are_ended_before_streamlit_drops_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their store is Streamlit's own: one that has them elsewhere is found here, not by memory that grows."""
+    storage = MemorySessionStorage(ttl_seconds=2 * 60)
     manager = WebsocketSessionManager(storage, *[Mock()] * 3)
-    runtime = SimpleNamespace(_session_mgr=manager)
+    here: dict[str, Any] = {}
+    runtime = SimpleNamespace(get_app_session=here.get, close_session=manager.close_session)
+    monkeypatch.setattr(session.st.runtime, "get_instance", lambda: runtime)
+    monkeypatch.setattr(session, "_visits", visits := WeakValueDictionary[str, memory.Visit]())
     state = SessionState()
-    state["visit"] = memory.Visit()
-    session: Any = memory.Visit()
-    session.session = SimpleNamespace(id="left", session_state=state, shutdown=Mock())
-    storage.save(session)
-    left = weakref.ref(session)
-    shutdown = session.session.shutdown
-    del session
-    assert left() is not None
-    assert memory.forget_left(runtime) and left() is None and "self._session_mgr =" in inspect.getsource(Runtime)
-    assert shutdown.called and "visit" not in state, "Streamlit's main loop may have the last session for long"
-    monkeypatch.setattr(manager, "list_sessions", lambda: ["here"])
-    assert not memory.forget_left(runtime), "somebody is here"
+    visit = state["visit"] = visits["left"] = memory.Visit()
+    kept: Any = memory.Visit()  # as weakly held as Streamlit's own object
+    kept.id, kept.session_state, kept.shutdown = "left", state, Mock()
+    storage.save(SimpleNamespace(session=kept))  # type: ignore[arg-type]
+    visit.session = weakref.ref(kept)
+    del visit
+    here["left"] = kept
+    assert not session.forget_left(0.0) and session.connected() == 1
+    del here["left"]
+    assert not session.forget_left(1.0) and not session.forget_left(100.0) and session.connected() == 0
+    here["left"] = kept  # the browser came back
+    assert not session.forget_left(105.0)
+    del here["left"]
+    assert not session.forget_left(110.0) and not session.forget_left(205.0) and storage.list()
+    shutdown = kept.shutdown
+    del kept
+    assert session.forget_left(210.0) and not storage.list() and shutdown.called
+    assert "visit" not in state, "Streamlit's main loop may have the last session for long"
+    assert storage._cache.ttl >= session.REMEMBERED + 2 * serve.TIDY  # type: ignore[attr-defined]
 
 
 def test_with_the_last_visitor_go_the_tables_and_the_jobs_that_have_ended(tmp_path: Path) -> None:

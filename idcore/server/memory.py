@@ -1,4 +1,4 @@
-"""Free memory goes back to the system: Python, Arrow and the C library keep it. Ends sessions that are over."""
+"""Free memory goes back to the system: Python, Arrow and the C library keep it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,17 @@ _LARGE = 256 << 10  # bytes; glibc would make it larger with the largest piece t
 
 
 class Visit:
-    """What a session has for as long as it is remembered; its end is noted."""
+    """What a session has for as long as it is remembered; its end is noted.
+
+    `user` is the login of its latest page, `left` is when its browser was first seen to be gone.
+    """
 
     ended = 0
+
+    def __init__(self) -> None:
+        self.user = ""
+        self.left: float | None = None
+        self.session: Callable[[], Any] = lambda: None  # Streamlit's own object, as long as that has it
 
     def __del__(self) -> None:
         Visit.ended += 1
@@ -40,24 +48,6 @@ def give_back() -> None:
     if arrow is not None:
         arrow.default_memory_pool().release_unused()
     _trim()(0)
-
-
-def forget_left(runtime: Any) -> bool:
-    """Streamlit drops sessions of visitors who left two minutes ago only when another one leaves: this does it now.
-
-    It has no function for that. Its main loop has the last session in a local name even then, so each is emptied. Where
-    a version has no such store, sessions go when the next visitor leaves. Gives whether nobody is remembered any more.
-    """
-    manager = getattr(runtime, "_session_mgr", None)
-    expire = getattr(getattr(getattr(manager, "_session_storage", None), "_cache", None), "expire", None)
-    if manager is None or expire is None:
-        return False
-    for _, left in expire():
-        left.session.shutdown()
-        state = left.session.session_state
-        state.clear()
-        getattr(getattr(state, "_new_widget_state", None), "widget_metadata", {}).clear()
-    return not manager.list_sessions()
 
 
 def forget_jobs() -> None:

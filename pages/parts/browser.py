@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
-from streamlit.components.v2.types import ComponentRenderer
 
 from idcore.base.catalogue import Words
+from pages.parts import streamlit_private
 from pages.parts.view import COOKIE
+
+if TYPE_CHECKING:
+    from streamlit.components.v2.types import ComponentRenderer
 
 SCRIPTS = Path(__file__).with_name("js")
 
@@ -33,7 +36,7 @@ def copy_button(text: str, words: Words, key: str, label: str | None = None) -> 
 
     With a label of its own it is one of a row of links; without, it copies for a ticket.
     """
-    if st.runtime.exists():
+    if streamlit_private.runtime() is not None:
         told: dict[str, Any] = {"copied": words("copy.done"), "press": words("copy.press"), "text": text}
         told |= {"label": label or words("copy.ticket"), "quiet": label is not None}
         _component("copy")(data=told, key=f"copy-{key}", width="content")
@@ -41,7 +44,7 @@ def copy_button(text: str, words: Words, key: str, label: str | None = None) -> 
 
 def reveal(what: str, turn: int, wide: int = 0) -> None:
     """Scrolls to the element that a selector names, once for each turn; turn 0 is the page as it was opened."""
-    if st.runtime.exists():
+    if streamlit_private.runtime() is not None:
         _component("reveal")(data={"what": what, "turn": turn, "wide": wide}, key=f"browser-reveal{what}", height=1)
 
 
@@ -54,18 +57,18 @@ def _chart_code() -> str:
 
 def follow(theme: str) -> None:
     """Runs the page again when the theme is no longer the one it was drawn in; fetches the code of charts early."""
-    if st.runtime.exists():
+    if streamlit_private.runtime() is not None:
         told = {"theme": theme, "charts": _chart_code()}
         _component("watch")(data=told, key="browser-watch", on_theme_change=lambda: None, height=1)
 
 
 def keep(kept: Mapping[str, str], theme: str) -> None:
     """Writes what was chosen into cookies, and switches the theme to the one chosen, on every page of the console."""
-    if st.runtime.exists():
+    if streamlit_private.runtime() is not None:
         _component("keep")(data={"cookie": COOKIE, "kept": dict(kept), "theme": theme}, key="browser-keep", height=1)
 
 
 def choose_with_keys(opened: int) -> None:
     """Makes the links of the box that finds anything choices of the keyboard; `opened` counts how often it opened."""
-    if st.runtime.exists():
+    if streamlit_private.runtime() is not None:
         _component("choose")(data={"opened": opened}, key="browser-choose", height=1)

@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
-from streamlit.navigation.page import Page
 
 from idcore.base import catalogue
 from idcore.policy.access import OF_PAGE, PERMISSIONS, Visitor
 from idcore.presentation import zones
 from idcore.presentation.reports import roles
 from idcore.presentation.triage import run_texts
-from idcore.server import jobs, memory
+from idcore.server import jobs
 from pages.parts import browser, problems, scans, session, visitor
 from pages.parts.view import View, browser_zone, link_params, remember, remembered, settle
+
+if TYPE_CHECKING:
+    from streamlit.navigation.page import Page
 
 PAGES = Path(__file__).resolve().parents[1]
 # In the page itself: a file of the server needs a login, and without an icon Streamlit asks another site for one.
@@ -66,6 +68,7 @@ def pages(words: catalogue.Words) -> dict[str, Page]:
 
 def draw_frame() -> None:
     """Everything of one run: settings, sidebar, page."""
+    session.begin()
     view = settle()
     words = view.words
     made, here = pages(words), visitor.current()
@@ -86,8 +89,8 @@ def draw_frame() -> None:
         name: page for name, page in made.items() if here.may_open(name)
     }  # links lead to these
     jobs.warm_up()
-    if "visit" not in st.session_state:
-        st.session_state["visit"] = memory.Visit()
+    if "noted" not in st.session_state:
+        st.session_state["noted"] = True
         session.note_login()
     with st.sidebar:
         find = sidebar(view, made, current, here)

@@ -7,9 +7,8 @@ import logging
 import os
 import secrets
 import sys
-import threading
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,13 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import streamlit as st
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from starlette.middleware import Middleware
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.runtime import state as values
-from streamlit.runtime.scriptrunner import script_runner
-from streamlit.runtime.state import SafeSessionState, SessionState
-from streamlit.web.server.server_util import get_url
 
 from idcore.base.errors import CoreError
 from idcore.policy import limits, logs, metrics, private
@@ -34,7 +27,7 @@ from idcore.server.first_page import FirstPage
 from idcore.server.front_door import Deaf, FrontDoor, Message, UploadBound, say_address
 from idcore.server.gate import LOGIN, Gate
 from idcore.server.login_cookie import LoginCookie
-from pages.parts import problems, scans, session, visitor
+from pages.parts import problems, scans, session, streamlit_private, visitor
 from pages.parts.view import COOKIE
 
 LOG = logging.getLogger(__name__)
@@ -45,26 +38,6 @@ sys.setswitchinterval(0.0005)
 # Streamlit puts the folder of its script there for each run, and takes it out: who imports meanwhile misses a folder.
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 TIDY, HOUR = 10, 3600  # seconds between two looks whether visits have ended, and for runs that are too old
-
-
-class SessionValues(SessionState):
-    """What a session has, with one lock for all its runs. Streamlit gives each run its own.
-
-    A click ends the run at work and begins the next: while one writes, the other must not read.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lock = threading.RLock()
-
-
-class LockedValues(SafeSessionState):
-    """What one run has of a session: the same values, and the same lock."""
-
-    def __init__(self, state: SessionState, yield_callback: Callable[[], None]) -> None:
-        super().__init__(state, yield_callback)
-        if isinstance(state, SessionValues):
-            object.__setattr__(self, "_lock", state.lock)
 
 
 def check_start() -> None:
@@ -85,11 +58,9 @@ def check_start() -> None:
 async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
     """Spark starts with the server, in the background. With the server goes what was not to be kept."""
     memory.use_one_heap()  # Arrow is here by now
-    values.SessionState = SessionValues  # type: ignore[assignment, misc]
-    values.SafeSessionState = script_runner.SafeSessionState = LockedValues  # type: ignore[misc]
     logs.use_json(session.name)
     jobs.warm_up()
-    say_address(st.get_option("server.address"), get_url)
+    say_address(st.get_option("server.address"), address)
     tidy = asyncio.create_task(_tidy())
     yield {}
     tidy.cancel()
@@ -107,10 +78,10 @@ async def _tidy() -> None:
                 if await asyncio.to_thread(retention.sweep, Runs(runs_root()), datetime.now(UTC), worked):
                     scans.cache.forget_runs()
             await asyncio.to_thread(write_ends)
-            nobody = memory.forget_left(st.runtime.get_instance())
+            nobody = session.forget_left(now)
             await asyncio.to_thread(memory.tidy, forget_answers if nobody else None)
             logs.use_json(session.name)
-        except (AttributeError, TypeError, OSError):  # another version of Streamlit may keep its sessions differently
+        except OSError:
             LOG.exception("what ended visits held is not given back")
 
 
@@ -132,21 +103,20 @@ def on_script_error(error: Exception) -> bool:
 
 def gauges() -> tuple[Mapping[str, float], Mapping[str, int]]:
     """What is now: for the metrics."""
-    manager = getattr(st.runtime.get_instance(), "_session_mgr", None)
-    sessions = manager.num_active_sessions() if manager is not None else 0
-    now = {**jobs.gauges(runs_root()), "sessions": sessions, "uploads_bytes": session.uploaded("")[1]}
+    uploads = session.uploaded("")[1]
+    now = {**jobs.gauges(runs_root()), "sessions": session.connected(), "uploads_bytes": uploads}
     return now, metrics.memory_of(os.getpid())
 
 
 def clears(message: Message) -> bool:
-    """Whether a message asks to empty everybody's caches, with the limits of look-ups in them. No button sends it.
+    """Whether a message asks to empty everybody's caches, with the limits of look-ups in them. No button sends it."""
+    return streamlit_private.clears_caches(message.get("bytes") or b"")
 
-    Streamlit itself refuses what cannot be read.
-    """
-    try:
-        return BackMsg.FromString(message.get("bytes") or b"").WhichOneof("type") == "clear_cache"
-    except DecodeError:
-        return False
+
+def address(host: str) -> str:
+    """The address of the console on a host, as a browser opens it."""
+    scheme = "https" if st.get_option("server.sslCertFile") else "http"
+    return f"{scheme}://{host}:{st.get_option('browser.serverPort')}{base().rstrip('/')}"
 
 
 def base() -> str:

@@ -4,30 +4,68 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary, ref
 
 import streamlit as st
-from streamlit.runtime.memory_media_file_storage import _calculate_file_id
-from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from idcore.base.errors import CoreError
 from idcore.policy import audit
 from idcore.policy.audit import Who
 from idcore.server.front_door import UPLOAD, Uploads, session_of
 from idcore.server.gate import MEDIA, May, Offered, anyone
-from pages.parts import visitor
+from idcore.server.memory import Visit
+from pages.parts import streamlit_private, visitor
+
+if TYPE_CHECKING:
+    from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+# Streamlit lets a browser come back to its session for 120 s, and afterwards drops it when another visitor leaves.
+REMEMBERED = 100.0
+_visits: WeakValueDictionary[str, Visit] = WeakValueDictionary()  # by the ID of their session
+stop = streamlit_private.stop
+draw_again = streamlit_private.draw_again
 
 
-def stop() -> NoReturn:
-    """Ends the page here. `st.stop` does, too, and drops what was typed meanwhile into a dialog or a fragment."""
-    raise StopException
+def begin() -> None:
+    """The visit of this session, with the login that it has now."""
+    if "visit" not in st.session_state:
+        visit = st.session_state["visit"] = Visit()
+        if (session := _id()) is not None:
+            _visits[session] = visit
+            if (connected := streamlit_private.connected(session)) is not None:
+                visit.session = ref(connected)
+    st.session_state["visit"].user = visitor.current().name or ""
+
+
+def connected() -> int:
+    """How many sessions have a browser that is connected."""
+    return sum(streamlit_private.connected(session) is not None for session in list(_visits))
+
+
+def forget_left(now: float) -> bool:
+    """Ends the sessions of visitors who left, which Streamlit does when the next one leaves.
+
+    Gives whether nobody is remembered any more. To be called by the event loop of the server.
+    """
+    _end_left(now)
+    return not _visits
+
+
+def _end_left(now: float) -> None:
+    for session, visit in list(_visits.items()):
+        if streamlit_private.connected(session) is not None:
+            visit.left = None
+        elif visit.left is None:
+            visit.left = now
+        elif now - visit.left >= REMEMBERED and (found := visit.session()) is not None:
+            streamlit_private.close(session, found)
 
 
 def uploaded(session: str) -> tuple[int, int]:
     """Bytes of uploads in memory: of one session, and of all."""
-    stored = getattr(getattr(st.runtime.get_instance(), "uploaded_file_mgr", None), "file_storage", {})
-    sizes = {name: sum(len(file.data) for file in list(files.values())) for name, files in list(stored.items())}
+    stored = list(streamlit_private.uploads().items())
+    sizes = {name: sum(len(file.data) for file in list(files.values())) for name, files in stored}
     return sizes.get(session, 0), sum(sizes.values())
 
 
@@ -40,8 +78,8 @@ def offer(data: bytes, mime: str, file: str, name: str | None, may: May = anyone
 
     Its address is made of its content, so others may find it.
     """
-    if name:
-        OFFERED.add(_calculate_file_id(data, mime, file), name, may)
+    if name and (digest := streamlit_private.download_digest(data, mime, file)):
+        OFFERED.add(digest, name, may)
 
 
 def owners(path: str) -> Mapping[str, May] | None:
@@ -49,34 +87,19 @@ def owners(path: str) -> Mapping[str, May] | None:
     if path.startswith(MEDIA):
         return OFFERED.names(path)
     if path.startswith(UPLOAD):
-        visit = _visit(session_of(path))
-        return {} if visit is None else {visitor.entrance().policy.visitor(visit._user_info).name or "": anyone}
+        visit = _visits.get(session_of(path))
+        return {} if visit is None else {visit.user: anyone}
     return None
-
-
-def _visit(session: str) -> Any:
-    """Streamlit's own object of a session; None where there is none of this ID."""
-    found = getattr(st.runtime.get_instance(), "_session_mgr").get_session_info(session)  # noqa: B009
-    return None if found is None else found.session
-
-
-def draw_again(session: str) -> None:
-    """The page of a session once more, as its browser last asked for it: it has something new to say."""
-    if (visit := _visit(session)) is not None:
-        visit.request_rerun(visit._client_state)
 
 
 def give_back(files: Iterable[UploadedFile]) -> None:
     """What is copied elsewhere leaves the memory of the server now, and not with its session."""
-    held, found = getattr(st.runtime.get_instance(), "uploaded_file_mgr", None), _id()
-    if held is not None and found:
-        for file in files:
-            held.remove_file(found, file.file_id)
+    held = streamlit_private.uploads().get(_id() or "", {})
+    for file in files:
+        held.pop(file.file_id, None)
 
 
-def _id() -> str | None:
-    found = get_script_run_ctx(suppress_warning=True)
-    return found.session_id if found is not None else None
+_id = streamlit_private.session_id
 
 
 def name() -> str | None:

@@ -14,9 +14,6 @@ from typing import Any
 import streamlit as st
 from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
-from streamlit.runtime.secrets import secrets_singleton
-from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
-from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks, gather_user_info
 
 from idcore.base.catalogue import Words
 from idcore.policy import private
@@ -24,8 +21,9 @@ from idcore.policy.access import ANY_CLUSTER, NOBODY, WITHOUT_LOGIN, AccessError
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.reports.markup import tag
 from idcore.runs.runs import runs_root
-from idcore.server.login_cookie import cookie_name
+from idcore.server.login_cookie import OF_STREAMLIT, cookie_name
 from idcore.server.logins import Entrance, LogIns, Settings, entrance_of
+from pages.parts import streamlit_private
 
 
 def entrance() -> Entrance:
@@ -61,13 +59,13 @@ def check_roles(policy: Policy) -> None:
 @cache
 def _begun() -> Entrance:
     """AccessError where the console must not start like this."""
-    if not secrets_singleton.load_if_toml_exists():
+    try:
+        auth: Mapping[str, Any] = st.secrets.get("auth") or {}
+    except FileNotFoundError:  # there is none, or it cannot be read
         for path in st.get_option("secrets.files"):
             if Path(path).exists():  # a login that is configured there would be left out in silence
-                raise AccessError("start_secrets", {"file": path})
-        auth: Mapping[str, Any] = {}
-    else:
-        auth = secrets_singleton.get("auth") or {}
+                raise AccessError("start_secrets", {"file": path}) from None
+        auth = {}
     headers = st.get_option("server.trustedUserHeaders") or {}
     return entrance_of(Settings(st.get_option("server.address"), auth, headers, os.environ))
 
@@ -109,10 +107,10 @@ def claims_of(headers: Iterable[tuple[bytes, bytes]]) -> Mapping[str, Any]:
     """What the headers of a proxy or the signed cookie of a request say; nothing of a forged one."""
     given = Headers(raw=list(headers))
     if entrance().mode == "header":
-        return gather_user_info(given)
+        return {claim: given.get(header) for header, claim in st.get_option("server.trustedUserHeaders").items()}
     cookies = cookie_parser(given.get("cookie", ""))
     try:
-        held = json.loads(_get_signed_cookie_with_chunks(cookies, USER_COOKIE_NAME) or b"{}")
+        held = json.loads(streamlit_private.signed_claims(cookies, OF_STREAMLIT) or b"{}")
     except ValueError:
         return {}
     return held if isinstance(held, dict) else {}

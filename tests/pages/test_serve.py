@@ -6,44 +6,59 @@ import asyncio
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.runtime.scriptrunner.exec_code import modified_sys_path
+from streamlit.runtime.state import SafeSessionState, SessionState
+from streamlit.runtime.state.common import WidgetMetadata
 
 from idcore.server import first_page
 from idcore.server.front_door import Deaf
 from pages.parts import serve
 
 
-def test_two_runs_of_one_session_take_turns_at_what_it_has() -> None:
-    """The run that a click ends writes while the next one reads: without one lock, reading fails within a second."""
-    session, over = serve.SessionValues(), threading.Event()
-    ends, begins = (serve.LockedValues(session, lambda: None) for _ in range(2))
-    for place in range(200):
-        ends[f"kept-{place}"] = place
+def test_a_click_that_ends_a_run_begins_the_next_next_to_it() -> None:
+    """Streamlit gives each run a lock of its own. So the next may not fail while the one before still draws."""
+    state = SessionState()
+    widgets = [
+        WidgetMetadata(f"$$ID-{place:032x}-w{place}", str, str, value_type="string_value") for place in range(60)
+    ]
 
-    def write() -> None:
-        while not over.is_set():
-            ends["of a click"] = 1
-            del ends["of a click"]
+    class Ended(BaseException):
+        pass
 
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        with ThreadPoolExecutor(1) as apart:
-            writing = apart.submit(write)
-            try:
-                for _ in range(500):
-                    assert len({**begins.filtered_state, "of a click": 1}) == 201
-            finally:
-                over.set()
-            writing.result()
-    finally:
-        sys.setswitchinterval(before)
+    def look_whether_ended() -> None:
+        if clicked.is_set():
+            raise Ended
+
+    def draw(run: SafeSessionState) -> None:
+        for place, widget in enumerate(widgets):
+            run.register_widget(widget, f"w{place}" if place % 5 else None)
+            run[f"kept-{place}"] = place
+        drawn.set()
+
+    def draw_until_clicked() -> None:
+        run = SafeSessionState(state, look_whether_ended)
+        with suppress(Ended):
+            while True:
+                draw(run)
+
+    with ThreadPoolExecutor(1) as apart:
+        for _ in range(100):
+            clicked, drawn = threading.Event(), threading.Event()
+            before = apart.submit(draw_until_clicked)
+            assert drawn.wait(30)
+            clicked.set()
+            run = SafeSessionState(state, lambda: None)
+            run.on_script_will_rerun(WidgetStates())
+            draw(run)
+            before.result(30)
 
 
 def test_a_run_of_a_page_leaves_alone_where_python_looks_for_modules() -> None:
@@ -119,3 +134,19 @@ def test_nobody_empties_the_caches_of_everybody() -> None:
     with ThreadPoolExecutor(1) as apart:
         apart.submit(asyncio.run, Deaf(app, serve.clears)({"type": "websocket"}, receive, app)).result()  # type: ignore[arg-type]
     assert [one.get("bytes") for one in came] == [BackMsg(stop_script=True).SerializeToString(), b"\xff", None]
+
+
+@pytest.mark.parametrize(
+    ("options", "address"),
+    [
+        ({}, "http://localhost:8501"),
+        ({"server.baseUrlPath": "/desk/"}, "http://localhost:8501/desk"),
+        ({"server.sslCertFile": "cert.pem", "browser.serverPort": 443}, "https://localhost:443"),
+    ],
+)
+def test_the_address_that_is_said_is_the_one_that_a_browser_opens(
+    options: dict[str, Any], address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = {"browser.serverPort": 8501, **options}
+    monkeypatch.setattr(serve.st, "get_option", known.get)
+    assert serve.address("localhost") == address

@@ -1,0 +1,142 @@
+"""Every name of Streamlit that its API reference lacks: what it is for, and what happens in a version without it.
+
+No other module uses such a name. Each is looked up when it is called, so that a version without it loses what its row
+says, and no more. `tests/pages/test_streamlit_private.py` names what a new version lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import streamlit as st
+
+if TYPE_CHECKING:
+    from streamlit.runtime.app_session import AppSession
+
+# name: what for; without it
+NAMES: Mapping[str, tuple[str, str]] = {
+    "streamlit.runtime.get_instance": ("the running server", "as for each name of it below"),
+    "streamlit.runtime.runtime.Runtime.get_app_session": ("a session that is connected", "`sessions` counts none"),
+    "streamlit.runtime.runtime.Runtime.close_session": (
+        "a visitor who left is forgotten after two minutes",
+        "Streamlit does so when the next visitor leaves",
+    ),
+    "streamlit.runtime.app_session.AppSession.session_state": (
+        "the last visitor's values go, although Streamlit's main loop still has the session",
+        "they go when the next visitor comes",
+    ),
+    "streamlit.runtime.app_session.AppSession._client_state": (
+        "`request_rerun` with it draws a page again, as its browser last asked for it",
+        "a refused upload is explained at the next click",
+    ),
+    "streamlit.runtime.memory_uploaded_file_manager.MemoryUploadedFileManager.file_storage": (
+        "uploads in memory are counted for the limits, and deleted when a scan has its copy",
+        "the limit of Streamlit for one file is the only one",
+    ),
+    "streamlit.runtime.scriptrunner.get_script_run_ctx": (
+        "the ID of a session, which addresses of uploads have",
+        "limits and logs know no session, and no upload is anybody's",
+    ),
+    "streamlit.runtime.scriptrunner.StopException": (
+        "ends a page, and keeps what is typed meanwhile into a dialog or a fragment",
+        "`st.stop` ends it, and drops that",
+    ),
+    "streamlit.runtime.memory_media_file_storage._calculate_file_id": (
+        "the digest in the address of a download, so that it opens for its visitor alone",
+        "with log-ins no download opens",
+    ),
+    "streamlit.web.server.starlette.starlette_websocket._get_signed_cookie_with_chunks": (
+        "the claims of a log-in, with their signature checked",
+        "nobody is logged in",
+    ),
+    "streamlit.proto.BackMsg_pb2.BackMsg": (
+        "a message that empties the caches of everybody is dropped",
+        "it empties them",
+    ),
+}
+
+
+def find(name: str) -> Any:
+    """What a name of the table leads to; None in a version without it."""
+    module, _, attribute = next(each for each in NAMES if each.endswith(f".{name}")).rpartition(".")
+    try:
+        return getattr(import_module(module), attribute, None)
+    except ImportError:
+        return None
+
+
+def runtime() -> Any:
+    """The running server; None where there is none, as under AppTest."""
+    get_instance = find("get_instance")
+    try:
+        return get_instance() if get_instance is not None else None
+    except RuntimeError:
+        return None
+
+
+def connected(session_id: str) -> AppSession | None:
+    """The session of this ID while its browser is connected."""
+    get_app_session = getattr(runtime(), "get_app_session", None)
+    return get_app_session(session_id) if get_app_session is not None else None
+
+
+def close(session_id: str, session: AppSession) -> None:
+    """Ends a session for good. Streamlit's main loop may keep the last one for long, so it is emptied."""
+    close_session = getattr(runtime(), "close_session", None)
+    if close_session is not None:
+        close_session(session_id)
+    state = getattr(session, "session_state", None)
+    if state is not None:
+        state.clear()
+
+
+def draw_again(session_id: str) -> None:
+    """The page of a session once more, as its browser last asked for it."""
+    session = connected(session_id)
+    state = getattr(session, "_client_state", None)
+    if session is not None and state is not None:
+        session.request_rerun(state)
+
+
+def uploads() -> dict[str, dict[str, Any]]:
+    """The uploads in memory: by session, by the ID of the file."""
+    return getattr(getattr(runtime(), "uploaded_file_mgr", None), "file_storage", {})
+
+
+def session_id() -> str | None:
+    """The ID of the session that this thread works for."""
+    get_context = find("get_script_run_ctx")
+    context = get_context(suppress_warning=True) if get_context is not None else None
+    return context.session_id if context is not None else None
+
+
+def stop() -> NoReturn:
+    """Ends the page here."""
+    raise (find("StopException") or st.stop)()
+
+
+def download_digest(data: bytes, mime: str, file: str) -> str | None:
+    """The digest in the address of a download."""
+    calculate = find("_calculate_file_id")
+    return calculate(data, mime, file) if calculate is not None else None
+
+
+def signed_claims(cookies: Mapping[str, str], name: str) -> bytes | None:
+    """What Streamlit signed into a cookie and its parts; None where the signature is wrong."""
+    read = find("_get_signed_cookie_with_chunks")
+    return read(cookies, name) if read is not None else None
+
+
+def clears_caches(message: bytes) -> bool:
+    """Whether a browser's message asks to empty everybody's caches. Streamlit itself refuses what cannot be read."""
+    made = find("BackMsg")
+    if made is None:
+        return False
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+
+    try:
+        return made.FromString(message).WhichOneof("type") == "clear_cache"
+    except DecodeError:
+        return False
