@@ -41,14 +41,14 @@ def after(owner, function, name):
         return found
     setattr(owner, function, wrapped)
 from idcore import __main__ as door
-from idcore.spark import jvm
+from idcore.spark.start import jvm
 after(jvm, "begin", "Java begun")
-plain = jvm.Starting.gateway
-def gateway(self):
+plain = jvm.Starting.connection
+def connection(self):
     mark("all imported")
     return plain(self)
-jvm.Starting.gateway = gateway
-after(jvm.Starting, "gateway", "Java up")
+jvm.Starting.connection = connection
+after(jvm.Starting, "connection", "Java up")
 from idcore.spark import job, session
 after(session, "session", "session")
 after(job, "compute", "job and its tables")

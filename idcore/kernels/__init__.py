@@ -10,7 +10,6 @@ from functools import cache
 from pathlib import Path
 
 import numba
-from numba.core.caching import _CacheLocator
 
 _SOURCES = (
     "idcore.base.layout:layout.py",
@@ -55,8 +54,8 @@ def cache_folder() -> str:
     return tempfile.mkdtemp(prefix="rocketmq-ids-kernels-")
 
 
-class ByContent(_CacheLocator):  # type: ignore[misc]
-    """Finds a compiled kernel by the contents of the sources.
+class ByContent:
+    """Finds a compiled kernel by the contents of the sources: what `NUMBA_CACHE_LOCATOR_CLASSES` of numba names.
 
     Numba's own locators go by the path of the source. On a cluster that is an archive in the folder of one application,
     so each application would compile again.
@@ -65,6 +64,9 @@ class ByContent(_CacheLocator):  # type: ignore[misc]
     def __init__(self, py_func, py_file):
         self._py_file = py_file  # numba names it in its warnings
         self._line = py_func.__code__.co_firstlineno
+
+    def ensure_cache_path(self):
+        os.makedirs(self.get_cache_path(), exist_ok=True)
 
     def get_cache_path(self):
         return cache_folder()

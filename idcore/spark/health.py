@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from idcore.base.errors import CoreError
+from idcore.spark.start import pyspark_private
 
 if TYPE_CHECKING:
     from .tasks import Spark
@@ -33,7 +34,7 @@ def java_ended(spark: Spark) -> bool:
 
 
 def _has_ended(spark: Spark, patience: float) -> bool:
-    process: Any = getattr(spark.sparkContext._gateway, "proc", None)
+    process = getattr(spark, "process", None)
     if process is None:
         return False
     try:
@@ -49,34 +50,27 @@ def is_gone(spark: Spark) -> bool:
         return bool(getattr(spark, "is_stopped", False))
     from py4j.protocol import Py4JError
 
-    context = spark.sparkContext
-    if context._jsc is None or java_ended(spark):
+    if java_ended(spark):
         return True
     try:
-        return bool(context._jsc.sc().isStopped())
-    except (Py4JError, OSError):
+        return not spark.sparkContext.defaultParallelism  # any question that Java answers as long as it is not stopped
+    except (AttributeError, Py4JError, OSError):
         return True
 
 
 def forget(spark: Spark) -> None:
-    """PySpark keeps a Java that has ended for good and would ask it again; without it, a new one is started."""
+    """Ends a session with its Java, and makes PySpark take another."""
     if is_connect(spark):
         return
-    from pyspark import SparkContext
-
-    if not java_ended(spark):
-        spark.stop()
-        return
-    SparkContext._active_spark_context = None
-    SparkContext._gateway = None
-    SparkContext._jvm = None
+    pyspark_private.forget_java(spark.sparkContext)
+    process = getattr(spark, "process", None)
+    if process is not None and process.stdin is not None:
+        process.stdin.close()  # Java ends with this pipe
 
 
 def quieten(spark: Spark) -> None:
     """When Java goes, PySpark and py4j print tracebacks; the job that failed says it in words."""
-    server: Any = getattr(spark.sparkContext, "_accumulatorServer", None)
-    if server is not None:
-        server.handle_error = lambda *_: None
+    pyspark_private.quieten(spark.sparkContext)
     root = logging.getLogger()
     if _not_of_py4j not in root.filters:
         root.addFilter(_not_of_py4j)

@@ -23,13 +23,12 @@ from idcore.base.errors import CoreError
 from idcore.spark.start import jvm
 from idcore.spark.start.archive import java_options
 from idcore.spark.start.jvm import PACKAGE, QUICK_JAVA, java, no_java
+from idcore.spark.start.pyspark_private import DAEMON, java_process, told_to_pyspark
 
 from .health import SparkError, forget, is_connect, is_gone, java_ended, quieten
 from .tasks import Engine, collected
 
 if TYPE_CHECKING:
-    from pyspark import SparkContext
-
     from .tasks import Spark
 
 LOG = logging.getLogger(__name__)
@@ -95,7 +94,7 @@ def _settings(local: bool, java: str, scratch: str) -> dict[str, str]:
             "spark.task.maxDirectResultSize": "128m",
             "spark.driver.memory": os.environ.get("IDCORE_SPARK_MEMORY", "2g"),
             "spark.local.dir": scratch,
-            "spark.python.daemon.module": "idcore.spark.start.daemon",
+            DAEMON: "idcore.spark.start.daemon",
             "spark.driver.extraJavaOptions": f"{QUICK_JAVA} {java_options(java)}",
         }
     return settings
@@ -118,14 +117,15 @@ def _start(master: str | None, remote: str | None) -> Spark:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         os.environ.setdefault("SPARK_LAUNCHER_OPTS", QUICK_JAVA)  # a small JVM that only composes the command
     scratch = starting.folder if starting else _temporary_folder("idcore-spark-")
-    context = _context(master, starting, _settings(local, found.path, scratch))
+    if not local:
+        os.environ["PYSPARK_PYTHON"] = worker_python()
+    engine = _engine(master, starting, _settings(local, found.path, scratch))
+    context = engine.sparkContext
     context.setLogLevel("ERROR")
     if not local:
         if context.getConf().get("spark.authenticate", "false") != "true":
             LOG.warning("the ports of this scan answer anybody who reaches them: %s", SECRET_OF_CLUSTER)
         context.addPyFile(package_zip())
-        context.pythonExec = worker_python()
-    engine = Engine(context, local)
     quieten(engine)
     return engine
 
@@ -141,18 +141,24 @@ def _connect(remote: str) -> Spark:
     return session
 
 
-def _context(master: str, starting: jvm.Starting | None, settings: dict[str, str]) -> SparkContext:
+def _engine(master: str, starting: jvm.Starting | None, settings: dict[str, str]) -> Engine:
+    """A session in the Java that was begun ahead; where that did not come up, in one that Spark's scripts start."""
     from pyspark import SparkConf, SparkContext
 
-    if starting is None:
-        conf = SparkConf(loadDefaults=False).setMaster(master).setAll(list(settings.items()))
-        with _quiet_java():
-            return SparkContext(conf=conf)
+    conf = SparkConf(loadDefaults=False).setMaster(master).setAll(list(settings.items()))
+    local = master.startswith("local")
     try:
-        SparkContext._ensure_initialized(gateway=starting.gateway())
-        return SparkContext(conf=SparkConf().setMaster(master).setAll(list(settings.items())))
-    except SparkError:
-        raise
+        place = starting.connection() if starting is not None else None
+    except SparkError as error:
+        LOG.warning("Spark's own scripts start Java: %s", error)
+        place = None
+    if starting is None or place is None:
+        with _quiet_java():
+            context = SparkContext(conf=conf)
+        return Engine(context, local, java_process(context))
+    try:
+        with told_to_pyspark(place):
+            return Engine(SparkContext(conf=conf), local, starting.process)
     except Exception as error:
         raise SparkError("spark_start_said", {"why": str(error), "said": starting.said}) from error
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from subprocess import Popen
 from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
@@ -18,6 +19,7 @@ from idcore.scan.crossing import FACTS, Fact, What, from_batches, to_batch
 if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructType
 
 Batches = Iterator[pa.RecordBatch]
 Work = Callable[[int], Batches]
@@ -31,6 +33,7 @@ class Engine:
 
     sparkContext: SparkContext
     is_local: bool  # its tasks run on this machine
+    process: Popen[bytes] | None = None  # the Java that this process has started for it
 
     def stop(self) -> None:
         """Ends it."""
@@ -44,13 +47,12 @@ if TYPE_CHECKING:
 def collected(spark: Spark, count: int, work: Work, schema: pa.Schema) -> pa.Table:
     """What the tasks 0 to `count` give."""
     if not isinstance(spark, Engine):
-        from pyspark.sql.pandas.types import from_arrow_schema
 
         def give(arriving: Batches) -> Batches:
             for number in _numbers(arriving):
                 yield from work(number)
 
-        return spark.range(0, count, 1, count).mapInArrow(give, from_arrow_schema(schema)).toArrow()
+        return spark.range(0, count, 1, count).mapInArrow(give, _spark_schema(spark, schema)).toArrow()
     go = _going(spark)
 
     def made(own: Iterable[int]) -> Iterator[bytes]:
@@ -63,14 +65,13 @@ def collected(spark: Spark, count: int, work: Work, schema: pa.Schema) -> pa.Tab
 def merged(spark: Spark, count: int, read: Read, merge: Merge, spread: int, schema: pa.Schema) -> pa.Table:
     """What the merge gives of the facts that the tasks 0 to `count` read; all facts of a part go to one of `spread`."""
     if not isinstance(spark, Engine):
-        from pyspark.sql.pandas.types import from_arrow_schema
 
         def give(arriving: Batches) -> Batches:
             return (to_batch([fact]) for number in _numbers(arriving) for fact in read(number))
 
         frame = spark.range(0, count, 1, count).mapInArrow(give, FACTS)
         parts = frame.repartition(spread, "part") if spread > 1 else frame
-        return parts.mapInArrow(lambda batches: merge(from_batches(batches)), from_arrow_schema(schema)).toArrow()
+        return parts.mapInArrow(lambda batches: merge(from_batches(batches)), _spark_schema(spark, schema)).toArrow()
     numbers, go = spark.sparkContext.parallelize(range(count), count), _going(spark)
 
     def found(own: Iterable[int]) -> Iterator[Fact]:
@@ -85,6 +86,12 @@ def merged(spark: Spark, count: int, read: Read, merge: Merge, spread: int, sche
         return _table(numbers.mapPartitions(lambda own: _pack(merge(found(own)))).collect(), schema)
     pairs = numbers.mapPartitions(lambda own: ((fact.part, (int(fact.what), fact.data)) for fact in found(own)))
     return _table(pairs.partitionBy(spread, lambda part: part).mapPartitions(made, True).collect(), schema)
+
+
+def _spark_schema(spark: SparkSession, schema: pa.Schema) -> StructType:
+    """Arrow's schema as Spark's: that of a table of it, which has a row, because Spark takes no empty one."""
+    row = pa.Table.from_arrays([pa.nulls(1, field.type) for field in schema], schema=schema)
+    return spark.createDataFrame(row).schema
 
 
 def _going(spark: Engine) -> Callable[[], None]:

@@ -64,7 +64,7 @@ folder = Path(sys.argv[1])
 at = datetime(2026, 11, 21, tzinfo=UTC)
 
 def java():
-    return session.session().sparkContext._gateway.proc.pid
+    return session.session().process.pid
 
 runs = Runs(folder / "runs")
 run = runs.create("killed in mid-scan")

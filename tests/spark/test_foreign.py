@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from idcore.spark.session import session
+from idcore.spark.tasks import Engine
 from tests.spark import foreign
 
 pytestmark = [
@@ -30,7 +31,7 @@ def test_another_user_is_refused_at_every_port() -> None:
     spark = session()
     jvm = spark.sparkContext._jvm
     gateway = spark.sparkContext._gateway
-    assert jvm is not None and gateway is not None
+    assert isinstance(spark, Engine) and spark.process is not None and jvm is not None and gateway is not None
     without = open_rpc(jvm)
     try:
         port = without.address().port()
@@ -39,7 +40,7 @@ def test_another_user_is_refused_at_every_port() -> None:
     finally:
         without.shutdown()
         without.awaitTermination()
-    listening = foreign.ports_of(gateway.proc.pid)
+    listening = foreign.ports_of(spark.process.pid)
     python = gateway.gateway_parameters.port
     assert python in listening and len(listening) >= 3, "the gateway of Python, the driver and its block manager"
     of_spark = [port for port in listening if port != python]
@@ -54,11 +55,11 @@ def test_another_user_is_refused_at_every_port() -> None:
 
 def test_the_secret_of_the_session_is_on_no_command_line_and_in_no_setting() -> None:
     spark = session()
-    gateway, jvm = spark.sparkContext._gateway, spark.sparkContext._jvm
-    assert gateway is not None and jvm is not None
+    jvm = spark.sparkContext._jvm
+    assert isinstance(spark, Engine) and spark.process is not None and jvm is not None
     held = jvm.org.apache.hadoop.security.UserGroupInformation.getCurrentUser().getCredentials()
     secret = bytes(held.getSecretKey(jvm.org.apache.hadoop.io.Text("sparkCookie"))).decode()
     assert len(secret) >= 64
     assert secret not in str(spark.sparkContext.getConf().getAll())
     for place in ("cmdline", "environ"):
-        assert secret.encode() not in Path(f"/proc/{gateway.proc.pid}/{place}").read_bytes()
+        assert secret.encode() not in Path(f"/proc/{spark.process.pid}/{place}").read_bytes()

@@ -51,10 +51,10 @@ def _load() -> None:
 
     _prefer_installed()
     _keep_memory()
-    import pyspark.worker  # noqa: F401  every worker needs it, and is forked from here
-
     from idcore.scan.warm import warm
+    from idcore.spark.start.pyspark_private import load_worker
 
+    load_worker()
     warm()
     gc.collect()
     gc.freeze()  # pyspark collects garbage between two tasks of a worker; of what is loaded here nothing is
@@ -120,14 +120,13 @@ def _main() -> None:
         connection = _wait_for_spark(sys.argv[2])
         if connection is None:
             return
-        sys.argv[1:] = ["pyspark.worker"]
     else:
         if AHEAD in os.environ and _hand_over(os.environ[AHEAD]):
             return
         _load()
-    from pyspark.daemon import manager
+    from idcore.spark.start.pyspark_private import serve_workers
 
-    manager()
+    serve_workers()
 
 
 if __name__ == "__main__":

@@ -21,13 +21,14 @@ import time
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from idcore.policy.private import child_environment
 from idcore.spark.health import SparkError
 
 from .archive import java_options, spark_home
 from .daemon import AHEAD
+from .pyspark_private import CONNECTION, JAVA_MAIN
 
 PACKAGE = Path(__file__).resolve().parents[2]
 OLDEST_JAVA = 17  # Spark 4 runs on Java 17 and later
@@ -35,7 +36,6 @@ GET_JAVA = "sudo apt-get install -y openjdk-17-jre-headless"
 QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # it plans, and starts Python: quick to be up counts
 # Who sets one of these wants what the scripts of Spark make of it.
 OF_SCRIPTS = ("SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "SPARK_DIST_CLASSPATH")
-_MAIN = "org.apache.spark.api.python.PythonGatewayServer"
 _OPEN = (  # org.apache.spark.launcher.JavaModuleOptions, without the module of vectors, which only MLlib uses
     "java.lang java.lang.invoke java.lang.reflect java.io java.net java.nio java.util java.util.concurrent"
     " java.util.concurrent.atomic jdk.internal.ref sun.nio.ch sun.nio.cs sun.security.action sun.util.calendar"
@@ -107,7 +107,7 @@ def command(java_path: str, folder: str) -> list[str]:
         *options,
         *opened,
         *netty,
-        _MAIN,
+        JAVA_MAIN,
     ]
 
 
@@ -136,7 +136,7 @@ class Starting:
             "SPARK_HOME": spark_home(),
             "SPARK_LOCAL_IP": os.environ.get("SPARK_LOCAL_IP", "127.0.0.1"),
             "SPARK_CONNECT_MODE": "0",
-            "_PYSPARK_DRIVER_CONN_INFO_PATH": self._place,
+            CONNECTION: self._place,
             AHEAD: ahead,
         }
         self.process = self._begin(command(java_path, self.folder), environment)
@@ -178,30 +178,15 @@ class Starting:
         if not self._beginning:  # an interrupt came between fork and here: who is not known ends with its pipe
             shutil.rmtree(self.folder, ignore_errors=True)
 
-    def gateway(self) -> Any:
-        """Py4J's way to it, as `launch_gateway` of PySpark makes it; blocks until it is up."""
-        from pyspark.java_gateway import launch_gateway
-        from pyspark.serializers import UTF8Deserializer, read_int
-
+    def connection(self) -> str:
+        """The file in which it says how to reach it; blocks until it is up."""
         while not os.path.exists(self._place):
             if self.process.poll() is not None:
                 raise SparkError(
                     "spark_start_said", {"why": f"exit status {self.process.returncode}", "said": self.said}
                 )
             time.sleep(_LOOK)
-        with open(self._place, "rb") as file:
-            told = {
-                "PYSPARK_GATEWAY_PORT": str(read_int(file)),
-                "PYSPARK_GATEWAY_SECRET": UTF8Deserializer().loads(file),
-            }
-        os.environ.update(told)  # it asks the environment only; no process of ours is begun meanwhile
-        try:
-            made = launch_gateway()
-        finally:
-            for name in told:
-                del os.environ[name]
-        made.proc = self.process
-        return made
+        return self._place
 
     @property
     def said(self) -> str:

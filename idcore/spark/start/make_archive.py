@@ -29,10 +29,10 @@ def _scan_a_little() -> None:
         log.write_bytes(TEXT * 8)
         scan([str(log)], Path(folder) / "out", ScanOptions(at=datetime.now(UTC), split_size=100))
     spark = session.session()
-    java = spark.sparkContext._gateway.proc  # type: ignore[union-attr]
+    java = spark.process  # type: ignore[union-attr]
     spark.stop()
-    java.stdin.close()  # the JVM ends, and writes the archive
-    java.wait()
+    java.stdin.close()  # type: ignore[union-attr]  # the JVM ends, and writes the archive
+    java.wait()  # type: ignore[union-attr]
 
 
 def make(java: str) -> None:
