@@ -5,6 +5,8 @@ PYTHON ?= $(or $(shell test -x $(VENV)/bin/python && echo $(VENV)/bin/python),py
 HOST ?= 127.0.0.1
 PORT ?= 8501
 PY := $(VENV)/bin/python
+# One heap for Python, Arrow and all threads: what visitors leave goes back to the system (ADR 54).
+HEAP := PYTHONMALLOC=malloc MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=262144 ARROW_DEFAULT_MEMORY_POOL=system
 
 .PHONY: setup setup-dev run quick test test-pythons check format bench golden docs screenshots clean
 
@@ -16,7 +18,7 @@ setup-dev:        ## the same and what the tests need: pytest, Maven, Chromium, 
 
 run: setup        ## the console on http://127.0.0.1:8501
 	@$(PY) scripts/can_listen.py "$(HOST)" "$(PORT)"
-	@PYTHONMALLOC=malloc exec $(PY) -m streamlit run app.py --server.address "$(HOST)" --server.port "$(PORT)" --server.headless true
+	@$(HEAP) exec $(PY) -m streamlit run app.py --server.address "$(HOST)" --server.port "$(PORT)" --server.headless true
 
 quick:            ## the tests for the loop of editing, a minute; ARGS=-x ends at the first failure
 	@$(PY) -m pytest -q -n 2 --dist loadfile -m "quick and not (browser or java or spark or slow)" $(ARGS)

@@ -9,9 +9,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-_M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8  # malloc.h
-_LARGE = 256 << 10  # bytes; glibc would make it larger with the largest piece that was freed, up to 32 MiB
-
 
 class Visit:
     """What a session has for as long as it is remembered; its end is noted.
@@ -55,19 +52,6 @@ def forget_jobs() -> None:
     for name in ("idcore.spark.background", "idcore.answers.fate_list.background"):
         if (jobs := sys.modules.get(name)) is not None:
             jobs.forget_ended()
-
-
-def use_one_heap() -> None:
-    """What is freed is then free for all: threads that begin from now on, and Arrow, take from one heap of glibc.
-
-    A heap of each thread, and one of Arrow, would keep whole pages for a few bytes. Large pieces have their own pages.
-    """
-    arrow, mallopt = sys.modules.get("pyarrow"), getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:
-        mallopt(_M_ARENA_MAX, 1)
-        mallopt(_M_MMAP_THRESHOLD, _LARGE)
-    if arrow is not None and mallopt is not None:
-        arrow.set_memory_pool(arrow.system_memory_pool())
 
 
 @cache

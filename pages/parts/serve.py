@@ -31,7 +31,6 @@ from pages.parts import problems, scans, session, streamlit_private, visitor
 from pages.parts.view import COOKIE
 
 LOG = logging.getLogger(__name__)
-memory.use_one_heap()  # this is imported before the server has many threads
 # Seconds that a thread keeps the interpreter while others want it. The loop that talks to browsers gives it up with
 # each message, and then waits for every page at work. With Python's 5 ms each, 30 pages stopped it for a minute.
 sys.setswitchinterval(0.0005)
@@ -57,7 +56,6 @@ def check_start() -> None:
 @asynccontextmanager
 async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
     """Spark starts with the server, in the background. With the server goes what was not to be kept."""
-    memory.use_one_heap()  # Arrow is here by now
     logs.use_json(session.name)
     jobs.warm_up()
     say_address(st.get_option("server.address"), address)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -116,6 +117,10 @@ def _listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
+# As `make run` sets it.
+HEAP = dict(word.split("=") for word in re.findall(r"^HEAP := (.*)", (ROOT / "Makefile").read_text(), re.M)[0].split())
+
+
 @contextmanager
 def console(folder: Path, make: bool = False, **environment: str) -> Iterator[Console]:
     """Start the console as `make run` does, or by it; no request is made, so the first one is the test's own."""
@@ -124,7 +129,7 @@ def console(folder: Path, make: bool = False, **environment: str) -> Iterator[Co
     command += ["--server.port", str(port), "--server.headless", "true"]
     if make:
         command = ["make", "run", f"PORT={port}"]
-    variables = {**os.environ, "PYTHONMALLOC": "malloc", "IDCORE_RUNS": str(runs), **environment}
+    variables = {**os.environ, **HEAP, "IDCORE_RUNS": str(runs), **environment}
     folder.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as out:
         started = time.perf_counter()

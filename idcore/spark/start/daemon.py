@@ -14,9 +14,6 @@ import socket
 import sys
 
 AHEAD = "IDCORE_WORKERS_AHEAD"  # in the environment of Java: the socket of the process that was begun ahead
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # malloc.h
-_LARGE = 32 << 20  # what is larger goes back at once; glibc takes no more than this
-_KEPT = 512 << 20
 _HEAD = 8
 
 
@@ -33,24 +30,10 @@ def _prefer_installed() -> None:
         sys.path[:] = others
 
 
-def _keep_memory() -> None:
-    """What a task gives back is the next one's: to ask the system for it again can take longer than the work with it.
-
-    Spark ends a worker that has been idle for a minute. Other C libraries than glibc have no such setting.
-    """
-    import ctypes
-
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:
-        mallopt(_M_MMAP_THRESHOLD, _LARGE)
-        mallopt(_M_TRIM_THRESHOLD, _KEPT)
-
-
 def _load() -> None:
     import gc
 
     _prefer_installed()
-    _keep_memory()
     from idcore.scan.warm import warm
     from idcore.spark.start.pyspark_private import load_worker
 

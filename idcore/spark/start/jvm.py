@@ -40,6 +40,13 @@ _OPEN = (  # org.apache.spark.launcher.JavaModuleOptions, without the module of 
     "java.lang java.lang.invoke java.lang.reflect java.io java.net java.nio java.util java.util.concurrent"
     " java.util.concurrent.atomic jdk.internal.ref sun.nio.ch sun.nio.cs sun.security.action sun.util.calendar"
 )
+# glibc keeps what a task gives back for the next one: to ask the system again can take longer than the work with it.
+# Pieces from 32 MiB on go back at once: it takes no more than this. Spark ends a worker that was idle for a minute.
+HEAP_OF_WORKERS = {
+    "MALLOC_MMAP_THRESHOLD_": str(32 << 20),
+    "MALLOC_TRIM_THRESHOLD_": str(512 << 20),
+    "ARROW_DEFAULT_MEMORY_POOL": "",  # a console has another for its pages
+}
 _SAID = 2000  # last bytes of what Java says while it starts
 _LOOK = 0.005
 
@@ -142,7 +149,7 @@ class Starting:
         self.process = self._begin(command(java_path, self.folder), environment)
         self.workers = self._begin(
             [sys.executable, "-m", "idcore.spark.start.daemon", "--ahead", ahead],
-            environment | {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"},
+            environment | {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"} | HEAP_OF_WORKERS,
         )
 
     def _begin(self, words: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
