@@ -9,9 +9,9 @@ from urllib.parse import parse_qs, urlencode
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from idcore.base import catalogue
-from idcore.server.front_door import App, Message, Receive, Scope, Send
 
 NAME = "RocketMQ IDs"
 
@@ -25,7 +25,7 @@ class FirstPage:
     """
 
     def __init__(
-        self, app: App, base: Callable[[], str], known: Callable[[], Collection[str]], cookie: str = ""
+        self, app: ASGIApp, base: Callable[[], str], known: Callable[[], Collection[str]], cookie: str = ""
     ) -> None:
         self.app, self.base, self.known, self.cookie = app, base, known, cookie
 

@@ -1,30 +1,26 @@
 """What every answer of the console carries, who may open its websocket, and whether it is ready. Uses no page.
 
-Speaks ASGI as plain functions and dicts, so it depends on no web framework.
+Headers are read here and not by Starlette's `Headers`, which takes a name in capitals for another.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import secrets
 import sys
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from idcore.base import catalogue
 from idcore.base.errors import CoreError
 from idcore.policy import audit, limits, logs, metrics
 from idcore.runs import room
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 HEALTH = "_idcore/health"
 UPLOAD = "_stcore/upload_file/"  # and the session, and the file
@@ -56,6 +52,7 @@ HEADERS = (
     (b"cross-origin-resource-policy", b"same-origin"),
 )
 REPLACED = {name for name, _ in HEADERS}
+NOT_KEPT = {"cache-control": "no-store"}
 
 
 def say_address(listening: str | None, url: Callable[[str], str]) -> None:
@@ -111,7 +108,7 @@ class FrontDoor:
 
     def __init__(
         self,
-        app: App,
+        app: ASGIApp,
         origins: Callable[[], Sequence[str]],
         base: Callable[[], str],
         engine: Callable[[], Any],
@@ -128,30 +125,30 @@ class FrontDoor:
             await refuse(scope, receive, send)
         elif scope["type"] == "http" and scope["path"] == self.base() + HEALTH:
             health = readiness(getattr(self.engine(), "state", None), self.root(), self.reasons())
-            await _answer(send, json.dumps(health).encode(), "application/json")
+            await JSONResponse(health, headers=NOT_KEPT)(scope, receive, _with_headers(send))
         elif scope["type"] == "http" and scope["path"] == self.base() + metrics.PATH:
-            await self._metrics(scope, send)
+            await self._metrics(scope, receive, send)
         elif scope["type"] == "http":
             await self.app(scope, receive, _with_headers(send))
         else:
             await self.app(scope, receive, send)
 
-    async def _metrics(self, scope: Scope, send: Send) -> None:
+    async def _metrics(self, scope: Scope, receive: Receive, send: Send) -> None:
         """For this machine and whom the administrator names; for others it is not there."""
         peer, _ = scope.get("client") or (None, None)
         if not metrics.may_read(peer, scope["headers"]):
-            await _plain(send, 404)
+            await Response(status_code=404)(scope, receive, send)
             return
         gauges, memory = await asyncio.to_thread(self.gauges)
         health = readiness(getattr(self.engine(), "state", None), self.root(), self.reasons())
         body, kind = metrics.rendered({**gauges, "ready": health["state"] == "ready"}, memory)
-        await _answer(send, body, kind)
+        await Response(body, headers=NOT_KEPT | {"content-type": kind})(scope, receive, _with_headers(send))
 
 
 class Deaf:
-    """Drops each message of a websocket that `unwanted` names."""
+    """Drops websocket messages for which `unwanted` is true."""
 
-    def __init__(self, app: App, unwanted: Callable[[Message], bool]) -> None:
+    def __init__(self, app: ASGIApp, unwanted: Callable[[Message], bool]) -> None:
         self.app, self.unwanted = app, unwanted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -171,7 +168,7 @@ class UploadBound:
     """
 
     def __init__(
-        self, app: App, base: Callable[[], str], uploads: Uploads, refused: Callable[[str], None] = lambda _: None
+        self, app: ASGIApp, base: Callable[[], str], uploads: Uploads, refused: Callable[[str], None] = lambda _: None
     ) -> None:
         self.app, self.base, self.uploads, self.refused = app, base, uploads, refused
 
@@ -185,7 +182,7 @@ class UploadBound:
         size = b"" if b"transfer-encoding" in said else said.get(b"content-length", b"")
         session = session_of(path)
         if not size.isdigit() or not self.uploads.begin(session, int(size)):
-            await _plain(send, 413 if size.isdigit() else 411)
+            await Response(status_code=413 if size.isdigit() else 411)(scope, receive, send)
             if size.isdigit():
                 self.refused(session)
             return
@@ -273,16 +270,4 @@ async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
         await receive()  # the handshake; to close before it is accepted refuses it with 403
         await send({"type": "websocket.close", "code": 1008})
     else:
-        await _plain(send, 403)
-
-
-async def _plain(send: Send, status: int) -> None:
-    await send({"type": "http.response.start", "status": status, "headers": [(b"content-length", b"0")]})
-    await send({"type": "http.response.body", "body": b""})
-
-
-async def _answer(send: Send, body: bytes, kind: str) -> None:
-    about = [(b"content-type", kind.encode()), (b"cache-control", b"no-store")]
-    headers = [*about, (b"content-length", str(len(body)).encode()), *HEADERS]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+        await Response(status_code=403)(scope, receive, send)

@@ -12,10 +12,12 @@ from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
 from idcore.policy import audit
 from idcore.policy.access import Visitor
 from idcore.policy.metrics import is_passed_on
-from idcore.server.front_door import App, Message, Receive, Scope, Send, path_of, refuse
+from idcore.server.front_door import path_of, refuse
 from idcore.server.logins import Entrance, address_of, is_loopback
 from idcore.server.origin import LOGOUT, is_foreign_logout
 
@@ -70,7 +72,7 @@ class Gate:
 
     def __init__(
         self,
-        app: App,
+        app: ASGIApp,
         entrance: Callable[[], Entrance],
         claims: Callable[[Iterable[tuple[bytes, bytes]]], Mapping[str, Any]],
         base: Callable[[], str],

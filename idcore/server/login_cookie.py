@@ -11,8 +11,10 @@ import time
 from collections.abc import Callable, Iterable
 from http import HTTPStatus
 
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
 from idcore.base import catalogue
-from idcore.server.front_door import App, Message, Receive, Scope, Send
 from idcore.server.logins import Entrance, LogIns
 
 OF_STREAMLIT = "_streamlit_user"  # and _streamlit_user_1, …, _streamlit_user_tokens, _streamlit_user_tokens_1, …
@@ -31,7 +33,7 @@ class LoginCookie:
     """
 
     def __init__(
-        self, app: App, entrance: Callable[[], Entrance], log_ins: Callable[[], LogIns], base: Callable[[], str]
+        self, app: ASGIApp, entrance: Callable[[], Entrance], log_ins: Callable[[], LogIns], base: Callable[[], str]
     ) -> None:
         self.app, self.entrance, self.log_ins, self.base = app, entrance, log_ins, base
 
@@ -52,7 +54,7 @@ class LoginCookie:
             own += self.log_ins().cookies(name, time.time()).items()
         expired = [self._set(one, "", 0) for one in foreign]  # of a version before this one, or made by hand
         if scope["type"] == "http" and is_too_long(scope["headers"]) and _wants_page(scope["headers"]):
-            await _too_long(send, scope, expired)
+            await _too_long(scope, expired)(scope, receive, send)
             return
         headers = [pair for pair in scope["headers"] if pair[0].lower() != b"cookie"]
         if own:
@@ -122,17 +124,12 @@ def _wants_page(headers: Iterable[Header]) -> bool:
     return any(name.lower() == b"accept" and b"text/html" in value for name, value in headers)
 
 
-async def _too_long(send: Send, scope: Scope, expired: list[Header]) -> None:
+def _too_long(scope: Scope, expired: list[Header]) -> PlainTextResponse:
     """What to do about it, as text: no page could say it, since none can connect."""
     size = max(len(line) for name, line in scope["headers"] if name.lower() == b"cookie")
     values = {"bytes": f"{size:,}", "most": f"{LONGEST_LINE:,}"}
     said = "\n\n".join(catalogue.words(lang)("login.cookies_too_long", **values) for lang in catalogue.languages())
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"cache-control", b"no-store"), *expired]
-    await send(
-        {
-            "type": "http.response.start",
-            "status": int(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE),
-            "headers": [*headers, (b"content-length", str(len(said.encode())).encode())],
-        }
-    )
-    await send({"type": "http.response.body", "body": said.encode()})
+    status = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+    answer = PlainTextResponse(said, status, headers={"cache-control": "no-store"})
+    answer.raw_headers += expired
+    return answer

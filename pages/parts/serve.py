@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 from starlette.middleware import Middleware
+from starlette.types import Message
 
 from idcore.base.errors import CoreError
 from idcore.policy import limits, logs, metrics, private
@@ -24,7 +25,7 @@ from idcore.runs import retention
 from idcore.runs.runs import Runs, runs_root, write_ends
 from idcore.server import jobs, memory
 from idcore.server.first_page import FirstPage
-from idcore.server.front_door import Deaf, FrontDoor, Message, UploadBound, say_address
+from idcore.server.front_door import Deaf, FrontDoor, UploadBound, say_address
 from idcore.server.gate import LOGIN, Gate
 from idcore.server.login_cookie import LoginCookie
 from pages.parts import problems, scans, session, streamlit_private, visitor
