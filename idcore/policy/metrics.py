@@ -1,4 +1,4 @@
-"""Counts of what the console does, for Prometheus: added up here, rendered when they are asked for. Names nobody.
+"""Counts of what the console does, for Prometheus, and who may read them. Names nobody.
 
 A label has few values: kinds, outcomes, codes of messages, clusters of the administrator. No user, no run, no path.
 """
@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import ipaddress
 import os
-import threading
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from idcore.base.catalogue import words
 from idcore.base.errors import refuse
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry, Counter
 
 PATH = "_idcore/metrics"
 SETTING = "IDCORE_METRICS"
@@ -39,16 +42,26 @@ GAUGES: Mapping[str, str] = {
     "disk_free_bytes": "bytes free on the disk of the runs",
     "ready": "1 if health says ready",
 }
-_lock = threading.Lock()
-_counts: dict[tuple[str, tuple[str, ...]], float] = {}
 _FORWARDED = (b"forwarded", b"x-forwarded-", b"x-real-ip", b"via", b"cf-connecting-ip", b"true-client-ip")
+
+
+@cache
+def _counters() -> tuple[CollectorRegistry, dict[str, Counter]]:
+    """What this process counts, made with the first count: the library takes longer to load than to count."""
+    from prometheus_client import CollectorRegistry, Counter, disable_created_metrics
+
+    disable_created_metrics()
+    registry = CollectorRegistry()
+    every = COUNTERS.items()
+    return registry, {
+        name: Counter(f"idcore_{name}", meaning, labels, registry=registry) for name, (meaning, labels) in every
+    }
 
 
 def count(name: str, value: float = 1, **labels: str) -> None:
     """Adds to a counter."""
-    key = name, tuple(labels[label] for label in COUNTERS[name][1])
-    with _lock:
-        _counts[key] = _counts.get(key, 0) + value
+    counter = _counters()[1][name]
+    (counter.labels(**labels) if labels else counter).inc(value)
 
 
 def error(code: str) -> None:
@@ -91,33 +104,16 @@ def may_read(peer: str | None, headers: Iterable[tuple[bytes, bytes]]) -> bool:
 
 def rendered(gauges: Mapping[str, float], memory: Mapping[str, int]) -> tuple[bytes, str]:
     """The text, and its content type. A counter that nothing was added to is 0 where it has no label."""
-    from prometheus_client import CollectorRegistry
-    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+    from prometheus_client import CollectorRegistry, Gauge
     from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
-    from prometheus_client.registry import Collector
 
-    with _lock:
-        counts = dict(_counts)
-
-    class Own(Collector):
-        def collect(self) -> Iterable[Any]:
-            for name, (meaning, labels) in COUNTERS.items():
-                family = CounterMetricFamily(f"idcore_{name}", meaning, labels=labels)
-                rows = {values: value for (of, values), value in counts.items() if of == name}
-                for values, value in (rows or ({(): 0} if not labels else {})).items():
-                    family.add_metric(values, value)
-                yield family
-            for name, meaning in GAUGES.items():
-                if name in gauges:
-                    yield GaugeMetricFamily(f"idcore_{name}", meaning, value=gauges[name])
-            held = GaugeMetricFamily("idcore_memory_bytes", "memory of processes", labels=("process",))
-            for process, value in memory.items():
-                held.add_metric((process,), value)
-            yield held
-
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(Own())
-    return generate_latest(registry), CONTENT_TYPE_PLAIN_0_0_4
+    now = CollectorRegistry()
+    for name in filter(gauges.__contains__, GAUGES):
+        Gauge(f"idcore_{name}", GAUGES[name], registry=now).set(gauges[name])
+    held = Gauge("idcore_memory_bytes", "memory of processes", ("process",), registry=now)
+    for process, size in memory.items():
+        held.labels(process).set(size)
+    return generate_latest(_counters()[0]) + generate_latest(now), CONTENT_TYPE_PLAIN_0_0_4
 
 
 def memory_of(pid: int, proc: Path = Path("/proc")) -> dict[str, int]:
