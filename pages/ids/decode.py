@@ -44,8 +44,8 @@ with result:
     decode_session.case_offer(here)
 
     # scan
-    if here.begin() and here.intake.cut:
-        st.rerun()  # scanned before: the sentence has its figures at once
+    if here.begin():
+        st.rerun()  # scanned before: the sentence has its figures at once, and links have the scan
     run = here.open_run()
     if run is not None:
         shared.twins(run, words, same)
