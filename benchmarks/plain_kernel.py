@@ -135,7 +135,7 @@ def find(buf, origin, start, stop, what, rules, found):
             while end < stop and is_hex(buf[end]):
                 end += 1
         at = end
-        escape = escape_before(U(buf.ctypes.data + place))
+        escape = escape_before(U(buf.ctypes.data + place), size, rules.digits)
         place += escape
         size -= escape
         if size != 32 and size != 34 and size != 56:

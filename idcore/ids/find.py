@@ -24,6 +24,8 @@ _LONGEST_RUN = ID_DIGITS[-1] + 4
 _CONTEXT = 256
 
 _RUN = re.compile(rf"[0-9A-Fa-f]{{{ID_DIGITS[0]},}}")
+_ESCAPED = ("3D", "3A", "22", "5B", "2C", "20")  # = : " [ , and a blank
+_OCTAL = re.compile(r"[0-3][0-7]{2}")
 _NO_HEX = re.compile(r"[^0-9A-Fa-f]")
 _HEX_WORD = re.compile(r"[0-9A-Fa-f]+")
 
@@ -192,14 +194,37 @@ def _places(text: str) -> list[tuple[int, int, int]]:
         first, stop = run.span()
         start = first
         if first:
-            before = text[first - 1]
-            if before == "%":
-                start += 2
-            elif first > 1 and text[first - 2] == "\\":
-                start += 2 if before == "x" else 4 if before == "u" else 0
+            start += _escape(text[max(0, first - 2) : first], text[first : first + 4], stop - first)
         if stop - start in rules.CANDIDATE_DIGITS:
             found.append((start, stop, first))
     return found
+
+
+def _escape(before: str, digits: str, size: int) -> int:
+    """How many of `size` digits belong to an escape that begins in front of them. `digits` are the first four.
+
+    %3D, \\x22 and \\u0022 of addresses and JSON; %253D of an address in an address; =3D of mail (quoted-printable);
+    #011 of syslog and \\011; ^A of a terminal. Those of mail and syslog count where an ID is behind them: `msgId=3D…` may
+    be a name and its value.
+    """
+    last = before[-1]
+    if last == "%":
+        return 4 if digits[:2] == "25" and _is_sign(digits[2:]) and size - 4 in rules.CANDIDATE_DIGITS else 2
+    if before[:-1] == "\\" and last in "xu":
+        return 2 if last == "x" else 4
+    if last == "=" and _is_sign(digits[:2]):
+        count = 2
+    elif last in "#\\" and _OCTAL.match(digits):
+        count = 3
+    elif last == "^" and digits[0] in "ABCDEF":
+        count = 1
+    else:
+        return 0
+    return count if size - count in rules.CANDIDATE_DIGITS else 0
+
+
+def _is_sign(digits: str) -> bool:
+    return digits.upper() in _ESCAPED
 
 
 def _tokens(

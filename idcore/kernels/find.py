@@ -321,18 +321,41 @@ def judge(p, size, rules):
     return judge_own_length(p, size, rules)
 
 
+@numba.njit(cache=True, nogil=True)
+def is_escaped_sign(p):
+    """Whether the two digits at p are those of a sign in front of a value: = : " [ , or a blank."""
+    high, low = load_8(p), load_8(p + U(1)) | 32
+    if high == 51:  # 3
+        return low == 100 or low == 97
+    if high == 50:  # 2
+        return low == 50 or low == 99 or low == 48
+    return high == 53 and low == 98
+
+
 @numba.njit(cache=True, nogil=True, inline="always")
-def escape_before(p):
-    """How many of the digits at p belong to an escape that begins in front of them: %22, \\x22, \\u0022."""
+def escape_before(p, size, digits):
+    """How many of the `size` digits at p belong to an escape that begins in front of them: `_escape` of the finder."""
     before = load_8(p - U(1))
-    if before == 37:
-        return 2
+    if before == 37:  # %
+        twice = size >= 36 and load_8(p) == 50 and load_8(p + U(1)) == 53 and is_escaped_sign(p + U(2))
+        return 4 if twice and size <= 60 and digits >> U(size - 4) & U(1) != U(0) else 2
     if load_8(p - U(2)) == 92:
         if before == 120:
             return 2
         if before == 117:
             return 4
-    return 0
+    if (size <= 33 and before != 94) or size > 60:
+        return 0
+    count = 0
+    if before == 61 and is_escaped_sign(p):  # =
+        count = 2
+    elif before == 35 or before == 92:  # # or a backslash
+        first, second, third = load_8(p), load_8(p + U(1)), load_8(p + U(2))
+        if 48 <= first and first <= 51 and 48 <= second and second <= 55 and 48 <= third and third <= 55:
+            count = 3
+    elif before == 94 and 65 <= load_8(p) and load_8(p) <= 70:  # ^
+        count = 1
+    return count if count and digits >> U(size - count) & U(1) != U(0) else 0
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -469,7 +492,7 @@ def find(buf, origin, start, stop, what, rules, found):
             if keys >= limit:
                 full = True
                 break
-            escape = escape_before(text + U(place))
+            escape = escape_before(text + U(place), size, rules.digits)
             place += escape
             size -= escape
             if size > 63 or rules.digits >> U(size) & U(1) == U(0):

@@ -110,6 +110,20 @@ def test_an_escape_in_front_does_not_count(escape: str) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "escape", ["=3D", "=3d", "=22", "=5B", "%253D", "%2522", "#011", "#012", "\\011", "\\040", "^A", "^F"]
+)
+@pytest.mark.parametrize("one", [ID, SIX, CLIENT])
+def test_escapes_of_mail_syslog_and_terminals_do_not_count(escape: str, one: str) -> None:
+    assert places(f"msgId{escape}{one} ") == [(one, 1, 6 + len(escape))]
+
+
+@pytest.mark.parametrize("front", ["=", "#", "^", "\\"])
+def test_a_sign_alone_takes_no_digit_of_an_id(front: str) -> None:
+    for one in (ID, "3D" + ID[2:], "011" + ID[3:], "A" + ID[1:], CLIENT):
+        assert places(front + one) == [(one, 1, 2)]
+
+
 def test_what_only_looks_like_an_escape_counts() -> None:
     assert places("u0022" + ID) == []  # 36 digits, no backslash
     assert places("\\U0022" + ID) == []
@@ -209,10 +223,21 @@ def oracle(text: str) -> list[str]:
     found = []
     for run in re.finditer(r"[0-9A-Fa-f]+", text):
         digits, before = run.group(), text[: run.start()]
-        if before.endswith(("%", "\\x")):
-            digits = digits[2:]
-        elif before.endswith("\\u"):
-            digits = digits[4:]
+        for pattern in (
+            r"%25(?:3d|3a|22|5b|2c|20)",
+            r"=(?:3d|3a|22|5b|2c|20)",
+            r"[#\\][0-3][0-7]{2}",
+            r"\^(?-i:[A-F])",
+        ):
+            escape = re.match(pattern, text[run.start() - 1 :], re.IGNORECASE) if before else None
+            if escape is not None and len(digits) - (len(escape[0]) - 1) in (32, 34, 56):
+                digits = digits[len(escape[0]) - 1 :]
+                break
+        else:
+            if before.endswith(("%", "\\x")):
+                digits = digits[2:]
+            elif before.endswith("\\u"):
+                digits = digits[4:]
         if len(digits) in (32, 34, 56) and len(run.group()) >= 32:
             found.append(digits)
     return found
@@ -229,6 +254,12 @@ PIECES = st.sampled_from(
         "\\u",
         "\\u0022",
         "\\x22",
+        "%253D",
+        "=3D",
+        "=3a",
+        "#011",
+        "\\011",
+        "^A",
         "\\",
         "x",
         "u",

@@ -33,10 +33,22 @@ def tokens(data: bytes) -> Iterator[Token]:
     for run in RUN.finditer(data):
         start = run.start()
         before = data[max(0, start - 2) : start]
-        if before.endswith(b"%") or before == rb"\x":
-            start += 2
-        elif before == rb"\u":
-            start += 4
+        size = run.end() - start
+        for pattern in (
+            rb"%25(?:3d|3a|22|5b|2c|20)",
+            rb"=(?:3d|3a|22|5b|2c|20)",
+            rb"[#\\][0-3][0-7]{2}",
+            rb"\^(?-i:[A-F])",
+        ):
+            escape = re.match(pattern, data[start - 1 : start + 5], re.IGNORECASE) if start else None
+            if escape is not None and before not in (rb"\x", rb"\u") and size + 1 - len(escape[0]) in (32, 34, 56):
+                start += len(escape[0]) - 1
+                break
+        else:
+            if before.endswith(b"%") or before == rb"\x":
+                start += 2
+            elif before == rb"\u":
+                start += 4
         if run.end() - start in (32, 34, 56):
             front = data[max(0, start - 64) : start]
             front = front[: len(front) - len(longest_tail(front))]
