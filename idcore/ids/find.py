@@ -204,8 +204,8 @@ def _escape(before: str, digits: str, size: int) -> int:
     """How many of `size` digits belong to an escape that begins in front of them. `digits` are the first four.
 
     %3D, \\x22 and \\u0022 of addresses and JSON; %253D of an address in an address; =3D of mail (quoted-printable);
-    #011 of syslog and \\011; ^A of a terminal. Those of mail and syslog count where an ID is behind them: `msgId=3D…` may
-    be a name and its value.
+    #011 of syslog and \\011; ^A of a terminal. Those of mail and syslog count only where an ID is behind them, because
+    `msgId=3D…` may be a name and its value.
     """
     last = before[-1]
     if last == "%":
