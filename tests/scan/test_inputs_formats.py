@@ -6,7 +6,10 @@ import base64
 import csv
 import io
 import json
+import random
 import struct
+import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,14 +19,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from idcore.base.errors import CoreError
 from idcore.scan.local import scan_local
 from idcore.scan.tables import Tables
 from idcore.sources import columns
 from idcore.sources.columns import holds_text, lines_of
+from idcore.sources.parquet_pages import begin_of, pages
 from tests.scan import logs
 from tests.scan.comparing import same
 from tests.scan.logs import AT
 
+ROOT = Path(__file__).resolve().parents[2]
 MONTHS = np.array([[int(AT.replace(day=1, hour=0, tzinfo=UTC).timestamp() * 1000), 31 * 86_400_000 - 1]], np.int64)
 LOG = logs.mixed(44, 1500).data
 LINES = [line.decode("latin-1") for line in LOG.split(b"\n")[:-1]]
@@ -139,6 +145,119 @@ def test_a_long_value_repeated_in_few_bytes_takes_time_but_no_memory(
     row = scanned(tmp_path, data)["files"].to_pylist()[0]
     assert len(data) < 1000 and row["error"] == "unpacked_large" and row["text_bytes"] < 65 << 20
     assert max(sizes) <= 17 << 20
+
+
+# Reads the beginning of a file as the page does that it was dropped on; what is wrong, and MiB that it took.
+READ = """
+import io, sys
+from pathlib import Path
+from idcore.intake import intake
+from idcore.sources import archives, columns
+
+def most():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) >> 10 for line in status if line.startswith("VmHWM"))
+
+before = most()
+heads = intake.heads_of(Path(sys.argv[1]), "a")
+print([error.code for _, error in heads.failed + heads.partly], most() - before)
+"""
+
+
+def read_apart(data: bytes, folder: Path) -> tuple[str, int]:
+    (folder / "apart").write_bytes(data)
+    told = subprocess.run(
+        [sys.executable, "-c", READ, str(folder / "apart")], capture_output=True, text=True, check=True, cwd=ROOT
+    ).stdout.strip()
+    codes, _, size = told.rpartition(" ")
+    return codes, int(size)
+
+
+def repeated(shape: str, rows: int, text: str) -> pa.Array:
+    """The same text in each row, which a Parquet file has once."""
+    values = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array([text]))
+    if shape == "struct":
+        return pa.StructArray.from_arrays([values], ["x"])
+    offsets = [0, rows] if shape == "one list" else range(rows + 1)
+    lists = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values)
+    return pa.StructArray.from_arrays([lists], ["x"]) if shape == "list in struct" else lists
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
+@pytest.mark.parametrize("shape", ["list", "struct", "list in struct", "one list"])
+def test_a_long_value_repeated_in_lists_takes_no_memory(shape: str, tmp_path: Path) -> None:
+    """Less than 2 kB were 5 to 8 GiB in the console, when somebody dropped the file on the page."""
+    table = pa.table({"line": repeated(shape, 600, "x" * (1 << 20))})
+    data = io.BytesIO()
+    pq.write_table(table, data, compression="zstd", store_schema=False, dictionary_pagesize_limit=1 << 30)
+    codes, size = read_apart(data.getvalue(), tmp_path)
+    assert codes == ("['parquet_large']" if shape == "one list" else "[]")
+    assert len(data.getvalue()) < 2000 and size < 200
+
+
+def test_a_page_or_a_list_beyond_all_measure_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """12 kB were 1.6 GiB, as a page of a single value."""
+    monkeypatch.setattr(columns, "_PAGE", 4 << 20)
+    monkeypatch.setattr(columns, "_PAGES", 6 << 20)
+    monkeypatch.setattr(columns, "_VALUES", 1 << 20)
+    large, some, many = "x" * (16 << 20), "x" * (3 << 20), [None] * (2 << 20)
+    plain: dict[str, Any] = {"compression": "zstd", "use_dictionary": False}
+    for data, error in [
+        (parquet({"line": [large]}, **plain), "parquet_large"),
+        (parquet({"line": [{"x": large}]}, **plain), "parquet_large"),
+        (parquet({"line": pa.array([many], pa.list_(pa.string()))}, compression="zstd"), "parquet_large"),
+        (parquet({name: [some] for name in "abc"}, **plain), "parquet_large"),
+        (parquet({"line": [some]}, **plain), None),
+    ]:
+        assert scanned(tmp_path, data)["files"].to_pylist()[0]["error"] == error
+
+
+def test_thousands_of_columns_are_opened_as_often_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """20,000 columns in 4.6 MB were opened 20,000 times, each time all of them: hours of a processor."""
+    opened: list[int] = []
+    real = pq.ParquetFile
+
+    def counted(*given: Any, **options: Any) -> Any:
+        opened.append(1)
+        return real(*given, **options)
+
+    uniq = logs.uniq(0x0A000001, 9, logs.JAVA, logs.NOON, 1)
+    data = parquet({f"c{place}": [uniq] for place in range(1_000)})
+    monkeypatch.setattr(columns.pq, "ParquetFile", counted)
+    row = scanned(tmp_path, data)["files"].to_pylist()[0]
+    assert row["ids"] == 1_000 and len(opened) <= 4
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize(
+    "options", [{}, {"compression": "zstd", "write_page_checksum": True, "write_page_index": True}]
+)
+def test_the_headers_of_pages_say_what_the_footer_of_an_honest_file_says(version: str, options: Any) -> None:
+    table = {"line": LINES * 40, "list": [["a", "b" * (n % 90)] for n in range(len(LINES) * 40)]}
+    data = io.BytesIO(parquet(table, data_page_version=version, data_page_size=1 << 14, **options))
+    group = pq.ParquetFile(data).metadata.row_group(0)
+    for place in range(group.num_columns):
+        column = group.column(place)
+        found = list(pages(data, column))
+        assert len(found) > 3 and sum(page.values for page in found) == column.num_values
+        headers = column.total_uncompressed_size - sum(page.size for page in found)
+        assert 10 * len(found) < headers < 120 * len(found)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_header_of_a_page_that_is_none_is_damage(seed: int) -> None:
+    """Of any bytes: also of structures in one another without end, and of numbers without end."""
+    whole = parquet({"line": LINES}, compression="none")
+    column = pq.ParquetFile(io.BytesIO(whole)).metadata.row_group(0).column(0)
+    odd = [b"\x1c" * 4096, b"\x15" + b"\xff" * 4096, b"\x15\x01\x15\x01\x15\x01", b""]
+    junk = odd[seed] if seed < len(odd) else random.Random(seed).randbytes(600)
+    at = begin_of(column)
+    data = whole[:at] + junk + (whole[at + len(junk) :] if junk else b"")
+    try:
+        said: list[int | str] = [page.size for page in pages(io.BytesIO(data), column)]
+    except CoreError as problem:
+        said = [problem.code]
+    assert said == ["parquet_damaged"] or all(isinstance(size, int) and size >= 0 for size in said)
 
 
 # ---- text formats: scanned as they stand

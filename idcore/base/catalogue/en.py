@@ -1651,6 +1651,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.start_proxy": "The console does not start: IDCORE_TRUSTED_PROXIES: {why}",
     "error.no_run": "there is no scan {name}",
     "error.table_damaged": "the table {table} of the scan {name} is damaged",
+    "error.parquet_large": "rows or pages of the Parquet file are more than {most} of text: write it again with smaller ones",
     "error.parquet_damaged": "the Parquet file is damaged",
     "error.run_damaged": "the scan {name} is damaged: what it says of itself cannot be read",
     "error.limit_scans_of_one": "{held} of your scans run or wait, and a visitor may have {most}; wait until one has ended, or cancel one",

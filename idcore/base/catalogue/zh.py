@@ -1627,6 +1627,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.start_proxy": "控制台未启动：IDCORE_TRUSTED_PROXIES：{why}",
     "error.no_run": "扫描 {name} 不存在",
     "error.table_damaged": "扫描 {name} 的表 {table} 已损坏",
+    "error.parquet_large": "Parquet 文件的行或页解压后超过 {most} 文本：请以更小的行或页重新写出",
     "error.parquet_damaged": "该 Parquet 文件已损坏",
     "error.run_damaged": "扫描 {name} 已损坏：它的自述文件无法读取",
     "error.limit_scans_of_one": "本次访问已有 {held} 次扫描正在运行或排队，每位访问者最多 {most} 次；请等待其中一个结束，或取消一个",
