@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import weakref
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,7 +29,17 @@ from idcore.server import memory
 from idcore.spark import background
 from pages.parts import cache, serve, session
 
+ROOT = Path(__file__).resolve().parents[1]
 UNIQ, OFFSET = "0A14030B1FA118B4AAC263F50D7E0045", "0A2A010100002A9F00000000804C4B40"  # made by hand
+
+
+@pytest.mark.parametrize("soft", [256, 5_000])
+def test_the_server_opens_as_many_files_as_the_system_lets_it(soft: int) -> None:
+    """A console out of a shell had 1,024: 255 websockets, for which nobody has to log in, took them all."""
+    code = f"import resource as r; r.setrlimit(r.RLIMIT_NOFILE, ({soft}, 5_000)); "
+    code += "from idcore.server import memory; memory.open_more_files(); print(*r.getrlimit(r.RLIMIT_NOFILE))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    assert told.split() == ["5000", "5000"]
 
 
 def test_memory_goes_back_once_after_visits_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:

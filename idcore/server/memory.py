@@ -1,13 +1,16 @@
-"""Free memory goes back to the system: Python, Arrow and the C library keep it."""
+"""What the server takes of the system: memory, which it gives back after visits, and open files. Ends old sessions."""
 
 from __future__ import annotations
 
 import ctypes
 import gc
+import resource
 import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
+
+_DESCRIPTORS = 65_536  # as docs/deploy/rocketmq-ids.service has it
 
 
 class Visit:
@@ -52,6 +55,17 @@ def forget_jobs() -> None:
     for name in ("idcore.spark.background", "idcore.answers.fate_list.background"):
         if (jobs := sys.modules.get(name)) is not None:
             jobs.forget_ended()
+
+
+def open_more_files() -> None:
+    """As many descriptors as the system lets this process have: each websocket takes four, and 1,024 are usual.
+
+    With these, 255 people without a log-in would keep everybody else out.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 @cache

@@ -44,6 +44,7 @@ def check_start() -> None:
     """Ends the process, with a sentence, where it would be open to others without a login, or a setting is wrong."""
     try:
         private.begin(runs_root())
+        memory.open_more_files()
         visitor.check_roles(visitor.entrance().policy)
         scans.check_places()
         limits.check()
