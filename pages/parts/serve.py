@@ -108,9 +108,12 @@ def gauges() -> tuple[Mapping[str, float], Mapping[str, int]]:
     return now, metrics.memory_of(os.getpid())
 
 
-def clears(message: Message) -> bool:
-    """Whether a message asks to empty everybody's caches, with the limits of look-ups in them. No button sends it."""
-    return streamlit_private.clears_caches(message.get("bytes") or b"")
+def unwanted(message: Message) -> bool:
+    """Whether a message asks to empty everybody's caches, with the limits of look-ups in them. No button sends it.
+
+    Nor does a page send text, for which Streamlit would write a stack into the log each time.
+    """
+    return message.get("text") is not None or streamlit_private.clears_caches(message.get("bytes") or b"")
 
 
 def address(host: str) -> str:
@@ -148,6 +151,6 @@ MIDDLEWARE = [
     Middleware(LoginCookie, visitor.entrance, visitor.log_ins, base),
     Middleware(Gate, visitor.entrance, visitor.claims_of, base, hosts, session.owners),
     Middleware(UploadBound, base, session.UPLOADS, session.draw_again),
-    Middleware(Deaf, clears),
+    Middleware(Deaf, unwanted),
     Middleware(FirstPage, base, addresses, f"{COOKIE}lang"),
 ]

@@ -121,6 +121,7 @@ def test_nobody_empties_the_caches_of_everybody() -> None:
     """Streamlit does so for each websocket that asks, also before a login; limits of look-ups would begin again."""
     asked = iter([BackMsg(clear_cache=True), BackMsg(stop_script=True), BackMsg(clear_cache=True)])
     coming = [{"type": "websocket.receive", "bytes": one.SerializeToString()} for one in asked]
+    coming += [{"type": "websocket.receive", "text": "no page sends text"}]
     coming += [{"type": "websocket.receive", "bytes": b"\xff"}, {"type": "websocket.disconnect"}]
     came: list[Any] = []
 
@@ -132,7 +133,7 @@ def test_nobody_empties_the_caches_of_everybody() -> None:
         return coming.pop(0)
 
     with ThreadPoolExecutor(1) as apart:
-        apart.submit(asyncio.run, Deaf(app, serve.clears)({"type": "websocket"}, receive, app)).result()  # type: ignore[arg-type]
+        apart.submit(asyncio.run, Deaf(app, serve.unwanted)({"type": "websocket"}, receive, app)).result()  # type: ignore[arg-type]
     assert [one.get("bytes") for one in came] == [BackMsg(stop_script=True).SerializeToString(), b"\xff", None]
 
 
