@@ -24,6 +24,7 @@ from idcore.runs import room
 from idcore.runs.runs import Runs
 from idcore.server import jobs
 from idcore.server.front_door import Uploads
+from idcore.server.memory import Visit
 from pages.parts import scans, session
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -208,6 +209,28 @@ def test_uploads_are_bounded_with_those_on_their_way_and_the_page_gets_the_reaso
     assert not uploads.begin("bob", 6) and uploads.refusal("bob") == limits.met("uploads", 16)
     uploads.end("ann", 6)
     assert uploads.begin("bob", 6) and not uploads.begin("bob", 5)
+
+
+def test_tabs_of_one_person_have_one_limit_of_uploads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a viewer with four of them keeps everybody from uploading, and need not send a byte."""
+    held = MemoryUploadedFileManager("/upload")
+    monkeypatch.setattr(session.st.runtime, "get_instance", lambda: SimpleNamespace(uploaded_file_mgr=held))
+    monkeypatch.setenv("IDCORE_UPLOADS_VISITOR", "10")
+    monkeypatch.setenv("IDCORE_UPLOADS", "30")
+    visits = {name: Visit() for name in ("eve-1", "eve-2", "ann", "nobody-1", "nobody-2")}
+    for name, visit in visits.items():
+        visit.user = "" if name.startswith("nobody") else name[:3]
+        monkeypatch.setitem(session._visits, name, visit)
+    held.add_file("eve-1", UploadedFileRec("a", "a", "text/plain", bytes(4)))
+    uploads = session.UPLOADS
+    monkeypatch.setattr(uploads, "_coming", {})
+    assert uploads.begin("eve-1", 3) and not uploads.begin("eve-2", 4)
+    why = uploads.refusal("eve-2")
+    assert why is not None and why.code == "limit_uploads_of_one"
+    assert uploads.begin("eve-2", 3) and uploads.begin("ann", 10)
+    assert uploads.begin("nobody-1", 6) and not uploads.begin("nobody-2", 6)
+    why = uploads.refusal("nobody-2")
+    assert why is not None and why.code == "limit_uploads"  # without a log-in each session is a visitor
 
 
 def test_an_upload_that_was_copied_leaves_the_memory_of_the_server(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import asyncio
 import os
 import secrets
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -66,18 +66,24 @@ def say_address(listening: str | None, url: Callable[[str], str]) -> None:
 class Uploads:
     """How much visitors may upload: what is there, and what is on its way. Each refusal waits for its page.
 
-    `held` gives the bytes that one session has in the memory of the server, and those of all.
+    `held` gives the bytes that the visitor of a session has in the memory of the server, and those of all; `tabs` the
+    sessions of that visitor, or one could claim what is for all with a few of them.
     """
 
-    def __init__(self, held: Callable[[str], tuple[int, int]]) -> None:
-        self._held = held
+    def __init__(
+        self,
+        held: Callable[[str], tuple[int, int]],
+        tabs: Callable[[str], Collection[str]] = lambda session: (session,),
+    ) -> None:
+        self._held, self._tabs = held, tabs
         self._coming: dict[str, int] = {}
         self._refused: dict[str, CoreError] = {}
 
     def begin(self, session: str, size: int) -> bool:
         """Whether so many bytes more may come."""
         own, all_of_them = self._held(session)
-        own, all_of_them = own + self._coming.get(session, 0) + size, all_of_them + sum(self._coming.values()) + size
+        own += size + sum(self._coming.get(one, 0) for one in self._tabs(session))
+        all_of_them += size + sum(self._coming.values())
         for name, there in (("uploads_of_one", own), ("uploads", all_of_them)):
             if limits.exceeds(name, there):
                 if len(self._refused) >= MOST_REFUSED:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary, ref
 
@@ -62,14 +62,22 @@ def _end_left(now: float) -> None:
             streamlit_private.close(session, found)
 
 
+def tabs(session: str) -> Collection[str]:
+    """The sessions of whose this one is; without a log-in nobody knows more than this one."""
+    visit = _visits.get(session)
+    if visit is None or not visit.user:
+        return (session,)
+    return {session, *(name for name, other in list(_visits.items()) if other.user == visit.user)}
+
+
 def uploaded(session: str) -> tuple[int, int]:
-    """Bytes of uploads in memory: of one session, and of all."""
+    """Bytes of uploads in memory: of whose this session is, and of all."""
     stored = list(streamlit_private.uploads().items())
     sizes = {name: sum(len(file.data) for file in list(files.values())) for name, files in stored}
-    return sizes.get(session, 0), sum(sizes.values())
+    return sum(sizes.get(one, 0) for one in tabs(session)), sum(sizes.values())
 
 
-UPLOADS = Uploads(uploaded)
+UPLOADS = Uploads(uploaded, tabs)
 OFFERED = Offered()
 
 
