@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 from idcore.base.errors import CoreError, refuse
 from idcore.base.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6, Layout
 from idcore.ids import rules
+from idcore.ids.origins import BrokerAddress, Fingerprint
 
 Kind = Literal["uniq", "offset", "client"]
 COMMIT_LOG_FILE_SIZE = 1 << 30
@@ -173,6 +174,11 @@ class UniqId:
         return f"{self.loader:08X}"
 
     @property
+    def process(self) -> Fingerprint:
+        """The process that generated it."""
+        return Fingerprint(self.host, self.pid, self.loader_text)
+
+    @property
     def signed_elapsed(self) -> int:
         """Elapsed as the client meant it: below zero where only a clock that was set back explains it."""
         little = self.layout.early and self.elapsed < rules.LITTLE_ENDIAN_ELAPSED_MS
@@ -235,7 +241,7 @@ class OffsetId:
     @property
     def address(self) -> str:
         """`host:port`, or `[v6]:port`."""
-        return f"[{self.host}]:{self.port}" if len(self.ip) == 16 else f"{self.host}:{self.port}"
+        return str(BrokerAddress(self.host, self.port))
 
     def segment(self, file_size: int = COMMIT_LOG_FILE_SIZE) -> str:
         """The commit log file that holds the offset: the 20-digit offset of its first byte."""
@@ -288,6 +294,11 @@ class ClientId:
     def host(self) -> str:
         """What this format has instead of a host: the MAC address."""
         return self.mac_text
+
+    @property
+    def process(self) -> Fingerprint:
+        """The process that generated it."""
+        return Fingerprint(self.mac_text, self.pid)
 
 
 MessageId = UniqId | OffsetId | ClientId

@@ -13,6 +13,7 @@ from random import Random
 
 from idcore.ids import clock as clocks
 from idcore.ids.model import OffsetId, UniqId
+from idcore.ids.origins import BrokerAddress
 from idcore.simulate import printed
 
 NAME = "example.log"
@@ -88,7 +89,7 @@ def lines() -> tuple[str, ...]:
         broker, host, port, _, files = BROKERS[place]
         offsets[place] += random.randint(1, round(2 * files * GIB / 1150)) // 4 * 4
         queues[place, rank % 4] += 1
-        stored = Stored(broker, f"{host}:{port}", rank % 4, 41_000 + queues[place, rank % 4], offsets[place])
+        stored = Stored(broker, BrokerAddress(host, port), rank % 4, 41_000 + queues[place, rank % 4], offsets[place])
         if rank % 12 == 5:
             made.append(f"{head} INFO  [consume-{rank % 4}] {_received(text, born or 0, stored, rank)}")
         else:
@@ -110,7 +111,7 @@ class Stored:
     """Where a message was stored."""
 
     broker: str
-    address: str
+    address: BrokerAddress
     queue: int
     queue_offset: int
     offset: int
@@ -118,8 +119,7 @@ class Stored:
     @property
     def offset_id(self) -> str:
         """Its offsetMsgId."""
-        host, _, port = self.address.rpartition(":")
-        return str(OffsetId.of(host, int(port), self.offset))
+        return str(OffsetId.of(self.address.host, self.address.port, self.offset))
 
 
 def _sent(text: str, stored: Stored) -> str:
@@ -143,7 +143,7 @@ def _received(text: str, born: int, stored: Stored, rank: int) -> str:
         born_ms=born,
         born_host=f"{_born_host(text)}:{51_000 + rank % 700}",
         stored_ms=born + 3,
-        store_host=stored.address,
+        store_host=str(stored.address),
         offset_id=stored.offset_id,
         physical_offset=stored.offset,
         topic=TOPIC,

@@ -95,7 +95,7 @@ def _line_of(record: Record, properties: Mapping[str, str]) -> Line:
     return Line(
         record.topic,
         record.born_timestamp,
-        record.born_host.java_text.rpartition(":")[0].lstrip("/"),
+        record.born_host.java_host,
         record.store_timestamp,
         record.size,
         record.body_crc,

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from idcore.answers.findings import hosts, limits, steps
-from idcore.answers.findings.evidence import Processes, name_of, text_mask
+from idcore.answers.findings.evidence import Processes, text_mask
 from idcore.answers.findings.finding_builder import each, of_process
 from idcore.answers.findings.model import Finding, unseen
 from idcore.answers.findings.registry import ERROR, INFO, Rule, Scan, register
 from idcore.answers.findings.steps import Step
 from idcore.ids import rules
+from idcore.ids.origins import Fingerprint
 
 _VALUES = 1 << 16  # of a counter
 
@@ -79,14 +80,12 @@ def _came_round(processes: Processes, at: int) -> dict[str, Any]:
 def made_twice(found: Iterable[Finding]) -> Iterator[Finding]:
     """The same findings; of clocks and shared fingerprints how many of their ids belong to several messages."""
     known = list(found)
-    twice = Counter(
-        name_of(one.evidence["process"])
-        for one in known
-        if one.code == "collision" and one.evidence.get("process", {}).get("host")
+    twice: Counter[Fingerprint | None] = Counter(
+        one.process for one in known if one.code == "collision" and one.process
     )
     for one in known:
-        if one.code in ("clock_back", "shared_fingerprint") and twice[one.subject]:
-            yield replace(one, evidence={**one.evidence, "also": ["twice_seen"], "twice": twice[one.subject]})
+        if one.code in ("clock_back", "shared_fingerprint") and twice[one.process]:
+            yield replace(one, evidence={**one.evidence, "also": ["twice_seen"], "twice": twice[one.process]})
         else:
             yield one
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from idcore.answers.findings import brokers, limits
-from idcore.answers.findings.evidence import KEY, is_loopback, name_of
+from idcore.answers.findings.evidence import KEY, is_loopback
 from idcore.answers.findings.large import Rows
 from idcore.answers.findings.model import Finding, unseen
 from idcore.answers.findings.registry import ERROR, INFO, WARNING, Rule, Scan, register
@@ -26,6 +26,7 @@ from idcore.base.layout import LAYOUTS
 from idcore.ids.clock import from_ms, to_ms
 from idcore.ids.identify import identify
 from idcore.ids.model import ClientId, OffsetId, UniqId
+from idcore.ids.origins import Fingerprint
 from idcore.scan.lines import SEND_OK, LineEvidence, Named, Record
 
 # Topics into which a broker or a consumer puts copies of a message; the first two end in the consumer group.
@@ -152,11 +153,11 @@ def _subject(msg_id: str) -> tuple[str, dict[str, Any]]:
     best = identify(msg_id, "msgId").best
     made = None if best is None else best.id
     if isinstance(made, ClientId):
-        return f"{made.mac_text} pid {made.pid}", {"client": {"mac": made.mac_text, "pid": made.pid}}
+        return str(made.process), {"client": {"mac": made.mac_text, "pid": made.pid}}
     if not isinstance(made, UniqId):
         return "ids of no known kind", {"process": {}}
     key = {"layout": made.layout.name, "host": made.host, "pid": made.pid, "loader": made.loader_text}
-    return name_of(key), {"process": key}
+    return str(made.process), {"process": key}
 
 
 def _producer(who: Mapping[str, Any], records: Mapping[str, Record]) -> dict[str, Any]:
@@ -164,10 +165,10 @@ def _producer(who: Mapping[str, Any], records: Mapping[str, Record]) -> dict[str
     named = who.get("process") or who.get("client")
     if not named:
         return {}
-    host = named.get("host") or named["mac"]
-    told = {**who, "producer": f"{host} pid {named['pid']}", "also": ["producer"]}
+    process = Fingerprint.of_row(named)
+    told = {**who, "producer": process.brief, "also": ["producer"]}
     born = {record.born_host for record in records.values() if record.born_host}
-    others = sorted(other for other in born - {host} if not is_loopback(other))
+    others = sorted(other for other in born - {process.host} if not is_loopback(other))
     return told | {"also": ["producer_born"], "born_hosts": ", ".join(others)} if others else told
 
 

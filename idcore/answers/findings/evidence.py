@@ -18,6 +18,7 @@ from idcore.answers.findings.quota import Listed
 from idcore.base.layout import LAYOUTS
 from idcore.ids import rules
 from idcore.ids.model import UniqId
+from idcore.ids.origins import Fingerprint
 
 KEY = ["layout", "host", "pid", "loader"]
 _NO_TIME = -(1 << 62)
@@ -172,7 +173,8 @@ class Processes:
         """Its name, its key for the evidence, and when it was seen."""
         row = self.row(at)
         key = {name: row[name] for name in KEY}
-        return name_of(row), {"process": key}, {"since": row["first_sent_at"], "until": row["last_sent_at"]}
+        when = {"since": row["first_sent_at"], "until": row["last_sent_at"]}
+        return str(Fingerprint.of_row(row)), {"process": key}, when
 
     def ids(self, at: int, points: Iterable[int]) -> list[str]:
         """Ids of some rows of `counters`, which belong to process `at`."""
@@ -207,11 +209,6 @@ def is_loopback(host: str) -> bool:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return False
-
-
-def name_of(row: Mapping[str, Any]) -> str:
-    """How findings call a process."""
-    return f"{row['host']} pid {row['pid']} loader {row['loader']}"
 
 
 def id_text(row: Mapping[str, Any], elapsed: int, counter: int) -> str:

@@ -211,7 +211,7 @@ def _with(
     placed = {text: needle.place for text, needle in known.items() if needle.place is not None}
     more: dict[str, Any] = {"places": list(placed.values())} if placed else {}
     # An address that the ids contain as well shows nothing new.
-    own = {str(finding.evidence.get("process", {}).get("host"))}
+    own = {finding.process.host} if finding.process else set()
     if _asks(finding, "born_hosts") and (
         told := sorted(host for host in _born_hosts(hosts.get(finding.subject)) - own if not is_loopback(host))
     ):

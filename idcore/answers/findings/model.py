@@ -13,6 +13,7 @@ from idcore.answers.findings import words
 from idcore.answers.findings.limits import MOST_SUBJECTS
 from idcore.answers.findings.registry import RULES, SEVERITIES
 from idcore.base.safe_text import json_text
+from idcore.ids.origins import Fingerprint
 from idcore.scan.schemas import SCHEMAS
 
 
@@ -38,6 +39,12 @@ class Finding:
     def number(self) -> int:
         """How many findings its row is."""
         return number_of(self.evidence)
+
+    @property
+    def process(self) -> Fingerprint | None:
+        """The process that it is about, if it is about one."""
+        key = self.evidence.get("process")
+        return Fingerprint.of_row(key) if key else None
 
     @property
     def values(self) -> dict[str, Any]:

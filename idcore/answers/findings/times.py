@@ -20,6 +20,7 @@ from idcore.answers.findings.registry import INFO, WARNING, Rule, Scan, register
 from idcore.answers.growth import DELETES_AT, KEPT_HOURS, expired_before
 from idcore.ids import clock as clocks
 from idcore.ids import rules
+from idcore.ids.origins import Fingerprint
 
 
 def impossible(processes: Processes, scan: Scan) -> Iterator[Finding]:
@@ -111,7 +112,7 @@ def expired_clients(scan: Scan) -> Iterator[Finding]:
             }
             yield Finding(
                 "expired",
-                f"{row['mac']} pid {row['pid']}",
+                str(Fingerprint.of_row(row)),
                 row["ids"],
                 evidence,
                 since=row["first_sent_at"],

@@ -9,6 +9,7 @@ from itertools import groupby, pairwise
 
 from idcore.base.errors import CoreError
 from idcore.ids.clock import from_ms
+from idcore.ids.origins import Fingerprint
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Html, join, link, tag
 from idcore.presentation.triage.processes import process_key
@@ -97,8 +98,8 @@ def _maker(one: Occurrence, of: Lines, reader: Reader) -> Html | str:
     if one.kind == "offset":
         return link(names["address"], reader.href("brokers", run=of.run, broker=names["address"]))
     if one.kind == "client":
-        return f"{names['mac']} · {names['pid']}"
-    return link(f"{names['host']} · {names['pid']}", reader.href("counters", run=of.run, process=process_key(names)))
+        return Fingerprint.of_row(names).host_and_pid
+    return link(Fingerprint.of_row(names).host_and_pid, reader.href("counters", run=of.run, process=process_key(names)))
 
 
 def _around(one: Occurrence, of: Lines) -> Html:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -26,8 +25,6 @@ MORE = "more"  # the variant of a row that counts what is not listed
 MOST_APART = 3  # findings of one kind that are shown one by one
 _OF_FAILURES = {"retry_storm", "dead_letters"}  # what they say is in the failed attempts, not in what came of them
 _TIME = "datetime64[us, UTC]"
-_PROCESS = re.compile(r"(?P<host>\S+) pid (?P<pid>\d+) loader (?P<loader>[0-9A-F]{8})")
-_ADDRESS = re.compile(r"(\[[0-9a-f:]+\]|\d+(\.\d+){3}):\d+")
 
 
 def evidence_of(row: Row) -> dict[str, Any]:
@@ -59,18 +56,15 @@ def tokens(evidence: Evidence) -> list[str]:
 
 def subject_process(row: Row) -> dict[str, Any] | None:
     """The process a finding is about, if it is about one."""
-    process = evidence_of(row).get("process")
-    if isinstance(process, dict) and process:
-        return process
-    hit = _PROCESS.fullmatch(str(row["subject"]))
-    return {"host": hit["host"], "pid": int(hit["pid"]), "loader": hit["loader"]} if hit else None
+    return evidence_of(row).get("process") or None
 
 
 def brokers_of(row: Row) -> list[str]:
     """The broker addresses that a finding names."""
-    evidence, subject = evidence_of(row), str(row["subject"])
-    named = [*str(evidence.get("addresses", "")).split(", "), subject, str(evidence.get("from_address", ""))]
-    return list(dict.fromkeys(text for text in named if _ADDRESS.fullmatch(text)))
+    evidence = evidence_of(row)
+    several = str(evidence.get("addresses", "")).split(", ")
+    named = [*several, evidence.get("broker", {}).get("address", ""), evidence.get("from_address", "")]
+    return list(dict.fromkeys(filter(None, named)))
 
 
 def onward(row: Row) -> list[tuple[str, dict[str, Any]]]:
@@ -78,7 +72,7 @@ def onward(row: Row) -> list[tuple[str, dict[str, Any]]]:
     process, addresses = subject_process(row), brokers_of(row)
     ways: list[tuple[str, dict[str, Any]]] = []
     if process is not None:
-        ways.append(("counters", {"process": process_key({"layout": "", **process})}))
+        ways.append(("counters", {"process": process_key(process)}))
         ways.append(("producers", {"host": str(process["host"])}))
     return [*ways, ("brokers", {"broker": addresses})] if addresses else ways
 

@@ -8,6 +8,7 @@ import pandas as pd
 
 from idcore.answers.findings.limits import CUT_COUNTER
 from idcore.base.layout import USUAL_OF_PROCESSES
+from idcore.ids.origins import Fingerprint
 
 
 def named_layout(layout: Any) -> tuple[str, ...]:
@@ -17,13 +18,12 @@ def named_layout(layout: Any) -> tuple[str, ...]:
 
 def process_name(row: Any) -> str:
     """A process in one line."""
-    parts = [row["host"], row["pid"], row["loader"], *named_layout(row["layout"])]
-    return " · ".join(map(str, parts))
+    return " · ".join((*Fingerprint.of_row(row).parts, *named_layout(row["layout"])))
 
 
 def process_key(row: Any) -> str:
     """A process in an address: host~pid~loader, and the layout where it is not the usual one."""
-    return "~".join(map(str, (row["host"], row["pid"], row["loader"], *named_layout(row["layout"]))))
+    return "~".join((Fingerprint.of_row(row).key, *named_layout(row["layout"])))
 
 
 def find_process(processes: pd.DataFrame, key: str | None) -> int | None:

@@ -8,6 +8,7 @@ from typing import Self
 
 from idcore.base.errors import refuse
 from idcore.ids.model import OffsetId, host_text
+from idcore.ids.origins import BrokerAddress
 from idcore.rocketmq.message import javatext
 from idcore.rocketmq.message import properties as names
 
@@ -22,7 +23,12 @@ class Host:
     port: int
 
     def __str__(self) -> str:
-        return f"[{host_text(self.ip)}]:{self.port}" if len(self.ip) == 16 else f"{host_text(self.ip)}:{self.port}"
+        return str(BrokerAddress(self.host, self.port))
+
+    @property
+    def host(self) -> str:
+        """The address without its port."""
+        return host_text(self.ip)
 
     @property
     def is_v6(self) -> bool:
@@ -31,11 +37,15 @@ class Host:
 
     @property
     def java_text(self) -> str:
-        """InetSocketAddress.toString of Java 14 and later: sixteen bytes without the shortest form's double colon."""
+        """InetSocketAddress.toString of Java 14 and later."""
+        return f"/{self.java_host}:{self.port}"
+
+    @property
+    def java_host(self) -> str:
+        """The host in it: sixteen bytes in brackets, without the shortest form's double colon."""
         if not self.is_v6:
-            return f"/{host_text(self.ip)}:{self.port}"
-        groups = ":".join(f"{self.ip[at] << 8 | self.ip[at + 1]:x}" for at in range(0, 16, 2))
-        return f"/[{groups}]:{self.port}"
+            return self.host
+        return f"[{':'.join(f'{self.ip[at] << 8 | self.ip[at + 1]:x}' for at in range(0, 16, 2))}]"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from idcore.base.errors import coded, refuse
 from idcore.ids.model import host_bytes, host_text
+from idcore.ids.origins import BrokerAddress
 from idcore.rocketmq.remoting.errors import ProfileError, Unreachable
 
 _ENDPOINT = re.compile(r"(?:\[(?P<v6>[^\]]+)\]|(?P<host>[^\[\]:\s]+)):(?P<port>\d{1,5})")
@@ -33,7 +34,7 @@ class Address:
         return host_text(self.ip)
 
     def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if len(self.ip) == 16 else f"{self.host}:{self.port}"
+        return str(BrokerAddress(self.host, self.port))
 
 
 def _plain(ip: bytes) -> bytes:
@@ -64,7 +65,7 @@ class Endpoint:
         return cls(host, int(port))
 
     def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+        return str(BrokerAddress(self.host, self.port))
 
     @property
     def is_name(self) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 from idcore.ids import clock as clocks
 from idcore.ids.model import host_bytes
+from idcore.ids.origins import Fingerprint
 from idcore.simulate import printed
 from idcore.simulate.generate import Generator
 from idcore.simulate.scenario import TOPICS, Broker, born_host
@@ -60,7 +61,7 @@ class Producer:
     @property
     def name(self) -> str:
         """As findings call it."""
-        return f"{self.host} pid {self.pid % 65_536} loader {self.loader:08X}"
+        return str(Fingerprint(self.host, self.pid % 65_536, f"{self.loader:08X}"))
 
     def next_id(self) -> str:
         """The next id."""

@@ -101,7 +101,7 @@ def anatomy(text: str) -> Html:
 def figure_of(row: Row, run: Run, view: View, in_range: TimeRange = ALL_TIMES) -> tuple[go.Figure, str] | None:
     """The counter of the finding's process, or its clock, where that shows it, of a time range; and its text."""
     process, shows = subject_process(row), RULES[str(row["code"])].picture
-    found = shared.find_row(run, process_key({"layout": "", **process})) if shows and process else pd.DataFrame()
+    found = shared.find_row(run, process_key(process)) if shows and process else pd.DataFrame()
     points = pd.DataFrame() if found.empty else cache.points(run, found.iloc[0].to_dict())
     if points.empty:
         return None
