@@ -7,7 +7,6 @@ import json
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
 
 from idcore.base.safe_text import printable
 from idcore.cli.parser import Usage
@@ -40,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
         rows = compare([options.before], [options.after], options.case == "any", told, problems)
     if options.format == "json":
         for row in rows:
-            print(json.dumps(asdict(row) | {"missing": row.missing, "new": row.new}))
+            print(json.dumps(row.values | {"missing": row.missing, "new": row.new}))
     else:
         print(describe(rows))
     for name, problem in dict.fromkeys(problems):

@@ -7,14 +7,17 @@ scan. In memory at once are the ids of one key and the packed facts of a few par
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
 from idcore.base.errors import CoreError
+from idcore.ids.origins import BrokerAddress, Fingerprint, Origin
 from idcore.ids.rules import LONGEST_MONTH_MS
-from idcore.kernels import find, merge
+from idcore.kernels import merge
 from idcore.scan import column_texts
+from idcore.scan.occurrences import dating
 from idcore.scan.sorted_runs import SortedRuns, collect
 from idcore.sources.inputs import list_files, split_files
 
@@ -25,7 +28,7 @@ from .facts import scan_task
 SAMPLES = 5
 _SPLIT = 256 << 20
 _NO_IDS = np.empty(0, np.uint64)
-Keep = Callable[[str, str, np.ndarray, np.ndarray], np.ndarray]
+Keep = Callable[[str, Origin, np.ndarray, np.ndarray], np.ndarray]
 OneSided = Callable[[str, Sequence[str]], None]
 Exact = Callable[[str, str, str, np.ndarray, np.ndarray], None]  # side, kind, subject, the words of the key, values
 Unread = tuple[str, CoreError]  # the name of an input, and why it cannot be read
@@ -36,7 +39,7 @@ class Difference:
     """One producer, client or broker: different ids in the first input, in the second, in both, and in one only."""
 
     kind: str
-    subject: str
+    origin: Origin
     before: int
     after: int
     both: int
@@ -44,9 +47,15 @@ class Difference:
     only_after: tuple[str, ...]
 
     @property
-    def place(self) -> str:
-        """The producer's host, the client's mac or the broker's address: many processes are in one place."""
-        return self.subject.partition(" pid ")[0]
+    def subject(self) -> str:
+        """What tables call it."""
+        return str(self.origin)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """As JSON has it."""
+        whose = {"kind": self.kind, "subject": self.subject}
+        return whose | {item.name: getattr(self, item.name) for item in fields(self)[2:]}
 
     @property
     def missing(self) -> int:
@@ -72,7 +81,7 @@ def compare(
 
     `told` gets every id that is in one input only, a few thousand at a time, with `before` or `after`. `exact` gets the
     same ids as numbers, all of one key at once, and whose they are. What cannot be read is named in `problems`. `keep`
-    says of the kind, the subject, the words of its key and values of ids, which of these are compared.
+    says of the kind, the origin, the words of its key and values of ids, which of these are compared.
     """
     unread = [] if problems is None else problems
     facts_of_parts = (facts for _, facts in batches(_facts(before, after, any_case, unread)))
@@ -124,7 +133,7 @@ def _one_sided(kind: str, runs: SortedRuns, told: OneSided | None, exact: Exact 
 
 
 def _of_runs(kind: str, runs: SortedRuns, first_after: int, end: Ends, keep: Keep | None) -> Iterator[Difference]:
-    names = _names(kind, runs.keys)
+    origins = _origins(kind, runs.keys)
     room = merge.room_for(runs.largest, len(runs.order))
     for key in range(len(runs.keys)):
         start, stop = int(runs.edges[key]), int(runs.edges[key + 1])
@@ -132,14 +141,15 @@ def _of_runs(kind: str, runs: SortedRuns, first_after: int, end: Ends, keep: Kee
         cut = start + int(np.searchsorted(runs.order[start:stop], first_after))
         before, after = (_values(runs, a, b, room) for a, b in ((start, cut), (cut, stop)))
         if keep is not None:
-            before, after = (some[keep(kind, names[key], runs.keys[key], some)] for some in (before, after))
+            before, after = (some[keep(kind, origins[key], runs.keys[key], some)] for some in (before, after))
             if not len(before) and not len(after):
                 continue
         gone = before[~np.isin(before, after, assume_unique=True)]
         new = after[~np.isin(after, before, assume_unique=True)]
         both = len(before) - len(gone)
-        samples = [end(key, names[key], side, values) for side, values in (("before", gone), ("after", new))]
-        yield Difference(kind, names[key], len(before), len(after), both, *samples)
+        subject = str(origins[key])
+        samples = [end(key, subject, side, values) for side, values in (("before", gone), ("after", new))]
+        yield Difference(kind, origins[key], len(before), len(after), both, *samples)
 
 
 def _values(runs: SortedRuns, start: int, stop: int, room: tuple[np.ndarray, ...]) -> np.ndarray:
@@ -157,17 +167,9 @@ def texts_of(words: np.ndarray, values: np.ndarray) -> tuple[str, ...]:
     return tuple(column_texts.digits(np.repeat(words[None], len(values), axis=0), values).to_pylist())
 
 
-def _names(kind: str, words: np.ndarray) -> list[str]:
-    """What the rows are called: processes as in the findings, clients by mac and pid, brokers by address."""
-    if kind == "client":
-        macs = [":".join(f"{int(word):012x}"[i : i + 2] for i in range(0, 12, 2)) for word in words[:, 1]]
-        return [f"{mac} pid {int(word) & 0xFFFF}" for mac, word in zip(macs, words[:, 2], strict=True)]
-    hosts = column_texts.hosts(words)
+def _origins(kind: str, words: np.ndarray) -> list[Origin]:
+    """Whose the rows are: processes, clients or brokers."""
     if kind == "offset":
-        return list(column_texts.addresses(words, hosts).to_pylist())
-    pids = (words[:, 2] >> find.PID_SHIFT) & np.uint64(0xFFFF)
-    loaders = words[:, 2] & find.WORD
-    return [
-        f"{host} pid {int(pid)} loader {int(loader):08X}"
-        for host, pid, loader in zip(hosts.to_pylist(), pids, loaders, strict=True)
-    ]
+        return [BrokerAddress(**row) for row in dating.broker_columns(words).to_pylist()]
+    columns = dating.client_columns if kind == "client" else dating.process_columns
+    return [Fingerprint.of_row(row) for row in columns(words).to_pylist()]

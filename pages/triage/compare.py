@@ -49,7 +49,7 @@ compare.offer_fates(found)
 if found.bins:
     st.header(words("compare.over_time"), anchor=False)
     times = compared_texts.times(found)
-    figure = charts.over_time(times, found.bin_seconds, shown)
+    figure = charts.over_time(times, found, shown)
     chart(
         figure,
         compared_texts.alt_over_time(times, shown),

@@ -271,7 +271,7 @@ def test_the_picture_has_no_sign_and_says_which_way_is_which(tmp_path: Path) -> 
     found = compared.compare(asked(ids(1, range(100)), ids(2, range(7))), DATING, Runs(tmp_path))
     view = View(words("en"), UTC, "UTC", "chosen", "light")
     rows = compared_texts.times(found)
-    figure = charts.over_time(rows, found.bin_seconds, view)
+    figure = charts.over_time(rows, found, view)
     ticks = json.loads(figure.to_json())["layout"]["yaxis"]["ticktext"]
     assert not [tick for tick in ticks if "-" in tick or "−" in tick]
     assert {note.text for note in figure.layout.annotations} == {"− only in the first", "+ only in the second"}

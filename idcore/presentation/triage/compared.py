@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from idcore.base.errors import CoreError, coded, from_coded
 from idcore.ids.clock import from_ms, to_ms
+from idcore.ids.origins import BrokerAddress, Fingerprint, Origin
 from idcore.intake.intake import Dating, Source, keep, safe_name
 from idcore.policy import audit
 from idcore.policy.audit import Who
@@ -37,6 +38,25 @@ MESSAGE, STORED = "message", "stored"
 GROUPS = {"uniq": MESSAGE, "client": MESSAGE, "offset": STORED}  # what each kind of id names
 _TABLES = ("processes", "clients", "counters", "timeline")
 Whose = tuple[str, str, str]  # side, kind, subject
+_OF_ORIGIN = ("host", "pid", "loader", "port")  # columns of a kept row that name a process, a client or a broker
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """The origin of a row as a comparison of an older version keeps it: its text alone."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def brief(self) -> str:
+        return self.text
+
+    @property
+    def place(self) -> str:
+        return self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +108,11 @@ class Compared:
         """Different ids of the first, of the second, of both."""
         mine = [row for row in self.rows if GROUPS[row.kind] == group]
         return sum(row.before for row in mine), sum(row.after for row in mine), sum(row.both for row in mine)
+
+    @property
+    def briefs(self) -> dict[str, str]:
+        """The brief text of each subject."""
+        return {row.subject: row.origin.brief for row in self.rows}
 
     def can_differ(self, kind: str) -> bool:
         """Whether both sides have ids of this group; else none of them is missing from the other."""
@@ -173,7 +198,7 @@ def _names_of(exact: _OneSided) -> dict[tuple[str, str], str]:
     rows = names_of(np.array([key for _, key, _ in exact.found])).to_pylist()
     found = {}
     for ((_, kind, subject), _, _), row in zip(exact.found, rows, strict=True):
-        name = {"uniq": process_key, "client": lambda row: f"{row['mac']}~{row['pid']}", "offset": _address}[kind](row)
+        name = {"uniq": process_key, "client": lambda row: Fingerprint.of_row(row).key, "offset": _address}[kind](row)
         found[kind, subject] = name
     return found
 
@@ -279,7 +304,7 @@ class Dates:
     `starts`: by process, where its milliseconds count from in its first and its last month, and the most of the last.
     """
 
-    starts: dict[str, tuple[int, int, int]]
+    starts: dict[Origin, tuple[int, int, int]]
     clients: tuple[pa.Table, ...]
 
     @classmethod
@@ -290,26 +315,25 @@ class Dates:
         from idcore.scan.occurrences import dating
         from idcore.scan.schemas import SCHEMAS
 
-        starts: dict[str, tuple[int, int, int]] = {}
+        starts: dict[Origin, tuple[int, int, int]] = {}
         for side in sides:
             for row in _table(side, "processes", dating.COLUMNS["processes"]):
                 if row["last_sent_at"] is not None:
-                    name = f"{row['host']} pid {row['pid']} loader {row['loader']}"
                     first, last = (to_ms(row[f"{end}_sent_at"]) - row[f"{end}_elapsed_ms"] for end in ("first", "last"))
-                    starts.setdefault(name, (first, last, row["last_possible_elapsed_ms"] or 0))
+                    starts.setdefault(Fingerprint.of_row(row), (first, last, row["last_possible_elapsed_ms"] or 0))
         found = (_table(side, "clients", dating.COLUMNS["clients"]) for side in sides)
         clients = tuple(pa.Table.from_pylist(rows, SCHEMAS["clients"]) for rows in found if rows)
         return cls(starts, clients)
 
-    def times(self, kind: str, subject: str, words: np.ndarray, values: np.ndarray) -> np.ndarray:
+    def times(self, kind: str, origin: Origin, words: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Milliseconds of each id; NO_TIME where they are not known, and of an offsetMsgId."""
         import numpy as np
 
         from idcore.scan.occurrences import dating
 
         none = np.full(len(values), dating.NO_TIME)
-        if kind == "uniq" and subject in self.starts:
-            first, last, possible = self.starts[subject]
+        if kind == "uniq" and origin in self.starts:
+            first, last, possible = self.starts[origin]
             elapsed = (values >> np.uint64(16)).astype(np.int64)
             before = none if first == last else first + elapsed
             return np.where(elapsed <= possible, last + elapsed, before)
@@ -431,9 +455,12 @@ def _write(run: Run, found: Compared, here: Asked, seconds: float) -> None:
     import pyarrow as pa
 
     rows = frame(found.rows, found).assign(lines=[found.lines.get((row.kind, row.subject), "") for row in found.rows])
+    table = pa.Table.from_pandas(rows, preserve_index=False)
+    for name in _OF_ORIGIN:
+        table = table.append_column(name, pa.array([getattr(row.origin, name, None) for row in found.rows]))
     ids = [(*name, text) for name, texts in found.whose.items() for text in texts]
     tables = {
-        "differences": pa.Table.from_pandas(rows, preserve_index=False),
+        "differences": table,
         "only": _columns(ids, ("side", "kind", "subject", "id")),
         "bins": _columns(found.bins, ("side", "kind", "subject", "start_ms", "ids")),
     }
@@ -469,7 +496,7 @@ def read(run: Run) -> Compared:
     rows, made, lines = [], {}, {}
     for row in run.table("differences").to_pylist():
         samples = [tuple(row[f"sample_only_{side}"].split()) for side in ("first", "second")]
-        rows.append(Difference(row["kind"], row["subject"], row["first"], row["second"], row["both"], *samples))
+        rows.append(Difference(row["kind"], _origin(row), row["first"], row["second"], row["both"], *samples))
         lines[row["kind"], row["subject"]] = row["lines"]
         for side, name in zip(SIDES, ("first", "second"), strict=True):
             if row[f"dated_{name}"]:
@@ -486,6 +513,14 @@ def read(run: Run) -> Compared:
     )
     bins = tuple(tuple(row.values()) for row in run.table("bins").to_pylist())
     return Compared(tuple(rows), ids, problems, whose, made, bins, summary.get("bin_seconds", 1), lines)
+
+
+def _origin(row: Mapping[str, Any]) -> Origin:
+    if row.get("host") is None:
+        return _Subject(row["subject"])
+    if row["port"] is not None:
+        return BrokerAddress(row["host"], row["port"])
+    return Fingerprint(row["host"], row["pid"], row["loader"])
 
 
 # ---- shown
@@ -533,8 +568,8 @@ def by_place(rows: Sequence[Difference]) -> dict[str, list[tuple[str, int, int, 
     sums: dict[str, tuple[int, int, int]] = {}
     for row in rows:
         if GROUPS[row.kind] == group:
-            a, b, c = sums.get(row.place, (0, 0, 0))
-            sums[row.place] = (a + row.both, b + row.missing, c + row.new)
+            a, b, c = sums.get(row.origin.place, (0, 0, 0))
+            sums[row.origin.place] = (a + row.both, b + row.missing, c + row.new)
     ordered = sorted(sums.items(), key=lambda item: (-item[1][1] - item[1][2], -item[1][0], item[0]))
     return {group: [(name, *counts) for name, counts in ordered]}
 

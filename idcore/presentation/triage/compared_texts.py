@@ -40,7 +40,7 @@ def missing_sentence(row: Difference, side: str, found: Compared, reader: Reader
     """How many ids of whom are in one input only, and when they were generated."""
     words = reader.words
     ids = words.count(f"{GROUPS[row.kind]}_id", only(row, side))
-    text = words(f"compare.lost_{side}", ids=ids, who=row.subject.partition(" loader ")[0])
+    text = words(f"compare.lost_{side}", ids=ids, who=row.origin.brief)
     span = found.made.get((side, row.kind, row.subject))
     if span is None:
         return text + words("stop")

@@ -19,11 +19,13 @@ import pyarrow.dataset as ds
 from idcore.base.layout import LAYOUTS
 from idcore.ids.clock import to_ms
 from idcore.ids.model import UniqId
+from idcore.ids.origins import BrokerAddress
 from idcore.presentation.triage import strokes
 from idcore.presentation.triage.activity import CELLS, MINUTE, natural_step
 from idcore.presentation.triage.processes import named_layout
 from idcore.presentation.triage.strokes import TURN
 from idcore.presentation.triage.time_range import TimeRange
+from idcore.scan.occurrences import dating
 from idcore.scan.occurrences.index import NO_TIME, SEGMENT_SHIFT, Filter, Index
 
 KEY = ["layout", "host", "pid", "loader"]
@@ -133,9 +135,12 @@ class Brokers:
 def brokers_of_index(index: Index, shown: TimeRange) -> Brokers:
     """Every offsetMsgId in the range, counted by broker."""
     pieces, undated = [_no_offsets()], 0
+    known: dict[str, dict[str, Any]] = {}
     for part in index.parts:
         slots, sent = part.column("slot"), part.column("sent_ms")
-        of_kind = np.asarray(pc.equal(part.names["kind"], "offset").to_numpy(zero_copy_only=False), np.bool_)[slots]
+        of_slot = np.asarray(pc.equal(part.names["kind"], "offset").to_numpy(zero_copy_only=False), np.bool_)
+        of_kind = of_slot[slots]
+        known |= {str(BrokerAddress(**row)): row for row in dating.broker_columns(part.keys[of_slot]).to_pylist()}
         undated += int((of_kind & (sent == NO_TIME)).sum())
         own = np.flatnonzero(of_kind & inside(sent, shown))
         some = pd.DataFrame({"slot": slots[own], "offset": part.column("value")[own]}).value_counts(sort=False)
@@ -148,8 +153,8 @@ def brokers_of_index(index: Index, shown: TimeRange) -> Brokers:
     figures |= {"min_offset": ("offset", "min"), "max_offset": ("offset", "max")}
     segments = every.groupby(["address", "segment"], as_index=False).agg(**figures)
     brokers = every.groupby("address", as_index=False).agg(**figures, segments=("segment", "nunique"))
-    ends = [address.rpartition(":") for address in brokers["address"]]
-    brokers["host"], brokers["port"] = [host.strip("[]") for host, _, _ in ends], [int(port) for *_, port in ends]
+    for name in ("host", "port"):
+        brokers[name] = [known[address][name] for address in brokers["address"]]
     segments["segment"] = [f"{number << SEGMENT_SHIFT:020d}" for number in segments["segment"]]
     return Brokers(brokers, segments, _bins(every, brokers), undated)
 

@@ -46,6 +46,11 @@ def client_columns(keys: np.ndarray) -> pa.Table:
     return pa.table({"mac": macs, "pid": pa.array((keys[:, 2] & np.uint64(0xFFFF)).astype(np.int32))})
 
 
+def broker_columns(keys: np.ndarray) -> pa.Table:
+    """Keys of offsetMsgIds as columns of the table `brokers`."""
+    return pa.table({"host": column_texts.hosts(keys), "port": (keys[:, 2] & find.WORD).astype(np.int32)})
+
+
 def names_of(keys: np.ndarray) -> pa.Table:
     """What the tables of a scan call each key, as text: kind, layout, digits and, where it has them, the names of its
     process, client or broker."""

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from idcore.presentation.reports.roles import series_colour, tint
 from idcore.presentation.triage import compared_texts
 from idcore.presentation.triage.activity import wall_clock
-from idcore.presentation.triage.compared import SIDES
+from idcore.presentation.triage.compared import SIDES, Compared
 from pages.parts.figures import DATES, axis, clock_title, legend, note, paper, rows_axis
 from pages.parts.view import View
 
@@ -53,19 +53,19 @@ def bars(groups: Sequence[tuple[str, int, int, int]], view: View) -> go.Figure:
     return figure
 
 
-def over_time(rows: pd.DataFrame, step: int, view: View) -> go.Figure:
+def over_time(rows: pd.DataFrame, found: Compared, view: View) -> go.Figure:
     """Bars over time: upwards the ids that only the first has, downwards those that only the second has."""
-    words, palette = view.words, view.palette
+    words, palette, briefs = view.words, view.palette, found.briefs
     figure = go.Figure(layout=paper(palette, 300, top=48, bottom=40))
     named: set[str] = set()
     for place, name, side, mine in compared_texts.series(rows):
-        label = name.partition(" loader ")[0] or words("compare.other_producers")
+        label = briefs[name] if name else words("compare.other_producers")
         clock, counts = wall_clock(mine["at"], view.zone), mine["ids"].tolist()
         said = [words(f"compare.only_{side}", ids=words.count("id", n)) for n in counts]
         figure.add_bar(
             x=clock,
             y=counts if side == "before" else [-n for n in counts],
-            width=step * 1000,
+            width=found.bin_seconds * 1000,
             offset=0,
             name=label,
             legendgroup=name or " ",

@@ -258,7 +258,7 @@ def first_lines(run: Run, found: Compared, view: View) -> None:
     if first is None:
         return
     (side, name, row), words = first, view.words
-    who, of = row.subject.partition(" loader ")[0], words(f"compare.the_{side}")
+    who, of = row.origin.brief, words(f"compare.the_{side}")
     label, icon = words("compare.first_lines", who=who, side=of), ":material/format_list_numbered:"
     fold = st.expander(label, key=f"compare-lines-{side}", icon=icon, on_change="rerun")
     if fold.open:
