@@ -9,13 +9,15 @@ from datetime import tzinfo
 
 from idcore.answers.fate import Verdict
 from idcore.answers.journey.model import Event, Line, Role
+from idcore.answers.lookup.clients import host_of
 from idcore.answers.lookup.model import Copy
 from idcore.ids.clock import Clock, SentAt, is_time, to_ms, wall_ms
 from idcore.ids.describe import when
 from idcore.ids.find import Token, find
-from idcore.ids.identify import Reading, identify
+from idcore.ids.identify import identify
 from idcore.ids.model import ClientId, UniqId
-from idcore.rocketmq.message import Record
+from idcore.ids.origins import Fingerprint
+from idcore.rocketmq.message import Host, Record
 from idcore.rocketmq.message import properties as names
 from idcore.rocketmq.message.attempts import Attempt, MessageTrace, Send
 
@@ -64,17 +66,10 @@ def own_time(text: str, clock: Clock, token: Token | None) -> OwnTime | None:
         return None
     early, late = (None if each is None else to_ms(each) for each in (dated.earliest, dated.latest))
     values = {"zone": dated.zone, "zone_source": dated.zone_source}
-    who = _process(reading)
-    event = Event("generated", "id", "producer", who, to_ms(dated.at), None, early, late, text, values)
+    process = reading.id.process
+    who, at_ms = process.host_and_pid, to_ms(dated.at)
+    event = Event("generated", "id", "producer", who, at_ms, None, early, late, text, values, process.host)
     return OwnTime(event, dated, plain)
-
-
-def _process(reading: Reading) -> str:
-    found = reading.id
-    if isinstance(found, UniqId):
-        return f"{found.host} · {found.pid}"
-    assert isinstance(found, ClientId)
-    return f"{found.mac_text} · {found.pid}"
 
 
 # ---- records
@@ -82,19 +77,20 @@ def _process(reading: Reading) -> str:
 
 def of_copies(copies: Iterable[Copy]) -> Iterator[Event]:
     """When a message was born, once for each time and host, and when each record was stored."""
-    born: set[tuple[int, str]] = set()
+    born: set[tuple[int, Host]] = set()
     for copy in sorted(copies, key=lambda each: (each.record.store_timestamp, each.record.physical_offset)):
         record = copy.record
         if copy.relation == "trace":
             continue
-        place, host = str(record.offset_id), str(record.born_host)
-        if is_time(record.born_timestamp) and (record.born_timestamp, host) not in born:
-            born.add((record.born_timestamp, host))
-            yield Event("born", "record", "producer", host, record.born_timestamp, evidence=place)
+        place, host, at = str(record.offset_id), record.born_host, record.born_timestamp
+        if is_time(at) and (at, host) not in born:
+            born.add((at, host))
+            yield Event("born", "record", "producer", str(host), at, evidence=place, clock=host.host)
         yield _stored(copy, record, place)
         due = names.number(record.properties.get(names.TIMER_OUT))
         if copy.relation in WAITING and due is not None and is_time(due):
-            yield Event("due", "record", "broker", str(record.store_host), due, evidence=place)
+            broker = record.store_host
+            yield Event("due", "record", "broker", str(broker), due, evidence=place, clock=broker.host)
 
 
 def _stored(copy: Copy, record: Record, place: str) -> Event:
@@ -108,7 +104,8 @@ def _stored(copy: Copy, record: Record, place: str) -> Event:
         "born_ms": record.born_timestamp,
     }
     at = record.store_timestamp if is_time(record.store_timestamp) else None
-    return Event("stored", "record", "broker", str(record.store_host), at, evidence=place, values=values)
+    who, clock = str(record.store_host), record.store_host.host
+    return Event("stored", "record", "broker", who, at, evidence=place, values=values, clock=clock)
 
 
 # ---- groups
@@ -151,9 +148,9 @@ def _sent(send: Send) -> Event:
 
 
 def _attempt(attempt: Attempt) -> Event:
-    who = attempt.client or ""
-    if attempt.host is not None:
-        who = f"{attempt.host} · {attempt.pid}"
+    who = clock = attempt.client or ""
+    if attempt.host is not None and attempt.pid is not None:
+        who, clock = Fingerprint(attempt.host, attempt.pid).host_and_pid, attempt.host
     values = {
         "group": attempt.group,
         "tries": attempt.retry_times,
@@ -162,9 +159,8 @@ def _attempt(attempt: Attempt) -> Event:
         "client": attempt.client,
     }
     began = attempt.ended_ms if attempt.began_ms is None else attempt.began_ms
-    return Event(
-        "attempt", "trace", "consumer", who, began, attempt.ended_ms, evidence=attempt.request_id, values=values
-    )
+    place = attempt.request_id
+    return Event("attempt", "trace", "consumer", who, began, attempt.ended_ms, None, None, place, values, clock)
 
 
 # ---- log lines
@@ -204,7 +200,7 @@ def of_lines(lines: Iterable[Line], ids: Sequence[str], zone: tzinfo) -> Iterato
             "status": status[1] if status and code == "logged_send" else None,
             "tries": int(tries[1]) if tries else None,
         }
-        yield Event(code, "line", role, place, at, evidence=place, values=values)  # type: ignore[arg-type]
+        yield Event(code, "line", role, place, at, evidence=place, values=values, clock=line.file)  # type: ignore[arg-type]
         for event in _printed(part, token, place):
             if (event.code, event.at_ms or 0) not in seen:
                 seen.add((event.code, event.at_ms or 0))
@@ -225,7 +221,8 @@ def _printed(part: str, token: Token | None, place: str) -> Iterator[Event]:
         return
     born, stored = _BORN_HOST.search(part), _STORED.search(part)
     if token.born_ms is not None and is_time(token.born_ms):
-        yield Event("born", "line", "producer", born[1] if born else "", token.born_ms, evidence=place)
+        who = born[1] if born else ""
+        yield Event("born", "line", "producer", who, token.born_ms, evidence=place, clock=host_of(who))
     if stored is not None and is_time(int(stored[1])):
         host, topic, tries = _STORE_HOST.search(part), _TOPIC.search(part), _TRIES.search(part)
         values = {
@@ -234,4 +231,5 @@ def _printed(part: str, token: Token | None, place: str) -> Iterator[Event]:
             "tries": int(tries[1]) if tries else 0,
             "born_ms": token.born_ms,
         }
-        yield Event("stored", "line", "broker", host[1] if host else "", int(stored[1]), evidence=place, values=values)
+        who, at = host[1] if host else "", int(stored[1])
+        yield Event("stored", "line", "broker", who, at, evidence=place, values=values, clock=host_of(who))

@@ -62,7 +62,7 @@ class Event:
     """One thing that happened to a message, or that somebody saw of it; times in ms since 1970.
 
     `at_ms` is None where nothing dates it; `until_ms` is the end of what lasted. `earliest_ms` and `latest_ms` bound an
-    instant that is not exact. `who` did it, and its time is of that clock.
+    instant that is not exact. `who` did it. Its time is of `clock`, a host or the file of a line, or of `who` itself.
     """
 
     code: str
@@ -75,6 +75,7 @@ class Event:
     latest_ms: int | None = None
     evidence: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
+    clock: str = ""
 
     @property
     def end_ms(self) -> int | None:

@@ -238,8 +238,7 @@ def _is_logged(event: Event) -> bool:
 
 def _clock(event: Event) -> str:
     """Whose clock a time is of: the host without its port, the file of a line."""
-    name = event.who.rpartition(":")[0] or event.who
-    return "" if event.code == "judged" else name.partition(" · ")[0]
+    return "" if event.code == "judged" else event.clock or event.who
 
 
 # ---- zones of logs
