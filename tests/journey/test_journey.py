@@ -152,6 +152,15 @@ def test_an_id_alone_has_its_own_time_with_what_is_open() -> None:
     assert journey().found == {"lines": None, "records": None, "groups": None, "trace": None}
 
 
+def test_each_event_says_which_clock_its_time_is_of() -> None:
+    text = str(UniqId.of("2001:db8::7", 3416, 0x18B4AAC2, 1, 1))
+    assert {event.clock for event in journey(text=text).events} == {"2001:db8::7"}
+    assert {event.clock for event in journey(copies=copies(HOME)).events} == {"10.0.0.7", PRODUCER.host, BROKER.host}
+    made = journey(lines=[printed_line(48, number=2), sent_line(14)])
+    lines = ("app.log", "app.log")
+    assert [event.clock for event in made.events] == ["10.0.0.7", PRODUCER.host, BROKER.host, *lines]
+
+
 def test_a_text_without_a_time_has_no_event_of_its_own() -> None:
     for text in ("order-42", str(HOME.offset_id), ""):
         assert journey(text=text).events == ()

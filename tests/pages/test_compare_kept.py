@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -18,6 +19,7 @@ from idcore.base.catalogue import words
 from idcore.ids import Clock, identify
 from idcore.ids.describe import describe
 from idcore.ids.find import Token
+from idcore.ids.origins import BrokerAddress, Fingerprint
 from idcore.intake.intake import Dating, Source
 from idcore.presentation.triage import compared, compared_texts
 from idcore.runs.runs import COMPARE, Run, Runs
@@ -175,6 +177,23 @@ def test_lists_lead_to_lines_by_ids_or_by_producer_and_time(open_page: Open, pai
         assert way["from"][0].endswith("-20T09:51:00.000Z") and way["to"][0].endswith("-20T10:01:59.001Z")
     for way in few:
         assert way["run"] == [pair[1]] and way["ids"] == [",".join(ids(4712, range(3)))]
+
+
+def test_a_comparison_of_an_older_version_is_read_without_its_hosts(tmp_path: Path) -> None:
+    runs = Runs(tmp_path)
+    here = asked(
+        [*ids(4711, range(50)), "20010DB800000000000000000000000100002A9F0000000000000001"], ids(4711, range(4))
+    )
+    run = compared.make(here, DATING, runs, "digest")
+    assert {row.origin for row in compared.read(run).rows} == {
+        Fingerprint("10.0.0.7", 4711, "18B4AAC2"),
+        BrokerAddress("2001:db8::1", 10911),
+    }
+    older = run.table("differences").drop_columns(["host", "pid", "loader", "port"])
+    pq.write_table(older, run.path / "differences" / "part-00000.parquet")
+    old = compared.read(runs.open(run.name))
+    assert [row.subject for row in old.rows] == [row.subject for row in compared.compare(here).rows]
+    assert all(row.origin.place == row.origin.brief == row.subject for row in old.rows)
 
 
 def test_a_pasted_pair_has_a_run_of_its_own_that_a_link_opens(open_page: Open) -> None:
