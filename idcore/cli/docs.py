@@ -17,12 +17,12 @@ from idcore.ids.makers import KNOWN_CONSTANTS, STREAM_LENGTH
 from idcore.ids.scoring import CERTAIN_FROM, LIKELY_FROM
 from idcore.policy import limits as console_limits
 from idcore.policy.access import PERMISSIONS, ROLES
+from idcore.policy.settings import ROWS
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
 FORMATS, CLIENTS, FINDINGS, CLI, TABLES, SETTINGS = (
     DOCS / f"{name}.md" for name in ("formats", "clients", "findings", "cli", "tables", "settings")
 )
-_LIMITS, _END = "<!-- limits: make docs renders them -->", "<!-- end of the limits -->"
 ACCESS = DOCS / "access.md"
 DECIDED = DOCS / "explanation" / "findings.md"
 
@@ -480,9 +480,9 @@ def _words(words: Mapping[str, str]) -> str:
 
 
 def settings(page: str) -> str:
-    """The page of settings with its table of limits; the rest of it is written by hand."""
-    head, _, rest = page.partition(_LIMITS)
-    _, end, tail = rest.partition(_END)
+    """The page of settings with its two tables; the rest of it is written by hand."""
+    variables = ((f"`{row['name']}`", row["shown"], row["meaning"]) for row in ROWS.values())
+    page = _with_table(page, "settings", reference.table(("variable", "default", "meaning"), variables))
     rows = (
         (
             f"`{row.setting}`",
@@ -493,8 +493,16 @@ def settings(page: str) -> str:
         )
         for row in console_limits.LIMITS.values()
     )
-    table = reference.table(("variable", "default", "of whom", "unit", "what is limited"), rows)
-    return f"{head}{_LIMITS}\n\n{table}\n{end}{tail}"
+    limits_table = reference.table(("variable", "default", "of whom", "unit", "what is limited"), rows)
+    return _with_table(page, "limits", limits_table)
+
+
+def _with_table(page: str, name: str, table: str) -> str:
+    """A page with the table between its two comments."""
+    begin, end = f"<!-- {name}: make docs renders them -->", f"<!-- end of the {name} -->"
+    (head, rest), tail = page.split(begin), page.partition(end)[2]
+    assert end in rest
+    return f"{head}{begin}\n\n{table}\n{end}{tail}"
 
 
 _ACCESS = """\

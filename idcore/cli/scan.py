@@ -19,6 +19,7 @@ from idcore.base.errors import CoreError, refuse
 from idcore.base.safe_text import printable, size
 from idcore.cli.aside import aside, interruptible
 from idcore.cli.parser import Usage, subscriptions_of
+from idcore.policy import settings
 from idcore.sources.uris import is_uri, local_path
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ def _is_missing(path: str) -> bool:
 
 def _start_spark() -> None:
     """Before anything large is imported: Java takes longer than all of that."""
-    if "IDCORE_SPARK_MASTER" in os.environ or "IDCORE_SPARK_REMOTE" in os.environ:
+    told = settings.current()
+    if told.spark_master or told.spark_remote:
         return
     from idcore.spark.start import jvm
 

@@ -14,10 +14,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from idcore.policy import limits, metrics
+from idcore.policy import limits, metrics, settings
 
 LOG = logging.getLogger(__name__)
-SETTING = "IDCORE_AUDIT_LOG"
 LONGEST = 300  # characters of one value
 EVENTS = (
     "login",
@@ -45,8 +44,7 @@ CONSOLE = Who("console")
 
 def path() -> Path | None:
     """The file that the administrator names."""
-    told = os.environ.get("IDCORE_AUDIT_LOG")
-    return Path(told) if told else None
+    return settings.current().audit_log
 
 
 def append(file: Path, line: dict[str, Any]) -> None:

@@ -5,7 +5,6 @@ A setting is read when it is asked for, so that a test and a supervisor may chan
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Literal
 
 from idcore.base.errors import CoreError, refuse
 from idcore.base.safe_text import size
+from idcore.policy import settings
 
 Unit = Literal["scans", "bytes", "files", "a minute", "rows", "days"]
 OFF = "off"
@@ -114,7 +114,7 @@ LIMITS: Mapping[str, Limit] = {row.name: row for row in _ROWS}
 def value(name: str) -> int | None:
     """What the administrator says, or the default; None: no limit."""
     row = LIMITS[name]
-    told = os.environ.get(row.setting, "")
+    told = settings.text(row.setting)
     return row.of(told) if told.strip() else row.default
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -12,8 +11,8 @@ from datetime import UTC, datetime
 
 from idcore.base.errors import refuse
 from idcore.base.safe_text import printable
+from idcore.policy import settings
 
-SETTING = "IDCORE_LOG"
 OURS = ("idcore", "pages")
 _SERVER = "uvicorn.error"
 RUN: ContextVar[str | None] = ContextVar("run", default=None)
@@ -45,9 +44,9 @@ class JsonLines(logging.Formatter):
 
 def wants_json() -> bool:
     """Whether the setting says so; CoreError where it is neither `json` nor `plain`."""
-    told = os.environ.get("IDCORE_LOG", "").strip().lower()
+    told = settings.current().log.strip().lower()
     if told not in ("", "plain", "json"):
-        raise refuse("setting_wrong", setting=SETTING, value=told[:100], wanted="json or plain")
+        raise refuse("setting_wrong", setting=settings.name_of("log"), value=told[:100], wanted="json or plain")
     return told == "json"
 
 

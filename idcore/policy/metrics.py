@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 from idcore.base.catalogue import words
 from idcore.base.errors import refuse
+from idcore.policy import settings
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry, Counter
 
 PATH = "_idcore/metrics"
-SETTING = "IDCORE_METRICS"
 OTHER = "other"
 # name: what it is, its labels
 COUNTERS: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -74,7 +74,7 @@ def allowed() -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
 
     It is asked for at the start too.
     """
-    told = os.environ.get("IDCORE_METRICS", "").strip()
+    told = settings.current().metrics.strip()
     if told.lower() == "off":
         return []
     found = ["127.0.0.0/8", "::1/128"]
@@ -82,7 +82,7 @@ def allowed() -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
         return [ipaddress.ip_network(part.strip()) for part in (*found, *filter(str.strip, told.split(",")))]
     except ValueError:
         wanted = "addresses or networks with commas between them, or off"
-        raise refuse("setting_wrong", setting=SETTING, value=told[:100], wanted=wanted) from None
+        raise refuse("setting_wrong", setting=settings.name_of("metrics"), value=told[:100], wanted=wanted) from None
 
 
 def is_passed_on(headers: Iterable[tuple[bytes, bytes]]) -> bool:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from idcore.base.errors import CoreError
 from idcore.base.plain_json import read
+from idcore.policy import settings
 from idcore.policy.access import WITHOUT_LOGIN, Visitor
 from idcore.runs import lease, room
 from idcore.runs.run_facts import (
@@ -59,8 +60,8 @@ class RunError(CoreError):
 
 
 def runs_root() -> Path:
-    """Where scans are kept: $IDCORE_RUNS, or a folder of this user."""
-    return Path(os.environ.get("IDCORE_RUNS") or Path.home() / ".local" / "share" / "rocketmq-ids" / "runs")
+    """Where scans are kept: what the administrator says, or a folder of this user."""
+    return settings.current().runs or (Path.home() / ".local" / "share" / "rocketmq-ids" / "runs")
 
 
 def write_text(path: Path, text: str) -> None:

@@ -6,7 +6,6 @@ Headers are read here and not by Starlette's `Headers`, which takes a name in ca
 from __future__ import annotations
 
 import asyncio
-import os
 import secrets
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -19,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from idcore.base import catalogue
 from idcore.base.errors import CoreError
-from idcore.policy import audit, limits, logs, metrics
+from idcore.policy import audit, limits, logs, metrics, settings
 from idcore.runs import room
 
 HEALTH = "_idcore/health"
@@ -256,7 +255,7 @@ def readiness(engine: str | None, root: Path, also: Sequence[str] = ()) -> dict[
 
     `engine` is the state of Spark; None where it is not installed. Where scans are off it is not a fault.
     """
-    if os.environ.get("IDCORE_NO_SPARK"):
+    if settings.current().no_spark:
         engine = None
     reasons = [*also]
     if engine in ("no_java", "failed"):

@@ -6,7 +6,6 @@ A run that is not kept is held by sessions. With the last of them it goes, and i
 from __future__ import annotations
 
 import importlib.util
-import os
 import sys
 import threading
 import weakref
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from idcore.base.open_folders import Roots
-from idcore.policy import limits
+from idcore.policy import limits, settings
 from idcore.runs import room
 from idcore.runs.runs import FATES, Run, RunError, Runs, runs_root
 
@@ -39,7 +38,7 @@ def engine() -> Status | None:
 def warm_up() -> None:
     """Begins to start Spark, once; without Java or without Spark nothing happens."""
     swept(str(runs_root()))
-    if os.environ.get("IDCORE_NO_SPARK") or importlib.util.find_spec("pyspark") is None:
+    if settings.current().no_spark or importlib.util.find_spec("pyspark") is None:
         return
     from idcore.spark import session
 
@@ -49,7 +48,7 @@ def warm_up() -> None:
 def ready() -> bool:
     """Whether a scan can begin (it waits for Spark by itself)."""
     found = engine()
-    return not os.environ.get("IDCORE_NO_SPARK") and found is not None and found.state in ("idle", "starting", "ready")
+    return not settings.current().no_spark and found is not None and found.state in ("idle", "starting", "ready")
 
 
 @cache

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from idcore.policy import settings
 from idcore.policy.access import NOBODY, VIEWERS, WITHOUT_LOGIN, AccessError, Policy, Visitor, read
 
 LOG = logging.getLogger(__name__)
@@ -33,7 +34,7 @@ class Settings:
     address: str | None
     auth: Mapping[str, Any]
     headers: Mapping[str, str]
-    environment: Mapping[str, str]
+    told: settings.Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,22 +76,20 @@ class Entrance:
 
 def entrance_of(given: Settings) -> Entrance:
     """How people come in; AccessError says in a sentence why the console must not start like this."""
-    environment = given.environment
-    said = environment.get("IDCORE_WITHOUT_LOGIN", "")
+    told, said = given.told, given.told.without_login
     if said not in ("", SAID):
         raise AccessError("start_said", {"said": SAID})
     if given.auth and given.headers:
         raise AccessError("start_both")
-    file = environment.get("IDCORE_ACCESS", "")
-    policy = read(Path(file)) if file else VIEWERS
-    seconds = _seconds(environment.get("IDCORE_LOGIN_HOURS", ""))
+    policy = read(told.access) if told.access else VIEWERS
+    seconds = _seconds(told.login_hours)
     if given.auth:
         encrypted = str(given.auth.get("redirect_uri")).startswith("https://")
         return Entrance("login", policy, _providers(given.auth), seconds=seconds, encrypted=encrypted)
     if given.headers:
         return _by_header(given, policy)
-    if file:
-        raise AccessError("start_roles", {"file": file})
+    if told.access:
+        raise AccessError("start_roles", {"file": str(told.access)})
     if not said and not is_loopback(given.address):
         raise AccessError("start_open", {"address": given.address or "0.0.0.0", "said": SAID})
     return Entrance(anywhere=bool(said))
@@ -100,11 +99,11 @@ def _by_header(given: Settings, policy: Policy) -> Entrance:
     """A proxy that has logged people in gives their names: from its own address alone."""
     if policy.name_claim not in given.headers.values():
         raise AccessError("start_header", {"claim": policy.name_claim})
-    texts = [part.strip() for part in given.environment.get("IDCORE_TRUSTED_PROXIES", "").split(",") if part.strip()]
+    texts = [part.strip() for part in given.told.trusted_proxies.split(",") if part.strip()]
     if not texts:
         raise AccessError("start_proxies")
     # uvicorn replaces the address of a proxy by what X-Forwarded-For has, before anybody else sees a request.
-    if given.environment.get("FORWARDED_ALLOW_IPS", "127.0.0.1").strip():
+    if given.told.forwarded_allow_ips.strip():
         raise AccessError("start_forwarded")
     try:
         proxies = tuple(ipaddress.ip_network(text) for text in texts)
@@ -132,7 +131,7 @@ def _providers(auth: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _seconds(text: str) -> float:
     try:
-        hours = float(text or HOURS)
+        hours = float(text)
     except ValueError:
         hours = 0.0
     if not 0 < hours <= 24 * 30:  # the cookie lives for 30 days; nan fits nowhere

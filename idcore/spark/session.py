@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from idcore.base.errors import CoreError
+from idcore.policy import settings
 from idcore.spark.start import jvm
 from idcore.spark.start.archive import java_options
 from idcore.spark.start.jvm import PACKAGE, QUICK_JAVA, java, no_java
@@ -65,11 +66,12 @@ def package_zip() -> str:
 
 def worker_python() -> str:
     """The interpreter of a cluster's workers: where it is not at this one's path, the administrator says where."""
-    return os.environ.get("IDCORE_WORKER_PYTHON") or sys.executable
+    return settings.current().worker_python or sys.executable
 
 
 def _settings(local: bool, java: str, scratch: str) -> dict[str, str]:
-    settings = {
+    told = settings.current()
+    found = {
         "spark.app.name": "rocketmq-ids",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -80,10 +82,10 @@ def _settings(local: bool, java: str, scratch: str) -> dict[str, str]:
         "spark.pyspark.driver.python": sys.executable,
         "spark.executorEnv.PYTHONDONTWRITEBYTECODE": "1",
     }
-    if "NUMBA_CACHE_DIR" in os.environ:
-        settings["spark.executorEnv.NUMBA_CACHE_DIR"] = os.environ["NUMBA_CACHE_DIR"]
+    if told.kernels:
+        found["spark.executorEnv.NUMBA_CACHE_DIR"] = told.kernels
     if local:
-        settings |= {
+        found |= {
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
             # Its ports cannot be closed, and another user of this machine reaches them. In local mode Spark makes the
@@ -92,12 +94,12 @@ def _settings(local: bool, java: str, scratch: str) -> dict[str, str]:
             "spark.network.crypto.enabled": "true",
             # What is larger goes through these ports, to this JVM itself, and to encrypt it costs more than to make it.
             "spark.task.maxDirectResultSize": "128m",
-            "spark.driver.memory": os.environ.get("IDCORE_SPARK_MEMORY", "2g"),
+            "spark.driver.memory": told.spark_memory,
             "spark.local.dir": scratch,
             DAEMON: "idcore.spark.start.daemon",
             "spark.driver.extraJavaOptions": f"{QUICK_JAVA} {java_options(java)}",
         }
-    return settings
+    return found
 
 
 def _start(master: str | None, remote: str | None) -> Spark:
@@ -221,7 +223,8 @@ _holder = _Holder()
 def session(master: str | None = None, remote: str | None = None) -> Spark:
     """The session; blocks until it is up. SparkError says why it cannot be."""
     if not (master or remote):  # what was asked for comes before what the environment says
-        master, remote = os.environ.get("IDCORE_SPARK_MASTER"), os.environ.get("IDCORE_SPARK_REMOTE")
+        told = settings.current()
+        master, remote = told.spark_master, told.spark_remote
     _holder.wanted |= threading.current_thread().name != STARTER
     return _holder.get(master, remote)
 
@@ -264,6 +267,6 @@ def status() -> Status:
     )
     if not may_begin:
         return now
-    if java() is None and not os.environ.get("IDCORE_SPARK_REMOTE"):
+    if java() is None and not settings.current().spark_remote:
         return Status("no_java", no_java())
     return Status("idle")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -16,7 +15,7 @@ from idcore.base.open_folders import Roots
 from idcore.ids.identify import Case
 from idcore.intake import allowed as places
 from idcore.intake.intake import Dating, Source, asked_of, keep
-from idcore.policy import audit
+from idcore.policy import audit, settings
 from idcore.policy.access import Visitor
 from idcore.runs.runs import SCANS, Run, RunError, Runs, may_change, runs_root
 from idcore.server import jobs
@@ -282,7 +281,7 @@ def shown_roots() -> list[str]:
 
 
 def _configured() -> str | Sequence[str]:
-    configured: str | Sequence[str] = os.environ.get("IDCORE_ALLOWED_PATHS", "")
+    configured: str | Sequence[str] = settings.current().allowed_paths
     if not configured:
         with suppress(FileNotFoundError, st.errors.StreamlitAPIException):
             configured = st.secrets.get("allowed_paths", "")

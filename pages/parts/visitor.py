@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -16,7 +15,7 @@ from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 
 from idcore.base.catalogue import Words
-from idcore.policy import private
+from idcore.policy import private, settings
 from idcore.policy.access import ANY_CLUSTER, NOBODY, WITHOUT_LOGIN, AccessError, Policy, Roles, Visitor
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.reports.markup import tag
@@ -42,8 +41,8 @@ def reasons() -> list[str]:
 @cache
 def _roles() -> Roles | None:
     """The file of roles; None without one."""
-    file, found = os.environ.get("IDCORE_ACCESS", ""), _begun()
-    return Roles(Path(file), found.policy, check_roles) if file else None
+    file, found = settings.current().access, _begun()
+    return Roles(file, found.policy, check_roles) if file else None
 
 
 def check_roles(policy: Policy) -> None:
@@ -67,7 +66,7 @@ def _begun() -> Entrance:
                 raise AccessError("start_secrets", {"file": path}) from None
         auth = {}
     headers = st.get_option("server.trustedUserHeaders") or {}
-    return entrance_of(Settings(st.get_option("server.address"), auth, headers, os.environ))
+    return entrance_of(Settings(st.get_option("server.address"), auth, headers, settings.current()))
 
 
 @cache

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from idcore.policy import settings
 from idcore.policy.access import (
     NOBODY,
     PERMISSIONS,
@@ -186,7 +187,7 @@ def test_the_console_asks_the_file_and_says_in_health_that_it_is_broken(
 
 
 def given(address: str | None = "127.0.0.1", auth: Any = None, headers: Any = None, **environment: str) -> Settings:
-    return Settings(address, auth or {}, headers or {}, environment)
+    return Settings(address, auth or {}, headers or {}, settings.Settings.of(environment))
 
 
 HEADER: dict[str, Any] = {

@@ -10,7 +10,6 @@ from dataclasses import replace
 from datetime import UTC, timedelta, timezone
 from functools import cached_property, partial
 from itertools import islice
-from pathlib import Path
 
 from idcore.answers.fate import Verdict
 from idcore.answers.fate.sentences import utc
@@ -35,15 +34,13 @@ from idcore.ids.client_time import client_sent
 from idcore.ids.clock import to_ms
 from idcore.ids.span import CLOCK_SLACK_MS, Span, span
 from idcore.policy import limits, metrics
+from idcore.policy.settings import Settings
 from idcore.rocketmq.message import Record
 from idcore.rocketmq.message.attempts import Attempt
 from idcore.rocketmq.remoting.audit import AuditLog, RateLimit
 from idcore.rocketmq.remoting.cluster import Cluster
 from idcore.rocketmq.remoting.errors import NotPermitted, NotRecorded, ProfileError, RemotingError
 from idcore.rocketmq.remoting.profile import (
-    ACCESS_KEY,
-    AUDIT_LOG,
-    SECRET_KEY,
     Profile,
     TlsSettings,
     configured,
@@ -622,7 +619,8 @@ def _limit(profile: Profile) -> RateLimit:
 
 
 def _audit(environment: Mapping[str, str]) -> AuditLog | None:
-    return AuditLog(Path(environment[AUDIT_LOG])) if environment.get(AUDIT_LOG) else None
+    path = Settings.of(environment).audit_log
+    return AuditLog(path) if path else None
 
 
 def _profile(name: str, terms: Terms) -> Profile:
@@ -636,8 +634,8 @@ def _profile(name: str, terms: Terms) -> Profile:
 
 
 def _named(addresses: str, terms: Terms) -> Profile:
-    given = {ACCESS_KEY: terms.options.get("access_key"), SECRET_KEY: terms.options.get("secret_key")}
-    keys = {**terms.environment, **{name: key for name, key in given.items() if key}}
+    given = {name: key for name in ("access_key", "secret_key") if (key := terms.options.get(name))}
+    told = replace(Settings.of(terms.environment), **given)
     ca_file = terms.options.get("tls_ca")
     tls = TlsSettings(ca_file) if terms.options.get("tls") or ca_file else None
-    return Profile(addresses, name_servers(addresses), credentials_of(keys), tls)
+    return Profile(addresses, name_servers(addresses), credentials_of(told), tls)

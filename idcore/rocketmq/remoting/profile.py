@@ -14,17 +14,13 @@ from urllib.parse import urlsplit
 
 from idcore.base.errors import coded
 from idcore.policy.limits import figure
+from idcore.policy.settings import Settings, name_of
 from idcore.rocketmq.message.tracers import LINK_PLACE
 from idcore.rocketmq.remoting.acl import Credentials
 from idcore.rocketmq.remoting.address import Address, Endpoint
 from idcore.rocketmq.remoting.bodies import BodyPolicy
 from idcore.rocketmq.remoting.client import Limits, Tls
 from idcore.rocketmq.remoting.errors import ProfileError
-
-# The environment's names. ROCKETMQ_ACCESS_KEY and ROCKETMQ_SECRET_KEY are those of the command line.
-FILE, NAMESRV, AUDIT_LOG = "IDCORE_CLUSTERS", "IDCORE_NAMESRV", "IDCORE_AUDIT_LOG"
-ACCESS_KEY, SECRET_KEY, SECURITY_TOKEN = "ROCKETMQ_ACCESS_KEY", "ROCKETMQ_SECRET_KEY", "ROCKETMQ_SECURITY_TOKEN"
-TLS, TLS_CA = "IDCORE_TLS", "IDCORE_TLS_CA"
 
 # What a reader without a cluster is shown.
 EXAMPLE = """# clusters.toml; start the console with IDCORE_CLUSTERS=clusters.toml
@@ -100,34 +96,31 @@ def name_servers(text: str) -> tuple[Endpoint, ...]:
     return found
 
 
-def credentials_of(environment: Mapping[str, str]) -> Credentials | None:
-    """Both keys of the environment, or None when there is neither."""
-    access, secret = environment.get(ACCESS_KEY, ""), environment.get(SECRET_KEY, "")
+def credentials_of(told: Settings) -> Credentials | None:
+    """Both keys that are set, or None when there is neither."""
+    access, secret = told.access_key, told.secret_key
     if not access and not secret:
         return None
     if not access or not secret:
-        missing = SECRET_KEY if access else ACCESS_KEY
+        missing = name_of("secret_key" if access else "access_key")
         raise ProfileError("profile_half", {"missing": missing}, missing)
-    return Credentials(access, secret, environment.get(SECURITY_TOKEN) or None)
+    return Credentials(access, secret, told.security_token or None)
 
 
-def is_configured(environment: Mapping[str, str]) -> bool:
+def is_configured(told: Settings) -> bool:
     """Whether the administrator configured any cluster."""
-    return bool(environment.get(FILE) or environment.get(NAMESRV))
+    return bool(told.clusters or told.namesrv)
 
 
 def configured(environment: Mapping[str, str]) -> dict[str, Profile]:
     """Every cluster this machine's administrator configured, by name: an empty result means that look-ups are off."""
     found: dict[str, Profile] = {}
-    if environment.get(FILE):
-        found |= from_file(Path(environment[FILE]), environment)
-    if environment.get(NAMESRV):
-        tls = None
-        if environment.get(TLS, "").lower() in ("1", "true", "yes", "on") or environment.get(TLS_CA):
-            tls = TlsSettings(environment.get(TLS_CA) or None)
-        found.setdefault(
-            "default", Profile("default", name_servers(environment[NAMESRV]), credentials_of(environment), tls)
-        )
+    told = Settings.of(environment)
+    if told.clusters:
+        found |= from_file(told.clusters, environment)
+    if told.namesrv:
+        tls = TlsSettings(told.tls_ca or None) if told.tls or told.tls_ca else None
+        found.setdefault("default", Profile("default", name_servers(told.namesrv), credentials_of(told), tls))
     return found
 
 
@@ -136,9 +129,11 @@ def from_file(path: Path, environment: Mapping[str, str]) -> dict[str, Profile]:
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as problem:
-        raise ProfileError("profile_unreadable", {"path": str(path), "why": coded(problem)}, FILE) from None
+        raise ProfileError(
+            "profile_unreadable", {"path": str(path), "why": coded(problem)}, name_of("clusters")
+        ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise ProfileError("profile_toml", {"path": str(path), "why": str(problem)}, FILE) from None
+        raise ProfileError("profile_toml", {"path": str(path), "why": str(problem)}, name_of("clusters")) from None
     top = _Table(values, "")
     clusters = top.table("clusters")
     top.finish()

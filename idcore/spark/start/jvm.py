@@ -23,6 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
+from idcore.policy import settings
 from idcore.policy.private import child_environment
 from idcore.spark.health import SparkError
 
@@ -66,7 +67,7 @@ def no_java() -> SparkError:
 
 def java() -> Java | None:
     """The first that is new enough: of JAVA_HOME, of the path, of the usual folders."""
-    home = os.environ.get("JAVA_HOME")
+    home = settings.current().java_home
     candidates = [os.path.join(home, "bin", "java")] if home else []
     for path in (*candidates, shutil.which("java"), *sorted(glob.glob("/usr/lib/jvm/*/bin/java"), reverse=True)):
         if path and os.path.exists(path):
@@ -102,7 +103,7 @@ def command(java_path: str, folder: str) -> list[str]:
     """Java with all of Spark's classes, as its launcher would start it; its own temporary files are in the folder."""
     jars = sorted(glob.glob(os.path.join(spark_home(), "jars", "*.jar")))
     opened = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPEN.split()]
-    memory = os.environ.get("IDCORE_SPARK_MEMORY", "2g")
+    memory = settings.current().spark_memory
     options = [*QUICK_JAVA.split(), *java_options(java_path).split(), "-XX:-UsePerfData", f"-Xmx{memory}"]
     options.append(f"-Djava.io.tmpdir={folder}")
     netty = ["-Dio.netty.tryReflectionSetAccessible=true", "-Djdk.reflect.useDirectMethodHandle=false"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 import streamlit as st
 
 from idcore.base.catalogue import Words
 from idcore.intake.intake import message_of
+from idcore.policy import settings
 from idcore.rocketmq.remoting.profile import is_configured
 from pages.parts import scans
 from pages.parts.view import link_params
@@ -23,12 +23,12 @@ def message_links(ids: Sequence[str], words: Words) -> None:
     A click on the journey, unlike an address, may ask the only cluster that is configured.
     """
     if (text := message_of(ids)) is not None:
-        label = words("card.consumed" if is_configured(os.environ) else "card.message")
+        label = words("card.consumed" if is_configured(settings.current()) else "card.message")
         if st.button(label, key=f"message-{text}", icon=":material/conversion_path:", type="tertiary"):
             st.session_state["message_clicked"] = text
             params = link_params(id=text, run=scans.current_name())
             st.switch_page(st.session_state["pages"]["message"], query_params=params)
-    if 0 < len(ids) <= MOST_IDS and is_configured(os.environ):
+    if 0 < len(ids) <= MOST_IDS and is_configured(settings.current()):
         page_link("lookup", words("card.lookup"), icon=":material/search:", id=",".join(ids))
     if len(ids) == 1 and scans.allowed_folders():
         page_link("store", words("card.store"), icon=":material/folder_open:", id=ids[0])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
@@ -10,6 +9,7 @@ import streamlit as st
 
 from idcore.answers.fate_list import MOST_IDS, sentences
 from idcore.base.errors import CoreError
+from idcore.policy import settings
 from idcore.presentation import export
 from idcore.presentation.html import fates
 from idcore.presentation.reports.markup import tag
@@ -28,7 +28,7 @@ FEWEST = 2  # of one ID there is its journey
 def offer(lists: Mapping[str, Sequence[str]]) -> None:
     """A button for each list, by its message, where a cluster is configured; below, the list that was begun."""
     lists = {key: ids for key, ids in lists.items() if len(ids) >= FEWEST}
-    if lists and is_configured(os.environ):
+    if lists and is_configured(settings.current()):
         _buttons(lists)
     begun()
 
