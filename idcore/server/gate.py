@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import resource
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
@@ -30,6 +32,8 @@ CALLBACK = "oauth2callback"
 LOGIN = ("auth/login", LOGOUT, CALLBACK)  # Streamlit's own addresses
 WANTED = "rocketmq-ids-wanted"  # a cookie: the link that somebody followed before the login
 LONGEST_LINK = 2_000
+FORGOTTEN = 120.0  # seconds until the session of a browser that has gone has given its file descriptors back
+OF_SESSION = 4  # file descriptors: its websocket, and the event loop that Streamlit makes for its script
 MOST_OFFERED = 10_000  # downloads whose people are remembered: one that was offered before them is refused
 
 
@@ -63,6 +67,35 @@ class Offered:
             return {name: may for (digest, name), may in self._pairs.items() if digest == found}
 
 
+class Strangers:
+    """Websockets of those who have not logged in: all their sessions have no more than half of the file descriptors.
+
+    Without a bound a stranger who opens and closes them takes all, and no page of anybody opens. Sessions that the
+    server still remembers count. Only its event loop uses this.
+    """
+
+    def __init__(self) -> None:
+        self._open, self._ended = 0, deque[float]()
+
+    def begin(self, now: float) -> bool:
+        """Whether one more may come."""
+        while self._ended and self._ended[0] + FORGOTTEN <= now:
+            self._ended.popleft()
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2 // OF_SESSION
+        there = self._open + len(self._ended)
+        if most > 0 and there >= most:  # no limit is -1
+            return False
+        if there == most - 1:
+            LOG.warning("%s websockets without a log-in: until some end, no more are taken", most)
+        self._open += 1
+        return True
+
+    def end(self, now: float) -> None:
+        """Its browser has gone."""
+        self._open -= 1
+        self._ended.append(now)
+
+
 class Gate:
     """Refuses what must not reach Streamlit. `claims` has what a request says of its visitor; {} of a forged cookie.
 
@@ -80,7 +113,7 @@ class Gate:
         owners: Callable[[str], Mapping[str, May] | None] = lambda _: None,
     ) -> None:
         self.app, self.entrance, self.claims, self.base = app, entrance, claims, base
-        self.hosts, self.owners = hosts, owners
+        self.hosts, self.owners, self.strangers = hosts, owners, Strangers()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -109,7 +142,10 @@ class Gate:
         path, now, claims = path_of(scope, self.base()), time.time(), self.claims(scope["headers"])
         left = entrance.left(claims, now)
         if scope["type"] == "websocket":
-            await self.app(scope, until(receive, left) if left > 0 else receive, send)
+            if left > 0:
+                await self.app(scope, until(receive, left), send)
+            else:
+                await self._of_stranger(scope, receive, send)
             return
         if path == LOGOUT and left > 0:
             audit.note("logout", audit.Who(entrance.policy.visitor(claims).name or ""))
@@ -122,6 +158,15 @@ class Gate:
             await self.app(scope, receive, _with_header(send, remembered(scope)))
         else:
             await self.app(scope, receive, send)
+
+    async def _of_stranger(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not self.strangers.begin(time.monotonic()):
+            await refuse(scope, receive, send)
+            return
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            self.strangers.end(time.monotonic())
 
 
 def _may_come(scope: Scope, entrance: Entrance, hosts: Sequence[str] = ()) -> bool:

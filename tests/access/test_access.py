@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from ipaddress import ip_network
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -27,6 +28,7 @@ from idcore.policy.access import (
     Visitor,
     read,
 )
+from idcore.server import gate
 from idcore.server.front_door import readiness
 from idcore.server.gate import WANTED, Gate, is_lent, is_page, remembered, until, wanted
 from idcore.server.logins import SAID, Entrance, Settings, entrance_of, is_loopback
@@ -263,6 +265,14 @@ PROXY = Entrance(
 MAIL = (b"X-Forwarded-Email", b"root@example.com")
 
 
+async def answer(_: Any, __: Any, send: Any) -> None:
+    await send({"type": "websocket.accept"})
+
+
+async def connect() -> dict[str, Any]:
+    return {"type": "websocket.connect"}
+
+
 def passes(entrance: Entrance, scope: Mapping[str, Any], claims: Mapping[str, Any] = {}) -> bool:
     """Whether a request reaches the application."""
     reached, sent = [], []
@@ -380,6 +390,43 @@ def test_a_websocket_ends_with_its_login() -> None:
     with ThreadPoolExecutor(1) as apart:
         message: Any = apart.submit(asyncio.run, until(silent, 0.02)()).result(5)  # type: ignore[arg-type]
     assert message == {"type": "websocket.disconnect", "code": 1000}
+
+
+def test_strangers_leave_half_of_the_file_descriptors_to_those_who_have_logged_in(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each websocket makes a session with four of them, which stays for two minutes after its browser has gone."""
+    monkeypatch.setattr(gate.resource, "getrlimit", lambda _: (24, 24))  # of 3 strangers
+    clock: Any = SimpleNamespace(monotonic=lambda: clock.now, time=time.time, now=1000.0)
+    monkeypatch.setattr(gate, "time", clock)
+    claims: dict[str, Any] = {}
+    door = Gate(answer, lambda: Entrance("login"), lambda _: claims, lambda: "/")
+
+    async def opens() -> bool:
+        """Whether a websocket that ends at once is taken."""
+        sent: list[Any] = []
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        scope = {"type": "websocket", "path": "/_stcore/stream", "headers": [], "client": ("10.0.0.5", 1)}
+        await door(scope, connect, send)
+        return sent != [{"type": "websocket.close", "code": 1008}]
+
+    async def answer_all() -> None:
+        assert [await opens() for _ in range(5)] == [True, True, True, False, False]
+        claims.update(is_logged_in=True, iat=time.time(), email="ann@example.com")
+        assert all([await opens() for _ in range(5)])
+        claims.clear()
+        clock.now += gate.FORGOTTEN
+        assert [await opens() for _ in range(4)] == [True, True, True, False]
+        clock.now += gate.FORGOTTEN
+        monkeypatch.setattr(gate.resource, "getrlimit", lambda _: (gate.resource.RLIM_INFINITY,) * 2)
+        assert all([await opens() for _ in range(9)])
+
+    with ThreadPoolExecutor(1) as apart:
+        apart.submit(asyncio.run, answer_all()).result(5)  # type: ignore[arg-type]
+    assert caplog.text.count("3 websockets without a log-in") == 2
 
 
 def test_every_role_has_a_permission_and_every_permission_a_role() -> None:
