@@ -11,6 +11,7 @@ from typing import Any, NoReturn, TypeVar
 
 T = TypeVar("T")
 LOOK = 0.1  # seconds until a signal is seen that came just before the main thread began to wait
+_swallowed = False  # whether a signal came whose KeyboardInterrupt nobody has caught yet
 
 
 @contextmanager
@@ -20,11 +21,14 @@ def interruptible() -> Iterator[None]:
     By default each ends Python at once, without `atexit`: folders would stay. Where SIGHUP is ignored (`nohup`), it
     stays so.
     """
-    numbers = [each for each in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(each) != signal.SIG_IGN]
+    global _swallowed
+    ends = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    numbers = [each for each in ends if signal.getsignal(each) != signal.SIG_IGN]
     before = {number: signal.signal(number, _interrupt) for number in numbers}
     try:
         yield
     finally:
+        _swallowed = False
         for number, handler in before.items():
             signal.signal(number, handler)
 
@@ -35,6 +39,7 @@ def aside(name: str, work: Callable[[threading.Event], T], interrupted: Callable
 
     Then `interrupted` is called with the event that the work is over. It waits for that, or raises.
     """
+    global _swallowed
     stop, over = threading.Event(), threading.Event()
     ended: list[Any] = []
 
@@ -51,6 +56,7 @@ def aside(name: str, work: Callable[[threading.Event], T], interrupted: Callable
         thread.start()
         until(over)  # join() would take the thread as ended: an interrupt of its lock does that in 3.11
     except KeyboardInterrupt:
+        _swallowed = False
         stop.set()
         interrupted(over)
     finally:
@@ -66,11 +72,15 @@ def until(over: threading.Event) -> None:
     """Waits in the main thread. A wait without an end may hold a signal back as long as the work takes.
 
     Python runs the handler between two steps of the thread: too late when the signal comes after the last one and
-    before the system call.
+    before the system call. And a library that is being imported may swallow what the handler raises: CPython's
+    PyObject_HasAttrString and PyDict_GetItem do, with every exception. Then it is raised here.
     """
     while not over.wait(LOOK):
-        pass
+        if _swallowed:
+            raise KeyboardInterrupt
 
 
 def _interrupt(*_: object) -> NoReturn:
+    global _swallowed
+    _swallowed = True
     raise KeyboardInterrupt

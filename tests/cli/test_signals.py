@@ -9,12 +9,13 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import NoReturn
 
 import pytest
 
 from idcore.cli import resident
-from idcore.cli.aside import aside, until
+from idcore.cli.aside import aside, interruptible, until
 
 TOO_LONG = 20.0
 
@@ -57,6 +58,18 @@ def test_a_cancelled_scan_ends_before_its_work_does() -> None:
     with pytest.raises(KeyboardInterrupt):
         aside("work", work, interrupted)
     assert time.monotonic() - begun < 3
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_work_stops_at_a_signal_that_a_library_swallowed_before_it(number: signal.Signals) -> None:
+    def work(stop: threading.Event) -> str:
+        return "stopped" if stop.wait(TOO_LONG) else "never stopped"
+
+    with interruptible():
+        with suppress(KeyboardInterrupt):  # as C code does that asks whether something has an attribute
+            signal.raise_signal(number)
+        assert aside("work", work, until) == "stopped"
+        assert aside("more", lambda stop: stop.is_set(), until) is False  # an interrupt ends one work, not the next
 
 
 def test_a_session_hears_of_a_signal_that_no_wait_was_interrupted_by() -> None:
