@@ -14,8 +14,8 @@ from benchmarks import findings as measured
 from benchmarks import stores
 from idcore.answers import findings
 from idcore.answers.findings import RULES, SEVERITIES, Finding, Rule, words
-from idcore.answers.findings.evidence import Processes
 from idcore.answers.findings.finding_builder import each, of_process
+from idcore.answers.findings.processes import Processes
 from idcore.answers.findings.registry import Scan, register
 from idcore.base.catalogue import en, languages, zh
 from idcore.base.catalogue import words as console

@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from idcore.answers.findings import limits
-from idcore.answers.findings.evidence import Processes, numbers
 from idcore.answers.findings.large import Rows
 from idcore.answers.findings.model import Finding, unseen
+from idcore.answers.findings.processes import Processes, numbers
 from idcore.answers.findings.registry import INFO, WARNING, Rule, Scan, register
 from idcore.ids.model import OffsetId
 from idcore.scan.schemas import SCHEMAS

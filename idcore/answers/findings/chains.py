@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from idcore.answers.findings import hosts, limits, steps
-from idcore.answers.findings.evidence import Processes, text_mask
 from idcore.answers.findings.finding_builder import each, of_process
 from idcore.answers.findings.model import Finding, unseen
+from idcore.answers.findings.processes import Processes, text_mask
 from idcore.answers.findings.registry import ERROR, INFO, Rule, Scan, register
 from idcore.answers.findings.steps import Step
 from idcore.ids import rules

@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from idcore.answers.findings import brokers, limits
-from idcore.answers.findings.evidence import KEY, is_loopback
 from idcore.answers.findings.large import Rows
 from idcore.answers.findings.model import Finding, unseen
+from idcore.answers.findings.processes import KEY, is_loopback
 from idcore.answers.findings.registry import ERROR, INFO, WARNING, Rule, Scan, register
 from idcore.base.errors import CoreError
 from idcore.base.layout import LAYOUTS

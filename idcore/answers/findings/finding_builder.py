@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from idcore.answers.findings.evidence import Processes
 from idcore.answers.findings.model import Finding, rest
+from idcore.answers.findings.processes import Processes
 
 
 def each(

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from idcore.answers.findings import limits
-from idcore.answers.findings.evidence import KEY, Processes, text_mask
 from idcore.answers.findings.finding_builder import each, of_process
 from idcore.answers.findings.hosts import dated, little_endian
 from idcore.answers.findings.model import Finding, unseen
+from idcore.answers.findings.processes import KEY, Processes, text_mask
 from idcore.answers.findings.registry import INFO, Rule, Scan, register
 from idcore.ids import seeds
 from idcore.ids.makers import MAKERS

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from idcore.answers.findings import limits
-from idcore.answers.findings.evidence import Processes, text_mask
 from idcore.answers.findings.finding_builder import each, of_process
 from idcore.answers.findings.model import Finding
+from idcore.answers.findings.processes import Processes, text_mask
 from idcore.answers.findings.registry import INFO, WARNING, Rule, Scan, register
 from idcore.ids import clock as clocks
 from idcore.ids import rules

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from idcore.answers.findings import limits
-from idcore.answers.findings.evidence import KEY, Processes, numbers
+from idcore.answers.findings.processes import KEY, Processes, numbers
 from idcore.answers.findings.quota import Listed
 from idcore.ids import rules
 from idcore.scan.schemas import ORDER, SCHEMAS

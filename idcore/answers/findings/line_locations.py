@@ -14,8 +14,8 @@ from itertools import zip_longest
 from typing import Any
 
 from idcore.answers.findings import failed_sends, limits
-from idcore.answers.findings.evidence import is_loopback
 from idcore.answers.findings.model import Finding
+from idcore.answers.findings.processes import is_loopback
 from idcore.answers.findings.registry import RULES
 from idcore.ids.find import behind_label
 from idcore.scan.lines import BORN_HOST, LineEvidence, Piece, texts

@@ -10,9 +10,9 @@ import numpy as np
 
 from idcore.answers.findings import chains, gaps, hosts, limits
 from idcore.answers.findings.batches import Batches
-from idcore.answers.findings.evidence import Processes, id_text, text_mask
 from idcore.answers.findings.finding_builder import each, of_process
 from idcore.answers.findings.model import Finding, unseen
+from idcore.answers.findings.processes import Processes, id_text, text_mask
 from idcore.answers.findings.registry import INFO, WARNING, Rule, Scan, register
 
 _TURN = 1 << 16  # values of the counter

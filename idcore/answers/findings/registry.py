@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import Any, Literal, TypeVar
 
-from idcore.answers.findings.evidence import Processes
 from idcore.answers.findings.large import Rows
+from idcore.answers.findings.processes import Processes
 from idcore.scan.lines import LineEvidence
 
 ERROR, WARNING, INFO = "error", "warning", "info"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from idcore.answers.findings import limits
-from idcore.answers.findings.evidence import Processes
+from idcore.answers.findings.processes import Processes
 
 _PERIOD = 1 << 16
 _REACH = 1024  # between two points of a process whose ids are not all points

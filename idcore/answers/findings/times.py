@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from idcore.answers.findings import chains, limits
-from idcore.answers.findings.evidence import Processes, numbers, text_mask
 from idcore.answers.findings.finding_builder import each, of_process
 from idcore.answers.findings.hosts import dated, java, little_endian, whole_seconds
 from idcore.answers.findings.model import Finding, rest
+from idcore.answers.findings.processes import Processes, numbers, text_mask
 from idcore.answers.findings.quota import Listed
 from idcore.answers.findings.registry import INFO, WARNING, Rule, Scan, register
 from idcore.answers.growth import DELETES_AT, KEPT_HOURS, expired_before
