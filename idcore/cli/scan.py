@@ -217,12 +217,12 @@ def _evidence(summary: dict[str, Any], lang: str) -> Iterator[str]:
 def sentences(out: Path, lang: str) -> list[dict[str, Any]]:
     """The findings of a finished scan, worst first, with what each means, what to do and what would disprove it."""
     from idcore.answers.findings import words
-    from idcore.answers.findings.model import number_of
+    from idcore.answers.findings.model import number_of, read_evidence
 
     found = []
     for row in _table(out, "findings", ["code", "severity", "subject", "count", "values", "certainty"]):
         values = json.loads(row.pop("values"))
-        row["number"] = number_of(values)
+        row["number"] = number_of(read_evidence(row["code"], values))
         found.append(row | {part: words.say(part, row["code"], values, lang) for part in words.SENTENCES})
     return found
 

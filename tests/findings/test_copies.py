@@ -41,7 +41,7 @@ def test_copies_on_two_brokers_were_sent_twice() -> None:
 
 
 def test_the_records_of_a_broker_that_moved_were_not_sent_twice() -> None:
-    moved = Finding("broker_moved", "10.0.0.6:10911", 9, {"from_address": "10.0.0.5:10911", "ids": []})
+    moved = Finding.of("broker_moved", "10.0.0.6:10911", 9, {"from_address": "10.0.0.5:10911", "ids": []})
     table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{B}", "lines": 2}])
     assert [item.code for item in copies.judge([table], len(table), [moved])] == ["stored_copies"]
 

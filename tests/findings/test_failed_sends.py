@@ -23,7 +23,7 @@ def told(text: str, tmp_path: Path, ids: tuple[str, ...] = (NEXT,), lighter: str
     path.write_text(text)
     variant = "gaps" if len(ids) > 1 else "one_gap"
     figures = {"variant": variant, "produced": 50, "share": 0.04, "in_gaps": len(ids), "widest": 2, "distinct": 48}
-    finding = Finding("missing_ids", "p", 2, {"ids": list(ids), **figures}, lighter=lighter)
+    finding = Finding.of("missing_ids", "p", 2, {"ids": list(ids), **figures}, lighter=lighter)
     (found,) = line_locations.place([finding], list_files([str(path)]))
     return found
 
@@ -72,7 +72,7 @@ def test_failed_sends_in_front_of_several_gaps_are_counted(tmp_path: Path) -> No
 def test_the_log_of_the_producer_may_be_another_file(tmp_path: Path) -> None:
     (tmp_path / "a-consumer.log").write_text(f"got {BEFORE}\ngot {NEXT}\n")
     (tmp_path / "b-producer.log").write_text(f"sent {BEFORE}\n{FAILED}\nsent {NEXT}\n")
-    finding = Finding("missing_ids", "p", 2, {"ids": [NEXT]})
+    finding = Finding.of("missing_ids", "p", 2, {"ids": [NEXT]})
     (found,) = line_locations.place([finding], list_files([str(tmp_path)]))
     assert found.evidence["failed_at"].endswith("b-producer.log:2")
     assert [place["file"].rpartition("/")[2] for place in found.evidence["places"]] == ["a-consumer.log"]
@@ -105,7 +105,7 @@ BROKER = "7F00000100002A9F"
 def test_a_broker_that_took_messages_is_reached_from_there(line: str, reached: bool, tmp_path: Path) -> None:
     path = tmp_path / "app.log"
     path.write_text("".join(line.format(id=NEXT, broker=BROKER, n=n) + "\n" for n in range(3)))
-    finding = Finding(
+    finding = Finding.of(
         "broker_address_internal", "127.0.0.1:10911", 3, {"variant": "loopback", "ids": [f"{BROKER}{0:016X}"]}
     )
     (found,) = line_locations.place([finding], list_files([str(path)]))
@@ -121,8 +121,8 @@ def test_sends_that_succeeded_explain_no_move_of_the_same_broker(tmp_path: Path)
     moved = {"also": ["silent"], "silent_minutes": 30, "usual_minutes": 1, "ids": ids}
     internal, moved_there = line_locations.place(
         [
-            Finding("broker_address_internal", "127.0.0.1:10911", 1, {"variant": "loopback", "ids": ids}),
-            Finding("broker_moved", "127.0.0.1:10911", 1, moved),
+            Finding.of("broker_address_internal", "127.0.0.1:10911", 1, {"variant": "loopback", "ids": ids}),
+            Finding.of("broker_moved", "127.0.0.1:10911", 1, moved),
         ],
         list_files([str(path)]),
     )

@@ -22,7 +22,7 @@ LINE = "2026-11-21 09:00:00 INFO nothing to see here, and no id either, but an u
 
 
 def placed(path: Path, *ids: str, code: str = "restart", subject: str = "p", **more: Any) -> dict[str, Any]:
-    (found,) = line_locations.place([Finding(code, subject, 1, {"ids": list(ids), **more})], list_files([str(path)]))
+    (found,) = line_locations.place([Finding.of(code, subject, 1, {"ids": list(ids), **more})], list_files([str(path)]))
     return dict(found.evidence)
 
 
@@ -40,7 +40,9 @@ def test_file_line_and_byte_of_the_first_place(before: int, tmp_path: Path) -> N
 def test_an_id_behind_a_label_is_at_the_first_line_that_has_that_label(tmp_path: Path) -> None:
     path = tmp_path / "app.log"
     path.write_text(f'offsetMsgId={BROKER}\n{{"msgId": "{BROKER}"}}\n')
-    places = [placed(path, BROKER, label=label).get("places") for label in ("", "msgId", "UNIQ_KEY")]
+    places = [
+        placed(path, BROKER, code="id_confusion", label=label).get("places") for label in ("", "msgId", "UNIQ_KEY")
+    ]
     assert [found and (found[0]["line"], found[0]["byte"]) for found in places] == [(1, 12), (2, 56), None]
 
 
@@ -94,7 +96,7 @@ def test_born_hosts_of_the_lines_name_the_host_that_an_id_does_not(tmp_path: Pat
     path.write_text("\n".join([of_another, ", ".join([of_another, mine[0]]), bare, no_record]))
     assert placed(path, LOOPBACK, code="loopback_host")["born_hosts"] == "10.0.0.7, 10.0.0.8"
     assert "born_hosts" not in placed(path, LOOPBACK, code="restart")
-    (named,) = line_locations.place([Finding("loopback_host", "p", 1, {"ids": [LOOPBACK]})], list_files([str(path)]))
+    (named,) = line_locations.place([Finding.of("loopback_host", "p", 1, {"ids": [LOOPBACK]})], list_files([str(path)]))
     assert named.say("meaning").endswith(". Its host according to bornHost in the log: 10.0.0.7, 10.0.0.8")
     same = placed(path, LOOPBACK, code="loopback_host", process={"host": "10.0.0.7", "pid": 4711, "loader": "18B4AAC2"})
     assert same["born_hosts"] == "10.0.0.8", "what the ids say themselves is nothing new"
@@ -126,7 +128,7 @@ def test_what_would_take_long_is_not_looked_for(tmp_path: Path, monkeypatch: pyt
     path = tmp_path / "app.log"
     path.write_text(f"{ID}\n{LINE * 10}{OTHER}\n")
     size = path.stat().st_size
-    finding = Finding("restart", "p", 1, {"ids": [ID, OTHER]})
+    finding = Finding.of("restart", "p", 1, {"ids": [ID, OTHER]})
     monkeypatch.setattr(limits, "MOST_SEARCHED", size)  # one id of two
     (one,) = line_locations.place([finding], list_files([str(path)]))
     assert [place["id"] for place in one.evidence["places"]] == [ID]
@@ -135,7 +137,7 @@ def test_what_would_take_long_is_not_looked_for(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_commit_log_and_what_cannot_be_read_have_no_places(tmp_path: Path) -> None:
-    finding = Finding("restart", "p", 1, {"ids": [ID]})
+    finding = Finding.of("restart", "p", 1, {"ids": [ID]})
     path = tmp_path / "00000000000000000000"
     path.write_text(ID)
     assert line_locations.place([finding], [InputFile(str(path), 32, kind="commitlog")]) == [finding]

@@ -15,6 +15,7 @@ from benchmarks import stores
 from idcore.answers import findings
 from idcore.answers.findings import RULES, SEVERITIES, Finding, Rule, words
 from idcore.answers.findings.finding_builder import each, of_process
+from idcore.answers.findings.model import read_evidence
 from idcore.answers.findings.processes import Processes
 from idcore.answers.findings.registry import Scan, register
 from idcore.base.catalogue import en, languages, zh
@@ -183,7 +184,7 @@ def test_a_new_rule_is_in_its_place_in_the_docs_and_in_the_measurement(even_pid:
     assert "python -m idcore make incident pid_erased --variant v4 " in section
     assert f"| [{CODE}](#even-pid-{CODE}) | Even pid | warning |" in page and f"\n### Even pid (`{CODE}`)\n" in page
     assert f"| {CODE} | 0 | 0 | 0 |" in measured.table({})
-    found = [Finding(code, "p", 9, {"ids": []}) for code in ("fake_host", CODE, "pid_erased", "collision")]
+    found = [Finding.of(code, "p", 9, {"ids": []}) for code in ("fake_host", CODE, "pid_erased", "collision")]
     assert [item.code for item in findings.worst_first(found)] == ["collision", "pid_erased", CODE, "fake_host"]
 
 
@@ -212,3 +213,27 @@ def test_every_message_of_every_rule_is_on_the_page() -> None:
             assert key in COMMON or key.endswith(".unseen") or docs._filled(template) in page, key
     for template in console("en").table("also.").values():
         assert docs._filled(template.removeprefix(". ")) in page
+
+
+# ---- evidence
+
+
+def test_evidence_is_read_as_it_was_written(tmp_path: Path) -> None:
+    for item in findings_of_everything():
+        row = json.loads(findings.to_table([item])["evidence"][0].as_py())
+        assert dict(read_evidence(item.code, row)) == row, item.code
+
+
+def test_a_rule_has_no_figures_but_those_of_its_class() -> None:
+    with pytest.raises(TypeError, match="tracks"):
+        Finding.of("pid_erased", "p", 1, {"ids": [], "tracks": 2})
+
+
+def test_figures_of_another_version_are_left_out() -> None:
+    read = read_evidence("pid_erased", {"ids": ["A"], "figure_of_tomorrow": 1})
+    assert dict(read) == {"ids": ["A"]}
+
+
+def test_a_figure_that_is_not_known_is_null_where_the_table_always_has_it() -> None:
+    (row,) = findings.to_table([Finding.of("group_skipped", "t@g", 1, {"topic": "t", "ids": []})]).to_pylist()
+    assert json.loads(row["evidence"])["consumer_offset"] is None

@@ -155,8 +155,8 @@ def test_an_address_that_is_the_start_of_the_process(tmp_path: Path) -> None:
 
 
 def test_of_one_code_so_many_are_listed_and_the_rest_is_counted() -> None:
-    many = [Finding("restart", f"p{n}", n + 1, {"ids": [str(n)]}) for n in range(limits.MOST_SUBJECTS + 30)]
-    many.append(Finding("clock_back", "q", 1, {"ids": ["x"], "variant": "zero"}))
+    many = [Finding.of("restart", f"p{n}", n + 1, {"ids": [str(n)]}) for n in range(limits.MOST_SUBJECTS + 30)]
+    many.append(Finding.of("clock_back", "q", 1, {"ids": ["x"], "variant": "zero"}))
     kept = worst_first(many)
     assert [item.code for item in kept[:2]] == ["clock_back", "restart"]
     assert len(kept) == limits.MOST_SUBJECTS + 2
@@ -166,7 +166,7 @@ def test_of_one_code_so_many_are_listed_and_the_rest_is_counted() -> None:
 
 
 def test_the_command_line_and_the_console_count_what_is_not_listed_too(tmp_path: Path) -> None:
-    many = [Finding("restart", f"p{n}", n + 1, {"ids": [str(n)]}) for n in range(limits.MOST_SUBJECTS + 30)]
+    many = [Finding.of("restart", f"p{n}", n + 1, {"ids": [str(n)]}) for n in range(limits.MOST_SUBJECTS + 30)]
     table = to_table(worst_first(many))
     total = limits.MOST_SUBJECTS + 30
     assert sum(item.number for item in worst_first(many)) == total
@@ -212,7 +212,7 @@ def test_a_loopback_host_is_told_of_java_only_where_java_wrote_it(
 
 
 def test_the_table_holds_what_the_finding_says() -> None:
-    finding = Finding("restart", "p", 1, {"ids": ["AB"]}, since=AT)
+    finding = Finding.of("restart", "p", 1, {"ids": ["AB"]}, since=AT)
     (row,) = to_table([finding]).to_pylist()
     assert json.loads(row["evidence"]) == {"ids": ["AB"]}
     assert json.loads(row["values"]) == {"subject": "p", "count": 1}

@@ -70,8 +70,8 @@ def test_a_time_above_a_month_that_is_the_clock_is_read_as_such(tmp_path: Path) 
 
 def test_how_message_ext_prints_stands_below_all_that_happened() -> None:
     notes = [
-        Finding("id_confusion", "msgId", 900, {"variant": "message_ext"}, lighter="info"),
-        Finding("expired", "p", 1, {}),
+        Finding.of("id_confusion", "msgId", 900, {"variant": "message_ext"}, lighter="info"),
+        Finding.of("expired", "p", 1, {}),
     ]
     assert [finding.code for finding in worst_first(notes)] == ["expired", "id_confusion"]
 
@@ -127,9 +127,11 @@ def test_a_counter_that_came_round_proves_nothing(last: int, proved: bool, tmp_p
 def test_ids_that_stand_for_several_messages_are_counted_at_the_clock() -> None:
     process = {"layout": "uniq_v4", "host": "10.0.0.7", "pid": 4711, "loader": "18B4AAC2"}
     name = "10.0.0.7 pid 4711 loader 18B4AAC2"
-    clock = Finding("clock_back", name, 1, {"also": ["twice_none"], "span": 9, "back_seconds": 5.0, "process": process})
-    of_it = [Finding("collision", f"ID{n}", 2, {"process": process}) for n in range(2)]
-    other = Finding("collision", "ID9", 2, {"process": {**process, "pid": 1}})
+    clock = Finding.of(
+        "clock_back", name, 1, {"also": ["twice_none"], "span": 9, "back_seconds": 5.0, "process": process}
+    )
+    of_it = [Finding.of("collision", f"ID{n}", 2, {"process": process}) for n in range(2)]
+    other = Finding.of("collision", "ID9", 2, {"process": {**process, "pid": 1}})
     made = list(chains.made_twice([clock, *of_it, other]))
     assert "identify different messages: 2" in made[0].say("meaning") and made[1:] == [*of_it, other]
     assert list(chains.made_twice([clock, other])) == [clock, other]
@@ -208,6 +210,6 @@ def test_a_silence_that_is_usual_is_not_said(tmp_path: Path) -> None:
 def test_a_span_is_told_in_units_that_people_use_and_to_the_millisecond(
     seconds: float, english: str, chinese: str
 ) -> None:
-    finding = Finding("clock_back", "p", 1, {"back_seconds": seconds})
+    finding = Finding.of("clock_back", "p", 1, {"back_seconds": seconds})
     assert f"set back by {english}:" in finding.say("meaning")
     assert f"回拨了 {chinese}：" in finding.say("meaning", "zh")

@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pandas as pd
 
+from idcore.answers.findings.missing import MissingEvidence
+from idcore.answers.findings.times import ExpiredEvidence
 from idcore.base.catalogue import words
 from idcore.presentation.triage import evidence_tables, evidence_texts
 from idcore.presentation.triage.strokes import in_order
@@ -71,13 +73,14 @@ def test_each_gap_has_the_id_below_it_and_what_is_missing_beside_the_id_above() 
     ids, below = ["0A000007126718B4AAC266FF3000000A"], ["0A000007126718B4AAC266FF2F000002"]
     gap = {"before": ids[0], "after": below[0], "missing": 7, "from": 3, "to": 9}
     view = View(words("en"), UTC, "UTC", "chosen", "light")
-    shown = str(evidence_tables.id_table({"ids": ids, "after_ids": below, "gaps": [gap]}, view))
+    shown = str(evidence_tables.id_table(MissingEvidence(ids=ids, after_ids=below, gaps=[gap]), view))
     assert ids[0] in shown and below[0] in shown and ">7<" in shown and ">After<" in shown
-    assert "after_ids" not in evidence_texts.fact_line({"ids": ids, "after_ids": below, "gap_from": 3}, view)
+    assert "after_ids" not in evidence_texts.fact_line(MissingEvidence(ids=ids, after_ids=below, gap_from=3), view)
 
 
 def test_a_finding_without_ids_has_no_details_and_breaks_no_page() -> None:
     """`expired` of a 5.x client names its client alone."""
-    evidence = {"cutoff": "2026-11-19T04:00+08:00", "client": {"mac": "a6:aa:da:3b:f0:0c", "pid": 14730}}
+    client = {"mac": "a6:aa:da:3b:f0:0c", "pid": 14730}
+    evidence = ExpiredEvidence(cutoff="2026-11-19T04:00+08:00", client=client)
     assert evidence_tables.details(evidence, reader()) == []
     assert evidence_tables.id_table(evidence, reader()) is None

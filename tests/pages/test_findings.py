@@ -19,6 +19,7 @@ from streamlit.testing.v1 import AppTest
 
 from idcore.answers import findings
 from idcore.answers.findings import line_locations
+from idcore.answers.findings.copies import CollisionEvidence, CopiesEvidence
 from idcore.base.catalogue import upper, words
 from idcore.ids.clock import months
 from idcore.presentation import times
@@ -239,19 +240,18 @@ OFFSETS = ["0A50010C00002A9F00000134800071FE", "0A50010D00002A9F0000014700007379
 
 def test_copies_are_a_table_with_what_the_lines_tell(tmp_path: Path) -> None:
     view = View(words("en"), UTC, "UTC", "chosen", "light")
-    records = [
+    records: list[dict[str, Any]] = [
         {"offset_msg_id": OFFSETS[1], "topic": "<b>", "born": 0, "born_host": "10.0.0.9", "key": None, "body_crc": 77},
         {"offset_msg_id": OFFSETS[0], "topic": "Orders", "born": None, "born_host": None, "key": None, "body_crc": 78},
     ]
-    evidence = {"ids": ["X"], "offset_msg_ids": OFFSETS, "records": records, "differs": "topic"}
+    evidence = CollisionEvidence(ids=["X"], offset_msg_ids=OFFSETS, records=records, differs="topic")
+    several = CopiesEvidence(ids=["X"], offset_msg_ids=[OFFSETS])
     table = str(evidence_tables.copies(evidence, view))
     assert "10.80.1.12:10911" in table and "Orders" in table and "&lt;b&gt;" in table and "1970-01-01" in table
     assert "KEYS" not in table and table.index("Orders") < table.index("&lt;b&gt;"), "in the order of the offset ids"
     assert dict(evidence_texts.facts(evidence, view)) == {words("en")("fact.differs"): "topic"}
-    assert evidence_tables.copies({"offset_msg_ids": [OFFSETS]}, view) is None, "of many messages each row has its own"
-    assert all(
-        text in str(evidence_tables.id_table({"ids": ["X"], "offset_msg_ids": [OFFSETS]}, view)) for text in OFFSETS
-    )
+    assert evidence_tables.copies(several, view) is None, "of many messages each row has its own"
+    assert all(text in str(evidence_tables.id_table(several, view)) for text in OFFSETS)
 
 
 def test_findings_alike_and_without_a_process_are_shown(tmp_path: Path, open_page: Open) -> None:
@@ -260,9 +260,9 @@ def test_findings_alike_and_without_a_process_are_shown(tmp_path: Path, open_pag
     written(
         run,
         [
-            findings.Finding("id_confusion", "msgId", 2, place, "likely"),
-            findings.Finding("id_confusion", "msgId", 1, place, "likely"),
-            findings.Finding("stored_copies", "client", 3, {"process": {}, "ids": ["X"]}),
+            findings.Finding.of("id_confusion", "msgId", 2, place, "likely"),
+            findings.Finding.of("id_confusion", "msgId", 1, place, "likely"),
+            findings.Finding.of("stored_copies", "client", 3, {"process": {}, "ids": ["X"]}),
         ],
     )
     assert not open_page("findings", run=RUN).exception
@@ -327,8 +327,8 @@ def test_the_decode_page_says_the_worst_findings_in_words(
 def test_at_most_three_kinds_are_said_and_the_rest_is_counted(tmp_path: Path, open_page: Open) -> None:
     run = judged(tmp_path, two_at_once())
     codes = ["collision", "clock_back", "duplicate_send", "pid_erased", "restart"]
-    of_each = [findings.Finding(code, f"{code} {n}", 1, {"ids": []}) for code in codes for n in range(2)]
-    more = findings.Finding("pid_erased", "7 more", 7, {"variant": "more", "more": 7, "ids": []})
+    of_each = [findings.Finding.of(code, f"{code} {n}", 1, {"ids": []}) for code in codes for n in range(2)]
+    more = findings.Finding.of("pid_erased", "7 more", 7, {"variant": "more", "more": 7, "ids": []})
     written(run, findings.worst_first([*of_each, more]))
     labels = links_of(open_page(run=RUN))
     said = [label for label in labels if ": 2 m" in label or "of 2 processes" in label]
@@ -339,7 +339,10 @@ def test_at_most_three_kinds_are_said_and_the_rest_is_counted(tmp_path: Path, op
     ("found", "said"),
     [
         ([], "No rule found a problem. This does not prove that every message arrived: see what was checked"),
-        ([findings.Finding("restart", "x", 1, {"ids": []})], "No error or warning was found, but 1 note: see findings"),
+        (
+            [findings.Finding.of("restart", "x", 1, {"ids": []})],
+            "No error or warning was found, but 1 note: see findings",
+        ),
     ],
 )
 def test_nothing_wrong_is_said_with_a_link(
@@ -351,10 +354,10 @@ def test_nothing_wrong_is_said_with_a_link(
 
 def test_each_filter_is_in_the_address_and_counts_what_is_under_it(tmp_path: Path, open_page: Open) -> None:
     run = judged(tmp_path, two_at_once())
-    made = [findings.Finding("pid_erased", f"host {n}", 1, {"ids": []}) for n in range(5)]
-    made += [findings.Finding("restart", f"process {n}", 1, {"ids": []}) for n in range(2)]
-    made.append(findings.Finding("link_local_host", "one", 1, {"ids": []}))
-    made.append(findings.Finding("pid_erased", "20 more", 20, {"variant": "more", "more": 20, "ids": []}))
+    made = [findings.Finding.of("pid_erased", f"host {n}", 1, {"ids": []}) for n in range(5)]
+    made += [findings.Finding.of("restart", f"process {n}", 1, {"ids": []}) for n in range(2)]
+    made.append(findings.Finding.of("link_local_host", "one", 1, {"ids": []}))
+    made.append(findings.Finding.of("pid_erased", "20 more", 20, {"variant": "more", "more": 20, "ids": []}))
     written(run, findings.worst_first(made))
     app = open_page("findings", run=RUN)
     assert "**26 warnings**" in finding_texts.findings_sentence(
@@ -390,7 +393,7 @@ def test_a_link_shows_one_finding_with_its_evidence(tmp_path: Path, open_page: O
 def test_the_line_of_a_confused_id_is_the_one_that_confuses_it(tmp_path: Path) -> None:
     run = judged(tmp_path, f"offsetMsgId={OFFSETS[0]} as it should be\nmsgId={OFFSETS[0]} taken for a msgId\n")
     place = {"ids": [OFFSETS[0]], "label": "msgId"}
-    written(run, [findings.Finding("id_confusion", "msgId", 1, place, "likely")])
+    written(run, [findings.Finding.of("id_confusion", "msgId", 1, place, "likely")])
     app = AppTest.from_function(last_opened, args=(str(run.path),)).run()
     assert not app.exception
     assert "taken for a msgId" in app.code[0].value and "as it should be" not in app.code[0].value
@@ -411,7 +414,8 @@ def test_a_card_and_the_sentence_count_the_same_processes() -> None:
     for lang, counted in (("en", "4 processes (2 with 5.x msgIds)"), ("zh", "4 个进程（其中 2 个使用 5.x msgId）")):
         assert finding_texts.who(kind, words(lang)) == counted
         assert counted in finding_texts.findings_sentence(pd.DataFrame(), summary, words(lang))
-    kind.rest.append((4, {"subject": "9 more", "count": 9, "evidence": json.dumps({"variant": "more", "more": 9})}))
+    more = json.dumps({"variant": "more", "more": 9})
+    kind.rest.append((4, {"code": "expired", "subject": "9 more", "count": 9, "evidence": more}))
     assert finding_texts.who(kind, words("en")) == "13 processes", "of those that are not listed nobody can say it"
 
 
@@ -454,7 +458,7 @@ def test_copies_have_host_pid_and_broker_in_plain_text(tmp_path: Path, open_page
         assert f"{process['host']} pid {process['pid']}" in made
     for made in reports(run, "en", "UTC"):
         assert all(address in made for address in brokers)
-    assert finding_rows.subject_process(row) == process and set(finding_rows.brokers_of(row)) == set(brokers)
+    assert finding_rows.evidence_of(row).addresses_of_brokers == brokers
 
 
 def test_a_failed_send_is_told_as_text(tmp_path: Path, open_page: Open) -> None:

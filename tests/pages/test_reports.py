@@ -196,8 +196,8 @@ def test_a_ticket_has_the_sentence_the_lines_and_the_way_back(tmp_path: Path) ->
 
 
 def test_many_findings_of_a_kind_are_one_ticket(tmp_path: Path) -> None:
-    made = [findings.Finding("pid_erased", f"10.0.0.{n} pid 0", n, {"ids": []}) for n in range(30)]
-    made.append(findings.Finding("pid_erased", "9 more", 9, {"variant": "more", "more": 9, "ids": []}))
+    made = [findings.Finding.of("pid_erased", f"10.0.0.{n} pid 0", n, {"ids": []}) for n in range(30)]
+    made.append(findings.Finding.of("pid_erased", "9 more", 9, {"variant": "more", "more": 9, "ids": []}))
     run = written(judged(tmp_path, two_at_once()), findings.worst_first(made))
     (part,) = finding_report.parts_of(finding_rows.kinds(run.table("findings").to_pandas()))
     assert isinstance(part, finding_rows.Kind) and part.number == 39

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from idcore.answers.findings import limits
+from idcore.answers.findings.evidence import FindingEvidence
 from idcore.answers.findings.large import Rows
 from idcore.answers.findings.model import Finding, unseen
 from idcore.answers.findings.processes import Processes, numbers
@@ -110,7 +111,7 @@ class Brokers:
                 continue
             since, until = self._seen(row["address"])
             certainty = "likely" if kind in ("bridge", "node_port") else "certain"
-            yield Finding(
+            yield Finding.of(
                 "broker_address_internal",
                 row["address"],
                 row["ids"],
@@ -240,7 +241,7 @@ def _moved(
         ],
         **silent,
     }
-    return Finding(
+    return Finding.of(
         "broker_moved", after["address"], after["distinct"], evidence, "likely" if timed else "possible", *seen
     )
 
@@ -266,6 +267,35 @@ def moved(scan: Scan) -> list[Finding]:
     return scan.once(stored).moved
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class InternalEvidence(FindingEvidence):
+    """Of a broker address that clients elsewhere cannot reach."""
+
+    variant: str | None = None
+    broker: Mapping[str, Any] | None = None
+    ids: Sequence[str] = ()
+    distinct: int | None = None
+    places: Sequence[Mapping[str, Any]] = ()
+    broker_name: str | None = None
+    also: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MovedEvidence(FindingEvidence):
+    """Of one broker under two addresses."""
+
+    variant: str | None = None
+    broker: Mapping[str, Any] | None = None
+    from_address: str = ""
+    gap: int | None = None  # bytes between the last offset of one and the first of the other
+    ids: Sequence[str] = ()
+    also: Sequence[str] = ()
+    silent_minutes: int | None = None
+    usual_minutes: int | None = None
+    places: Sequence[Mapping[str, Any]] = ()
+    broker_name: str | None = None
+
+
 register(
     Rule(
         "broker_address_internal",
@@ -274,6 +304,7 @@ register(
         "The address is loopback, 172.16/12, link-local or impossible, or its port is a node port (30000 to 32767). "
         "At least one in 1,000 offsetMsgIds has it.",
         "broker_address_internal/loopback",
+        evidence=InternalEvidence,
         of_processes=clear_producers,
         of_scan=internal,
         variants=("loopback", "bridge", "link_local", "nowhere", "node_port"),
@@ -288,6 +319,7 @@ register(
         "Two addresses use the same port. The offsets of the second continue where those of the first stop, "
         "or both take turns. Where times are known, the second starts after the end of the first.",
         "broker_moved/restarted",
+        evidence=MovedEvidence,
         of_scan=moved,
         variants=("both", "unseen"),
         also=("silent", "silent_alone"),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 
 from idcore.answers.findings import hosts, limits, steps
+from idcore.answers.findings.evidence import FindingEvidence
 from idcore.answers.findings.finding_builder import each, of_process
 from idcore.answers.findings.model import Finding, unseen
 from idcore.answers.findings.processes import Processes, text_mask
@@ -81,11 +82,11 @@ def made_twice(found: Iterable[Finding]) -> Iterator[Finding]:
     """The same findings; of clocks and shared fingerprints how many of their ids belong to several messages."""
     known = list(found)
     twice: Counter[Fingerprint | None] = Counter(
-        one.process for one in known if one.code == "collision" and one.process
+        one.evidence.fingerprint for one in known if one.code == "collision" and one.evidence.fingerprint
     )
     for one in known:
-        if one.code in ("clock_back", "shared_fingerprint") and twice[one.process]:
-            yield replace(one, evidence={**one.evidence, "also": ["twice_seen"], "twice": twice[one.process]})
+        if one.code in ("clock_back", "shared_fingerprint") and (count := twice[one.evidence.fingerprint]):
+            yield one.with_evidence(also=["twice_seen"], twice=count)
         else:
             yield one
 
@@ -136,7 +137,7 @@ def _clock_back(
         points, count = zero.tolist(), len(zero)
         evidence |= {"variant": "zero"}
     evidence |= {"ids": processes.ids(at, points), "sent_at": processes.moments(points[: limits.MOST_IDS])}
-    return Finding("clock_back", subject, count, evidence, **when)
+    return Finding.of("clock_back", subject, count, evidence, **when)
 
 
 def _shared(processes: Processes, at: int) -> Finding:
@@ -161,7 +162,7 @@ def _shared(processes: Processes, at: int) -> Finding:
     }
     # Without its points, two processes and one clock that was set back look the same.
     certainty = "certain" if len(track) else "likely"
-    return Finding("shared_fingerprint", subject, tracks, evidence, certainty, **when)
+    return Finding.of("shared_fingerprint", subject, tracks, evidence, certainty, **when)
 
 
 def _together(processes: Processes, mine: slice) -> dict[str, datetime]:
@@ -202,7 +203,7 @@ def _restart(processes: Processes, at: int, count: int) -> Finding:
     if len(began) > 1 and all(began):
         listed = began[: limits.MOST_MOMENTS]
         evidence |= {"also": ["began" if len(began) == len(listed) else "began_first"], "began_at": listed}
-    return Finding("restart", subject, count, evidence, **when)
+    return Finding.of("restart", subject, count, evidence, **when)
 
 
 def _loop(began: np.ndarray, count: int) -> dict[str, Any]:
@@ -244,6 +245,65 @@ def wraps(processes: Processes, _: Scan) -> Iterator[Finding]:
     yield from each(processes, (count > 0) & hosts.countable(processes), "counter_wrap", make, count)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ClockEvidence(FindingEvidence):
+    """Of a clock that was set back."""
+
+    process: Mapping[str, Any] | None = None
+    also: Sequence[str] = ()
+    span: int | None = None  # values of the counter between two ids of one time
+    variant: str | None = None
+    back_seconds: float | None = None
+    back_ms: Sequence[int] = ()
+    ids: Sequence[str] = ()
+    sent_at: Sequence[str | None] = ()
+    twice: int | None = None  # ids that belong to several messages
+    places: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SharedEvidence(FindingEvidence):
+    """Of several processes with one fingerprint."""
+
+    process: Mapping[str, Any] | None = None
+    tracks: int | None = None  # counters that run at once
+    chains: int | None = None  # counters, also one after the other
+    ids: Sequence[str] = ()
+    sent_at: Sequence[str | None] = ()
+    track_of_id: Sequence[int] = ()
+    chain_of_id: Sequence[int] = ()
+    also: Sequence[str] = ()
+    twice: int | None = None  # ids that belong to several messages
+    places: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RestartEvidence(FindingEvidence):
+    """Of a counter that began anew."""
+
+    process: Mapping[str, Any] | None = None
+    ids: Sequence[str] = ()
+    sent_at: Sequence[str | None] = ()
+    silent_seconds: float | None = None
+    variant: str | None = None
+    loop: int | None = None  # starts that follow one another
+    loop_seconds: int | None = None
+    also: Sequence[str] = ()
+    began_at: Sequence[str] = ()
+    places: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WrapEvidence(FindingEvidence):
+    """Of a counter that passed 65,535."""
+
+    ids: Sequence[str] = ()
+    sent_at: Sequence[str | None] = ()
+    variant: str | None = None
+    process: Mapping[str, Any] | None = None
+    places: Sequence[Mapping[str, Any]] = ()
+
+
 register(
     Rule(
         "shared_fingerprint",
@@ -251,6 +311,7 @@ register(
         20,
         "Two or more counters rise at the same time (`tracks`) and cannot be one counter.",
         "shared_fingerprint/two_containers",
+        evidence=SharedEvidence,
         of_processes=of_chains,
         variants=("unseen",),
         also=("twice_seen",),
@@ -266,6 +327,7 @@ register(
         "- IDs have a time before the month.\n"
         "- Ten IDs have the time 0.",
         "clock_back/two_seconds",
+        evidence=ClockEvidence,
         of_processes=of_chains,
         variants=("held", "before_month", "zero", "unseen"),
         also=("twice_none", "twice_open", "twice_seen"),
@@ -278,6 +340,7 @@ register(
         10,
         "A chain begins near 0 after another one ended, sooner than a wrap could.",
         "restart/once",
+        evidence=RestartEvidence,
         of_processes=of_chains,
         variants=("loop", "loop_among", "unseen"),
         also=("began", "began_first"),
@@ -289,6 +352,7 @@ register(
         20,
         "An unrolled counter goes from 65,535 to 0.",
         "counter_wrap/once",
+        evidence=WrapEvidence,
         of_processes=wraps,
         variants=("uncertain",),
         picture="counter",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from idcore.answers.findings import brokers, limits
+from idcore.answers.findings.evidence import FindingEvidence
 from idcore.answers.findings.large import Rows
 from idcore.answers.findings.model import Finding, unseen
 from idcore.answers.findings.processes import KEY, is_loopback
@@ -216,7 +217,7 @@ class _Stored:
                 evidence[figure] = ", ".join(sorted(told)[: limits.MOST_IDS])
                 evidence["also"] = [*evidence.get("also", ()), figure]
         born = [from_ms(at) for at in (min(self.born), max(self.born))] if self.born else [None, None]
-        return Finding("stored_copies", name, self.count, evidence, since=born[0], until=born[1])
+        return Finding.of("stored_copies", name, self.count, evidence, since=born[0], until=born[1])
 
 
 def judge(
@@ -227,9 +228,7 @@ def judge(
     `copies`: the table in pieces; of its rows, `total`, so many are looked at.
     """
     same = {
-        frozenset((finding.subject, finding.evidence["from_address"]))
-        for finding in moved
-        if not finding.evidence.get("more")
+        frozenset((finding.subject, finding.evidence.from_address)) for finding in moved if not finding.evidence.more
     }
     stored: dict[str, _Stored] = {}
     last: str | None = None
@@ -298,7 +297,7 @@ def _one(
     if differing:
         evidence |= {"messages": len(originals), "differs": ", ".join(differing), **_why(list(originals.values()))}
         evidence |= _producer(subjects.of(msg_id)[1], {} if "hosts" in evidence else originals)
-        return Finding("collision", msg_id, len(offsets), evidence, **when)
+        return Finding.of("collision", msg_id, len(offsets), evidence, **when)
     evidence |= _producer(subjects.of(msg_id)[1], originals)
     if statuses := sorted({record.status for record in originals.values() if record.status} - {SEND_OK}):
         evidence |= {"statuses": ", ".join(statuses), "also": ["statuses", *evidence.get("also", ())]}
@@ -307,11 +306,11 @@ def _one(
         evidence |= {"apart_seconds": (max(kept) - min(kept)) / 1000, "also": ["apart", *evidence.get("also", ())]}
     if elsewhere:
         evidence["addresses"] = ", ".join(addresses)
-        return Finding("duplicate_send", msg_id, len(offsets), evidence, "likely", **when)
+        return Finding.of("duplicate_send", msg_id, len(offsets), evidence, "likely", **when)
     answered = all(record.status for record in originals.values())
     variant = "send_results" if answered else "same_broker"
     evidence |= {"variant": variant, "topic": next(iter(originals.values())).topic}
-    return Finding("duplicate_send", msg_id, len(originals), evidence, "likely", **when)
+    return Finding.of("duplicate_send", msg_id, len(originals), evidence, "likely", **when)
 
 
 def confusion(names: Sequence[Named]) -> Iterator[Finding]:
@@ -320,9 +319,9 @@ def confusion(names: Sequence[Named]) -> Iterator[Finding]:
         subject = f"{named.label} ({named.application})"
         place = {"ids": [named.sample], "file": named.file, "label": named.label, "application": named.application}
         if named.context == "message_ext":
-            yield Finding("id_confusion", subject, named.ids, {"variant": "message_ext", **place}, lighter=INFO)
+            yield Finding.of("id_confusion", subject, named.ids, {"variant": "message_ext", **place}, lighter=INFO)
         else:
-            yield Finding("id_confusion", subject, named.ids, place, "likely")
+            yield Finding.of("id_confusion", subject, named.ids, place, "likely")
 
 
 def of_copies(scan: Scan) -> Iterator[Finding]:
@@ -346,7 +345,7 @@ def dated(found: Sequence[Finding], rows: Rows) -> Iterator[Finding]:
 
 def _generated(finding: Finding) -> tuple[tuple[Any, ...], list[int]] | None:
     """The process of a finding and the elapsed of its IDs; of many copies not all IDs are known."""
-    process, ids = finding.evidence.get("process"), finding.evidence.get("ids", ())
+    process, ids = finding.evidence.process, finding.evidence.ids
     if not process or not ids or (finding.code == "stored_copies" and len(ids) < finding.count):
         return None
     layout = LAYOUTS[process["layout"]]
@@ -372,6 +371,76 @@ def of_names(scan: Scan) -> Iterator[Finding]:
     return confusion([] if scan.line_evidence is None else list(scan.line_evidence.names.values()))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CollisionEvidence(FindingEvidence):
+    """Of one id that several messages have."""
+
+    ids: Sequence[str] = ()
+    offset_msg_ids: Sequence[Any] = ()
+    records: Sequence[Mapping[str, Any]] = ()
+    messages: int | None = None
+    differs: str | None = None  # fields, with commas between
+    variant: str | None = None
+    apart_days: float | None = None
+    hosts: str | None = None  # with commas between
+    topics: str | None = None  # with commas between
+    apart_seconds: float | None = None
+    process: Mapping[str, Any] | None = None
+    client: Mapping[str, Any] | None = None
+    producer: str | None = None
+    also: Sequence[str] = ()
+    born_hosts: str | None = None  # with commas between
+    places: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DuplicateEvidence(FindingEvidence):
+    """Of one message that was stored several times."""
+
+    ids: Sequence[str] = ()
+    offset_msg_ids: Sequence[Any] = ()
+    records: Sequence[Mapping[str, Any]] = ()
+    process: Mapping[str, Any] | None = None
+    client: Mapping[str, Any] | None = None
+    producer: str | None = None
+    also: Sequence[str] = ()
+    born_hosts: str | None = None  # with commas between
+    statuses: str | None = None  # of the answers, with commas between
+    apart_seconds: float | None = None
+    addresses: str | None = None  # of the brokers, with commas between
+    variant: str | None = None
+    topic: str | None = None
+    places: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ConfusionEvidence(FindingEvidence):
+    """Of a label that should have another id."""
+
+    variant: str | None = None
+    ids: Sequence[str] = ()
+    file: str | None = None
+    label: str | None = None
+    application: str | None = None
+    places: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CopiesEvidence(FindingEvidence):
+    """Of messages that brokers and consumers stored again."""
+
+    process: Mapping[str, Any] | None = None
+    client: Mapping[str, Any] | None = None
+    ids: Sequence[str] = ()
+    offset_msg_ids: Sequence[Any] = ()
+    variant: str | None = None
+    kinds: Mapping[str, int] | None = None  # messages by what copied them
+    group: str | None = None  # several have commas between
+    also: Sequence[str] = ()
+    consumer_hosts: str | None = None  # with commas between
+    places: Sequence[Mapping[str, Any]] = ()
+
+
 register(
     Rule(
         "collision",
@@ -379,6 +448,7 @@ register(
         10,
         "One msgId has copies that no broker made and that differ in topic, born time, born host, body or keys.",
         "collision/born_elsewhere",
+        evidence=CollisionEvidence,
         of_scan=of_copies,
         variants=("another_month", "hosts", "topics", "sent_again"),
         also=("producer", "producer_born"),
@@ -391,6 +461,7 @@ register(
         "Several brokers stored one msgId, or one normal topic has it several times with the same born time. "
         "Or it has several successful SendResults with different offsetMsgIds in one normal topic.",
         "duplicate_send/another_broker",
+        evidence=DuplicateEvidence,
         of_scan=of_copies,
         variants=("send_results", "same_broker"),
         also=("apart", "statuses", "producer", "producer_born"),
@@ -403,6 +474,7 @@ register(
         "A label that should have a msgId has an offsetMsgId. There is one finding for each label and application. "
         "Behind `msgId=` of a MessageExt it is info.",
         "id_confusion/application",
+        evidence=ConfusionEvidence,
         of_scan=of_names,
         variants=("message_ext",),
         lighter=("message_ext",),
@@ -415,6 +487,7 @@ register(
         30,
         "One msgId has several offsetMsgIds, and no rule above explains them.",
         "stored_copies/consumer_retry",
+        evidence=CopiesEvidence,
         of_scan=of_copies,
         variants=("retry", "delay", "transaction", "batch", "unseen"),
         also=("group", "consumer_hosts"),

@@ -41,6 +41,6 @@ def of_process(processes: Processes, at: int, code: str, count: int | None = Non
     options = {name: more.pop(name) for name in ("certainty", "lighter") if name in more}
     when |= more.pop("when", {})
     evidence = {**more, **key, "ids": more.get("ids") or processes.ends(at)}
-    return Finding(
+    return Finding.of(
         code, subject, int(processes["ids"][at]) if count is None else int(count), evidence, **when, **options
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from idcore.answers.findings import limits
+from idcore.answers.findings.evidence import FindingEvidence
 from idcore.answers.findings.finding_builder import each, of_process
 from idcore.answers.findings.hosts import dated, little_endian
 from idcore.answers.findings.model import Finding, unseen
@@ -94,6 +96,18 @@ def of_seeds(scan: Scan) -> Iterator[Finding]:
     return scan.once(Seeds).judge()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MakerEvidence(FindingEvidence):
+    """Of a client that is not the official one."""
+
+    variant: str | None = None
+    maker_code: str | None = None
+    started_at: str | None = None  # of its process, by the seed of its rand()
+    process: Mapping[str, Any] | None = None
+    ids: Sequence[str] = ()
+    places: Sequence[Mapping[str, Any]] = ()
+
+
 register(
     Rule(
         "foreign_maker",
@@ -102,6 +116,7 @@ register(
         "The IDs have constants of another client, or a loader with its top bit set. "
         "Or the loader is the first rand() after a start in the 31 days before the first ID.",
         "foreign_maker/go",
+        evidence=MakerEvidence,
         of_processes=judge,
         of_scan=of_seeds,
         variants=(*_FOREIGN.to_pylist(), "cpp_old", "no_hash", "seed", "unseen"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from idcore.answers.findings import limits
+from idcore.answers.findings.evidence import FindingEvidence, HostEvidence
 from idcore.answers.findings.finding_builder import each, of_process
 from idcore.answers.findings.model import Finding
 from idcore.answers.findings.processes import Processes, text_mask
@@ -164,6 +166,20 @@ def fake_hosts(processes: Processes, scan: Scan) -> Iterator[Finding]:
     yield from each(processes, mask, "fake_host", make)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FakeHostEvidence(FindingEvidence):
+    """Of an address that is a time, or that no host has."""
+
+    variant: str | None = None
+    started_at: str | None = None  # the moment that the address is
+    age_hours: float | None = None  # of that moment, where it is none
+    process: Mapping[str, Any] | None = None
+    ids: Sequence[str] = ()
+    places: Sequence[Mapping[str, Any]] = ()
+    born_hosts: str | None = None
+    also: Sequence[str] = ()
+
+
 register(
     Rule(
         "pid_erased",
@@ -183,6 +199,7 @@ register(
         "The address, read as a time, is the moment before the first ID (Java, rocketmq-rust). "
         "Or it is four ASCII digits (Go), 0.0.0.0 or 0.x (C++), or an address that no host has.",
         "fake_host/java",
+        evidence=FakeHostEvidence,
         of_processes=fake_hosts,
         variants=("unresolved", "not_ipv4", "go", "odd"),
         also=("born_hosts",),
@@ -194,6 +211,7 @@ register(
         80,
         "The address is in 127/8, or ::1. Only a Java client is advised to upgrade.",
         "loopback_host/client_4_8",
+        evidence=HostEvidence,
         of_processes=loopback,
         variants=("own_name", "not_java"),
         also=("born_hosts",),
@@ -205,6 +223,7 @@ register(
         90,
         "The address is in 169.254/16 or fe80::/10.",
         "link_local_host/v6",
+        evidence=HostEvidence,
         of_processes=link_local,
         also=("born_hosts",),
         lines=("born_hosts",),
@@ -215,6 +234,7 @@ register(
         40,
         "The address is in 172.17/16 and the pid is below 20, or the address is 172.17.0.1.",
         "container_host/pid_1",
+        evidence=HostEvidence,
         of_processes=container,
         variants=("gateway",),
         also=("born_hosts",),

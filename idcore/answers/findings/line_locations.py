@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
@@ -79,7 +79,7 @@ def place(found: Sequence[Finding], files: Sequence[InputFile]) -> list[Finding]
     brokers = dict(list(_brokers_of(found))[: max(0, most - len(hosts))])
     room = max(0, most - len(hosts) - len(brokers))
     needles = {named: _Needle(_spellings(named[1]), named[0]) for named in list(_wanted(found))[:room]}
-    for named in (("", text) for finding in found if _of_gaps(finding) for text in finding.evidence["ids"]):
+    for named in (("", text) for finding in found if _of_gaps(finding) for text in finding.evidence.ids):
         if named in needles:
             needles[named].behind_gap = True
     if needles or hosts or brokers:
@@ -101,9 +101,9 @@ def place(found: Sequence[Finding], files: Sequence[InputFile]) -> list[Finding]
 
 def _ids(finding: Finding) -> list[tuple[str, str]]:
     """The ids of a finding and, of copies, their offsetMsgIds; of gaps those below them. Each with its label."""
-    offsets = [text for text in finding.evidence.get("offset_msg_ids") or () if isinstance(text, str)]
-    texts = [*finding.evidence.get("ids", ()), *offsets, *finding.evidence.get("after_ids", ())]
-    return [(str(finding.evidence.get("label", "")), text) for text in texts]
+    offsets = [text for text in finding.evidence.offset_msg_ids if isinstance(text, str)]
+    texts = [*finding.evidence.ids, *offsets, *finding.evidence.after_ids]
+    return [(finding.evidence.label or "", text) for text in texts]
 
 
 def _wanted(found: Iterable[Finding]) -> Iterator[tuple[str, str]]:
@@ -119,21 +119,21 @@ def _asks(finding: Finding, what: str) -> bool:
 
 def _hosts_of(found: Iterable[Finding]) -> Iterator[tuple[str, _Hosts]]:
     for finding in found:
-        ids = finding.evidence.get("ids")
+        ids = finding.evidence.ids
         if _asks(finding, "born_hosts") and ids:
             yield finding.subject, _Hosts(b"UNIQ_KEY=" + ids[0][:-_TAIL].encode())
 
 
 def _brokers_of(found: Iterable[Finding]) -> Iterator[tuple[str, _Broker]]:
     for finding in found:
-        ids = finding.evidence.get("ids")
+        ids = finding.evidence.ids
         if _asks(finding, "send_ok") and ids:
             yield finding.subject, _Broker(ids[0][:-_OFFSET_DIGITS].encode())
 
 
 def _of_gaps(finding: Finding) -> bool:
     """Whether its ids are behind gaps that need an explanation: those of a sample do not."""
-    return _asks(finding, "failed_sends") and finding.lighter is None and "more" not in finding.evidence
+    return _asks(finding, "failed_sends") and finding.lighter is None and finding.evidence.more is None
 
 
 def _spellings(text: str) -> tuple[bytes, ...]:
@@ -195,8 +195,8 @@ def _all_upper(ids: Iterable[str]) -> bool:
 def _around(finding: Finding, placed: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The ids around the widest gap as they are in their lines, and where these are."""
     told: dict[str, Any] = {}
-    for name in ("gap_after", "gap_before"):
-        if (found := placed.get(str(finding.evidence.get(name)))) is not None:
+    for name, text in (("gap_after", finding.evidence.gap_after), ("gap_before", finding.evidence.gap_before)):
+        if (found := placed.get(text or "")) is not None:
             told |= {name: found["id"], f"{name}_at": f"{found['file']}:{found['line']}"}
     return told | ({"also": ["gap_lines"]} if {"gap_after_at", "gap_before_at"} <= told.keys() else {})
 
@@ -211,7 +211,8 @@ def _with(
     placed = {text: needle.place for text, needle in known.items() if needle.place is not None}
     more: dict[str, Any] = {"places": list(placed.values())} if placed else {}
     # An address that the ids contain as well shows nothing new.
-    own = {finding.process.host} if finding.process else set()
+    process = finding.evidence.fingerprint
+    own = {process.host} if process else set()
     if _asks(finding, "born_hosts") and (
         told := sorted(host for host in _born_hosts(hosts.get(finding.subject)) - own if not is_loopback(host))
     ):
@@ -220,10 +221,10 @@ def _with(
     if names and _asks(finding, "broker_name"):
         more["broker_name"] = ", ".join(names)
     if _of_gaps(finding):
-        behind = [known[text] for text in finding.evidence["ids"] if text in known]
+        behind = [known[text] for text in finding.evidence.ids if text in known]
         failures = (needle.failure for needle in behind if needle.failure is not None)
         looked = sum(needle.place is not None for needle in behind)
-        around, failed = _around(finding, placed), failed_sends.failed(len(finding.evidence["ids"]), looked, failures)
+        around, failed = _around(finding, placed), failed_sends.failed(len(finding.evidence.ids), looked, failures)
         also = [*around.pop("also", ()), *failed.pop("also", ())]
         more |= around | failed | ({"also": also} if also else {})
     if _asks(finding, "send_ok") and finding.subject in brokers and brokers[finding.subject].succeeded:
@@ -231,9 +232,9 @@ def _with(
     if not more:
         return finding
     if "also" in more:
-        more["also"] = [*finding.evidence.get("also", ()), *more["also"]]
+        more["also"] = [*finding.evidence.also, *more["also"]]
     # An id is shown as its line has it.
-    more["ids"] = [placed[text]["id"] if text in placed else text for text in finding.evidence.get("ids", ())]
-    if finding.evidence.get("maker_code") == "go_family" and _all_upper(place["id"] for place in placed.values()):
+    more["ids"] = [placed[text]["id"] if text in placed else text for text in finding.evidence.ids]
+    if finding.evidence.maker_code == "go_family" and _all_upper(place["id"] for place in placed.values()):
         more |= {"maker_code": "elixir", "variant": "elixir"}
-    return replace(finding, evidence={**finding.evidence, **more})
+    return finding.with_evidence(**more)

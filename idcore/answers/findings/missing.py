@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from idcore.answers.findings import chains, gaps, hosts, limits
 from idcore.answers.findings.batches import Batches
+from idcore.answers.findings.evidence import FindingEvidence
 from idcore.answers.findings.finding_builder import each, of_process
 from idcore.answers.findings.model import Finding, unseen
 from idcore.answers.findings.processes import Processes, id_text, text_mask
@@ -225,6 +226,40 @@ def _place(processes: Processes, at: int, row: int, width: int) -> dict[str, Any
     return {"before": before, "missing": width, "after": after, "from": first, "to": last}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MissingEvidence(FindingEvidence):
+    """Of the gaps in the counter of a process."""
+
+    ids: Sequence[str] = ()
+    after_ids: Sequence[str] = ()
+    sent_at: Sequence[str | None] = ()
+    gaps: Sequence[Mapping[str, Any]] = ()
+    produced: int | None = None
+    distinct: int | None = None
+    share: float | None = None  # of the ids that are missing
+    variant: str | None = None
+    others: int | None = None  # ids apart from those in holes
+    seen_share: float | None = None  # of these
+    in_gaps: int | None = None  # gaps that the count is about
+    widest: int | None = None  # ids that the widest of these misses
+    gap_after: str | None = None  # the id below it
+    gap_before: str | None = None  # the id above it
+    gap_from: int | None = None  # the first counter that it misses
+    gap_to: int | None = None
+    also: Sequence[str] = ()
+    unlisted: int | None = None  # ids in gaps that are not listed
+    narrowest: int | None = None  # ids that the narrowest listed gap misses
+    explained: int | None = None  # counters that items of batches used
+    process: Mapping[str, Any] | None = None
+    places: Sequence[Mapping[str, Any]] = ()
+    gap_after_at: str | None = None  # file and line
+    gap_before_at: str | None = None
+    failed: int | None = None  # failed sends in front of gaps
+    looked: int | None = None  # gaps that were looked at for them
+    failed_line: str | None = None
+    failed_at: str | None = None  # file and line
+
+
 register(
     Rule(
         "missing_ids",
@@ -233,6 +268,7 @@ register(
         "The unrolled counter has gaps, which are judged by their widths (below). "
         "A sample, and counters that items of batches used, are info.",
         "missing_ids/an_outage",
+        evidence=MissingEvidence,
         of_processes=judge,
         variants=("one", "one_gap", "gaps", "uncertain", "hole", "holes", "sample", "batch", "unseen"),
         also=("gap", "gap_one", "gap_widest", "gap_lines", "narrower", "batches", "failed", "failed_gaps"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from typing import Any
@@ -10,10 +10,10 @@ from typing import Any
 import pyarrow as pa
 
 from idcore.answers.findings import words
+from idcore.answers.findings.evidence import FindingEvidence, RestEvidence
 from idcore.answers.findings.limits import MOST_SUBJECTS
 from idcore.answers.findings.registry import RULES, SEVERITIES
 from idcore.base.safe_text import json_text
-from idcore.ids.origins import Fingerprint
 from idcore.scan.schemas import SCHEMAS
 
 
@@ -24,11 +24,16 @@ class Finding:
     code: str
     subject: str
     count: int
-    evidence: Mapping[str, Any]
+    evidence: FindingEvidence
     certainty: str = "certain"
     since: datetime | None = None
     until: datetime | None = None
     lighter: str | None = field(default=None)  # a severity below the code's own
+
+    @classmethod
+    def of(cls, code: str, subject: str, count: int, evidence: Mapping[str, Any], *more: Any, **named: Any) -> Finding:
+        """From evidence by its names; TypeError where the rule has no such figure."""
+        return cls(code, subject, count, _kind(code, evidence)(**evidence), *more, **named)
 
     @property
     def severity(self) -> str:
@@ -39,12 +44,6 @@ class Finding:
     def number(self) -> int:
         """How many findings its row is."""
         return number_of(self.evidence)
-
-    @property
-    def process(self) -> Fingerprint | None:
-        """The process that it is about, if it is about one."""
-        key = self.evidence.get("process")
-        return Fingerprint.of_row(key) if key else None
 
     @property
     def values(self) -> dict[str, Any]:
@@ -66,12 +65,16 @@ class Finding:
         def local(text: str, unit: str = "milliseconds") -> str:
             return datetime.fromisoformat(text).astimezone(zone).isoformat(timespec=unit)
 
-        evidence = dict(self.evidence)
-        for name in words.INSTANTS & evidence.keys():
-            evidence[name] = local(evidence[name], "minutes" if name == "cutoff" else "milliseconds")
-        for name in words.MOMENTS & evidence.keys():
-            evidence[name] = [local(text) for text in evidence[name]]
-        return replace(self, evidence=evidence)
+        told: dict[str, Any] = {}
+        for name in words.INSTANTS & self.evidence.keys():
+            told[name] = local(self.evidence[name], "minutes" if name == "cutoff" else "milliseconds")
+        for name in words.MOMENTS & self.evidence.keys():
+            told[name] = [local(text) for text in self.evidence[name]]
+        return self.with_evidence(**told)
+
+    def with_evidence(self, **told: Any) -> Finding:
+        """The same with further or other figures."""
+        return replace(self, evidence=replace(self.evidence, **told))  # type: ignore[type-var]
 
     def say(self, part: str, lang: str = "en") -> str:
         """Its `meaning`, `advice` or `disproof` in one language."""
@@ -79,19 +82,28 @@ class Finding:
 
 
 def _rank(finding: Finding) -> tuple[int, int, int, str]:
-    background = finding.evidence.get("variant") in RULES[finding.code].background
+    background = finding.evidence.variant in RULES[finding.code].background
     order = len(RULES) if background else list(RULES).index(finding.code)
     return SEVERITIES.index(finding.severity), order, -finding.count, finding.subject
 
 
-def number_of(evidence: Mapping[str, Any]) -> int:
+def number_of(evidence: FindingEvidence) -> int:
     """How many findings a row is: one, or as many as it counts because they are not listed."""
-    return int(evidence["more"]) if evidence.get("variant") == "more" else 1
+    return (evidence.more or 0) if evidence.variant == "more" else 1
+
+
+def read_evidence(code: str, row: Mapping[str, Any]) -> FindingEvidence:
+    """From the JSON of the table `findings`."""
+    return _kind(code, row).read(row)
+
+
+def _kind(code: str, names: Container[str]) -> type[FindingEvidence]:
+    return RestEvidence if "more" in names else RULES[code].evidence
 
 
 def rest(code: str, subjects: int, count: int, lighter: str | None = None, variant: str = "more") -> Finding:
     """One row for so many subjects that are not listed; `variant` "unseen": that were counted and not looked at."""
-    evidence = {"variant": variant, "more": subjects, "ids": []}
+    evidence = RestEvidence(variant=variant, more=subjects, ids=[])
     subject = f"{subjects:,} more" if variant == "more" else f"{subjects:,} not looked at"
     return Finding(code, subject, count, evidence, lighter=lighter)
 
@@ -109,18 +121,18 @@ def worst_first(findings: Iterable[Finding]) -> list[Finding]:
     lighter: dict[tuple[str, str, str], str | None] = {}
     for finding in sorted(findings, key=_rank):
         kind = (finding.severity, finding.code)
-        more = int(finding.evidence.get("more", 0))
+        more = finding.evidence.more or 0
         if not more and listed.get(kind, 0) < MOST_SUBJECTS:
             listed[kind] = listed.get(kind, 0) + 1
             kept.append(finding)
             continue
-        row = (*kind, str(finding.evidence["variant"]) if more else "more")
+        row = (*kind, str(finding.evidence.variant) if more else "more")
         sums = others.setdefault(row, [0, 0])
         sums[0] += more or 1
         sums[1] += finding.count
         lighter[row] = finding.lighter
     kept += [rest(row[1], more, count, lighter[row], row[2]) for row, (more, count) in others.items()]
-    return sorted(kept, key=lambda finding: (*_rank(finding)[:2], "more" in finding.evidence))
+    return sorted(kept, key=lambda finding: (*_rank(finding)[:2], finding.evidence.more is not None))
 
 
 def to_table(findings: Iterable[Finding]) -> pa.Table:
@@ -131,7 +143,7 @@ def to_table(findings: Iterable[Finding]) -> pa.Table:
             "severity": finding.severity,
             "subject": finding.subject,
             "count": finding.count,
-            "evidence": json_text(finding.evidence, default=_plain),
+            "evidence": json_text(dict(finding.evidence), default=_plain),
             "values": json_text(finding.told, default=_plain),
             "certainty": finding.certainty,
             "first_sent_at": finding.since,

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from idcore.answers.findings import limits
+from idcore.answers.findings.evidence import FindingEvidence, always
 from idcore.answers.findings.model import Finding
 from idcore.answers.findings.registry import INFO, WARNING, Rule, Scan, register
 from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX
@@ -141,7 +142,7 @@ def stalled(scan: Scan) -> Iterator[Finding]:
             evidence["variant"], sure = "disabled", "certain"
         elif any(queue.moves for queue in queues):
             evidence["variant"], lighter, sure = "moving", INFO, "certain"
-        yield Finding("group_stalled", f"{topic}@{group}", count, evidence, sure, begin, end, lighter)
+        yield Finding.of("group_stalled", f"{topic}@{group}", count, evidence, sure, begin, end, lighter)
 
 
 def blocked(scan: Scan) -> Iterator[Finding]:
@@ -161,7 +162,7 @@ def blocked(scan: Scan) -> Iterator[Finding]:
                 "ids": _ids(scan, [queue]),
             }
             subject = f"{topic}@{group} queue {queue.number}"
-            yield Finding("poison_message", subject, queue.open, evidence, "likely", queue.open_at, queue.last)
+            yield Finding.of("poison_message", subject, queue.open, evidence, "likely", queue.open_at, queue.last)
 
 
 def skipped(scan: Scan) -> Iterator[Finding]:
@@ -190,7 +191,7 @@ def skipped(scan: Scan) -> Iterator[Finding]:
             }
             sure = "likely" if variant == "deleted" else "certain"
             count = sum(number for _, number in found)
-            yield Finding("group_skipped", f"{topic}@{group}", count, evidence, sure, since, until)
+            yield Finding.of("group_skipped", f"{topic}@{group}", count, evidence, sure, since, until)
 
 
 Found = list[tuple[Queue, int]]
@@ -248,7 +249,7 @@ def unread(scan: Scan) -> Iterator[Finding]:
     for topic, (queues, messages, size, first, last) in topics.items():
         if messages >= limits.STILL_MESSAGES and _apart(first, end) >= _STILL:
             evidence = {"topic": topic, "queues": queues, "bytes": size, **_span(first, last), "ids": []}
-            yield Finding("topic_unread", topic, messages, evidence, "likely", first, last)
+            yield Finding.of("topic_unread", topic, messages, evidence, "likely", first, last)
 
 
 # ---- evidence
@@ -297,6 +298,51 @@ def _last(times: Iterator[datetime | None]) -> datetime | None:
     return max((at for at in times if at is not None), default=None)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StalledEvidence(FindingEvidence):
+    """Of a group that stays behind its topic."""
+
+    topic: str | None = None
+    group: str | None = None
+    first_at: str | None = None
+    last_at: str | None = None
+    minutes: int | None = None
+    queues: int | None = None
+    consumer_offset: int | None = always()
+    queue: int | None = always()
+    queue_end: int | None = always()
+    ids: Sequence[str] = ()
+    variant: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SkippedEvidence(FindingEvidence):
+    """Of messages that a group cannot have read."""
+
+    variant: str | None = None
+    topic: str | None = None
+    group: str | None = None
+    queues: int | None = None
+    queue: int | None = always()
+    consumer_offset: int | None = always()
+    queue_begin: int | None = always()
+    queue_end: int | None = always()
+    ids: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class UnreadEvidence(FindingEvidence):
+    """Of a topic without a group."""
+
+    topic: str | None = None
+    queues: int | None = None
+    bytes: int | None = None
+    first_at: str | None = None
+    last_at: str | None = None
+    minutes: int | None = None
+    ids: Sequence[str] = ()
+
+
 register(
     Rule(
         "group_stalled",
@@ -305,6 +351,7 @@ register(
         f"A topic went on for {limits.STILL_MS // 60_000} minutes behind all that a group has passed of it, with at "
         f"least {limits.STILL_MESSAGES} messages.",
         "group_stalled/stopped",
+        evidence=StalledEvidence,
         of_scan=stalled,
         variants=("disabled", "moving"),
         lighter=("moving",),
@@ -318,6 +365,7 @@ register(
         "A group's offset is below the first offset of its queue, or above the end offset. Or it has none in a queue "
         "of a topic that it reads.",
         "group_skipped/beyond_end",
+        evidence=SkippedEvidence,
         of_scan=skipped,
         variants=("deleted", "never_read", "unreadable"),
         subject="group",
@@ -329,6 +377,7 @@ register(
         19,
         "A topic has messages, and no consumer group has an offset in it. Other topics of the store have groups.",
         "topic_unread/plain",
+        evidence=UnreadEvidence,
         of_scan=unread,
         subject="topic",
         of_store=True,

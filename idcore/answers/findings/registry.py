@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import Any, Literal, TypeVar
 
+from idcore.answers.findings.evidence import FindingEvidence, ProcessEvidence
 from idcore.answers.findings.large import Rows
 from idcore.answers.findings.processes import Processes
 from idcore.scan.lines import LineEvidence
@@ -59,6 +60,7 @@ class Rule:
     incident: str  # name/variant of a story in idcore.simulate.incidents of which it is true
     of_processes: OfProcesses | None = None
     of_scan: OfScan | None = None
+    evidence: type[FindingEvidence] = ProcessEvidence
     variants: tuple[str, ...] = ()  # message keys: the code alone, and the code with each of these
     also: tuple[str, ...] = ()  # message keys of further sentences
     lighter: tuple[str, ...] = ()  # variants that are info only

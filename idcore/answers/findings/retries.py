@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from idcore.answers.findings import limits, progress
+from idcore.answers.findings.evidence import FindingEvidence
 from idcore.answers.findings.model import Finding
 from idcore.answers.findings.registry import WARNING, Rule, Scan, register
 from idcore.scan.schemas import TIME
@@ -183,7 +184,7 @@ def _finding(scan: Scan, code: str, of: tuple[str, str], found: Rise, own: slice
         "ids": _failed(scan, group, led_to, since, until),
         "first_at": since.isoformat(timespec="milliseconds"),
     }
-    return Finding(code, group, found.inside, evidence, since=since, until=until - timedelta(milliseconds=1))
+    return Finding.of(code, group, found.inside, evidence, since=since, until=until - timedelta(milliseconds=1))
 
 
 def _failed(scan: Scan, group: str, led_to: str, since: datetime, until: datetime) -> list[str]:
@@ -227,7 +228,7 @@ def many_tries(scan: Scan) -> Iterator[Finding]:
             "ids": [row["msg_id"] for row in rows if row["msg_id"]][: limits.MOST_IDS],
         }
         since, until = min(times, default=None), max(times, default=None)
-        yield Finding("poison_message", group, len(rows), evidence, since=since, until=until)
+        yield Finding.of("poison_message", group, len(rows), evidence, since=since, until=until)
 
 
 def _few(messages: int) -> float:
@@ -260,6 +261,36 @@ def poison(scan: Scan) -> Iterator[Finding]:
     yield from many_tries(scan)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PoisonEvidence(FindingEvidence):
+    """Of a queue that stays at a message, or of messages that fail again and again."""
+
+    variant: str | None = None
+    topic: str | None = None
+    group: str | None = None
+    retries: int | None = None
+    first_at: str | None = None
+    topics: str | None = None  # with commas between
+    last_at: str | None = None
+    minutes: int | None = None
+    queue: int | None = None
+    consumer_offset: int | None = None
+    ids: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FailuresEvidence(FindingEvidence):
+    """Of minutes in which more attempts of a group failed than in others."""
+
+    group: str | None = None
+    minutes: int | None = None
+    others: int | None = None  # failures in all other minutes
+    other_minutes: int | None = None
+    messages: int | None = None
+    ids: Sequence[str] = ()
+    first_at: str | None = None
+
+
 register(
     Rule(
         "poison_message",
@@ -268,6 +299,7 @@ register(
         f"One queue of a group stays at a message for {limits.STILL_MS // 60_000} minutes, while its other queues go "
         f"on. Or a few of its messages failed in {limits.POISON_RETRIES} retries and more.",
         "poison_message/blocks",
+        evidence=PoisonEvidence,
         of_scan=poison,
         variants=("tries",),
         subject="group",
@@ -280,6 +312,7 @@ register(
         f"At least {limits.STORM_TRIES} attempts of a group failed within some minutes: {limits.RISE_TIMES} times as"
         " many for each message as at other times.",
         "retry_storm/outage",
+        evidence=FailuresEvidence,
         of_scan=storms,
         subject="group",
         of_store=True,
@@ -291,6 +324,7 @@ register(
         f"At least {limits.DEAD_LETTERS} messages of a group became dead letters within some minutes: "
         f"{limits.RISE_TIMES} times as many as at other times.",
         "dead_letters/sudden",
+        evidence=FailuresEvidence,
         of_scan=dead_letters,
         subject="group",
         of_store=True,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from idcore.answers.findings import chains, limits
+from idcore.answers.findings.evidence import FindingEvidence
 from idcore.answers.findings.finding_builder import each, of_process
 from idcore.answers.findings.hosts import dated, java, little_endian, whole_seconds
 from idcore.answers.findings.model import Finding, rest
@@ -110,7 +112,7 @@ def expired_clients(scan: Scan) -> Iterator[Finding]:
                 "cutoff": limit.isoformat(timespec="minutes"),
                 "client": {"mac": row["mac"], "pid": row["pid"]},
             }
-            yield Finding(
+            yield Finding.of(
                 "expired",
                 str(Fingerprint.of_row(row)),
                 row["ids"],
@@ -161,6 +163,45 @@ def zones(processes: Processes, scan: Scan) -> Iterator[Finding]:
     yield from each(processes, wrong, "zone_mismatch", make)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ZoneEvidence(FindingEvidence):
+    """Of a process in another zone than the others."""
+
+    zone: str | None = None
+    usual_zone: str | None = None
+    zone_source: str | None = None
+    variant: str | None = None
+    process: Mapping[str, Any] | None = None
+    ids: Sequence[str] = ()
+    places: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ElapsedEvidence(FindingEvidence):
+    """Of ids with more milliseconds than a month has."""
+
+    ids: Sequence[str] = ()
+    elapsed_ms: Sequence[int] = ()
+    at_least: bool | None = None  # not every id of the process was looked at
+    variant: str | None = None
+    first_at: str | None = None
+    last_at: str | None = None
+    process: Mapping[str, Any] | None = None
+    places: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ExpiredEvidence(FindingEvidence):
+    """Of ids that are older than the messages that a broker keeps."""
+
+    cutoff: str | None = None
+    at_least: bool | None = None  # some ids of the process are not
+    process: Mapping[str, Any] | None = None
+    client: Mapping[str, Any] | None = None
+    ids: Sequence[str] = ()
+    places: Sequence[Mapping[str, Any]] = ()
+
+
 register(
     Rule(
         "zone_mismatch",
@@ -169,6 +210,7 @@ register(
         "Lines prove a zone (born times or prefixes) that differs from `--zone`, or from that of most IDs. "
         "Clients that count months in UTC wherever they run are left out.",
         "zone_mismatch/one_in_utc",
+        evidence=ZoneEvidence,
         of_processes=zones,
         variants=("given",),
     ),
@@ -178,6 +220,7 @@ register(
         110,
         "An ID has more milliseconds than 31 days and a second, and no clock that was set back explains it.",
         "elapsed_impossible/dotnet",
+        evidence=ElapsedEvidence,
         of_processes=impossible,
         variants=("one_text", "java", "clock"),
     ),
@@ -188,6 +231,7 @@ register(
         "The IDs are more than 72 hours older than the last deletion run (04:00). "
         "That is the default of brokers, and an assumption here: the messages are probably deleted.",
         "expired/five_days",
+        evidence=ExpiredEvidence,
         of_processes=expired,
         of_scan=expired_clients,
     ),

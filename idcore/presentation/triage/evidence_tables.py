@@ -6,20 +6,21 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
+from idcore.answers.findings.evidence import FindingEvidence
 from idcore.base.errors import CoreError
 from idcore.ids.clock import from_ms
 from idcore.ids.model import OffsetId
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Column, Html, esc, join, table, tag
-from idcore.presentation.triage.finding_rows import Evidence, tokens, where_of
+from idcore.presentation.triage.finding_rows import tokens, where_of
 
 Anatomy = Callable[[str], Html]  # an id as a link to its bytes; without one it is text
 
 
-def id_table(evidence: Evidence, reader: Reader, anatomy: Anatomy = esc) -> Html | None:
+def id_table(evidence: FindingEvidence, reader: Reader, anatomy: Anatomy = esc) -> Html | None:
     """The ids that prove it, each as a link where `anatomy` makes one, with its time, gap, process and offsetMsgIds."""
     words = reader.words
-    ids = [str(text) for text in evidence.get("ids") or ()]
+    ids = list(evidence.ids)
     if not ids:
         return None
     first, links = Column("id", words("col.id"), mono=True), [anatomy(text) for text in ids]
@@ -37,37 +38,37 @@ def _known(first: Column, ids: Sequence[Html], further: Iterable[tuple[Column, l
     return table(columns, rows, caption)
 
 
-def _further(evidence: Evidence, reader: Reader, anatomy: Anatomy = esc) -> Iterable[tuple[Column, list[Any]]]:
+def _further(evidence: FindingEvidence, reader: Reader, anatomy: Anatomy = esc) -> Iterable[tuple[Column, list[Any]]]:
     """The further columns of the ids, those that are known."""
     words = reader.words
-    moments = [reader.full(datetime.fromisoformat(at)) if at else "" for at in evidence.get("sent_at") or ()]
+    moments = [reader.full(datetime.fromisoformat(at)) if at else "" for at in evidence.sent_at]
     yield Column("sent_at", words("col.sent_at"), mono=True), moments
-    gaps = [f"{gap['missing']:,}" for gap in evidence.get("gaps") or ()]
+    gaps = [f"{gap['missing']:,}" for gap in evidence.gaps]
     yield Column("missing", words("fact.missing_before"), right=True), gaps
-    below = [anatomy(text) for text in evidence.get("after_ids") or ()]
+    below = [anatomy(text) for text in evidence.after_ids]
     yield Column("after", words("fact.gap_after"), mono=True), below
-    tracks = [f"{track + 1:,}" for track in evidence.get("track_of_id") or ()]
+    tracks = [f"{track + 1:,}" for track in evidence.track_of_id]
     yield Column("track", words("fact.track_of_id"), right=True), tracks
-    elapsed = [f"{value:,}" for value in evidence.get("elapsed_ms") or ()]
+    elapsed = [f"{value:,}" for value in evidence.elapsed_ms]
     yield Column("elapsed", words("fact.elapsed_ms"), right=True), elapsed
     where = where_of(evidence)
     yield (
         Column("where", words("fact.where"), mono=True),
-        [where.get(str(text), "") for text in evidence.get("ids") or ()],
+        [where.get(str(text), "") for text in evidence.ids],
     )
-    offsets = evidence.get("offset_msg_ids") or ()
+    offsets = evidence.offset_msg_ids
     if offsets and not isinstance(offsets[0], str):
         links = [join([anatomy(text) for text in some], tag("br")) for some in offsets]
         yield Column("offset_ids", words("fact.offset_msg_ids"), mono=True), links
 
 
-def details(evidence: Evidence, reader: Reader) -> list[tuple[str, list[str]]]:
+def details(evidence: FindingEvidence, reader: Reader) -> list[tuple[str, list[str]]]:
     """The ids whose lines show it, each with what is known of it, for a report."""
     words, where = reader.words, where_of(evidence)
     beside: dict[str, list[str]] = {}
     for column, cells in _further(evidence, reader):
         if column.name in ("sent_at", "missing", "track"):
-            for text, cell in zip(evidence.get("ids") or (), cells, strict=False):
+            for text, cell in zip(evidence.ids, cells, strict=False):
                 label = "" if column.name == "sent_at" else words("colon", name=column.label)
                 beside.setdefault(str(text), []).extend([label + cell] if cell else [])
     named = tokens(evidence)
@@ -78,24 +79,24 @@ def details(evidence: Evidence, reader: Reader) -> list[tuple[str, list[str]]]:
     return [(text, [*beside.get(text, []), *([where[text]] if text in where else [])]) for text in named]
 
 
-def copies(evidence: Evidence, reader: Reader, anatomy: Anatomy = esc) -> Html | None:
+def copies(evidence: FindingEvidence, reader: Reader, anatomy: Anatomy = esc) -> Html | None:
     """The stored copies of one id: the broker of each, and what the lines show of it."""
     told, words = _of_copies(evidence, reader), reader.words
     if not told:
         return None
-    offsets, where = evidence["offset_msg_ids"], where_of(evidence)
+    offsets, where = evidence.offset_msg_ids, where_of(evidence)
     told.insert(0, (Column("where", words("fact.where"), mono=True), [where.get(text, "") for text in offsets]))
     first, links = Column("id", "offsetMsgId", mono=True), [anatomy(text) for text in offsets]
     return _known(first, links, told, words("fact.offset_msg_ids"))
 
 
-def _of_copies(evidence: Evidence, reader: Reader) -> list[tuple[Column, list[Any]]]:
+def _of_copies(evidence: FindingEvidence, reader: Reader) -> list[tuple[Column, list[Any]]]:
     """What is known of each stored copy of one id, in the order of the copies."""
     words = reader.words
-    offsets = evidence.get("offset_msg_ids") or ()
+    offsets = evidence.offset_msg_ids
     if not offsets or not isinstance(offsets[0], str):
         return []
-    known = {record["offset_msg_id"]: record for record in evidence.get("records") or ()}
+    known = {record["offset_msg_id"]: record for record in evidence.records}
     records = [known.get(text, {}) for text in offsets]
     born = [record.get("born") for record in records]
     return [

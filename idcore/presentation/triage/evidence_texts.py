@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from idcore.answers.findings.evidence import FindingEvidence
 from idcore.answers.findings.words import INSTANTS, MOMENTS
 from idcore.base.catalogue import Words
 from idcore.presentation import times
 from idcore.presentation.reader import Reader
-from idcore.presentation.triage.finding_rows import Evidence
 
 MOST_LISTED = 10
 # What the heading, the sentence, the picture or a table shows, or what is for programs only.
@@ -34,7 +34,7 @@ ELSEWHERE = frozenset(
 )
 
 
-def dated(evidence: Evidence, reader: Reader) -> dict[str, Any]:
+def dated(evidence: FindingEvidence, reader: Reader) -> dict[str, Any]:
     """The evidence with its instants in the reader's zone and its client in the reader's language."""
     return {
         name: _instant(name, value, reader) if name in INSTANTS and value else value for name, value in evidence.items()
@@ -47,7 +47,7 @@ def _instant(name: str, value: str, reader: Reader) -> str:
     return reader.minute(moment) if name == "cutoff" else reader.full(moment)
 
 
-def facts(evidence: Evidence, reader: Reader, told: Collection[str] = ()) -> Iterable[tuple[str, str]]:
+def facts(evidence: Mapping[str, Any], reader: Reader, told: Collection[str] = ()) -> Iterable[tuple[str, str]]:
     """What no table shows and no sentence has (`told`), as names and values in the reader's language."""
     words = reader.words
     for name, value in evidence.items():
@@ -94,7 +94,7 @@ def figure_text(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
-def fact_line(evidence: Evidence, reader: Reader, told: Collection[str] = ()) -> str:
+def fact_line(evidence: FindingEvidence, reader: Reader, told: Collection[str] = ()) -> str:
     """The same in one line, for a report."""
     words: Words = reader.words
     return words("semicolon").join(f"{name} {value}" for name, value in facts(evidence, reader, told))

@@ -50,12 +50,12 @@ class LogLines:
         if self.index is not None and tokens(evidence):
             try:
                 ids = line_filter.ids_of_finding(self.run, str(number))
-                return lines.indexed(self.index, ids, before, self.allowed, str(evidence.get("label", "")))
+                return lines.indexed(self.index, ids, before, self.allowed, evidence.label or "")
             except (
                 CoreError,
                 PermissionError,
             ):  # its file changed, or is not allowed any more: the page of lines says so
                 return []
-        wanted = {*tokens(evidence), *map(str, evidence.get("after_ids") or ())}
-        places = [place for place in evidence.get("places") or () if str(place["id"]) in wanted]
+        wanted = {*tokens(evidence), *evidence.after_ids}
+        places = [place for place in evidence.places if str(place["id"]) in wanted]
         return lines.numbered(self.run, places, before)

@@ -13,7 +13,7 @@ from idcore.presentation.reports.markdown import code, escaped, fenced
 from idcore.presentation.reports.markup import Column
 from idcore.presentation.triage import evidence_tables, evidence_texts, finding_rows, finding_texts, run_texts
 from idcore.presentation.triage.finding_lines import LogLines
-from idcore.presentation.triage.finding_rows import Kind, Row, brokers_of, evidence_of
+from idcore.presentation.triage.finding_rows import Kind, Row, evidence_of
 from idcore.runs.runs import Run
 
 MOST_IDS = 5
@@ -35,9 +35,9 @@ def kind_cells(kind: Kind, reader: Reader) -> tuple[list[Column], list[list[str]
     times = {"sent_at": first} if first == last else {"first": first, "last": last}
     columns += [(Column(name, words(f"col.{name}"), mono=True, role="time"), cells) for name, cells in times.items()]
     if RULES[kind.code].subject == "id":
-        producers = [str(evidence_of(row).get("producer", "")) for _, row in kind.rows]
+        producers = [evidence_of(row).producer or "" for _, row in kind.rows]
         columns.append((Column("producer", words("col.producer"), mono=True), producers))
-        addresses = [words("comma").join(brokers_of(row)) for _, row in kind.rows]
+        addresses = [words("comma").join(evidence_of(row).addresses_of_brokers) for _, row in kind.rows]
         columns.append((Column("broker", words("col.broker"), mono=True), addresses))
     known = [(column, cells) for column, cells in columns if any(cells)]
     return [column for column, _ in known], [list(row) for row in zip(*(cells for _, cells in known), strict=True)]

@@ -12,6 +12,7 @@ import pandas as pd
 
 from idcore.answers.findings import model
 from idcore.answers.findings import words as messages
+from idcore.answers.findings.evidence import FindingEvidence
 from idcore.answers.findings.registry import RULES
 from idcore.base import catalogue
 from idcore.base.errors import CoreError
@@ -20,16 +21,15 @@ from idcore.presentation.triage.processes import process_key
 from idcore.presentation.triage.time_range import MILLISECOND, TimeRange
 
 Row = Mapping[str, Any]
-Evidence = Mapping[str, Any]
 MORE = "more"  # the variant of a row that counts what is not listed
 MOST_APART = 3  # findings of one kind that are shown one by one
 _OF_FAILURES = {"retry_storm", "dead_letters"}  # what they say is in the failed attempts, not in what came of them
 _TIME = "datetime64[us, UTC]"
 
 
-def evidence_of(row: Row) -> dict[str, Any]:
-    """What proves it, as the table holds it."""
-    return dict(json.loads(row["evidence"]))
+def evidence_of(row: Row) -> FindingEvidence:
+    """What proves it."""
+    return model.read_evidence(str(row["code"]), json.loads(row["evidence"]))
 
 
 def title(code: str, words: catalogue.Words, variant: str = "") -> str:
@@ -40,38 +40,25 @@ def title(code: str, words: catalogue.Words, variant: str = "") -> str:
 
 def title_of(row: Row, words: catalogue.Words) -> str:
     """The name of a finding."""
-    return title(str(row["code"]), words, str(evidence_of(row).get("variant", "")))
+    return title(str(row["code"]), words, evidence_of(row).variant or "")
 
 
-def where_of(evidence: Evidence) -> dict[str, str]:
+def where_of(evidence: FindingEvidence) -> dict[str, str]:
     """The first place of each id, as `file:line`."""
-    return {str(one["id"]): f"{one['file']}:{one['line']}" for one in evidence.get("places") or ()}
+    return {str(one["id"]): f"{one['file']}:{one['line']}" for one in evidence.places}
 
 
-def tokens(evidence: Evidence) -> list[str]:
+def tokens(evidence: FindingEvidence) -> list[str]:
     """The ids whose lines show it: those of each copy, which also hold the msgId, else the ids themselves."""
-    offsets = [text for text in evidence.get("offset_msg_ids") or () if isinstance(text, str)]
-    return offsets or [str(text) for text in evidence.get("ids") or ()]
-
-
-def subject_process(row: Row) -> dict[str, Any] | None:
-    """The process a finding is about, if it is about one."""
-    return evidence_of(row).get("process") or None
-
-
-def brokers_of(row: Row) -> list[str]:
-    """The broker addresses that a finding names."""
-    evidence = evidence_of(row)
-    several = str(evidence.get("addresses", "")).split(", ")
-    named = [*several, evidence.get("broker", {}).get("address", ""), evidence.get("from_address", "")]
-    return list(dict.fromkeys(filter(None, named)))
+    return [text for text in evidence.offset_msg_ids if isinstance(text, str)] or list(evidence.ids)
 
 
 def onward(row: Row) -> list[tuple[str, dict[str, Any]]]:
     """The pages that show whom a finding is about, each with what its address asks for."""
-    process, addresses = subject_process(row), brokers_of(row)
+    evidence = evidence_of(row)
+    process, addresses = evidence.process, evidence.addresses_of_brokers
     ways: list[tuple[str, dict[str, Any]]] = []
-    if process is not None:
+    if process:
         ways.append(("counters", {"process": process_key(process)}))
         ways.append(("producers", {"host": str(process["host"])}))
     return [*ways, ("brokers", {"broker": addresses})] if addresses else ways
@@ -143,7 +130,7 @@ def kinds(found: pd.DataFrame) -> list[Kind]:
     uncounted = []
     for number, row in found.to_dict("index").items():
         code, severity = str(row["code"]), str(row["severity"])
-        variant = str(evidence_of(row).get("variant") or "")  # type: ignore[arg-type]
+        variant = evidence_of(row).variant or ""  # type: ignore[arg-type]
         if variant == MORE:
             uncounted.append((number, row))
             continue
@@ -168,12 +155,12 @@ def brief_variant(code: str, variant: str) -> str:
 def gap_of(row: Row) -> tuple[datetime, datetime] | None:
     """From the id below the widest gap of a finding to the id above it; None where it has no gap or no times."""
     evidence = evidence_of(row)
-    after, before, ids = evidence.get("gap_after"), evidence.get("gap_before"), evidence.get("ids") or ()
-    moments = dict(zip(ids, evidence.get("sent_at") or (), strict=False))
-    if not after or not moments.get(before):
+    after, before = evidence.gap_after, evidence.gap_before
+    moments = dict(zip(evidence.ids, evidence.sent_at, strict=False))
+    if not after or not before or not moments.get(before):
         return None
     try:
-        gone = UniqId.from_hex(str(before)).elapsed - UniqId.from_hex(str(after)).elapsed
+        gone = UniqId.from_hex(before).elapsed - UniqId.from_hex(after).elapsed
     except CoreError:
         return None
     end = datetime.fromisoformat(str(moments[before]))
@@ -183,9 +170,9 @@ def gap_of(row: Row) -> tuple[datetime, datetime] | None:
 def fates_of(row: Row, run: str) -> dict[str, str] | None:
     """What the page of fates is asked for: the group of a finding, its topic and its minutes; None without a group."""
     evidence = evidence_of(row)
-    if not RULES[str(row["code"])].of_store or "group" not in evidence:
+    if not RULES[str(row["code"])].of_store or evidence.group is None:
         return None
-    asked = {"run": run} | {name: str(evidence[name]) for name in ("group", "topic") if name in evidence}
+    asked = {"run": run} | {"group": evidence.group} | ({"topic": evidence.topic} if evidence.topic else {})
     if pd.notna(row["first_sent_at"]) and pd.notna(row["last_sent_at"]):
         asked |= TimeRange(row["first_sent_at"], row["last_sent_at"] + MILLISECOND).params()
     return asked | ({"picture": "failures"} if row["code"] in _OF_FAILURES else {})

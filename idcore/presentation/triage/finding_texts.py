@@ -67,7 +67,7 @@ def who(kind: Kind, words: Words) -> str:
     key = f"who.{kind.code}"
     key = key if words.has(key) else f"who.{RULES[kind.code].subject}"
     named = words.fill(key, {"n": f"{kind.number:,}", "count": kind.number})
-    clients = sum("client" in evidence_of(row) for _, row in kind.rows)
+    clients = sum(evidence_of(row).client is not None for _, row in kind.rows)
     return named if kind.rest else _with_clients(named, clients, words)
 
 
@@ -124,8 +124,8 @@ def checked(words: Words) -> str:
 def subject(row: Row, words: Words) -> str:
     """Whom it is about; of a row that counts many, how many."""
     evidence = evidence_of(row)
-    key = f"findings.rest_{evidence.get('variant')}"
-    return words(key, n=f"{evidence['more']:,}") if "more" in evidence and words.has(key) else str(row["subject"])
+    key = f"findings.rest_{evidence.variant}"
+    return words(key, n=f"{evidence.more:,}") if evidence.more is not None and words.has(key) else str(row["subject"])
 
 
 def when_of(row: Row, reader: Reader) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+from idcore.answers.findings.evidence import FindingEvidence
 from idcore.base.errors import refuse
 from idcore.ids import rules
 from idcore.ids.clock import parse_instant
@@ -70,7 +71,7 @@ def _sought(text: str, index: Index, wanted: dict[str, Any]) -> list[str]:
 
 def ids_of_finding(run: Run, number: str) -> list[str]:
     """The ids that prove a finding, by its row in the table `findings`."""
-    table = run.table("findings", ["evidence"])
+    table = run.table("findings", ["code", "evidence"])
     if not number.isdecimal() or int(number) >= table.num_rows:
         raise refuse("link_value", "finding", None, number, name="finding", given=number)
     evidence = evidence_of(table.slice(int(number), 1).to_pylist()[0])
@@ -80,13 +81,14 @@ def ids_of_finding(run: Run, number: str) -> list[str]:
     return found[:MOST_IDS]
 
 
-def _texts(evidence: Mapping[str, Any]) -> Iterator[str]:
+def _texts(evidence: FindingEvidence) -> Iterator[str]:
     """The ids in the evidence, each once."""
     named = [
-        *(evidence.get("ids") or ()),
-        *(evidence.get("after_ids") or ()),
-        *(text for text in evidence.get("offset_msg_ids") or () if isinstance(text, str)),
-        *(evidence.get(name) for name in ("gap_after", "gap_before")),
+        *evidence.ids,
+        *evidence.after_ids,
+        *(text for text in evidence.offset_msg_ids if isinstance(text, str)),
+        evidence.gap_after,
+        evidence.gap_before,
     ]
     yield from dict.fromkeys(str(text).upper() for text in named if text and _ID.fullmatch(str(text)))
 

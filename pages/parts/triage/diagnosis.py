@@ -11,7 +11,7 @@ from idcore.presentation.html import findings as html
 from idcore.presentation.reports.markup import Html, fact_list, link
 from idcore.presentation.triage import evidence_tables, evidence_texts, finding_rows, finding_texts, line_filter, lines
 from idcore.presentation.triage.finding_lines import LogLines, lines_before
-from idcore.presentation.triage.finding_rows import Kind, Row, evidence_of, onward, subject_process, tokens
+from idcore.presentation.triage.finding_rows import Kind, Row, evidence_of, onward, tokens
 from idcore.presentation.triage.processes import process_key
 from idcore.presentation.triage.time_range import ALL_TIMES, ANY_TIME, TimeRange
 from idcore.runs.runs import Run
@@ -69,7 +69,7 @@ def proof(row: Row, run: Run, view: View, key: str, in_range: TimeRange = ALL_TI
             show_html(made)
     label, shown = log_lines(run).of_finding(int(key), row, words)
     if not shown:  # the places are not known: they are looked for
-        named = [f"{evidence['label']}={text}" for text in tokens(evidence)] if evidence.get("label") else []
+        named = [f"{evidence.label}={text}" for text in tokens(evidence)] if evidence.label else []
         around = lines.around(run, named) or lines.around(run, tokens(evidence), lines_before(row))
         label, shown = words("findings.lines"), "\n".join(dict.fromkeys(around))
     if shown:
@@ -77,9 +77,9 @@ def proof(row: Row, run: Run, view: View, key: str, in_range: TimeRange = ALL_TI
         st.code(shown, language=None, wrap_lines=True)
     elif jobs.ready() and tokens(evidence) and run.store is None:
         run_lines.preview(run, view, {"finding": key})
-    elif (folder := run.store) is not None and evidence.get("ids"):
-        show_html(html.in_store(evidence["ids"][: lines.MOST_LINES], folder, view))
-    elif evidence.get("ids"):
+    elif (folder := run.store) is not None and evidence.ids:
+        show_html(html.in_store(evidence.ids[: lines.MOST_LINES], folder, view))
+    elif evidence.ids:
         st.caption(words("findings.no_lines"))
     if (facts := fact_list(evidence_texts.facts(evidence, view, finding_texts.said_figures(row)))) is not None:
         show_html(facts)
@@ -100,7 +100,7 @@ def anatomy(text: str) -> Html:
 
 def figure_of(row: Row, run: Run, view: View, in_range: TimeRange = ALL_TIMES) -> tuple[go.Figure, str] | None:
     """The counter of the finding's process, or its clock, where that shows it, of a time range; and its text."""
-    process, shows = subject_process(row), RULES[str(row["code"])].picture
+    process, shows = evidence_of(row).process, RULES[str(row["code"])].picture
     found = shared.find_row(run, process_key(process)) if shows and process else pd.DataFrame()
     points = pd.DataFrame() if found.empty else cache.points(run, found.iloc[0].to_dict())
     if points.empty:
