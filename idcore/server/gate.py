@@ -20,6 +20,7 @@ from idcore.policy import audit
 from idcore.policy.access import Visitor
 from idcore.policy.metrics import is_passed_on
 from idcore.server.front_door import path_of, refuse
+from idcore.server.login_cookie import cookies_of
 from idcore.server.logins import Entrance, address_of, is_loopback
 from idcore.server.origin import LOGOUT, is_foreign_logout
 
@@ -232,8 +233,7 @@ def remembered(scope: Scope) -> tuple[bytes, bytes]:
 
 def wanted(headers: Iterable[tuple[bytes, bytes]], base: str) -> str | None:
     """The link of that cookie; only a path of this console, or it would lead to another site."""
-    cookies = b";".join(value for name, value in headers if name.lower() == b"cookie").decode("latin-1").split(";")
-    held = next((value for name, _, value in (one.strip().partition("=") for one in cookies) if name == WANTED), "")
+    held = next((value for name, value in cookies_of(headers) if name == WANTED), "")
     link = unquote(held)
     own = link.startswith(base) and link[1:2] not in ("/", "\\") and link.isascii() and link.isprintable()
     return link if own and " " not in link and len(held) < LONGEST_LINK else None
