@@ -61,9 +61,13 @@ def judge(buf, place, size, rules):
         return reason, U(0), k1, k2, value
     if size == 32:
         reason, k1, k2, value = id_of(hi, lo, False, p, rules.loaders)
+        if reason < 0 and k2 >> kernel.CODE_SHIFT == kernel.CODE_V4 and kernel.is_another(p, k2, rules):
+            reason = kernel.OTHER_NAME
         return reason, U(0), k1, k2, value
     last_hi, last_lo = word_at(buf, place + 24), word_at(buf, place + 40)
     reason, _, k2, value = id_of(last_hi, last_lo, True, p, rules.loaders)
+    if reason < 0 and k2 >> kernel.CODE_SHIFT == kernel.CODE_V6 and kernel.is_another(p, k2, rules):
+        reason = kernel.OTHER_NAME
     return reason, hi, lo, k2, value
 
 
@@ -145,7 +149,11 @@ def find(buf, origin, start, stop, what, rules, found):
             if what != TAIL:
                 refuse(reason, buf, place, size, origin, found.refused, found.samples)
         else:
-            row, keys = row_of(k0, k1, k2, table, found.keys, keys)
+            row, used = row_of(k0, k1, k2, table, found.keys, keys)
+            if used != keys:
+                found.first[keys, 0] = -1 if kernel.has_label(U(buf.ctypes.data + place)) else place + origin
+                found.first[keys, 1] = state[kernel.STATE_FILE]
+            keys = used
             if what == COUNT:
                 count_id(row, value, table)
             found.values[n] = value

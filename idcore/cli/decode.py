@@ -14,8 +14,9 @@ from idcore.base.catalogue.en import LENGTHS
 from idcore.cli.held import Held
 from idcore.cli.parser import Usage, read_clock
 from idcore.cli.table import Table, card
-from idcore.ids import Clock, Neighbours, Token, Verdict, Voting, describe, find, identify
+from idcore.ids import Clock, Neighbours, Token, Verdict, Voting, describe, find, identify, judge
 from idcore.ids.describe import Seeds
+from idcore.ids.identify import LOOK_ALIKES
 from idcore.presentation.export import csv_of_ids, json_lines
 
 _CHUNK = 1 << 16
@@ -51,7 +52,7 @@ class Refused:
     def __init__(self) -> None:
         self.count = 0
         self.seen = 0
-        self.lower = 0
+        self.look_alikes = 0
         self.first = ""
         self.read_input = False
 
@@ -60,7 +61,7 @@ class Refused:
         self.seen += 1
         if verdict.error is not None:
             self.count += 1
-            self.lower += verdict.error.code == "lower_case"
+            self.look_alikes += verdict.error.code in LOOK_ALIKES
             if not self.first:
                 where = f"line {token.line}, column {token.column}: " if token else ""
                 text = verdict.text if len(verdict.text) <= 64 else f"{verdict.text[:61]}..."
@@ -78,18 +79,18 @@ class Refused:
 
     @property
     def _way_out(self) -> str:
-        """How to decode what was rejected for its lower case alone."""
-        if not self.lower:
+        """How to decode what has the digits of an ID, but not its letters or its name."""
+        if not self.look_alikes:
             return ""
         if self.count == 1:
             return "; to decode it anyway: --case any"
-        return f"; to decode the {self.lower:,} in lower case anyway: --case any"
+        return f"; to decode the {self.look_alikes:,} that look like IDs anyway: --case any"
 
 
 def _rows(items: Iterable[str], case: Any, clock: Clock, refused: Refused, seeds: Seeds) -> Iterator[dict[str, Any]]:
     items = list(items)
     given = [identify(text.strip(), None, case) for item in items if item != "-" for text in item.split(",")]
-    known, voting = Neighbours(), Voting(clock)
+    known, voting = Neighbours(case), Voting(clock)
     for verdict in given:
         known.see(verdict)
     held = Held(sys.stdin.buffer) if "-" in items else None
@@ -116,7 +117,7 @@ def _rows(items: Iterable[str], case: Any, clock: Clock, refused: Refused, seeds
 
 
 def _verdict(token: Token, case: Any) -> Verdict:
-    return identify(token.text, token.label, case, vouched=token.vouched)
+    return judge(token, case)
 
 
 def _see(held: Held, case: Any, known: Neighbours, voting: Voting) -> None:

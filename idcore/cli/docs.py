@@ -12,7 +12,7 @@ from idcore.base import catalogue
 from idcore.base.catalogue.en import LENGTHS
 from idcore.base.layout import LAYOUTS, Layout
 from idcore.cli import reference
-from idcore.ids import from_bytes, rules
+from idcore.ids import from_bytes, look_alikes, rules
 from idcore.ids.makers import KNOWN_CONSTANTS, STREAM_LENGTH
 from idcore.ids.scoring import CERTAIN_FROM, LIKELY_FROM
 from idcore.policy import limits as console_limits
@@ -27,7 +27,7 @@ ACCESS = DOCS / "access.md"
 DECIDED = DOCS / "explanation" / "findings.md"
 
 _NAMES_NOT_COUNTS = ("version", "pid", "port")
-_REFUSED = ("lower_case", "version", "port", "elapsed")
+_REFUSED = ("lower_case", "version", "port", "elapsed", "other_name", "look_alike")
 _OF_ARGUMENTS = ("empty", "digit", "odd", "length")
 
 _HEAD = """\
@@ -68,6 +68,12 @@ A token is a maximal run of hex digits, without the digits of an escape right in
 5. A msgId is rejected (`elapsed`) if its elapsed passes the longest month ({month:,} ms, and {slack:,} ms of slack).
    It is accepted if it is less than a day before the month (a clock set back). It is also accepted if its loader is
    known, or if it has a label (`msgId`, `UNIQ_KEY`, ...).
+6. A msgId is rejected (`other_name`) if the name in front says something else (`sign=`, `"fileMd5": "`, `<traceId>`),
+   unless its loader is known. Only the last word of the name counts: {things}.
+7. An input can show that many of its msgIds only look like some: they are rejected (`look_alike`). Suspects have an
+   unknown loader, no label and no second ID of their process. From {least} suspects on, three marks count: addresses as
+   chance spreads them, version 4 UUIDs, or one elapsed and counter in most of them. `--case any` accepts those of 6 and
+   7 too, as does one click in the console.
 
 Interpretations are ranked, never chosen in silence: the others are shown next to the first, with their reasons. A label
 is only a hint, because a printed MessageExt shows the offsetMsgId as `msgId`.
@@ -317,6 +323,8 @@ def formats() -> str:
             port=rules.PORT_LIMIT,
             month=rules.LONGEST_MONTH_MS,
             slack=rules.ELAPSED_SLACK_MS,
+            things=", ".join(f"`{thing}`" for thing in rules.OTHER_THINGS),
+            least=look_alikes.LEAST,
             certain=CERTAIN_FROM,
             likely=LIKELY_FROM,
             stream=STREAM_LENGTH,

@@ -177,7 +177,7 @@ def _decode(commands: Any) -> None:
         "--case",
         choices=("strict", "any"),
         default="strict",
-        help="any: also accept IDs in all lower case",
+        help="any: also accept what only looks like an ID: all in lower case, or named something else",
     )
     command.set_defaults(run=_later("decode"))
 
@@ -212,7 +212,7 @@ def _scan(commands: Any) -> None:
         "--case",
         choices=("strict", "any"),
         default="strict",
-        help="any: also accept IDs in all lower case",
+        help="any: also accept what only looks like an ID: all in lower case, or named something else",
     )
     command.set_defaults(run=_run_scan)
 
@@ -314,7 +314,7 @@ def _compare(commands: Any) -> None:
         "--case",
         choices=("strict", "any"),
         default="strict",
-        help="any: also accept IDs in all lower case",
+        help="any: also accept what only looks like an ID: all in lower case, or named something else",
     )
     command.set_defaults(run=_later("compare"))
 

@@ -19,6 +19,7 @@ from idcore.base.errors import CoreError, refuse
 from idcore.base.safe_text import printable, size
 from idcore.cli.aside import aside, interruptible
 from idcore.cli.parser import Usage, subscriptions_of
+from idcore.ids.identify import LOOK_ALIKES
 from idcore.policy import settings
 from idcore.sources.uris import is_uri, local_path
 
@@ -199,7 +200,7 @@ def describe(summary: dict[str, Any], out: Path, lang: str = "en") -> str:
         lines += [_FIGURES, ""]
     lines += _largest(out, "brokers", ["address", "ids", "distinct", "segments", "min_offset", "max_offset", _SPEED])
     for row in _table(out, "refused", ["reason", "ids", "sample", "file", "byte"]):
-        way_out = " (to decode them: --case any)" if row["reason"] == "lower_case" else ""
+        way_out = " (to decode them: --case any)" if row["reason"] in LOOK_ALIKES else ""
         first = f"{row['sample']} in {row['file']} at byte {row['byte']:,}"
         lines.append(f"rejected as {row['reason']}: {row['ids']:,}, first {first}{way_out}")
     return printable("\n".join([*lines, *_findings(summary, out, lang), f"tables in {out}"]))

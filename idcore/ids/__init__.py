@@ -16,7 +16,7 @@ from idcore.ids.clock import (
 from idcore.ids.dating import Dates, Voting, dates_of
 from idcore.ids.describe import KEYS, describe, made_by, when, why
 from idcore.ids.find import Token, find
-from idcore.ids.identify import Reading, Verdict, decode, identify
+from idcore.ids.identify import Reading, Verdict, decode, identify, judge
 from idcore.ids.makers import (
     client_maker,
     known_loaders,
@@ -56,6 +56,7 @@ __all__ = [
     "find",
     "from_bytes",
     "identify",
+    "judge",
     "known_loaders",
     "loader_place",
     "loader_positions",

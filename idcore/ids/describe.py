@@ -59,10 +59,17 @@ KEYS = (
 # Where the month of a msgId is from, by the reason that its time has; without one of these it is assumed.
 _MONTHS_OF = {
     "line": ("zone_born", "noon", "hour_born", "zone_prefix", "hour_prefix", "month_born", "month_prefix", "linked"),
+    "record": ("zone_record", "month_record"),
     "process": ("month_process", "zone_process"),
     "input": ("zone_input", "month_input"),
 }
 _MONTH_SOURCES = {code: source for source, codes in _MONTHS_OF.items() for code in codes}
+_OF_RECORD = {
+    "zone_born": bare_reason("zone_record"),
+    "zone_prefix": bare_reason("zone_record"),
+    "month_born": bare_reason("month_record"),
+    "month_prefix": bare_reason("month_record"),
+}
 _OTHER_ZONES = timedelta(hours=28)  # zones in use are 26 hours apart
 _NOTHING: dict[str, Any] = dict.fromkeys(KEYS)
 
@@ -130,13 +137,15 @@ def when(reading: Reading, token: Token | None, clock: Clock) -> tuple[SentAt | 
         sent, reason = client_sent(found, clock, reading.made_by.code, born, prefix)
     else:
         return None, None
+    if token is not None and token.of_record and reason is not None:
+        reason = _OF_RECORD.get(reason.code, reason)
     if token is not None and token.linked and sent is not None and reason is not None:
         sent, reason = replace(sent, zone_source="linked" if sent.zone_source else None), bare_reason("linked")
     return sent, reason
 
 
 def month_source(reading: Reading, extra: Reason | None) -> str | None:
-    """Where the month of a msgId is from: `line`, `process`, `input` or `assumed`. Others contain their month.
+    """Where the month of a msgId is from: `line`, `record`, `process`, `input`, `assumed`. Others contain their month.
 
     `extra` is the reason of `when`.
     """

@@ -6,14 +6,15 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime
 from operator import itemgetter
 from string import hexdigits
 from sys import intern
 
 from idcore.base.layout import ID_DIGITS
 from idcore.ids import rules
-from idcore.ids.line_moments import Moment, moment_of
+from idcore.ids.line_moments import born_marks, other_moment, prefix_time
+from idcore.ids.records import Records
 
 # A line up to this long is read as a whole, so that a hint behind an id counts too. A longer one is read in windows.
 LONGEST_WHOLE_LINE = 1 << 20
@@ -63,20 +64,15 @@ _OTHER_THINGS = frozenset(
 )
 _LABEL_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
-_BORN = re.compile(r"born_?timestamp[^0-9A-Za-z]{1,12}(\d{12,14})(?!\d)", re.IGNORECASE)
-_PREFIX = re.compile(
-    r"(?<!\d)((?:19|20)\d\d)[-/](\d\d)[-/](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?\s?(Z\b|[+-]\d\d:?\d\d\b)?"
-)
-_PREFIX_WITHIN = 160
-
 
 @dataclass(frozen=True, slots=True)
 class Token:
     """A run of digits that may be an id, where it is, and what its line shows about it.
 
     `line` and `column` count from 1, columns in characters. `vouched`: a label that vouches for an impossible elapsed
-    is directly in front. `prefix_time` is the time the line opens with, or another one of it (`line_moments`), naive
-    where it names no zone. `linked`: the id came in a link instead of a line, and born_ms is the time of the link.
+    is directly in front, `disowned`: a name of something else is. `prefix_time` is the time the line opens with, or
+    another one of it (`line_moments`), naive where it names no zone. `of_record`: it and born_ms are of another line of
+    the record (`records`). `linked`: the id came in a link instead of a line, and born_ms is the time of the link.
     """
 
     text: str
@@ -86,7 +82,9 @@ class Token:
     born_ms: int | None = None
     prefix_time: datetime | None = None
     vouched: bool = False
+    disowned: bool = False
     linked: bool = False
+    of_record: bool = False
 
 
 def find(text: str | Iterable[str]) -> Iterator[Token]:
@@ -99,6 +97,7 @@ def find(text: str | Iterable[str]) -> Iterator[Token]:
     parts: list[str] = []
     held = 0
     window: _Windows | None = None
+    records = Records()
     for piece in (text,) if isinstance(text, str) else text:
         start = 0
         while True:
@@ -112,16 +111,22 @@ def find(text: str | Iterable[str]) -> Iterator[Token]:
                 parts.append(bit)
                 held += len(bit)
                 if held > LONGEST_WHOLE_LINE:
+                    yield from records.close()
                     window = _Windows(number)
                     yield from window.feed("".join(parts))
                     parts, held = [], 0
             if end < 0:
                 break
-            yield from window.close() if window is not None else _of_line("".join(parts), number)
+            yield from window.close() if window is not None else _of_record(records, "".join(parts), number)
             parts, held, window = [], 0, None
             number += 1
             start = end + 1
-    yield from window.close() if window is not None else _of_line("".join(parts), number)
+    yield from window.close() if window is not None else _of_record(records, "".join(parts), number)
+    yield from records.close()
+
+
+def _of_record(records: Records, line: str, number: int) -> Iterator[Token]:
+    return records.take(line, list(_of_line(line, number)))
 
 
 def _of_line(line: str, number: int) -> Iterator[Token]:
@@ -132,7 +137,7 @@ def _of_line(line: str, number: int) -> Iterator[Token]:
     places = _places(line)
     if not places:
         return
-    prefix, born = prefix_time(line), _born_marks(line)
+    prefix, born = prefix_time(line), born_marks(line)
     if prefix is None and (other := other_moment(line)) is not None:
         prefix = other.time
     yield from _tokens(line, places, number, 0, prefix, born)
@@ -184,7 +189,7 @@ class _Windows:
         begin = self._seen - self._kept_from
         places = [place for place in _places(text[:stop]) if place[2] >= begin]
         if places:
-            yield from _tokens(text, places, self._number, self._kept_from, self._prefix, _born_marks(text))
+            yield from _tokens(text, places, self._number, self._kept_from, self._prefix, born_marks(text))
 
 
 def _places(text: str) -> list[tuple[int, int, int]]:
@@ -248,6 +253,7 @@ def _tokens(
             _born_of(start, born),
             prefix,
             _vouched(text, start),
+            rules.names_another(text[max(0, start - 48) : start]),
         )
         stop_before, label_before = stop, label
 
@@ -295,45 +301,8 @@ def _vouched(text: str, start: int) -> bool:
     return rules.vouches(text[max(0, end - 16) : end])
 
 
-def _born_marks(text: str) -> list[tuple[int, int]]:
-    return [(mark.start(), int(mark[1])) for mark in _BORN.finditer(text)]
-
-
 def _born_of(start: int, born: list[tuple[int, int]]) -> int | None:
     """The only one of the line; of several the last before the token, else the first behind it."""
     if not born:
         return None
     return born[max(0, bisect_right(born, start, key=itemgetter(0)) - 1)][1]
-
-
-def prefix_time(line: str) -> datetime | None:
-    """The time a log line opens with, if it does; naive where it names no zone."""
-    match = _PREFIX.search(line, 0, _PREFIX_WITHIN)
-    if match is None:
-        return None
-    year, month, day, hour, minute, second, fraction, zone = match.groups()
-    try:
-        found = datetime(
-            int(year),
-            int(month),
-            int(day),
-            int(hour),
-            int(minute),
-            int(second),
-            int((fraction or "0").ljust(6, "0")[:6]),
-        )
-        return found if zone is None else found.replace(tzinfo=_offset(zone))
-    except ValueError:
-        return None
-
-
-def _offset(text: str) -> timezone:
-    if text == "Z":
-        return UTC
-    minutes = int(text[1:3]) * 60 + int(text[-2:])
-    return timezone(timedelta(minutes=-minutes if text[0] == "-" else minutes))
-
-
-def other_moment(line: str) -> Moment | None:
-    """The time of a line that has it elsewhere, or in another style, than most logs: what the scan asks in Python."""
-    return moment_of(line) if prefix_time(line) is None and not _born_marks(line) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from idcore.base.errors import CoreError
 from idcore.base.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6, Layout
@@ -33,8 +33,12 @@ from idcore.ids.scoring import (
     weigh_uniq,
 )
 
+if TYPE_CHECKING:
+    from idcore.ids.find import Token
+
 Case = Literal["strict", "any"]
 
+LOOK_ALIKES = ("lower_case", "other_name", "look_alike")  # reasons that case "any" does not know
 _PAIRS: dict[int, tuple[Layout, Layout]] = {
     UNIQ_V4.digits: (UNIQ_V4, OFFSET_V4),
     UNIQ_V6.digits: (UNIQ_V6, OFFSET_V6),
@@ -51,6 +55,7 @@ class Verdict:
     rejected: tuple[Reading, ...] = ()
     error: CoreError | None = None
     reason: str | None = None
+    vouched: bool = False  # a name in front says that it is a msgId
 
     @property
     def best(self) -> Reading | None:
@@ -68,11 +73,19 @@ class Verdict:
         return self.readings[1:] + self.rejected
 
 
-def identify(text: str, label: str | None = None, case: Case = "strict", *, vouched: bool | None = None) -> Verdict:
+def identify(
+    text: str,
+    label: str | None = None,
+    case: Case = "strict",
+    *,
+    vouched: bool | None = None,
+    disowned: bool = False,
+) -> Verdict:
     """Every interpretation of one token.
 
     `label` is the name in front of it. `vouched`: whether that name is so close that it vouches for an impossible
-    elapsed, as find() saw it. Without `vouched` the label itself decides.
+    elapsed, as find() saw it. Without `vouched` the label itself decides. `disowned`: a name of something else is so
+    close: then only a known client's loader makes it a msgId.
     """
     if vouched is None:
         vouched = rules.vouches(label)
@@ -89,13 +102,34 @@ def identify(text: str, label: str | None = None, case: Case = "strict", *, vouc
         error = refuse("lower_case", None, _first_letter(text) // 2, text)
         rejected = [_rejected(item, error) for item in found] + rejected
         found = []
+    if found and disowned and case != "any" and may_be_another(found[0].id):
+        error = refuse("other_name", None, None, text)
+        rejected = [_rejected(item, error) for item in found] + rejected
+        found = []
     if found:
         first = found[0]
         # The order of the first interpretation is the rule's, not the score's; the rest goes by score.
         found = [first, *sorted(found[1:], key=lambda item: -item.score)]
-        return Verdict(text, label, tuple(found), tuple(rejected))
+        return Verdict(text, label, tuple(found), tuple(rejected), vouched=vouched)
     assert error is not None
     return Verdict(text, label, (), tuple(rejected), error, error.code)
+
+
+def judge(token: Token, case: Case = "strict") -> Verdict:
+    """Every interpretation of a token that find() saw in a text."""
+    return identify(token.text, token.label, case, vouched=token.vouched, disowned=token.disowned)
+
+
+def as_look_alike(verdict: Verdict) -> Verdict:
+    """The verdict of a string that only looks like a msgId, as all of its input shows."""
+    error = refuse("look_alike", None, None, verdict.text)
+    rejected = (*(_rejected(item, error) for item in verdict.readings), *verdict.rejected)
+    return replace(verdict, readings=(), rejected=rejected, error=error, reason=error.code)
+
+
+def may_be_another(found: MessageId) -> bool:
+    """Whether chance alone makes such an ID of hex digits: a big-endian msgId whose loader no known client has."""
+    return isinstance(found, UniqId) and not found.layout.early and not makers.is_known(found.loader)
 
 
 def identify_alone(text: str, case: Case = "strict") -> Verdict:
@@ -224,4 +258,4 @@ def _lost_client(text: str, raw: bytes) -> list[Reading]:
     return [Reading(client, "possible", makers.client_maker(client.seconds), (bare_reason("lost_version"),), 1)]
 
 
-__all__ = ["Case", "Certainty", "Reading", "Verdict", "decode", "identify", "identify_alone"]
+__all__ = ["Case", "Certainty", "Reading", "Verdict", "decode", "identify", "identify_alone", "judge"]

@@ -9,7 +9,7 @@ the order of its parts is known. Reads one line; knows no clock and no zone of t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta, timezone
 from typing import NamedTuple
 
@@ -83,7 +83,7 @@ _COMPACT = re.compile(
     rf"(?<![0-9A-Za-z])(?P<y1>{_YEAR})(?P<m1>\d\d)(?P<d1>\d\d)T?(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)"
     rf"(?:[.,]?(?P<fraction>\d{{3}}))?(?!\d){_ZONE}(?![0-9A-Za-z])"
 )
-_MAY_BE = re.compile(r"\d:\d\d|\d{10}|\d{8}T\d{6}")
+_MAY_BE = re.compile(r"\d:\d\d(?!\d)|\d{10}|\d{8}T\d{6}")
 _NUMBER = re.compile(r"(?<![\w.])(?:\d{10}(?:\.(?P<f>\d{1,9}))?|\d{13}|\d{16}|\d{19})(?![\w.])")
 _LONGEST_NAME = 40
 _NAMED = re.compile(
@@ -91,20 +91,61 @@ _NAMED = re.compile(
     r"|(?:event|log)_?time|realtime_timestamp)[\"']?\s*[=:]\s*[\"']?)\Z",
     re.IGNORECASE,
 )
+_BORN = re.compile(r"born_?timestamp[^0-9A-Za-z]{1,12}(\d{12,14})(?!\d)", re.IGNORECASE)
+_PREFIX = re.compile(
+    r"(?<!\d)((?:19|20)\d\d)[-/](\d\d)[-/](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?\s?(Z\b|[+-]\d\d:?\d\d\b)?"
+)
+_PREFIX_WITHIN = 160
 _ID = re.compile(r"(?<![0-9A-Fa-f])[0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24})?(?![0-9A-Fa-f])")
 
 
-def moment_of(line: str) -> Moment | None:
-    """The time of a line: the first that one of its IDs proves, else the first whose order is known.
+def born_marks(text: str) -> list[tuple[int, int]]:
+    """Each bornTimestamp of a text: where its name begins, and its ms."""
+    return [(mark.start(), int(mark[1])) for mark in _BORN.finditer(text)]
+
+
+def prefix_time(line: str) -> datetime | None:
+    """The time a log line opens with, if it does; naive where it names no zone."""
+    match = _PREFIX.search(line, 0, _PREFIX_WITHIN)
+    if match is None:
+        return None
+    *parts, fraction, zone = match.groups()
+    try:
+        time = datetime(*map(int, parts), int((fraction or "0").ljust(6, "0")[:6]))  # type: ignore[arg-type, call-arg]
+        return time if zone is None else time.replace(tzinfo=timezone(timedelta(minutes=_minutes(zone))))
+    except ValueError:
+        return None
+
+
+def other_moment(line: str) -> Moment | None:
+    """The time of a line that has it elsewhere, or in another style, than most logs: what the scan asks in Python."""
+    return moment_of(line) if prefix_time(line) is None and not born_marks(line) else None
+
+
+def elapsed_of(line: str) -> list[int]:
+    """The milliseconds since its month began of each string of a line that may be a msgId."""
+    return [int(one[-12:-4], 16) for one in _ID.findall(line)]
+
+
+def may_be_dated(line: str) -> bool:
+    """Whether a line may have a time at all; a long one dates nothing."""
+    return len(line) <= LONGEST and _MAY_BE.search(line) is not None
+
+
+def moment_of(line: str, elapsed: Sequence[int] | None = None) -> Moment | None:
+    """The time of a line: the first that an ID proves, else the first whose order is known.
+
+    `elapsed`: the milliseconds since its month began of each ID that the line may date, by default of its own.
 
     >>> moment_of("[2018-Mar-11 20:57:47.480](info): MsgId[0A2C0311378C18B4AAC237FF22CF0384]").time.isoformat()
     '2018-03-11T20:57:47.480000'
     """
-    if len(line) > LONGEST or _MAY_BE.search(line) is None:
+    if not may_be_dated(line):
         return None
-    elapsed = [int(one[-12:-4], 16) for one in _ID.findall(line)]
+    if elapsed is None:
+        elapsed = elapsed_of(line)
     first = None
-    for found in _moments(line):  # most lines are read no further than their first time
+    for found in moments_of(line):  # most lines are read no further than their first time
         if any(map(found.is_proved_by, elapsed)):
             return found
         if first is None and found.sure:
@@ -112,7 +153,7 @@ def moment_of(line: str) -> Moment | None:
     return first
 
 
-def _moments(line: str) -> Iterator[Moment]:
+def moments_of(line: str) -> Iterator[Moment]:
     """Every time of a line: those with a date, then numbers that may be an epoch."""
     for pattern in (_DATED, _COMPACT):
         for match in pattern.finditer(line):

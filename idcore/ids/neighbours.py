@@ -11,8 +11,8 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 
 from idcore.base.layout import OFFSET_V4, UNIQ_V4_LE
-from idcore.ids import little_endian, rules
-from idcore.ids.identify import Certainty, Reading, Verdict
+from idcore.ids import little_endian, look_alikes, rules
+from idcore.ids.identify import Case, Certainty, Reading, Verdict, as_look_alike, may_be_another
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.ids.reasons import Maker, Reason
 from idcore.ids.scoring import weigh_little_endian, weigh_offset
@@ -44,19 +44,39 @@ class _Group:
 class Neighbours:
     """Brokers, processes and 5.x clients of one input, by the ids that are likely by themselves."""
 
-    def __init__(self) -> None:
+    def __init__(self, case: Case = "strict") -> None:
+        self._case = case
         self._witnesses: dict[Hashable, set[str]] = {}
         self._groups: dict[str, _Group] = {}
+        self._suspects: dict[Hashable, str | None] = {}  # by process its only ID; None where it is no suspect
+        self._rule: look_alikes.Rule | None = None
 
     def see(self, verdict: Verdict) -> None:
         """Takes an id as a witness, if it is likely."""
         best = verdict.best
         self._see_group(verdict)
+        self._see_suspect(verdict)
         if best is None or best.certainty == "possible" or _either_way(best):
             return
         texts = self._witnesses.setdefault(_key(best, best.made_by.code), set())
         if len(texts) < _ENOUGH:
             texts.add(verdict.text.upper())
+
+    def _see_suspect(self, verdict: Verdict) -> None:
+        if self._case == "any" or verdict.best is None or not may_be_another(verdict.best.id):
+            return
+        key, text = _key(verdict.best, ""), verdict.text.upper()
+        known = None if verdict.vouched else self._suspects.get(key, text)
+        self._suspects[key] = known if known == text else None
+
+    def _is_look_alike(self, verdict: Verdict) -> bool:
+        if not self._suspects or verdict.best is None:
+            return False
+        if self._rule is None:
+            self._rule = look_alikes.rule_of(bytes.fromhex(text) for text in self._suspects.values() if text)
+        if not self._rule or self._suspects.get(_key(verdict.best, "")) is None:
+            return False
+        return may_be_another(verdict.best.id) and self._rule.holds(bytes.fromhex(verdict.text))
 
     def _see_group(self, verdict: Verdict) -> None:
         pair = _offset_or_little(verdict)
@@ -99,6 +119,8 @@ class Neighbours:
     def settle(self, verdict: Verdict) -> Verdict:
         """The verdict as the other ids settle it; as it was where they do not, or where it was clear."""
         best = verdict.best
+        if self._is_look_alike(verdict):
+            return as_look_alike(verdict)
         grouped = self._settle_group(verdict)
         if grouped is not None:
             return grouped
@@ -131,10 +153,10 @@ class Neighbours:
         return bool(self._witnesses.get(key, set()) - {text})
 
 
-def settled(verdicts: Iterable[Verdict]) -> list[Verdict]:
+def settled(verdicts: Iterable[Verdict], case: Case = "strict") -> list[Verdict]:
     """All verdicts of one input, each settled by the others where it was open."""
     held = list(verdicts)
-    known = Neighbours()
+    known = Neighbours(case)
     for verdict in held:
         known.see(verdict)
     return [known.settle(verdict) for verdict in held]

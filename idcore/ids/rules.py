@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from idcore.base.layout import ID_DIGITS
 
 # Digits of a candidate; only a token of one of these lengths can be rejected.
@@ -44,6 +46,31 @@ VOUCHING_LABELS = ("msgid", "msgids", "messageid", "uniq_key", "transactionid")
 LABEL_SIGNS = " \"':=[,"
 LABEL_SIGNS_MOST = 4
 
+# Words of names whose value is something else in as many hex digits: `sign`, `fileMd5`, `trace_id`, `<etag>`.
+OTHER_THINGS = (
+    *(
+        "apikey",
+        "checksum",
+        "clsid",
+        "correlation",
+        "digest",
+        "etag",
+        "guid",
+        "hash",
+        "iv",
+        "key",
+        "mac",
+        "md",
+        "nonce",
+    ),
+    *("parent", "passwd", "password", "pwd", "req", "request", "secret", "sess", "session", "sha", "sign", "signature"),
+    *("salt", "span", "tid", "token", "trace", "uuid"),
+)
+OTHER_SIGNS, OTHER_SIGNS_MOST, LONGEST_NAME = " \"':=[>", 4, 24
+_NAME = re.compile(r"[A-Za-z0-9_-]*\Z")
+_CDATA = "<![CDATA["
+_THING = re.compile(rf"(?:{'|'.join(OTHER_THINGS)})\Z", re.IGNORECASE)
+
 
 def private_or_loopback(address: bytes) -> bool:
     """10/8, 172.16/12, 192.168/16 or 127/8, of four bytes."""
@@ -69,3 +96,35 @@ def elapsed_possible(elapsed: int) -> bool:
 def clock_set_back(elapsed: int) -> bool:
     """Whether it reads as less than a day before the month's start."""
     return elapsed >= ELAPSED_WRAP - CLOCK_BACK_MS
+
+
+def names_another(before: str) -> bool:
+    """Whether the text in front of a string names something else than a message: a signature, hash, key or trace.
+
+    >>> [names_another(text) for text in ('"sign": "', "fileMd5=", "<traceId><![CDATA[", "msgId=")]
+    [True, True, True, False]
+    """
+    signs = ""
+    if before.endswith(_CDATA):
+        before = before[: -len(_CDATA)]
+    while before and len(signs) < OTHER_SIGNS_MOST and before[-1] in OTHER_SIGNS:
+        signs, before = before[-1] + signs, before[:-1]
+    if not any(sign in signs for sign in ":=>"):
+        return False  # a word of a sentence
+    name = _NAME.search(before[-LONGEST_NAME:])[0]  # type: ignore[index]
+    if vouches(name):
+        return False
+    bare = name.rstrip("0123456789")
+    if bare[-2:].lower() == "id":
+        bare = bare[:-2].rstrip("_-")
+    return _ends_in_thing(name) or _ends_in_thing(bare)
+
+
+def _ends_in_thing(name: str) -> bool:
+    """Whether the last word of a name is one of these: the whole name, behind a sign or digit, or `camelCase`."""
+    for match in (_THING.search(name, at) for at in range(max(0, len(name) - 12), len(name))):
+        if match is not None:
+            first, before = name[match.start()], name[match.start() - 1 : match.start()]
+            if not before.isalpha() or (first.isupper() and before.islower()):
+                return True
+    return False

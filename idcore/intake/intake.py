@@ -18,7 +18,7 @@ from idcore.ids.clock import Clock, ZoneSource
 from idcore.ids.dating import dates_of
 from idcore.ids.describe import Seeds, describe, when
 from idcore.ids.find import Token, find, names_another
-from idcore.ids.identify import Case, Verdict, identify, identify_alone
+from idcore.ids.identify import Case, Verdict, identify_alone, judge
 from idcore.ids.neighbours import settled
 from idcore.runs.runs import Run
 from idcore.sources.archives import ARCHIVES, kind_of
@@ -126,6 +126,7 @@ class Intake:
     longest: int = 0  # digits of the longest run, where nothing was found
     cut: bool = False  # there is more than was read at once
     lower: int = 0  # all in lower case: rejected ids that would be read, or, read as upper case, those that were
+    look_alikes: int = 0  # in upper case: rejected by their name or by the whole input, or read all the same
     alone: bool = False  # one string, pasted without anything around it
     texts: list[str] = field(default_factory=list)  # names of the texts that were looked through
     failed: list[tuple[str, CoreError]] = field(default_factory=list)  # names of files that could not be read, and why
@@ -176,7 +177,7 @@ def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT, case: Case = "s
             if len(items) >= limit:
                 made.cut = True
                 break
-            verdict = identify(token.text, token.label, case, vouched=token.vouched)
+            verdict = judge(token, case)
             lower = _lower(token, verdict, case)
             made.lower += lower
             named += lower and names_another(token.label)
@@ -186,8 +187,10 @@ def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT, case: Case = "s
     made.alone = len(sources) == len(items) == 1 and not sources[0][0] and _only(sources[0][1], items[0].token.text)
     if made.alone:
         items = [replace(items[0], verdict=identify_alone(items[0].token.text, case))]
-    verdicts = settled(item.verdict for item in items)
+    verdicts = settled((item.verdict for item in items), case)
     made.items = [replace(item, verdict=verdict) for item, verdict in zip(items, verdicts, strict=True)]
+    strict = verdicts if case == "strict" else settled(map(_strictly, items))
+    made.look_alikes = sum(verdict.reason in ("other_name", "look_alike") for verdict in strict)
     made.size = sum(len(text) for _, text in sources)
     if not made.found:
         made.binary = any(mark in text[:HEAD] for _, text in sources for mark in "\0\ufffd")
@@ -253,12 +256,17 @@ def only_ids(text: str) -> bool:
     return bool(pieces) and all(piece.isalnum() and len(piece) <= 80 for piece in pieces)
 
 
+def _strictly(item: Found) -> Verdict:
+    token = item.token
+    return judge(token)
+
+
 def _lower(token: Token, verdict: Verdict, case: Case) -> bool:
     """Whether a token is an id but for its letters, all of them in lower case."""
     if token.text.isdigit() or token.text != token.text.lower():
         return False
     if case == "strict" and verdict.reason == "lower_case":
-        verdict = identify(token.text, token.label, "any", vouched=token.vouched)
+        verdict = judge(token, "any")
     return verdict.best is not None
 
 

@@ -14,7 +14,7 @@ from .vector import bo_mask_64, load_8, load_64, separator_mask_64, trailing_zer
 
 U = np.uint64
 HINT_LINE = 1 << 16  # a longer line dates nothing
-LEAST_MOMENT = 11  # bytes: ten digits of an epoch, and a sign
+TS, ME, MP, IS, CH, ND = (ord(pair[0]) << 8 | ord(pair[1]) for pair in ("ts", "me", "mp", "is", "ch", "nd"))
 WITHIN = 160  # a moment that opens a line ends within so many bytes of it
 NO_MINUTE = np.int64(-(1 << 62))  # nor any other time
 NO_ZONE = np.int64(1 << 20)
@@ -391,30 +391,73 @@ def start_of_uniq(elapsed, little, line, calendar, in_use):
 
 
 @numba.njit(cache=True, nogil=True)
-def may_be_dated(p, end, ids):
-    """Whether a line without a moment where most have it may have another: `_MAY_BE` of `idcore.ids.line_moments`.
+def may_have_time(begin, end, elapsed):
+    """Whether a text may have a time that `idcore.ids.line_moments` reads: never false where it has one.
 
-    A line that is little more than its ids has none.
+    Digits around a colon, fourteen that may be a date and a time, or a number that may be an epoch or bornTimestamp: by
+    its name, its place in front, or because the month of an id begins by it (`elapsed`: ms of each).
     """
-    if np.int64(end - p) < 32 * ids + LEAST_MOMENT:
-        return False
-    digits, apart = 0, False  # of the run at hand: how many, and whether nothing but a sign is in front of it
+    digits, apart, opens = 0, False, True  # of a run; whether a sign is in front of it; whether nothing else is
     before = np.int64(32)
-    while p < end:
-        byte = np.int64(load_8(p))
+    p = begin
+    while p <= end:
+        byte = np.int64(load_8(p)) if p < end else np.int64(0)
         if is_digit(byte):
             if digits == 0:
-                apart = not is_word(before) and before != 46
+                apart = (not is_word(before) or before == 95) and before != 46
             digits += 1
-        else:
-            more = two_digits(p + U(1)) >= 0 and p + U(2) < end
-            if digits and byte == 58 and more:
-                return True
-            if digits >= 8 and byte | 32 == 116 and more:
-                return True
-            if apart and 10 <= digits and digits <= 19 and not is_word(byte):
+        elif digits:
+            if p + U(2) < end and two_digits(p + U(1)) >= 0:
+                if byte == 58 and not (p + U(3) < end and is_digit(load_8(p + U(3)))):
+                    return True
+                if byte | 32 == 116 and digits >= 8:
+                    return True
+            if apart and digits >= 10 and may_be_moment(p - U(digits), digits, begin, opens, elapsed):
                 return True
             digits = 0
+            opens = False
+        else:
+            opens &= not is_word(byte) or byte == 95
         before = byte
         p += U(1)
-    return apart and 10 <= digits and digits <= 19
+    return False
+
+
+@numba.njit(cache=True, nogil=True)
+def may_be_moment(p, digits, begin, opens, elapsed):
+    """Whether so many digits at p, in a text from `begin`, may be a date with its time, an epoch or a bornTimestamp."""
+    if digits == 14 or digits == 17:
+        century = two_digits(p)
+        if century == 19 or century == 20:
+            return True
+    if digits > 19 or (digits > 14 and digits != 16 and digits != 19):
+        return False
+    if opens or may_be_named(p, begin):
+        return True
+    if digits != 10 and digits != 13 and digits != 16 and digits != 19:
+        return False
+    ms = np.int64(0)
+    for at in range(min(digits, 13)):
+        ms = 10 * ms + np.int64(load_8(p + U(at))) - 48
+    if digits == 10:
+        ms *= 1000
+    late = PREFIX_EARLY + PREFIX_SOON + 2_000  # with the rest of a second
+    for one in elapsed:
+        if (ms - one + PREFIX_EARLY) % QUARTER <= late:
+            return True
+    return False
+
+
+@numba.njit(cache=True, nogil=True)
+def may_be_named(p, begin):
+    """Whether the word in front of p may say that a number is a time: `ts`, `time`, `timestamp`, `timeMillis`, `epoch`,
+    `epochSecond`."""
+    at = p
+    for _ in range(40):
+        if at <= begin + U(1) or (is_word(load_8(at - U(1))) and load_8(at - U(1)) != 95):
+            break
+        at -= U(1)
+    if at < begin + U(2):
+        return False
+    pair = (load_8(at - U(2)) | 32) << 8 | (load_8(at - U(1)) | 32)
+    return pair == TS or pair == ME or pair == MP or pair == IS or pair == CH or pair == ND

@@ -6,6 +6,7 @@ judgement is `idcore.ids.identify` in machine words: the tests hold the two equa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numba
@@ -72,21 +73,31 @@ FIRST_ID, END_ID, BEGIN, END, HAS_BO = range(LINE_COLUMNS)
 BLOCKS = 32  # of 64 bytes, looked at together
 LINE_ENDED = np.int64(-1)
 
-REASONS = ("lower_case", "version", "port", "elapsed")
-LOWER_CASE, VERSION, PORT, ELAPSED = range(4)
+REASONS = ("lower_case", "version", "port", "elapsed", "other_name")
+LOWER_CASE, VERSION, PORT, ELAPSED, OTHER_NAME = range(5)
 STATE_IDS, STATE_KEYS, LINE_START, LINE_OPEN, LINE_FIRST = range(5)
 STATE_LINES, STATE_RANGES, STATE_PAIRED, STATE_LOOSE, STATE_VOTES = range(5, 10)
-STATE_SIZE = 10
+STATE_FILE, STATE_SIZE = 10, 11
 KEY_COLUMNS, TABLE_COLUMNS = 3, 8
 TABLE_SLOT, TABLE_IDS, TABLE_LAST, TABLE_UNSORTED = range(KEY_COLUMNS, 7)
 # What a call does: count ids, read on for a line that began earlier, write down where each id is.
 COUNT, TAIL, PLACE = range(3)
 
-_LABELS = [label.encode() for label in rules.VOUCHING_LABELS]
-LABELS = np.zeros((len(_LABELS), 16), np.uint8)
-for _row, _label in enumerate(_LABELS):
-    LABELS[_row, 0] = len(_label)
-    LABELS[_row, 1 : 1 + len(_label)] = np.frombuffer(_label, np.uint8)
+
+def _words(names: Sequence[str]) -> np.ndarray:
+    """A row for each name: its length, then its letters."""
+    rows = np.zeros((len(names), 16), np.uint8)
+    for row, name in zip(rows, names, strict=True):
+        row[0] = len(name)
+        row[1 : 1 + len(name)] = np.frombuffer(name.encode(), np.uint8)
+    return rows
+
+
+LABELS = _words(rules.VOUCHING_LABELS)
+THINGS = _words(rules.OTHER_THINGS)
+LONGEST_NAME, OTHER_SIGNS_MOST = rules.LONGEST_NAME, rules.OTHER_SIGNS_MOST
+LAST_LETTERS = U(sum(1 << letter for letter in {ord(thing[-1]) - 97 for thing in rules.OTHER_THINGS}))
+CDATA = U(int.from_bytes(b"![CDATA[", "little"))
 
 
 # The layouts of a length that no msgId shares with an offsetMsgId, by code: their bytes alone say what they are.
@@ -115,14 +126,16 @@ def rules_for(any_case: bool, loaders: np.ndarray, own_lengths: dict[int, Layout
 class Found(NamedTuple):
     """What is found. `table`: open-addressed keys, a power of two of rows, each with its slot, ids, last value, and
     whether they came out of order. `keys`: the key of each slot. `values`, `slots`: one entry an id. `lines`: those
-    kept. `state`: how many of all these there are. `refused`, `samples`: what is not an id, by reason. `places`: the
-    byte of the text at which each id begins; only PLACE writes it."""
+    kept. `first`: where the first id of each key is, -1 behind a label that vouches for it, and the number of its file.
+    `state`: how many of all these there are, and the number of the file. `refused`, `samples`: what is not an id, by
+    reason. `places`: the byte of the text at which each id begins; only PLACE writes it."""
 
     table: np.ndarray
     keys: np.ndarray
     values: np.ndarray
     slots: np.ndarray
     lines: np.ndarray
+    first: np.ndarray
     state: np.ndarray
     refused: np.ndarray
     samples: np.ndarray
@@ -170,6 +183,12 @@ def has_label(p):
         c = load_8(end)
         if c == 32 or c == 34 or c == 39 or c == 58 or c == 61 or c == 91 or c == 44:
             end -= U(1)
+    return ends_in_label(end)
+
+
+@numba.njit(cache=True, nogil=True)
+def ends_in_label(end):
+    """Whether a word whose last letter is at `end` names a msgId."""
     for row in range(LABELS.shape[0]):
         size = np.int64(LABELS[row, 0])
         same = True
@@ -183,6 +202,76 @@ def has_label(p):
         if same:
             return True
     return False
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def is_letter(byte):
+    return 97 <= byte | 32 and byte | 32 <= 122
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def is_digit(byte):
+    return 48 <= byte and byte <= 57
+
+
+@numba.njit(cache=True, nogil=True)
+def ends_in_thing(p, size):
+    """Whether the last word of the name of so many letters in front of p is one of OTHER_THINGS: `_ends_in_thing`."""
+    if size == 0 or not is_letter(load_8(p - U(1))):
+        return False
+    if LAST_LETTERS >> U((load_8(p - U(1)) | 32) - 97) & U(1) == U(0):
+        return False
+    for row in range(THINGS.shape[0]):
+        length = np.int64(THINGS[row, 0])
+        if length > size:
+            continue
+        same = True
+        for i in range(length):
+            if load_8(p - U(1 + i)) | 32 != THINGS[row, length - i]:
+                same = False
+                break
+        if same:
+            first, before = load_8(p - U(length)), load_8(p - U(length + 1))
+            if length == size or not is_letter(before) or (first < 97 and before >= 97):
+                return True
+    return False
+
+
+@numba.njit(cache=True, nogil=True)
+def names_another(p):
+    """Whether the text in front of p names something else than a message: `rules.names_another`."""
+    if load_8(p - U(1)) == 91 and load_64(p - U(8)) == CDATA and load_8(p - U(9)) == 60:
+        p -= U(9)
+    names = False
+    for _ in range(OTHER_SIGNS_MOST):
+        byte = load_8(p - U(1))
+        if byte == 58 or byte == 61 or byte == 62:  # : = >
+            names = True
+        elif byte != 32 and byte != 34 and byte != 39 and byte != 91:
+            break
+        p -= U(1)
+    if not names:
+        return False
+    size = 0
+    while size < LONGEST_NAME:
+        byte = load_8(p - U(size + 1))
+        if not (is_letter(byte) or is_digit(byte) or byte == 95 or byte == 45):
+            break
+        size += 1
+    if size == 0 or ends_in_label(p - U(1)):
+        return False
+    if ends_in_thing(p, size):
+        return True
+    while size and is_digit(load_8(p - U(1))):
+        p -= U(1)
+        size -= 1
+    if size >= 2 and load_8(p - U(1)) | 32 == 100 and load_8(p - U(2)) | 32 == 105:  # id
+        p -= U(2)
+        size -= 2
+        while size and (load_8(p - U(1)) == 95 or load_8(p - U(1)) == 45):
+            p -= U(1)
+            size -= 1
+    return ends_in_thing(p, size)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -299,6 +388,12 @@ def judge_own_length(p, size, rules):
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
+def is_another(p, k2, rules):
+    """Whether a msgId is none because of the name in front of it, as only that of a known client is one then."""
+    return not rules.any_case and names_another(p) and not is_known(rules.loaders, k2 & WORD)
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
 def judge(p, size, rules):
     """Of so many digits at p as an id has: why they are rejected (-1: they are not), key and value."""
     letters = letter_case_32(p)
@@ -309,10 +404,14 @@ def judge(p, size, rules):
     hi, lo = unhex_32(p)
     if size == 32:
         reason, k1, k2, value = id_of(hi, lo, False, p, rules.loaders)
+        if reason < 0 and k2 >> CODE_SHIFT == CODE_V4 and is_another(p, k2, rules):
+            reason = OTHER_NAME
         return reason, U(0), k1, k2, value
     if size == 56:
         last_hi, last_lo = unhex_32(p + U(24))
         reason, _, k2, value = id_of(last_hi, last_lo, True, p, rules.loaders)
+        if reason < 0 and k2 >> CODE_SHIFT == CODE_V6 and is_another(p, k2, rules):
+            reason = OTHER_NAME
         return reason, hi, lo, k2, value
     if size == CLIENT_DIGITS and hi >> U(56) == CLIENT_VERSION:
         hi, lo = unhex_32(p + U(2))
@@ -502,7 +601,11 @@ def find(buf, origin, start, stop, what, rules, found):
                 if what != TAIL:
                     refuse(reason, buf, place, size, origin, found.refused, found.samples)
             else:
-                row, keys = row_of(k0, k1, k2, table, found.keys, keys)
+                row, used = row_of(k0, k1, k2, table, found.keys, keys)
+                if used != keys:
+                    found.first[keys, 0] = -1 if has_label(text + U(place)) else place + origin
+                    found.first[keys, 1] = state[STATE_FILE]
+                    keys = used
                 if what == COUNT:
                     count_id(row, value, table)
                 elif what == PLACE:

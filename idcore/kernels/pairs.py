@@ -9,6 +9,7 @@ import numpy as np
 
 from idcore.kernels.paired_offsets import MOST_SLOTS, OFFSET_BITS
 
+from .around import may_have_record
 from .clients import date_client
 from .dates import (
     FIRST_MONTH,
@@ -26,7 +27,7 @@ from .dates import (
     ZONES_APART,
     date_line,
     line_at,
-    may_be_dated,
+    may_have_time,
     moment_in,
     start_of_uniq,
 )
@@ -52,7 +53,8 @@ from .vector import borrowed
 U = np.uint64
 
 
-OTHER_ROW, OTHER_MONTH, OTHER_MS, OTHER_AHEAD = range(4)  # of Dating.others; months count from FIRST_MONTH
+# Columns of Dating.others; months count from FIRST_MONTH.
+OTHER_ROW, OTHER_MONTH, OTHER_MS, OTHER_AHEAD, OTHER_BORN, OTHER_COLUMNS = range(6)
 
 
 LEFT, IS_SETTLED = range(2)  # of Dating.left
@@ -61,8 +63,9 @@ LEFT, IS_SETTLED = range(2)  # of Dating.left
 class Dating(NamedTuple):
     """What dates ids: `Months.newest`, `Months.calendar`, the UTC offsets in use, and what is kept of the last line.
 
-    `others`: rows of lines that may have their moment elsewhere or in another style, which Python looks for; then the
-    month, the ms in it and the minutes ahead that it found. `left`: how many, and whether it has looked.
+    `others`: rows of lines that may have their moment elsewhere, in another style or in another line of their record,
+    which Python looks for; then the month, the ms in it and the minutes ahead that it found, or a bornTimestamp.
+    `left`: how many, and whether it has looked. `near`: what is kept of the lines around (`around`).
     """
 
     newest: np.ndarray
@@ -71,6 +74,7 @@ class Dating(NamedTuple):
     seen: np.ndarray
     others: np.ndarray
     left: np.ndarray
+    near: np.ndarray
 
 
 class Votes(NamedTuple):
@@ -264,15 +268,21 @@ def pair_lines(buf, origin, found, dating, votes, pairing, behind):
         if settled:
             other = dating.others[at_row]
             moment = moment_in(other[OTHER_MONTH], other[OTHER_MS], other[OTHER_AHEAD], calendar)
-            if moment >= 0:
+            if other[OTHER_BORN] >= 0:
+                line = line_at(other[OTHER_BORN], NOT_THERE, NO_ZONE, calendar, dating.seen)
+            elif moment >= 0:
                 line = line_at(NOT_THERE, moment, other[OTHER_AHEAD], calendar, dating.seen)
         elif months and end - begin <= HINT_LINE and begin >= origin:
             p, q = text + U(begin - origin), text + U(end - origin)
             line = date_line(p, q, lines[row, HAS_BO], calendar, dating.seen)
-            if line.born < 0 and line.moment < 0 and may_be_dated(p, q, last - first):
-                dating.others[dating.left[LEFT], OTHER_ROW] = row
-                dating.left[LEFT] += 1
-                continue
+            if line.born < 0 and line.moment < 0:
+                for i in range(min(last - first, LINE_IDS)):
+                    ids[TIME, i] = np.int64(values[first + i] >> COUNTER_SHIFT & U(0xFFFFFFFF))
+                known = ids[TIME, : min(last - first, LINE_IDS)]
+                if may_have_time(p, q, known) or may_have_record(text, origin, begin, end, dating.near):
+                    dating.others[dating.left[LEFT], OTHER_ROW] = row
+                    dating.left[LEFT] += 1
+                    continue
         dated = offsets = 0
         for i in range(first, last):
             slot = np.int64(slots[i])

@@ -4,8 +4,9 @@ A fact is (part, what, bytes). IDS: processes, clients and brokers of one part w
 with them the offsetMsgIds that they are paired with. LOOSE_PAIRS: pairs of ids that do not fit there, unchanged.
 RANGES: broker, minute, least and greatest offset with their instants. VOTES: in which months lines say that a process
 generated its ids. REPORT: what happened to splits, as lines of JSON. SUMMARY: what the votes of one task say of the
-whole input. TOPICS: of a commit log, the topics and queues of one split, as JSON. COPIES: of one split the
-copies that groups made (idcore.sources.copies).
+whole input. SUSPECTS: msgIds that may only look like some, and SUSPECTED: what those of one task have in common, for
+every part (idcore.scan.look_alikes). TOPICS: of a commit log, the topics and queues of one split, as JSON. COPIES: of
+one split the copies that groups made (idcore.sources.copies).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import pyarrow as pa
 
 from idcore.base.errors import CoreError, from_coded
 
-EVERY_PART = -1  # the part of a SUMMARY
+EVERY_PART = -1  # the part of what every part needs
 
 
 class What(IntEnum):
@@ -36,6 +37,8 @@ class What(IntEnum):
     SUMMARY = 6
     IDS_OF_SECOND = 7  # where two inputs are compared
     COPIES = 8
+    SUSPECTS = 9
+    SUSPECTED = 10
 
 
 class Fact(NamedTuple):

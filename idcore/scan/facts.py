@@ -8,8 +8,10 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from idcore.base.errors import CoreError, coded, refuse
-from idcore.ids.find import other_moment
-from idcore.kernels import codes, dates, encode, find, paired_offsets, pairs
+from idcore.ids import records
+from idcore.ids.line_moments import born_marks, elapsed_of, moment_of, prefix_time
+from idcore.kernels import around, codes, dates, encode, find, paired_offsets, pairs
+from idcore.scan import look_alikes
 from idcore.scan.crossing import EVERY_PART, Block, Fact, Refused, Report, What, fact_of
 from idcore.scan.finder import Finder
 from idcore.scan.month_inference import summary
@@ -20,7 +22,7 @@ from idcore.sources.windows import BEFORE, WINDOW, Windows
 from .months import Months, as_months, offsets_in_use
 
 MOST_IDS = 4 << 20  # ids that one task holds before it packs them: bounds its memory for any input
-EPOCH = datetime(1970, 1, 1)
+MILLISECOND = timedelta(milliseconds=1)
 NO_MONTH = -1 << 20  # of a line without a time
 MOST_KEYS = 1 << 16  # and processes, clients and brokers: a table of 8 to 32 MiB
 
@@ -34,9 +36,14 @@ class Scanner:
         self.moved: Callable[[int, int], None] | None = None  # reported after each window: bytes and ids of the split
         self.finder = Finder(any_case)
         self.state = self.finder.state
-        others, left = np.zeros((len(self.finder.found.lines), 4), np.int64), np.zeros(2, np.int64)
         self.dating = pairs.Dating(
-            self.months.newest, self.months.calendar, offsets_in_use(), dates.no_line_seen(), others, left
+            self.months.newest,
+            self.months.calendar,
+            offsets_in_use(),
+            dates.no_line_seen(),
+            others=np.zeros((len(self.finder.found.lines), pairs.OTHER_COLUMNS), np.int64),
+            left=np.zeros(2, np.int64),
+            near=around.nothing_near(),
         )
         self.votes = pairs.Votes(
             np.zeros((len(self.finder.found.keys), pairs.VOTES), np.int64), _rows_of(pairs.VOTE_COLUMNS)
@@ -97,6 +104,7 @@ class Scanner:
 
     def _pair(self, windows: Windows, behind: bool) -> None:
         found, dating = self.finder.found, self.dating
+        dating.near[around.STOP] = windows.filled + windows.origin
         pairs.pair_lines(windows.buf, windows.origin, found, dating, self.votes, self.pairing, behind)
         if left := int(dating.left[pairs.LEFT]):
             _look_for_moments(windows, found.lines, dating.others[:left])
@@ -111,6 +119,8 @@ class Scanner:
         self.finder.found.refused[:] = 0
         state[find.LINE_FIRST] = state[find.STATE_IDS]
         state[find.LINE_START] = split.start
+        state[find.STATE_FILE] = split.number
+        self.dating.near[:] = around.nothing_near()
         error: CoreError | None = None
         at = split.start
         try:
@@ -159,7 +169,7 @@ class Scanner:
             if windows.at + windows.origin - state[find.LINE_START] > find.LONGEST_LINE:
                 break
             seen = windows.at + windows.origin - int(state[find.LINE_START])
-            back = seen if seen <= dates.HINT_LINE and windows.at - seen >= BEFORE else 0
+            back = seen if seen <= dates.HINT_LINE and windows.at >= seen else 0
             windows.at -= back  # the start of the line stays in sight
             limit = windows.slide()
             windows.at += back
@@ -204,12 +214,21 @@ class Scanner:
             yield from _deal(What.VOTES, votes[:rows])
             yield Fact(EVERY_PART, What.SUMMARY, summary(votes[:rows], self.months).tobytes())
 
+    def _suspects(self, sizes: np.ndarray, ids: int) -> Iterator[Fact]:
+        if self.finder.rules.any_case:
+            return
+        rows = look_alikes.suspects_of(self.finder.found, self.finder.rules.loaders, sizes, ids)
+        if len(rows):
+            yield from _deal(What.SUSPECTS, rows)
+            yield Fact(EVERY_PART, What.SUSPECTED, look_alikes.summary(rows).tobytes())
+
     def _pack_ids(self, n: int, keys: int) -> Iterator[Fact]:
         words = self.finder.found.keys[:keys]
         sizes = np.empty(keys, np.int64)
         unsorted = np.empty(keys, np.bool_)
         parts = np.empty(keys, np.uint8)  # bytes are sorted by counting
         encode.groups_of(self.finder.found.table, words, keys, sizes, unsorted, parts)
+        yield from self._suspects(sizes, n)
         starts = np.zeros(keys + 1, np.int64)
         np.cumsum(sizes, out=starts[1:])
         grouped = np.empty(n, np.uint64)
@@ -334,17 +353,47 @@ def scan_task(
 
 
 def _look_for_moments(windows: Windows, lines: np.ndarray, others: np.ndarray) -> None:
-    """The time of each line that has it elsewhere, or in another style, than most logs; in Python, by the same rule.
+    """The time of each line that has it elsewhere, in another style, or in another line of its record; in Python.
 
     Those lines are few in most logs. Where all are such, this is most of the work of a scan.
     """
-    ends = (lines[others[:, pairs.OTHER_ROW]][:, [find.BEGIN, find.END]] - windows.origin).tolist()
+    ends = lines[others[:, pairs.OTHER_ROW]][:, [find.BEGIN, find.END]].tolist()
     others[:, pairs.OTHER_MONTH] = NO_MONTH
+    others[:, pairs.OTHER_BORN] = dates.NOT_THERE
     for at, (begin, end) in enumerate(ends):
-        moment = other_moment(str(windows.view[begin:end], "utf-8", "replace"))
-        if moment is not None:
-            wall = EPOCH + timedelta(milliseconds=moment.wall_ms)
+        hint = _hint_of(windows, begin, end)
+        if hint is None:
+            continue
+        if hint.born_ms is not None:
+            others[at, pairs.OTHER_BORN] = hint.born_ms
+        elif hint.time is not None:
+            wall, ahead = hint.time.replace(tzinfo=None), hint.time.utcoffset()
             month = wall.year * 12 + wall.month - 1
-            in_month = moment.wall_ms - (datetime(wall.year, wall.month, 1) - EPOCH).days * dates.DAY
-            ahead = int(dates.NO_ZONE) if moment.ahead is None else moment.ahead
-            others[at, 1:] = month - dates.FIRST_MONTH, in_month, ahead
+            others[at, pairs.OTHER_MONTH] = month - dates.FIRST_MONTH
+            others[at, pairs.OTHER_MS] = (wall - datetime(wall.year, wall.month, 1)) // MILLISECOND
+            others[at, pairs.OTHER_AHEAD] = dates.NO_ZONE if ahead is None else ahead // timedelta(minutes=1)
+
+
+def _hint_of(windows: Windows, begin: int, end: int) -> records.Hint | None:
+    """What the line from `begin` to `end` says of when its ids were made, else what the lines around it do."""
+    origin, view = windows.origin, windows.view
+    line = str(view[begin - origin : end - origin], "utf-8", "replace")
+    if prefix_time(line) is not None or born_marks(line):
+        return None  # of no month in the calendar
+    if (moment := moment_of(line)) is not None:
+        return records.Hint(None, moment.time)
+    if not records.is_field(line):
+        return None
+    low = max(begin - records.REACH, origin, 0)
+    before = bytes(view[low - origin : begin - origin]).split(b"\n")[:-1]
+    if low > origin and view[low - origin - 1] != 10:
+        before = before[1:]
+    high = min(end + records.REACH + 1, windows.filled + origin)
+    behind = bytes(view[end + 1 - origin : high - origin]).split(b"\n") if high > end else []
+    if high == end + records.REACH + 1:
+        behind = behind[:-1]  # it ends later, or there
+    return records.hint_of(
+        records.nearest(str(one, "utf-8", "replace") for one in reversed(before)),
+        records.nearest(str(one, "utf-8", "replace") for one in behind),
+        elapsed_of(line),
+    )

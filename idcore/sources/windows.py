@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from idcore.base.errors import CoreError, coded
+from idcore.ids.records import REACH
 from idcore.sources.unpack import READ_ERRORS, Read
 
-BEFORE, AFTER = 64, 256  # bytes of text that stay visible on both sides of a window
+BEFORE, AFTER = REACH + 64, REACH + 256  # bytes of text that stay visible on both sides of a window
 WINDOW = 1 << 20
 ENDLESS = 1 << 62
 
@@ -31,8 +32,8 @@ class Windows:
         self.read = read
         self.stop = stop
         self.buf[:BEFORE] = 0
-        self.buf[BEFORE - 1] = 10  # a text begins with a line
         self.filled = BEFORE if begin is None else BEFORE - (start - begin)
+        self.buf[self.filled - 1] = 10  # a text begins with a line
         self.at = BEFORE
         self.origin = start - BEFORE
         self.ended = False

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from idcore.ids import Clock, Verdict, dates_of, describe, find, identify, parse_zone, settled
+from idcore.ids import Clock, Verdict, dates_of, describe, find, identify, judge, parse_zone, settled
 from idcore.ids.clock import from_ms
 from tests.ids.real_clients import Row, at, makers, near, processes, received_line, rows, sent_line, sent_ms
 
@@ -92,7 +92,7 @@ def test_one_id_has_one_instant_in_the_logs_of_its_producer_and_its_consumer(zon
             [*map(sent_line, own), *(received_line({**row, "uniq_key": row["msg_id"]}, n) for n, row in enumerate(own))]
         )
         tokens = list(find(text))
-        verdicts = settled(identify(token.text, token.label, vouched=token.vouched) for token in tokens)
+        verdicts = settled(judge(token) for token in tokens)
         if not own:
             continue
         base = clock(own[0], zone)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from idcore.ids import ClientId, Clock, OffsetId, Token, UniqId, describe, find, identify, parse_zone
+from idcore.ids import ClientId, Clock, OffsetId, Token, UniqId, describe, find, identify, judge, parse_zone
 from idcore.ids.clock import from_ms, to_ms
 from idcore.ids.line_time import uniq_sent
 
@@ -32,9 +32,7 @@ UNIQ = [row for row in REFERENCE if row["kind"] == "uniq"]
 
 
 def decoded(line: str) -> list[tuple[Token, dict[str, Any]]]:
-    return [
-        (token, describe(identify(token.text, token.label, vouched=token.vouched), token, NOW)) for token in find(line)
-    ]
+    return [(token, describe(judge(token), token, NOW)) for token in find(line)]
 
 
 @pytest.mark.parametrize("number", range(1, len(PUBLIC) + 1))

@@ -79,7 +79,7 @@ def test_every_id_is_at_its_byte_in_its_line_with_its_time(log: logs.Log, tmp_pa
     found = every(index_of(str(path), folder))
     accepted = []
     for token in tokens(data):
-        judged = classify(token.text, token.labelled, "strict")
+        judged = classify(token.text, token.labelled, "strict", token.disowned)
         if not isinstance(judged, Refused):
             accepted.append(twin.Found(token.byte, bytes.fromhex(token.text), judged))
     settled = {one.byte: one for one in twin.settle(accepted)}

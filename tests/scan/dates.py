@@ -53,14 +53,14 @@ class Dating:
 def moment_of(line: bytes) -> tuple[datetime, int | None] | None:
     """The wall time a line opens with, or has elsewhere or in another style, and the minutes its zone is ahead."""
     found = MOMENT.search(line, 0, 160)
-    opening = None if found is None else _opening(found)
+    opening = None if found is None else opening_of(found)
     if opening is not None or BORN_MARK.search(line):
         return opening
     other = other_of(line.decode(errors="replace"))
     return None if other is None else (datetime(1970, 1, 1) + timedelta(milliseconds=other[0]), other[1])
 
 
-def _opening(found: re.Match[bytes]) -> tuple[datetime, int | None] | None:
+def opening_of(found: re.Match[bytes]) -> tuple[datetime, int | None] | None:
     *numbers, fraction, zone = found.groups()
     try:
         year, number, day, hour, minute, second = (int(n) for n in numbers)

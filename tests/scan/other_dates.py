@@ -41,12 +41,14 @@ Other = tuple[
 ]  # wall time in ms, minutes ahead, resolution in ms, whether its order is known
 
 
-def other_of(line: str) -> Other | None:
-    """The first time that an ID of the line proves, else the first whose order is known."""
+def other_of(line: str, ids: list[int] | None = None, by_name: bool = False) -> Other | None:
+    """The first time that an ID proves, by default one of the line, else the first whose order is known."""
     if len(line) > 1 << 16:
         return None
     found = [*_dated(line), *_compact(line), *_numbers(line)]
-    elapsed = [int(one[0][-12:-4], 16) for one in ID.finditer(line)]
+    if by_name:
+        found = [one for one in found if one[1] is None or one[3]]
+    elapsed = [int(one[0][-12:-4], 16) for one in ID.finditer(line)] if ids is None else ids
     for one in found:
         if any(proves(one, ms) for ms in elapsed):
             return one

@@ -18,6 +18,26 @@ LONGEST = 31 * DAY
 RUN = re.compile(rb"[0-9A-Fa-f]{32,}")
 NEAR = re.compile(rb"[ \"':=\[,]{0,4}\Z")
 LABEL = re.compile(rb"(?:msgid|msgids|messageid|uniq_key|transactionid)\Z", re.IGNORECASE)
+OTHERS = {
+    *(
+        "apikey",
+        "checksum",
+        "clsid",
+        "correlation",
+        "digest",
+        "etag",
+        "guid",
+        "hash",
+        "iv",
+        "key",
+        "mac",
+        "md",
+        "nonce",
+    ),
+    *("parent", "passwd", "password", "pwd", "req", "request", "secret", "sess", "session", "sha", "sign", "signature"),
+    *("salt", "span", "tid", "token", "trace", "uuid"),
+}
+NOT_LETTERS, CAMEL_CASE = r"[^A-Za-z]", r"[^A-Za-z]|(?<=[a-z])(?=[A-Z])"
 
 
 class Token(NamedTuple):
@@ -26,6 +46,7 @@ class Token(NamedTuple):
     byte: int
     text: str
     labelled: bool
+    disowned: bool = False
 
 
 def tokens(data: bytes) -> Iterator[Token]:
@@ -52,13 +73,32 @@ def tokens(data: bytes) -> Iterator[Token]:
         if run.end() - start in (32, 34, 56):
             front = data[max(0, start - 64) : start]
             front = front[: len(front) - len(longest_tail(front))]
-            yield Token(start, data[start : run.end()].decode("ascii"), LABEL.search(front) is not None)
+            other = is_of_another(data[max(0, start - 64) : start].decode("latin-1"))
+            yield Token(start, data[start : run.end()].decode("ascii"), LABEL.search(front) is not None, other)
 
 
 def longest_tail(front: bytes) -> bytes:
     """Up to four characters between a label and its id."""
     found = NEAR.search(front)
     return found.group() if found else b""
+
+
+def is_of_another(front: str) -> bool:
+    """Whether a name in front, with one of : = > behind it, is of something else than a message."""
+    front = front.removesuffix("<![CDATA[")
+    kept = front
+    for _ in range(4):
+        if front.endswith((" ", '"', ":", "=", "[", ">", "'")):
+            front = front[:-1]
+    if not set(kept[len(front) :]) & set(":=>"):
+        return False
+    name = re.split(r"[^A-Za-z0-9_-]", front)[-1][-24:]
+    if LABEL.search(name.encode()):
+        return False
+    bare = re.sub(r"\d*\Z", "", name)
+    bare = re.sub(r"[_-]*id\Z", "", bare, flags=re.IGNORECASE)
+    words = {re.split(split, each)[-1].lower() for each in (name, bare) for split in (NOT_LETTERS, CAMEL_CASE)}
+    return bool(words & OTHERS)
 
 
 # --- one token --------------------------------------------------------------------------------------------------------
@@ -157,8 +197,17 @@ def stream() -> dict[int, tuple[int, int]]:
     return under_25 | under_31
 
 
-def classify(text: str, labelled: bool = False, case: str = "strict") -> Uniq | Offset | Client | Refused:
+def classify(
+    text: str, labelled: bool = False, case: str = "strict", disowned: bool = False
+) -> Uniq | Offset | Client | Refused:
     """What one candidate is."""
+    one = judged_alone(text, labelled, case)
+    if disowned and case != "any" and isinstance(one, Uniq) and one.layout != "uniq_v4_le":
+        return one if one.loader in stream() or one.loader in MORE_LOADERS else Refused("other_name")
+    return one
+
+
+def judged_alone(text: str, labelled: bool, case: str) -> Uniq | Offset | Client | Refused:
     raw = bytes.fromhex(text)
     if text != text.upper() and text == text.lower() and case != "any":
         return Refused("lower_case")

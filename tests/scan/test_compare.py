@@ -12,14 +12,14 @@ import pytest
 
 from idcore.__main__ import main
 from idcore.cli.compare import NO_LOSS, NO_PROOF
-from idcore.ids import find, identify
+from idcore.ids import find, judge
 from idcore.scan import compare as comparing
 from idcore.scan.compare import compare
 from idcore.simulate.scenario import Scenario
 
 
 def ids_of(text: str) -> set[str]:
-    readings = ((token.text, identify(token.text, token.label, vouched=token.vouched).best) for token in find(text))
+    readings = ((token.text, judge(token).best) for token in find(text))
     return {text.upper() for text, best in readings if best is not None}
 
 

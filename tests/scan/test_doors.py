@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from idcore.ids import Clock, dates_of, describe, find, identify, parse_zone, settled
+from idcore.ids import Clock, dates_of, describe, find, judge, parse_zone, settled
 from idcore.ids.clock import to_ms
 from idcore.ids.find import Token
 from idcore.ids.identify import Verdict
@@ -23,6 +23,8 @@ from idcore.simulate import example
 from tests.ids.real_clients import at, received_line, rows, sent_line
 from tests.ids.test_line_moments import INSTANT, STYLES
 from tests.scan.comparing import Row
+from tests.scan.logs import AT as LAST
+from tests.scan.logs_of_records import records
 
 pytestmark = pytest.mark.quick
 
@@ -34,7 +36,7 @@ AT = datetime(2026, 11, 23, tzinfo=UTC)
 def judged(text: str) -> tuple[list[Token], list[Verdict]]:
     """The IDs of a text and what they are, in whatever zone they are read."""
     tokens = list(find(text))
-    return tokens, settled(identify(token.text, token.label, vouched=token.vouched) for token in tokens)
+    return tokens, settled(judge(token) for token in tokens)
 
 
 def decoded(text: str, clock: Clock) -> list[Row]:
@@ -117,6 +119,7 @@ LOGS = {
     **real_clients(),
     "the example": (example.log(), example.now()),
     "real producers and consumers": (gzip.decompress(REAL.read_bytes()).decode(), AT),
+    **{log.name: (log.data.decode(), LAST) for log in map(records, range(20, 24))},
 }
 
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import pytest
 
 from idcore.ids.find import find
-from idcore.ids.identify import identify
+from idcore.ids.identify import judge
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
@@ -51,6 +51,14 @@ FRONTS = (
     "msgIds: ",
     'UNIQ_KEY":"',
     "traceId=",
+    "<sign><![CDATA[",
+    '"fileMd5": "',
+    "x-b3-SPAN_ID=  ",
+    "design=",
+    "sha256>",
+    "Iv ",
+    "guid:::::",
+    "msgKey=",
     "messageId = '",
     "xmsgid  ====",
     "%22",
@@ -101,7 +109,7 @@ def read(text: str) -> Counter[tuple[object, ...]]:
     """What `find` and `identify` say, one entry an id: its key and its values, or the reason of its refusal."""
     found: Counter[tuple[object, ...]] = Counter()
     for item in find(text):
-        verdict = identify(item.text, item.label, vouched=item.vouched)
+        verdict = judge(item)
         best = verdict.best
         if best is None:
             found["refused", verdict.reason] += 1

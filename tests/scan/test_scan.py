@@ -23,6 +23,7 @@ from tests.scan.comparing import differences, same
 from tests.scan.logs import AT, Log, everything
 from tests.scan.logs_of_dates import dated
 from tests.scan.logs_of_pairs import copied
+from tests.scan.logs_of_records import records
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 WHOLE = 1 << 30
@@ -40,7 +41,7 @@ def expect(path: str, data: bytes, zone: tzinfo = SHANGHAI, case: str = "strict"
     return twin.tables({path: data}, zone, AT, case)
 
 
-ALL = [log for seed in (1, 2) for log in [*everything(seed), copied(seed), dated(seed)]]
+ALL = [log for seed in (1, 2) for log in [*everything(seed), copied(seed), dated(seed), records(seed)]]
 
 
 @pytest.mark.parametrize("log", ALL, ids=lambda log: log.name)

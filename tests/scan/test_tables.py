@@ -190,7 +190,10 @@ def test_distribution_is_equal_bins_over_each_broker(on_disk: Write) -> None:
     path = on_disk(data)
     found = scan(path, 50_000)
     offsets: dict[str, list[int]] = defaultdict(list)
-    found_in = [(bytes.fromhex(token.text), twin.classify(token.text, token.labelled)) for token in twin.tokens(data)]
+    found_in = [
+        (bytes.fromhex(token.text), twin.classify(token.text, token.labelled, disowned=token.disowned))
+        for token in twin.tokens(data)
+    ]
     for one in twin.settled([(raw, one) for raw, one in found_in if not isinstance(one, twin.Refused)]):
         if isinstance(one, twin.Offset):
             offsets[one.address].append(one.offset)
@@ -221,7 +224,7 @@ def test_a_refused_sample_stands_where_it_says_and_was_refused_for_that(on_disk:
     refused = {
         token.byte: (token.text, one.reason)
         for token in twin.tokens(data)
-        if isinstance(one := twin.classify(token.text, token.labelled), twin.Refused)
+        if isinstance(one := twin.classify(token.text, token.labelled, disowned=token.disowned), twin.Refused)
     }
     for row in samples[0]:
         assert row["file"] == path

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from . import dates
 from .chains import Chain, chains, tracks
+from .other_records import dated_text
 from .reading import (
     BORN_2021,
     Calendar,
@@ -107,7 +108,7 @@ def judged(data: bytes, case: str) -> tuple[list[Found], Counter[str]]:
     here: list[Found] = []
     refused: Counter[str] = Counter()
     for token in tokens(data):
-        one = classify(token.text, token.labelled, case)
+        one = classify(token.text, token.labelled, case, token.disowned)
         if isinstance(one, Refused):
             refused[one.reason] += 1
         else:
@@ -186,7 +187,7 @@ def all_processes(
         data = unpacked(stored)
         here = []
         for token in tokens(data):
-            one = classify(token.text, token.labelled, case)
+            one = classify(token.text, token.labelled, case, token.disowned)
             if not isinstance(one, Refused):
                 here.append(Found(token.byte, bytes.fromhex(token.text), one))
         accepted += here
@@ -602,13 +603,13 @@ def activity_rows(running: list[Process]) -> list[Row]:
 
 
 def by_line(data: bytes, here: list[Found]) -> list[Line]:
-    """Each line that holds an id, and its ids."""
+    """Each line that holds an id, or what its record says of its time, and its ids."""
     ends = [*(found.start() for found in re.finditer(b"\n", data)), len(data)]
     lines: dict[tuple[int, int], list[Uniq | Offset | Client]] = defaultdict(list)
     for found in here:
         line = bisect(ends, found.byte)
         lines[ends[line - 1] + 1 if line else 0, ends[line]].append(found.one)
-    return [(data[start:end], own) for (start, end), own in lines.items()]
+    return [(dated_text(data, start, end), own) for (start, end), own in lines.items()]
 
 
 def pairs_of(text: bytes, own: list[Uniq | Offset | Client]) -> list[tuple[Uniq | Client, Offset]]:

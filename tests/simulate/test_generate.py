@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from idcore.base.errors import CoreError
-from idcore.ids import ClientId, Clock, OffsetId, UniqId, find, identify, sent_at
+from idcore.ids import ClientId, Clock, OffsetId, UniqId, find, judge, sent_at
 from idcore.ids.clock import month_start, to_ms
 from idcore.simulate.generate import Generator, fake_address
 from idcore.simulate.scenario import Scenario
@@ -167,7 +167,7 @@ def test_a_log_holds_what_its_truth_says(seed: int) -> None:
     written = list(made.log(lines))
     assert len(written) == lines
     for token in find("\n".join(written)):
-        verdict = identify(token.text, token.label, vouched=token.vouched)
+        verdict = judge(token)
         if verdict.best is None:
             assert verdict.reason is not None
             refused[verdict.reason] = refused.get(verdict.reason, 0) + 1

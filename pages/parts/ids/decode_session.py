@@ -244,16 +244,19 @@ def result(here: DecodeSession) -> DeltaGenerator:
 
 
 def case_offer(here: DecodeSession) -> None:
-    """Ids whose letters are all lower case are rejected; they can still be read on request."""
-    words, n = view().words, here.intake.lower
-    if not n or here.intake.read_in_lower_case:
+    """Strings that only look like IDs, by their letters or their name, are rejected; one click takes that back."""
+    words, lower, others = view().words, here.intake.lower, here.intake.look_alikes
+    if not lower + others or here.intake.read_in_lower_case:
         return
     other: Case = "strict" if here.case == "any" else "any"
+    n = f"{lower + others:,}" if others else words.count("lower", lower)
+    kind = "_look_alikes" if others else ""
+    offer = f"case.any{kind}" if others or not here.intake.cut else "case.any_cut"
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if here.case == "any":
-            st.caption(words("case.read", n=words.count("lower", n)), width="content")
+            st.caption(words(f"case.read{kind}", n=n), width="content")
         st.button(
-            words("case.any_cut" if other == "any" and here.intake.cut else f"case.{other}", n=words.count("lower", n)),
+            words("case.strict" if other == "strict" else offer, n=n),
             key="case",
             type="tertiary",
             help=words("case.help") if other == "any" else None,

@@ -1,0 +1,174 @@
+"""Times of a record that is written over several lines: which line around an ID dates it. Knows no clock and no zone.
+
+mqadmin prints a message field by field, programs print a MessageExt or JSON one field a line, and an entry of a log
+goes on over lines without a time. There the time of an ID is in another line of its record. The scan asks the same
+(`idcore.scan.facts`), where a kernel has seen that such a line may be there (`idcore.kernels.around`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from idcore.ids.line_moments import LONGEST, Moment, born_marks, elapsed_of, may_be_dated, moments_of, prefix_time
+
+if TYPE_CHECKING:
+    from idcore.ids.find import Token
+
+REACH = 8_192  # bytes, in front of the line of an ID and behind it, in which its record may be
+MOST_LINES = 16  # on each side that may have a time
+_BLANK = "".join(map(chr, range(33)))
+_FIELD = re.compile(r"[g-zG-Z]")  # a letter that no hex digit is: such a line is more than IDs of a list
+_STORED = re.compile(r"[^A-Za-z0-9]*store", re.IGNORECASE)  # a broker's clock dates nothing
+
+
+class Hint(NamedTuple):
+    """What another line of a record says: a bornTimestamp in ms, or a time, naive where it names no zone."""
+
+    born_ms: int | None
+    time: datetime | None
+
+
+def is_field(line: str) -> bool:
+    """Whether a line is more than IDs: one of a bare list has no record around it."""
+    return _FIELD.search(line) is not None
+
+
+def hint_of(before: Sequence[str], behind: Sequence[str], elapsed: Sequence[int]) -> Hint | None:
+    """What the lines around one that has no time say of its IDs; `before` and `behind` have the nearest line first.
+
+    A bornTimestamp that one of the IDs proves; else the nearest time in front; else the nearest bornTimestamp in front;
+    else what is nearest behind. `elapsed`: ms of each ID since its month began.
+
+    >>> hint_of(["    bornTimestamp=1736056297157,"], [], [395497157]).born_ms
+    1736056297157
+    """
+    in_front, after = list(map(_said_by, before)), list(map(_said_by, behind))
+    for line in (*in_front, *after):
+        if line.born_ms is not None and any(map(Moment(line.born_ms, 0, 0, True).is_proved_by, elapsed)):
+            return Hint(line.born_ms, None)
+    for line in in_front:
+        if (time := line.time_of(elapsed)) is not None:
+            return Hint(None, time)
+    for line in in_front:
+        if line.born_ms is not None:
+            return Hint(line.born_ms, None)
+    for line in after:
+        if line.born_ms is not None:
+            return Hint(line.born_ms, None)
+        if (time := line.time_of(elapsed)) is not None:
+            return Hint(None, time)
+    return None
+
+
+class _Said(NamedTuple):
+    """What one line of a record says: its bornTimestamp, the time it opens with, else all of its times."""
+
+    born_ms: int | None
+    opening: datetime | None
+    moments: tuple[Moment, ...]
+
+    def time_of(self, elapsed: Sequence[int]) -> datetime | None:
+        """The first time that an ID proves, else the first whose order is known; an epoch counts by its name alone."""
+        if self.opening is not None:
+            return self.opening
+        known = [one for one in self.moments if one.sure or one.ahead is None]
+        proved = (one for one in known if any(map(one.is_proved_by, elapsed)))
+        moment = next(proved, None) or next((one for one in known if one.sure), None)
+        return None if moment is None else moment.time
+
+
+@lru_cache(maxsize=512)  # the lines of two records, of 8 KiB each at most
+def _said_by(line: str) -> _Said:
+    marks = {ms for _, ms in born_marks(line)}
+    opening = None if _STORED.match(line) else prefix_time(line)
+    moments = () if opening is not None or _STORED.match(line) else tuple(moments_of(line))
+    return _Said(marks.pop() if len(marks) == 1 else None, opening, moments)
+
+
+def nearest(lines: Iterable[str]) -> list[str]:
+    """Of the lines on one side, nearest first, those that may have a time, up to a blank one: the record's end."""
+    return list(islice(_until_blank(lines), MOST_LINES))
+
+
+def _until_blank(lines: Iterable[str]) -> Iterator[str]:
+    for line in lines:
+        if not line.strip(_BLANK):
+            return
+        if may_be_dated(line):
+            yield line
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line that may have a time, or ends a record (blank); in bytes, where it is."""
+
+    begin: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """Tokens of a line, until the lines behind it are known; `elapsed` is None where the line has a time."""
+
+    begin: int
+    end: int
+    elapsed: list[int] | None
+    tokens: list[Token]
+
+
+class Records:
+    """The lines of a text as they pass. Tokens come back in order, those without a time with that of their record."""
+
+    def __init__(self) -> None:
+        self._at = 0
+        self._lines: deque[_Line] = deque()
+        self._held: deque[_Held] = deque()
+
+    def take(self, line: str, tokens: list[Token]) -> Iterator[Token]:
+        """Takes the next line with its tokens."""
+        begin, end = self._at, self._at + (len(line) if line.isascii() else len(line.encode()))
+        self._at = end + 1
+        is_blank = not line.strip(_BLANK)
+        if is_blank or may_be_dated(line):
+            self._lines.append(_Line(begin, end, line))
+            oldest = (self._held[0].begin if self._held else begin) - REACH
+            while self._lines[0].begin < oldest:
+                self._lines.popleft()
+        while self._held and (is_blank or self._held[0].elapsed is None or self._held[0].end + REACH < end):
+            yield from self._settled(self._held.popleft())
+        if not tokens:
+            return
+        first = tokens[0]
+        dated = first.born_ms is not None or first.prefix_time is not None
+        if dated or end - begin > LONGEST or not is_field(line):
+            if not self._held:
+                yield from tokens
+                return
+            self._held.append(_Held(begin, end, None, tokens))
+        else:
+            self._held.append(_Held(begin, end, elapsed_of(line), tokens))
+
+    def close(self) -> Iterator[Token]:
+        """The tokens that are left, where the text ends or goes on with a line that has no record."""
+        while self._held:
+            yield from self._settled(self._held.popleft())
+        self._lines.clear()
+
+    def _settled(self, held: _Held) -> Iterator[Token]:
+        if held.elapsed is None:
+            yield from held.tokens
+            return
+        low, high = held.begin - REACH, held.end + REACH
+        before = nearest(one.text for one in reversed(self._lines) if low <= one.begin < held.begin)
+        behind = nearest(one.text for one in self._lines if held.end < one.begin and one.end <= high)
+        hint = hint_of(before, behind, held.elapsed)
+        for token in held.tokens:
+            yield token if hint is None else replace(token, born_ms=hint.born_ms, prefix_time=hint.time, of_record=True)

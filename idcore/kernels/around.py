@@ -1,0 +1,127 @@
+"""Whether a line without a time may have one in its record: in the lines around it, as `idcore.ids.records` asks.
+
+Each line is looked at once in each direction, however many lines of IDs are near it.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from idcore.ids.records import REACH
+
+from .dates import may_have_time
+from .vector import load_8, newline_mask_64, trailing_zeros
+
+U = np.uint64
+BLANK, TIMED, NEITHER = range(3)
+NO_IDS = np.empty(0, np.int64)  # an epoch in another line counts only by its name or place
+# What is kept, as places in the text: up to where lines in front were looked at, and the nearest there that is not
+# NEITHER; from where and how far lines behind were, and what the line there is; and where the text that is read ends.
+CHECKED, LAST, LAST_IS, AHEAD_FROM, AHEAD_AT, AHEAD_IS, STOP = range(7)
+
+
+def nothing_near() -> np.ndarray:
+    """As at the begin of a text."""
+    return np.array([0, -1, BLANK, 0, -1, NEITHER, 0], np.int64)
+
+
+@numba.njit(cache=True, nogil=True)
+def is_field(p, end):
+    """Whether a line is more than IDs: a letter that no hex digit is."""
+    while p < end:
+        letter = load_8(p) | 32
+        if 103 <= letter and letter <= 122:
+            return True
+        p += U(1)
+    return False
+
+
+@numba.njit(cache=True, nogil=True)
+def kind_of(p, end):
+    """Of a line: whether it is blank, or may have a time."""
+    if may_have_time(p, end, NO_IDS):
+        return TIMED
+    while p < end:
+        if load_8(p) > 32:
+            return NEITHER
+        p += U(1)
+    return BLANK
+
+
+@numba.njit(cache=True, nogil=True)
+def begin_of_line(text, place, low):
+    """Where the line that ends in front of `place` begins; below `low` where it begins there."""
+    while place > low and load_8(text + U(place - 1)) != 10:
+        place -= 1
+    return place if place > low or (low > 0 and load_8(text + U(low - 1)) == 10) else low - 1
+
+
+@numba.njit(cache=True, nogil=True)
+def end_of_line(text, place, stop):
+    """Where the line that begins at `place` ends: at `stop` where no line feed is before it."""
+    while place < stop:
+        feeds = newline_mask_64(text + U(place))
+        if feeds != U(0):
+            return min(place + np.int64(trailing_zeros(feeds)), stop)
+        place += 64
+    return stop
+
+
+@numba.njit(cache=True, nogil=True)
+def may_be_before(text, origin, begin, low, near):
+    """Whether a line in front of `begin`, not before `low` and of its record, may have a time. Places are in the text;
+    the byte at `text` is that of `origin`."""
+    known = near[CHECKED]
+    at = begin
+    while at > low and at > known:
+        line = begin_of_line(text, at - 1 - origin, low - origin) + origin
+        if line < low:
+            break
+        kind = kind_of(text + U(line - origin), text + U(at - 1 - origin))
+        if kind != NEITHER:
+            near[CHECKED], near[LAST], near[LAST_IS] = begin, line, kind
+            return kind == TIMED
+        at = line
+    if at > known:
+        near[LAST] = -1  # what was known is out of reach
+    near[CHECKED] = begin
+    return near[LAST] >= low and near[LAST_IS] == TIMED
+
+
+@numba.njit(cache=True, nogil=True)
+def may_be_behind(text, origin, begin, high, near):
+    """Whether a line from `begin` on, that ends at `high` or before it and is of the record, may have a time."""
+    at, stop = begin, near[STOP]
+    if near[AHEAD_FROM] <= begin and begin <= near[AHEAD_AT]:
+        at = near[AHEAD_AT]
+    else:
+        near[AHEAD_FROM], near[AHEAD_AT], near[AHEAD_IS] = begin, begin, NEITHER
+    known = near[AHEAD_IS]
+    near[AHEAD_FROM] = begin
+    while at < stop:
+        end = end_of_line(text, at - origin, min(stop, high + 1) - origin) + origin
+        if end > high:
+            return False
+        if known == NEITHER:
+            known = kind_of(text + U(at - origin), text + U(end - origin))
+            near[AHEAD_AT], near[AHEAD_IS] = at, known
+        if known != NEITHER:
+            return known == TIMED
+        at = end + 1
+        near[AHEAD_AT] = at
+    return False
+
+
+@numba.njit(cache=True, nogil=True)
+def may_have_record(text, origin, begin, end, near):
+    """Whether the line from `begin` to `end`, places in the text, may be dated by another one of its record.
+
+    The byte at `text` is that of `origin`; `near` is what is kept from line to line.
+    """
+    if not is_field(text + U(begin - origin), text + U(end - origin)):
+        return False
+    low = max(begin - REACH, origin, 0)
+    before = may_be_before(text, origin, begin, low, near)
+    near[CHECKED] = end + 1  # this line has no time
+    return before or may_be_behind(text, origin, end + 1, end + REACH, near)

@@ -1,0 +1,73 @@
+"""Times from other lines of a record, for the twin: for each line of IDs all lines around it. Knows no idcore."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+
+from tests.scan import dates
+from tests.scan.other_dates import ID, other_of, proves
+
+REACH = 8_192
+MOST = 16
+MAY_BE = re.compile(rb"\d:\d\d(?!\d)|\d{10}|\d{8}T\d{6}")
+
+
+def dated_text(data: bytes, begin: int, end: int) -> bytes:
+    """A text that dates the IDs of a line: the line itself, or one made of what its record says."""
+    line = data[begin:end]
+    if dates.moment_of(line) or dates.BORN_MARK.search(line) or dates.MOMENT.search(line, 0, 160):
+        return line
+    if end - begin > dates.LINE or not re.search(rb"[g-zG-Z]", line):
+        return line
+    elapsed = [int(one[0][-12:-4], 16) for one in ID.finditer(line.decode(errors="replace"))]
+    before, behind = around(data, begin, end)
+    for text in (*before, *behind):
+        born = dates.born_of(text)
+        if born is not None and any(proves((born, 0, 0, True), ms) for ms in elapsed):
+            return f"bornTimestamp={born}".encode()
+    said = [moment for text in before if (moment := said_by(text, elapsed))]
+    if said:
+        return said[0]
+    borns = [born for text in before if (born := dates.born_of(text)) is not None]
+    if borns:
+        return f"bornTimestamp={borns[0]}".encode()
+    for text in behind:
+        if (born := dates.born_of(text)) is not None:
+            return f"bornTimestamp={born}".encode()
+        if moment := said_by(text, elapsed):
+            return moment
+    return line
+
+
+def around(data: bytes, begin: int, end: int) -> tuple[list[bytes], list[bytes]]:
+    """The lines in front and behind that may have a time, the nearest first."""
+    places = []
+    at = 0
+    for text in data.split(b"\n"):
+        places.append((at, at + len(text), text))
+        at += len(text) + 1
+    before = [text for first, _, text in reversed(places) if begin - REACH <= first < begin]
+    behind = [text for first, last, text in places if first > end and last <= end + REACH]
+    return of_record(before), of_record(behind)
+
+
+def of_record(lines: list[bytes]) -> list[bytes]:
+    blank = next((number for number, text in enumerate(lines) if all(byte <= 32 for byte in text)), len(lines))
+    return [text for text in lines[:blank] if len(text) <= dates.LINE and MAY_BE.search(text)][:MOST]
+
+
+def said_by(line: bytes, elapsed: list[int]) -> bytes | None:
+    """The time of a line as it would open one."""
+    if re.match(rb"[^A-Za-z0-9]*store", line, re.IGNORECASE):
+        return None
+    found = dates.MOMENT.search(line, 0, 160)
+    opening = None if found is None else dates.opening_of(found)
+    if opening is None:
+        other = other_of(line.decode(errors="replace"), elapsed, by_name=True)
+        if other is None:
+            return None
+        opening = datetime(1970, 1, 1) + timedelta(milliseconds=other[0]), other[1]
+    wall, ahead = opening
+    zone = "" if ahead is None else f"{'-' if ahead < 0 else '+'}{abs(ahead) // 60:02d}:{abs(ahead) % 60:02d}"
+    return f"{wall:%Y-%m-%d %H:%M:%S}.{wall.microsecond // 1000:03d}{zone}".encode()
