@@ -1,0 +1,438 @@
+"""What lines say of the delivery of a message: which try, how it ended, where it was. Judges nothing, dates nothing.
+
+Everything here is a claim of the line, whichever client, application or tool printed it. A record may be printed on
+one line or one field a line, and lines of mqadmin's MessageTrack belong to the last message in front of them.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from idcore.ids.find import Token, find, names_another, prefix_time
+from idcore.ids.receipts import Recall, Receipt
+
+RETRY_PREFIX, DEAD_PREFIX = "%RETRY%", "%DLQ%"
+SEND_OK = "SEND_OK"
+# Events of a consumer, as the table `deliveries` has them.
+EVENTS = ("received", "failed", "acked", "skipped", "filtered")
+_LONGEST = 1 << 16  # characters of a line, or of a record of several, that are read
+_MOST_LINES = 80  # of one record
+_NEAR = 200  # characters around an id in which a word of an application counts
+
+_IS = r"""\\?["']?\s{0,24}[=:]\s{0,24}\\?["']?"""
+
+
+def _field(names: str, value: str) -> re.Pattern[str]:
+    return re.compile(rf"(?i)(?<![A-Za-z0-9_])(?:{names}){_IS}{value}")
+
+
+_NAME = r"([^\s,;\]\[})\"'\\]{1,255})"
+_TRIES = (
+    (_field(r"reconsume_?\s?times", r"(\d{1,6})(?!\d)"), 0),
+    (_field(r"delivery_?attempt", r"(\d{1,6})(?!\d)"), 1),
+    (re.compile(r"RetryTimes\[(\d{1,6})\]"), 0),
+)
+_ATTEMPT = _field("attempt", r"(\d{1,6})(?!\d)")  # of 5.x clients: of the delivery only where they give up or redeliver
+_TOPIC = (
+    re.compile(r"\btopic:\s?\{(?:[^{}]{0,200}?)name:\s?\"([^\"]{1,255})\""),
+    re.compile(r"\bTopic\[([^\]]{1,255})\]"),
+    _field("topic", r"\[?" + _NAME),
+)
+_GROUP = (
+    re.compile(r"\bgroup:\s?\{(?:[^{}]{0,200}?)name:\s?\"([^\"]{1,255})\""),
+    _field(r"consumer_?group|group", _NAME),
+)
+_REAL_TOPIC, _RETRY_TOPIC = _field("REAL_TOPIC", _NAME), _field("RETRY_TOPIC", _NAME)
+_ORIGIN = _field("ORIGIN_MESSAGE_ID", r"([0-9A-F]{32}(?:[0-9A-F]{24})?)\b")
+_DELAY = _field("DELAY", r"(\d{1,3})(?!\d)")
+_STORED = _field(r"store_?\s?timestamp", r"(\d{12,14})(?!\d)")
+_LOCAL = r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})"
+_BORN_TEXT, _STORED_TEXT = _field("born timestamp", _LOCAL), _field("store timestamp", _LOCAL)
+_BROKER, _QUEUE = _field(r"broker_?name", _NAME), _field(r"queue_?\s?id", r"(\d{1,6})(?!\d)")
+_QUEUE_OFFSET = _field(r"queue_?\s?offset", r"(\d{1,19})(?!\d)")
+_PHYSICAL = _field(r"commit_?log_?\s?offset", r"(\d{1,19})(?!\d)")
+_STARTED = _field("CONSUME_START_TIME", r"\d")
+_STATUS = _field("sendStatus", r"([A-Z_]{3,40}|\d\b)")
+_STATUSES = (SEND_OK, "FLUSH_DISK_TIMEOUT", "FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE")
+_RECEIPT = re.compile(
+    rf"(?i)(?:receipt_?\s?handle|POP_CK){_IS}(\d{{1,19}} \d{{12,14}} \d{{1,12}} \d{{1,6}} [0-2] \S{{1,200}} \d{{1,6}}"
+    r"(?: \d{1,19}){0,2})(?![0-9])"
+)
+_RECALL = re.compile(rf"(?i)recall_?\s?handle{_IS}([A-Za-z0-9_-]{{24,2000}})")
+_CODE = re.compile(r"\bcode:\s?([A-Z_]{2,60}|\d{1,6})\b")
+_TRACK = re.compile(
+    r"MessageTrack ?\[consumerGroup=([^,\]]{1,255}), ?trackType=([A-Z_]{2,40})(?:, ?exceptionDesc=([^\]\n]{0,300}))?"
+)
+_NO_REASON = ("", "null")
+_THREAD = re.compile(r"[\[(\" ]((?:[\w.$%-]{0,200}(?:Thread|exec|pool|worker)[\w.$%-]{0,200}))[\])\"]")
+_THREAD_GROUP = re.compile(r"ConsumeMessageThread_(.{1,255})_\d+\Z")
+
+# The beginning of one of several messages of a line.
+_START = re.compile(
+    r"Message(?:Client)?Ext ?[\[{(]|\[?Message=\[|MessageView(?:Impl)? ?[\[{(]|SendResult ?[\[{(]|\bmessage_id:"
+)
+_MESSAGE = re.compile(r"Message(?:Client)?Ext ?[\[{(]|\[Message=\[|MessageView(?:Impl)? ?[\[{(]")
+
+# What the classes of RocketMQ print, by what it says; the first that fits. Behind the colon is a detail.
+_PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (code, re.compile(pattern))
+    for code, pattern in (
+        ("skipped:dropped", "BROADCASTING, the message consume failed"),
+        ("skipped:given_up", "Consume too many times, ack message|Reconsume times has reached"),
+        ("failed:expired", "send expire msg back"),
+        ("failed:given_up", r"Failed to consume (?:fifo )?message finally"),
+        ("received:result_lost", "processQueue is dropped without process consume result|processQueue invalid or pop"),
+        ("failed", r"consume message failed|consumeMessage(?:Directly)? exception|consumeMessage return null"),
+        ("failed", r"consumeMessage Orderly return not OK|Message listener raised an exception"),
+        ("failed", r"sendMessageBack exception|(?i:failed to send message back)|Prepare to redeliver"),
+        ("failed", r"RECONSUME_LATER|SUSPEND_CURRENT_QUEUE_A_MOMENT|\bConsumeRetryLater\b"),
+        ("unacked", r"Failed to ack message|bad receipt handle on ack|ackMessage fail"),
+        ("acked", r"(?i:ack message successfully)|CONSUME_SUCCESS|\bConsumeSuccess\b"),
+    )
+)
+_ACKED = re.compile(r"\b[aA]ckMessage\b")
+_NO_COUNT = r"(?!\s?[=:]\s?(?:\d+\b|false|null))"  # `failed=0` counts something
+# What applications say, in the text around the id.
+_WORDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (code, re.compile(pattern, re.IGNORECASE))
+    for code, pattern in (
+        ("skipped", rf"\b(?:skip(?:s|ped|ping)?|already (?:consumed|processed|handled))\b{_NO_COUNT}"),
+        ("skipped", "重复消费|已消费|跳过"),
+        ("failed", rf"\bconsum\w{{0,4}}\b[^=:\n]{{0,30}}\b(?:failed|failure|fails|exception)\b{_NO_COUNT}"),
+        ("failed", r"\bfail(?:ed|s)? to (?:consume|process|handle)\b|消费[^\n成功]{0,6}(?:失败|异常)"),
+        ("acked", r"\bconsum\w{0,4}\b[^=:\n]{0,20}\b(?:success(?:ful(?:ly)?)?|succeeded)\b|消费[^\n失败]{0,4}成功"),
+        ("received", r"\b(?:re-?)?(?:receiv|consum)(?:e|ed|es|ing)\b|消费|收到|接收|Subscribe Callback"),
+    )
+)
+# What the ids of a printed record are, by their labels: of the message, of the record, of the record before it.
+_KINDS = {"uniq_key": "uniq", "uniqkey": "uniq", "origin_message_id": "origin"} | dict.fromkeys(
+    ("offsetmsgid", "offsetmsgids", "offsetid", "offset_msg_id"), "offset"
+)
+_LONGEST_HEAD = 1 << 10
+_LISTENS = re.compile(r"ConsumeMessage(?:Pop)?Thread|essageThread_|MessageListener")
+# Without one of these in it a line says nothing of a delivery.
+MARKS = re.compile(
+    r"(?i)consum|receiv|retrytimes\[|delivery_?attempt|sendstatus|ackmessage|ack message|messagetrack|recall_?\s?handle"
+    r"|pop_ck|receipt_?\s?handle|expire msg back|redeliver|message back|\bskip|already (?:processed|handled)"
+    r"|essagethread_|messagelistener|消费|收到|接收|跳过"
+)
+_KNOWN = (
+    r"offset ?(?:msg)?id|msg ?id|topic|tags|keys|queue ?id|queue ?offset|commitlog ?offset|reconsume ?times|uniq_?key"
+    r"|born ?timestamp|store ?timestamp|born ?host|store ?host|sys(?:tem)? ?flag|properties|message ?(?:body ?path|id)"
+    r"|broker ?name|store ?size|send ?status|body ?crc|delivery ?attempt|toString\(\)"
+)
+_FIELD_LINE = re.compile(rf"""(?i)\s{{0,60}}["']?(?:{_KNOWN})["']?\s{{0,24}}[=:]""")
+_INSIDE = re.compile(r"""\s{0,60}(?:["']?[\w.()-][\w .()-]{0,60}["']?\s{0,24}[=:]|[\])}]|$)""")
+_OPENS = re.compile(r"(?:Message(?:Client)?Ext|SendResult|MessageView(?:Impl)?) ?[\[{(]\s*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What one line, or one record of several, says of the delivery of one message; None where it does not.
+
+    `event` is one of EVENTS; `sent` of a SendResult; `unacked` of an acknowledgement that failed; `track` of
+    MessageTrack; else empty. `tries` counts the deliveries before this one.
+    """
+
+    msg_id: str
+    line: int
+    event: str = ""
+    detail: str = ""
+    tries: int | None = None
+    topic: str | None = None  # of the business, if the record names it
+    stored_topic: str | None = None  # where the record itself is: of a retry, that of the group
+    group: str | None = None
+    thread: str | None = None
+    offset_id: str | None = None  # of the record
+    origin: str | None = None  # offsetMsgId of the record that a retry was made from
+    delay_level: int | None = None
+    status: str | None = None  # sendStatus of a SendResult, trackType of a MessageTrack, code of an acknowledgement
+    reason: str | None = None
+    broker: str | None = None
+    queue_id: int | None = None
+    queue_offset: int | None = None
+    physical_offset: int | None = None
+    stored_ms: int | None = None
+    receipt: Receipt | None = None
+    recall: Recall | None = None
+    born_ms: int | None = None
+    time: datetime | None = None  # that the line opens with
+    born: datetime | None = None  # as mqadmin prints them: local times of the machine that it ran on
+    stored: datetime | None = None
+    begin: int = 0  # the first and the last line of the record
+    end: int = 0
+
+    @property
+    def says_much(self) -> bool:
+        """Whether it says more than that a message was printed or sent."""
+        return (bool(self.event) and self.status != SEND_OK) or bool(self.tries or self.receipt or self.recall)
+
+    @property
+    def is_retry(self) -> bool:
+        """Whether the record is a copy in a retry topic."""
+        return (self.stored_topic or "").startswith(RETRY_PREFIX)
+
+
+class DeliveryReader:
+    """Reads the lines of one text in their order; what a record of several lines says comes when it has ended."""
+
+    def __init__(self) -> None:
+        self._record: list[tuple[int, str]] = []
+        self._depth = 0  # of the brackets that are open in it
+        self._is_open = False  # fields without brackets around them: no bracket ends it
+        self._last: tuple[str, ...] = ()  # of the message that tracks belong to
+
+    def line(self, number: int, text: str) -> Iterator[Delivery]:
+        """What a line says, or the record that ends in front of it."""
+        text = text.rstrip("\r\n")
+        if len(text) > _LONGEST:
+            yield from self.end()
+            return
+        if self._record and self._goes_on(text):
+            self._record.append((number, text))
+            self._depth += _depth(text)
+            if not self._is_open and self._depth <= 0:
+                yield from self.end()
+            return
+        yield from self.end()
+        opens = _OPENS.search(text) is not None
+        if opens or _FIELD_LINE.match(text):
+            self._record, self._depth, self._is_open = [(number, text)], _depth(text), not opens
+            return
+        yield from self._read(text, [(0, number)])
+
+    def _goes_on(self, text: str) -> bool:
+        """Whether a line belongs to the record that is open."""
+        if len(self._record) == _MOST_LINES or _TRACK.search(text) is not None:
+            return False
+        return (_INSIDE if self._depth > 0 else _FIELD_LINE).match(text) is not None
+
+    def end(self) -> Iterator[Delivery]:
+        """What the record says that is open at the end of a text."""
+        record, self._record = self._record, []
+        if record:
+            text, starts = "", []
+            for number, part in record:
+                starts.append((len(text), number))
+                text += part.strip() + ("" if part.rstrip().endswith((",", "[", "{")) else ",") + " "
+            yield from self._read(text[:_LONGEST], starts)
+
+    def _read(self, text: str, starts: Sequence[tuple[int, int]]) -> Iterator[Delivery]:
+        tracks = list(_TRACK.finditer(text))
+        if tracks and self._last:
+            for track in tracks:
+                reason = None if (track[3] or "") in _NO_REASON else track[3]
+                place = _line_of(starts, track.start())
+                for one in self._last:
+                    event = "filtered" if track[2] == "CONSUMED_BUT_FILTERED" else "track"
+                    yield Delivery(one, place, event, group=track[1], status=track[2], reason=reason)
+            return
+        tokens = [token for token in find(text) if not names_another(token.label)]
+        if tokens:
+            begin, end = starts[0][1], starts[-1][1]
+            if begin != end:  # a time in a field is not that of the line
+                opened = prefix_time(text[: starts[1][0]])
+                tokens = [replace(token, prefix_time=opened) for token in tokens]
+            found = [replace(one, begin=begin, end=end) for one in _of_tokens(text, tokens, starts)]
+            self._last = tuple(dict.fromkeys(one.msg_id for one in found))
+            yield from found
+        elif (recall := _recall(text)) is not None:
+            yield Delivery(recall.msg_id, _line_of(starts, 0), recall=recall, topic=recall.topic, broker=recall.broker)
+
+
+def deliveries(lines: Iterable[str]) -> Iterator[Delivery]:
+    """What each line says, and each record of several; lines count from 1."""
+    reader = DeliveryReader()
+    for number, text in enumerate(lines, 1):
+        yield from reader.line(number, text)
+    yield from reader.end()
+
+
+def is_part(text: str) -> bool:
+    """Whether a line is one of those that print a record one field a line, or that belong to such a record."""
+    return _FIELD_LINE.match(text) is not None or bool(_INSIDE.match(text) and text[:1].isspace())
+
+
+def _depth(text: str) -> int:
+    """How many more brackets a line opens than it closes."""
+    return sum(text.count(sign) for sign in "[{") - sum(text.count(sign) for sign in "]}")
+
+
+def _line_of(starts: Sequence[tuple[int, int]], at: int) -> int:
+    return starts[max(0, bisect_right(starts, (at, 1 << 62)) - 1)][1]
+
+
+def _of_tokens(text: str, tokens: Sequence[Token], starts: Sequence[tuple[int, int]]) -> Iterator[Delivery]:
+    """One for each message that a line names: of a printed record its ids are one message."""
+    edges = [match.start() for match in _START.finditer(text)]
+    head = text[: edges[0]] if edges else text
+    parts: dict[int, list[Token]] = {}
+    for token in tokens:
+        parts.setdefault(bisect_right(edges, token.column - 1), []).append(token)
+    found: dict[str, Delivery] = {}
+    for place, own in parts.items():
+        begin = edges[place - 1] if place else 0
+        part = text[begin : edges[place] if place < len(edges) else len(text)]
+        for token, offset_id in _messages(own):
+            line = _line_of(starts, token.column - 1)
+            made = _claim(_Around(text, head, part, token.column - 1, begin), token, line, offset_id)
+            found[token.text] = _together(found[token.text], made) if token.text in found else made
+    yield from found.values()
+
+
+def _messages(tokens: Sequence[Token]) -> Iterator[tuple[Token, str | None]]:
+    """The messages of a part, each with the offsetMsgId of its record: of a printed record its ids are one message."""
+    named: dict[str, list[Token]] = {}
+    for token in tokens:
+        named.setdefault(_KINDS.get((token.label or "").lower(), "id"), []).append(token)
+    uniq, ids, offsets = (named.get(name, []) for name in ("uniq", "id", "offset"))
+    if uniq:
+        own = next((token.text for token in [*offsets, *ids] if token.text != uniq[0].text), None)
+        yield uniq[0], own
+        return
+    different = list({token.text: token for token in reversed(ids or offsets or tokens)}.values())[::-1]
+    pairs = [token.text for token in offsets] if ids and len(offsets) == len(different) else [None] * len(different)
+    yield from zip(different, pairs, strict=True)
+
+
+def _together(one: Delivery, other: Delivery) -> Delivery:
+    """What two places of one line say of one message: a request and its answer."""
+    more = {name: getattr(other, name) for name in _NAMES if not getattr(one, name) and getattr(other, name)}
+    return replace(one, **more)
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """Where an id is: its line, what is in front of the first message of the line, and its own part of it."""
+
+    text: str
+    head: str
+    part: str
+    at: int  # of the id in the text
+    begin: int  # of the part in the text
+
+    def own(self, pattern: re.Pattern[str]) -> str | None:
+        """A field of the part."""
+        match = pattern.search(self.part)
+        return None if match is None or match[1] in ("null", "None") else match[1]
+
+    def any(self, *patterns: re.Pattern[str]) -> str | None:
+        """A field of the part, else of what all messages of the line have in front of them."""
+        for text in (self.part, self.head):
+            for pattern in patterns:
+                match = pattern.search(text)
+                if match is not None and match[1] not in ("null", "None"):
+                    return match[1]
+        return None
+
+    @property
+    def is_record(self) -> bool:
+        """Whether the part is a printed message."""
+        return _MESSAGE.match(self.part) is not None
+
+    @property
+    def near(self) -> str:
+        """Where the words of an application say what happened."""
+        return self.head[-_NEAR:] if self.is_record else self.text[max(0, self.at - _NEAR) : self.at + _NEAR]
+
+
+def _number(text: str | None) -> int | None:
+    return None if text is None else int(text)
+
+
+def _claim(around: _Around, token: Token, line: int, offset_id: str | None) -> Delivery:
+    receipt, recall = _receipt(around), _recall(around.part)
+    event, detail, status = _event(around, receipt)
+    tries = next((int(own) - less for pattern, less in _TRIES if (own := around.any(pattern))), None)
+    if tries is None and event == "failed" and "max" in around.text and (own := around.any(_ATTEMPT)):
+        tries = int(own) - 1
+    topic, real = around.any(*_TOPIC), around.own(_REAL_TOPIC)
+    stored = next((each for each in (topic, real) if (each or "").startswith((RETRY_PREFIX, DEAD_PREFIX))), None)
+    if stored is not None:
+        topic = around.own(_RETRY_TOPIC) or (None if stored == topic else topic)
+    threads = _THREAD.search(around.head[:_LONGEST_HEAD])
+    group = stored.split("%", 2)[2] if stored is not None else around.any(*_GROUP)
+    if threads is not None and group is None and (own_group := _THREAD_GROUP.match(threads[1])) is not None:
+        group = own_group[1]
+    return Delivery(
+        token.text,
+        line,
+        event,
+        detail,
+        None if tries is None else max(tries, 0),
+        topic,
+        stored,
+        group,
+        None if threads is None else threads[1],
+        offset_id,
+        around.own(_ORIGIN),
+        _number(around.own(_DELAY)),
+        status,
+        None,
+        receipt.broker if receipt is not None else around.own(_BROKER),
+        receipt.queue_id if receipt is not None else _number(around.own(_QUEUE)),
+        receipt.queue_offset if receipt is not None else _number(around.own(_QUEUE_OFFSET)),
+        receipt.physical_offset if receipt is not None else _number(around.own(_PHYSICAL)),
+        _number(around.own(_STORED)),
+        receipt,
+        recall,
+        token.born_ms,
+        token.prefix_time,
+        _moment(around.own(_BORN_TEXT)),
+        _moment(around.own(_STORED_TEXT)),
+    )
+
+
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else prefix_time(text)
+
+
+def _event(around: _Around, receipt: Receipt | None) -> tuple[str, str, str | None]:
+    """What the line says happened, a detail of it, and the status that it names."""
+    status = around.own(_STATUS)
+    if status is not None:
+        known = int(status) < len(_STATUSES) if status.isdigit() else True
+        return "sent", "", _STATUSES[int(status)] if status.isdigit() and known else status
+    for code, pattern in _PHRASES:
+        if pattern.search(around.text):
+            event, _, detail = code.partition(":")
+            return event, detail, None
+    if _ACKED.search(around.text) and (found := _code_of(around)) is not None:
+        return ("acked" if found == "OK" else "unacked"), "", found
+    near = around.near
+    for event, pattern in _WORDS:
+        if pattern.search(near):
+            return event, "", None
+    printed = around.is_record and (_STARTED.search(around.part) or around.part.startswith("MessageView"))
+    if printed or receipt is not None or _LISTENS.search(around.head[:_LONGEST_HEAD]):
+        return "received", "", None
+    return "", "", None
+
+
+def _code_of(around: _Around) -> str | None:
+    """The code of the answer about one id: behind its last place, else of the whole answer."""
+    answer = around.text.find("response")
+    digits = around.text[around.at : around.at + 34]
+    own = around.text.rfind(digits[:32])
+    behind = around.text.find("message_id", own + 1)
+    match = _CODE.search(around.text, own, behind if behind >= 0 else len(around.text)) if own > answer else None
+    match = match or _CODE.search(around.text, max(answer, 0))
+    return None if match is None else match[1]
+
+
+def _receipt(around: _Around) -> Receipt | None:
+    """The receipt of the part: its first one."""
+    match = _RECEIPT.search(around.part)
+    return None if match is None else Receipt.read(match[1])
+
+
+def _recall(text: str) -> Recall | None:
+    match = _RECALL.search(text)
+    return None if match is None else Recall.read(match[1])
+
+
+_NAMES = tuple(name for name in Delivery.__slots__ if name not in ("msg_id", "line"))

@@ -1,0 +1,193 @@
+"""What lines say of deliveries: each printer, one line or one field a line, receipts, tracks; nothing from nothing."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+
+import pytest
+
+from idcore.ids.delivery import Delivery, deliveries
+from idcore.ids.receipts import Recall, Receipt
+
+ID, OFFSET = "0A141E28126418B4AAC26531F659001F", "0A09000200002A9F00000000000AAE60"
+COPY = "0A09000200002A9F00000000000AB0C3"
+CLIENT = "01B2F5ABE17438000106BA349200000000"
+HANDLE = "194 1722325671049 600000 0 0 broker-b 1 194 5228468"
+AT = "2025-05-20 15:36:13.157  WARN 17592 --- [essageThread_1] a.r.s.s.DefaultRocketMQListenerContainer : "
+
+
+def only(text: str) -> Delivery:
+    (found,) = deliveries(text.split("\n"))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "event", "tries", "topic"),
+    [
+        (f"{AT}consume message failed. messageId:{ID}, topic:order_paid, reconsumeTimes:2", "failed", 2, "order_paid"),
+        (f"WARN x - consume message failed. messageExt:MessageExt [brokerName=a, msgId={OFFSET}, reconsumeTimes=1, "
+         f"toString()=Message{{topic='pay', flag=0, properties={{UNIQ_KEY={ID}}}, body=[]}}]", "failed", 1, "pay"),
+        (f"[2021-Dec-18 16:19:00.080](info):=====Receive Messages,Topic[t], MsgId[{ID}],Body[x],RetryTimes[3][C:179]",
+         "received", 3, "t"),
+        (f"MessageViewImpl{{messageId={CLIENT}, topic=T, deliveryAttempt=2, messageGroup=null}}", "received", 1, "T"),
+        (f"Message listener raised an exception while consuming messages, clientId=c, mq=T.a.0, messageId={CLIENT}",
+         "failed", None, None),
+        (f"Failed to consume fifo message finally, run out of attempts, maxAttempts=3, attempt=3, messageId={CLIENT}",
+         "failed", 2, None),
+        (f"Failed to ack message, would attempt to re-ack later, clientId=c, messageId={CLIENT}, attempt=1",
+         "unacked", None, None),
+        (f"WARN consumeMessage return null, Group: g Msgs: [MessageExt [msgId={OFFSET}, reconsumeTimes=0, "
+         f"toString()=Message{{topic='t', properties={{UNIQ_KEY={ID}}}}}]] MQ: q", "failed", 0, "t"),
+        (f"WARN BROADCASTING, the message consume failed, drop it, MessageExt [msgId={OFFSET}, reconsumeTimes=0, "
+         f"toString()=Message{{topic='t', properties={{UNIQ_KEY={ID}}}}}]", "skipped", 0, "t"),
+        (f"INFO consume {ID} RECONSUME_LATER", "failed", None, None),
+        (f"INFO msgId={ID} status=CONSUME_SUCCESS", "acked", None, None),
+        (f"INFO 消费失败 msgId={ID}", "failed", None, None),
+        (f"INFO 收到消息 msgId={ID}", "received", None, None),
+        (f"INFO duplicate, already processed: {ID}", "skipped", None, None),
+        (f"INFO consumed msgId={ID} failed=0", "received", None, None),
+        (f"INFO order saved msgId={ID}", "", None, None),
+        (f'{{"msg":"consume message failed","msgId":"{ID}","reconsumeTimes":4,"topic":"t"}}', "failed", 4, "t"),
+        (f"[Message=[topic=t, body=x, properties=map[CONSUME_START_TIME:1668256662984 UNIQ_KEY:{ID}], "
+         "ReconsumeTimes=2, ", "received", 2, "t"),
+    ],
+)  # fmt: skip
+def test_each_printer_says_what_happened_and_at_which_try(text: str, event: str, tries: int | None, topic: str) -> None:
+    found = only(text)
+    assert (found.event, found.tries, found.topic) == (event, tries, topic)
+    assert found.msg_id in (ID, CLIENT)
+
+
+def test_a_retry_copy_names_its_group_its_topic_and_the_business_topic() -> None:
+    found = only(
+        f"received [MessageExt [brokerName=a, storeTimestamp=1741917610144, msgId={COPY}, "
+        f"commitLogOffset=700611, reconsumeTimes=1, Message{{topic='order_paid', properties={{"
+        f"REAL_TOPIC=%RETRY%ship_group, ORIGIN_MESSAGE_ID={OFFSET}, RETRY_TOPIC=order_paid, UNIQ_KEY={ID}, DELAY=3}}}}]]"
+    )
+    assert (found.event, found.tries, found.delay_level) == ("received", 1, 3)
+    assert (found.topic, found.stored_topic, found.group) == ("order_paid", "%RETRY%ship_group", "ship_group")
+    assert (found.offset_id, found.origin, found.stored_ms) == (COPY, OFFSET, 1741917610144)
+    assert found.is_retry
+
+
+def test_several_messages_of_one_line_each_have_their_own_try() -> None:
+    one = "MessageExt [msgId={}, reconsumeTimes={}, toString()=Message{{topic='t', properties={{UNIQ_KEY={}}}}}]"
+    other = "0A141E28126418B4AAC26531F6590020"
+    text = (
+        "consumeMessage exception: java.X Group: g Msgs: ["
+        + one.format(OFFSET, 0, ID)
+        + ", "
+        + one.format(COPY, 5, other)
+    )
+    found = [(each.msg_id, each.event, each.tries, each.group) for each in deliveries([text])]
+    assert found == [(ID, "failed", 0, "g"), (other, "failed", 5, "g")]
+
+
+def test_an_acknowledgement_of_a_grpc_client_has_its_receipt_and_its_code() -> None:
+    entry = f'entries:{{message_id:"{CLIENT}" receipt_handle:"{HANDLE}"'
+    text = (
+        f'ackMessage request: group:{{name:"cg"}} topic:{{name:"t"}} {entry}}}'
+        f', response: status:{{code:%s message:"x"}} {entry} status:{{code:%s}}}}'
+    )
+    found = only(text % ("OK", "OK"))
+    assert (found.event, found.group, found.topic) == ("acked", "cg", "t")
+    assert (found.broker, found.queue_id, found.queue_offset, found.physical_offset) == ("broker-b", 1, 194, 5228468)
+    assert found.receipt is not None and found.receipt.ends_ms == 1722326271049
+    failed = only(text % ("MULTIPLE_RESULTS", "INVALID_RECEIPT_HANDLE"))
+    assert (failed.event, failed.status) == ("unacked", "INVALID_RECEIPT_HANDLE")
+
+
+def test_a_receipt_and_a_pop_ck_are_read_field_by_field_and_nothing_else_is() -> None:
+    assert Receipt.read(HANDLE) == Receipt(194, 1722325671049, 600000, 0, 0, "broker-b", 1, 194, 5228468)
+    pop = Receipt.read("0 1659321532190 60000 7 2 cn-share-01 5 0")
+    assert pop == Receipt(0, 1659321532190, 60000, 7, 2, "cn-share-01", 5, 0)
+    assert str(pop) == "0 1659321532190 60000 7 2 cn-share-01 5 0"
+    for wrong in (
+        "",
+        HANDLE + " 1",
+        "0 1659321532190 60000 7 3 b 5 0",
+        "0 1 60000 7 0 b 5 0",
+        "x 1659321532190 6 7 0 b 5 0",
+    ):
+        assert Receipt.read(wrong) is None
+
+
+def test_a_recall_handle_gives_topic_broker_due_time_and_id() -> None:
+    handle = urlsafe_b64encode(f"v1 TimerTopic broker-a 1741917610144 {ID}".encode()).decode()
+    expected = Recall("TimerTopic", "broker-a", 1741917610144, ID)
+    assert Recall.read(handle) == Recall.read(handle.rstrip("=")) == expected
+    assert Recall.read(ID) is Recall.read("v1") is Recall.read("%%%") is None
+    found = only(
+        f"SendResult [sendStatus=SEND_OK, msgId={ID}, offsetMsgId={OFFSET}, queueOffset=3, recallHandle={handle}]"
+    )
+    assert (found.event, found.recall) == ("sent", expected)
+    assert only(f"recallHandle={handle}").msg_id == ID
+
+
+@pytest.mark.parametrize(
+    ("printed", "status"),
+    [("SLAVE_NOT_AVAILABLE", "SLAVE_NOT_AVAILABLE"), ("3", "SLAVE_NOT_AVAILABLE"), ("1", "FLUSH_DISK_TIMEOUT")],
+)
+def test_the_status_of_a_send_is_read_as_a_name_or_a_number(printed: str, status: str) -> None:
+    found = only(
+        f"SendResult [sendStatus={printed}, msgId={ID}, offsetMsgId={OFFSET}, messageQueue=MessageQueue [topic=t]]"
+    )
+    assert (found.event, found.status, found.topic, found.offset_id) == ("sent", status, "t", OFFSET)
+
+
+MQADMIN = f"""OffsetID:            {OFFSET}
+Topic:               order_paid
+Queue ID:            3
+Queue Offset:        91234
+CommitLog Offset:    700000
+Reconsume Times:     2
+Born Timestamp:      2024-03-09 14:22:31,507
+Store Timestamp:     2024-03-09 14:22:31,511
+System Flag:         0
+Properties:          {{UNIQ_KEY={ID}, WAIT=true}}
+Message Body Path:   /tmp/rocketmq/msgbodys/{ID}
+
+MessageTrack [consumerGroup=order_ship, trackType=NOT_CONSUME_YET, exceptionDesc=null]
+MessageTrack [consumerGroup=order_mail, trackType=CONSUMED_BUT_FILTERED, exceptionDesc=null]
+MessageTrack [consumerGroup=gone, trackType=UNKNOWN, exceptionDesc=CODE:206 DESC:the consumer group not online]"""
+
+
+def test_an_answer_of_mqadmin_is_one_record_with_its_tracks() -> None:
+    record, ship, mail, gone = deliveries(MQADMIN.split("\n"))
+    assert (record.msg_id, record.offset_id, record.tries, record.queue_id) == (ID, OFFSET, 2, 3)
+    assert (record.begin, record.end) == (1, 11)
+    assert record.stored is not None and record.stored.microsecond == 511_000
+    assert (ship.msg_id, ship.line, ship.group, ship.event, ship.status) == (
+        ID,
+        13,
+        "order_ship",
+        "track",
+        "NOT_CONSUME_YET",
+    )
+    assert (mail.event, gone.reason) == ("filtered", "CODE:206 DESC:the consumer group not online")
+
+
+def test_a_message_that_is_printed_one_field_a_line_is_one_record() -> None:
+    fields = f"""receive ->[MessageExt [
+    queueId=2,
+    storeTimestamp=1736056297169,
+    msgId={COPY},
+    reconsumeTimes=1,
+    toString()=Message [
+        topic=TopicTest,
+        properties={{
+            CONSUME_START_TIME=1736056297197,
+            UNIQ_KEY={ID}
+        }},
+        body=16
+    ]
+]]
+2025-01-01 00:00:00 INFO done"""
+    found = only(fields)
+    assert (found.msg_id, found.offset_id, found.event, found.tries) == (ID, COPY, "received", 1)
+    assert (found.line, found.begin, found.end) == (10, 1, 14)
+
+
+def test_tracks_without_a_message_in_front_and_other_ids_say_nothing() -> None:
+    assert not list(deliveries(["MessageTrack [consumerGroup=g, trackType=CONSUMED, exceptionDesc=null]"]))
+    assert not list(deliveries([f"traceId={ID} consumed", "consumed nothing", ""]))
