@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from zlib import crc32
 
 from idcore.ids.find import Token, find, names_another, prefix_time
 from idcore.ids.receipts import Recall, Receipt
@@ -71,6 +72,7 @@ _NO_REASON = ("", "null")
 _THREAD = re.compile(r"[\[(\" ]((?:[\w.$%-]{0,200}(?:Thread|exec|pool|worker)[\w.$%-]{0,200}))[\])\"]")
 _THREAD_GROUP = re.compile(r"ConsumeMessageThread_(.{1,255})_\d+\Z")
 
+_FIGURES = re.compile(r"\w*\d\w*")
 # The beginning of one of several messages of a line.
 _START = re.compile(
     r"Message(?:Client)?Ext ?[\[{(]|\[?Message=\[|MessageView(?:Impl)? ?[\[{(]|SendResult ?[\[{(]|\bmessage_id:"
@@ -163,6 +165,7 @@ class Delivery:
     time: datetime | None = None  # that the line opens with
     born: datetime | None = None  # as mqadmin prints them: local times of the machine that it ran on
     stored: datetime | None = None
+    form: int = 0  # of its line without figures: one statement of a program prints lines of one form
     begin: int = 0  # the first and the last line of the record
     end: int = 0
 
@@ -170,6 +173,13 @@ class Delivery:
     def says_much(self) -> bool:
         """Whether it says more than that a message was printed or sent."""
         return (bool(self.event) and self.status != SEND_OK) or bool(self.tries or self.receipt or self.recall)
+
+    @property
+    def place(self) -> str | None:
+        """What tells its record from other records of the message, if it names one."""
+        if self.receipt is not None and self.receipt.physical_offset is not None:
+            return f"{self.broker} {self.physical_offset}"
+        return self.offset_id
 
     @property
     def is_retry(self) -> bool:
@@ -384,6 +394,7 @@ def _claim(around: _Around, token: Token, line: int, offset_id: str | None) -> D
         token.prefix_time,
         _moment(around.own(_BORN_TEXT)),
         _moment(around.own(_STORED_TEXT)),
+        crc32(_FIGURES.sub("", around.head[-_NEAR:] if around.is_record else around.near).encode()),
     )
 
 

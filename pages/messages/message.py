@@ -45,7 +45,7 @@ with problems.caught():
         made = journeys.build(found, known, lines, run, shown)
 
         # show
-        said(sentence := answers_text(known, bool(offers), words))
+        said(sentence := answers_text(known, bool(offers), words, made))
         for each in html.fates(known, shown, st.query_params.get("cluster")):
             show_html(each)
         if made.events:

@@ -489,6 +489,8 @@ def test_every_message_of_the_catalogue_is_of_a_code() -> None:
     known = set(codes(journey(**everything()))) | {"decided", "recalled", "due"}
     known |= {"logged", "logged_resend", "logged_dead", "logged_check", "logged_given_up", "logged_failed"}
     known |= {"logged_expired", "logged_dropped", "stored_printed", "attempt_first", "attempt_unknown"}
+    known |= {f"logged_{each}" for each in ("acked", "unacked", "skipped", "received", "track", "filtered")}
+    known |= {"stored_printed_retry", *(f"logged_{each}_try" for each in ("failed", "received", "message"))}
     assert set(words().table("journey.event.")) == known
     for key in words().table("journey.conflict."):
         assert {name for _, name, _, _ in string.Formatter().parse(words()(f"journey.conflict.{key}")) if name} <= {
@@ -507,7 +509,7 @@ def test_a_row_has_codes_values_and_english() -> None:
     assert [event["number"] for event in row["events"]] == [1, 2, 3, 4]
     (conflict,) = row["conflicts"]
     assert (conflict["first"], conflict["second"], conflict["by_ms"]) == (4, 1, 3_009)
-    assert set(row) == {"events", "conflicts", "gaps", "found"}
+    assert set(row) == {"events", "conflicts", "gaps", "found", "said"}
 
 
 def test_a_link_or_a_scan_gives_the_id_its_time() -> None:

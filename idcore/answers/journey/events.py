@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 
 from idcore.answers.fate import Verdict
 from idcore.answers.journey.model import Event, Line, Role
 from idcore.answers.lookup.clients import host_of
 from idcore.answers.lookup.model import Copy
 from idcore.ids.clock import Clock, SentAt, is_time, to_ms, wall_ms
+from idcore.ids.delivery import Delivery, DeliveryReader
 from idcore.ids.describe import when
 from idcore.ids.find import Token, find
 from idcore.ids.identify import identify
@@ -38,12 +39,8 @@ _WRITERS: tuple[tuple[str, str, Role], ...] = (
     ("send expire msg back", "logged_expired", "consumer"),
     ("MessageExt [", "logged_message", "consumer"),
 )
-_STATUS = re.compile(r"sendStatus=(\w{1,40})")
-_STORED = re.compile(r"storeTimestamp=(\d{12,14})(?!\d)")
-_STORE_HOST = re.compile(r"storeHost=/?([^\s,]{1,80})")
-_BORN_HOST = re.compile(r"bornHost=/?([^\s,]{1,80})")
-_TRIES = re.compile(r"reconsumeTimes=(\d{1,6})(?!\d)")
-_TOPIC = re.compile(r"topic='([^']{1,255})'")
+_STORE_HOST = re.compile(r"(?i)store ?host(?:=|:\s{1,20})/?([^\s,]{1,80})")
+_BORN_HOST = re.compile(r"(?i)born ?host(?:=|:\s{1,20})/?([^\s,]{1,80})")
 _MESSAGE = "MessageExt ["
 
 
@@ -179,32 +176,91 @@ def linked_ids(line: Line, ids: Sequence[str]) -> list[str]:
     return sorted(found - set(ids)) if pair and found & set(ids) else []
 
 
+def claims_of(line: Line, ids: Sequence[str]) -> list[Delivery]:
+    """What a line, and the record of several lines around it, says of the delivery of the message."""
+    reader = DeliveryReader()
+    texts = enumerate((*line.before, line.text, *line.behind), line.number - len(line.before))
+    found = [claim for number, text in texts for claim in reader.line(number, text)]
+    found += reader.end()
+    own = {claim.msg_id for claim in found if (claim.offset_id or "").upper() in ids}
+    return [claim for claim in found if claim.msg_id.upper() in ids or claim.msg_id in own]
+
+
 def of_lines(lines: Iterable[Line], ids: Sequence[str], zone: tzinfo) -> Iterator[Event]:
     """What each line shows, at the time it opens with; one without a zone is read in `zone`.
 
-    A printed message also has its own times: these are events too, once for each instant.
+    A printed message also has its own times: these are events too, once for each instant. A record of several lines is
+    one event, and each of mqadmin's tracks is one.
     """
     seen: set[tuple[str, int]] = set()
+    told: set[tuple[str, int, str]] = set()  # places of which an event was made
     for line in sorted(lines, key=lambda each: (each.file, each.number)):
+        claims = claims_of(line, ids)
+        for track in (each for each in claims if each.event in ("track", "filtered")):
+            if (key := (line.file, track.line, track.group or "")) not in told:
+                told.add(key)
+                yield _claimed(track, line.file, "consumer", f"logged_{track.event}")
+        own = next((each for each in claims if each.begin <= line.number <= each.end), Delivery("", line.number))
+        is_record = own.begin != own.end
+        if (line.file, own.begin or line.number, "") in told:
+            continue
+        told.add((line.file, own.begin or line.number, ""))
         token = next(tokens_of(line, ids), None)
-        place = f"{line.file}:{line.number}"
-        prefix = token.prefix_time if token is not None else None
-        at = None
-        if prefix is not None:
-            at = to_ms(prefix) if prefix.tzinfo is not None else wall_ms(prefix, zone)
-        part = _part(line.text, token)
-        code, role = next(((code, role) for mark, code, role in _WRITERS if mark in line.text), ("logged", "log"))
-        status, tries = _STATUS.search(line.text), _TRIES.search(part)
-        values = {
-            "zone_known": prefix is not None and prefix.tzinfo is not None,
-            "status": status[1] if status and code == "logged_send" else None,
-            "tries": int(tries[1]) if tries else None,
-        }
-        yield Event(code, "line", role, place, at, evidence=place, values=values, clock=line.file)  # type: ignore[arg-type]
-        for event in _printed(part, token, place):
+        opened = own.time if is_record or token is None else token.prefix_time
+        code, role = _writer(line.text, own)
+        logged = _claimed(
+            own, line.file, role, code, _instant(opened, zone), opened is not None and _names_zone(opened)
+        )
+        yield logged
+        part = "\n".join((*line.before, line.text, *line.behind)) if is_record else _part(line.text, token)
+        for event in _printed(part, token, own, logged.evidence, zone):
             if (event.code, event.at_ms or 0) not in seen:
                 seen.add((event.code, event.at_ms or 0))
                 yield event
+
+
+def _names_zone(at: datetime) -> bool:
+    return at.tzinfo is not None
+
+
+def _instant(at: datetime | None, zone: tzinfo) -> int | None:
+    if at is None:
+        return None
+    return to_ms(at) if at.tzinfo is not None else wall_ms(at, zone)
+
+
+def _writer(text: str, claim: Delivery) -> tuple[str, Role]:
+    """What one of RocketMQ's own classes wrote, else what the line says of a delivery."""
+    code, role = next(((code, role) for mark, code, role in _WRITERS if mark in text), ("logged", "log"))
+    if code not in ("logged", "logged_message") or (code == "logged_message" and claim.event == "received"):
+        return code, role
+    return _CLAIMED.get(claim.event, (code, role))
+
+
+_CLAIMED: dict[str, tuple[str, Role]] = {
+    "sent": ("logged_send", "producer"),
+    **{event: (f"logged_{event}", "consumer") for event in ("received", "failed", "acked", "unacked", "skipped")},
+}
+
+
+def _claimed(
+    claim: Delivery, file: str, role: Role, code: str, at: int | None = None, zone_known: bool = False
+) -> Event:
+    """One claim of a line as an event; its values are what the line says."""
+    values = {
+        "zone_known": zone_known,
+        "status": claim.status,
+        "tries": claim.tries,
+        "group": claim.group,
+        "topic": claim.topic,
+        "stored_topic": claim.stored_topic,
+        "thread": claim.thread,
+        "reason": claim.reason,
+    }
+    if claim.receipt is not None:
+        values |= {"receipt": str(claim.receipt), "invisible_until_ms": claim.receipt.ends_ms}
+    place = f"{file}:{claim.line}"
+    return Event(code, "line", role, place, at, evidence=place, values=values, clock=file)
 
 
 def _part(text: str, token: Token | None) -> str:
@@ -216,20 +272,25 @@ def _part(text: str, token: Token | None) -> str:
     return text[max(start, 0) : end if end >= 0 else len(text)]
 
 
-def _printed(part: str, token: Token | None, place: str) -> Iterator[Event]:
-    if token is None or _MESSAGE not in part:
+def _printed(part: str, token: Token | None, claim: Delivery, place: str, zone: tzinfo) -> Iterator[Event]:
+    """The times of a printed message: of its birth, and of the record that it was stored in."""
+    if token is None or not (_MESSAGE in part or claim.begin != claim.end):
         return
-    born, stored = _BORN_HOST.search(part), _STORED.search(part)
-    if token.born_ms is not None and is_time(token.born_ms):
+    born, host = _BORN_HOST.search(part), _STORE_HOST.search(part)
+    born_ms = claim.born_ms or token.born_ms or _instant(claim.born, zone)
+    if born_ms is not None and is_time(born_ms):
         who = born[1] if born else ""
-        yield Event("born", "line", "producer", who, token.born_ms, evidence=place, clock=host_of(who))
-    if stored is not None and is_time(int(stored[1])):
-        host, topic, tries = _STORE_HOST.search(part), _TOPIC.search(part), _TRIES.search(part)
+        yield Event("born", "line", "producer", who, born_ms, evidence=place, clock=host_of(who))
+    at = claim.stored_ms or _instant(claim.stored, zone)
+    if at is not None and is_time(at):
         values = {
             "relation": "printed",
-            "topic": topic[1] if topic else "?",
-            "tries": int(tries[1]) if tries else 0,
-            "born_ms": token.born_ms,
+            "topic": claim.stored_topic or claim.topic or "?",
+            "home": claim.topic,
+            "group": claim.group if claim.stored_topic else None,
+            "tries": claim.tries or 0,
+            "level": claim.delay_level,
+            "born_ms": born_ms,
         }
-        who, at = host[1] if host else "", int(stored[1])
+        who = host[1] if host else ""
         yield Event("stored", "line", "broker", who, at, evidence=place, values=values, clock=host_of(who))

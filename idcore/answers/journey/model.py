@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from idcore.answers.fate import Verdict
 from idcore.answers.lookup.model import Answer, Copy
+from idcore.ids.delivery import Delivery
 from idcore.ids.find import Token
 from idcore.rocketmq.message.attempts import MessageTrace
 
@@ -19,11 +20,13 @@ Role = Literal["producer", "broker", "consumer", "log"]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A log line that names the id: its text, and where it is."""
+    """A log line that names the id: its text, and where it is. Around it is what may belong to the same record."""
 
     file: str
     number: int
     text: str
+    before: tuple[str, ...] = ()
+    behind: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,7 @@ class Journey:
     conflicts: tuple[Conflict, ...]
     gaps: tuple[Gap, ...]
     found: Mapping[str, int | None]
+    claims: tuple[tuple[str, Delivery], ...] = ()  # what lines say of its delivery, each with its place
 
     @property
     def doubtful(self) -> frozenset[int]:

@@ -14,11 +14,14 @@ from idcore.answers.journey.model import Conflict, Event, Gap, Journey
 from idcore.answers.lookup.model import Answer
 from idcore.base import catalogue
 from idcore.base.catalogue import Words
+from idcore.ids.delivery_sentences import sentences as delivery_texts
+from idcore.ids.delivery_sentences import try_text
 
 Time = Callable[[int], str]
 
 _ENGLISH = catalogue.words()
 _COUNTS = {"lines": "line", "records": "stored", "groups": "judged_group", "trace": "trace_context"}
+_OF_TRIES = ("logged_message", "logged_received", "logged_failed")
 _LONGEST = 24  # of a name in few words
 _SURE = ("proved", "inferred", "uncertain", "none")  # certainties of a verdict, the best first
 _SUMS = DONE, {"dead"}, {"no_verdict"}
@@ -36,6 +39,8 @@ def event_text(event: Event, words: Words = _ENGLISH, time: Time = utc) -> str:
         values["ended"] = outcome_text(values["outcome"], words)
     elif event.code == "sent":
         values["ended"] = words(f"journey.sent.{values['success']}".lower())
+    elif _names_try(event):
+        values["try"] = try_text(event.values["tries"], words)
     text = _said(f"journey.event.{event.code}{_form(event)}", {"who": event.who or "?", **values}, words)
     if event.values.get("moved_ms"):
         text += words("journey.moved", by_seconds=abs(event.values["moved_ms"]) / 1000)
@@ -46,7 +51,14 @@ def _form(event: Event) -> str:
     if event.code == "attempt":
         tries = event.values["tries"]
         return "_unknown" if tries is None else "" if tries else "_first"
-    return "_printed" if event.values.get("relation") == "printed" else ""
+    if event.values.get("relation") == "printed":
+        return "_printed_retry" if event.values.get("group") else "_printed"
+    return "_try" if _names_try(event) else ""
+
+
+def _names_try(event: Event) -> bool:
+    """Whether a line of a consumer says which delivery it is of."""
+    return event.code in _OF_TRIES and event.values.get("tries") is not None
 
 
 def _relation(event: Event, words: Words) -> str:
@@ -73,7 +85,10 @@ def short_text(event: Event, words: Words = _ENGLISH) -> str:
         return words("journey.short.attempt", group=_cut(event.values["group"] or "?"), ended=ended)
     if event.code == "judged":
         return words("journey.short.judged" if event.values["live"] else "journey.short.copied", who=_cut(event.who))
-    own = f"journey.short.{event.code}_{event.values.get('relation')}"
+    if _names_try(event):
+        return words(f"journey.short.{event.code}_try", **{"try": try_text(event.values["tries"], words)})
+    relation = "retry" if event.values.get("relation") == "printed" and event.values.get("group") else None
+    own = f"journey.short.{event.code}_{relation or event.values.get('relation')}"
     if words.has(own):
         return words(own)
     key = f"journey.short.{event.code}"
@@ -127,13 +142,20 @@ def steps(journey: Journey, words: Words = _ENGLISH) -> Iterator[str]:
         before = at if at is not None else before
 
 
-def oddities(journey: Journey, words: Words = _ENGLISH) -> Iterator[tuple[str, list[str]]]:
-    """Contradictions and gaps, each kind with its heading; none where there is none."""
+def said(journey: Journey, words: Words = _ENGLISH, time: Time = utc) -> list[str]:
+    """What log lines say of its delivery: claims of these lines, whatever a cluster would say."""
+    places = {id(claim): place for place, claim in journey.claims}
+    return delivery_texts([claim for _, claim in journey.claims], words, time, lambda claim: places[id(claim)])
+
+
+def oddities(journey: Journey, words: Words = _ENGLISH, time: Time = utc) -> Iterator[tuple[str, list[str]]]:
+    """What lines say of its delivery, contradictions and gaps, each kind with its heading; none where there is none."""
     conflicts = [
         f"{conflict_text(each, journey, words)} {_numbers(each.first, each.second)}" for each in journey.conflicts
     ]
     gaps = [f"{gap_text(each, journey, words)} {_numbers(each.after, each.before)}" for each in journey.gaps]
-    for key, found in (("message.conflicts", conflicts), ("message.gaps", gaps)):
+    told = said(journey, words, time)
+    for key, found in (("delivery.heading", told), ("message.conflicts", conflicts), ("message.gaps", gaps)):
         if found:
             yield words(key), list(dict.fromkeys(found))
 
@@ -167,9 +189,13 @@ def consumed_text(answer: Answer, words: Words = _ENGLISH) -> str:
     return text + (words("message.unknown", n=words.count("judged_group", unknown)) if unknown else "")
 
 
-def answers_text(known: Sequence[Answer], can_ask: bool, words: Words = _ENGLISH) -> str:
+def answers_text(
+    known: Sequence[Answer], can_ask: bool, words: Words = _ENGLISH, journey: Journey | None = None
+) -> str:
     """Whether the message was consumed, as far as somebody was asked. `can_ask`: there is a cluster to ask."""
     answer = next((each for each in known if each.fate is not None), None)
+    if answer is None and journey is not None and said(journey, words):
+        return words("message.lines_say")
     if answer is None:
         return words("message.not_asked" if can_ask else "message.no_cluster")
     return consumed_text(answer, words)
@@ -244,6 +270,7 @@ def row_of(journey: Journey) -> dict[str, Any]:
             for each in journey.gaps
         ],
         "found": dict(journey.found),
+        "said": said(journey),
     }
 
 

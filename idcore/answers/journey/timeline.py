@@ -10,6 +10,7 @@ from itertools import pairwise
 from idcore.answers.journey.events import (
     WAITING,
     OwnTime,
+    claims_of,
     linked_ids,
     of_copies,
     of_lines,
@@ -21,6 +22,8 @@ from idcore.answers.journey.events import (
 from idcore.answers.journey.model import Conflict, Event, Gap, Journey, Line, Sources
 from idcore.answers.lookup import Answer
 from idcore.ids.clock import Clock, is_time, to_ms
+from idcore.ids.delivery import Delivery
+from idcore.ids.delivery_sentences import DELAY_SECONDS, FIRST_RETRY_LEVEL
 from idcore.ids.find import Token
 from idcore.ids.rules import CANDIDATE_DIGITS
 
@@ -46,7 +49,9 @@ _RANKS = (
 _LAST = ("judged",)
 _SOURCES = ("id", "record", "trace", "line", "verdict")
 _DIGITS = frozenset("0123456789ABCDEF")
-_CONSUMED = frozenset({"logged_message", "logged_failed", "logged_expired"})
+_CONSUMED = frozenset(
+    {"logged_message", "logged_received", "logged_failed", "logged_expired", "logged_acked", "logged_skipped"}
+)
 
 
 def build(text: str, sources: Sources, clock: Clock, log_zone: tzinfo) -> Journey:
@@ -74,7 +79,18 @@ def build(text: str, sources: Sources, clock: Clock, log_zone: tzinfo) -> Journe
         "groups": None if sources.verdicts is None else len({event.who for event in events if event.code == "judged"}),
         "trace": None if sources.trace is None else len(sources.trace.sends) + len(sources.trace.attempts),
     }
-    return Journey(text, tuple(ordered), tuple(conflicts), tuple(_gaps(ordered)), found)
+    claims = {
+        (line.file, claim.line, claim.group, claim.msg_id): claim
+        for line in sources.lines or ()
+        for claim in claims_of(line, ids)
+    }
+    said = tuple((f"{file}:{claim.line}", claim) for (file, *_), claim in sorted(claims.items(), key=_place_of))
+    return Journey(text, tuple(ordered), tuple(conflicts), tuple(_gaps(ordered)), found, said)
+
+
+def _place_of(item: tuple[tuple[str, int, str | None, str], Delivery]) -> tuple[str, int]:
+    (file, line, _, _), _ = item
+    return file, line
 
 
 def _count(items: Sequence[object] | None) -> int | None:
@@ -298,6 +314,20 @@ def _of_logs(events: Sequence[Event]) -> Iterator[Conflict]:
 # ---- gaps
 
 
+def _is_retry_due(before: Sequence[Event], event: Event, ms: int) -> bool:
+    """Whether a broker kept a retry back for such a time: lines that name its try are of the try before, and its.
+
+    A delay level that the record names counts; without one, those of brokers as they come.
+    """
+    tries = event.values.get("tries")
+    known = [each.values["tries"] for each in before if each.values.get("tries") is not None]
+    if not tries or not known or max(known) >= tries:
+        return False
+    level = event.values.get("level") or FIRST_RETRY_LEVEL - 1 + tries
+    due = DELAY_SECONDS[level - 1] if 1 <= level <= len(DELAY_SECONDS) else DELAY_SECONDS[-1]
+    return ms <= due * 1_000 + SILENCE_MS
+
+
 def _gaps(events: Sequence[Event]) -> Iterator[Gap]:
     """Long times of which nothing is known; and where no source names a consumer, everything after the last event."""
     lived = [
@@ -310,6 +340,7 @@ def _gaps(events: Sequence[Event]) -> Iterator[Gap]:
         ms = (other.at_ms or 0) - ended
         if ms >= SILENCE_MS:
             kept = one.code == "stored" and one.values.get("relation") in WAITING
+            kept = kept or _is_retry_due(events[: after + 1], other, ms)
             yield Gap("waiting" if kept else "silence", after, before, ms)
     if lived and all(event.role != "consumer" for event in events):
         yield Gap("open", lived[-1][0])

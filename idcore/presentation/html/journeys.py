@@ -68,7 +68,8 @@ def events(made: Journey, reader: Reader, run: str | None = None) -> Html:
 def oddities(made: Journey, reader: Reader, heading: str = "b") -> list[Html]:
     """What is odd, under its headings."""
     pairs = (
-        (name, tag("ul", *(tag("li", text) for text in some))) for name, some in journeys.oddities(made, reader.words)
+        (name, tag("ul", *(tag("li", text) for text in some)))
+        for name, some in journeys.oddities(made, reader.words, reader.instant)
     )
     return [tag("div", tag(heading, name), items, class_="mq-plain") for name, items in pairs]
 
@@ -120,7 +121,7 @@ def markdown(made: Journey, known: Sequence[Answer], sentence: str, reader: Read
         who = " · ".join(code(part) for part in dict.fromkeys((event.who, event.evidence)) if part)
         lines.append(f"{number}. {escaped(journeys.when_text(event, words, time))} · {escaped(text)} · {who}")
     parts.append("\n".join(lines))
-    for heading, found in journeys.oddities(made, words):
+    for heading, found in journeys.oddities(made, words, time):
         parts.append(f"{heading}\n\n" + "\n".join(f"- {escaped(text)}" for text in found))
     parts.append(escaped(journeys.found_text(made, words)))
     parts += [words("report.link", address=address)] if address else []

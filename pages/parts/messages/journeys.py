@@ -13,6 +13,7 @@ from idcore.answers.journey import Journey, Line, Sources
 from idcore.answers.lookup import Answer, Offer, StoreLookup
 from idcore.answers.lookup.asked import Answers, Asked
 from idcore.base.errors import CoreError
+from idcore.ids.delivery import is_part
 from idcore.ids.identify import identify_alone
 from idcore.intake.intake import Found
 from idcore.presentation import times
@@ -22,7 +23,7 @@ from idcore.presentation.reports.markdown import escaped
 from idcore.rocketmq.store import StoreFolder
 from idcore.runs.run_times import linked_token
 from idcore.runs.runs import Run
-from idcore.scan.occurrences.index import Filter
+from idcore.scan.occurrences.index import Allowed, Filter, Index, Occurrence
 from pages.parts import cache, live, problems, scans
 from pages.parts.charts import journey as chart_of
 from pages.parts.messages import lookups, stores
@@ -31,6 +32,7 @@ from pages.parts.view import View
 from pages.parts.widgets import chart, page_link, show_html
 
 MOST_LINES = 200
+AROUND = 40  # lines on either side that a record of several lines may have
 
 
 def run_at_hand() -> Run | None:
@@ -61,16 +63,24 @@ def lines_of(text: str, known: Sequence[Answer], run: Run | None, view: View) ->
     if run is None or index is None:
         return None, 0
 
+    allowed = run_lines.allowed_for(run)
+
     def select(ids: tuple[str, ...]) -> tuple[list[Line], int]:
         rows = index.first_of_lines(index.select(Filter(ids=ids)).rows)
-        found = index.page(rows[:MOST_LINES], run_lines.allowed_for(run))
-        return [Line(one.file, one.line, one.text) for one in found if one.problem is None], len(rows)
+        found = index.page(rows[:MOST_LINES], allowed)
+        return [_line(one, index, allowed) for one in found if one.problem is None], len(rows)
 
     try:
         return journeys.lines_of(text, known, select)
     except (CoreError, PermissionError) as error:
         problems.show_error(error)
         return None, 0
+
+
+def _line(one: Occurrence, index: Index, allowed: Allowed) -> Line:
+    """A line, with those around it where it is part of a record of several lines."""
+    before, behind = index.around(one, AROUND, allowed) if is_part(one.text) else ([], [])
+    return Line(one.file, one.line, one.text, tuple(before), tuple(behind))
 
 
 def build(found: Found, known: Sequence[Answer], lines: Sequence[Line] | None, run: Run | None, view: View) -> Journey:

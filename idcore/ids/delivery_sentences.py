@@ -1,0 +1,262 @@
+"""What the lines about one message say of its delivery, together and in words. Reads no line and asks nobody."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+
+from idcore.base import catalogue
+from idcore.base.catalogue import Words
+from idcore.ids.delivery import DEAD_PREFIX, SEND_OK, Delivery
+
+Time = Callable[[int], str]
+Place = Callable[[Delivery], str]
+
+# MessageStoreConfig.messageDelayLevel as brokers come; the first retry waits at level 3.
+DELAY_SECONDS = (1, 5, 10, 30, *range(60, 601, 60), 1_200, 1_800, 3_600, 7_200)
+FIRST_RETRY_LEVEL = 3
+MOST_RETRIES = 16  # of a group as it comes (maxReconsumeTimes)
+_MOST = 5  # receipts, places and threads that a sentence names
+_ENGLISH = catalogue.words()
+
+
+def delay_of(tries: int) -> int | None:
+    """How many seconds a retry waits by the default levels; None behind the last."""
+    level = FIRST_RETRY_LEVEL - 1 + tries
+    return DELAY_SECONDS[level - 1] if 1 <= tries <= MOST_RETRIES else None
+
+
+def by_message(found: Iterable[Delivery]) -> list[list[Delivery]]:
+    """What is said of each message: the msgId and the offsetMsgIds of one record are one message."""
+    known = list(found)
+    named = {one.offset_id: one.msg_id for one in known if one.offset_id is not None}
+    named |= {one.origin: one.msg_id for one in known if one.origin is not None}
+    groups: dict[str, list[Delivery]] = {}
+    for one in known:
+        groups.setdefault(named.get(one.msg_id, one.msg_id), []).append(one)
+    return list(groups.values())
+
+
+def short_text(one: Delivery, words: Words = _ENGLISH) -> str:
+    """One line in a few words: `failed, retry 2`; empty where it says nothing of a delivery."""
+    if not one.says_much:
+        return ""
+    told = [words(f"delivery.event.{one.event}")] if one.event in _NAMED else []
+    told += [one.status] if one.status is not None else []
+    told += [try_text(one.tries, words)] if one.tries is not None and one.event != "sent" else []
+    if one.receipt is not None:
+        told.append(words("delivery.short.receipt", broker=one.receipt.broker, queue=one.receipt.queue_id))
+    if one.recall is not None:
+        told.append(words("delivery.short.recall"))
+    return words("comma").join(told)
+
+
+_NAMED = ("received", "failed", "acked", "unacked", "skipped", "filtered", "track", "sent")
+
+
+def try_text(tries: int, words: Words = _ENGLISH) -> str:
+    """The name of a try, by the deliveries before it."""
+    return words("delivery.retry", n=f"{tries:,}") if tries else words("delivery.first")
+
+
+def tries_text(tries: Iterable[int | None], words: Words = _ENGLISH) -> str:
+    """`first try, retries 1 to 3`; what names no try is named last."""
+    found = set(tries)
+    numbers = sorted(each for each in found if each)
+    parts = [words("delivery.first")] if 0 in found else []
+    if len(numbers) > 1 and numbers[-1] - numbers[0] == len(numbers) - 1:
+        parts.append(words.numbers("delivery.retries", first=numbers[0], last=numbers[-1]))
+    else:
+        parts += [try_text(each, words) for each in numbers]
+    if None in found:
+        parts.append(words("delivery.unnamed"))
+    return words("comma").join(parts)
+
+
+def line_text(one: Delivery, words: Words = _ENGLISH) -> str:
+    """Where a line is, if there is one text only."""
+    return words("delivery.line", line=f"{one.line:,}")
+
+
+def sentences(
+    found: Sequence[Delivery], words: Words = _ENGLISH, time: Time | None = None, place: Place | None = None
+) -> list[str]:
+    """Everything that the lines say of one message; empty where they say nothing of its delivery."""
+    at = place or (lambda one: line_text(one, words))
+    told = [
+        *_tries(found, words),
+        *_ends(found, words, at),
+        *_copies(found, words),
+        *_twice(found, words, at),
+        *(_receipts(found, words, time) if time is not None else ()),
+        *_tracks(found, words),
+        *_sends(found, words),
+    ]
+    recalls = dict.fromkeys(one.recall for one in found if one.recall is not None)
+    if time is not None:
+        told += [
+            words("delivery.said.recall", topic=each.topic, broker=each.broker, due=time(each.due_ms))
+            for each in recalls
+        ]
+    return told
+
+
+def _of(found: Iterable[Delivery], *events: str) -> list[Delivery]:
+    """The lines with these events, each once."""
+    return list({(one.line, one.group): one for one in found if one.event in events}.values())
+
+
+def _tries(found: Sequence[Delivery], words: Words) -> Iterator[str]:
+    """How often it was received, which tries failed, and what comes next."""
+    failed, received, acked = _of(found, "failed"), _of(found, "received"), _of(found, "acked", "skipped")
+    most = max((one.tries for one in found if one.tries is not None and one.event), default=None)
+    for code, some in (("failed", failed), ("received", received)):
+        if some and (code == "failed" or len({one.tries for one in some}) > 1 or some[0].tries):
+            tries = tries_text((one.tries for one in some), words)
+            yield words(f"delivery.said.{code}", count=len(some), tries=tries)
+    if most and not failed:
+        yield words("delivery.said.retried", n=f"{most:,}")
+    if failed and not acked:
+        yield words("delivery.said.not_consumed")
+    elif most and not acked:
+        yield words("delivery.said.last_open")
+    last = failed[-1].tries if failed else most or None
+    if last is not None and not acked:
+        after = delay_of(last + 1)
+        if after is None:
+            yield words("delivery.said.dead_next", most=MOST_RETRIES)
+        else:
+            values = {"n": last + 1, "after_seconds": after, "level": FIRST_RETRY_LEVEL + last, "most": MOST_RETRIES}
+            yield words.fill("delivery.said.next", values)
+
+
+def _ends(found: Sequence[Delivery], words: Words, at: Place) -> Iterator[str]:
+    for event in ("acked", "unacked", "skipped"):
+        for detail in dict.fromkeys(one.detail for one in _of(found, event)):
+            some = [one for one in _of(found, event) if one.detail == detail]
+            key = f"delivery.said.{event}_{detail}"
+            groups = ", ".join(dict.fromkeys(one.group for one in some if one.group)) or words("delivery.some_consumer")
+            codes = ", ".join(dict.fromkeys(one.status for one in some if one.status)) or "?"
+            values = {"who": groups, "codes": codes, "places": words("comma").join(at(one) for one in some[:_MOST])}
+            yield words.fill(key if words.has(key) else f"delivery.said.{event}", values)
+
+
+def _copies(found: Sequence[Delivery], words: Words) -> Iterator[str]:
+    """Where retries and dead letters are, and which topic the message is of."""
+    for stored in dict.fromkeys(one.stored_topic for one in found if one.stored_topic):
+        topic = next((one.topic for one in found if one.stored_topic == stored and one.topic), "?")
+        yield words(
+            f"delivery.said.{'dead' if stored.startswith(DEAD_PREFIX) else 'copies'}", stored=stored, topic=topic
+        )
+
+
+def twice(found: Sequence[Delivery]) -> list[list[Delivery]]:
+    """Lines of one form that each say that a message was received, at the same try: two or more of them.
+
+    A program that says it of each message in two ways has lines of two forms.
+    """
+    groups: dict[tuple[int, int | None], list[Delivery]] = {}
+    for one in found:
+        if one.event in ("received", "acked", "") and (one.event or one.thread):
+            groups.setdefault((one.form, one.tries), []).append(one)
+    return [some for some in groups.values() if len({one.line for one in some}) > 1]
+
+
+def is_of_records(some: Sequence[Delivery]) -> bool | None:
+    """Whether lines are of different records of the message; None where they do not name them."""
+    places = {one.place for one in some}
+    return None if None in places else len(places) > 1
+
+
+def apart(some: Sequence[Delivery]) -> float | None:
+    """Seconds from the first to the last of some lines, if they open with comparable times."""
+    times = [one.time for one in some]
+    if None in times or len({_zoned(each) for each in times if each is not None}) != 1:
+        return None
+    known = [each for each in times if each is not None]
+    return (max(known) - min(known)).total_seconds()
+
+
+def _zoned(at: datetime) -> bool:
+    return at.tzinfo is not None
+
+
+def _twice(found: Sequence[Delivery], words: Words, at: Place) -> Iterator[str]:
+    for some in twice(found):
+        places = words("comma").join(at(one) for one in some[:_MOST])
+        key = "delivery.said.twice" if some[0].tries is None else "delivery.said.same_try"
+        yield words(key, count=len(some), places=places)
+        between = apart(some)
+        if between is not None:
+            yield words.fill("delivery.said.apart", {"between_seconds": between})
+        threads = list(dict.fromkeys(one.thread for one in some if one.thread))
+        if threads:
+            yield words("delivery.said.threads", threads=words.first(threads, _MOST))
+        records = is_of_records(some)
+        yield words(f"delivery.said.{'records' if records else 'one_record' if records is False else 'maybe_printed'}")
+
+
+def _receipts(found: Sequence[Delivery], words: Words, time: Time) -> Iterator[str]:
+    """Each pop, and why there are several."""
+    pops = {str(one.receipt): one.receipt for one in found if one.receipt is not None}
+    ordered = sorted(pops.values(), key=lambda each: each.popped_ms)
+    for each in ordered[:_MOST]:
+        known = {"popped": time(each.popped_ms), "ends": time(each.ends_ms), "broker": each.broker}
+        yield words("delivery.said.pop", queue=each.queue_id, **known)
+        if each.physical_offset is not None:
+            values = {"offset": each.queue_offset or 0, "physical": each.physical_offset}
+            yield words.numbers("delivery.said.pop_place", **values)
+    places = {(each.broker, each.queue_id, each.queue_offset) for each in ordered}
+    if len(places) > 1:
+        yield words("delivery.said.pops_records", n=f"{len(places):,}")
+    elif len(ordered) > 1:
+        one, later = ordered[:2]
+        yield words("delivery.said.pops_again" if later.popped_ms >= one.ends_ms else "delivery.said.pops_early")
+
+
+def _tracks(found: Sequence[Delivery], words: Words) -> Iterator[str]:
+    """What mqadmin says of each group, and what that means."""
+    tracks = {one.group: one for one in found if one.event in ("track", "filtered") and one.status is not None}
+    for group, one in tracks.items():
+        yield words("delivery.said.track", group=group, status=one.status)
+        if one.reason:
+            yield words("delivery.said.reason", reason=one.reason)
+    for status in dict.fromkeys(one.status for one in tracks.values()):
+        if words.has(f"delivery.track.{status}"):
+            yield words(f"delivery.track.{status}")
+
+
+def _sends(found: Sequence[Delivery], words: Words) -> Iterator[str]:
+    counts = Counter(one.status for one in _of(found, "sent") if one.status not in (None, SEND_OK))
+    for status in counts:
+        yield words("delivery.said.status", status=status)
+        if words.has(f"delivery.status.{status}"):
+            yield words(f"delivery.status.{status}")
+
+
+def row_of(one: Delivery) -> Mapping[str, object]:
+    """What a line says as JSON has it: what it does not say is left out."""
+    row: dict[str, object] = {"event": one.event or None, "try": None if one.tries is None else one.tries + 1}
+    names = (
+        "detail",
+        "topic",
+        "stored_topic",
+        "group",
+        "thread",
+        "origin",
+        "delay_level",
+        "status",
+        "reason",
+        "broker",
+    )
+    row |= {name: getattr(one, name) for name in (*names, "queue_id", "queue_offset", "physical_offset")}
+    if one.receipt is not None:
+        row |= {
+            "receipt": str(one.receipt),
+            "popped_ms": one.receipt.popped_ms,
+            "invisible_until_ms": one.receipt.ends_ms,
+        }
+    if one.recall is not None:
+        row |= {"recall_due_ms": one.recall.due_ms}
+    return {name: value for name, value in row.items() if value not in (None, "")}
