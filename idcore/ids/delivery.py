@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from zlib import crc32
@@ -27,37 +27,18 @@ _NEAR = 200  # characters around an id in which a word of an application counts
 _IS = r"""\\?["']?\s{0,24}[=:]\s{0,24}\\?["']?"""
 
 
-def _field(names: str, value: str) -> re.Pattern[str]:
-    return re.compile(rf"(?i)(?<![A-Za-z0-9_])(?:{names}){_IS}{value}")
-
-
-_NAME = r"([^\s,;\]\[})\"'\\]{1,255})"
-_TRIES = (
-    (_field(r"reconsume_?\s?times", r"(\d{1,6})(?!\d)"), 0),
-    (_field(r"delivery_?attempt", r"(\d{1,6})(?!\d)"), 1),
-    (re.compile(r"RetryTimes\[(\d{1,6})\]"), 0),
+# `name=value`, `"name": "value"`, `Name: value` (mqadmin has names of two words), in one pass: each name is a question.
+_PAIR = re.compile(
+    r"""(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]{1,40}(?: [A-Z][A-Za-z]{1,20})?)"""
+    r"""[\\"']{0,2}\s{0,24}[=:]\s{0,24}[\\"'\[]{0,3}"""
+    r"""([^\s,;=\]\[(){}"'\\]{1,255}+)(?!=)"""
 )
-_ATTEMPT = _field("attempt", r"(\d{1,6})(?!\d)")  # of 5.x clients: of the delivery only where they give up or redeliver
-_TOPIC = (
-    re.compile(r"\btopic:\s?\{(?:[^{}]{0,200}?)name:\s?\"([^\"]{1,255})\""),
-    re.compile(r"\bTopic\[([^\]]{1,255})\]"),
-    _field("topic", r"\[?" + _NAME),
-)
-_GROUP = (
-    re.compile(r"\bgroup:\s?\{(?:[^{}]{0,200}?)name:\s?\"([^\"]{1,255})\""),
-    _field(r"consumer_?group|group", _NAME),
-)
-_REAL_TOPIC, _RETRY_TOPIC = _field("REAL_TOPIC", _NAME), _field("RETRY_TOPIC", _NAME)
-_ORIGIN = _field("ORIGIN_MESSAGE_ID", r"([0-9A-F]{32}(?:[0-9A-F]{24})?)\b")
-_DELAY = _field("DELAY", r"(\d{1,3})(?!\d)")
-_STORED = _field(r"store_?\s?timestamp", r"(\d{12,14})(?!\d)")
-_LOCAL = r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})"
-_BORN_TEXT, _STORED_TEXT = _field("born timestamp", _LOCAL), _field("store timestamp", _LOCAL)
-_BROKER, _QUEUE = _field(r"broker_?name", _NAME), _field(r"queue_?\s?id", r"(\d{1,6})(?!\d)")
-_QUEUE_OFFSET = _field(r"queue_?\s?offset", r"(\d{1,19})(?!\d)")
-_PHYSICAL = _field(r"commit_?log_?\s?offset", r"(\d{1,19})(?!\d)")
-_STARTED = _field("CONSUME_START_TIME", r"\d")
-_STATUS = _field("sendStatus", r"([A-Z_]{3,40}|\d\b)")
+_NULLS = ("null", "None")
+_GRPC_TOPIC = re.compile(r"\btopic:\s?\{(?:[^{}]{0,200}?)name:\s?\"([^\"]{1,255})\"")
+_GRPC_GROUP = re.compile(r"\bgroup:\s?\{(?:[^{}]{0,200}?)name:\s?\"([^\"]{1,255})\"")
+_CPP_TOPIC, _CPP_TRIES = re.compile(r"\bTopic\[([^\]]{1,255})\]"), re.compile(r"RetryTimes\[(\d{1,6})\]")
+_LOCAL = r"[=:]\s{1,24}(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})"
+_BORN_TEXT, _STORED_TEXT = re.compile(f"Born Timestamp{_LOCAL}"), re.compile(f"Store Timestamp{_LOCAL}")
 _STATUSES = (SEND_OK, "FLUSH_DISK_TIMEOUT", "FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE")
 _RECEIPT = re.compile(
     rf"(?i)(?:receipt_?\s?handle|POP_CK){_IS}(\d{{1,19}} \d{{12,14}} \d{{1,12}} \d{{1,6}} [0-2] \S{{1,200}} \d{{1,6}}"
@@ -72,6 +53,7 @@ _NO_REASON = ("", "null")
 _THREAD = re.compile(r"[\[(\" ]((?:[\w.$%-]{0,200}(?:Thread|exec|pool|worker)[\w.$%-]{0,200}))[\])\"]")
 _THREAD_GROUP = re.compile(r"ConsumeMessageThread_(.{1,255})_\d+\Z")
 
+_THREAD_WORDS = ("Thread", "exec", "pool", "worker")
 _FIGURES = re.compile(r"\w*\d\w*")
 # The beginning of one of several messages of a line.
 _START = re.compile(
@@ -80,23 +62,19 @@ _START = re.compile(
 _MESSAGE = re.compile(r"Message(?:Client)?Ext ?[\[{(]|\[Message=\[|MessageView(?:Impl)? ?[\[{(]")
 
 # What the classes of RocketMQ print, by what it says; the first that fits. Behind the colon is a detail.
-_PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (code, re.compile(pattern))
-    for code, pattern in (
-        ("skipped:dropped", "BROADCASTING, the message consume failed"),
-        ("skipped:given_up", "Consume too many times, ack message|Reconsume times has reached"),
-        ("failed:expired", "send expire msg back"),
-        ("failed:given_up", r"Failed to consume (?:fifo )?message finally"),
-        ("received:result_lost", "processQueue is dropped without process consume result|processQueue invalid or pop"),
-        ("failed", r"consume message failed|consumeMessage(?:Directly)? exception|consumeMessage return null"),
-        ("failed", r"consumeMessage Orderly return not OK|Message listener raised an exception"),
-        ("failed", r"sendMessageBack exception|(?i:failed to send message back)|Prepare to redeliver"),
-        ("failed", r"RECONSUME_LATER|SUSPEND_CURRENT_QUEUE_A_MOMENT|\bConsumeRetryLater\b"),
-        ("unacked", r"Failed to ack message|bad receipt handle on ack|ackMessage fail"),
-        ("acked", r"(?i:ack message successfully)|CONSUME_SUCCESS|\bConsumeSuccess\b"),
-    )
+_PHRASES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("skipped:dropped", ("BROADCASTING, the message consume failed",)),
+    ("skipped:given_up", ("Consume too many times, ack message", "Reconsume times has reached")),
+    ("failed:expired", ("send expire msg back",)),
+    ("failed:given_up", ("Failed to consume message finally", "Failed to consume fifo message finally")),
+    ("received:result_lost", ("dropped without process consume result", "processQueue invalid or popTimeout")),
+    ("failed", ("consume message failed", "consumeMessage exception", "consumeMessageDirectly exception")),
+    ("failed", ("consumeMessage return null", "consumeMessage Orderly return not OK", "Prepare to redeliver")),
+    ("failed", ("Message listener raised an exception", "sendMessageBack exception", "to send message back")),
+    ("failed", ("RECONSUME_LATER", "SUSPEND_CURRENT_QUEUE_A_MOMENT", "ConsumeRetryLater")),
+    ("unacked", ("Failed to ack message", "bad receipt handle on ack", "ackMessage fail")),
+    ("acked", ("ack message successfully", "Ack message successfully", "CONSUME_SUCCESS", "ConsumeSuccess")),
 )
-_ACKED = re.compile(r"\b[aA]ckMessage\b")
 _NO_COUNT = r"(?!\s?[=:]\s?(?:\d+\b|false|null))"  # `failed=0` counts something
 # What applications say, in the text around the id.
 _WORDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
@@ -107,7 +85,7 @@ _WORDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("failed", rf"\bconsum\w{{0,4}}\b[^=:\n]{{0,30}}\b(?:failed|failure|fails|exception)\b{_NO_COUNT}"),
         ("failed", r"\bfail(?:ed|s)? to (?:consume|process|handle)\b|消费[^\n成功]{0,6}(?:失败|异常)"),
         ("acked", r"\bconsum\w{0,4}\b[^=:\n]{0,20}\b(?:success(?:ful(?:ly)?)?|succeeded)\b|消费[^\n失败]{0,4}成功"),
-        ("received", r"\b(?:re-?)?(?:receiv|consum)(?:e|ed|es|ing)\b|消费|收到|接收|Subscribe Callback"),
+        ("received", r"\b(?:receiv|consum)(?:e|ed|es|ing)\b|消费|收到|接收|Subscribe Callback"),
     )
 )
 # What the ids of a printed record are, by their labels: of the message, of the record, of the record before it.
@@ -129,6 +107,9 @@ _KNOWN = (
 )
 _FIELD_LINE = re.compile(rf"""(?i)\s{{0,60}}["']?(?:{_KNOWN})["']?\s{{0,24}}[=:]""")
 _INSIDE = re.compile(r"""\s{0,60}(?:["']?[\w.()-][\w .()-]{0,60}["']?\s{0,24}[=:]|[\])}]|$)""")
+_OPENING = ("[", "{", " ", "\t")
+_DIGITS = re.compile(r"[0-9A-Fa-f]{32}")
+_OK = re.compile(rf"(?i)sendStatus{_IS}(?:SEND_OK|0)\b")
 _OPENS = re.compile(r"(?:Message(?:Client)?Ext|SendResult|MessageView(?:Impl)?) ?[\[{(]\s*\Z")
 
 
@@ -188,13 +169,18 @@ class Delivery:
 
 
 class DeliveryReader:
-    """Reads the lines of one text in their order; what a record of several lines says comes when it has ended."""
+    """Reads the lines of one text in their order; what a record of several lines says comes when it has ended.
 
-    def __init__(self) -> None:
+    Without `sends` a send that succeeded says nothing: of a producer's log that is every line.
+    """
+
+    def __init__(self, sends: bool = True) -> None:
+        self._sends = sends
         self._record: list[tuple[int, str]] = []
         self._depth = 0  # of the brackets that are open in it
         self._is_open = False  # fields without brackets around them: no bracket ends it
         self._last: tuple[str, ...] = ()  # of the message that tracks belong to
+        self._passed = ""  # a later line with an id that says nothing else
 
     def line(self, number: int, text: str) -> Iterator[Delivery]:
         """What a line says, or the record that ends in front of it."""
@@ -209,9 +195,14 @@ class DeliveryReader:
                 yield from self.end()
             return
         yield from self.end()
-        opens = _OPENS.search(text) is not None
+        opens = text.endswith(_OPENING) and _OPENS.search(text) is not None
         if opens or _FIELD_LINE.match(text):
             self._record, self._depth, self._is_open = [(number, text)], _depth(text), not opens
+            return
+        if _DIGITS.search(text) is None and not ("MessageTrack" in text or _RECALL.search(text)):
+            return
+        if MARKS.search(text) is None or not (self._sends or _OK.search(text) is None):
+            self._passed = text
             return
         yield from self._read(text, [(0, number)])
 
@@ -233,6 +224,9 @@ class DeliveryReader:
 
     def _read(self, text: str, starts: Sequence[tuple[int, int]]) -> Iterator[Delivery]:
         tracks = list(_TRACK.finditer(text))
+        if tracks and self._passed:
+            named = [token.text for token in find(self._passed) if not names_another(token.label)]
+            self._last, self._passed = tuple(dict.fromkeys(named)) or self._last, ""
         if tracks and self._last:
             for track in tracks:
                 reason = None if (track[3] or "") in _NO_REASON else track[3]
@@ -248,7 +242,7 @@ class DeliveryReader:
                 opened = prefix_time(text[: starts[1][0]])
                 tokens = [replace(token, prefix_time=opened) for token in tokens]
             found = [replace(one, begin=begin, end=end) for one in _of_tokens(text, tokens, starts)]
-            self._last = tuple(dict.fromkeys(one.msg_id for one in found))
+            self._last, self._passed = tuple(dict.fromkeys(one.msg_id for one in found)), ""
             yield from found
         elif (recall := _recall(text)) is not None:
             yield Delivery(recall.msg_id, _line_of(starts, 0), recall=recall, topic=recall.topic, broker=recall.broker)
@@ -284,12 +278,15 @@ def _of_tokens(text: str, tokens: Sequence[Token], starts: Sequence[tuple[int, i
     for token in tokens:
         parts.setdefault(bisect_right(edges, token.column - 1), []).append(token)
     found: dict[str, Delivery] = {}
+    before = _fields(head) if edges else {}
     for place, own in parts.items():
         begin = edges[place - 1] if place else 0
         part = text[begin : edges[place] if place < len(edges) else len(text)]
+        fields = _fields(part)
         for token, offset_id in _messages(own):
             line = _line_of(starts, token.column - 1)
-            made = _claim(_Around(text, head, part, token.column - 1, begin), token, line, offset_id)
+            around = _Around(text, head, part, token.column - 1, fields, before)
+            made = _claim(around, token, line, offset_id)
             found[token.text] = _together(found[token.text], made) if token.text in found else made
     yield from found.values()
 
@@ -323,20 +320,27 @@ class _Around:
     head: str
     part: str
     at: int  # of the id in the text
-    begin: int  # of the part in the text
+    fields: Mapping[str, str]  # of the part, by names in lower case without signs
+    fields_before: Mapping[str, str]  # of the head, which all messages of a line share
 
-    def own(self, pattern: re.Pattern[str]) -> str | None:
+    def own(self, *names: str) -> str | None:
         """A field of the part."""
-        match = pattern.search(self.part)
-        return None if match is None or match[1] in ("null", "None") else match[1]
+        return next((self.fields[name] for name in names if name in self.fields), None)
 
-    def any(self, *patterns: re.Pattern[str]) -> str | None:
-        """A field of the part, else of what all messages of the line have in front of them."""
-        for text in (self.part, self.head):
+    def own_number(self, *names: str) -> int | None:
+        """A field of the part, where it is a number."""
+        text = self.own(*names) or ""
+        return int(text) if text.isdigit() and text.isascii() and len(text) < 20 else None
+
+    def any(self, names: Sequence[str], *patterns: re.Pattern[str]) -> str | None:
+        """A field of the part, else of the head; each first as one of these patterns has it."""
+        for text, fields in ((self.part, self.fields), (self.head, self.fields_before)):
             for pattern in patterns:
-                match = pattern.search(text)
-                if match is not None and match[1] not in ("null", "None"):
+                if (match := pattern.search(text)) is not None:
                     return match[1]
+            for name in names:
+                if name in fields:
+                    return fields[name]
         return None
 
     @property
@@ -350,75 +354,95 @@ class _Around:
         return self.head[-_NEAR:] if self.is_record else self.text[max(0, self.at - _NEAR) : self.at + _NEAR]
 
 
-def _number(text: str | None) -> int | None:
-    return None if text is None else int(text)
+def _fields(text: str) -> dict[str, str]:
+    """Every field of a text, the first of each name."""
+    found: dict[str, str] = {}
+    for name, value in _PAIR.findall(text):
+        if value not in _NULLS:
+            for each in (name, name.rpartition(" ")[2]) if " " in name else (name,):
+                found.setdefault(each.replace("_", "").replace(" ", "").lower(), value)
+    return found
+
+
+def _tries(around: _Around, event: str) -> int | None:
+    """How often the message was delivered before."""
+    for less, text in (
+        (0, around.any(("reconsumetimes",), _CPP_TRIES)),
+        (1, around.any(("deliveryattempt",))),
+        # 5.x clients: of the delivery only where they give up or redeliver, else of an acknowledgement
+        (1, around.own("attempt") if event == "failed" and "ttempt" in around.text else None),
+    ):
+        if text is not None and text.isdigit() and len(text) < 7:
+            return max(int(text) - less, 0)
+    return None
 
 
 def _claim(around: _Around, token: Token, line: int, offset_id: str | None) -> Delivery:
     receipt, recall = _receipt(around), _recall(around.part)
     event, detail, status = _event(around, receipt)
-    tries = next((int(own) - less for pattern, less in _TRIES if (own := around.any(pattern))), None)
-    if tries is None and event == "failed" and "max" in around.text and (own := around.any(_ATTEMPT)):
-        tries = int(own) - 1
-    topic, real = around.any(*_TOPIC), around.own(_REAL_TOPIC)
+    topic, real = around.any(("topic",), _GRPC_TOPIC, _CPP_TOPIC), around.own("realtopic")
     stored = next((each for each in (topic, real) if (each or "").startswith((RETRY_PREFIX, DEAD_PREFIX))), None)
     if stored is not None:
-        topic = around.own(_RETRY_TOPIC) or (None if stored == topic else topic)
-    threads = _THREAD.search(around.head[:_LONGEST_HEAD])
-    group = stored.split("%", 2)[2] if stored is not None else around.any(*_GROUP)
-    if threads is not None and group is None and (own_group := _THREAD_GROUP.match(threads[1])) is not None:
+        topic = around.own("retrytopic") or (None if stored == topic else topic)
+    head = around.head[:_LONGEST_HEAD]
+    threads = _THREAD.search(head) if any(word in head for word in _THREAD_WORDS) else None
+    thread = None if threads is None else threads[1]
+    group = stored.split("%", 2)[2] if stored is not None else around.any(("consumergroup", "group"), _GRPC_GROUP)
+    if thread is not None and group is None and (own_group := _THREAD_GROUP.match(thread)) is not None:
         group = own_group[1]
     return Delivery(
         token.text,
         line,
         event,
         detail,
-        None if tries is None else max(tries, 0),
+        _tries(around, event),
         topic,
         stored,
         group,
-        None if threads is None else threads[1],
+        thread,
         offset_id,
-        around.own(_ORIGIN),
-        _number(around.own(_DELAY)),
+        around.own("originmessageid"),
+        around.own_number("delay"),
         status,
         None,
-        receipt.broker if receipt is not None else around.own(_BROKER),
-        receipt.queue_id if receipt is not None else _number(around.own(_QUEUE)),
-        receipt.queue_offset if receipt is not None else _number(around.own(_QUEUE_OFFSET)),
-        receipt.physical_offset if receipt is not None else _number(around.own(_PHYSICAL)),
-        _number(around.own(_STORED)),
+        receipt.broker if receipt is not None else around.own("brokername"),
+        receipt.queue_id if receipt is not None else around.own_number("queueid"),
+        receipt.queue_offset if receipt is not None else around.own_number("queueoffset"),
+        receipt.physical_offset if receipt is not None else around.own_number("commitlogoffset"),
+        around.own_number("storetimestamp"),
         receipt,
         recall,
         token.born_ms,
         token.prefix_time,
-        _moment(around.own(_BORN_TEXT)),
-        _moment(around.own(_STORED_TEXT)),
+        _moment(_BORN_TEXT, around.part),
+        _moment(_STORED_TEXT, around.part),
         crc32(_FIGURES.sub("", around.head[-_NEAR:] if around.is_record else around.near).encode()),
     )
 
 
-def _moment(text: str | None) -> datetime | None:
-    return None if text is None else prefix_time(text)
+def _moment(pattern: re.Pattern[str], text: str) -> datetime | None:
+    """A time as mqadmin prints it."""
+    match = pattern.search(text) if " Timestamp:" in text else None
+    return None if match is None else prefix_time(match[1])
 
 
 def _event(around: _Around, receipt: Receipt | None) -> tuple[str, str, str | None]:
     """What the line says happened, a detail of it, and the status that it names."""
-    status = around.own(_STATUS)
+    status = around.own("sendstatus")
     if status is not None:
         known = int(status) < len(_STATUSES) if status.isdigit() else True
         return "sent", "", _STATUSES[int(status)] if status.isdigit() and known else status
-    for code, pattern in _PHRASES:
-        if pattern.search(around.text):
+    for code, phrases in _PHRASES:
+        if any(phrase in around.text for phrase in phrases):
             event, _, detail = code.partition(":")
             return event, detail, None
-    if _ACKED.search(around.text) and (found := _code_of(around)) is not None:
+    if "ckMessage" in around.text and (found := _code_of(around)) is not None:
         return ("acked" if found == "OK" else "unacked"), "", found
     near = around.near
     for event, pattern in _WORDS:
-        if pattern.search(near):
+        if pattern.search(near) is not None:
             return event, "", None
-    printed = around.is_record and (_STARTED.search(around.part) or around.part.startswith("MessageView"))
+    printed = around.is_record and ("consumestarttime" in around.fields or around.part.startswith("MessageView"))
     if printed or receipt is not None or _LISTENS.search(around.head[:_LONGEST_HEAD]):
         return "received", "", None
     return "", "", None
@@ -437,12 +461,12 @@ def _code_of(around: _Around) -> str | None:
 
 def _receipt(around: _Around) -> Receipt | None:
     """The receipt of the part: its first one."""
-    match = _RECEIPT.search(around.part)
+    match = _RECEIPT.search(around.part) if "eceipt" in around.part or "POP_CK" in around.part else None
     return None if match is None else Receipt.read(match[1])
 
 
 def _recall(text: str) -> Recall | None:
-    match = _RECALL.search(text)
+    match = _RECALL.search(text) if "ecall" in text else None
     return None if match is None else Recall.read(match[1])
 
 

@@ -15,6 +15,7 @@ from idcore.ids import rules
 from idcore.ids.clock import is_time
 from idcore.ids.identify import identify
 from idcore.scan import printers
+from idcore.scan.deliveries import DeliveryLook, Told
 from idcore.sources.inputs import InputFile, shown, split_files, walk
 
 # Inputs up to so many bytes are looked at whole, at some 80 MB a second: where ids have copies, and where only names
@@ -140,6 +141,7 @@ class LineEvidence:
     records: dict[str, dict[str, Record]] = field(default_factory=dict)
     names: dict[tuple[str, str, str], Named] = field(default_factory=dict)
     last_items: set[str] = field(default_factory=set)  # the last msgId of each batch that was sent, upper case
+    deliveries: list[Told] = field(default_factory=list)  # what lines say of deliveries
     bytes: int = 0
     whole: bool = True
 
@@ -152,15 +154,19 @@ def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], N
     evidence = LineEvidence()
     wanted = {one.encode() for one in ids}
     whole, sampled = (MOST_BYTES, SAMPLED_BYTES) if wanted else (MOST_BYTES_FOR_NAMES, SAMPLED_BYTES_FOR_NAMES)
-    most = whole if sum(file.size for file in files) <= whole else sampled
+    is_whole = sum(file.size for file in files) <= whole
+    most, looked = whole if is_whole else sampled, DeliveryLook(is_whole)
     for piece in texts(files, most, evidence):
         check()
         _names(piece.text, piece.file, evidence)
+        looked.take(piece.file, piece.line, piece.text)
         if len(evidence.last_items) < MOST_BATCHES:
             evidence.last_items.update(found[1].decode().upper() for found in _JOINED_IDS.finditer(piece.text))
         if wanted:
             _records(piece.text, wanted, evidence)
             _sends(piece.text, wanted, evidence)
+    looked.end()
+    evidence.deliveries = looked.told
     return evidence
 
 

@@ -28,6 +28,8 @@ _COLUMNS = {
     "copies": "msg_id:text offset_msg_ids:text lines",
     "growth": f"address:text minute:time {_OFFSETS} min_at:time max_at:time",
     "findings": f"code:text severity:text subject:text count evidence:text values:text certainty:text {_SENT}",
+    "deliveries": "msg_id:text broker:text queue_id queue_offset physical_offset consumer_group:text try:small"
+    " event:text at:time file:text line topic:text stored_topic:text thread:text status:text",
     "refused": "reason:text ids sample:text file:text byte",
     "topics": "topic:text queue_id messages bytes first_store_timestamp:time last_store_timestamp:time"
     f" {_OFFSETS} min_queue_offset max_queue_offset crc_failed",

@@ -33,7 +33,7 @@ from idcore.base.errors import CoreError, coded, from_coded
 from idcore.base.open_folders import Roots
 from idcore.ids.clock import machine_zone, zone_text
 from idcore.rocketmq.store.folder import StoreFolder
-from idcore.scan import lines
+from idcore.scan import deliveries, lines
 from idcore.scan.months import month_rows
 from idcore.scan.tables import COPIES, Tables, combine
 from idcore.sources.inputs import OPENING, InputFile, deal, list_files, list_store, shown, split_files
@@ -242,7 +242,8 @@ def scan(
             check(stop)
             for each in on_disk:
                 each.result()
-        folder.write({"findings": findings.to_table(found)}, lambda: check(stop))
+        said = deliveries.table(seen.line_evidence.deliveries if seen.line_evidence else (), seen.zone)
+        folder.write({"findings": findings.to_table(found), "deliveries": said}, lambda: check(stop))
         folder.adopt(written)
         summary = summarise(folder.aside, files, lambda: check(stop))
         summary["findings"] = {

@@ -39,6 +39,8 @@ CONTRACT = {
     "error": ("collision", "shared_fingerprint", "clock_back"),
     "warning": (
         "duplicate_send",
+        "consume_failed",
+        "send_not_ok",
         "group_stalled",
         "poison_message",
         "group_skipped",
@@ -47,6 +49,7 @@ CONTRACT = {
         "topic_unread",
         "missing_ids",
         "id_confusion",
+        "received_twice",
         "broker_address_internal",
         "broker_moved",
         "pid_erased",

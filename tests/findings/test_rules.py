@@ -245,6 +245,7 @@ def test_the_real_log_has_only_findings_that_are_true_of_it(tmp_path: Path) -> N
     # Failed sends and ids of trace messages; the broker of that run stood on 127.0.0.1; an application's own key,
     # C0A80101FFFF18B4AAC2FFFFFFFF0001, which two producers gave to two messages; keys shaped like offset ids, and a
     # consumer that logs the offset id as msgId. prodA ran at +08:00, prodB in UTC.
+    # Keys of its own that it sent twice as UNIQ_KEY were received twice.
     assert {row for row in loud if row[0] != "duplicate_send"} == {
         ("collision", "C0A80101FFFF18B4AAC2FFFFFFFF0001", 7),
         ("missing_ids", "203.0.113.21 pid 27515 loader 4E0E2F2A", 53),
@@ -252,6 +253,7 @@ def test_the_real_log_has_only_findings_that_are_true_of_it(tmp_path: Path) -> N
         ("missing_ids", "203.0.113.21 pid 30683 loader 4E0E2F2A", 3),
         ("id_confusion", f"msgId ({path})", 44),
         ("id_confusion", f"UNIQ_KEY ({path})", 12),
+        ("received_twice", "retry_group", 3),
         ("broker_address_internal", "127.0.0.1:21911", 4_829),
         ("elapsed_impossible", "192.168.1.1 pid 65535 loader 18B4AAC2", 15),
         ("zone_mismatch", "203.0.113.21 pid 29489 loader 4E0E2F2A", 1459),

@@ -6,7 +6,7 @@ from base64 import urlsafe_b64encode
 
 import pytest
 
-from idcore.ids.delivery import Delivery, deliveries
+from idcore.ids.delivery import Delivery, DeliveryReader, deliveries
 from idcore.ids.receipts import Recall, Receipt
 
 ID, OFFSET = "0A141E28126418B4AAC26531F659001F", "0A09000200002A9F00000000000AAE60"
@@ -25,33 +25,69 @@ def only(text: str) -> Delivery:
     ("text", "event", "tries", "topic"),
     [
         (f"{AT}consume message failed. messageId:{ID}, topic:order_paid, reconsumeTimes:2", "failed", 2, "order_paid"),
-        (f"WARN x - consume message failed. messageExt:MessageExt [brokerName=a, msgId={OFFSET}, reconsumeTimes=1, "
-         f"toString()=Message{{topic='pay', flag=0, properties={{UNIQ_KEY={ID}}}, body=[]}}]", "failed", 1, "pay"),
-        (f"[2021-Dec-18 16:19:00.080](info):=====Receive Messages,Topic[t], MsgId[{ID}],Body[x],RetryTimes[3][C:179]",
-         "received", 3, "t"),
+        (
+            f"WARN x - consume message failed. messageExt:MessageExt [brokerName=a, msgId={OFFSET}, reconsumeTimes=1, "
+            f"toString()=Message{{topic='pay', flag=0, properties={{UNIQ_KEY={ID}}}, body=[]}}]",
+            "failed",
+            1,
+            "pay",
+        ),
+        (
+            f"[2021-Dec-18 16:19:00](info):=====Receive Messages,Topic[t], MsgId[{ID}],Body[x],RetryTimes[3][C:179]",
+            "received",
+            3,
+            "t",
+        ),
         (f"MessageViewImpl{{messageId={CLIENT}, topic=T, deliveryAttempt=2, messageGroup=null}}", "received", 1, "T"),
-        (f"Message listener raised an exception while consuming messages, clientId=c, mq=T.a.0, messageId={CLIENT}",
-         "failed", None, None),
-        (f"Failed to consume fifo message finally, run out of attempts, maxAttempts=3, attempt=3, messageId={CLIENT}",
-         "failed", 2, None),
-        (f"Failed to ack message, would attempt to re-ack later, clientId=c, messageId={CLIENT}, attempt=1",
-         "unacked", None, None),
-        (f"WARN consumeMessage return null, Group: g Msgs: [MessageExt [msgId={OFFSET}, reconsumeTimes=0, "
-         f"toString()=Message{{topic='t', properties={{UNIQ_KEY={ID}}}}}]] MQ: q", "failed", 0, "t"),
-        (f"WARN BROADCASTING, the message consume failed, drop it, MessageExt [msgId={OFFSET}, reconsumeTimes=0, "
-         f"toString()=Message{{topic='t', properties={{UNIQ_KEY={ID}}}}}]", "skipped", 0, "t"),
+        (
+            f"Message listener raised an exception while consuming messages, clientId=c, mq=T.a.0, messageId={CLIENT}",
+            "failed",
+            None,
+            None,
+        ),
+        (
+            f"Failed to consume fifo message finally, run out of attempts, maxAttempts=3, attempt=3, id={CLIENT}",
+            "failed",
+            2,
+            None,
+        ),
+        (
+            f"Failed to ack message, would attempt to re-ack later, clientId=c, messageId={CLIENT}, attempt=1",
+            "unacked",
+            None,
+            None,
+        ),
+        (
+            f"WARN consumeMessage return null, Group: g Msgs: [MessageExt [msgId={OFFSET}, reconsumeTimes=0, "
+            f"toString()=Message{{topic='t', properties={{UNIQ_KEY={ID}}}}}]] MQ: q",
+            "failed",
+            0,
+            "t",
+        ),
+        (
+            f"WARN BROADCASTING, the message consume failed, drop it, MessageExt [msgId={OFFSET}, reconsumeTimes=0, "
+            f"toString()=Message{{topic='t', properties={{UNIQ_KEY={ID}}}}}]",
+            "skipped",
+            0,
+            "t",
+        ),
         (f"INFO consume {ID} RECONSUME_LATER", "failed", None, None),
         (f"INFO msgId={ID} status=CONSUME_SUCCESS", "acked", None, None),
         (f"INFO 消费失败 msgId={ID}", "failed", None, None),
         (f"INFO 收到消息 msgId={ID}", "received", None, None),
         (f"INFO duplicate, already processed: {ID}", "skipped", None, None),
         (f"INFO consumed msgId={ID} failed=0", "received", None, None),
-        (f"INFO order saved msgId={ID}", "", None, None),
+        (f"INFO skipped=0 msgId={ID} consumed", "received", None, None),
         (f'{{"msg":"consume message failed","msgId":"{ID}","reconsumeTimes":4,"topic":"t"}}', "failed", 4, "t"),
-        (f"[Message=[topic=t, body=x, properties=map[CONSUME_START_TIME:1668256662984 UNIQ_KEY:{ID}], "
-         "ReconsumeTimes=2, ", "received", 2, "t"),
+        (
+            f"[Message=[topic=t, body=x, properties=map[CONSUME_START_TIME:1668256662984 UNIQ_KEY:{ID}], "
+            "ReconsumeTimes=2, ",
+            "received",
+            2,
+            "t",
+        ),
     ],
-)  # fmt: skip
+)
 def test_each_printer_says_what_happened_and_at_which_try(text: str, event: str, tries: int | None, topic: str) -> None:
     found = only(text)
     assert (found.event, found.tries, found.topic) == (event, tries, topic)
@@ -191,4 +227,16 @@ def test_a_message_that_is_printed_one_field_a_line_is_one_record() -> None:
 
 def test_tracks_without_a_message_in_front_and_other_ids_say_nothing() -> None:
     assert not list(deliveries(["MessageTrack [consumerGroup=g, trackType=CONSUMED, exceptionDesc=null]"]))
-    assert not list(deliveries([f"traceId={ID} consumed", "consumed nothing", ""]))
+    assert not list(deliveries([f"traceId={ID} consumed", "consumed nothing", "", f"INFO order saved msgId={ID}"]))
+
+
+def test_tracks_belong_to_the_last_id_in_front_of_them_whatever_its_line_says() -> None:
+    (track,) = deliveries([f"$ mqadmin queryMsgById -i {OFFSET}", "", MQADMIN.split("\n")[-1]])
+    assert (track.msg_id, track.status) == (OFFSET, "UNKNOWN")
+
+
+def test_sends_that_succeeded_are_left_out_where_nobody_wants_them() -> None:
+    reader = DeliveryReader(sends=False)
+    sent = f"SendResult [sendStatus=%s, msgId={ID}, offsetMsgId={OFFSET}]"
+    assert not list(reader.line(1, sent % "SEND_OK"))
+    assert [each.status for each in reader.line(2, sent % "FLUSH_DISK_TIMEOUT")] == ["FLUSH_DISK_TIMEOUT"]

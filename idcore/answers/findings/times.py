@@ -86,11 +86,11 @@ def expired(processes: Processes, scan: Scan) -> Iterator[Finding]:
 
     def make(place: int) -> Finding:
         more: dict[str, Any] = {"cutoff": limit.isoformat(timespec="minutes")}
-        count = int(processes["ids"][place])
+        count = int(processes["distinct"][place])  # one message on many lines is one
         if last[place] >= gone:
             mine = times[processes.points(place)]
             count = max(1, int(((mine != -1) & (mine < gone)).sum()))
-            more["at_least"] = True  # each point is an id, and one id may occur many times
+            more["at_least"] = True  # of many ids a part are points
         return of_process(processes, place, "expired", count, **more)
 
     yield from each(processes, dated(processes) & (first != -1) & (first < gone), "expired", make)
@@ -115,7 +115,7 @@ def expired_clients(scan: Scan) -> Iterator[Finding]:
             yield Finding.of(
                 "expired",
                 str(Fingerprint.of_row(row)),
-                row["ids"],
+                row["distinct"],
                 evidence,
                 since=row["first_sent_at"],
                 until=row["last_sent_at"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from idcore.simulate.incidents import clocks, copies, places, processes
+from idcore.simulate.incidents import clocks, copies, deliveries, places, processes
 from idcore.simulate.incidents.incident import HEALTHY, STORIES, Incident
 
 
@@ -16,4 +16,4 @@ def variants(name: str) -> list[str]:
     return list(STORIES[name])
 
 
-__all__ = ["HEALTHY", "Incident", "clocks", "copies", "names", "places", "processes", "variants"]
+__all__ = ["HEALTHY", "Incident", "clocks", "copies", "deliveries", "names", "places", "processes", "variants"]

@@ -13,7 +13,7 @@ _TOPIC = TOPICS[0]
 _GROUP = "orders"
 
 
-def _tell(stage: Incident, count: int, after: Callable[[Sent], Iterator[str]], **send: Any) -> Iterator[str]:
+def tell(stage: Incident, count: int, after: Callable[[Sent], Iterator[str]], **send: Any) -> Iterator[str]:
     """Messages of one healthy producer, and what comes after each."""
     producer = stage.healthy[0]
     for _ in range(count):
@@ -35,7 +35,7 @@ def _copy(stage: Incident, sent: Sent, broker: Broker | None = None, topic: str 
     )
 
 
-def _wait(stage: Incident, milliseconds: int) -> Iterator[str]:
+def wait(stage: Incident, milliseconds: int) -> Iterator[str]:
     stage.now += milliseconds
     yield from stage.background(5)
 
@@ -49,10 +49,10 @@ def _another_broker(stage: Incident) -> Iterator[str]:
         stage.expect(sent.id)
         others = [broker for broker in stage.brokers if broker is not sent.broker]
         yield stage.received_line(sent)
-        yield from _wait(stage, 3_000)
+        yield from wait(stage, 3_000)
         yield stage.received_line(_copy(stage, sent, stage.random.choice(others)))
 
-    yield from _tell(stage, 6, after)
+    yield from tell(stage, 6, after)
 
 
 @variant("duplicate_send", "same_broker")
@@ -60,10 +60,10 @@ def _same_broker(stage: Incident) -> Iterator[str]:
     def after(sent: Sent) -> Iterator[str]:
         stage.expect(sent.id)
         yield stage.received_line(sent)
-        yield from _wait(stage, 3_000)
+        yield from wait(stage, 3_000)
         yield stage.received_line(_copy(stage, sent))
 
-    yield from _tell(stage, 6, after)
+    yield from tell(stage, 6, after)
 
 
 @variant("duplicate_send", "own_log")
@@ -71,10 +71,10 @@ def _own_log(stage: Incident) -> Iterator[str]:
     # The producer's log alone: an application that sends a Message object again after an error of its own.
     def after(sent: Sent) -> Iterator[str]:
         stage.expect(sent.id)
-        yield from _wait(stage, 1_500)
+        yield from wait(stage, 1_500)
         yield stage.sent_line(_copy(stage, sent))
 
-    yield from _tell(stage, 6, after)
+    yield from tell(stage, 6, after)
 
 
 # ---- stored again
@@ -89,36 +89,36 @@ def _consumer_retry(stage: Incident) -> Iterator[str]:
     def after(sent: Sent) -> Iterator[str]:
         yield stage.received_line(sent)
         for times in (1, 2):
-            yield from _wait(stage, 10_000 * times)
+            yield from wait(stage, 10_000 * times)
             again = _copy(stage, sent, topic=f"%RETRY%{_GROUP}")
             yield stage.received_line(
                 again, reconsumed=times, RECONSUME_TIME=times, RETRY_TOPIC=sent.topic, ORIGIN_MESSAGE_ID=sent.offset_id
             )
 
     _stored(stage)
-    yield from _tell(stage, 6, after)
+    yield from tell(stage, 6, after)
 
 
 @variant("stored_copies", "delay")
 def _delay(stage: Incident) -> Iterator[str]:
     # SendResult shows the record in SCHEDULE_TOPIC_XXXX; the consumer gets the one in the message's own topic.
     def after(sent: Sent) -> Iterator[str]:
-        yield from _wait(stage, 5_000)
+        yield from wait(stage, 5_000)
         yield stage.received_line(_copy(stage, sent), DELAY=2, REAL_TOPIC=sent.topic, REAL_QID=sent.queue)
 
     _stored(stage)
-    yield from _tell(stage, 8, after)
+    yield from tell(stage, 8, after)
 
 
 @variant("stored_copies", "transaction")
 def _transaction(stage: Incident) -> Iterator[str]:
     def after(sent: Sent) -> Iterator[str]:
-        yield from _wait(stage, 40)
+        yield from wait(stage, 40)
         committed = _copy(stage, sent)
         yield stage.received_line(committed, prepared=sent.offset, TRAN_MSG="true", PGROUP="tx")
 
     _stored(stage)
-    yield from _tell(stage, 8, after)
+    yield from tell(stage, 8, after)
 
 
 # ---- two messages, one id
@@ -137,7 +137,7 @@ def _collide(stage: Incident, **other: Any) -> Iterator[str]:
             options["born_ms"] += sent.born_ms
         yield stage.received_line(_copy(stage, sent, stage.random.choice(stage.brokers), **options))
 
-    yield from _tell(stage, 4, after)
+    yield from tell(stage, 4, after)
 
 
 @variant("collision", "born_elsewhere")
@@ -164,7 +164,7 @@ def _application(stage: Incident) -> Iterator[str]:
         yield stage.prefix("order-3") + f"c.e.orders.OrderWriter - saved order {sent.key} msgId={sent.offset_id}"
 
     stage.expect("msgId (c.e.orders.OrderWriter)")
-    yield from _tell(stage, 12, after)
+    yield from tell(stage, 12, after)
 
 
 @variant("id_confusion", "uniq_key")
@@ -176,4 +176,4 @@ def _uniq_key(stage: Incident) -> Iterator[str]:
         )
 
     stage.expect("UNIQ_KEY (c.e.orders.Forwarder)")
-    yield from _tell(stage, 12, after)
+    yield from tell(stage, 12, after)

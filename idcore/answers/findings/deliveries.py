@@ -1,0 +1,223 @@
+"""Findings from what lines say of deliveries: received twice, failed tries, sends that are not SEND_OK. Reads no line.
+
+A consumer's own line is a claim: a finding says what the lines say, for each group, topic or file that names itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from idcore.answers.findings import limits
+from idcore.answers.findings.evidence import FindingEvidence
+from idcore.answers.findings.model import Finding
+from idcore.answers.findings.registry import INFO, WARNING, Rule, Scan, register
+from idcore.ids.clock import from_ms
+from idcore.ids.delivery import SEND_OK, Delivery
+from idcore.ids.delivery_sentences import apart, by_message, is_of_records, twice
+from idcore.scan.deliveries import Told, instant
+
+
+@dataclass(frozen=True, slots=True)
+class _Messages:
+    """What lines say of each message of a scan, and where each line is."""
+
+    of_each: list[list[Delivery]]
+    places: dict[int, Told]  # by the identity of the value: two lines may say the same
+
+    def at(self, found: Iterable[Delivery]) -> list[str]:
+        """The places of some lines."""
+        return list(dict.fromkeys(self.places[id(one)].place for one in found))[: limits.MOST_IDS]
+
+    def who(self, found: Sequence[Delivery]) -> str:
+        """Whose lines they are: the group, else the topic, else the file."""
+        named = (one.group or one.topic for one in found)
+        return next(filter(None, named), "") or self.places[id(found[0])].file
+
+
+def _messages(scan: Scan) -> _Messages:
+    told = [] if scan.line_evidence is None else scan.line_evidence.deliveries
+    places = {id(one.delivery): one for one in told}
+    return _Messages(by_message(one.delivery for one in told), places)
+
+
+def _by_subject(
+    known: _Messages, found: Iterable[Sequence[Delivery]], name: Callable[[Sequence[Delivery]], str]
+) -> list[tuple[str, list[Sequence[Delivery]]]]:
+    """Lines of messages by whose they are, in the order of names."""
+    groups: dict[str, list[Sequence[Delivery]]] = {}
+    for some in found:
+        groups.setdefault(name(some), []).append(some)
+    return sorted(groups.items())
+
+
+def _when(scan: Scan, found: Iterable[Delivery]) -> dict[str, Any]:
+    times = [at for one in found if (at := instant(one, scan.zone)) is not None]
+    return {"since": from_ms(min(times)), "until": from_ms(max(times))} if times else {}
+
+
+def _ids(messages: Sequence[Sequence[Delivery]]) -> list[str]:
+    return [some[0].msg_id for some in messages][: limits.MOST_IDS]
+
+
+def received_twice(scan: Scan) -> Iterator[Finding]:
+    """received_twice: messages that lines of one form say were received, at the same try, on several lines."""
+    known = scan.once(_messages)
+    records = {} if scan.line_evidence is None else scan.line_evidence.records
+    pairs: dict[bool, list[list[Delivery]]] = {True: [], False: []}
+    for message in known.of_each:
+        several = max(twice(message), key=len, default=[])
+        # What printed records of a message are, the rules of copies say: sent twice, a retry, a batch.
+        if several and several[0].msg_id.upper() not in records:
+            pairs[bool(is_of_records(several))].append(several)
+    for differ, messages in pairs.items():
+        for name, some in _by_subject(known, messages, known.who):
+            evidence: dict[str, Any] = {
+                "ids": _ids(some),
+                "received": max(map(len, some)),
+                "lines": ", ".join(known.at(some[0])),
+            }
+            also = []
+            spans = [span for each in some if (span := apart(each)) is not None]
+            if spans:
+                evidence |= {"apart_seconds": max(spans)}
+                also.append("received_apart")
+            threads = list(dict.fromkeys(one.thread for one in some[0] if one.thread))
+            if threads:
+                evidence |= {"threads": ", ".join(threads[: limits.MOST_IDS])}
+                also.append("threads")
+            evidence["also"] = also
+            if not differ:
+                evidence["variant"] = "one_record" if is_of_records(some[0]) is False else "on_lines"
+            lines = [one for each in some for one in each]
+            lighter = None if differ else INFO
+            yield Finding.of("received_twice", name, len(some), evidence, lighter=lighter, **_when(scan, lines))
+
+
+def consume_failed(scan: Scan) -> Iterator[Finding]:
+    """consume_failed: what consumers' own lines say of tries that failed."""
+    known = scan.once(_messages)
+    failed = [[one for one in message if one.event == "failed"] for message in known.of_each]
+    done = {message[0].msg_id for message in known.of_each if any(one.event in ("acked", "skipped") for one in message)}
+    for name, some in _by_subject(known, filter(None, failed), known.who):
+        worst = max(some, key=lambda lines: (len(lines), max(one.tries or 0 for one in lines)))
+        lines = [one for each in some for one in each]
+        when = _when(scan, lines)
+        evidence: dict[str, Any] = {
+            "ids": list(dict.fromkeys([worst[0].msg_id, *_ids(some)]))[: limits.MOST_IDS],
+            "messages": len(some),
+            "most": worst[0].msg_id,
+            "most_times": len(worst),
+            "retries": max((one.tries or 0 for one in lines), default=0),
+            "lines": ", ".join(known.at(worst)),
+            "unfinished": sum(each[0].msg_id not in done for each in some),
+        }
+        topics = sorted({one.topic for one in lines if one.topic})[: limits.MOST_IDS]
+        evidence |= {"topics": ", ".join(topics)} if topics else {}
+        if when and when["until"] > when["since"]:
+            evidence |= {"over_seconds": (when["until"] - when["since"]).total_seconds(), "also": ["failed_over"]}
+        yield Finding.of("consume_failed", name, len(lines), evidence, **when)
+
+
+def send_not_ok(scan: Scan) -> Iterator[Finding]:
+    """send_not_ok: answers to sends that the broker stored without being sure of them."""
+    known = scan.once(_messages)
+    odd = [[one] for message in known.of_each for one in message if one.event == "sent" and one.status != SEND_OK]
+    for name, some in _by_subject(known, odd, lambda each: str(each[0].broker or known.places[id(each[0])].file)):
+        lines = [one for each in some for one in each]
+        statuses = Counter(str(one.status) for one in lines)
+        evidence: dict[str, Any] = {
+            "ids": _ids(some),
+            "statuses": ", ".join(sorted(statuses)),
+            "lines": ", ".join(known.at(lines)),
+        }
+        if set(statuses) == {"SLAVE_NOT_AVAILABLE"}:
+            evidence["variant"] = "slave"
+        topics = sorted({one.topic for one in lines if one.topic})[: limits.MOST_IDS]
+        evidence |= {"topics": ", ".join(topics)} if topics else {}
+        yield Finding.of("send_not_ok", name, len(lines), evidence, **_when(scan, lines))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ReceivedTwiceEvidence(FindingEvidence):
+    """Of messages that were received on several lines."""
+
+    variant: str | None = None
+    ids: Sequence[str] = ()
+    received: int | None = None  # the most lines of one message
+    lines: str | None = None  # of the first message, with commas between
+    apart_seconds: float | None = None  # at most
+    threads: str | None = None  # of the first message, with commas between
+    also: Sequence[str] = ()
+    places: Sequence[Any] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FailedTriesEvidence(FindingEvidence):
+    """Of tries that failed, by consumers' own lines."""
+
+    ids: Sequence[str] = ()
+    messages: int | None = None
+    most: str | None = None  # the message with the most failures
+    most_times: int | None = None
+    retries: int | None = None
+    lines: str | None = None  # of that message, with commas between
+    unfinished: int | None = None  # messages of which no line says that they were consumed
+    topics: str | None = None  # with commas between
+    over_seconds: float | None = None
+    also: Sequence[str] = ()
+    places: Sequence[Any] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SendStatusEvidence(FindingEvidence):
+    """Of sends whose status is not SEND_OK."""
+
+    variant: str | None = None
+    ids: Sequence[str] = ()
+    statuses: str | None = None  # with commas between
+    lines: str | None = None  # with commas between
+    topics: str | None = None  # with commas between
+    places: Sequence[Any] = ()
+
+
+register(
+    Rule(
+        "consume_failed",
+        WARNING,
+        11,
+        "A consumer's own lines say that consuming failed: its phrase, or the try that it names.",
+        "consume_failed/spring",
+        evidence=FailedTriesEvidence,
+        of_scan=consume_failed,
+        also=("failed_over",),
+        subject="name",
+    ),
+    Rule(
+        "send_not_ok",
+        WARNING,
+        12,
+        "A SendResult has the status SLAVE_NOT_AVAILABLE, FLUSH_DISK_TIMEOUT or FLUSH_SLAVE_TIMEOUT.",
+        "send_not_ok/slave",
+        evidence=SendStatusEvidence,
+        of_scan=send_not_ok,
+        variants=("slave",),
+        subject="name",
+    ),
+    Rule(
+        "received_twice",
+        WARNING,
+        31,
+        "Lines of one form say of one message that it was received, at the same try, and name different records. "
+        "With one record, or without records, it is info.",
+        "received_twice/other_record",
+        evidence=ReceivedTwiceEvidence,
+        of_scan=received_twice,
+        variants=("on_lines", "one_record"),
+        also=("received_apart", "threads"),
+        lighter=("on_lines", "one_record"),
+        subject="name",
+    ),
+)

@@ -1,0 +1,128 @@
+"""What the lines of a scan say of deliveries: looked for in the texts that `lines` reads, and the table of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import tzinfo
+from functools import lru_cache
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from idcore.ids.clock import from_ms, to_ms, wall_ms
+from idcore.ids.delivery import EVENTS, Delivery, DeliveryReader
+from idcore.ids.identify import identify
+from idcore.scan.schemas import SCHEMAS
+
+# Lines that are read: each takes some 100 microseconds. Of a large input, of which only pieces are seen, fewer.
+MOST_LINES, MOST_LINES_OF_PIECES = 10_000, 500
+# A text without one of these has no such line; bytes.find is a hundred times as fast as a pattern.
+_WORDS = (
+    *(
+        b"onsum",
+        b"eceiv",
+        b"ckMessage",
+        b"ck message",
+        b"MessageTrack",
+        b"POP_CK",
+        b"eceipt",
+        b"RetryTimes[",
+        b"eliver",
+    ),
+    *(b"essageThread_", b"MessageListener", b"CONSUME", b"expire msg back", b"ecallHandle", b"essage back", b"kip"),
+    *(b"NOT_AVAILABLE", b"_TIMEOUT", b"sendStatus=1", b"sendStatus=2", b"sendStatus=3"),
+    *(word.encode() for word in ("消费", "收到", "接收", "跳过")),
+)
+# What mqadmin tells of a group that has passed a message.
+_TRACKED = {"CONSUMED": "received"}
+
+
+class Told(NamedTuple):
+    """What a line says, and where it is: its file, and its number if all of the file in front of it was read."""
+
+    file: str
+    line: int | None
+    delivery: Delivery
+
+    @property
+    def place(self) -> str:
+        """As findings and tables write it."""
+        return self.file if self.line is None else f"{self.file}:{self.line}"
+
+
+class DeliveryLook:
+    """Takes in pieces of texts, each with the number of lines in front of it; -1 where that is not known."""
+
+    def __init__(self, whole: bool) -> None:
+        self.told: list[Told] = []
+        self._left = MOST_LINES if whole else MOST_LINES_OF_PIECES
+        self._reader = DeliveryReader(sends=False)
+        self._next: tuple[str, int] = ("", -1)
+
+    def take(self, file: str, first: int, text: bytes) -> None:
+        """Reads the lines of a piece, as long as so many are left."""
+        if self._next != (file, first):
+            self.end()
+        self._next = (file, first + text.count(b"\n")) if first >= 0 else ("", -1)
+        if self._left <= 0 or not any(word in text for word in _WORDS):
+            self.end()
+            return
+        for number, line in enumerate(text.split(b"\n"), max(first, 0) + 1):
+            if len(line) > 1:
+                self._keep(file, first >= 0, self._reader.line(number, line.decode("utf-8", "replace")))
+                if self._left <= 0:
+                    break
+
+    def end(self) -> None:
+        """The end of a text: nothing behind it belongs to its last record."""
+        self._keep(self._next[0], self._next[1] >= 0, self._reader.end())
+        self._reader = DeliveryReader(sends=False)
+
+    def _keep(self, file: str, is_numbered: bool, found: Iterator[Delivery]) -> None:
+        for one in found:
+            self._left -= 1
+            if _is_id(one.msg_id):
+                self.told.append(Told(file, one.line if is_numbered else None, one))
+
+
+@lru_cache(maxsize=4_096)
+def _is_id(text: str) -> bool:
+    return identify(text, "msgId", "any").best is not None
+
+
+def table(told: Sequence[Told], zone: tzinfo) -> pa.Table:
+    """The table `deliveries`: what consumers' lines say; a time without a zone is read in `zone`."""
+    rows = []
+    for one in told:
+        delivery = one.delivery
+        event = _TRACKED.get(delivery.status or "") if delivery.event == "track" else delivery.event
+        if event not in EVENTS:
+            continue
+        at = instant(delivery, zone)
+        rows.append(
+            {
+                "msg_id": delivery.msg_id.upper(),
+                "broker": delivery.broker,
+                "queue_id": delivery.queue_id,
+                "queue_offset": delivery.queue_offset,
+                "physical_offset": delivery.physical_offset,
+                "consumer_group": delivery.group,
+                "try": None if delivery.tries is None else delivery.tries + 1,
+                "event": event,
+                "at": None if at is None else from_ms(at),
+                "file": one.file,
+                "line": one.line,
+                "topic": delivery.topic,
+                "stored_topic": delivery.stored_topic,
+                "thread": delivery.thread,
+                "status": delivery.status,
+            }
+        )
+    return pa.Table.from_pylist(rows, schema=SCHEMAS["deliveries"])
+
+
+def instant(delivery: Delivery, zone: tzinfo) -> int | None:
+    """When its line was written, in ms since 1970."""
+    if delivery.time is None:
+        return None
+    return to_ms(delivery.time) if delivery.time.tzinfo is not None else wall_ms(delivery.time, zone)

@@ -1,0 +1,153 @@
+"""What consumers' and producers' own lines say of deliveries: the table of a scan, its findings, their counts."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from idcore.answers import findings
+from idcore.answers.findings import Finding
+from idcore.ids.clock import to_ms
+from idcore.ids.model import UniqId
+from idcore.scan import deliveries, lines
+from idcore.scan.local import scan_local
+from idcore.scan.months import month_rows
+from idcore.sources.inputs import list_files
+
+pytestmark = pytest.mark.quick
+
+CHINA = timezone(timedelta(hours=8))
+NOW = datetime(2026, 11, 25, 12, tzinfo=CHINA)
+SENT = datetime(2026, 11, 24, 9, tzinfo=CHINA)
+
+
+def uniq(number: int) -> str:
+    elapsed = to_ms(SENT) - to_ms(SENT.replace(day=1, hour=0)) + number * 400
+    return str(UniqId.of("10.5.5.5", 777, 0x18B4AAC2, elapsed, number))
+
+
+def at(seconds: float) -> str:
+    return f"{SENT + timedelta(seconds=seconds):%Y-%m-%d %H:%M:%S}.010"
+
+
+def read(text: str, folder: Path) -> tuple[list[Finding], list[dict[str, Any]]]:
+    """The findings of a log, and the rows of the table `deliveries`."""
+    path = folder / "app.log"
+    path.write_text(text, encoding="utf-8")
+    tables = scan_local([str(path)], month_rows(NOW, CHINA))
+    told = lines.look(list_files([str(path)]), tables["copies"]["msg_id"].to_pylist())
+    found = findings.find(tables, NOW, CHINA, line_evidence=told)
+    return found, deliveries.table(told.deliveries, CHINA).to_pylist()
+
+
+def only(found: list[Finding], code: str) -> Finding:
+    (finding,) = (each for each in found if each.code == code)
+    return finding
+
+
+def consumed(number: int, seconds: float, thread: int, more: str = "") -> str:
+    return f"{at(seconds)} INFO [ConsumeMessageThread_ship_{thread}] consumed msgId={uniq(number)}{more}"
+
+
+def test_messages_that_come_twice_are_named_with_lines_time_and_threads(tmp_path: Path) -> None:
+    text = [consumed(n, 1 + n * 0.4, n % 4 + 1) for n in range(12)] + [consumed(3, 10, 1), consumed(8, 12, 2)]
+    found, rows = read("\n".join(text), tmp_path)
+    twice = only(found, "received_twice")
+    assert (twice.subject, twice.count, twice.severity) == ("ship", 2, "info")
+    assert list(twice.evidence.ids) == [uniq(3), uniq(8)]
+    assert twice.evidence["lines"] == f"{tmp_path}/app.log:4, {tmp_path}/app.log:13"
+    assert twice.evidence["threads"] == "ConsumeMessageThread_ship_4, ConsumeMessageThread_ship_1"
+    assert twice.evidence["apart_seconds"] == 8
+    assert "2 messages were received" in twice.say("meaning")
+    assert len(rows) == 14 and {row["event"] for row in rows} == {"received"}
+    assert (rows[12]["msg_id"], rows[12]["line"], rows[12]["consumer_group"]) == (uniq(3), 13, "ship")
+    assert rows[12]["at"] == (SENT + timedelta(seconds=10, milliseconds=10)).astimezone(UTC)
+
+
+def test_a_message_received_twice_from_two_records_is_a_warning(tmp_path: Path) -> None:
+    offset = "0A09000200002A9F00000000000AAE{}"
+    text = [
+        consumed(0, 1, 1, f" offsetMsgId={offset.format('60')}"),
+        consumed(0, 9, 2, f" offsetMsgId={offset.format('FF')}"),
+    ]
+    found, _ = read("\n".join(text), tmp_path)
+    assert (only(found, "received_twice").severity, only(found, "received_twice").count) == ("warning", 1)
+    again = [text[0], text[0].replace("01.010", "09.010")]
+    found, _ = read("\n".join(again), tmp_path)
+    one = only(found, "received_twice")
+    assert (one.severity, one.evidence.variant) == ("info", "one_record")
+
+
+def test_a_program_that_says_two_things_of_each_message_received_none_twice(tmp_path: Path) -> None:
+    text = [
+        line for n in range(6) for line in (consumed(n, n, 1), f"{at(n)} INFO [x] received order of msgId={uniq(n)}")
+    ]
+    found, _ = read("\n".join(text), tmp_path)
+    assert not [each for each in found if each.code == "received_twice"]
+
+
+def test_retries_are_not_received_twice(tmp_path: Path) -> None:
+    text = [consumed(0, n, 1, f" reconsumeTimes={n}") for n in range(4)]
+    found, rows = read("\n".join(text), tmp_path)
+    assert not [each for each in found if each.code == "received_twice"]
+    assert [row["try"] for row in rows] == [1, 2, 3, 4]
+
+
+SPRING = "WARN 17592 --- [essageThread_1] a.r.s.s.DefaultRocketMQListenerContainer : consume message failed. "
+
+
+def test_one_message_that_failed_four_times_is_one_message_everywhere(tmp_path: Path) -> None:
+    old = "0A141E28126418B4AAC26531F659001F"
+    text = [
+        f"2025-05-20 15:{minute}.157  {SPRING}messageId:{old}, topic:order_paid, reconsumeTimes:{tries}\n\njava.X: no"
+        for tries, minute in enumerate(("36:13", "36:23", "36:53", "37:53"))
+    ]
+    found, rows = read("\n".join(text), tmp_path)
+    failed = only(found, "consume_failed")
+    assert (failed.subject, failed.count, failed.evidence["messages"]) == ("order_paid", 4, 1)
+    assert (failed.evidence["retries"], failed.evidence["unfinished"]) == (3, 1)
+    assert failed.evidence["over_seconds"] == 100
+    assert only(found, "expired").count == 1
+    assert [(row["event"], row["try"], row["topic"]) for row in rows] == [
+        ("failed", n, "order_paid") for n in (1, 2, 3, 4)
+    ]
+
+
+def test_a_failure_that_was_acknowledged_later_is_finished(tmp_path: Path) -> None:
+    text = f"{at(1)} {SPRING}messageId:{uniq(0)}, topic:t, reconsumeTimes:0\n{at(11)} INFO {uniq(0)} CONSUME_SUCCESS"
+    found, rows = read(text, tmp_path)
+    assert only(found, "consume_failed").evidence["unfinished"] == 0
+    assert [row["event"] for row in rows] == ["failed", "acked"]
+
+
+def test_answers_that_are_not_send_ok_are_counted_by_broker(tmp_path: Path) -> None:
+    answer = "SendResult [sendStatus=%s, msgId=%s, messageQueue=[topic=TopicOrder, brokerName=broker-a, queueId=1]]"
+    text = [answer % ("SLAVE_NOT_AVAILABLE", uniq(n)) for n in range(4)] + [answer % ("SEND_OK", uniq(9))]
+    found, rows = read("\n".join(text), tmp_path)
+    odd = only(found, "send_not_ok")
+    assert (odd.subject, odd.count, odd.evidence.variant) == ("broker-a", 4, "slave")
+    assert odd.evidence["topics"] == "TopicOrder" and not rows
+
+
+def test_receipts_and_tracks_of_mqadmin_are_rows(tmp_path: Path) -> None:
+    client = "01B2F5ABE17438000106BA349200000000"
+    receipt = "194 1722325671049 600000 0 0 broker-b 1 194 5228468"
+    text = (
+        f'{at(1)} DEBUG ackMessage request: group:{{name:"cg"}} topic:{{name:"t"}} entries:{{message_id:"{client}" '
+        f'receipt_handle:"{receipt}"}}, response: status:{{code:OK}}\n'
+        f"OffsetID:            0A3D000800002A9F0000001484913D15\nReconsume Times:     0\n"
+        f"Properties:          {{UNIQ_KEY={uniq(0)}}}\n\n"
+        "MessageTrack [consumerGroup=mail, trackType=CONSUMED_BUT_FILTERED, exceptionDesc=null]\n"
+        "MessageTrack [consumerGroup=ship, trackType=NOT_CONSUME_YET, exceptionDesc=null]\n"
+        "MessageTrack [consumerGroup=bill, trackType=CONSUMED, exceptionDesc=null]\n"
+    )
+    _, rows = read(text, tmp_path)
+    keys = ("msg_id", "event", "consumer_group", "broker", "queue_id", "physical_offset", "line")
+    assert [tuple(row[key] for key in keys) for row in rows] == [
+        (client, "acked", "cg", "broker-b", 1, 5_228_468, 1),
+        (uniq(0), "filtered", "mail", None, None, None, 6),
+        (uniq(0), "received", "bill", None, None, None, 8),
+    ]
