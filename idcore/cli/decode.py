@@ -10,11 +10,16 @@ from dataclasses import replace
 from itertools import islice
 from typing import IO, Any
 
+from idcore.base import catalogue
 from idcore.base.catalogue.en import LENGTHS
+from idcore.base.safe_text import printable
 from idcore.cli.held import Held
 from idcore.cli.parser import Usage, read_clock
 from idcore.cli.table import Table, card
 from idcore.ids import Clock, Neighbours, Token, Verdict, Voting, describe, find, identify, judge
+from idcore.ids.clock import from_ms
+from idcore.ids.delivery import DeliveryText
+from idcore.ids.delivery_sentences import told
 from idcore.ids.describe import Seeds
 from idcore.ids.identify import LOOK_ALIKES
 from idcore.presentation.export import csv_of_ids, json_lines
@@ -32,7 +37,8 @@ def run(options: argparse.Namespace) -> int:
     reference, zone, source = read_clock(options)
     clock = Clock(reference, zone, "given" if source == "given" else "assumed")
     refused = Refused()
-    rows = _rows(options.ids or ["-"], options.case, clock, refused, Seeds(options.all))
+    said = DeliveryText()
+    rows = _rows(options.ids or ["-"], options.case, clock, refused, Seeds(options.all), said)
     form = options.format or ("table" if sys.stdout.isatty() else "json")
     if form == "json":
         sys.stdout.writelines(json_lines(rows))
@@ -40,6 +46,7 @@ def run(options: argparse.Namespace) -> int:
         sys.stdout.writelines(csv_of_ids(_flat(rows) if options.all else rows))
     else:
         print_table(rows, sys.stdout, every=options.all)
+        sys.stdout.writelines(delivery_lines(said, clock))
     sys.stdout.flush()
     if refused.note:
         print(f"idcore: {refused.note}", file=sys.stderr)
@@ -87,7 +94,21 @@ class Refused:
         return f"; to decode the {self.look_alikes:,} that look like IDs anyway: --case any"
 
 
-def _rows(items: Iterable[str], case: Any, clock: Clock, refused: Refused, seeds: Seeds) -> Iterator[dict[str, Any]]:
+def delivery_lines(said: DeliveryText, clock: Clock) -> Iterator[str]:
+    """What the lines say of the delivery of each message."""
+    every, more = told(said.found, time=lambda ms: from_ms(ms, clock.zone).isoformat(" ", "milliseconds"))
+    words = catalogue.words()
+    if every:
+        yield f"\n{words('delivery.heading')}\n"
+    for name, texts in every:
+        yield from (f"{printable(name)}\n", *(f"  {printable(text)}\n" for text in texts))
+    if more:
+        yield words("delivery.more", n=f"{more:,}") + "\n"
+
+
+def _rows(
+    items: Iterable[str], case: Any, clock: Clock, refused: Refused, seeds: Seeds, said: DeliveryText
+) -> Iterator[dict[str, Any]]:
     items = list(items)
     given = [identify(text.strip(), None, case) for item in items if item != "-" for text in item.split(",")]
     known, voting = Neighbours(case), Voting(clock)
@@ -95,7 +116,7 @@ def _rows(items: Iterable[str], case: Any, clock: Clock, refused: Refused, seeds
         known.see(verdict)
     held = Held(sys.stdin.buffer) if "-" in items else None
     if held is not None:
-        _see(held, case, known, voting)
+        _see(held, case, known, voting, said)
     clock = replace(clock, dates=voting.dates())
     arguments = iter(given)
     for item in items:
@@ -106,7 +127,7 @@ def _rows(items: Iterable[str], case: Any, clock: Clock, refused: Refused, seeds
                 for token in find(_as_it_comes(held)):
                     verdict = known.settle(_verdict(token, case))
                     refused.see(verdict, token)
-                    yield describe(verdict, token, clock, seeds)
+                    yield describe(verdict, token, clock, seeds, said.of(token.line, token.text))
                 held.close()
                 held = None
             continue
@@ -120,14 +141,21 @@ def _verdict(token: Token, case: Any) -> Verdict:
     return judge(token, case)
 
 
-def _see(held: Held, case: Any, known: Neighbours, voting: Voting) -> None:
+def _see(held: Held, case: Any, known: Neighbours, voting: Voting, said: DeliveryText) -> None:
     """Sees all ids of standard input; of a pipe that pauses, those that it gave until then."""
     part = held.held()
     part.again()
-    for token in find(read_text(part)):
+    for token in find(_heard(read_text(part), said)):
         verdict = _verdict(token, case)
         known.see(verdict)
         voting.see(verdict, token)
+    said.close()
+
+
+def _heard(pieces: Iterable[str], said: DeliveryText) -> Iterator[str]:
+    for piece in pieces:
+        said.feed(piece)
+        yield piece
 
 
 def _as_it_comes(stream: Held) -> Iterator[str]:

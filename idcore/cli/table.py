@@ -56,6 +56,7 @@ _COLUMNS: tuple[tuple[str, Callable[[_Row], str]], ...] = (
     ("loader", lambda row: row["loader"] or ""),
     ("sent at", _time),
     ("counter or offset", _last),
+    ("delivery", lambda row: row["delivery"]["text"] if row["delivery"] else ""),
     ("maker", _verdict),
 )
 
@@ -136,6 +137,8 @@ def card(row: _Row) -> str:
             assumed = "; month assumed" if row["month_source"] == "assumed" else month
             text += f" (zone {row['zone']}, {row['zone_source']}{assumed})"
         lines.append(f"  {key:<11} {text}")
+    if row["delivery"]:
+        lines.append(f"  {'delivery':<11} {printable(row['delivery']['text'])}")
     lines += [f"  {'why' if not number else '':<11} {reason}" for number, reason in enumerate(row["why"])]
     if row["others"]:
         named = ", ".join(other["layout"] + (" (impossible)" if other["error"] else "") for other in row["others"])

@@ -235,9 +235,25 @@ def _sends(found: Sequence[Delivery], words: Words) -> Iterator[str]:
             yield words(f"delivery.status.{status}")
 
 
+_MOST_TOLD = 20  # messages
+
+
+def told(
+    found: Iterable[Delivery], words: Words = _ENGLISH, time: Time | None = None
+) -> tuple[list[tuple[str, list[str]]], int]:
+    """The sentences about each message, as many messages as people read; and how many messages more there are."""
+    every = [(some[0].msg_id, sentences(some, words, time)) for some in by_message(found)]
+    every = [(name, texts) for name, texts in every if texts]
+    return every[:_MOST_TOLD], max(0, len(every) - _MOST_TOLD)
+
+
 def row_of(one: Delivery) -> Mapping[str, object]:
     """What a line says as JSON has it: what it does not say is left out."""
-    row: dict[str, object] = {"event": one.event or None, "try": None if one.tries is None else one.tries + 1}
+    row: dict[str, object] = {
+        "text": short_text(one),
+        "event": one.event or None,
+        "try": None if one.tries is None else one.tries + 1,
+    }
     names = (
         "detail",
         "topic",

@@ -10,6 +10,7 @@ from idcore.ids import clock as clocks
 from idcore.ids import makers
 from idcore.ids.client_time import client_sent
 from idcore.ids.clock import Clock, SentAt
+from idcore.ids.delivery_sentences import row_of as delivery_row
 from idcore.ids.find import Token
 from idcore.ids.identify import Reading, Verdict
 from idcore.ids.line_time import hints, uniq_sent
@@ -17,6 +18,7 @@ from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.ids.reasons import Maker, Reason, bare_reason
 
 if TYPE_CHECKING:
+    from idcore.ids.delivery import Delivery
     from idcore.ids.seeds import Search, SeedSearch
 
 # The contract of `decode --format json` and csv: these names, this order.
@@ -55,6 +57,7 @@ KEYS = (
     "others",
     "error",
     "month_source",
+    "delivery",
 )
 # Where the month of a msgId is from, by the reason that its time has; without one of these it is assumed.
 _MONTHS_OF = {
@@ -74,12 +77,19 @@ _OTHER_ZONES = timedelta(hours=28)  # zones in use are 26 hours apart
 _NOTHING: dict[str, Any] = dict.fromkeys(KEYS)
 
 
-def describe(verdict: Verdict, token: Token | None, clock: Clock, seeds: Search | None = None) -> dict[str, Any]:
+def describe(
+    verdict: Verdict,
+    token: Token | None,
+    clock: Clock,
+    seeds: Search | None = None,
+    delivery: Delivery | None = None,
+) -> dict[str, Any]:
     """One object for one token: its best interpretation, or its error, with the other interpretations below.
 
-    `seeds` looks for the start of a C++ process, which takes a while.
+    `seeds` looks for the start of a C++ process, which takes a while. `delivery` is what its line says of one.
     """
     row = _head(verdict, token)
+    row["delivery"] = delivery_row(delivery) if delivery is not None and delivery.says_much else None
     if verdict.best is not None:
         _put_reading(row, verdict.best, token, clock, seeds)
     else:

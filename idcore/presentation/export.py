@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 TABLES = (
     "findings",
     "copies",
+    "deliveries",
     "processes",
     "hosts",
     "brokers",
@@ -77,6 +78,8 @@ def _cell(key: str, value: Any) -> Any:
         return " ".join(value)
     if key == "others":
         return " ".join(other["layout"] for other in value)
+    if key == "delivery":
+        return "" if value is None else value["text"]
     if key == "error":
         return "" if value is None else value["problem"]
     return value

@@ -225,7 +225,7 @@ def scan(
             made = compute(files, options, reporter, stop, str(folder.large), groups is not None)
             tables, written, counted = dict(made.tables), made.written, dict[str, Any]()
             writing = time.monotonic()
-            others = {name: table for name, table in tables.items() if name != "findings"}
+            others = {name: table for name, table in tables.items() if name not in ("findings", "deliveries")}
             on_disk = [writer.submit(folder.write, others, lambda: check(stop))]
             # It begins with the pass for groups: to prepare that one and to judge would take turns in Python.
             judging = cache(lambda: aside.submit(judge, tables, written, options, files, stop))

@@ -10,6 +10,7 @@ from itertools import groupby, pairwise
 from idcore.base.errors import CoreError
 from idcore.ids.clock import from_ms
 from idcore.ids.origins import Fingerprint
+from idcore.presentation.html import deliveries
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Html, join, link, tag
 from idcore.presentation.triage.processes import process_key
@@ -75,6 +76,8 @@ def _row(ids: Sequence[Occurrence], of: Lines, reader: Reader) -> Html:
         facts.append(link(words("page.anatomy"), reader.href("anatomy", id=one.id, run=of.run)))
         facts.append(link(words("message.journey"), reader.href("message", id=one.id, run=of.run)))
         told = sent
+    if said := deliveries.of_line(first.text, [one.id for one in ids], reader):
+        facts.append(tag("span", said, class_="mq-faint"))
     head = tag("div", *facts, class_="mq-line-head")
     if first.problem is not None:
         return tag("li", head, tag("p", words.said(first.problem), class_="mq-warning mq-note"))
