@@ -22,7 +22,6 @@ SEND_OK = "SEND_OK"
 EVENTS = ("received", "failed", "acked", "skipped", "filtered")
 _LONGEST = 1 << 16  # characters of a line, or of a record of several, that are read
 _MOST_LINES = 80  # of one record
-_MOST_CLAIMS = 100_000  # of one text
 _NEAR = 200  # characters around an id in which a word of an application counts
 
 _IS = r"""\\?["']?\s{0,24}[=:]\s{0,24}\\?["']?"""
@@ -260,8 +259,9 @@ def deliveries(lines: Iterable[str]) -> Iterator[Delivery]:
 class DeliveryText:
     """What a text says of deliveries, by line and id, as the text comes in pieces; so many claims are kept."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = 100_000) -> None:
         self.found: list[Delivery] = []
+        self._most = most
         self._reader, self._rest, self._number = DeliveryReader(), "", 0
         self._places: dict[tuple[int, str], Delivery] = {}
 
@@ -270,6 +270,8 @@ class DeliveryText:
         *lines, self._rest = (self._rest + piece).split("\n")
         self._rest = self._rest[: _LONGEST + 1]
         for text in lines:
+            if len(self.found) >= self._most:
+                return
             self._number += 1
             self._keep(self._reader.line(self._number, text))
 
@@ -281,11 +283,10 @@ class DeliveryText:
 
     def _keep(self, claims: Iterator[Delivery]) -> None:
         for claim in claims:
-            if len(self.found) < _MOST_CLAIMS:
-                self.found.append(claim)
-                for line in range(claim.begin, claim.end + 1):
-                    for text in filter(None, (claim.msg_id, claim.offset_id)):
-                        self._places.setdefault((line, text), claim)
+            self.found.append(claim)
+            for line in range(claim.begin, claim.end + 1):
+                for text in filter(None, (claim.msg_id, claim.offset_id)):
+                    self._places.setdefault((line, text), claim)
 
     def of(self, line: int, text: str) -> Delivery | None:
         """What the line, or its record, says of an id in it."""

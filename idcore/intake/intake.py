@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 from idcore.base.errors import CoreError, coded, refuse
 from idcore.ids.clock import Clock, ZoneSource
 from idcore.ids.dating import dates_of
+from idcore.ids.delivery import DeliveryText
 from idcore.ids.describe import Seeds, describe, when
 from idcore.ids.find import Token, find, names_another
 from idcore.ids.identify import Case, Verdict, identify_alone, judge
@@ -134,6 +135,7 @@ class Intake:
     size: int = 0  # characters that were looked through
     lines: int = 0  # of pasted text
     binary: bool = False  # some of it is not text
+    said: dict[str, DeliveryText] = field(default_factory=dict)  # by source: what its lines say of deliveries
 
     @cached_property
     def found(self) -> list[Found]:
@@ -173,6 +175,9 @@ def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT, case: Case = "s
     made = Intake(texts=[name for name, _ in sources])
     named = 0
     for name, text in sources:
+        made.said[name] = said = DeliveryText(limit)
+        said.feed(text)
+        said.close()
         for token in _tokens(text):
             if len(items) >= limit:
                 made.cut = True
@@ -346,7 +351,10 @@ def text_of(raw: bytes, kind: str = "plain") -> str:
 
 def rows_of(intake: Intake, clock: Clock, seeds: Seeds | None = None) -> Iterator[dict[str, Any]]:
     """Ids and rejected tokens as `decode` prints them."""
-    return (describe(item.verdict, item.token, clock, seeds) for item in intake.items)
+    for item in intake.items:
+        said = intake.said.get(item.source)
+        delivery = None if said is None else said.of(item.token.line, item.token.text)
+        yield describe(item.verdict, item.token, clock, seeds, delivery)
 
 
 def ids_of(intake: Intake, limit: int) -> list[str] | None:

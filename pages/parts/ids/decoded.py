@@ -8,6 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from idcore.answers.fate_list import MOST_IDS
 from idcore.presentation import intake_texts
 from idcore.presentation.html import cards
+from idcore.presentation.html import deliveries as delivery_html
 from idcore.presentation.reports.markup import tag
 from pages.parts import browser, refusals, scans
 from pages.parts.ids import id_links
@@ -24,6 +25,7 @@ def one(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
     without_ids(here)
     above = st.container()
     show_html(cards.card(item, view(), clock := here.clock(), alone=here.intake.alone))
+    deliveries(here)
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
     with below:
         page_link("anatomy", words("card.anatomy"), icon=":material/view_week:", **cards.anatomy_params(item, clock))
@@ -46,12 +48,19 @@ def many(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
         run_name = scans.current_name()
         show_html(cards.many(page, view(), here.clock(), first=first, files=here.files, run=run_name))
         pager(found, "ids_page")
+    deliveries(here)
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
     ids = list(dict.fromkeys(item.token.text for item in found))
     with below:
         id_links.message_links(ids, words)
     fate_lists.offer({} if here.intake.cut or len(ids) > MOST_IDS else {"fates.ask": ids})
     return above, below
+
+
+def deliveries(here: DecodeSession) -> None:
+    """What the lines say of the delivery of each message."""
+    if (told := delivery_html.told(here.intake.said, view())) is not None:
+        show_html(told)
 
 
 def without_ids(here: DecodeSession) -> None:
