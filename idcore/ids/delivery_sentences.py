@@ -61,7 +61,7 @@ def try_text(tries: int, words: Words = _ENGLISH) -> str:
 
 
 def tries_text(tries: Iterable[int | None], words: Words = _ENGLISH) -> str:
-    """`first try, retries 1 to 3`; what names no try is named last."""
+    """`first attempt, retries 1 to 3`; what names no try is named last."""
     found = set(tries)
     numbers = sorted(each for each in found if each)
     parts = [words("delivery.first")] if 0 in found else []

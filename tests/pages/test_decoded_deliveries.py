@@ -67,21 +67,21 @@ def decode(*arguments: str, text: str) -> str:
 def test_a_table_has_a_column_of_it_and_the_sentences_behind_it() -> None:
     printed = decode("--format", "table", text=FAILED)
     assert "delivery" in printed.split("\n")[0]
-    assert "failed, first try" in printed and "failed, retry 1" in printed
+    assert "failed, first attempt" in printed and "failed, retry 1" in printed
     assert f"\n\nWhat the lines say about delivery\n{ID}\n  2 lines say that a consumer failed" in printed
     assert "No line says that it was consumed after that." in printed
 
 
 def test_a_card_has_it_too() -> None:
     printed = decode("--format", "table", text=FAILED.split("\n")[0])
-    assert "  delivery    failed, first try\n" in printed and "1 line says that a consumer failed" in printed
+    assert "  delivery    failed, first attempt\n" in printed and "1 line says that a consumer failed" in printed
 
 
 def test_json_and_csv_have_it_for_each_id() -> None:
     rows = [json.loads(line) for line in decode("--format", "json", text=FAILED).splitlines()]
     assert [(row["delivery"]["event"], row["delivery"]["try"]) for row in rows] == [("failed", 1), ("failed", 2)]
     cells = list(csv.DictReader(io.StringIO(decode("--format", "csv", text=FAILED))))
-    assert [cell["delivery"] for cell in cells] == ["failed, first try", "failed, retry 1"]
+    assert [cell["delivery"] for cell in cells] == ["failed, first attempt", "failed, retry 1"]
     (plain,) = map(json.loads, decode("--format", "json", text=f"msgId={ID}").splitlines())
     assert plain["delivery"] is None
 
@@ -96,7 +96,7 @@ def test_what_is_pasted_is_read_like_standard_input() -> None:
     made = intake.read([("", FAILED)])
     clock = Clock(datetime(2025, 5, 21, tzinfo=UTC), UTC, "given")
     rows = list(intake.rows_of(made, clock))
-    assert [row["delivery"]["text"] for row in rows] == ["failed, first try", "failed, retry 1"]
+    assert [row["delivery"]["text"] for row in rows] == ["failed, first attempt", "failed, retry 1"]
     assert "failed, retry 1" in "".join(export.csv_of_ids(rows))
     for lang, text in (("en", "2 lines say that a consumer failed"), ("zh", "2 行写明消费失败")):
         assert text in (html.told(made.said, reader(lang=lang)) or "")

@@ -16,6 +16,9 @@ from idcore.presentation.html import journeys as html
 from idcore.server import jobs
 from pages.parts.messages import journey_report
 from tests.journey.test_journey import CHINA, MSG_ID, SHANGHAI, copies, everything, journey, printed_line, sent_line
+from tests.journey.test_lines_of_delivery import ID as LINES_ID
+from tests.journey.test_lines_of_delivery import MQADMIN, RETRIES
+from tests.journey.test_lines_of_delivery import OFFSET as LINES_OFFSET
 from tests.pages.conftest import RUN
 from tests.pages.test_lines import indexed
 from tests.pages.test_messages import labels
@@ -244,3 +247,26 @@ def test_an_unfinished_scan_gives_no_lines(open_page: Open, run: str, monkeypatc
     assert not app.exception and words()("message.none_lines") in shown(app)
     app = open_page("message", id=MSG_ID, run="20200101-000000-aaaaaa")
     assert not app.exception and app.error
+
+
+@pytest.mark.parametrize(("lang", "consumed"), [("en", "CONSUMED has three meanings"), ("zh", "CONSUMED 有三种含义")])
+def test_an_answer_of_mqadmin_in_a_scan_is_read_over_its_lines(
+    tmp_path: Path, open_page: Open, lang: str, consumed: str
+) -> None:
+    indexed(tmp_path, f"$ sh mqadmin queryMsgById -i {LINES_OFFSET}\n{MQADMIN}\n")
+    app = open_page("message", id=LINES_ID, run=RUN, zone="Asia/Shanghai", lang=lang)
+    assert not app.exception and not app.error
+    text = shown(app)
+    assert words(lang)("delivery.heading") in text and consumed in text
+    assert "NOT_CONSUME_YET" in text and words(lang)("message.lines_say") in text
+    assert "2025-03-14 10:00:00.124" in table_of(app, words(lang)("message.journey"))
+
+
+def test_retries_in_a_scan_are_tries_and_waits(tmp_path: Path, open_page: Open) -> None:
+    indexed(tmp_path, "\n".join(RETRIES) + "\n")
+    app = open_page("message", id=LINES_ID, run=RUN, zone="Asia/Shanghai")
+    assert not app.exception and not app.error
+    text = shown(app)
+    assert "first attempt, retries 1 to 4" in text and "retry 5 comes 3 min later" in text
+    assert text.count("The broker held it") == 1
+    assert "Retry 4 of group ship_group stored in %RETRY%ship_group" in table_of(app, "Journey")

@@ -1,4 +1,4 @@
-"""Findings from what lines say of deliveries: received twice, failed tries, sends that are not SEND_OK. Reads no line.
+"""Findings from what lines say of deliveries: received twice, failed, sends that are not SEND_OK. Reads no line.
 
 A consumer's own line is a claim: a finding says what the lines say, for each group, topic or file that names itself.
 """
@@ -63,7 +63,7 @@ def _ids(messages: Sequence[Sequence[Delivery]]) -> list[str]:
 
 
 def received_twice(scan: Scan) -> Iterator[Finding]:
-    """received_twice: messages that lines of one form say were received, at the same try, on several lines."""
+    """received_twice: messages that lines of one form say were received, at the same attempt, on several lines."""
     known = scan.once(_messages)
     records = {} if scan.line_evidence is None else scan.line_evidence.records
     pairs: dict[bool, list[list[Delivery]]] = {True: [], False: []}
@@ -97,7 +97,7 @@ def received_twice(scan: Scan) -> Iterator[Finding]:
 
 
 def consume_failed(scan: Scan) -> Iterator[Finding]:
-    """consume_failed: what consumers' own lines say of tries that failed."""
+    """consume_failed: what consumers' own lines say of attempts that failed."""
     known = scan.once(_messages)
     failed = [[one for one in message if one.event == "failed"] for message in known.of_each]
     done = {message[0].msg_id for message in known.of_each if any(one.event in ("acked", "skipped") for one in message)}
@@ -156,7 +156,7 @@ class ReceivedTwiceEvidence(FindingEvidence):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FailedTriesEvidence(FindingEvidence):
-    """Of tries that failed, by consumers' own lines."""
+    """Of attempts that failed, by consumers' own lines."""
 
     ids: Sequence[str] = ()
     messages: int | None = None
@@ -188,7 +188,7 @@ register(
         "consume_failed",
         WARNING,
         11,
-        "A consumer's own lines say that consuming failed: its phrase, or the try that it names.",
+        "A consumer's own lines say that consuming failed: its phrase, or the attempt that it names.",
         "consume_failed/spring",
         evidence=FailedTriesEvidence,
         of_scan=consume_failed,
@@ -210,7 +210,7 @@ register(
         "received_twice",
         WARNING,
         31,
-        "Lines of one form say of one message that it was received, at the same try, and name different records. "
+        "Lines of one form say of one message that it was received, at the same attempt, and name different records. "
         "With one record, or without records, it is info.",
         "received_twice/other_record",
         evidence=ReceivedTwiceEvidence,
