@@ -44,7 +44,8 @@ _RECEIPT = re.compile(
     rf"(?i)(?:receipt_?\s?handle|POP_CK){_IS}(\d{{1,19}} \d{{12,14}} \d{{1,12}} \d{{1,6}} [0-2] \S{{1,200}} \d{{1,6}}"
     r"(?: \d{1,19}){0,2})(?![0-9])"
 )
-_RECALL = re.compile(rf"(?i)recall_?\s?handle{_IS}([A-Za-z0-9_-]{{24,2000}})")
+# base64url of "v1 " and more: no other word of a log begins so
+_RECALL = re.compile(r"(?<![A-Za-z0-9_-])(djEg[A-Za-z0-9_-]{20,2000})")
 _CODE = re.compile(r"\bcode:\s?([A-Z_]{2,60}|\d{1,6})\b")
 _TRACK = re.compile(
     r"MessageTrack ?\[consumerGroup=([^,\]]{1,255}), ?trackType=([A-Z_]{2,40})(?:, ?exceptionDesc=([^\]\n]{0,300}))?"
@@ -95,6 +96,7 @@ _KINDS = {"uniq_key": "uniq", "uniqkey": "uniq", "origin_message_id": "origin"} 
 _LONGEST_HEAD = 1 << 10
 _LISTENS = re.compile(r"ConsumeMessage(?:Pop)?Thread|essageThread_|MessageListener")
 # Without one of these in it a line says nothing of a delivery.
+_COMMON = ("onsume", "sendStatus", "eceive", "djEg")  # marks of most lines that have one
 MARKS = re.compile(
     r"(?i)consum|receiv|retrytimes\[|delivery_?attempt|sendstatus|ackmessage|ack message|messagetrack|recall_?\s?handle"
     r"|pop_ck|receipt_?\s?handle|expire msg back|redeliver|message back|\bskip|already (?:processed|handled)"
@@ -199,12 +201,18 @@ class DeliveryReader:
         if opens or _FIELD_LINE.match(text):
             self._record, self._depth, self._is_open = [(number, text)], _depth(text), not opens
             return
-        if _DIGITS.search(text) is None and not ("MessageTrack" in text or _RECALL.search(text)):
+        if _DIGITS.search(text) is None and not ("MessageTrack" in text or "djEg" in text):
             return
-        if MARKS.search(text) is None or not (self._sends or _OK.search(text) is None):
+        if self._is_passed(text):
             self._passed = text
             return
         yield from self._read(text, [(0, number)])
+
+    def _is_passed(self, text: str) -> bool:
+        """Whether a line that has an id says nothing of a delivery: most are told apart without a pattern."""
+        if not self._sends and ("sendStatus=SEND_OK" in text or _OK.search(text) is not None):
+            return True
+        return not any(word in text for word in _COMMON) and MARKS.search(text) is None
 
     def _goes_on(self, text: str) -> bool:
         """Whether a line belongs to the record that is open."""
@@ -503,7 +511,7 @@ def _receipt(around: _Around) -> Receipt | None:
 
 
 def _recall(text: str) -> Recall | None:
-    match = _RECALL.search(text) if "ecall" in text else None
+    match = _RECALL.search(text) if "djEg" in text else None
     return None if match is None else Recall.read(match[1])
 
 

@@ -7,6 +7,7 @@ import io
 import json
 import subprocess
 import sys
+from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -164,3 +165,13 @@ def test_pieces_cut_anywhere_say_the_same_as_the_whole_text() -> None:
             text.feed(f"{FAILED}\n{MQADMIN}"[at : at + size])
         text.close()
         assert [short_text(one) for one in text.found] == whole
+
+
+def test_a_recall_handle_without_an_id_is_told_all_the_same(open_page: Callable[..., AppTest]) -> None:
+    handle = urlsafe_b64encode(f"v1 Timer broker-a 1741917610144 {ID}".encode()).decode()
+    app = open_page("decode")
+    app.text_area[0].set_value(f"recall {handle}")
+    press(app, words()("decode.button"))
+    assert not app.exception
+    assert "Its recall handle names topic Timer, broker broker-a and the due time" in shown(app)
+    assert "Timer, broker broker-a" in decode("--format", "table", text=f"recallHandle={handle}")
