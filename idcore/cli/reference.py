@@ -272,7 +272,7 @@ One object in each line, with all of these keys. Those that do not apply are nul
 | `mac`, `pid`, `seconds`, `sequence` | the fields of a 5.x msgId |
 | `sent_at`, `month`, `zone`, `zone_source` | when it was generated, and where the zone is from |
 | `month_source` | where the month is from: `line`, `record`, `process`, `input`, `assumed`; null if the ID has it |
-| `delivery` | what the line says of the delivery of the message, as an object; null if it says nothing; in CSV its `text` |
+| `delivery` | what the line says of the message's delivery, as an object, in CSV its `text`; null if it says nothing |
 | `sent_at_earliest`, `sent_at_latest` | the range of the time, if it is not exact |
 | `maker`, `maker_code` | the client that probably generated it, in words and as a code |
 | `why`, `why_codes` | the reasons for this interpretation, as sentences and as codes |

@@ -34,9 +34,13 @@ _PAIR = re.compile(
     r"""([^\s,;=\]\[(){}"'\\]{1,255}+)(?!=)"""
 )
 _NULLS = ("null", "None")
-_GRPC_TOPIC = re.compile(r"\btopic:\s?\{(?:[^{}]{0,200}?)name:\s?\"([^\"]{1,255})\"")
-_GRPC_GROUP = re.compile(r"\bgroup:\s?\{(?:[^{}]{0,200}?)name:\s?\"([^\"]{1,255})\"")
-_CPP_TOPIC, _CPP_TRIES = re.compile(r"\bTopic\[([^\]]{1,255})\]"), re.compile(r"RetryTimes\[(\d{1,6})\]")
+# The same as the Go client of 5.x and the C++ client print them.
+_OTHER_FIELDS = (
+    ("topic", "topic:{", re.compile(r"\btopic:\{[^{}]{0,200}?name:\s{0,2}\"([^\"]{1,255})\"")),
+    ("group", "group:{", re.compile(r"\bgroup:\{[^{}]{0,200}?name:\s{0,2}\"([^\"]{1,255})\"")),
+    ("topic", "Topic[", re.compile(r"\bTopic\[([^\]]{1,255})\]")),
+    ("reconsumetimes", "RetryTimes[", re.compile(r"RetryTimes\[(\d{1,6})\]")),
+)
 _LOCAL = r"[=:]\s{1,24}(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})"
 _BORN_TEXT, _STORED_TEXT = re.compile(f"Born Timestamp{_LOCAL}"), re.compile(f"Store Timestamp{_LOCAL}")
 _STATUSES = (SEND_OK, "FLUSH_DISK_TIMEOUT", "FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE")
@@ -324,13 +328,14 @@ def _of_tokens(text: str, tokens: Sequence[Token], starts: Sequence[tuple[int, i
         parts.setdefault(bisect_right(edges, token.column - 1), []).append(token)
     found: dict[str, Delivery] = {}
     before = _fields(head) if edges else {}
+    said = next((code for code, phrases in _PHRASES if any(phrase in text for phrase in phrases)), "")
     for place, own in parts.items():
         begin = edges[place - 1] if place else 0
         part = text[begin : edges[place] if place < len(edges) else len(text)]
         fields = _fields(part)
         for token, offset_id in _messages(own):
             line = _line_of(starts, token.column - 1)
-            around = _Around(text, head, part, token.column - 1, fields, before)
+            around = _Around(text, head, part, token.column - 1, fields, before, said)
             made = _claim(around, token, line, offset_id)
             found[token.text] = _together(found[token.text], made) if token.text in found else made
     yield from found.values()
@@ -367,6 +372,7 @@ class _Around:
     at: int  # of the id in the text
     fields: Mapping[str, str]  # of the part, by names in lower case without signs
     fields_before: Mapping[str, str]  # of the head, which all messages of a line share
+    phrase: str  # what a class of RocketMQ says in the line, as _PHRASES has it
 
     def own(self, *names: str) -> str | None:
         """A field of the part."""
@@ -377,16 +383,10 @@ class _Around:
         text = self.own(*names) or ""
         return int(text) if text.isdigit() and text.isascii() and len(text) < 20 else None
 
-    def any(self, names: Sequence[str], *patterns: re.Pattern[str]) -> str | None:
-        """A field of the part, else of the head; each first as one of these patterns has it."""
-        for text, fields in ((self.part, self.fields), (self.head, self.fields_before)):
-            for pattern in patterns:
-                if (match := pattern.search(text)) is not None:
-                    return match[1]
-            for name in names:
-                if name in fields:
-                    return fields[name]
-        return None
+    def any(self, *names: str) -> str | None:
+        """A field of the part, else of the head."""
+        every = (fields[name] for fields in (self.fields, self.fields_before) for name in names if name in fields)
+        return next(every, None)
 
     @property
     def is_record(self) -> bool:
@@ -406,14 +406,17 @@ def _fields(text: str) -> dict[str, str]:
         if value not in _NULLS:
             for each in (name, name.rpartition(" ")[2]) if " " in name else (name,):
                 found.setdefault(each.replace("_", "").replace(" ", "").lower(), value)
+    for name, mark, pattern in _OTHER_FIELDS:
+        if mark in text and (match := pattern.search(text)) is not None:
+            found[name] = match[1]
     return found
 
 
 def _tries(around: _Around, event: str) -> int | None:
     """How often the message was delivered before."""
     for less, text in (
-        (0, around.any(("reconsumetimes",), _CPP_TRIES)),
-        (1, around.any(("deliveryattempt",))),
+        (0, around.any("reconsumetimes")),
+        (1, around.any("deliveryattempt")),
         # 5.x clients: of the delivery only where they give up or redeliver, else of an acknowledgement
         (1, around.own("attempt") if event == "failed" and "ttempt" in around.text else None),
     ):
@@ -425,14 +428,14 @@ def _tries(around: _Around, event: str) -> int | None:
 def _claim(around: _Around, token: Token, line: int, offset_id: str | None) -> Delivery:
     receipt, recall = _receipt(around), _recall(around.part)
     event, detail, status = _event(around, receipt)
-    topic, real = around.any(("topic",), _GRPC_TOPIC, _CPP_TOPIC), around.own("realtopic")
+    topic, real = around.any("topic"), around.own("realtopic")
     stored = next((each for each in (topic, real) if (each or "").startswith((RETRY_PREFIX, DEAD_PREFIX))), None)
     if stored is not None:
         topic = around.own("retrytopic") or (None if stored == topic else topic)
     head = around.head[:_LONGEST_HEAD]
     threads = _THREAD.search(head) if any(word in head for word in _THREAD_WORDS) else None
     thread = None if threads is None else threads[1]
-    group = stored.split("%", 2)[2] if stored is not None else around.any(("consumergroup", "group"), _GRPC_GROUP)
+    group = stored.split("%", 2)[2] if stored is not None else around.any("consumergroup", "group")
     if thread is not None and group is None and (own_group := _THREAD_GROUP.match(thread)) is not None:
         group = own_group[1]
     return Delivery(
@@ -477,10 +480,9 @@ def _event(around: _Around, receipt: Receipt | None) -> tuple[str, str, str | No
     if status is not None:
         known = int(status) < len(_STATUSES) if status.isdigit() else True
         return "sent", "", _STATUSES[int(status)] if status.isdigit() and known else status
-    for code, phrases in _PHRASES:
-        if any(phrase in around.text for phrase in phrases):
-            event, _, detail = code.partition(":")
-            return event, detail, None
+    if around.phrase:
+        event, _, detail = around.phrase.partition(":")
+        return event, detail, None
     if "ckMessage" in around.text and (found := _code_of(around)) is not None:
         return ("acked" if found == "OK" else "unacked"), "", found
     near = around.near

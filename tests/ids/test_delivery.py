@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from base64 import urlsafe_b64encode
 
 import pytest
@@ -240,3 +241,26 @@ def test_sends_that_succeeded_are_left_out_where_nobody_wants_them() -> None:
     sent = f"SendResult [sendStatus=%s, msgId={ID}, offsetMsgId={OFFSET}]"
     assert not list(reader.line(1, sent % "SEND_OK"))
     assert [each.status for each in reader.line(2, sent % "FLUSH_DISK_TIMEOUT")] == ["FLUSH_DISK_TIMEOUT"]
+
+
+def test_a_hostile_line_costs_no_more_than_its_length() -> None:
+    many = " ".join(f"0A141E28126418B4AAC26531F659{number:04X}" for number in range(1_900))
+    began = time.process_time()
+    assert len(list(deliveries([f"{many} consumed"]))) == 1_900
+    for filler in (
+        "consume ",
+        "a:",
+        "[",
+        " ",
+        "MessageExt [",
+        "A_",
+        "topic:{",
+        "1 ",
+        "k=v,",
+        "djEg",
+        "aThread",
+        "fail ",
+    ):
+        list(deliveries([filler * (60_000 // len(filler)) + f" {ID} consumed"]))
+    list(deliveries(["MessageExt [", *["  a=b,"] * 50_000]))
+    assert time.process_time() - began < 5  # half a second
