@@ -27,7 +27,18 @@ ACCESS = DOCS / "access.md"
 DECIDED = DOCS / "explanation" / "findings.md"
 
 _NAMES_NOT_COUNTS = ("version", "pid", "port")
-_REFUSED = ("lower_case", "version", "port", "elapsed", "other_name", "look_alike")
+_REFUSED = (
+    "lower_case",
+    "version",
+    "port",
+    "elapsed",
+    "other_name",
+    "look_alike",
+    "broken",
+    "masked",
+    "masked_timed",
+    "masked_unknown",
+)
 _OF_ARGUMENTS = ("empty", "digit", "odd", "length")
 
 _HEAD = """\
@@ -74,6 +85,10 @@ A token is a maximal run of hex digits, without the digits of an escape right in
    unknown loader, no label and no second ID of their process. From {least} suspects on, three marks count: addresses as
    chance spreads them, version 4 UUIDs, or one elapsed and counter in most of them. `--case any` accepts those of 6 and
    7 too, as does one click in the console.
+
+`decode` and the pages also put together what a text breaks. An ID that the end of a line cuts is joined if it is certain
+then; else it is named (`broken`). Behind a label that vouches, one digit too many is left off if the loader is known.
+Of an ID that a mask or an ellipsis ends, what is left is named (`masked`). The scan reads whole IDs alone.
 
 Interpretations are ranked, never chosen in silence: the others are shown next to the first, with their reasons. A label
 is only a hint, because a printed MessageExt shows the offsetMsgId as `msgId`.

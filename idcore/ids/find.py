@@ -10,9 +10,10 @@ from datetime import datetime
 from operator import itemgetter
 from string import hexdigits
 from sys import intern
+from typing import Literal
 
 from idcore.base.layout import ID_DIGITS
-from idcore.ids import rules
+from idcore.ids import makers, rules
 from idcore.ids.line_moments import born_marks, other_moment, prefix_time
 from idcore.ids.records import Records
 
@@ -33,8 +34,24 @@ _HEX_WORD = re.compile(r"[0-9A-Fa-f]+")
 # What may be between a label and its value: `msgId=`, `"msgId":"`, `\"msgId\": \"`, `OffsetID:      `,
 # `Message ID: `, `%22msgId%22%3A%22`, `消息ID： `, `id -> [`.
 _SIGNS = " \t\"'\\=:：[({<"
-_ESCAPED_SIGNS = ("%22", "%27", "%3A", "%3a", "%3D", "%3d", "%5B", "%5b", "%20", "\\u0022", "\\x22", "->")
-_NAMING = ("=", ":", "：", "%3A", "%3a", "%3D", "%3d", "->")
+_ESCAPED_SIGNS = (
+    "%22",
+    "%27",
+    "%3A",
+    "%3a",
+    "%3D",
+    "%3d",
+    "%5B",
+    "%5b",
+    "%20",
+    "\\u0022",
+    "\\x22",
+    "->",
+    "=3D",
+    "=3A",
+    "=22",
+)
+_NAMING = ("=", ":", "：", "%3A", "%3a", "%3D", "%3d", "->", "=3D", "=3A")
 _SIGNS_MOST = 40
 _NAME = re.compile(r"(?:\bmessage )?[A-Za-z_][A-Za-z0-9_]*\Z", re.IGNORECASE)
 _NAMES = frozenset(
@@ -65,6 +82,14 @@ _OTHER_THINGS = frozenset(
 _LABEL_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
+Wholeness = Literal["whole", "joined", "longer", "cut"]
+LEAST_DIGITS = 20  # of an id that is cut: host, pid and loader of IPv4
+# What is left of an ID in front of a mask or an ellipsis.
+_CUT = re.compile(rf"(?<![0-9A-Fa-f])([0-9A-Fa-f]{{{LEAST_DIGITS},{ID_DIGITS[0] - 1}}})(?=[*…]|\.\.\.|x{{3,}}|X{{3,}})")
+_LAST_RUN = re.compile(rf"(?<![0-9A-Fa-f])[0-9A-Fa-f]{{1,{ID_DIGITS[-1]}}}(?==?\r?\Z)")
+_FIRST_RUN = re.compile(rf"[0-9A-Fa-f]{{1,{ID_DIGITS[-1]}}}(?![0-9A-Fa-f])")
+
+
 @dataclass(frozen=True, slots=True)
 class Token:
     """A run of digits that may be an id, where it is, and what its line shows about it.
@@ -72,7 +97,9 @@ class Token:
     `line` and `column` count from 1, columns in characters. `vouched`: a label that vouches for an impossible elapsed
     is directly in front, `disowned`: a name of something else is. `prefix_time` is the time the line opens with, or
     another one of it (`line_moments`), naive where it names no zone. `of_record`: it and born_ms are of another line of
-    the record (`records`). `linked`: the id came in a link instead of a line, and born_ms is the time of the link.
+    the record (`records`). `whole`: whether a line break was taken out of it, a digit is left over behind it, or digits
+    are missing at its end, masked or cut off. `linked`: the id came in a link instead of a line, and born_ms is the
+    time of the link.
     """
 
     text: str
@@ -85,6 +112,7 @@ class Token:
     disowned: bool = False
     linked: bool = False
     of_record: bool = False
+    whole: Wholeness = "whole"
 
 
 def find(text: str | Iterable[str]) -> Iterator[Token]:
@@ -97,7 +125,7 @@ def find(text: str | Iterable[str]) -> Iterator[Token]:
     parts: list[str] = []
     held = 0
     window: _Windows | None = None
-    records = Records()
+    lines = _Lines()
     for piece in (text,) if isinstance(text, str) else text:
         start = 0
         while True:
@@ -111,26 +139,66 @@ def find(text: str | Iterable[str]) -> Iterator[Token]:
                 parts.append(bit)
                 held += len(bit)
                 if held > LONGEST_WHOLE_LINE:
-                    yield from records.close()
+                    yield from lines.close()
                     window = _Windows(number)
                     yield from window.feed("".join(parts))
                     parts, held = [], 0
             if end < 0:
                 break
-            yield from window.close() if window is not None else _of_record(records, "".join(parts), number)
+            yield from window.close() if window is not None else lines.take("".join(parts), number)
             parts, held, window = [], 0, None
             number += 1
             start = end + 1
-    yield from window.close() if window is not None else _of_record(records, "".join(parts), number)
-    yield from records.close()
+    yield from window.close() if window is not None else lines.take("".join(parts), number)
+    yield from lines.close()
 
 
-def _of_record(records: Records, line: str, number: int) -> Iterator[Token]:
-    return records.take(line, list(_of_line(line, number)))
+class _Lines:
+    """The lines of a text, each with its tokens, and with those that the break in front of it cuts in two."""
+
+    def __init__(self) -> None:
+        self._records = Records()
+        self._before = ""
+
+    def take(self, line: str, number: int) -> Iterator[Token]:
+        joined = list(self._joined(line, number))
+        self._before = line
+        return self._records.take(line, [*joined, *_of_line(line, number)])
+
+    def close(self) -> Iterator[Token]:
+        """The tokens that are left, where the text ends or goes on with a very long line."""
+        self._before = ""
+        return self._records.close()
+
+    def _joined(self, line: str, number: int) -> Iterator[Token]:
+        """The ID that begins in the line before and goes on here: of a terminal's width, or a soft break of mail."""
+        if not self._before or (end := _FIRST_RUN.match(line)) is None:
+            return
+        before = self._before
+        begin = _LAST_RUN.search(before, max(0, len(before) - ID_DIGITS[-1] - 2))
+        if begin is None or begin.start() == 0:
+            return  # a column of digits is no broken text
+        start = begin.start() + _escape(
+            before[max(0, begin.start() - 2) : begin.start()],
+            begin[0][:4],
+            len(begin[0]) + len(end[0]),
+        )
+        text = before[start : begin.end()] + end[0]
+        if len(text) in rules.CANDIDATE_DIGITS and not {len(begin[0]), len(end[0])} & rules.CANDIDATE_DIGITS:
+            yield Token(
+                text,
+                number - 1,
+                start + 1,
+                _label(before, start),
+                prefix_time=prefix_time(before),
+                vouched=_vouched(before, start),
+                disowned=rules.names_another(before[max(0, start - 48) : start]),
+                whole="joined",
+            )
 
 
 def _of_line(line: str, number: int) -> Iterator[Token]:
-    if len(line) < ID_DIGITS[0]:
+    if len(line) < LEAST_DIGITS:
         return
     if number == 1 and line[0] == "\ufeff":
         line = line[1:]
@@ -202,7 +270,15 @@ def _places(text: str) -> list[tuple[int, int, int]]:
             start += _escape(text[max(0, first - 2) : first], text[first : first + 4], stop - first)
         if stop - start in rules.CANDIDATE_DIGITS:
             found.append((start, stop, first))
-    return found
+        elif stop - start == ID_DIGITS[0] + 1 and _vouched(text, start):
+            found.append((start, stop - 1, first))  # one digit too many behind a name that vouches
+    found += [(*match.span(), match.start()) for match in _CUT.finditer(text) if _is_rest(text, match)]
+    return sorted(found)
+
+
+def _is_rest(text: str, match: re.Match[str]) -> bool:
+    """Whether masked digits are the rest of a msgId: by the name in front, or the loader of a known client."""
+    return _vouched(text, match.start()) or makers.is_known(int(match[0][12:20], 16))
 
 
 def _escape(before: str, digits: str, size: int) -> int:
@@ -245,6 +321,7 @@ def _tokens(
         label = _label(text, start)
         if label is None and stop_before >= 0 and text[stop_before:start].strip(" \"'") == ",":
             label = label_before  # the next of a comma-joined list bears the name of the first
+        longer = text[stop : stop + 1] in hexdigits and stop < len(text)
         yield Token(
             text[start:stop],
             number,
@@ -254,6 +331,7 @@ def _tokens(
             prefix,
             _vouched(text, start),
             rules.names_another(text[max(0, start - 48) : start]),
+            whole="longer" if longer else "whole" if stop - start in rules.CANDIDATE_DIGITS else "cut",
         )
         stop_before, label_before = stop, label
 

@@ -117,7 +117,36 @@ def identify(
 
 def judge(token: Token, case: Case = "strict") -> Verdict:
     """Every interpretation of a token that find() saw in a text."""
-    return identify(token.text, token.label, case, vouched=token.vouched, disowned=token.disowned)
+    if token.whole == "cut":
+        return _of_rest(token)
+    verdict = identify(token.text, token.label, case, vouched=token.vouched, disowned=token.disowned)
+    best = verdict.best
+    if token.whole == "whole":
+        return verdict
+    known = best is not None and isinstance(best.id, UniqId) and makers.is_known(best.id.loader)
+    if best is not None and (known or (token.whole == "joined" and best.certainty != "possible")):
+        first = replace(best, certainty="likely", why=(*best.why, bare_reason(f"id_{token.whole}")))
+        return replace(verdict, readings=(first, *verdict.readings[1:]))
+    code = "length" if token.whole == "longer" else "broken"
+    values = {"digits": len(token.text) + 1} if token.whole == "longer" else {"line": token.line}
+    error = refuse(code, None, None, token.text, **values)
+    rejected = (*(_rejected(item, error) for item in verdict.readings), *verdict.rejected)
+    return replace(verdict, readings=(), rejected=rejected, error=error, reason=code)
+
+
+def _of_rest(token: Token) -> Verdict:
+    """What is left of an ID that is masked or cut: its host, pid and loader, and its time where that is there."""
+    raw = bytes.fromhex(token.text[: len(token.text) // 2 * 2])
+    found = UniqId.from_bytes(raw.ljust(UNIQ_V4.size, b"\0"), UNIQ_V4)
+    values = {"digits": len(token.text), "host": found.host, "pid": found.pid, "loader": found.loader_text}
+    code = "masked"
+    if not makers.is_known(found.loader):
+        code = "masked_unknown"
+    elif len(raw) >= UNIQ_V4.span("elapsed").stop:
+        code, days, ms = "masked_timed", *divmod(found.elapsed, 86_400_000)
+        values |= {"day": days + 1, "time": f"{ms // 3_600_000:02d}:{ms // 60_000 % 60:02d}:{ms / 1000 % 60:06.3f}"}
+    error = refuse(code, None, None, token.text, **values)
+    return Verdict(token.text, token.label, (), (), error, code)
 
 
 def as_look_alike(verdict: Verdict) -> Verdict:

@@ -1,0 +1,99 @@
+"""IDs that a line break cuts, that have a digit too many, or whose end is masked: read, or said, never lost."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+import pytest
+
+from idcore.ids import find, judge
+from idcore.ids.identify import Verdict
+
+pytestmark = pytest.mark.quick
+ID = "0A6408A4001E18B4AAC20E41363B0037"
+OFFSET = "0A03000200002A9F00000000000B4FDC"
+CONSUMED = (
+    "ConsumeMessageThread_ship_4 Receive New Messages: [MessageExt [brokerName=broker-a, queueId=3, storeSize=240, "
+    f"queueOffset=771, storeHost=/10.3.0.2:10911, msgId={OFFSET}, commitLogOffset=741340, bodyCRC=988340972, "
+    f"properties={{MIN_OFFSET=0, UNIQ_KEY={ID}, CLUSTER=DefaultCluster, WAIT=true}}, transactionId='null'}}]]"
+)
+
+
+def read(text: str) -> list[Verdict]:
+    return [judge(token) for token in find(text)]
+
+
+def ids(text: str) -> list[str]:
+    return [verdict.text for verdict in read(text) if verdict.best is not None]
+
+
+@pytest.mark.parametrize("width", range(40, 130, 3))
+@pytest.mark.parametrize("end", ["\n", "\r\n", "=\n"])
+def test_an_id_that_a_terminal_or_mail_breaks_is_joined(width: int, end: str) -> None:
+    broken = end.join(re.findall(f".{{1,{width}}}", CONSUMED))
+    for one in (OFFSET, ID):
+        assert one in ids(broken), broken
+    tokens = [token for token in find(broken) if token.text == ID]
+    (token,) = tokens
+    assert broken.splitlines()[token.line - 1][token.column - 1 :].startswith(ID[:1])
+    cut = ID not in broken
+    assert (token.whole == "joined") == cut
+    best = judge(token).best
+    assert best is not None and (best.certainty == "likely") == cut
+    assert ("id_joined" in {reason.code for reason in best.why}) == cut
+
+
+def test_quoted_printable_mail_has_its_ids() -> None:
+    mail = "\n".join(textwrap.wrap(f"SendResult [sendStatus=3DSEND_OK, msgId=3D{ID}, offsetMsgId=3D{OFFSET}]", 75))
+    soft = f"msgId=3D{ID[:20]}=\n{ID[20:]} =E6=B2=A1\n"
+    assert ids(mail) == [ID, OFFSET] and ids(soft) == [ID]
+    assert [token.label for token in find(soft)] == ["msgId"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{ID[:16]}\n{ID[16:]}\n" * 3,  # a column of halves
+        f"sent {ID[:16]}\nABCDEF {ID[16:]}",  # 22 digits
+        f"sent {ID}\n{ID}",  # two whole ones
+        "the word dead\nbeef and more",
+    ],
+)
+def test_what_is_no_broken_id_is_not_joined(text: str) -> None:
+    assert all(token.whole == "whole" for token in find(text))
+
+
+def test_what_may_be_a_broken_id_is_said() -> None:
+    """Two pieces of other strings with as many digits: no reading is certain."""
+    (verdict,) = read("commit 9F86D081884C7D65\n9A2FEAA0C55AD015 done")
+    assert verdict.best is None and verdict.reason == "broken"
+    assert "line 1" in str(verdict.error)
+
+
+def test_a_digit_too_many_behind_a_name_that_vouches() -> None:
+    ((verdict),) = read(f'{{"msgId":"{ID}1","msgType":"resource_report"}}')
+    assert verdict.best is not None and verdict.text == ID and verdict.best.certainty == "likely"
+    assert verdict.best.why[-1].code == "id_longer"
+    assert read(f"{ID}1") == []
+    (unknown,) = read("msgId=9F86D081884C7D659A2FEAA0C55AD0151")
+    assert unknown.best is None and unknown.reason == "length"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "told"),
+    [
+        (f"msgId={ID[:28]}****", "masked_timed", "18:25:54.747"),
+        (f"consumed {ID[:22]}...", "masked", "10.100.8.164"),
+        (f"{ID[:20]}…", "masked", "pid 30"),
+        ("msgId=C0A80001123412345678****", "masked_unknown", "192.168.0.1"),
+    ],
+)
+def test_what_a_mask_leaves_is_told(text: str, reason: str, told: str) -> None:
+    (verdict,) = read(text)
+    assert verdict.best is None and verdict.reason == reason and told in str(verdict.error)
+
+
+@pytest.mark.parametrize("text", ["commit 9f86d081884c7d659a2feaa0...", f"{ID[:19]}***", "0A6408A4001E18B4AAC2"])
+def test_other_digits_that_end_early_are_no_ids(text: str) -> None:
+    assert read(text) == []

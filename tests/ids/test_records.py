@@ -1,0 +1,78 @@
+"""IDs of records that are written over several lines: dated by the record, at every place of the text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from idcore.ids import Clock, dates_of, describe, find, judge
+from idcore.ids.records import MOST_LINES, REACH
+
+pytestmark = pytest.mark.quick
+EAST = timezone(timedelta(hours=8))
+ID = "0A0F1009196818B4AAC21792CEC50063"  # sent 2025-01-05 13:51:37.157 at +08:00
+BORN = 1_736_056_297_157
+TRUE = "2025-01-05T13:51:37.157+08:00"
+
+
+def rows(text: str, source: str = "given") -> list[dict[str, object]]:
+    clock = Clock(datetime(2026, 11, 25, tzinfo=UTC), EAST, source)  # type: ignore[arg-type]
+    tokens = list(find(text))
+    verdicts = [judge(token) for token in tokens]
+    clock = replace(clock, dates=dates_of(zip(verdicts, tokens, strict=True), clock))
+    return [describe(verdict, token, clock) for verdict, token in zip(verdicts, tokens, strict=True)]
+
+
+RECORDS = {
+    "MessageExt": f"receive ->[MessageExt [\n    bornTimestamp={BORN},\n    storeTimestamp=1,\n    UNIQ_KEY={ID},\n]]",
+    "JSON, time behind": f'{{\n  "msgId": "{ID}",\n  "bornTimestamp": {BORN}\n}}',
+    "mqadmin": f"Born Timestamp:      2025-01-05 13:51:37,157\nStore Timestamp: 2019-01-01 00:00:00,000\nUNIQ_KEY={ID}",
+    "an entry that goes on": f"2025-01-05 13:51:37,200 INFO sent\n  at com.acme.Order\n  result msgId={ID}",
+    "another style": f"05/Jan/2025:13:51:37 +0800 sent\n  at com.acme.Order\n  result msgId={ID}",
+    "the time of a consumer as well": f"bornTimestamp={BORN}\nCONSUME_START_TIME={BORN + 90_000_000}\nUNIQ_KEY={ID}",
+}
+
+
+@pytest.mark.parametrize("name", RECORDS)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_an_id_has_the_time_of_its_record(name: str, end: str) -> None:
+    record = RECORDS[name]
+    for text in (record, f"{record}\n\n2026-11-20 10:00:00 later\n", f"2026-11-20 10:00:00 before\n\n{record}"):
+        (row,) = rows(text.replace("\n", end))
+        assert row["sent_at"] == TRUE and row["month_source"] == "record"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"2025-01-05 13:51:37,200 INFO sent\n\nmsgId={ID}",  # a blank line ends a record
+        f"2025-01-05 13:51:37,200 these are missing:\n{ID}",  # a bare list has none
+        f"Store Timestamp: 2025-01-05 13:51:37,157\nmsgId={ID}",  # a broker's clock
+        f"2025-01-05 13:51:37,200 x\n{'x' * REACH}\nmsgId={ID}",
+    ],
+)
+def test_what_is_no_record_dates_nothing(text: str) -> None:
+    assert [row["month_source"] for row in rows(text)] == ["assumed"]
+
+
+def test_a_record_has_an_end_in_lines() -> None:
+    for lines, source in ((MOST_LINES - 1, "record"), (MOST_LINES, "assumed")):
+        text = "2025-01-05 13:51:37,200 x\n" + "at 10:91 of\n" * lines + f"msgId={ID}"
+        assert [row["month_source"] for row in rows(text)] == [source]
+
+
+def test_of_two_records_each_id_takes_its_own() -> None:
+    """The born that it proves, whichever is nearer."""
+    later = "0A0F1009196818B4AAC21792D2AD0064"  # a second later
+    first = f'  "msgId": "{ID}",\n  "born_timestamp": {BORN}'
+    second = f'  "msgId": "{later}",\n  "born_timestamp": {BORN + 1_000}'
+    found = rows(f"[{{\n{first}\n}}, {{\n{second}\n}}]")
+    assert [row["sent_at"] for row in found] == [TRUE, "2025-01-05T13:51:38.157+08:00"]
+
+
+def test_a_name_says_where_the_month_is_from() -> None:
+    (row,) = rows(RECORDS["MessageExt"], "assumed")
+    assert row["zone"] == "+08:00" and row["zone_source"] == "born"
+    assert "zone_record" in row["why_codes"]  # type: ignore[operator]
