@@ -33,7 +33,7 @@ ARROWS: dict[str, set[str]] = {
     "answers": {"scan", "sources", "rocketmq", "runs", "ids", "policy"},
     "scan": {"sources", "kernels", "runs", "ids"},
     "intake": {"sources", "rocketmq", "runs", "ids", "policy"},
-    "sources": {"kernels", "policy"},
+    "sources": {"kernels", "ids", "policy"},
     "simulate": {"rocketmq", "ids"},
     "kernels": {"ids"},
     "rocketmq": {"ids", "policy"},

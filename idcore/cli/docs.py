@@ -86,9 +86,9 @@ A token is a maximal run of hex digits, without the digits of an escape right in
    chance spreads them, version 4 UUIDs, or one elapsed and counter in most of them. `--case any` accepts those of 6 and
    7 too, as does one click in the console.
 
-`decode` and the pages also put together what a text breaks. An ID that the end of a line cuts is joined if it is certain
-then; else it is named (`broken`). Behind a label that vouches, one digit too many is left off if the loader is known.
-Of an ID that a mask or an ellipsis ends, what is left is named (`masked`). The scan reads whole IDs alone.
+An ID that the end of a line cuts is joined if it is certain then, else it is named (`broken`). The scan joins in plain
+files up to 4 MiB. Behind a label that vouches, one digit too many is left off if the loader is known. Of an ID that a
+mask or an ellipsis ends, `decode` and the pages name what is left (`masked`).
 
 Interpretations are ranked, never chosen in silence: the others are shown next to the first, with their reasons. A label
 is only a hint, because a printed MessageExt shows the offsetMsgId as `msgId`.

@@ -15,7 +15,7 @@ from idcore.ids.clock import (
 )
 from idcore.ids.dating import Dates, Voting, dates_of
 from idcore.ids.describe import KEYS, describe, made_by, when, why
-from idcore.ids.find import Token, find
+from idcore.ids.find import find
 from idcore.ids.identify import Reading, Verdict, decode, identify, judge
 from idcore.ids.makers import (
     client_maker,
@@ -29,6 +29,7 @@ from idcore.ids.makers import (
 from idcore.ids.model import ClientId, MessageId, OffsetId, UniqId, from_bytes
 from idcore.ids.neighbours import Neighbours, settled
 from idcore.ids.reasons import Maker, Reason
+from idcore.ids.tokens import Token
 
 __all__ = [
     "KEYS",

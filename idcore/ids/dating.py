@@ -17,11 +17,11 @@ from idcore.ids import clock as clocks
 from idcore.ids import rules
 from idcore.ids.client_time import client_ahead, local_ahead, made_until
 from idcore.ids.clock import DAY_MS, HOUR_MS, Clock, Month, ZoneSource, from_ms, month_of, to_ms
-from idcore.ids.find import Token
 from idcore.ids.identify import Verdict
 from idcore.ids.line_time import hints, refine
 from idcore.ids.model import ClientId, UniqId
 from idcore.ids.reasons import Reason, bare_reason
+from idcore.ids.tokens import Token
 
 BORN, PREFIX, MONTH = range(3)  # what a vote rests on: the first two fix the zone, the last only the month
 _KINDS = {

@@ -13,8 +13,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from zlib import crc32
 
-from idcore.ids.find import Token, find, names_another, prefix_time
+from idcore.ids.find import find, names_another
+from idcore.ids.line_moments import prefix_time
 from idcore.ids.receipts import Recall, Receipt
+from idcore.ids.tokens import Token
 
 RETRY_PREFIX, DEAD_PREFIX = "%RETRY%", "%DLQ%"
 SEND_OK = "SEND_OK"

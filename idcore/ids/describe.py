@@ -11,11 +11,11 @@ from idcore.ids import makers
 from idcore.ids.client_time import client_sent
 from idcore.ids.clock import Clock, SentAt
 from idcore.ids.delivery_sentences import row_of as delivery_row
-from idcore.ids.find import Token
 from idcore.ids.identify import Reading, Verdict
 from idcore.ids.line_time import hints, uniq_sent
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.ids.reasons import Maker, Reason, bare_reason
+from idcore.ids.tokens import Token
 
 if TYPE_CHECKING:
     from idcore.ids.delivery import Delivery

@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
 from string import hexdigits
 from sys import intern
-from typing import Literal
 
 from idcore.base.layout import ID_DIGITS
 from idcore.ids import makers, rules
 from idcore.ids.line_moments import born_marks, other_moment, prefix_time
 from idcore.ids.records import Records
+from idcore.ids.tokens import Token
 
 # A line up to this long is read as a whole, so that a hint behind an id counts too. A longer one is read in windows.
 LONGEST_WHOLE_LINE = 1 << 20
@@ -82,37 +81,11 @@ _OTHER_THINGS = frozenset(
 _LABEL_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
-Wholeness = Literal["whole", "joined", "longer", "cut"]
 LEAST_DIGITS = 20  # of an id that is cut: host, pid and loader of IPv4
 # What is left of an ID in front of a mask or an ellipsis.
 _CUT = re.compile(rf"(?<![0-9A-Fa-f])([0-9A-Fa-f]{{{LEAST_DIGITS},{ID_DIGITS[0] - 1}}})(?=[*…]|\.\.\.|x{{3,}}|X{{3,}})")
 _LAST_RUN = re.compile(rf"(?<![0-9A-Fa-f])[0-9A-Fa-f]{{1,{ID_DIGITS[-1]}}}(?==?\r?\Z)")
 _FIRST_RUN = re.compile(rf"[0-9A-Fa-f]{{1,{ID_DIGITS[-1]}}}(?![0-9A-Fa-f])")
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A run of digits that may be an id, where it is, and what its line shows about it.
-
-    `line` and `column` count from 1, columns in characters. `vouched`: a label that vouches for an impossible elapsed
-    is directly in front, `disowned`: a name of something else is. `prefix_time` is the time the line opens with, or
-    another one of it (`line_moments`), naive where it names no zone. `of_record`: it and born_ms are of another line of
-    the record (`records`). `whole`: whether a line break was taken out of it, a digit is left over behind it, or digits
-    are missing at its end, masked or cut off. `linked`: the id came in a link instead of a line, and born_ms is the
-    time of the link.
-    """
-
-    text: str
-    line: int
-    column: int
-    label: str | None = None
-    born_ms: int | None = None
-    prefix_time: datetime | None = None
-    vouched: bool = False
-    disowned: bool = False
-    linked: bool = False
-    of_record: bool = False
-    whole: Wholeness = "whole"
 
 
 def find(text: str | Iterable[str]) -> Iterator[Token]:

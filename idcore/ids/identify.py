@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from idcore.base.errors import CoreError
 from idcore.base.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6, Layout
@@ -32,9 +32,7 @@ from idcore.ids.scoring import (
     weigh_offset,
     weigh_uniq,
 )
-
-if TYPE_CHECKING:
-    from idcore.ids.find import Token
+from idcore.ids.tokens import Token
 
 Case = Literal["strict", "any"]
 

@@ -26,9 +26,9 @@ from idcore.ids.clock import (
     to_ms,
     wall_ms,
 )
-from idcore.ids.find import Token
 from idcore.ids.model import UniqId
 from idcore.ids.reasons import Reason, bare_reason
+from idcore.ids.tokens import Token
 
 FIRST_YEAR = 2010  # no id is older: RocketMQ's first release is of 2012
 _LAST_YEAR = 9_997

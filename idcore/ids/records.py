@@ -14,12 +14,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from idcore.ids.line_moments import LONGEST, Moment, born_marks, elapsed_of, may_be_dated, moments_of, prefix_time
-
-if TYPE_CHECKING:
-    from idcore.ids.find import Token
+from idcore.ids.tokens import Token
 
 REACH = 8_192  # bytes, in front of the line of an ID and behind it, in which its record may be
 MOST_LINES = 16  # on each side that may have a time

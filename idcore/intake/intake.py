@@ -18,9 +18,10 @@ from idcore.ids.clock import Clock, ZoneSource
 from idcore.ids.dating import dates_of
 from idcore.ids.delivery import DeliveryText
 from idcore.ids.describe import Seeds, describe, when
-from idcore.ids.find import Token, find, names_another
+from idcore.ids.find import find, names_another
 from idcore.ids.identify import Case, Verdict, identify_alone, judge
 from idcore.ids.neighbours import settled
+from idcore.ids.tokens import Token
 from idcore.runs.runs import Run
 from idcore.sources.archives import ARCHIVES, kind_of
 from idcore.sources.kinds import PACKINGS, WIDE

@@ -594,9 +594,14 @@ def find(buf, origin, start, stop, what, rules, found):
             escape = escape_before(text + U(place), size, rules.digits)
             place += escape
             size -= escape
-            if size > 63 or rules.digits >> U(size) & U(1) == U(0):
+            longer = size == 33 and has_label(text + U(place))
+            if longer:
+                size = 32
+            elif size > 63 or rules.digits >> U(size) & U(1) == U(0):
                 continue
             reason, k0, k1, k2, value = judge(text + U(place), size, rules)
+            if longer and (reason >= 0 or k2 >> CODE_SHIFT != CODE_V4 or not is_known(rules.loaders, k2 & WORD)):
+                continue  # a digit is left off only behind the id of a known client
             if reason >= 0:
                 if what != TAIL:
                     refuse(reason, buf, place, size, origin, found.refused, found.samples)

@@ -9,9 +9,9 @@ from idcore.base.errors import CoreError
 from idcore.base.layout import Layout
 from idcore.ids.client_time import client_sent
 from idcore.ids.clock import Clock, epochs, parse_instant, parse_zone, to_ms
-from idcore.ids.find import Token
 from idcore.ids.identify import Reading
 from idcore.ids.model import ClientId, UniqId
+from idcore.ids.tokens import Token
 from idcore.runs.runs import Run, Runs
 
 

@@ -10,6 +10,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from io import BytesIO
 from itertools import islice, pairwise
 from typing import BinaryIO
 
@@ -18,6 +19,7 @@ import numpy as np
 from idcore.base.errors import CoreError, coded, refuse
 from idcore.base.layout import MOST_OFFSET
 from idcore.base.open_folders import Roots, entries, file_status, is_file
+from idcore.ids import broken_lines
 from idcore.policy import limits
 from idcore.sources import storage as stores
 from idcore.sources.archives import BETWEEN, Text, kind_of, texts
@@ -350,6 +352,20 @@ def _share(split: Split, file: BinaryIO, kind: str) -> int | None:
     return -(-most * split.size // max(1, whole, split.size))
 
 
+_last: tuple[object, bytes] = (None, b"")  # a small file may have many splits
+
+
+def _unbroken(file: BinaryIO) -> BinaryIO:
+    """A small text in which no line break cuts an ID (`idcore.ids.broken_lines`)."""
+    global _last
+    status = os.fstat(file.fileno()) if hasattr(file, "fileno") else None
+    key = status and (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+    if key is None or _last[0] != key:
+        file.seek(0)
+        _last = key, broken_lines.unbroken(file.read())
+    return BytesIO(_last[1])
+
+
 def _in_place(
     split: Split, file: BinaryIO, kind: str, buf: np.ndarray, taken: Callable[[], int]
 ) -> tuple[Split, Windows, None]:
@@ -357,6 +373,8 @@ def _in_place(
     width = np.dtype(WIDE.get(kind, "u1")).itemsize
     start, stop = (-(-place // width) for place in (split.start, split.stop))
     begin = max(0, start - BEFORE)
+    if kind not in WIDE and file.seekable() and 0 < file.seek(0, os.SEEK_END) <= broken_lines.MOST:
+        file = _unbroken(file)
     file.seek(begin * width)
     read = file.readinto  # type: ignore[attr-defined]
     if kind in WIDE:

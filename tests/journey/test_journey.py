@@ -35,8 +35,8 @@ from idcore.answers.lookup.model import Traced
 from idcore.base.catalogue import words
 from idcore.base.safe_text import json_text
 from idcore.ids.clock import Clock, from_ms
-from idcore.ids.find import Token
 from idcore.ids.model import UniqId
+from idcore.ids.tokens import Token
 from idcore.rocketmq.message import Host, Record
 from idcore.rocketmq.message.attempts import Attempt, MessageTrace, Send
 from idcore.rocketmq.message.properties import encode

@@ -18,8 +18,8 @@ from streamlit.testing.v1 import AppTest
 from idcore.base.catalogue import words
 from idcore.ids import Clock, identify
 from idcore.ids.describe import describe
-from idcore.ids.find import Token
 from idcore.ids.origins import BrokerAddress, Fingerprint
+from idcore.ids.tokens import Token
 from idcore.intake.intake import Dating, Source
 from idcore.presentation.triage import compared, compared_texts
 from idcore.runs.runs import COMPARE, Run, Runs

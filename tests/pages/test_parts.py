@@ -13,8 +13,8 @@ from idcore.base.errors import CoreError
 from idcore.base.layout import LAYOUTS
 from idcore.ids import fields
 from idcore.ids.clock import Clock
-from idcore.ids.find import Token
 from idcore.ids.identify import identify
+from idcore.ids.tokens import Token
 from idcore.intake import intake
 from idcore.presentation import intake_texts
 from idcore.presentation.html import cards, ruler

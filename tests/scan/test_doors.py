@@ -15,8 +15,8 @@ import pytest
 
 from idcore.ids import Clock, dates_of, describe, find, judge, parse_zone, settled
 from idcore.ids.clock import to_ms
-from idcore.ids.find import Token
 from idcore.ids.identify import Verdict
+from idcore.ids.tokens import Token
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.simulate import example

@@ -14,10 +14,11 @@ from idcore.answers.lookup.model import Copy
 from idcore.ids.clock import Clock, SentAt, is_time, to_ms, wall_ms
 from idcore.ids.delivery import Delivery, DeliveryReader
 from idcore.ids.describe import when
-from idcore.ids.find import Token, find
+from idcore.ids.find import find
 from idcore.ids.identify import identify
 from idcore.ids.model import ClientId, UniqId
 from idcore.ids.origins import Fingerprint
+from idcore.ids.tokens import Token
 from idcore.rocketmq.message import Host, Record
 from idcore.rocketmq.message import properties as names
 from idcore.rocketmq.message.attempts import Attempt, MessageTrace, Send

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from idcore.answers.fate import Verdict
 from idcore.answers.lookup.model import Answer, Copy
 from idcore.ids.delivery import Delivery
-from idcore.ids.find import Token
+from idcore.ids.tokens import Token
 from idcore.rocketmq.message.attempts import MessageTrace
 
 STORE = "store"  # the kind of source whose verdicts are those of its own time

@@ -24,8 +24,8 @@ from idcore.answers.lookup import Answer
 from idcore.ids.clock import Clock, is_time, to_ms
 from idcore.ids.delivery import Delivery
 from idcore.ids.delivery_sentences import DELAY_SECONDS, FIRST_RETRY_LEVEL
-from idcore.ids.find import Token
 from idcore.ids.rules import CANDIDATE_DIGITS
+from idcore.ids.tokens import Token
 
 # Clocks of one cluster differ by so much without anybody's fault.
 TOLERANCE_MS = 100

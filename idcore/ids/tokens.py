@@ -1,0 +1,34 @@
+"""A string of a text that may be an ID, with what its line shows about it. Finds none, judges none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+Wholeness = Literal["whole", "joined", "longer", "cut"]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A run of digits that may be an id, where it is, and what its line shows about it.
+
+    `line` and `column` count from 1, columns in characters. `vouched`: a label that vouches for an impossible elapsed
+    is directly in front, `disowned`: a name of something else is. `prefix_time` is the time the line opens with, or
+    another one of it (`line_moments`), naive where it names no zone. `of_record`: it and born_ms are of another line of
+    the record (`records`). `whole`: whether a line break was taken out of it, a digit is left over behind it, or digits
+    are missing at its end, masked or cut off. `linked`: the id came in a link instead of a line, and born_ms is the
+    time of the link.
+    """
+
+    text: str
+    line: int
+    column: int
+    label: str | None = None
+    born_ms: int | None = None
+    prefix_time: datetime | None = None
+    vouched: bool = False
+    disowned: bool = False
+    linked: bool = False
+    of_record: bool = False
+    whole: Wholeness = "whole"
