@@ -79,6 +79,10 @@ class Clock:
 class Proved(Protocol):
     """What the lines of one input prove together (`idcore.ids.dating.Dates`)."""
 
+    @property
+    def zone(self) -> tuple[tzinfo, ZoneSource] | None:
+        """The zone of the whole input, and what shows it."""
+
     def of_uniq(self, found: UniqId, clock: Clock) -> tuple[Clock, Reason | None]:
         """The clock of one id, and the reason of what it adds. A month that is not settled is left to the line."""
 

@@ -18,7 +18,7 @@ from idcore.ids import rules
 from idcore.ids.client_time import client_ahead, local_ahead, made_until
 from idcore.ids.clock import DAY_MS, HOUR_MS, Clock, Month, ZoneSource, from_ms, month_of, to_ms
 from idcore.ids.identify import Verdict
-from idcore.ids.line_time import hints, refine
+from idcore.ids.line_time import begins_at_noon, hints, refine
 from idcore.ids.model import ClientId, UniqId
 from idcore.ids.reasons import Reason, bare_reason
 from idcore.ids.tokens import Token
@@ -189,13 +189,22 @@ class Voting:
             for (kind, start), vote in votes.items():
                 made = start + vote.high
                 latest = made if latest is None else max(latest, made)
-                ahead = _ahead(start)
+                ahead = self._noon_ahead(key, start) if kind == BORN else None
+                ahead = _ahead(start) if ahead is None else ahead
                 if kind != MONTH and not _layout(key).early and (_loader(key), ahead) != (0, 0):
                     proven[kind, ahead] += vote.ids
         zone = self._input_zone(proven)
         processes = {key: _joined(_layout(key), votes, self._clock, zone) for key, votes in self._votes.items()}
         clients = {key: self._client(key) for key in self._moments.keys() | self._latest.keys()}
         return Dates(processes, clients, zone, None if latest is None else from_ms(latest), self._last)
+
+    def _noon_ahead(self, key: Hashable, start_ms: int) -> int | None:
+        """The minutes ahead of UTC of the clock's zone, where a month of a process begins at noon of it."""
+        assert isinstance(key, tuple)
+        zone, given = self._clock.zone, self._clock.zone_source == "given"
+        if not begins_at_noon(key[0], key[1], _loader(key), start_ms, zone, given=given):
+            return None
+        return (from_ms(start_ms, zone).utcoffset() or timedelta()) // timedelta(minutes=1)
 
     def _input_zone(self, proven: Counter[tuple[int, int]]) -> tuple[tzinfo, ZoneSource] | None:
         by_zone: Counter[int] = Counter()

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from idcore.ids import rules
+from idcore.ids import makers, rules
 from idcore.ids.model import UniqId
 
 # MessageClientIDSetter of 4.9.3 and later: a clock set back by less than this across the month's start gives 0.
 CLAMP_MS = 1_000_000
+_NEWER_JVMS = ("java_jdk17", "java_jdk21", "java_jdk25")  # than any client up to 4.0.0 by years
 FIRST, LAST = "3.5.0", "5.5.1"  # 5.5.1 is the newest that was looked at
 
 
@@ -54,6 +55,14 @@ def java_releases(uniq: UniqId, noon: bool = False) -> Releases:
     if uniq.elapsed >= rules.ELAPSED_WRAP - CLAMP_MS:
         until("4.9.2")  # later ones write 0 for less than 1,000 s before the month
     return Releases(oldest, newest)
+
+
+def may_begin_at_noon(ip: bytes, loader: int) -> bool:
+    """Whether a client up to 4.0.0 may have an id with this address and loader: none wrote IPv6 or a loopback address,
+    and no other client has the bug."""
+    place = makers.loader_place(loader)
+    newer = place is not None and makers.java_code(*place).startswith(_NEWER_JVMS)
+    return len(ip) == 4 and ip[0] != 127 and loader != 0 and loader not in makers.KNOWN_CONSTANTS and not newer
 
 
 def is_narrow(releases: Releases) -> bool:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 
 from idcore.base.layout import Layout
-from idcore.ids import rules
+from idcore.ids import generations, rules
 from idcore.ids.clock import (
     DAY_MS,
     HOUR_MS,
@@ -25,6 +25,7 @@ from idcore.ids.clock import (
     sent,
     to_ms,
     wall_ms,
+    zone_text,
 )
 from idcore.ids.model import UniqId
 from idcore.ids.reasons import Reason, bare_reason
@@ -32,6 +33,7 @@ from idcore.ids.tokens import Token
 
 FIRST_YEAR = 2010  # no id is older: RocketMQ's first release is of 2012
 _LAST_YEAR = 9_997
+LAST_NOON_YEAR = 2020  # 4.1.0-incubating of June 2017 begins months at midnight; who had not updated by then is rare
 
 _Refined = tuple[Clock, Reason] | None
 
@@ -125,23 +127,44 @@ def _refine_born(elapsed: int, clock: Clock, layout: Layout, born_ms: int) -> _R
     own = next((m for m in _around(start, clock.zone, layout) if abs(start - m.start_ms) <= _BORN_TOLERANCE_MS), None)
     if own is not None:
         return replace(clock, month=own, zone_source="born"), bare_reason("zone_born")
-    if clock.zone_source == "given":
-        noon = next(
-            (
-                m
-                for m in _around(start, clock.zone, layout)
-                if abs(start - m.start_ms - DAY_MS // 2) <= _BORN_TOLERANCE_MS
-            ),
-            None,
-        )
-        if noon is not None:
-            # Calendar.HOUR instead of HOUR_OF_DAY, up to 4.0.0-incubating: the month begins at noon.
-            late = Month(noon.label, noon.start_ms + DAY_MS // 2, noon.length_ms - DAY_MS // 2)
-            return replace(clock, month=late), bare_reason("noon")
     found = _zone_of_start(start, -_BORN_TOLERANCE_MS, _BORN_TOLERANCE_MS)
     if found is not None:
         return replace(clock, zone=found[0], month=found[1], zone_source="born"), bare_reason("zone_born")
+    for month in _around(start, clock.zone, layout):
+        noon = wall_ms(datetime(int(month.label[:4]), int(month.label[5:]), 1, 12), clock.zone)
+        if abs(start - noon) <= _BORN_TOLERANCE_MS:
+            late = Month(month.label, noon, month.start_ms + month.length_ms + DAY_MS // 2 - noon)
+            return replace(clock, month=late, zone_source="born"), bare_reason("noon")
     return _month_before(elapsed, clock, layout, born_ms, "month_born")
+
+
+def begins_at_noon(layout: Layout, ip: bytes, loader: int, start_ms: int, zone: tzinfo, *, given: bool) -> bool:
+    """Whether a month that a bornTimestamp proves begins at noon of a zone, as it does up to client 4.0.0-incubating.
+
+    These set Calendar.HOUR instead of HOUR_OF_DAY. The same instant is a midnight 12 hours further west, which is
+    likelier for clients and JVMs that came later, and where nobody has named the zone also for ids that did.
+    """
+    start = from_ms(start_ms, zone)
+    if layout.early or (start.day, start.hour, start.minute) != (1, 12, 0):
+        return False
+    if _zone_of_start(start_ms, 0, 0) is None:
+        return True  # a midnight nowhere on earth
+    return (given or start.year < LAST_NOON_YEAR) and generations.may_begin_at_noon(ip, loader)
+
+
+def _at_noon(uniq_id: UniqId, found: SentAt, clock: Clock) -> SentAt | None:
+    """A time whose month began at noon, in the zone in which it did: the clock's, or that of the whole input."""
+    if found.zone_source != "born":
+        return None
+    start = to_ms(found.at) - uniq_id.signed_elapsed
+    zones = [(clock.zone, clock.zone_source == "given")]
+    if clock.dates is not None and clock.dates.zone is not None:
+        zones.append((clock.dates.zone[0], False))
+    for zone, given in zones:
+        if begins_at_noon(uniq_id.layout, uniq_id.ip, uniq_id.loader, start, zone, given=given):
+            at = found.at.astimezone(zone)
+            return replace(found, at=at, zone=zone_text(at.utcoffset()))
+    return None
 
 
 def _month_before(
@@ -201,6 +224,16 @@ def uniq_sent(
     elapsed = uniq_id.signed_elapsed
     if elapsed < 0 and not (rules.clock_set_back(uniq_id.elapsed) or elapsed > -rules.LONGEST_MONTH_MS):
         return None, None
+    found, reason = _sent(uniq_id, elapsed, clock, born_ms, prefix, made_by)
+    at_noon = None if found is None else _at_noon(uniq_id, found, clock)
+    if at_noon is None:
+        return found, reason
+    return at_noon, bare_reason("noon") if reason is not None and reason.code == "zone_born" else reason
+
+
+def _sent(
+    uniq_id: UniqId, elapsed: int, clock: Clock, born_ms: int | None, prefix: datetime | None, made_by: str
+) -> tuple[SentAt | None, Reason | None]:
     shared = None
     if clock.dates is not None:
         clock, shared = clock.dates.of_uniq(uniq_id, clock)

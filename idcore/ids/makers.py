@@ -133,12 +133,15 @@ def known_loaders() -> np.ndarray:
     return np.array(sorted(set(_places()) | set(KNOWN_CONSTANTS)), dtype=np.uint32)
 
 
-def _java(place: int, bits: int) -> Maker:
+def java_code(place: int, bits: int) -> str:
+    """The code of the launch that a place in the stream belongs to."""
     if bits == 25:
-        return _plain("java_32_bit")
-    code = _PLACES.get(place)
-    if code is None:
-        code = next((name for low, high, name in _RANGES if low <= place < high), "java_main")
+        return "java_32_bit"
+    return _PLACES.get(place) or next((name for low, high, name in _RANGES if low <= place < high), "java_main")
+
+
+def _java(place: int, bits: int) -> Maker:
+    code = java_code(place, bits)
     return Maker("java_main", {"position": place}) if code == "java_main" else _plain(code)
 
 

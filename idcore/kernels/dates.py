@@ -324,6 +324,16 @@ def moment_of(begin, end, calendar, seen):
     return moment_in(seen[SEEN_MONTH] - FIRST_MONTH, seen[SEEN_MS] + rest, ahead, calendar), ahead
 
 
+@numba.njit(cache=True, nogil=True)
+def start_at_noon(begun, calendar, current):
+    """The month of a client up to 4.0.0-incubating that begins at noon of the scan's zone, about at `begun`."""
+    for month in range(current - 2, current + 2):
+        noon = moment_in(month, DAY // 2, NO_ZONE, calendar)
+        if noon >= 0 and abs(begun - noon) <= BORN_TOLERANCE:
+            return noon
+    return NO_MINUTE
+
+
 @numba.njit(cache=True, nogil=True, inline="always")
 def date_line(begin, end, may_be_born, calendar, seen):
     """What the line from `begin` to `end` says about time."""
@@ -377,6 +387,8 @@ def start_of_uniq(elapsed, little, line, calendar, in_use):
     elif line.born >= 0:
         kind = BORN
         start = start_in_use(line.born - elapsed, BORN_TOLERANCE, BORN_TOLERANCE, calendar, line.month, in_use)
+        if start == NO_MINUTE:
+            start = start_at_noon(line.born - elapsed, calendar, line.month)
     elif line.ahead != NO_ZONE:
         kind = PREFIX
         start = start_in_zone(elapsed, line, column, calendar, in_use)

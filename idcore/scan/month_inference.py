@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta, timezone
 
 import numpy as np
 
+from idcore.base.layout import LAYOUTS
 from idcore.ids.dating import INPUT_SHARE
+from idcore.ids.line_time import begins_at_noon
 from idcore.kernels import clients, codes, find, paired_offsets
 from idcore.kernels.clients import AHEAD_BIAS, NO_AHEAD
 from idcore.kernels.dates import BORN, DAY, HOUR, LENGTH, LITTLE_START, MINUTE, MONTH, PREFIX, START, UTC_START
@@ -53,6 +56,8 @@ def summary(votes: np.ndarray, months: Months) -> np.ndarray:
     latest = int(np.where(client, high, start + high).max(initial=0))
     month = np.searchsorted(months.calendar[:, 4], start + 14 * HOUR, side="right") - 1
     ahead = (months.calendar[month, 4] - start) // MINUTE
+    noon = ~client & ~little & (kind == BORN)
+    ahead[noon] = _named_noon(votes[noon], start[noon], ahead[noon], months)
     # relatives of the Go client count from the month in UTC, wherever their host is
     universal = (votes[:, 2] & find.WORD == 0) & (ahead == 0)
     zoned = ~client & ~little & (kind != MONTH) & ~universal
@@ -166,7 +171,29 @@ def date(words: np.ndarray, votes: np.ndarray, months: Months, known_of_all: Who
     before[single, 0] = np.maximum(spans.high[at], last - spans.start[at])
     before[single, 1] = np.where(is_own[single] | little[single], calendar[earlier, column], in_zone)
     before[single, 2] = calendar[earlier, column + 1]
+    born = np.flatnonzero((source == BORN) & (np.diff(edges) > 0))
+    zone[born] = _named_noon(words[born], spans.start[edges[born]], zone[born], months, known_of_all)
     return Dated(edges, np.column_stack([until, spans.start, length]), zone, source, before)
+
+
+def _named_noon(
+    words: np.ndarray, starts: np.ndarray, ahead: np.ndarray, months: Months, known_of_all: Whole | None = None
+) -> np.ndarray:
+    """The minutes ahead of UTC of each key in whose month the midnight is a noon in the scan's zone, or the input's."""
+    named, calendar = ahead.copy(), months.calendar
+    month = np.searchsorted(calendar[:, UTC_START], starts + 14 * HOUR, side="right") - 1
+    noon = calendar[month, START] + DAY // 2 + np.where(DAY // 2 >= calendar[month, 5], calendar[month, 6], 0)
+    zones = [(noon, months.zone, months.zone_source == "given")]
+    if known_of_all is not None and known_of_all.ahead is not None:
+        zone = timezone(timedelta(minutes=known_of_all.ahead))
+        zones.append((calendar[month, UTC_START] + DAY // 2 - known_of_all.ahead * MINUTE, zone, False))
+    for noons, zone, given in reversed(zones):
+        for at in np.flatnonzero(starts == noons).tolist():
+            layout = list(LAYOUTS.values())[int(codes.codes_of(words[at : at + 1])[0]) - 1]
+            ip = words[at, :2].astype(">u8").tobytes()[0 if layout.has_ipv6 else 12 :]
+            if begins_at_noon(layout, ip, int(words[at, 2] & find.WORD), int(starts[at]), zone, given=given):
+                named[at] = ahead[at] + DAY // 2 // MINUTE
+    return named
 
 
 def _votes_of(words: np.ndarray, votes: np.ndarray, little: np.ndarray, calendar: np.ndarray) -> _Votes:
