@@ -46,7 +46,7 @@ OFFSETS_IN_USE = (
 )
 IN_USE = frozenset(OFFSETS_IN_USE)
 WEST, EAST = (timedelta(minutes=pick(OFFSETS_IN_USE)) for pick in (min, max))
-_MAYBE_CPP = frozenset({"cpp", "cpp_seed", "cpp_or_lua"})
+_MAYBE_CPP = frozenset({"cpp", "cpp_seed", "cpp_or_lua", "dotnet_uuid"})
 
 
 @dataclass(frozen=True, slots=True)

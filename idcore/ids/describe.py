@@ -113,7 +113,7 @@ class Seeds:
 
     def __init__(self, every: bool = False) -> None:
         self._search: SeedSearch | None = None
-        self.makers = frozenset({"cpp", "cpp_or_lua"} if every else {"cpp_or_lua"})
+        self.makers = frozenset({"cpp", "cpp_or_lua", "dotnet_uuid"} if every else {"cpp_or_lua"})
 
     def start(self, loader: int, sent_second: int) -> int | None:
         """As SeedSearch.start."""

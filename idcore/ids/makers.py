@@ -173,11 +173,21 @@ def uniq_maker(
         return _plain("elixir" if last_twelve and last_twelve != last_twelve.lower() else "go_family")
     if loader < 0x10000 and whole_seconds:
         return _plain("python_tt67wq")
+    if layout == "uniq_v4" and is_uuid_like(loader):
+        return _plain("dotnet_uuid")
     if not elapsed_fits:
         return _plain("dotnet")
     if host_loopback:  # the first rand() of C++, or four random bytes
         return _plain("cpp_or_lua" if 0 < loader <= MASK_64_BIT_JVM else "lua")
     return _plain("cpp" if 0 < loader <= MASK_64_BIT_JVM else "unknown")
+
+
+def is_uuid_like(loader: int) -> bool:
+    """Whether a msgId of 32 digits is shaped as a UUID of version 4: digits 13 and 17, which are of the loader.
+
+    One in 32 of the loaders that are the first rand() of a C++ process is it too.
+    """
+    return loader >> 28 == 4 and loader >> 14 & 3 == 2
 
 
 # Seconds since 2021 that a living id can hold: July 2021 (the first 5.x client) to 2041.
@@ -237,15 +247,21 @@ def seconds_open(seconds: int, last_sixteen: str, sequence: int) -> bool:
     return all(ways) and _turned(sequence) == sequence
 
 
+_LETTERS = ("", "A", "a", "Aa")  # by their case
+
+
 def process_makers(
     layouts: Sequence[str] | np.ndarray,
     loaders: np.ndarray,
     whole_seconds: np.ndarray,
     loopback: np.ndarray | None = None,
+    elapsed_fits: np.ndarray | None = None,
+    letters: np.ndarray | None = None,
 ) -> np.ndarray:
     """The code of the likeliest client of each process.
 
-    `whole_seconds`: every elapsed of it is a multiple of 1,000. `loopback`: its address is 127.0.0.1.
+    `whole_seconds`: every elapsed of it is a multiple of 1,000. `loopback`: its address is 127.0.0.1. `elapsed_fits`:
+    none is longer than a month. `letters`: the case of those of its last twelve digits, 1 for upper and 2 for lower.
 
     Works on columns: only one row of each kind (layout, loader class, whole seconds) is put into words.
     """
@@ -263,17 +279,26 @@ def process_makers(
         kind[(place < 0) & (loader == constant)] = STREAM_LENGTH + 1 + number
     rest = kind < 0
     after = STREAM_LENGTH + 1 + len(KNOWN_CONSTANTS)
+    uuid_like = (loader[rest] >> 28 == 4) & (loader[rest] >> 14 & 3 == 2)
     kind[rest] = after + np.select(
-        [loader[rest] == 0, loader[rest] < 0x10000, loader[rest] <= MASK_64_BIT_JVM], [0, 1, 2], 3
+        [loader[rest] == 0, loader[rest] < 0x10000, uuid_like, loader[rest] <= MASK_64_BIT_JVM], [0, 1, 2, 3], 4
     )
     old = np.char.equal(names, "uniq_v4_le") if names.dtype.kind == "U" else names == "uniq_v4_le"
     local = np.zeros(len(loader), bool) if loopback is None else np.asarray(loopback, bool)
-    group = ((kind * 2 + whole) * 2 + old) * 2 + local
+    fits = np.ones(len(loader), bool) if elapsed_fits is None else np.asarray(elapsed_fits, bool)
+    case = np.zeros(len(loader), np.int64) if letters is None else np.where(loader == 0, letters, 0).astype(np.int64)
+    wide = names == "uniq_v6"
+    group = (((((kind * 2 + whole) * 2 + old) * 2 + local) * 2 + fits) * 2 + wide) * 4 + case
     _, first, which = np.unique(group, return_index=True, return_inverse=True)
     codes = np.empty(len(first), dtype=object)
     for at, row in enumerate(first):
         codes[at] = uniq_maker(
-            str(names[row]), int(loader[row]), whole_seconds=bool(whole[row]), host_loopback=bool(local[row])
+            str(names[row]),
+            int(loader[row]),
+            whole_seconds=bool(whole[row]),
+            host_loopback=bool(local[row]),
+            elapsed_fits=bool(fits[row]),
+            last_twelve=_LETTERS[case[row]],
         ).code
     return codes[which.reshape(-1)]
 

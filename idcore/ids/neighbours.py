@@ -19,6 +19,7 @@ from idcore.ids.scoring import weigh_little_endian, weigh_offset
 
 # How the seconds of a 5.x client are read.
 _WAYS = ("grpc", "grpc_cpp_old", "grpc_rust")
+_BY_LETTERS = ("go", "elixir")  # clients that the letters of their ids tell apart: of a process most ids have some
 _GROUP_DIGITS = 20  # a broker and two zeros, or a little-endian process
 _ENOUGH = 2  # witnesses of one kind: one of them is not the id that asks
 
@@ -50,12 +51,15 @@ class Neighbours:
         self._groups: dict[str, _Group] = {}
         self._suspects: dict[Hashable, str | None] = {}  # by process its only ID; None where it is no suspect
         self._rule: look_alikes.Rule | None = None
+        self._by_letters: dict[Hashable, set[str]] = {}
 
     def see(self, verdict: Verdict) -> None:
         """Takes an id as a witness, if it is likely."""
         best = verdict.best
         self._see_group(verdict)
         self._see_suspect(verdict)
+        if best is not None and best.made_by.code in _BY_LETTERS:
+            self._by_letters.setdefault(_key(best, ""), set()).add(best.made_by.code)
         if best is None or best.certainty == "possible" or _either_way(best):
             return
         texts = self._witnesses.setdefault(_key(best, best.made_by.code), set())
@@ -121,6 +125,10 @@ class Neighbours:
         best = verdict.best
         if self._is_look_alike(verdict):
             return as_look_alike(verdict)
+        if best is not None and best.made_by.code in (*_BY_LETTERS, "go_family"):
+            seen = self._by_letters.get(_key(best, ""), set())
+            code = next((code for code in _BY_LETTERS if code in seen), "go_family")
+            return replace(verdict, readings=(replace(best, made_by=Maker(code)), *verdict.readings[1:]))
         grouped = self._settle_group(verdict)
         if grouped is not None:
             return grouped

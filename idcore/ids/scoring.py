@@ -85,7 +85,6 @@ def weigh_uniq(uniq: UniqId, label: str | None, lead: Reason | None, points: int
         why.append(Reason("uuid_v4", {"digit": text[16]}))
         if not makers.is_known(uniq.loader):
             score -= 3
-            maker = Maker("dotnet_uuid")
     return Reading(uniq, _certainty(score), maker, shared_reasons(why), score)
 
 

@@ -79,7 +79,7 @@ STATE_IDS, STATE_KEYS, LINE_START, LINE_OPEN, LINE_FIRST = range(5)
 STATE_LINES, STATE_RANGES, STATE_PAIRED, STATE_LOOSE, STATE_VOTES = range(5, 10)
 STATE_FILE, STATE_SIZE = 10, 11
 KEY_COLUMNS, TABLE_COLUMNS = 3, 8
-TABLE_SLOT, TABLE_IDS, TABLE_LAST, TABLE_UNSORTED = range(KEY_COLUMNS, 7)
+TABLE_SLOT, TABLE_IDS, TABLE_LAST, TABLE_UNSORTED, TABLE_LETTERS = range(KEY_COLUMNS, TABLE_COLUMNS)
 # What a call does: count ids, read on for a line that began earlier, write down where each id is.
 COUNT, TAIL, PLACE = range(3)
 
@@ -124,11 +124,11 @@ def rules_for(any_case: bool, loaders: np.ndarray, own_lengths: dict[int, Layout
 
 
 class Found(NamedTuple):
-    """What is found. `table`: open-addressed keys, a power of two of rows, each with its slot, ids, last value, and
-    whether they came out of order. `keys`: the key of each slot. `values`, `slots`: one entry an id. `lines`: those
-    kept. `first`: where the first id of each key is, -1 behind a label that vouches for it, and the number of its file.
-    `state`: how many of all these there are, and the number of the file. `refused`, `samples`: what is not an id, by
-    reason. `places`: the byte of the text at which each id begins; only PLACE writes it."""
+    """What is found. `table`: open-addressed keys, a power of two of rows, each with its slot, ids, last value, whether
+    they came out of order, and the case of letters. `keys`: the key of each slot. `values`, `slots`: one entry an id.
+    `lines`: those kept. `first`: where the first id of each key is, -1 behind a label that vouches for it, and the
+    number of its file. `state`: how many of all these there are, and the number of the file. `refused`, `samples`: what
+    is not an id, by reason. `places`: the byte of the text at which each id begins; only PLACE writes it."""
 
     table: np.ndarray
     keys: np.ndarray
@@ -613,6 +613,8 @@ def find(buf, origin, start, stop, what, rules, found):
                     keys = used
                 if what == COUNT:
                     count_id(row, value, table)
+                    if k2 & WORD == U(0):  # of loader 0 the letters say who generated it
+                        table[row, TABLE_LETTERS] |= letter_case_16(text + U(place + size - 16))
                 elif what == PLACE:
                     found.places[n] = place + origin
                 found.values[n] = value

@@ -39,6 +39,7 @@ class What(IntEnum):
     COPIES = 8
     SUSPECTS = 9
     SUSPECTED = 10
+    LETTERS = 11
 
 
 class Fact(NamedTuple):

@@ -204,6 +204,9 @@ class Scanner:
         if self.state[find.STATE_LOOSE]:
             yield from _deal(What.LOOSE_PAIRS, self.pairing.loose[: self.state[find.STATE_LOOSE]])
         yield from self._pack_votes(keys)
+        table = self.finder.found.table
+        if len(lettered := table[table[:, find.TABLE_LETTERS] != 0]):
+            yield from _deal(What.LETTERS, lettered[:, [0, 1, 2, find.TABLE_LETTERS]])
         self._clear()
 
     def _pack_votes(self, keys: int) -> Iterator[Fact]:

@@ -314,12 +314,30 @@ def _named(text: bytes) -> Iterator[re.Match[bytes]]:
             yield found
 
 
+def _is_only_id(text: bytes, found: re.Match[bytes], context: str) -> bool:
+    """Whether an offsetMsgId is all that its client has: a SendResult without a second ID, a record without UNIQ_KEY.
+
+    Clients before 3.5.8 print these. A line that was cut, or that an application has put together, shows nothing.
+    """
+    start = max(text.rfind(b"\n", 0, found.start()), found.start() - _SENT_BEFORE, 0)
+    end = text.find(b"\n", found.end(), found.end() + _SENT_BEFORE)
+    end = end if end >= 0 else min(len(text), found.end() + _SENT_BEFORE)
+    if context == "message_ext":
+        following = text.find(_START, found.end(), end)
+        record = text[found.end() : following if following >= 0 else end]
+        return b"properties={" in record and b"UNIQ_KEY" not in record
+    line = text[start:end]
+    return b"sendStatus" in line and b"messageQueue" in line and b"offsetMsgId" not in line
+
+
 def _names(text: bytes, file: str, evidence: LineEvidence) -> None:
     printer = printers.Printer(text)
     for found in _named(text):
         label, digits = found[1].decode(), found[2].decode()
         context = "message_ext" if _BEHIND_OFFSET.match(text, found.end()) else "other"
-        if context == "other":  # in the other context the name's own place is proof: no need to look at each
+        if _is_only_id(text, found, context):
+            context = "only_id"
+        if context != "message_ext":  # in the other context the name's own place is proof: no need to look at each
             readings = identify(digits, label).readings
             if not readings or readings[0].kind != "offset" or any(o.id.layout is UNIQ_V4_LE for o in readings):
                 continue

@@ -182,7 +182,7 @@ def _named_noon(
     """The minutes ahead of UTC of each key in whose month the midnight is a noon in the scan's zone, or the input's."""
     named, calendar = ahead.copy(), months.calendar
     month = np.searchsorted(calendar[:, UTC_START], starts + 14 * HOUR, side="right") - 1
-    noon = calendar[month, START] + DAY // 2 + np.where(DAY // 2 >= calendar[month, 5], calendar[month, 6], 0)
+    noon = calendar[month, START] + DAY // 2 + np.where(calendar[month, 5] <= DAY // 2, calendar[month, 6], 0)
     zones = [(noon, months.zone, months.zone_source == "given")]
     if known_of_all is not None and known_of_all.ahead is not None:
         zone = timezone(timedelta(minutes=known_of_all.ahead))

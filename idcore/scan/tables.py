@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from idcore.base.errors import CoreError
 from idcore.base.layout import LAYOUTS
+from idcore.ids import rules
 from idcore.ids.client_time import local_2021_ms
 from idcore.ids.clock import DAY_MS, HOUR_MS, from_ms, is_time
 from idcore.ids.makers import loader_positions, process_makers
@@ -65,6 +66,18 @@ def _month_starts(newest: np.ndarray, elapsed: np.ndarray, little: np.ndarray) -
     for start, limit, early, early_limit in newest[::-1]:
         starts = np.where(elapsed <= np.where(little, early_limit, limit), np.where(little, early, start), starts)
     return np.where(elapsed >= 0, starts, _NONE)
+
+
+LETTER_COLUMNS = 4  # the words of a key, and the case of its letters
+
+
+def letters_of(keys: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Of each key the case of its letters, from what all tasks saw of it: 1 for upper and 2 for lower, 0 for none."""
+    letters, place = np.zeros(len(keys), np.int64), np.empty(len(rows), np.int64)
+    paired_offsets.rows_of(keys, np.ascontiguousarray(rows[:, :3]), place)
+    known = place >= 0
+    np.bitwise_or.at(letters, place[known], rows[known, 3].astype(np.int64))
+    return letters
 
 
 class _Dates(NamedTuple):
@@ -183,6 +196,7 @@ class Merge:
         loose = [np.empty((0, paired_offsets.LOOSE_COLUMNS), np.uint64)]
         votes = [np.empty((0, VOTE_COLUMNS), np.uint64)]
         suspects = [np.empty((0, look_alikes.ROW), np.uint64)]
+        letters = [np.empty((0, LETTER_COLUMNS), np.uint64)]
         summaries: list[np.ndarray] = []
         suspected: dict[int, list[np.ndarray]] = {}  # every part has a copy of each
         for fact in facts:
@@ -200,6 +214,8 @@ class Merge:
                 suspects.append(np.frombuffer(fact.data, np.uint64).reshape(-1, look_alikes.ROW))
             elif fact.what == What.SUSPECTED:
                 suspected.setdefault(fact.part, []).append(np.frombuffer(fact.data, np.uint64))
+            elif fact.what == What.LETTERS:
+                letters.append(np.frombuffer(fact.data, np.uint64).reshape(-1, LETTER_COLUMNS))
             elif fact.what == What.TOPICS:
                 topics.append(fact.data)
             elif fact.what == What.COPIES:
@@ -212,7 +228,8 @@ class Merge:
         runs = collect(blocks)
         paired = PairedOffsets(blocks, np.concatenate(loose))
         if "uniq" in runs:
-            yield from self._processes(runs["uniq"], paired, np.concatenate(votes), known)
+            of_keys = letters_of(runs["uniq"].keys, np.concatenate(letters))
+            yield from self._processes(runs["uniq"], paired, np.concatenate(votes), known, of_keys)
         if "client" in runs:
             yield from self._clients(runs["client"], paired, np.concatenate(votes), known)
         if "offset" in runs:
@@ -235,7 +252,7 @@ class Merge:
         return newest_rows(from_ms(min(self.months.now, known.latest + DAY_MS)), zone)
 
     def _processes(
-        self, runs: SortedRuns, paired: PairedOffsets, votes: np.ndarray, known_of_all: Whole
+        self, runs: SortedRuns, paired: PairedOffsets, votes: np.ndarray, known_of_all: Whole, letters: np.ndarray
     ) -> Iterator[tuple[str, pa.Table]]:
         keys, little = _Processes.of(runs.keys), codes.are(runs.keys, codes.EARLY)
         dates = date(runs.keys, votes, self.months, known_of_all)
@@ -268,7 +285,7 @@ class Merge:
             yield "counters", _counters(keys, points, starts)
             activity.append(_activity(keys, minutes, starts))
         own = _Dates(told[keys.order], dates.zone[keys.order], dates.source[keys.order])
-        table = self._process_table(keys, out.figures[keys.order], starts[keys.order], own)
+        table = self._process_table(keys, out.figures[keys.order], starts[keys.order], own, letters[keys.order])
         yield "processes", table
         yield "hosts", _hosts(keys, table)
         yield from _minutes_of_hosts(keys, activity)
@@ -290,8 +307,10 @@ class Merge:
         points[:, 0] = row
         return points, np.column_stack([np.full(len(minutes), row), minutes])
 
-    def _process_table(self, keys: _Processes, figures: np.ndarray, starts: np.ndarray, dates: _Dates) -> pa.Table:
-        """`starts`: of the month from which the time of each process counts."""
+    def _process_table(
+        self, keys: _Processes, figures: np.ndarray, starts: np.ndarray, dates: _Dates, letters: np.ndarray
+    ) -> pa.Table:
+        """`starts`: of the month from which the time of each process counts. `letters`: their case."""
         hosts = keys.hosts
         f = figures.T
         first, last = f[unroll.FIRST], f[unroll.LAST]
@@ -302,7 +321,11 @@ class Merge:
         possible, dated = f[unroll.LAST_POSSIBLE], starts != _NONE
         last_at = starts + f[unroll.LAST_TIME]
         local = pc.equal(hosts, "127.0.0.1").to_numpy(zero_copy_only=False)
-        whole_seconds = f[unroll.WHOLE_SECONDS].astype(bool)
+        whole_seconds, spent = f[unroll.WHOLE_SECONDS].astype(bool), f[unroll.LAST_ELAPSED]
+        fits = (spent <= rules.LONGEST_MONTH_MS + rules.ELAPSED_SLACK_MS) | (
+            spent >= rules.ELAPSED_WRAP - rules.CLOCK_BACK_MS
+        )
+        layouts = keys.layouts.to_numpy(zero_copy_only=False)
         zone, zone_source, month = self._zones(dates, dated, last_at, last_at - possible, keys.little)
         return _named_table(
             "processes",
@@ -311,9 +334,7 @@ class Merge:
                 "host": hosts,
                 "pid": pa.array(keys.pids),
                 "loader": keys.loaders,
-                "maker": process_makers(
-                    keys.layouts.to_numpy(zero_copy_only=False), keys.loader_numbers, whole_seconds, local
-                ),
+                "maker": process_makers(layouts, keys.loader_numbers, whole_seconds, local, fits, letters),
                 "ids": f[unroll.IDS],
                 "distinct": f[unroll.DISTINCT],
                 "first_elapsed_ms": f[unroll.FIRST_ELAPSED],

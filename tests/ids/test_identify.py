@@ -214,7 +214,7 @@ def test_a_go_id_shows_its_letters() -> None:
     assert named(verdict) == [("uniq_v4", "certain")]
     assert {"case_go", "loader_zero"} <= codes(verdict)
     assert verdict.best is not None
-    assert verdict.best.maker == "Go client 2.x"
+    assert verdict.best.maker == "Go client 2.x, or rocketmq-rs (Rust)"
 
 
 def test_a_uuid_without_dashes_is_only_possible() -> None:

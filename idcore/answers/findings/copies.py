@@ -318,8 +318,8 @@ def confusion(names: Sequence[Named]) -> Iterator[Finding]:
     for named in names:
         subject = f"{named.label} ({named.application})"
         place = {"ids": [named.sample], "file": named.file, "label": named.label, "application": named.application}
-        if named.context == "message_ext":
-            yield Finding.of("id_confusion", subject, named.ids, {"variant": "message_ext", **place}, lighter=INFO)
+        if named.context in ("message_ext", "only_id"):
+            yield Finding.of("id_confusion", subject, named.ids, {"variant": named.context, **place}, lighter=INFO)
         else:
             yield Finding.of("id_confusion", subject, named.ids, place, "likely")
 
@@ -472,13 +472,13 @@ register(
         WARNING,
         30,
         "A label that should have a msgId has an offsetMsgId. There is one finding for each label and application. "
-        "Behind `msgId=` of a MessageExt it is info.",
+        "Behind `msgId=` of a MessageExt it is info, and where it is the only ID that a client prints.",
         "id_confusion/application",
         evidence=ConfusionEvidence,
         of_scan=of_names,
-        variants=("message_ext",),
-        lighter=("message_ext",),
-        background=("message_ext",),
+        variants=("message_ext", "only_id"),
+        lighter=("message_ext", "only_id"),
+        background=("message_ext", "only_id"),
         subject="name",
     ),
     Rule(

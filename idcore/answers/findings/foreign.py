@@ -20,10 +20,11 @@ from idcore.answers.findings.registry import INFO, Rule, Scan, register
 from idcore.ids import seeds
 from idcore.ids.makers import MAKERS
 
-# Clients that settle it; "cpp" and "unknown" may be Java with a class loader that no list holds.
-_FOREIGN = pa.array([code for code in MAKERS if not code.startswith(("java", "cpp", "lua", "unknown"))])
+# Clients that settle it; "cpp" and "unknown" may be Java with a class loader that no list holds, and an elapsed of more
+# than a month or the form of a UUID show no client.
+_FOREIGN = pa.array([code for code in MAKERS if not code.startswith(("java", "cpp", "lua", "unknown", "dotnet"))])
 _NO_HASH = pa.array(["unknown", "lua"])  # their loaders have the top bit set
-_OPEN = pa.array(["cpp", "cpp_or_lua"])
+_OPEN = pa.array(["cpp", "cpp_or_lua", "dotnet_uuid"])
 
 
 def _settled(processes: Processes) -> np.ndarray:

@@ -47,8 +47,10 @@ def whole_seconds(processes: Processes) -> np.ndarray:
 
 def dated(processes: Processes) -> np.ndarray:
     """Which processes count from the month: what others write there is not a date, and may fall at any time."""
-    names = pa.array(("php", "python_tt67wq", "dotnet", "dotnet_uuid"))
-    return ~text_mask(pc.is_in(processes.table["maker"], value_set=names))
+    maker = processes.table["maker"]
+    names = pa.array(("php", "python_tt67wq", "dotnet"))
+    uuid = text_mask(pc.equal(maker, "dotnet_uuid")) & (processes["distinct"] == 1)  # no two UUIDs begin alike
+    return ~text_mask(pc.is_in(maker, value_set=names)) & ~uuid
 
 
 def countable(processes: Processes) -> np.ndarray:
@@ -85,11 +87,14 @@ def loopback(processes: Processes, _: Scan) -> Iterator[Finding]:
 
 
 def link_local(processes: Processes, _: Scan) -> Iterator[Finding]:
-    """link_local_host."""
+    """link_local_host. Only client 4.6.0 writes fe80::/10; 169.254/16 is of an adapter that got no address."""
     host = processes.table["host"]
-    wide = pc.match_substring_regex(host, "^fe[89ab][0-9a-f]:")
-    mask = text_mask(pc.or_(pc.starts_with(host, "169.254."), wide))
-    yield from each(processes, mask, "link_local_host", lambda at: of_process(processes, at, "link_local_host"))
+    wide = text_mask(pc.match_substring_regex(host, "^fe[89ab][0-9a-f]:"))
+
+    def make(at: int) -> Finding:
+        return of_process(processes, at, "link_local_host", **_variant(None if wide[at] else "ipv4"))
+
+    yield from each(processes, wide | text_mask(pc.starts_with(host, "169.254.")), "link_local_host", make)
 
 
 def container(processes: Processes, _: Scan) -> Iterator[Finding]:
@@ -221,10 +226,11 @@ register(
         "link_local_host",
         WARNING,
         90,
-        "The address is in 169.254/16 or fe80::/10.",
+        "The address is in 169.254/16 or fe80::/10. Only the latter shows client 4.6.0.",
         "link_local_host/v6",
         evidence=HostEvidence,
         of_processes=link_local,
+        variants=("ipv4",),
         also=("born_hosts",),
         lines=("born_hosts",),
     ),

@@ -30,6 +30,7 @@ _LANGUAGES: Mapping[str, frozenset[str]] = {
     "php": frozenset({"PHP"}),
     "python_tt67wq": frozenset({"PYTHON"}),
     "dotnet": frozenset({"DOTNET"}),
+    "dotnet_uuid": _NATIVE,
 }
 
 
