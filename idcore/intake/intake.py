@@ -20,6 +20,7 @@ from idcore.ids.delivery import DeliveryText
 from idcore.ids.describe import Seeds, describe, when
 from idcore.ids.find import find, names_another
 from idcore.ids.identify import Case, Verdict, identify_alone, judge
+from idcore.ids.lists import is_list_of_ids
 from idcore.ids.neighbours import settled
 from idcore.ids.tokens import Token
 from idcore.runs.runs import Run
@@ -137,6 +138,7 @@ class Intake:
     lines: int = 0  # of pasted text
     binary: bool = False  # some of it is not text
     said: dict[str, DeliveryText] = field(default_factory=dict)  # by source: what its lines say of deliveries
+    is_list: bool = False  # nothing but ids
 
     @cached_property
     def found(self) -> list[Found]:
@@ -214,6 +216,7 @@ def read_sources(sources: Sequence[Source], case: Case = "strict") -> Intake:
     made.partly = [problem for head in heads for problem in head.partly]
     pasted = [head for source, head in zip(sources, heads, strict=True) if source.name == PASTED]
     made.lines = sum(lines_of(text) for head in pasted for _, text in head.texts)
+    made.is_list = all(is_list_of_ids(text) for head in heads for _, text in head.texts) and bool(made.found)
     return made
 
 

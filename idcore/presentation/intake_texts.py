@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from idcore.base.catalogue import Words
 from idcore.base.layout import ID_DIGITS
 from idcore.ids.clock import Clock
+from idcore.ids.describe import made_by, when
 from idcore.ids.identify import Verdict
-from idcore.intake.intake import PASTED, Intake, zones_of
+from idcore.ids.model import ClientId, OffsetId
+from idcore.ids.origins import Fingerprint
+from idcore.intake.intake import PASTED, Found, Intake, zones_of
+from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.times import offset_text
 
@@ -43,6 +48,58 @@ def intake_sentence(intake: Intake, where: str, words: Words, summary: Mapping[s
         lines=where,
         kinds=words.listed([words.count(f"kind_{kind}", n) for kind, n in ordered]),
     )
+
+
+def common_sentences(intake: Intake, clock: Clock, reader: Reader) -> list[str]:
+    """What the ids of a list have in common, in what they differ, and which of them come more than once.
+
+    A log says more about its ids than they say about one another, and of a single id nothing is common.
+    """
+    words = reader.words
+    distinct = {item.token.text.upper(): item for item in intake.found}
+    if not intake.is_list or len(intake.found) < 2:
+        return []
+    alike, apart = [], []
+    for name, values in _aspects(distinct.values(), clock, reader).items() if len(distinct) > 1 else ():
+        if len(values) == 1:
+            alike.append(words(f"list.{name}", value=escaped(next(iter(values)))))
+        elif name == "minute":
+            apart.append(words("list.between", first=min(values), last=max(values)))
+        else:
+            apart.append(words.count(name, len(values)))
+    said = [words("list.common", what=words.listed(alike))] if alike else []
+    said += [words("list.apart", what=words.listed(apart))] if apart else []
+    times = Counter(item.token.text.upper() for item in intake.found)
+    if again := [text for text, n in times.items() if n > 1]:
+        some = [f"{text} ({times[text]:,})" for text in again]
+        said.append(words("list.again", n=words.count("id", len(again)), ids=words.first(some, NAMED)))
+    return said
+
+
+def _aspects(found: Iterable[Found], clock: Clock, reader: Reader) -> dict[str, set[str]]:
+    """What ids of a list may share: each aspect with its different values, nothing of an aspect that not all have."""
+    aspects: dict[str, set[str]] = {name: set() for name in ("host", "process", "maker", "broker", "minute")}
+    shared = set(aspects)
+    for item in found:
+        best = item.verdict.best
+        assert best is not None
+        own: dict[str, str] = {"maker": reader.words.coded(made_by(best, when(best, item.token, clock)[1]))}
+        if isinstance(best.id, OffsetId):
+            own = {"broker": best.id.address}
+        elif isinstance(best.id, ClientId):
+            own |= {"host": best.id.mac_text, "process": str(Fingerprint(best.id.mac_text, best.id.pid))}
+        else:
+            process = Fingerprint(best.id.host, best.id.pid, best.id.loader_text)
+            own |= {"host": best.id.host, "process": str(process)}
+        sent, _ = when(best, item.token, clock)
+        if sent is not None:
+            own["minute"] = reader.minute(sent.at)
+        shared &= own.keys()
+        for name, value in own.items():
+            aspects[name].add(value)
+    if len(aspects["process"]) == 1:
+        shared -= {"host"}  # it is in the name of the process
+    return {name: values for name, values in aspects.items() if name in shared}
 
 
 def reasons_text(reasons: Mapping[str, int], words: Words) -> str:

@@ -14,6 +14,7 @@ from idcore.base.layout import ID_DIGITS, UNIQ_V4_LE
 from idcore.ids import rules
 from idcore.ids.clock import is_time
 from idcore.ids.identify import identify
+from idcore.ids.lists import is_list_of_ids
 from idcore.scan import printers
 from idcore.scan.deliveries import DeliveryLook, Told
 from idcore.sources.inputs import InputFile, shown, split_files, walk
@@ -144,6 +145,7 @@ class LineEvidence:
     deliveries: list[Told] = field(default_factory=list)  # what lines say of deliveries
     bytes: int = 0
     whole: bool = True
+    is_list: bool = False  # nothing but ids was seen: their order and their gaps show nothing
 
 
 def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], None] = lambda: None) -> LineEvidence:
@@ -156,8 +158,11 @@ def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], N
     whole, sampled = (MOST_BYTES, SAMPLED_BYTES) if wanted else (MOST_BYTES_FOR_NAMES, SAMPLED_BYTES_FOR_NAMES)
     is_whole = sum(file.size for file in files) <= whole
     most, looked = whole if is_whole else sampled, DeliveryLook(is_whole)
+    lists = []
     for piece in texts(files, most, evidence):
         check()
+        if all(lists):  # of a log the first piece shows that it is none
+            lists.append(is_list_of_ids(piece.text.decode("utf-8", "replace")) or not piece.text.strip())
         _names(piece.text, piece.file, evidence)
         looked.take(piece.file, piece.line, piece.text)
         if len(evidence.last_items) < MOST_BATCHES:
@@ -167,6 +172,7 @@ def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], N
             _sends(piece.text, wanted, evidence)
     looked.end()
     evidence.deliveries = looked.told
+    evidence.is_list = bool(lists) and all(lists)
     return evidence
 
 

@@ -69,7 +69,7 @@ class Seeds:
         order = np.argsort(-found["ids"].to_numpy(), kind="stable")
         tried, left = order[: limits.MOST_SEED_LOADERS], order[limits.MOST_SEED_LOADERS :]
         self._left += len(left)
-        self._ids_left += int(pa.compute.sum(found["ids"].take(pa.array(left))).as_py() or 0)
+        self._ids_left += int(pa.compute.sum(found["distinct"].take(pa.array(left))).as_py() or 0)
         self._largest = found.take(pa.array(tried)).combine_chunks()
 
     def judge(self) -> Iterator[Finding]:

@@ -57,7 +57,9 @@ def batches_of(scan: Scan) -> Batches:
 
 
 def judge(processes: Processes, scan: Scan) -> Iterator[Finding]:
-    """missing_ids. Where a clock was set back the order of the ids, so the gaps, are not known."""
+    """missing_ids. Where a clock was set back the order of the ids, so the gaps, are not known; a list has none."""
+    if scan.line_evidence is not None and scan.line_evidence.is_list:
+        return
     batches = scan.once(batches_of)
     lost, produced = processes["missing"], processes["produced"]
     wanted = hosts.countable(processes) & ~processes.once(chains.judge).clock_back & (lost > 0)

@@ -60,7 +60,8 @@ def impossible(processes: Processes, scan: Scan) -> Iterator[Finding]:
         if not len(points) and len(elapsed):
             return None
         every = possible[at] < 0
-        count = int(processes["ids"][at]) if every else max(1, len(points))
+        once = distinct[at] == 1  # of one string the places are counted, of several the strings
+        count = int(processes["ids" if once else "distinct"][at]) if every else max(1, len(points))
         more: dict[str, Any] = {} if every or processes.whole[at] else {"at_least": True}
         if len(elapsed):
             more |= kind(at, wrong, elapsed)
@@ -93,7 +94,9 @@ def expired(processes: Processes, scan: Scan) -> Iterator[Finding]:
             more["at_least"] = True  # of many ids a part are points
         return of_process(processes, place, "expired", count, **more)
 
-    yield from each(processes, dated(processes) & (first != -1) & (first < gone), "expired", make)
+    yield from each(
+        processes, dated(processes) & (first != -1) & (first < gone), "expired", make, processes["distinct"]
+    )
 
 
 def expired_clients(scan: Scan) -> Iterator[Finding]:
@@ -102,8 +105,8 @@ def expired_clients(scan: Scan) -> Iterator[Finding]:
     listed = Listed()
     for clients in scan.rows.pieces("clients"):
         old = pc.less(clients["last_sent_at"], pa.scalar(limit, clients.schema.field("last_sent_at").type))
-        found = clients.filter(pc.fill_null(old, False)).sort_by([("ids", "descending")])
-        ids = numbers(found, "ids")
+        found = clients.filter(pc.fill_null(old, False)).sort_by([("distinct", "descending")])
+        ids = numbers(found, "distinct")
         told = listed.among(("expired", "clients"), ids)
         if told < len(ids):
             yield rest("expired", len(ids) - told, int(ids[told:].sum()))

@@ -41,6 +41,8 @@ def many(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
             here.intake, here.where(words), words, run.summary if run and run.state == "done" else None
         )
     )
+    for sentence in intake_texts.common_sentences(here.intake, here.clock(), view()):
+        said(sentence)
     without_ids(here)
     above = st.container()
     if found:

@@ -1,0 +1,22 @@
+"""Whether a text is a list of ids and no log: no order, no times, no words. Reads no id."""
+
+from __future__ import annotations
+
+import re
+
+from idcore.base.layout import ID_DIGITS
+
+# What else than digits of ids may be in such a list: ends of lines, and what is between values of CSV, JSON and SQL.
+_OTHER = re.compile(r"[^0-9A-Fa-f\s,;\"'`|()\[\]\ufeff]")
+_ID = re.compile(rf"(?<![0-9A-Fa-f])[0-9A-Fa-f]{{{ID_DIGITS[0]},}}")
+
+
+def is_list_of_ids(text: str) -> bool:
+    """Whether the lines of a text have nothing but ids, with commas between them.
+
+    A first line without an id is the name of a column. A line that has a time, a level or any word is of a log.
+    """
+    head, feed, rest = text.partition("\n")
+    body = rest if feed and _ID.search(head) is None else text
+    found = _OTHER.search(body)
+    return found is None and _ID.search(body) is not None

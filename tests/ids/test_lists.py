@@ -1,0 +1,115 @@
+"""A list of IDs is not a log: what is one, and what is said of it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from idcore.answers import findings
+from idcore.answers.findings import Finding
+from idcore.base import catalogue
+from idcore.ids import Clock
+from idcore.ids.lists import is_list_of_ids
+from idcore.intake.intake import PASTED, Source, read_sources
+from idcore.presentation.intake_texts import common_sentences
+from idcore.presentation.reader import Reader
+from idcore.scan.lines import look
+from idcore.scan.local import scan_local
+from idcore.scan.months import month_rows
+from idcore.sources.inputs import list_files
+from tests.scan.logs import JAVA, offset, uniq
+
+pytestmark = pytest.mark.quick
+
+AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
+DAY_20 = 20 * 86_400_000
+IDS = [uniq(0x0A000007, 4711, JAVA, DAY_20 + 40 * n, 3 * n) for n in range(40)]  # two of three are not here
+LISTS = {
+    "lines": "\n".join(IDS),
+    "commas": ",".join(IDS),
+    "commas at the ends of lines": ",\r\n".join(IDS) + "\r\n",
+    "values of SQL": "(" + ",\n".join(f"'{one}'" for one in IDS) + ");\n",
+    "a column of CSV with its name": "msg_id\n" + "\n".join(f'"{one}"' for one in IDS),
+    "a JSON array": "[" + ", ".join(f'"{one}"' for one in IDS) + "]",
+    "blank lines": "\n\n".join(IDS) + "\n\n",
+}
+LOGS = {
+    "times": "\n".join(f"09:50:13.373 {one}" for one in IDS),
+    "labels": "\n".join(f"msgId={one}" for one in IDS),
+    "one line with a word": "\n".join(IDS) + "\nERROR no stock " + IDS[0],
+    "a first line that is of a log": f"sent {IDS[0]}\n" + "\n".join(IDS[1:]),
+}
+
+
+def found_in(text: str, tmp_path: Path) -> list[Finding]:
+    path = tmp_path / "x.log"
+    path.write_text(text)
+    tables = scan_local([str(path)], month_rows(AT, UTC))
+    told = look(list_files([str(path)]), tables["copies"]["msg_id"].to_pylist())
+    return findings.find(tables, AT, UTC, line_evidence=told)
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_nothing_is_missing_from_a_list(name: str, tmp_path: Path) -> None:
+    assert is_list_of_ids(LISTS[name])
+    assert "missing_ids" not in {one.code for one in found_in(LISTS[name], tmp_path)}
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_a_log_still_has_its_gaps(name: str, tmp_path: Path) -> None:
+    assert not is_list_of_ids(LOGS[name])
+    assert "missing_ids" in {one.code for one in found_in(LOGS[name], tmp_path)}
+
+
+@pytest.mark.parametrize("text", ["", "\n", "12, 15", "msg_id\n", "no id"])
+def test_a_text_without_ids_is_no_list_of_them(text: str) -> None:
+    assert not is_list_of_ids(text)
+
+
+def common(text: str, lang: str = "en") -> str:
+    intake = read_sources([Source(PASTED, text.encode())])
+    return " ".join(common_sentences(intake, Clock(AT, UTC, "given"), Reader(catalogue.words(lang), UTC)))
+
+
+def test_what_a_list_has_in_common_is_said() -> None:
+    ids = [uniq(0x0A000007, 4711, JAVA, DAY_20 + 40 * n, n) for n in range(3)]
+    said = common("\n".join(ids))
+    assert "process 10.0.0.7 pid 4711 loader 18B4AAC2" in said
+    assert "the minute 2026-11-21 00:00" in said
+    assert "Java client" in said
+    assert "more than once" not in said
+
+
+def test_in_what_a_list_differs_is_said() -> None:
+    ids = [uniq(0x0A000007 + n, 4711, JAVA, DAY_20 + 600_000 * n, n) for n in range(3)]
+    said = common(",".join([*ids, ids[0]]))
+    assert (
+        "They are of 3 hosts, 3 processes and the time from 2026-11-21 00:00 +00:00 to 2026-11-21 00:20 +00:00" in said
+    )
+    assert f"1 ID more than once: {ids[0]} (2)." in said
+    assert "3 台主机" in common(",".join(ids), "zh")
+
+
+def test_brokers_of_a_list_of_offset_msg_ids_are_said() -> None:
+    said = common("\n".join(offset(0x0A000001, 10911, n << 10) for n in range(1, 4)))
+    assert said.startswith("All have broker 10.0.0.1:10911 in common.")
+
+
+@pytest.mark.parametrize("text", [IDS[0], "\n".join(f"09:50 {one}" for one in IDS), "no id"])
+def test_of_one_id_and_of_a_log_nothing_is_common(text: str) -> None:
+    assert common(text) == ""
+
+
+def test_one_message_on_seven_lines_is_one_message(tmp_path: Path) -> None:
+    """Wild case 05: the lines of a consumer that failed, of a message of last year."""
+    line = "2025-05-20 15:36:13.157 WARN consume message failed. messageId:0A141E28126418B4AAC26531F659001F"
+    (finding,) = (one for one in found_in(f"{line}\n" * 7, tmp_path) if one.code == "expired")
+    assert finding.count == 1
+
+
+def test_one_message_of_a_5x_client_on_seven_lines_is_one_message(tmp_path: Path) -> None:
+    line = "2025-05-20 15:36:13.157 INFO ack message_id:01087190669A000007083CA9AD00000003"
+    (finding,) = (one for one in found_in(f"{line}\n" * 7, tmp_path) if one.code == "expired")
+    assert finding.count == 1
