@@ -287,8 +287,8 @@ def process_makers(
     local = np.zeros(len(loader), bool) if loopback is None else np.asarray(loopback, bool)
     fits = np.ones(len(loader), bool) if elapsed_fits is None else np.asarray(elapsed_fits, bool)
     case = np.zeros(len(loader), np.int64) if letters is None else np.where(loader == 0, letters, 0).astype(np.int64)
-    wide = names == "uniq_v6"
-    group = (((((kind * 2 + whole) * 2 + old) * 2 + local) * 2 + fits) * 2 + wide) * 4 + case
+    other = names != "uniq_v4"
+    group = (((((kind * 2 + whole) * 2 + old) * 2 + local) * 2 + fits) * 2 + other) * 4 + case
     _, first, which = np.unique(group, return_index=True, return_inverse=True)
     codes = np.empty(len(first), dtype=object)
     for at, row in enumerate(first):

@@ -17,6 +17,7 @@ from idcore.ids.identify import identify
 from idcore.ids.lists import is_list_of_ids
 from idcore.scan import printers
 from idcore.scan.deliveries import DeliveryLook, Told
+from idcore.scan.record_clocks import MOST_BROKERS, MOST_RECORDS, Stamp, stamps
 from idcore.sources.inputs import InputFile, shown, split_files, walk
 
 # Inputs up to so many bytes are looked at whole, at some 80 MB a second: where ids have copies, and where only names
@@ -145,6 +146,7 @@ class LineEvidence:
     deliveries: list[Told] = field(default_factory=list)  # what lines say of deliveries
     bytes: int = 0
     whole: bool = True
+    stamps: dict[str, list[Stamp]] = field(default_factory=dict)  # of each broker, by its address
     is_list: bool = False  # nothing but ids was seen: their order and their gaps show nothing
 
 
@@ -165,6 +167,7 @@ def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], N
             lists.append(is_list_of_ids(piece.text.decode("utf-8", "replace")) or not piece.text.strip())
         _names(piece.text, piece.file, evidence)
         looked.take(piece.file, piece.line, piece.text)
+        _stamps(piece.text, evidence)
         if len(evidence.last_items) < MOST_BATCHES:
             evidence.last_items.update(found[1].decode().upper() for found in _JOINED_IDS.finditer(piece.text))
         if wanted:
@@ -174,6 +177,14 @@ def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], N
     evidence.deliveries = looked.told
     evidence.is_list = bool(lists) and all(lists)
     return evidence
+
+
+def _stamps(text: bytes, evidence: LineEvidence) -> None:
+    for broker, stamp in stamps(text):
+        if broker in evidence.stamps or len(evidence.stamps) < MOST_BROKERS:
+            own = evidence.stamps.setdefault(broker, [])
+            if len(own) < MOST_RECORDS:
+                own.append(stamp)
 
 
 def texts(files: Sequence[InputFile], most: int, evidence: LineEvidence) -> Iterator[Piece]:

@@ -116,6 +116,15 @@ MOST_MINUTES = 4_000_000
 
 LONGEST_ELAPSED_MS = rules.LONGEST_MONTH_MS + rules.ELAPSED_SLACK_MS
 
+# Born and store times that differ by clocks, which NTP keeps within some ms. Stored before born is impossible. Stored
+# later is usual for some ms, and for seconds where a send was tried again (3 s) or a disk was busy, now and then.
+CLOCK_BEFORE_MS, CLOCK_BEHIND_MS = 1_000, 2_000
+CLOCK_RECORDS = 3  # the fewest that show a level
+# Nearly all records of one clock are so near to its level: sends wait for some ms, a wrong crystal drifts.
+CLOCK_ALIKE_SHARE, CLOCK_JITTER_MS, CLOCK_JITTER_SHARE = 0.9, 1_000, 0.02
+CLOCK_SOON_MS = 5 * 60_000  # a consumer that keeps up begins so soon
+CLOCK_ZONE_MS = 5 * 60_000  # a clock that was set by hand to another zone's time
+
 # ---- copies
 
 # A thread that sends again waits for the time-out first (3 s by default): what was born later than that, under the

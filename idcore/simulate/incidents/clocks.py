@@ -8,6 +8,7 @@ from datetime import datetime, timedelta, tzinfo
 from idcore.ids import clock as clocks
 from idcore.simulate.incidents.incident import Incident, variant
 from idcore.simulate.incidents.simulated_cluster import Producer
+from idcore.simulate.scenario import Broker
 
 
 def _set_back(stage: Incident, back_ms: int, before: int = 250, after: int = 400, mean_ms: float = 25) -> Iterator[str]:
@@ -113,3 +114,27 @@ def _from_the_past(stage: Incident, days: int) -> Iterator[str]:
         stage.step()
         yield from stage.message(producer)
     stage.now = now
+
+
+def _wrong(stage: Incident, *ahead_ms: int) -> Iterator[str]:
+    broker = Broker("broker-x", f"{stage.net}.1.14", 10911, 1_400 * 1_073_741_824)
+    stage.brokers.append(broker)
+    stage.expect(f"{broker.host}:{broker.port}")
+    for ahead in ahead_ms:
+        stage.ahead_ms[broker.name] = ahead
+        yield from stage.background(700)
+
+
+@variant("broker_clock", "ahead")
+def _ahead(stage: Incident) -> Iterator[str]:
+    yield from _wrong(stage, 28_753_000)  # local time as UTC, set by hand
+
+
+@variant("broker_clock", "behind")
+def _behind(stage: Incident) -> Iterator[str]:
+    yield from _wrong(stage, -92_000)
+
+
+@variant("broker_clock", "step")
+def _broker_step(stage: Incident) -> Iterator[str]:
+    yield from _wrong(stage, 0, 3_600_000)

@@ -109,6 +109,7 @@ class Stage:
             Broker(f"broker-{letter}", f"{self.net}.1.{place}", 10911, (place * 100 + pick(60)) * 1_073_741_824)
             for place, letter in enumerate("abc", 11)
         ]
+        self.ahead_ms: dict[str, int] = {}  # of brokers with a wrong clock, by name
         self.healthy = [
             Producer(self, f"{self.net}.{place}.{pick(2, 250)}", pick(1_000, 60_000), loader, pick(3_000, 9_000))
             for place, loader in enumerate(LOADERS, 20)
@@ -177,7 +178,7 @@ class Stage:
             queue_offset=sent.queue_offset,
             born_ms=sent.born_ms,
             born_host=f"{born_host(sent.producer.born_host)}:{port}",
-            stored_ms=max(sent.born_ms, self.now - 2),
+            stored_ms=max(sent.born_ms, self.now - 2) + self.ahead_ms.get(sent.broker.name, 0),
             store_host=f"{sent.broker.host}:{sent.broker.port}",
             offset_id=sent.offset_id,
             physical_offset=sent.offset,
