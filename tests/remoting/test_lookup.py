@@ -436,6 +436,28 @@ class TestZones:
         assert desk_at(fake, now, timedelta(days=3), search_whole_log=False).one(text).found and begins
 
 
+@pytest.mark.parametrize(("days", "found"), [(5, True), (0, False)])
+def test_a_broker_whose_clock_is_behind_is_asked_from_that_much_earlier(days: int, found: bool, fake: Fake) -> None:
+    """Its index has store times: those of its own clock. One whose clock is right is not asked further back."""
+    now = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+    text = made_at(now - HALF_AN_HOUR, 0)
+    stored = round((now - HALF_AN_HOUR - timedelta(days=5)).timestamp() * 1000)
+    fake.records = [replace(record("Orders", text, 0), store_timestamp=stored)]
+    usual = fake.server._handle
+
+    def handle(frame: Frame) -> Iterable[bytes]:
+        if frame.code == 12 and int(frame.field("beginTimestamp") or 0) > stored:
+            return [answer(frame, 22, b"", "no")]
+        return usual(frame)
+
+    fake.server._handle = handle
+    service = desk_at(fake, now, timedelta(days=9), UTC, search_whole_log=False)
+    fake.clock = now - timedelta(days=days)
+    said = service.one(text, "Orders")
+    assert (said.found is not None and bool(said.found)) == found
+    assert ("clock" in {item.code for item in said.evidence}) == found
+
+
 def test_what_is_open_is_said(fake: Fake) -> None:
     now = SERVER_NOWS["in_the_month"]
     # at 07:30 of its zone: half an hour ago at +01:00, a month ago in UTC

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from idcore.answers.fate.sentences import utc
 from idcore.answers.lookup.notes import Notes
 from idcore.ids.clock import Clock, to_ms, zone_text
@@ -12,8 +14,7 @@ _BEHIND_MS = 30_000
 
 def why(span: Span | None, clock: Clock, notes: Notes) -> str:
     """clock_behind, window or expired, where that is so in every zone; else unknown. Asks every master its state."""
-    masters = [members[0] for members in notes.cluster.topology().brokers().values()]
-    notes.learn_states(masters)
+    slow = slow_clocks(clock, notes)
     if notes.failed:
         return notes.failure
     if span is not None and clock.zone_source == "given":
@@ -21,18 +22,31 @@ def why(span: Span | None, clock: Clock, notes: Notes) -> str:
         notes.add("id_time", sent=utc(span.latest), zone=zone)
     elif span is not None:
         notes.add("id_time_open", sent=utc(span.latest))
-    now = to_ms(clock.reference)
     for member, state in notes.states.values():
         if state.dispatch_behind:
             notes.add("dispatch_behind", broker=str(member), bytes=state.dispatch_behind)
-        behind = 0 if state.clock_ms is None else now - state.clock_ms
-        if behind > _BEHIND_MS and state.clock_ms is not None:
-            notes.add("clock", broker=str(member), clock=utc(state.clock_ms), here=utc(now))
-            if span is None or span.earliest > state.clock_ms:
+        if str(member) in slow:
+            tell_slow({str(member): slow[str(member)]}, clock, notes)
+            if span is None or span.earliest > to_ms(clock.reference) - slow[str(member)]:
                 return "clock_behind"
     if not notes.cluster.profile.search_whole_log:
         return "window"
     return _age(span, notes)
+
+
+def slow_clocks(clock: Clock, notes: Notes) -> dict[str, int]:
+    """The masters whose clock is behind ours, and by how many ms. Asks each its state, once."""
+    notes.learn_states([members[0] for members in notes.cluster.topology().brokers().values()])
+    now, states = to_ms(clock.reference), notes.states.values()
+    behind = {str(member): now - state.clock_ms for member, state in states if state.clock_ms is not None}
+    return {member: ms for member, ms in behind.items() if ms > _BEHIND_MS}
+
+
+def tell_slow(slow: Mapping[str, int], clock: Clock, notes: Notes) -> None:
+    """Notes what these clocks showed."""
+    now = to_ms(clock.reference)
+    for member, ms in slow.items():
+        notes.add("clock", broker=member, clock=utc(now - ms), here=utc(now))
 
 
 def _age(span: Span | None, notes: Notes) -> str:

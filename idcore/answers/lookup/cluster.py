@@ -431,7 +431,7 @@ class _LookUp:
                     self._outside(found, self.span.latest)
                 break
         else:
-            found = self._other_ways(first, windows[-1])
+            found = self._by_their_clocks(first, behind, windows[-1]) or self._other_ways(first, windows[-1])
             if not found and windows[-1]:
                 self.notes.add("window", begin=utc(windows[-1]))
         return found
@@ -443,6 +443,16 @@ class _LookUp:
         near = max(0, self.span.latest - _WIDEST_MS - CLOCK_SLACK_MS)
         windows = [near, min(near, max(0, self.span.earliest - CLOCK_SLACK_MS)), 0]
         return list(dict.fromkeys(windows if self.cluster.profile.search_whole_log else windows[:2]))
+
+    def _by_their_clocks(self, first: Sequence[str], behind: Sequence[str], begin: int) -> Found:
+        """Once more, from as much earlier as a broker's clock is behind ours: its index has the times of that clock."""
+        slow = by_time.slow_clocks(self.clock, self.notes) if begin else {}
+        if not slow:
+            return []
+        found = self.search.run([*first, *behind], max(0, begin - max(slow.values())), until_found=True)
+        if found:
+            by_time.tell_slow(slow, self.clock, self.notes)
+        return found
 
     def trace_begin(self, copies: Sequence[Copy]) -> int:
         """From when on a trace may have been stored: after the message was born, by a clock of any zone."""
