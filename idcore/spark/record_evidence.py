@@ -8,16 +8,19 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from idcore.answers.lookup.copies import is_special
 from idcore.base.errors import CoreError
 from idcore.rocketmq.message import Host, Record, decode_record
 from idcore.rocketmq.message import properties as names
 from idcore.rocketmq.store.files import Reading
 from idcore.scan.lines import LineEvidence
 from idcore.scan.lines import Record as Line
+from idcore.scan.record_clocks import Stamp
 from idcore.sources.inputs import InputFile
 
 # So many ids are looked at, spread evenly over all: a scan of a gigabyte, which takes two seconds, can spare a tenth.
 MOST_IDS = 2_000
+_MOST_FILES, _OF_FILE = 16, 120  # files of the log, and records of each, whose times are looked at
 _MOST_COPIES = 16  # of one id: a batch of 5.x may have thousands
 _FIRST, _LARGEST = 4 << 10, 16 << 20  # bytes read of a record at first, and at most
 _OFFSET_DIGITS = 16
@@ -30,7 +33,10 @@ _AGAIN = (
 
 
 def look(files: Sequence[InputFile], copies: pa.Table, check: Callable[[], None] = lambda: None) -> LineEvidence:
-    """The records behind the offsetMsgIds of some rows of `copies`. `check` is called with each, and may raise."""
+    """The records behind the offsetMsgIds of some rows of `copies`, and the clocks of records spread over the log.
+
+    `check` is called with each, and may raise.
+    """
     evidence = LineEvidence(whole=copies.num_rows <= MOST_IDS)
     count = min(copies.num_rows, MOST_IDS)
     chosen = [number * copies.num_rows // count for number in range(count)] if count else []
@@ -42,6 +48,8 @@ def look(files: Sequence[InputFile], copies: pa.Table, check: Callable[[], None]
             found = dict(_lines_of(log, row["msg_id"], row["offset_msg_ids"].split(",")[:_MOST_COPIES]))
             if found:
                 evidence.records[row["msg_id"]] = found
+        for broker, stamp in log.stamps(check):
+            evidence.stamps.setdefault(broker, []).append(stamp)
     finally:
         reading.close()
     return evidence
@@ -77,6 +85,38 @@ class _Log:
         except (OSError, CoreError):
             return None
         return record if record.physical_offset == offset else None
+
+    def stamps(self, check: Callable[[], None]) -> Iterator[tuple[str, Stamp]]:
+        """Broker and times of the first records of some files, spread evenly over all; without copies."""
+        starts = self._starts
+        count = min(len(starts), _MOST_FILES)
+        for number in range(count):
+            offset = starts[number * len(starts) // count]
+            for _ in range(_OF_FILE):
+                check()
+                record = self.record(offset)
+                if record is None:
+                    break
+                offset += record.size
+                if not _is_copy(record):
+                    yield str(record.store_host), _stamp_of(record)
+
+
+def _is_copy(record: Record) -> bool:
+    marked = any(not record.properties.keys().isdisjoint(names) for _, names in _AGAIN)
+    made = record.reconsume_times > 0 or record.prepared_transaction_offset > 0
+    return made or marked or is_special(record.topic) or not (record.born_timestamp and record.store_timestamp)
+
+
+def _stamp_of(record: Record) -> Stamp:
+    return Stamp(
+        record.born_timestamp,
+        record.store_timestamp,
+        record.physical_offset,
+        record.born_host.java_host,
+        None,
+        record.properties.get(names.UNIQ_KEY, ""),
+    )
 
 
 def _lines_of(log: _Log, msg_id: str, offsets: Sequence[str]) -> Iterator[tuple[str, Line]]:

@@ -81,6 +81,25 @@ def test_findings_name_the_reasons(made: Made) -> None:
     assert not [finding for finding in found if finding.code == "collision"]
 
 
+@pytest.mark.parametrize(("shift_ms", "variant"), [(0, None), (8 * 3_600_000, "ahead"), (-92_000, "behind")])
+def test_the_clock_of_a_stores_broker_is_found(shift_ms: int, variant: str | None, made: Made, tmp_path: Path) -> None:
+    root, _, tables = made
+    folder = tmp_path / "commitlog"
+    folder.mkdir()
+    for path in sorted((root / "commitlog").iterdir()):
+        raw, at = bytearray(path.read_bytes()), 0
+        while (size := int.from_bytes(raw[at : at + 4], "big")) and raw[at + 4 : at + 8] != b"\xcb\xd4\x31\x94":
+            stored = int.from_bytes(raw[at + 56 : at + 64], "big") + shift_ms  # storeTimestamp, behind an IPv4 bornHost
+            raw[at + 56 : at + 64] = stored.to_bytes(8, "big")
+            at += size
+        (folder / path.name).write_bytes(raw)
+    options = ScanOptions(at=AT, zone=UTC, store=str(tmp_path))
+    _, found = judge(dict(tables), {}, options, list_store(str(tmp_path)), threading.Event())
+    (clocks,) = [one for one in found if one.code == "broker_clock"] or [None]
+    assert (clocks.evidence.variant if clocks else None) == variant
+    assert clocks is None or abs(clocks.evidence["shift_ms"] - shift_ms) < 1_000
+
+
 def test_of_many_ids_some_are_looked_at_from_first_to_last(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_evidence, "MOST_IDS", 7)
     copies = made[2]["copies"]
