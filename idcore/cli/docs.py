@@ -141,6 +141,9 @@ _TOLD_APART = """\
   before 5.1.0 (seconds reversed) and Java up to 5.0.2, if the line has a born time (seconds of the local 2021).
 - Some of the other 5.x clients can be excluded. A sequence of 0 is not C#, and a MAC of zeros is C++ or Node.js. A MAC
   with the multicast bit is neither of these two, and a pid of 65,535 is not Node.js.
+- The C# client from 5.2.0-rc1 to 5.2.0 writes a random MAC. One in two has no multicast bit and looks like a host's.
+- The sequence of C++ before 5.1.0 begins at 0 each second. Nothing is counted as missing of it.
+- Messages that came through rocketmq-mqtt have IDs of the MQTT server: host and pid are the gateway's.
 - IDs of one input settle one another if one alone is open (`idcore/ids/neighbours.py`). If there is evidence for both
   interpretations, they stay open.
 - Releases of the Java client differ in what they can write (`idcore/ids/generations.py`): pid 0, IPv6, link-local

@@ -126,10 +126,15 @@ class Seeds:
 
 def why(reading: Reading, token: Token | None, clock: Clock) -> tuple[Reason, ...]:
     """The reasons of an interpretation, with those that its line adds about month and zone."""
-    extra = when(reading, token, clock)[1]
-    if extra is None or extra in reading.why:
-        return reading.why
-    return (*reading.why, extra)
+    return _with_line(reading, token, when(reading, token, clock)[1])
+
+
+def _with_line(reading: Reading, token: Token | None, extra: Reason | None) -> tuple[Reason, ...]:
+    """The reasons of an interpretation, and what its line adds: of its time, and of an MQTT server as its maker."""
+    more = [] if extra is None or extra in reading.why else [extra]
+    if token is not None and token.gateway and isinstance(reading.id, UniqId):
+        more.append(bare_reason("mqtt_gateway"))
+    return (*reading.why, *more)
 
 
 def when(reading: Reading, token: Token | None, clock: Clock) -> tuple[SentAt | None, Reason | None]:
@@ -197,9 +202,7 @@ def _put_reading(
     found = reading.id
     row["kind"], row["layout"], row["certainty"] = found.kind, found.layout.name, reading.certainty
     sent, extra = when(reading, token, clock)
-    maker, reasons = made_by(reading, extra), list(reading.why)
-    if extra is not None and extra not in reading.why:
-        reasons.append(extra)
+    maker, reasons = made_by(reading, extra), list(_with_line(reading, token, extra))
     start = started(reading, sent, seeds) if seeds is not None else None
     if start is not None:
         maker = Maker("cpp_seed")

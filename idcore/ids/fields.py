@@ -65,12 +65,16 @@ def meaning_of(reading: Reading, name: str, words: Words) -> str:
             return words(f"means.seconds_{reading.made_by.code}")
         moment = from_ms((CLIENT_EPOCH_S + found.seconds) * 1000)
         return words("means.seconds", moment=f"{moment:%Y-%m-%d %H:%M:%S} +00:00")
+    if name == "sequence" and reading.made_by.code == "grpc_cpp_old":
+        return words("means.sequence_grpc_cpp_old")
     return words(f"means.client_{name}")
 
 
 def lesson_of(reading: Reading, name: str, words: Words) -> list[tuple[str, str]]:
     """The lesson of a field: the name of each part and its sentence. A version needs none of its own."""
     base = f"lesson.{reading.id.kind}_{name}"
+    if words.has(f"lesson.{name}_{reading.made_by.code}.how"):
+        base = f"lesson.{name}_{reading.made_by.code}"
     if reading.id.layout.field(name).always is not None and not words.has(f"{base}.how"):
         base = "lesson.always"
     parts = [part for part in ("how", "proves", "not") if words.has(f"{base}.{part}")]

@@ -223,7 +223,8 @@ def client_maker(seconds: int, last_sixteen: str = "", sequence: int = 0) -> Mak
 def client_languages(mac: bytes, pid: int, sequence: int) -> tuple[str, ...]:
     """The 5.x clients that can have generated an id of the plain layout; little distinguishes them.
 
-    apache/rocketmq-clients: C# counts from 1; only C++ and Node.js write a MAC of zeros, and never a random one;
+    apache/rocketmq-clients: C# counts from 1, and from 5.2.0-rc1 until 5.2.1 its MAC is random in all bits (3036b049 to
+    d35c2c25); only C++ and Node.js write a MAC of zeros, and never a random one;
     Node.js takes the pid modulo 65,535. Everything else is written alike.
     """
     names = ["Java", "Go", "C#", "C++ 5.1.0 or later", "Node.js", "Python"]

@@ -280,7 +280,7 @@ def weigh_client(client: ClientId, label: str | None) -> Reading:
         why.append(bare_reason("seconds_rust"))
         score += 2
     elif maker.code == "grpc_cpp_old":
-        why.append(bare_reason("seconds_le"))
+        why += [bare_reason("seconds_le"), bare_reason("sequence_per_second")]
         score += 2
     elif makers.is_plausible(client.seconds):
         why.append(bare_reason("seconds_fit"))
@@ -296,6 +296,8 @@ def weigh_client(client: ClientId, label: str | None) -> Reading:
         why.append(bare_reason("mac_made_up"))
     if maker.code == "grpc":
         names = makers.client_languages(client.mac, client.pid, client.sequence)
+        if "C#" in names and not client.mac[0] & 1:
+            why.append(bare_reason("mac_maybe_made_up"))
         why.append(Reason("language_open", {"names": ", ".join(names)}))
     score += _weigh_label(label, _CLIENT_LABELS, why)
     score += 1 if maker.code == "grpc_rust" else _weigh_letters(text, why)

@@ -10,6 +10,8 @@ import pytest
 
 from idcore.base.catalogue import words
 from idcore.ids import KEYS, Clock, OffsetId, describe, find, identify, judge, parse_zone
+from idcore.ids import KEYS, Clock, OffsetId, describe, find, identify, parse_zone
+from idcore.ids.fields import lesson_of, meaning_of
 from idcore.simulate.scenario import Scenario
 
 pytestmark = pytest.mark.quick
@@ -154,3 +156,48 @@ def test_a_table_of_two_thousand_ids_takes_less_than_a_second() -> None:
         took.append(time.process_time() - began)
     assert len(tokens) == 2_000
     assert min(took) < 1  # a quarter of it on a slow machine
+
+
+def reasons_of(line: str) -> list[str]:
+    """The codes of the reasons of the only ID of a line, as decode has them."""
+    (token,) = find(line)
+    verdict = identify(token.text, token.label, vouched=token.vouched)
+    return describe(verdict, token, Clock(datetime(2026, 11, 20, tzinfo=UTC), UTC))["why_codes"]  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("properties", "is_of_gateway"),
+    [
+        ("originMqttTopic=home/door, qosLevel=1, INNER_MULTI_DISPATCH=%LMQ%home%door", True),
+        ("INNER_MULTI_DISPATCH=%LMQ%home%door, qosLevel=1", True),
+        ("INNER_MULTI_DISPATCH=%LMQ%$lite$order$7", False),  # a lite topic of 5.5
+        ("KEYS=home/door", False),
+    ],
+)
+def test_an_id_of_an_mqtt_server_says_whose_host_it_has(properties: str, is_of_gateway: bool) -> None:
+    codes = reasons_of(f"properties={{{properties}, UNIQ_KEY=0A000001126718B4AAC266FF30000001}}")
+    assert ("mqtt_gateway" in codes) == is_of_gateway
+
+
+@pytest.mark.parametrize(
+    ("text", "is_open"),
+    [
+        ("01087190669A00 0007 083CA9AD 00000003", True),  # C# counts from 1
+        ("01087190669A00 0007 083CA9AD 00000000", False),
+        ("01097190669A00 0007 083CA9AD 00000003", False),  # the multicast bit: random for certain
+        ("01000000000000 0007 083CA9AD 00000003", False),
+    ],
+)
+def test_a_mac_that_the_csharp_client_may_have_made_up_is_marked(text: str, is_open: bool) -> None:
+    codes = reasons_of(text.replace(" ", ""))
+    assert ("mac_maybe_made_up" in codes) == is_open
+
+
+def test_the_sequence_of_an_old_cpp_client_counts_within_a_second() -> None:
+    text = "01087190669A00" + "0007" + (146_888_539).to_bytes(4, "little").hex().upper() + "03000000"
+    assert {"seconds_le", "sequence_per_second"} <= set(reasons_of(text))
+    best = identify(text).best
+    assert best is not None
+    assert meaning_of(best, "sequence", words("en")) == "sequence within the second, low byte first"
+    lesson = dict(lesson_of(best, "sequence", words("en"))).values()
+    assert "How many messages were generated, or that one is missing." in lesson
