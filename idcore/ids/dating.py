@@ -201,10 +201,9 @@ class Voting:
     def _noon_ahead(self, key: Hashable, start_ms: int) -> int | None:
         """The minutes ahead of UTC of the clock's zone, where a month of a process begins at noon of it."""
         assert isinstance(key, tuple)
-        zone, given = self._clock.zone, self._clock.zone_source == "given"
-        if not begins_at_noon(key[0], key[1], _loader(key), start_ms, zone, given=given):
+        if not begins_at_noon(key[0], key[1], _loader(key), start_ms, self._clock.zone):
             return None
-        return (from_ms(start_ms, zone).utcoffset() or timedelta()) // timedelta(minutes=1)
+        return (from_ms(start_ms, self._clock.zone).utcoffset() or timedelta()) // timedelta(minutes=1)
 
     def _input_zone(self, proven: Counter[tuple[int, int]]) -> tuple[tzinfo, ZoneSource] | None:
         by_zone: Counter[int] = Counter()

@@ -33,7 +33,7 @@ from idcore.ids.tokens import Token
 
 FIRST_YEAR = 2010  # no id is older: RocketMQ's first release is of 2012
 _LAST_YEAR = 9_997
-LAST_NOON_YEAR = 2020  # 4.1.0-incubating of June 2017 begins months at midnight; who had not updated by then is rare
+NOON_BEFORE = 2020  # 4.1.0-incubating of June 2017 begins months at midnight; who had not updated by then is rare
 
 _Refined = tuple[Clock, Reason] | None
 
@@ -138,18 +138,18 @@ def _refine_born(elapsed: int, clock: Clock, layout: Layout, born_ms: int) -> _R
     return _month_before(elapsed, clock, layout, born_ms, "month_born")
 
 
-def begins_at_noon(layout: Layout, ip: bytes, loader: int, start_ms: int, zone: tzinfo, *, given: bool) -> bool:
+def begins_at_noon(layout: Layout, ip: bytes, loader: int, start_ms: int, zone: tzinfo) -> bool:
     """Whether a month that a bornTimestamp proves begins at noon of a zone, as it does up to client 4.0.0-incubating.
 
     These set Calendar.HOUR instead of HOUR_OF_DAY. The same instant is a midnight 12 hours further west, which is
-    likelier for clients and JVMs that came later, and where nobody has named the zone also for ids that did.
+    likelier for ids, clients and JVMs that came later: New York is 12 hours from Shanghai, under daylight saving.
     """
     start = from_ms(start_ms, zone)
     if layout.early or (start.day, start.hour, start.minute) != (1, 12, 0):
         return False
     if _zone_of_start(start_ms, 0, 0) is None:
         return True  # a midnight nowhere on earth
-    return (given or start.year < LAST_NOON_YEAR) and generations.may_begin_at_noon(ip, loader)
+    return start.year < NOON_BEFORE and generations.may_begin_at_noon(ip, loader)
 
 
 def _at_noon(uniq_id: UniqId, found: SentAt, clock: Clock) -> SentAt | None:
@@ -157,11 +157,11 @@ def _at_noon(uniq_id: UniqId, found: SentAt, clock: Clock) -> SentAt | None:
     if found.zone_source != "born":
         return None
     start = to_ms(found.at) - uniq_id.signed_elapsed
-    zones = [(clock.zone, clock.zone_source == "given")]
+    zones = [clock.zone]
     if clock.dates is not None and clock.dates.zone is not None:
-        zones.append((clock.dates.zone[0], False))
-    for zone, given in zones:
-        if begins_at_noon(uniq_id.layout, uniq_id.ip, uniq_id.loader, start, zone, given=given):
+        zones.append(clock.dates.zone[0])
+    for zone in zones:
+        if begins_at_noon(uniq_id.layout, uniq_id.ip, uniq_id.loader, start, zone):
             at = found.at.astimezone(zone)
             return replace(found, at=at, zone=zone_text(at.utcoffset()))
     return None

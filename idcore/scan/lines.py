@@ -161,6 +161,8 @@ def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], N
     is_whole = sum(file.size for file in files) <= whole
     most, looked = whole if is_whole else sampled, DeliveryLook(is_whole)
     lists = []
+    most = whole if sum(file.size for file in files) <= whole else sampled
+    lists: list[bool] = []
     for piece in texts(files, most, evidence):
         check()
         if all(lists):  # of a log the first piece shows that it is none

@@ -183,15 +183,15 @@ def _named_noon(
     named, calendar = ahead.copy(), months.calendar
     month = np.searchsorted(calendar[:, UTC_START], starts + 14 * HOUR, side="right") - 1
     noon = calendar[month, START] + DAY // 2 + np.where(calendar[month, 5] <= DAY // 2, calendar[month, 6], 0)
-    zones = [(noon, months.zone, months.zone_source == "given")]
+    zones = [(noon, months.zone)]
     if known_of_all is not None and known_of_all.ahead is not None:
         zone = timezone(timedelta(minutes=known_of_all.ahead))
-        zones.append((calendar[month, UTC_START] + DAY // 2 - known_of_all.ahead * MINUTE, zone, False))
-    for noons, zone, given in reversed(zones):
+        zones.append((calendar[month, UTC_START] + DAY // 2 - known_of_all.ahead * MINUTE, zone))
+    for noons, zone in reversed(zones):
         for at in np.flatnonzero(starts == noons).tolist():
             layout = list(LAYOUTS.values())[int(codes.codes_of(words[at : at + 1])[0]) - 1]
             ip = words[at, :2].astype(">u8").tobytes()[0 if layout.has_ipv6 else 12 :]
-            if begins_at_noon(layout, ip, int(words[at, 2] & find.WORD), int(starts[at]), zone, given=given):
+            if begins_at_noon(layout, ip, int(words[at, 2] & find.WORD), int(starts[at]), zone):
                 named[at] = ahead[at] + DAY // 2 // MINUTE
     return named
 

@@ -115,7 +115,7 @@ def _of_step(address: str, seen: Sequence[Stamp], step: _Step) -> Finding:
 def _of_shift(address: str, seen: Sequence[Stamp], hosts: Sequence[str], variant: str | None = None) -> Finding:
     apart = _apart(seen)
     level = float(np.median(apart))
-    also = []
+    also: list[str] = []
     if variant is None and len(hosts) == 1:
         witness = _witness(seen)
         variant, also = ("open", []) if witness is None else (witness, ["third_clock"])
