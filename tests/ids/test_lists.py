@@ -15,6 +15,8 @@ from idcore.ids.lists import is_list_of_ids
 from idcore.intake.intake import PASTED, Source, read_sources
 from idcore.presentation.intake_texts import common_sentences
 from idcore.presentation.reader import Reader
+from idcore.presentation.triage.largest import Totals
+from idcore.presentation.triage.sentences import producers
 from idcore.scan.lines import look
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
@@ -113,3 +115,11 @@ def test_one_message_of_a_5x_client_on_seven_lines_is_one_message(tmp_path: Path
     line = "2025-05-20 15:36:13.157 INFO ack message_id:01087190669A000007083CA9AD00000003"
     (finding,) = (one for one in found_in(f"{line}\n" * 7, tmp_path) if one.code == "expired")
     assert finding.count == 1
+
+
+@pytest.mark.parametrize("is_list", [True, False])
+def test_producers_of_a_list_are_said_without_what_is_missing(is_list: bool) -> None:
+    totals = Totals(processes=1, ids=40, distinct=40, produced=118, missing=78, in_part=1, is_list=is_list)
+    said = producers(totals, 1, Reader(catalogue.words("en"), UTC))
+    assert ("78" in said) != is_list
+    assert ("a list of IDs and no log" in said) == is_list

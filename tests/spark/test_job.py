@@ -163,3 +163,13 @@ def test_the_last_word_of_a_worker_is_what_a_person_reads() -> None:
     told = "An error occurred.\nTraceback (most recent call last):\n  File x\nOSError: no space left\n\tat java.lang"
     assert problem_of(RuntimeError(told)) == CoreError("said", {"why": "OSError: no space left"})
     assert str(problem_of(RuntimeError(""))) == "RuntimeError"
+
+
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize(("head", "is_list"), [("", True), ("09:50:13.373 ", False)])
+def test_a_list_of_ids_has_nothing_missing_and_is_called_a_list(head: str, is_list: bool, tmp_path: Path) -> None:
+    path = tmp_path / "ids.txt"
+    path.write_text("".join(f"{head}0A000007126718B4AAC2{0x66FF3000 + n:08X}{3 * n:04X}\n" for n in range(40)))
+    summary = scan([str(path)], tmp_path / "out", OPTIONS)
+    found = pq.read_table(tmp_path / "out" / "findings")["code"].to_pylist()
+    assert (summary.get("is_list", False), "missing_ids" in found) == (is_list, not is_list)

@@ -626,6 +626,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "producers.said": "**{processes}** on **{hosts}** generated **{produced}**{span}. Of these, this input has **{ids}** ({seen}); {parts}.",
     "producers.said_shared": " {n} shared by several processes at the same time.",
     "producers.said_part": " {n}, {missing} in total.",
+    "producers.said_list": " It is a list of IDs and no log: what is not in it is not missing.",
     "producers.said_cut": " {n} only an 8-bit counter; their IDs are not counted in generated and missing.",
     "producers.said_range": "In this time range: **{hosts}**, **{processes}**, **{distinct}** ({ids}).",
     "producers.said_minutes": "In the minutes of this time range: **{hosts}** with **{ids}**. IDs of **{processes}** may be in it.",

@@ -608,6 +608,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "producers.said": "**{hosts}**上的 **{processes}**{span}共生成 **{produced}**，本次输入中有 **{ids}**（{seen}）；{parts}。",
     "producers.said_shared": "有 {n}被同时运行的多个进程共用。",
     "producers.said_part": "其中 {n}的缺失率超过 10%，共缺 {missing} 个。",
+    "producers.said_list": "输入是 ID 列表而非日志：不在其中的不算缺失。",
     "producers.said_cut": "另有 {n}的计数器只有 8 位，不计入生成数和缺失。",
     "producers.said_range": "此时间范围内有 **{hosts}**、**{processes}**，共 **{distinct}**（{ids}）。",
     "producers.said_minutes": "此时间范围所在的各分钟内有 **{hosts}**，ID **{ids}**；可能涉及 **{processes}**。",

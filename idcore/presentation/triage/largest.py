@@ -136,6 +136,7 @@ class Totals:
     first: datetime | None = None
     last: datetime | None = None
     zones: set[str] = field(default_factory=set)
+    is_list: bool = False  # of ids alone, from which nothing is missing
 
     @property
     def is_short(self) -> bool:

@@ -92,7 +92,9 @@ def totals(run: Run) -> Totals:
     """What the processes of a scan come to."""
     from idcore.presentation.triage import largest
 
-    return largest.totals(run.path / "processes")
+    found = largest.totals(run.path / "processes")
+    found.is_list = bool((run.summary or {}).get("is_list"))
+    return found
 
 
 def key(process: Key) -> dict[str, Any]:

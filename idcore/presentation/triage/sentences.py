@@ -40,7 +40,9 @@ def between(start: datetime | None, end: datetime | None, reader: Reader) -> str
 def producers(totals: Totals, hosts: int, reader: Reader) -> str:
     """Hosts, processes, ids, when; wraps and missing: the sums of the columns of the table below."""
     words = reader.words
-    parts = [words.count("wrap", totals.wraps), words.count("missing", totals.missing)]
+    parts = [words.count("wrap", totals.wraps)]
+    if not totals.is_list:
+        parts.append(words.count("missing", totals.missing))
     if totals.restarts:
         parts.insert(1, words.count("restart", totals.restarts))
     text = words(
@@ -53,7 +55,9 @@ def producers(totals: Totals, hosts: int, reader: Reader) -> str:
         span=between(totals.first, totals.last, reader),
         parts=words("clause").join(parts),
     )
-    if totals.in_part:
+    if totals.is_list:
+        text += words("producers.said_list")
+    elif totals.in_part:
         text += words(
             "producers.said_part", n=words.count("in_part", totals.in_part), missing=f"{totals.missing_in_part:,}"
         )
