@@ -115,6 +115,12 @@ def test_a_consumer_that_agrees_with_the_broker_shows_the_producers_clock(tmp_pa
     assert (finding.evidence.variant, finding.evidence["shift_ms"]) == ("producer", -HOUR)
 
 
+def test_one_record_is_enough_where_it_was_consumed_before_it_was_stored(tmp_path: Path) -> None:
+    (finding,) = found_in([java(0, 44 * 24 * HOUR)] * 7, tmp_path)
+    assert (finding.evidence.variant, finding.count) == ("ahead", 1)  # on seven lines
+    assert found_in([java(0, 3_050, waited=None)] * 7, tmp_path) == []
+
+
 @pytest.mark.parametrize(("before", "after"), [(2, 8 * HOUR), (8 * HOUR, 2), (-5_000, 40), (3_000, -90_000)])
 def test_a_step_is_told_from_a_shift(before: int, after: int, tmp_path: Path) -> None:
     (finding,) = found_in([java(n, before + n % 5 if n < 9 else after + n % 5) for n in range(20)], tmp_path)
@@ -136,7 +142,7 @@ def test_every_printer_shows_the_clock(printer: Callable[[int, int], str], tmp_p
     "lines",
     [
         [java(n, 2 + n % 9) for n in range(40)],
-        [java(n, 3_050) for n in range(2)],  # a send that was tried again
+        [java(n, 3_050, waited=3_100) for n in range(2)],  # a send that was tried again
         [java(n, 3 if n % 4 else 3_004) for n in range(40)],
         [java(n, 10 ** (n % 6)) for n in range(40)],  # a disk that is busy now and then
         [java(n, HOUR, more="REAL_TOPIC=Orders, ") for n in range(9)],  # delayed

@@ -28,7 +28,8 @@ class _Step(NamedTuple):
 def judge(scan: Scan) -> Iterator[Finding]:
     """broker_clock, of every broker whose records were seen in lines or in a store."""
     for address, found in sorted(scan.line_evidence.stamps.items()) if scan.line_evidence is not None else ():
-        seen = sorted(found, key=lambda one: one.offset or 0)  # the order in which the broker stored them
+        once = {(one.offset, one.born, one.stored): one for one in found}  # a record on seven lines is one
+        seen = sorted(once.values(), key=lambda one: one.offset or 0)  # the order in which the broker stored them
         apart = np.array([one.stored - one.born for one in seen], np.int64)
         step = _step(apart)
         if step is not None:
@@ -37,7 +38,7 @@ def judge(scan: Scan) -> Iterator[Finding]:
         by_host: dict[str, list[Stamp]] = {}
         for one in seen:
             by_host.setdefault(one.born_host, []).append(one)
-        off = {host: own for host, own in by_host.items() if _is_off(_apart(own))}
+        off = {host: own for host, own in by_host.items() if _is_off(own)}
         if not off:
             continue
         if _alike(apart):
@@ -58,12 +59,19 @@ def _alike(apart: np.ndarray, level: float | None = None) -> bool:
     return float(near.mean()) >= limits.CLOCK_ALIKE_SHARE
 
 
-def _is_off(apart: np.ndarray) -> bool:
-    """Stored before born is two clocks that differ. Stored later may have waited, unless all waited as long."""
+def _is_off(seen: Sequence[Stamp]) -> bool:
+    """Stored before born is two clocks that differ, and so is consumed before stored.
+
+    Stored later may have waited, unless several did and all as long.
+    """
+    apart = _apart(seen)
     level = float(np.median(apart))
     if not _alike(apart, level):
         return False
-    return level <= -limits.CLOCK_BEFORE_MS or (level >= limits.CLOCK_BEHIND_MS and len(apart) >= limits.CLOCK_RECORDS)
+    if level < limits.CLOCK_BEHIND_MS:
+        return level <= -limits.CLOCK_BEFORE_MS
+    early = [one for one in seen if one.consumed is not None and one.consumed - one.stored <= -limits.CLOCK_BEFORE_MS]
+    return len(seen) >= limits.CLOCK_RECORDS or len(early) == len(seen)
 
 
 def _step(apart: np.ndarray) -> _Step | None:
