@@ -290,7 +290,7 @@ UNIQ_KEY. Host, pid and loader in it are then usually those of the broker's JVM.
 
 A line of more than 1 MiB is read in pieces. A record that is split by such a cut is seen in part or not at all.
 
-The same look takes born and store times of up to 2,000 records of each broker, whichever printer wrote them
+The same look takes born and store times of up to 2,000 records in 8 MiB, whichever printer wrote them
 (`idcore/scan/record_clocks.py`). Of a store folder it takes the first 120 records of 16 files. From these times
 `broker_clocks.py` tells a constant shift from a step: a clock keeps a level, waiting does not. If some producers are
 right by a broker, the others are off. If all of several are off alike, the broker is. For a single producer a

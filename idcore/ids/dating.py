@@ -189,7 +189,7 @@ class Voting:
             for (kind, start), vote in votes.items():
                 made = start + vote.high
                 latest = made if latest is None else max(latest, made)
-                ahead = self._noon_ahead(key, start) if kind == BORN else None
+                ahead = self._noon_ahead(key, start) if kind != MONTH else None
                 ahead = _ahead(start) if ahead is None else ahead
                 if kind != MONTH and not _layout(key).early and (_loader(key), ahead) != (0, 0):
                     proven[kind, ahead] += vote.ids

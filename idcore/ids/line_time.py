@@ -139,7 +139,7 @@ def _refine_born(elapsed: int, clock: Clock, layout: Layout, born_ms: int) -> _R
 
 
 def begins_at_noon(layout: Layout, ip: bytes, loader: int, start_ms: int, zone: tzinfo) -> bool:
-    """Whether a month that a bornTimestamp proves begins at noon of a zone, as it does up to client 4.0.0-incubating.
+    """Whether a month that a line proves begins at noon of a zone, as it does up to client 4.0.0-incubating.
 
     These set Calendar.HOUR instead of HOUR_OF_DAY. The same instant is a midnight 12 hours further west, which is
     likelier for ids, clients and JVMs that came later: New York is 12 hours from Shanghai, under daylight saving.
@@ -154,7 +154,7 @@ def begins_at_noon(layout: Layout, ip: bytes, loader: int, start_ms: int, zone: 
 
 def _at_noon(uniq_id: UniqId, found: SentAt, clock: Clock) -> SentAt | None:
     """A time whose month began at noon, in the zone in which it did: the clock's, or that of the whole input."""
-    if found.zone_source != "born":
+    if found.zone_source not in ("born", "prefix"):
         return None
     start = to_ms(found.at) - uniq_id.signed_elapsed
     zones = [clock.zone]

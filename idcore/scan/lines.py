@@ -18,6 +18,8 @@ from idcore.ids.lists import is_list_of_ids
 from idcore.scan import printers
 from idcore.scan.deliveries import DeliveryLook, Told
 from idcore.scan.record_clocks import MOST_BROKERS, MOST_RECORDS, Stamp, stamps
+from idcore.scan import printers, record_clocks
+from idcore.scan.record_clocks import Stamp
 from idcore.sources.inputs import InputFile, shown, split_files, walk
 
 # Inputs up to so many bytes are looked at whole, at some 80 MB a second: where ids have copies, and where only names
@@ -162,6 +164,8 @@ def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], N
     most, looked = whole if is_whole else sampled, DeliveryLook(is_whole)
     lists = []
     most = whole if sum(file.size for file in files) <= whole else sampled
+    size = sum(file.size for file in files)
+    most = whole if size <= whole else sampled
     lists: list[bool] = []
     for piece in texts(files, most, evidence):
         check()
@@ -170,6 +174,7 @@ def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], N
         _names(piece.text, piece.file, evidence)
         looked.take(piece.file, piece.line, piece.text)
         _stamps(piece.text, evidence)
+        _stamps(piece.text, min(most, size), evidence)
         if len(evidence.last_items) < MOST_BATCHES:
             evidence.last_items.update(found[1].decode().upper() for found in _JOINED_IDS.finditer(piece.text))
         if wanted:
@@ -181,11 +186,14 @@ def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], N
     return evidence
 
 
-def _stamps(text: bytes, evidence: LineEvidence) -> None:
-    for broker, stamp in stamps(text):
-        if broker in evidence.stamps or len(evidence.stamps) < MOST_BROKERS:
+def _stamps(text: bytes, of_bytes: int, evidence: LineEvidence) -> None:
+    """Born and store times; of more bytes than are looked at the beginning of each piece."""
+    beginning = text[: len(text) * record_clocks.MOST_BYTES // max(of_bytes, record_clocks.MOST_BYTES) + 1]
+    share = record_clocks.MOST_LOOKED_AT * len(text) // max(1, of_bytes) + 1
+    for broker, stamp in record_clocks.stamps(beginning, share):
+        if broker in evidence.stamps or len(evidence.stamps) < record_clocks.MOST_BROKERS:
             own = evidence.stamps.setdefault(broker, [])
-            if len(own) < MOST_RECORDS:
+            if len(own) < record_clocks.MOST_RECORDS:
                 own.append(stamp)
 
 

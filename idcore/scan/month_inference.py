@@ -56,7 +56,7 @@ def summary(votes: np.ndarray, months: Months) -> np.ndarray:
     latest = int(np.where(client, high, start + high).max(initial=0))
     month = np.searchsorted(months.calendar[:, 4], start + 14 * HOUR, side="right") - 1
     ahead = (months.calendar[month, 4] - start) // MINUTE
-    noon = ~client & ~little & (kind == BORN)
+    noon = ~client & ~little & (kind != MONTH)
     ahead[noon] = _named_noon(votes[noon], start[noon], ahead[noon], months)
     # relatives of the Go client count from the month in UTC, wherever their host is
     universal = (votes[:, 2] & find.WORD == 0) & (ahead == 0)
@@ -171,8 +171,8 @@ def date(words: np.ndarray, votes: np.ndarray, months: Months, known_of_all: Who
     before[single, 0] = np.maximum(spans.high[at], last - spans.start[at])
     before[single, 1] = np.where(is_own[single] | little[single], calendar[earlier, column], in_zone)
     before[single, 2] = calendar[earlier, column + 1]
-    born = np.flatnonzero((source == BORN) & (np.diff(edges) > 0))
-    zone[born] = _named_noon(words[born], spans.start[edges[born]], zone[born], months, known_of_all)
+    proved = np.flatnonzero((source != MONTH) & (np.diff(edges) > 0))
+    zone[proved] = _named_noon(words[proved], spans.start[edges[proved]], zone[proved], months, known_of_all)
     return Dated(edges, np.column_stack([until, spans.start, length]), zone, source, before)
 
 

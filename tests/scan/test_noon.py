@@ -91,3 +91,9 @@ def test_an_id_without_a_line_shares_the_noon_of_its_process(on_disk: Callable[.
     later = uniq(0x0A000001, 7, JAVA, 3 * 86_400_000, 2)
     rows = both(line(start + timedelta(days=2), start) + later + "\n", parse_zone("+08:00"), "given", on_disk)
     assert rows[1] == ("2016-11-04T12:00:00.000+08:00", "+08:00", "born", "zone_process")
+
+
+def test_a_line_that_names_its_zone_shows_noon_as_a_born_timestamp_does(on_disk: Callable[..., str]) -> None:
+    text = "2016-11-26 15:36:49.950+0800 sent C0A8FAAB05D073D16E93818580160039\n"
+    want = ("2016-11-26T15:36:49.942+08:00", "+08:00", "prefix", "zone_prefix")
+    assert both(text, parse_zone("+08:00"), "given", on_disk) == [want]
