@@ -22,7 +22,7 @@ NIBBLES = np.full(256, 255, np.uint8)
 for _digit in b"0123456789abcdefABCDEF":
     NIBBLES[_digit] = int(chr(_digit), 16)
 may_pair, row_of, refuse, escape_before = kernel.may_pair, kernel.row_of, kernel.refuse, kernel.escape_before
-client_of, id_of, count_id = kernel.client_of, kernel.id_of, kernel.count_id
+client_of, id_of, count_id, keep_letters = kernel.client_of, kernel.id_of, kernel.count_id, kernel.keep_letters
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -156,6 +156,7 @@ def find(buf, origin, start, stop, what, rules, found):
             keys = used
             if what == COUNT:
                 count_id(row, value, table)
+                keep_letters(row, k2, U(buf.ctypes.data + place + size - 16), table)
             found.values[n] = value
             found.slots[n] = np.uint32(table[row, TABLE_SLOT])
             n += 1

@@ -484,6 +484,13 @@ def count_id(row, value, table):
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
+def keep_letters(row, k2, tail, table):
+    """Keeps the case of the last 16 digits, at `tail`, of a client without a loader: they tell Go from Elixir."""
+    if k2 & WORD == U(0):
+        table[row, TABLE_LETTERS] |= letter_case_16(tail)
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
 def mark_starts(p, blocks, carry, starts):
     """Where ids may begin in some blocks of 64 bytes, found without a jump: the first whole 16 of a run of digits.
 
@@ -613,8 +620,7 @@ def find(buf, origin, start, stop, what, rules, found):
                     keys = used
                 if what == COUNT:
                     count_id(row, value, table)
-                    if k2 & WORD == U(0):  # of loader 0 the letters say who generated it
-                        table[row, TABLE_LETTERS] |= letter_case_16(text + U(place + size - 16))
+                    keep_letters(row, k2, text + U(place + size - 16), table)
                 elif what == PLACE:
                     found.places[n] = place + origin
                 found.values[n] = value
