@@ -1,0 +1,23 @@
+"""A list of IDs on the decode page: what they share is said, in both languages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.pages.test_pages import shown
+
+pytestmark = pytest.mark.quick
+
+IDS = "0A42333A0DC818B4AAC246C290FD0000,0A42333A0DC818B4AAC246C290FD0001"
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "All have process 10.66.51.58 pid 3528"), ("zh", "共同点：进程 ")])
+def test_what_a_list_has_in_common_is_said_above_its_table(
+    lang: str, said: str, open_page: Callable[..., AppTest]
+) -> None:
+    app = open_page("decode", ids=IDS, lang=lang)
+    assert not app.exception
+    assert said in shown(app)
