@@ -26,9 +26,13 @@ def names(text: str, on_disk: Callable[..., str]) -> dict[tuple[str, int, str], 
     for row in decoded(text, Clock(AT, UTC, "given")):
         if row["kind"] == "uniq":
             found[row["host"], row["pid"], row["loader"]][0].add(row["maker_code"])
+        elif row["kind"] == "client":
+            found[row["mac"], row["pid"], ""][0].add(row["maker_code"])
     tables = scan_local([on_disk(text.encode())], month_rows(AT, UTC, "given"))
     for row in tables["processes"].to_pylist():
         found[row["host"], row["pid"], row["loader"]][1].add(row["maker"])
+    for row in tables["clients"].to_pylist():
+        found[row["mac"], row["pid"], ""][1].add(row["maker"])
     return found
 
 
@@ -46,6 +50,8 @@ def names(text: str, on_disk: Callable[..., str]) -> dict[tuple[str, int, str], 
         (uniq(0x7F000001, 7, 0x1B9871B4, 3_600_001, 5), "cpp_or_lua"),
         (uniq(0x0A64F892, 7, JAVA, 3_600_001, 5), "java_jdk8"),
         (uniq(0x0A64F892, 7, 0xAC4C820C, 3_600_001, 5), "rust_mxsm"),
+        ("01087190669A000007083CA9AD00000003", "grpc"),
+        ("01087190669A0000071B4BC10803000000", "grpc_cpp_old"),
     ],
 )
 def test_an_id_and_its_process_have_one_client(text: str, code: str, on_disk: Callable[..., str]) -> None:
