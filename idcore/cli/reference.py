@@ -256,6 +256,7 @@ once in all input and has one offsetMsgId there is never in `copies`.
 | `assumed` | zone, reference time, case and subscriptions that the scan was given |
 | `versions` | of this project, Python and its libraries |
 | `left_out` | folders below the input with tables of a scan, which were not read again |
+| `is_list` | true of an input of nothing but IDs, from which nothing is missing |
 
 ## The JSON of `decode`
 
