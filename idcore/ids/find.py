@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta, timezone
 from operator import itemgetter
 from string import hexdigits
 from sys import intern
@@ -88,34 +87,8 @@ LEAST_DIGITS = 20  # of an id that is cut: host, pid and loader of IPv4
 _CUT = re.compile(rf"(?<![0-9A-Fa-f])([0-9A-Fa-f]{{{LEAST_DIGITS},{ID_DIGITS[0] - 1}}})(?=[*…]|\.\.\.|x{{3,}}|X{{3,}})")
 _LAST_RUN = re.compile(rf"(?<![0-9A-Fa-f])[0-9A-Fa-f]{{1,{ID_DIGITS[-1]}}}(?==?\r?\Z)")
 _FIRST_RUN = re.compile(rf"[0-9A-Fa-f]{{1,{ID_DIGITS[-1]}}}(?![0-9A-Fa-f])")
-_BORN = re.compile(r"born_?timestamp[^0-9A-Za-z]{1,12}(\d{12,14})(?!\d)", re.IGNORECASE)
-_PREFIX = re.compile(
-    r"(?<!\d)((?:19|20)\d\d)[-/](\d\d)[-/](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?\s?(Z\b|[+-]\d\d:?\d\d\b)?"
-)
-_PREFIX_WITHIN = 160
 # Queues of MQTT topics; those of lite topics (5.5) have a $ in their names.
 _LIGHT_QUEUE = re.compile(r"INNER_MULTI_DISPATCH[\"']?\s?[=:]\s?[\"']?%LMQ%[^$\s,}\"']{1,255}[\s,}\"']")
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A run of digits that may be an id, where it is, and what its line shows about it.
-
-    `line` and `column` count from 1, columns in characters. `vouched`: a label that vouches for an impossible elapsed
-    is directly in front. `prefix_time` is the time the line opens with, or another one of it (`line_moments`), naive
-    where it names no zone. `linked`: the id came in a link instead of a line, and born_ms is the time of the link.
-    `gateway`: an MQTT server generated it, for the message of a device.
-    """
-
-    text: str
-    line: int
-    column: int
-    label: str | None = None
-    born_ms: int | None = None
-    prefix_time: datetime | None = None
-    vouched: bool = False
-    linked: bool = False
-    gateway: bool = False
 
 
 def find(text: str | Iterable[str]) -> Iterator[Token]:

@@ -18,7 +18,7 @@ class Token:
     another one of it (`line_moments`), naive where it names no zone. `of_record`: it and born_ms are of another line of
     the record (`records`). `whole`: whether a line break was taken out of it, a digit is left over behind it, or digits
     are missing at its end, masked or cut off. `linked`: the id came in a link instead of a line, and born_ms is the
-    time of the link.
+    time of the link. `gateway`: an MQTT server generated it, for the message of a device.
     """
 
     text: str
@@ -32,3 +32,4 @@ class Token:
     linked: bool = False
     of_record: bool = False
     whole: Wholeness = "whole"
+    gateway: bool = False

@@ -15,10 +15,8 @@ from idcore.ids import rules
 from idcore.ids.clock import is_time
 from idcore.ids.identify import identify
 from idcore.ids.lists import is_list_of_ids
-from idcore.scan import printers
-from idcore.scan.deliveries import DeliveryLook, Told
-from idcore.scan.record_clocks import MOST_BROKERS, MOST_RECORDS, Stamp, stamps
 from idcore.scan import printers, record_clocks
+from idcore.scan.deliveries import DeliveryLook, Told
 from idcore.scan.record_clocks import Stamp
 from idcore.sources.inputs import InputFile, shown, split_files, walk
 
@@ -160,12 +158,8 @@ def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], N
     evidence = LineEvidence()
     wanted = {one.encode() for one in ids}
     whole, sampled = (MOST_BYTES, SAMPLED_BYTES) if wanted else (MOST_BYTES_FOR_NAMES, SAMPLED_BYTES_FOR_NAMES)
-    is_whole = sum(file.size for file in files) <= whole
-    most, looked = whole if is_whole else sampled, DeliveryLook(is_whole)
-    lists = []
-    most = whole if sum(file.size for file in files) <= whole else sampled
     size = sum(file.size for file in files)
-    most = whole if size <= whole else sampled
+    most, looked = whole if size <= whole else sampled, DeliveryLook(size <= whole)
     lists: list[bool] = []
     for piece in texts(files, most, evidence):
         check()
@@ -173,7 +167,6 @@ def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], N
             lists.append(is_list_of_ids(piece.text.decode("utf-8", "replace")) or not piece.text.strip())
         _names(piece.text, piece.file, evidence)
         looked.take(piece.file, piece.line, piece.text)
-        _stamps(piece.text, evidence)
         _stamps(piece.text, min(most, size), evidence)
         if len(evidence.last_items) < MOST_BATCHES:
             evidence.last_items.update(found[1].decode().upper() for found in _JOINED_IDS.finditer(piece.text))

@@ -10,7 +10,6 @@ import pytest
 
 from idcore.base.catalogue import words
 from idcore.ids import KEYS, Clock, OffsetId, describe, find, identify, judge, parse_zone
-from idcore.ids import KEYS, Clock, OffsetId, describe, find, identify, parse_zone
 from idcore.ids.fields import lesson_of, meaning_of
 from idcore.simulate.scenario import Scenario
 

@@ -2036,7 +2036,6 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "meaning.received_twice.one_record": {
         "other": "{subject} 的日志中，{count:,} 条消息出现在多行（最多 {received:,} 行），是同一条记录（例如 {lines}）：再次投递，或再次打印",
     },
-    "meaning.id_confusion": "{subject}：本应是 msgId 的位置打印了 {count:,} 个 offsetMsgId。通常是程序打印了错误的 ID，或者客户端不设置 UNIQ_KEY，消息没有别的 ID",
     "meaning.id_confusion": "{subject}：本应是 msgId 的位置打印了 {count:,} 次 offsetMsgId。通常是程序打印了错误的 ID，或者客户端不设置 UNIQ_KEY，消息没有别的 ID",
     "meaning.id_confusion.message_ext": "MessageExt.toString() 打印的 msgId 其实是 offsetMsgId（这里有 {count:,} 处）：这是它固有的写法，不是故障",
     "meaning.id_confusion.only_id": "{subject}：这些消息只有一个 ID，即 offsetMsgId（打印了 {count:,} 次）。SendResult 中没有第二个 ID，或消息中没有 UNIQ_KEY：3.5.8 之前的客户端，或不设置 UNIQ_KEY 的客户端",
