@@ -6,19 +6,18 @@ import argparse
 import sys
 import threading
 from collections.abc import Iterable
-from pathlib import Path
-from typing import Any
 
-from idcore.answers.fate_list import sentences
 from idcore.answers.fate_list.asking import Asking, Wanted, ask
+from idcore.answers.fate_list.sentences import progress_text
 from idcore.answers.fate_list.tally import Tally, write
 from idcore.answers.lookup import LookupService
+from idcore.base.catalogue import words
 from idcore.base.safe_text import json_text, printable
 from idcore.cli.aside import aside, until
 from idcore.cli.parser import Usage
+from idcore.presentation.terminal import scans
 
 FOUND, SOME_MISSED, NOTHING_ASKED, INTERRUPTED = 0, 1, 3, 130
-_SHOWN = 40
 
 
 def check(options: argparse.Namespace) -> None:
@@ -38,7 +37,10 @@ def run(source: LookupService, texts: Iterable[str], options: argparse.Namespace
     tally, interrupted = _asked(source, wanted, user)
     more = {"given": wanted.given, "doubles": wanted.given - len(wanted.ids), "stopped": interrupted}
     summary = write(options.out, tally, cluster=source.cluster.name, topic=wanted.topic, **more)
-    print(json_text(summary) if form == "json" else describe(summary, tally, options.out))
+    if form == "json":
+        print(json_text(summary))
+    else:
+        print("\n".join(scans.verdicts(summary, tally.tables(), options.out)))
     if tally.problem is not None:
         print(f"idcore: {printable(str(tally.problem))}", file=sys.stderr)
     if interrupted:
@@ -64,27 +66,4 @@ def _asked(source: LookupService, wanted: Wanted, user: str) -> tuple[Tally, boo
 
 
 def _show(now: Asking) -> None:
-    left = "" if now.seconds_left is None else f", {now.seconds_left:.0f} s left"
-    limited = ", waiting for the limit of look-ups" if now.is_limited else ""
-    line = f"{now.done:,} of {now.total:,} IDs, {now.found:,} found{left}{limited}"
-    print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
-
-
-def describe(summary: dict[str, Any], tally: Tally, out: Path) -> str:
-    """The totals, the verdicts of each group, what is missing, and where the tables are."""
-    undelivered = f"{summary['undelivered']:,} messages that a group has not consumed"
-    said = [sentences.answer(summary), f"{summary['records']:,} messages, {summary['groups']:,} groups; {undelivered}"]
-    said += [sentences.asked(summary), *sentences.notes(summary)]
-    tables = tally.tables()
-    counts: dict[tuple[str, str], int] = {}
-    for row in tables["fates"].select(["group", "verdict", "messages"]).to_pylist():
-        counts[row["group"], row["verdict"]] = counts.get((row["group"], row["verdict"]), 0) + row["messages"]
-    cells = sorted(counts.items(), key=lambda item: (item[0][0], -item[1]))
-    said += ["", *(f"{group}  {verdict}  {count:,}" for (group, verdict), count in cells[:_SHOWN])]
-    if len(cells) > _SHOWN:
-        said.append(f"and {len(cells) - _SHOWN:,} more; table fates has all")
-    missed = [row for row in tables["asked_ids"].to_pylist() if row["outcome"] in ("not_found", "no_verdict")]
-    said += ["", *(f"{row['id']}  {row['outcome']}  {row['reason'] or ''}".rstrip() for row in missed[:_SHOWN])]
-    if len(missed) > _SHOWN:
-        said.append(f"and {len(missed) - _SHOWN:,} more; table asked_ids has all")
-    return printable("\n".join([*said, "", f"tables in {out}"]))
+    print(f"\r\x1b[K{progress_text(now, words())}", end="", file=sys.stderr, flush=True)

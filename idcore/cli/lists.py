@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from datetime import tzinfo
-from typing import IO, Any
+from typing import IO
 
-from idcore.answers.lookup import (
-    Listing,
-    Way,
-    cut_text,
-    evidence_text,
-    list_reason,
-    list_text,
-    listing_row,
-    spoken,
-    ways,
-)
-from idcore.base.safe_text import json_text, printable
+from idcore.answers.lookup import Listing, Way, listing_row, ways
+from idcore.base.safe_text import json_text
 from idcore.cli.parser import Usage
-from idcore.cli.traces import aligned
 from idcore.presentation import export
-
-_TABLE = ("stored_at", "queue", "msg_id", "offset_msg_id", "tag", "keys", "home_topic", "reconsume_times")
+from idcore.presentation.reader import Reader
+from idcore.presentation.terminal import messages
 
 
 def way_of(options: argparse.Namespace, zone: tzinfo) -> Way | None:
@@ -43,7 +31,7 @@ def way_of(options: argparse.Namespace, zone: tzinfo) -> Way | None:
     return way
 
 
-def show(listing: Listing, form: str, out: IO[str]) -> None:
+def show(listing: Listing, form: str, reader: Reader, out: IO[str]) -> None:
     """The list; CSV and JSON Lines have its rows alone."""
     if form == "json":
         out.write(json_text(listing_row(listing)) + "\n")
@@ -52,53 +40,5 @@ def show(listing: Listing, form: str, out: IO[str]) -> None:
     elif form == "jsonl":
         out.writelines(export.json_lines(ways.rows(listing.copies)))
     else:
-        out.write("\n".join(_table(listing)) + "\n")
+        out.writelines(f"{line}\n" for line in messages.listing(listing, reader))
     out.flush()
-
-
-def _table(listing: Listing) -> Iterator[str]:
-    head, *rest = notes(listing)
-    yield head
-    if listing.copies:
-        away = any(row["home_topic"] for row in ways.rows(listing.copies))
-        columns = _TABLE if away else _TABLE[:-2]
-        rows = [tuple(_cell(row, name) for name in columns) for row in ways.rows(listing.copies)]
-        yield from aligned([tuple(name.replace("_", " ") for name in columns), *rows])
-    yield from rest
-    if listing.queues:
-        head_ = ("  queue", "from", "to", "listed", "unreadable", "not read")
-        rows = [
-            (
-                f"  {_place(queue.broker, queue.queue_id)}",
-                f"{queue.first:,}",
-                f"{queue.end:,}",
-                f"{queue.listed:,}",
-                f"{queue.unreadable:,}",
-                f"{queue.left:,}",
-            )
-            for queue in listing.queues
-        ]
-        yield from aligned([head_, *rows])
-    yield printable(f"  asked       {', '.join(listing.asked) or 'nobody'}")
-
-
-def notes(listing: Listing) -> Iterator[str]:
-    """How many messages were listed, why none were, what is missing, what is wrong."""
-    yield printable(list_text(listing).replace("**", ""))
-    if listing.reason is not None:
-        yield printable(f"  reason      {listing.reason}: {list_reason(listing)}")
-    if listing.cut is not None:
-        yield printable(f"  cut         {cut_text(listing)}")
-    for item in listing.evidence:
-        said = f"{item.code} {json_text(spoken(item.values[item.code]))}" if item.is_figure else evidence_text(item)
-        yield printable(f"  evidence    {said}")
-
-
-def _cell(row: dict[str, Any], name: str) -> str:
-    if name == "queue":
-        return f"{_place(row['broker_name'], row['queue_id'])}:{row['queue_offset']}"
-    return "" if row[name] is None else str(row[name])
-
-
-def _place(broker: str | None, queue: int) -> str:
-    return f"{broker}:{queue}" if broker else str(queue)

@@ -11,7 +11,6 @@ from contextlib import closing
 from typing import IO
 
 from idcore.answers import journey
-from idcore.answers.fate.sentences import reason_text, verdict_text
 from idcore.answers.lookup import (
     SOURCES,
     Answer,
@@ -22,26 +21,20 @@ from idcore.answers.lookup import (
     Terms,
     Way,
     WrongTerms,
-    advice_text,
-    evidence_text,
-    has_own,
     open_source,
     row_of,
-    spoken,
-    who_texts,
 )
-from idcore.answers.lookup import reason_text as miss_text
-from idcore.answers.lookup.who import client_row
+from idcore.base.catalogue import words
 from idcore.base.errors import CoreError
 from idcore.base.safe_text import json_text, printable
 from idcore.cli import lists
 from idcore.cli.decode import read_text
 from idcore.cli.parser import Usage, read_clock, subscriptions_of
-from idcore.cli.records import card
-from idcore.cli.traces import journey_lines, trace_lines
 from idcore.ids import Clock, find, identify
 from idcore.ids.clock import parse_instant, to_ms
 from idcore.policy.private import environment
+from idcore.presentation.reader import Reader
+from idcore.presentation.terminal import messages
 
 FOUND, SOME_MISSED, NOTHING_ASKED = 0, 1, 3
 _MANY_TOPICS = 64
@@ -75,22 +68,22 @@ def run(options: argparse.Namespace) -> int:
     form = options.format or ("table" if sys.stdout.isatty() else "json")
     with closing(source):
         if way is not None:
-            return _listed(source, way, form)
+            return _listed(source, way, form, Reader(words(), zone))
         if options.out is not None and isinstance(source, LookupService):
             return fate_list.run(source, _texts(options.ids or ["-"]), options, _user(), form)
         return _answer(source, _texts(options.ids or ["-"]), options, form, terms.moment.clock)
 
 
-def _listed(source: Source, way: Way, form: str) -> int:
+def _listed(source: Source, way: Way, form: str, reader: Reader) -> int:
     try:
         listing = source.list_messages(way, _user(), _progress())
     except WrongTerms as problem:
         raise Usage(problem.problem) from None
     except CoreError as problem:
         return _failed(problem, NOTHING_ASKED)
-    lists.show(listing, form, sys.stdout)
+    lists.show(listing, form, reader, sys.stdout)
     if form in ("csv", "jsonl"):  # rows alone, so what is not among them is said next to them
-        head, *more = lists.notes(listing)
+        head, *more = messages.listing_notes(listing, reader)
         for line in [head, *more] if more else ():
             print(f"idcore: {line}", file=sys.stderr)
     if listing.nothing_asked:
@@ -107,7 +100,7 @@ def _answer(source: Source, texts: Iterable[str], options: argparse.Namespace, f
             missed += not answer.found
             refused += answer.nothing_asked or (answer.reason == "not_permitted" and not answer.found)
             made = journey.build(answer.id, journey.Sources.of(answer), clock, clock.zone) if options.journey else None
-            _print(answer, made, form, sys.stdout)
+            _print(answer, made, form, Reader(words(), clock.zone), sys.stdout)
     except CoreError as problem:
         return _failed(problem, SOME_MISSED if asked else NOTHING_ASKED)
     if not asked:
@@ -163,10 +156,10 @@ def _from_input(stream: IO[bytes]) -> Iterator[str]:
 
 
 def _of_line(line: str) -> Iterator[str]:
-    words = line.split()
-    if len(words) == 1:
-        yield from _parts(words[0])
-    elif words:
+    parts = line.split()
+    if len(parts) == 1:
+        yield from _parts(parts[0])
+    elif parts:
         yield from (token.text for token in find(line) if identify(token.text, token.label).best is not None)
 
 
@@ -178,64 +171,10 @@ def _parts(text: str) -> list[str]:
     return [text]
 
 
-def _print(answer: Answer, made: journey.Journey | None, form: str, out: IO[str]) -> None:
-    row = row_of(answer) | ({} if made is None else {"journey": journey.row_of(made)})
+def _print(answer: Answer, made: journey.Journey | None, form: str, reader: Reader, out: IO[str]) -> None:
     if form == "json":
+        row = row_of(answer) | ({} if made is None else {"journey": journey.row_of(made)})
         out.write(json_text(row) + "\n")
     else:
-        told = [*_head(answer), *_evidence(answer), *_who(answer), *trace_lines(answer.trace), *journey_lines(made)]
-        out.write("\n".join(told) + "\n")
-        for copy in row["copies"]:
-            if "relation" in copy:
-                out.write(f"  {'relation':<27} {printable(copy['relation_text'])}\n")
-            out.write(card(copy) + "\n")
-            for line in _fates(answer, copy["offset_msg_id"]):
-                out.write(line + "\n")
+        out.writelines(f"{line}\n" for line in messages.answer(answer, made, reader))
     out.flush()
-
-
-def _fates(answer: Answer, record: str) -> Iterator[str]:
-    """What became of one record in each group, and why; a line of each."""
-    for verdict in answer.fate or ():
-        if verdict.record == record:
-            said = f"{printable(verdict.group)}: {printable(verdict_text(verdict))} ({verdict.certainty})"
-            yield f"  {'group':<27} {said}"
-            for reason in verdict.why:
-                yield f"  {'':<27} {printable(reason_text(reason))}"
-
-
-def _who(answer: Answer) -> Iterator[str]:
-    """Who is connected as the process behind the id, a line of each client."""
-    if answer.who is None:
-        return
-    for place, text in enumerate(who_texts(answer.who)):
-        yield printable(f"  {'who' if place == 0 else '':<11} {text}")
-    for client in answer.who.match.clients:
-        row = client_row(client)
-        groups = ", ".join(row["groups"]) or "-"
-        told = f"{client.client_id} {', '.join(client.addresses)} {client.language} {row['version']} {groups}"
-        yield printable(f"  {'client':<11} {told}")
-
-
-def _head(answer: Answer) -> Iterator[str]:
-    """What an id came to; a sentence with its figures is part of the first line."""
-    name, text, count = printable(answer.id) or "(empty)", printable(miss_text(answer)), len(answer.copies)
-    if answer.found:
-        yield f"{name}: {count} record{'' if count == 1 else 's'}"
-    else:
-        yield f"{name}: not found ({answer.reason})" + (f": {text}" if has_own(answer.source) else "")
-    if text and (answer.found or not has_own(answer.source)):
-        yield f"  {'note' if answer.found else 'reason':<11} {text}"
-
-
-def _evidence(answer: Answer) -> Iterator[str]:
-    for item in answer.evidence:
-        if item.is_figure:
-            value = spoken(item.values[item.code])
-            yield printable(f"  evidence    {item.code} {value if isinstance(value, str) else json_text(value)}")
-        else:
-            yield printable(f"  evidence    {evidence_text(item)}")
-    if not answer.found and (advice := advice_text(answer)):
-        yield f"  next        {printable(advice)}"
-    if not has_own(answer.source):
-        yield f"  asked       {', '.join(answer.asked) or 'nobody'}"

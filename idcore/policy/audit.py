@@ -18,17 +18,6 @@ from idcore.policy import limits, metrics, settings
 
 LOG = logging.getLogger(__name__)
 LONGEST = 300  # characters of one value
-EVENTS = (
-    "login",
-    "logout",
-    "scan_begun",
-    "scan_ended",
-    "run_opened",
-    "run_shared",
-    "run_deleted",
-    "downloaded",
-    "look_up",
-)
 
 
 @dataclass(frozen=True, slots=True)

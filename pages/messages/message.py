@@ -56,7 +56,7 @@ with problems.caught():
             with right:
                 for odd in html.oddities(made, shown):
                     show_html(odd)
-            show_html(html.events(made, shown, run.name if run else None))
+            show_html(html.events(made, shown, run.name if run else None).html(numbered=True))
             journey_report.takeaway(made, known, sentence, shown)
         elif best is not None:
             st.info(words("message.nothing"), icon=":material/info:")

@@ -89,7 +89,7 @@ time_range.registered("brokers", partial(cache.frame, run), within, shown)
 # tables
 st.header(words("brokers.table"), anchor=False)
 brokers["growth"] = [broker_logs.speed_rate(rates.get(address), words) for address in brokers["address"]]
-show_html(tables.brokers(brokers, ends, colours, shown, run.name, within.params()))
+show_html(tables.brokers(brokers, ends, colours, shown, run.name, within.params()).html())
 filters.takeaway(brokers.drop(columns="growth"), "brokers")
 
 for name, rows, draw in (("topics", topics, tables.topics), ("tags", tags, tables.tags)):

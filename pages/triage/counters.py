@@ -74,7 +74,8 @@ st.header(words("producers.processes"), anchor=False)
 rows, first = page_of(processes, "processes_page")
 if found is not None and found.exact:
     rows = cache.figures_in(run, rows, in_range)
-show_html((tables.processes if found is None else tables.processes_in)(rows, shown, run.name, first=first))
+made = (tables.processes if found is None else tables.processes_in)(rows, shown, run.name)
+show_html(made.html(first=first, numbered=True))
 pager(processes, "processes_page")
 filters.takeaway(processes, shared.name_of(run, "processes") if found is None else "processes")
 small_print(

@@ -109,7 +109,8 @@ rows = sorted_processes(rows, sort) if found is None else rows
 page, first = page_of(rows, "processes_page")
 if found is not None and found.exact:
     page = cache.figures_in(run, page, in_range)
-show_html((tables.processes if found is None else tables.processes_in)(page, shown, run.name, first=first))
+made = (tables.processes if found is None else tables.processes_in)(page, shown, run.name)
+show_html(made.html(first=first, numbered=True))
 pager(rows, "processes_page")
 filters.takeaway(rows, "processes" if chosen or found is not None else shared.name_of(run, "processes"))
 if found is None:

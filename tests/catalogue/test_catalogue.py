@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 from babel import Locale
 
+from idcore.answers import finding_words
 from idcore.answers.findings import RULES
-from idcore.answers.findings import words as finding_words
 from idcore.base import catalogue, safe_text
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError, coded, from_coded, refuse
-from idcore.cli import scan as cli
 from idcore.ids.identify import identify
 from tests import source_code
 from tests.source_code import ROOT, modules, nodes
@@ -203,7 +202,6 @@ def test_sizes_have_one_system_of_units_on_the_command_line_and_in_the_console()
     sizes |= {420 << 20: "420 MiB", 1 << 30: "1.0 GiB", 5 << 50: "5,120 TiB"}
     for number, said in sizes.items():
         assert {safe_text.size(number), *(catalogue.words(lang).bytes(number) for lang in LANGUAGES)} == {said}
-    assert cli.size is safe_text.size, "the command line has no other"
     texts = [text for lang in LANGUAGES for message in messages(lang).values() for text in forms(message)]
     assert not [one for one in texts if re.search(r"(?<![A-Za-z])[kMGT]B\b", one)]
 

@@ -14,7 +14,8 @@ import pytest
 
 from idcore.__main__ import main
 from idcore.cli import scan
-from idcore.cli.scan import NO_FINDINGS, _name_failures, describe
+from idcore.cli.scan import _name_failures
+from idcore.presentation.terminal import scans
 from idcore.scan.schemas import SCHEMAS
 
 OBEYED = "\x1b]0;owned\x07"
@@ -52,44 +53,49 @@ def summed(**facts: Any) -> dict[str, Any]:
     return summary | facts
 
 
+def described(summary: dict[str, Any], out: Path) -> str:
+    return "\n".join(scans.summary(summary, out))
+
+
 def test_no_findings_are_not_said_to_prove_that_all_is_well(tmp_path: Path) -> None:
     out = written(tmp_path)
-    assert NO_FINDINGS in describe(summed(ids=1), out).splitlines()
-    assert "no rule found a problem; this does not prove that every message arrived" in NO_FINDINGS
-    nothing = describe(summed(), out)
-    assert "no rule found" not in nothing and "nothing to check" in nothing
+    shown = described(summed(ids=1), out)
+    assert "No rule found a problem in " in shown and "This does not prove that every message arrived." in shown
+    nothing = described(summed(), out)
+    assert "No rule found" not in nothing and "nothing to check" in nothing
 
 
 def test_the_summary_names_kinds_and_sizes_as_the_console_does(tmp_path: Path) -> None:
     refused = {"reason": "lower_case", "ids": 3, "sample": "ab" * 16, "file": "x.log", "byte": 7}
-    told = describe(summed(ids=5, client=2, text_bytes=6_690_000), written(tmp_path, refused=refused))
-    assert "no files, 6.4 MiB of text: 5 IDs, " in told and "2 5.x msgId)" in told
-    assert "in x.log at byte 7 (to decode them: --case any)" in told
+    told = described(summed(ids=5, client=2, text_bytes=6_690_000), written(tmp_path, refused=refused))
+    assert "no files · 6.4 MiB · 5 ID occurrences · " in told and "5.x msgId 2." in told
+    assert "x.log +7\n  To decode IDs in lower case: --case any" in told
 
 
 def test_another_refusal_has_no_such_way_out(tmp_path: Path) -> None:
     refused = {"reason": "port", "ids": 3, "sample": "AB" * 16, "file": "x.log", "byte": 7}
-    assert "--case" not in describe(summed(ids=5), written(tmp_path, refused=refused))
+    assert "--case" not in described(summed(ids=5), written(tmp_path, refused=refused))
 
 
 def test_a_terminal_is_sent_nothing_that_it_would_obey(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     summary = summed(findings={"error": 1})
     values = {"subject": "AB", "count": 2, "variant": "topics", "topics": f"Paid, {OBEYED}", "messages": 2}
-    finding = {"code": "collision", "severity": "error", "subject": "AB", "count": 2, "values": json.dumps(values)}
+    finding = {"code": "collision", "severity": "error", "subject": "AB", "count": 2}
+    finding |= {"values": json.dumps(values), "evidence": json.dumps(values), "certainty": "certain"}
     unread = {"file": "x.zip", "error": "encrypted", "error_values": json.dumps({"name": OBEYED})}
     out = written(tmp_path, findings=finding, files=unread)
-    told = describe(summary, out)
-    assert "Paid, \\x1b]0;owned\\x07" in told and "error collision" in told
+    told = described(summary, out)
+    assert "Paid, \\x1b]0;owned\\x07" in told and "Error: One ID" in told
     assert _name_failures(out) == 1
     told += capsys.readouterr().err
     assert "x.zip: \\x1b]0;owned\\x07 is encrypted" in told
     assert not set(OBEYED) & {"\x1b", "\x07"} & set(told)
 
 
-@pytest.mark.parametrize(("speed", "said"), [(215_000_000 / 49, "4,387,755"), (None, "-")])
+@pytest.mark.parametrize(("speed", "said"), [(215_000_000 / 49, "4.2 MiB/s"), (None, "1 1 1")])
 def test_brokers_are_shown_with_their_bytes_per_second(speed: float | None, said: str, tmp_path: Path) -> None:
     numbers = dict.fromkeys(("port", "ids", "distinct", "segments", "min_offset", "max_offset"), 1)
     broker = {"address": "10.0.0.1:10911", "host": "10.0.0.1", "bytes_per_second": speed, **numbers}
-    lines = [line.split() for line in describe(summed(ids=1), written(tmp_path, brokers=broker)).splitlines()]
+    lines = [line.split() for line in described(summed(ids=1), written(tmp_path, brokers=broker)).splitlines()]
     (row,) = [at for at, line in enumerate(lines) if line and line[0] == "10.0.0.1:10911"]
-    assert lines[row - 1][-1] == "bytes_per_second" and lines[row][-1] == said
+    assert said in " ".join(lines[row])

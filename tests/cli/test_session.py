@@ -67,7 +67,7 @@ def test_a_scan_has_its_own_folder_streams_and_status(session: int, tmp_path: Pa
     lacks = idcore("scan", "b.log", "a.log", "--out", "second", cwd=tmp_path)
     assert lacks.returncode == 1 and lacks.stderr.startswith("idcore: b.log: ")
     same = idcore("compare", "a.log", "a.log", cwd=tmp_path)
-    assert same.returncode == 0 and "both inputs contain the same IDs" in same.stdout
+    assert same.returncode == 0 and "Both inputs contain the same 1 msgId." in same.stdout
 
 
 def test_ctrl_c_ends_the_scan_and_not_the_session_and_a_second_scan_waits(session: int, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,15 @@ import pytest
 
 from idcore.__main__ import main
 from idcore.base.catalogue import words
-from idcore.cli.records import card
+from idcore.presentation.reader import Reader
+from idcore.presentation.terminal import messages
+from idcore.rocketmq.message import Host, Record
+from idcore.rocketmq.message.row import record_row
 from tests.store.unpacked import real_store
 
 pytestmark = pytest.mark.quick
 
+HOST = Host(bytes((10, 0, 0, 1)), 10911)
 ROOT = Path(__file__).resolve().parent.parent.parent
 KEYS = {"id", "found", "copies", "reason", "evidence", "asked"}
 RECORD = {
@@ -231,7 +236,8 @@ def test_a_store_folder_gives_the_journey_of_a_message(store: Path) -> None:
     assert {event["who"] for event in made["events"] if event["code"] == "judged"} == groups
     assert [gap["code"] for gap in made["gaps"]] == ["silence"]
     table = view("--store", str(store), retried, "--journey", "--format", "table").stdout
-    assert f"  journey     {len(made['events'])} events. Sources: log lines not searched" in table
+    assert "  Journey. Sources: log lines not searched" in table
+    assert f"\n  {len(made['events'])}  2026-" in table
     assert made["events"][-1]["text"] in table and made["gaps"][-1]["text"] in table
 
 
@@ -253,10 +259,10 @@ def test_ids_come_from_standard_input_too(store: Path) -> None:
 def test_the_table_is_for_people(store: Path) -> None:
     done = view("--store", str(store), "--format", "table", "CB0071156B7B4E0E2F2A691B8D0B0000", "nothing")
     assert done.returncode == 1
-    assert "1 record\n" in done.stdout
-    assert "2026-11-21T01:50:13.316+00:00" in done.stdout
-    assert "nothing: not found (not_an_id): 'nothing' is not an ID" in done.stdout
-    assert f"  next        {words()('lookup.advice.not_an_id')}" in done.stdout
+    assert "CB0071156B7B4E0E2F2A691B8D0B0000: Found\n" in done.stdout
+    assert "2026-11-21 01:50:13.316 +00:00" in done.stdout
+    assert "nothing: Not found (not_an_id)\n  'nothing' is not an ID" in done.stdout
+    assert f"  Next: {words()('lookup.advice.not_an_id')}" in done.stdout
     assert "?" not in done.stdout
 
 
@@ -304,7 +310,7 @@ def test_as_a_process_of_its_own(store: Path) -> None:
 def test_a_terminal_is_sent_nothing_that_it_would_obey(store: Path) -> None:
     done = view("--store", str(store), "--format", "table", "--topic", "\x1b[2J", "\x1b]0;x\x07")
     assert done.returncode == 1
-    assert "\\x1b]0;x\\x07: not found" in done.stdout and "topic \\x1b[2J" in done.stdout
+    assert "\\x1b]0;x\\x07: Not found" in done.stdout and "topic \\x1b[2J" in done.stdout
     assert not {"\x1b", "\x07"} & set(done.stdout)
 
 
@@ -317,14 +323,7 @@ def test_an_offset_id_that_an_application_used_as_its_own_shows_both(store: Path
     assert row["copies"][-1]["commit_log_offset"] == 0
 
 
-def test_a_long_body_keeps_the_mark_of_how_it_is_written() -> None:
-    row: dict[str, Any] = {
-        "body_text": None,
-        "body_problem": "",
-        "body_size": 900,
-        "body": "AA" * 600,
-        "properties_raw": [],
-    }
-    assert card(row).endswith("AA... (base64)")
-    inner = {"queue_offset": 0, "msg_id": None, "body": "AA" * 600, "body_text": None}
-    assert card({**row, "inner": [inner], "inner_cut": False}).endswith("AA... (base64)")
+def test_a_long_body_is_cut_and_says_how_it_is_written_and_how_long_it_is() -> None:
+    made = Record.of("T", bytes(900), "", queue_id=0, born_timestamp=1, born_host=HOST, store_host=HOST)
+    *_, last = messages.record(record_row(made), Reader(words(), UTC))
+    assert last == "  Body as hex, 900 B          " + "00" * 150 + "…"

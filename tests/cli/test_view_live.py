@@ -87,8 +87,8 @@ def test_who_is_connected_is_said_where_the_profile_permits_it(tmp_path: Path) -
         assert len(cluster.server.seen) == before
     (found,) = rows(known)
     assert set(found) == KEYS | {"who"} and found["who"]["code"] == "connected"
-    assert f"  who         The producer process is connected: {HOST}@{PID}#9." in lines
-    assert f"  client      {HOST}@{PID}#9 192.168.7.7:4 JAVA 5.3.3 orders" in lines
+    assert f"  In the cluster now: The producer process is connected: {HOST}@{PID}#9." in lines
+    assert any(line.split()[:5] == [f"{HOST}@{PID}#9", "192.168.7.7:4", "JAVA", "5.3.3", "orders"] for line in lines)
     assert shut.returncode == 2 and "show_clients is not set" in shut.stderr
     folder = view("--store", str(tmp_path), "--who", UNIQ)
     assert folder.returncode == 2 and "--who goes with --namesrv and --cluster" in folder.stderr
@@ -121,8 +121,8 @@ def test_what_became_of_it_in_each_group_is_said_below_the_record_and_in_the_row
         "disproof",
     }
     assert all(set(each) == keys for each in row["fate"]) and row["fate"][0]["why"][0]["code"] == "offline"
-    assert "  group                       works: consumed (inferred)" in lines
-    assert " " * 30 + "no client of the group is connected" in lines
+    assert any(line.split()[:3] == ["works", "Consumed", "inferred"] for line in lines)
+    assert any(line.split()[0] == "gone" and "No client of the group is connected." in line for line in lines if line)
 
 
 @pytest.mark.parametrize(
@@ -222,11 +222,10 @@ def test_the_table_is_for_people(names: str) -> None:
     done = view("--namesrv", names, "--format", "table", UNIQ, "nothing")
     assert done.returncode == 1
     for text in (
-        f"{UNIQ}: 1 record\n",
-        "the message",
-        "body_crc",
-        "agrees",
-        "nothing: not found (not_an_id)",
-        "next  ",
+        f"{UNIQ}: Found\n",
+        "(the message)",
+        "Physical offset",
+        "nothing: Not found (not_an_id)",
+        "Next: ",
     ):
         assert text in done.stdout

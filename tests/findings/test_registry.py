@@ -12,8 +12,9 @@ import pytest
 
 from benchmarks import findings as measured
 from benchmarks import stores
+from idcore.answers import finding_words as words
 from idcore.answers import findings
-from idcore.answers.findings import RULES, SEVERITIES, Finding, Rule, words
+from idcore.answers.findings import RULES, SEVERITIES, Finding, Rule
 from idcore.answers.findings.finding_builder import each, of_process
 from idcore.answers.findings.model import read_evidence
 from idcore.answers.findings.processes import Processes
@@ -21,8 +22,9 @@ from idcore.answers.findings.registry import Scan, register
 from idcore.base.catalogue import en, languages, zh
 from idcore.base.catalogue import words as console
 from idcore.cli import docs
-from idcore.cli.scan import _findings, sentences
 from idcore.presentation.html import findings as html
+from idcore.presentation.reader import Reader
+from idcore.presentation.terminal import scans
 from idcore.presentation.triage import finding_texts
 from idcore.simulate import situations
 from idcore.simulate.incidents import Incident
@@ -160,10 +162,10 @@ def test_a_new_rule_is_in_the_table_the_console_and_the_command_line(even_pid: R
     assert json.loads(row["values"]) == {"subject": SUBJECT, "count": 50}
     # the command line, as JSON and as text
     for lang, said in (("en", SAID), ("zh", SAID_ZH)):
-        (told,) = [told for told in sentences(run.path, lang) if told["code"] == CODE]
+        (told,) = [told for told in scans.findings(run.path, lang) if told["code"] == CODE]
         assert told["advice"] == said["advice"] and told["disproof"] == said["disproof"]
-    counts = {"findings": {"error": 0, "warning": 1, "info": 0}, "ids": 50}
-    assert f"  warning {CODE}: {SUBJECT} has an even pid. Make it odd." in _findings(counts, run.path, "en")
+    lines = scans.finding_lines(run.table("findings").to_pandas(), Reader(console("en"), UTC))
+    assert f"  Warning: Even pid. {SUBJECT} has an even pid. Make it odd." in lines
     # the console: the list of what was checked, the card, the report
     view = View(console("en"), UTC, "UTC", "chosen", "light")
     checked = finding_texts.checked(view.words)

@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
+from idcore.answers import finding_words as words
 from idcore.answers import findings
-from idcore.answers.findings import RULES, Finding, limits, words
+from idcore.answers.findings import RULES, Finding, limits
 from idcore.answers.findings.model import to_table, worst_first
-from idcore.cli.scan import _findings
+from idcore.base import catalogue
+from idcore.presentation.reader import Reader
+from idcore.presentation.terminal import scans
 from idcore.presentation.triage import finding_rows
 from idcore.scan.lines import look
 from idcore.scan.local import scan_local
@@ -171,10 +173,8 @@ def test_the_command_line_and_the_console_count_what_is_not_listed_too(tmp_path:
     total = limits.MOST_SUBJECTS + 30
     assert sum(item.number for item in worst_first(many)) == total
     assert finding_rows.numbers(table.to_pandas(), "code") == {"restart": total}
-    (tmp_path / "findings").mkdir()
-    pq.write_table(table, tmp_path / "findings" / "a.parquet")
-    _, head, line, _ = _findings({"findings": {many[0].severity: total}, "ids": 1}, tmp_path, "en")
-    assert head == f"findings: {total:,} {many[0].severity}" and f"({total - 1:,} more of this kind)" in line
+    (line,) = scans.finding_lines(table.to_pandas(), Reader(catalogue.words(), UTC))
+    assert f"{total:,} processes" in line
 
 
 def test_a_fault_of_every_process_is_told_for_the_largest_and_counted_for_the_rest(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from idcore.answers.findings import Finding, find, words
+from idcore.answers import finding_words as words
+from idcore.answers.findings import Finding, find
 from idcore.base import catalogue
 from idcore.base.safe_text import json_text
 from idcore.scan import lines

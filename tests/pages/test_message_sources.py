@@ -26,7 +26,7 @@ from idcore.answers.lookup import (
     reason_text,
     row_of,
 )
-from idcore.base.catalogue import words
+from idcore.base.catalogue import upper, words
 from idcore.base.errors import CoreError
 from idcore.cli.parser import Usage, build_parser
 from idcore.cli.view import run
@@ -108,14 +108,14 @@ def test_the_command_line_says_why_in_the_words_of_every_source(capsys: pytest.C
     assert view("table") == 1
     printed = capsys.readouterr().out
     for wanted in (
-        f"{UNIQ}: 1 record\n",
+        f"{UNIQ}: Found\n",
         "kept for years",
-        f"{GONE}: not found (expired)\n",
-        f"  reason      {words()('lookup.reason.expired')}\n",
-        f"  next        {words()('lookup.advice.expired')}\n",
-        "  evidence    index_files 3\n",
-        f"tape 7 was stored at {OLDEST}\n",
-        "  asked       tape 7\n",
+        f"{GONE}: Not found (expired)\n",
+        f"  {upper(words()('lookup.reason.expired'))}.\n",
+        f"  Next: {words()('lookup.advice.expired')}.\n",
+        "  Index files                 3\n",
+        "tape 7 was stored at ",
+        "  Asked: tape 7.\n",
     ):
         assert wanted in printed, wanted
 

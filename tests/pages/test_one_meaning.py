@@ -14,8 +14,8 @@ import pytest
 
 from idcore.answers.findings import gaps
 from idcore.answers.findings.limits import CUT_COUNTER
-from idcore.cli.scan import describe
 from idcore.presentation.html import tables
+from idcore.presentation.terminal import scans
 from idcore.presentation.triage import largest, sentences, strokes
 from idcore.presentation.triage.processes import sorted_processes
 from idcore.scan.schemas import SCHEMAS
@@ -58,7 +58,7 @@ class Cells(HTMLParser):
 def drawn(draw: Any, *given: Any) -> list[dict[str, str]]:
     """The rows of a table as a reader sees them, by the names of their columns."""
     cells = Cells()
-    cells.feed(str(draw(*given)))
+    cells.feed(str(draw(*given).html(numbered=True)))
     return [dict(zip(cells.rows[0], row, strict=True)) for row in cells.rows[1:]]
 
 
@@ -149,12 +149,12 @@ def test_the_summary_of_a_scan_has_the_same_figures_and_says_what_they_are(tmp_p
         (tmp_path / name).mkdir()
         rows = example_run.typed(pd.DataFrame([SAMPLE, CUT])) if name == "processes" else SCHEMAS[name].empty_table()
         pq.write_table(pa.table(rows), tmp_path / name / "part-00000.parquet")
-    lines = describe(summed(ids=1, processes=2), tmp_path).splitlines()
-    (head,) = [line.split() for line in lines if "produced" in line and "loader" in line]
-    row = {line.split()[0]: dict(zip(head, line.split(), strict=True)) for line in lines if "10.9.9." in line}
-    assert (row["10.9.9.1"]["produced"], row["10.9.9.1"]["missing"]) == ("125,751", "125,031")
-    assert [row["10.9.9.2"][name] for name in ("produced", "missing", "wraps")] == ["-"] * 3
-    assert any(line.startswith("distinct: different IDs in this input; produced: generated") for line in lines)
+    lines = list(scans.summary(summed(ids=1, processes=2), tmp_path))
+    (head,) = [re.split("  +", line.strip()) for line in lines if "Generated" in line and "Loader" in line]
+    cells = [re.split("  +", line.strip()) for line in lines if "10.9.9." in line]
+    row = {first.split()[0]: dict(zip(head, (first, *more), strict=True)) for first, *more in cells}
+    assert (row["10.9.9.1"]["Generated"], row["10.9.9.1"]["Missing"]) == ("125,751", "125,031")
+    assert [row["10.9.9.2"][name] for name in ("Generated", "Missing", "Wraps")] == [tables.UNKNOWN] * 3
 
 
 def test_one_number_decides_what_a_sample_is_for_findings_and_charts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -293,7 +293,11 @@ class TestTheCommand:
         for name, schema in OF_LISTS.items():
             assert pq.read_table(tmp_path / "new" / name).schema == schema
         status, out, _ = self.run(id_of(0), *options, "--out", str(tmp_path / "table"), "--format", "table")
-        assert status == 0 and "1 ID: 1 with a result." in out and "retries  dead  1" in out
+        assert (
+            status == 0
+            and "1 ID: 1 with a result." in out
+            and ["retries", "dead", "letter", "1"] in map(str.split, out.splitlines())
+        )
 
     def test_ctrl_c_keeps_what_is_there(
         self, nowhere: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

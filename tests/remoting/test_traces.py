@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from datetime import UTC
 from typing import Any
 
 import pytest
@@ -11,8 +12,10 @@ import pytest
 from idcore.answers.lookup import Answer, open_source, row_of
 from idcore.answers.lookup.model import Traced
 from idcore.answers.lookup.source import Moment, Terms
-from idcore.cli.records import card
+from idcore.base.catalogue import words
 from idcore.ids.model import UniqId
+from idcore.presentation.reader import Reader
+from idcore.presentation.terminal import messages
 from idcore.rocketmq.message import Host, Record, compress
 from idcore.rocketmq.message.flags import compression_bits
 from idcore.rocketmq.message.row import has_key
@@ -267,10 +270,10 @@ class TestCommandLine:
     def test_a_table_for_people(self, fake: Fake) -> None:
         done = view("--namesrv", str(fake.server.address), UNIQ, "--trace", "--trace-topic", OWN, "--format", "table")
         lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
-        assert f"trace 1 send, 2 attempts ({USUAL}, {OWN})" in lines
-        assert "2026-11-18T11:06:40.000+00:00 2 ms stored 127.0.0.1:10911 10.0.0.3:50122 senders" in lines
-        assert "2026-11-18T11:06:40.001+00:00 30 ms null 1 10.0.0.3 4464 readers" in lines
-        assert "2026-11-18T11:06:40.002+00:00 no end 2 10.0.0.3 4464 readers" in lines
+        assert f"Read from the trace topics {USUAL}, {OWN}." in lines
+        assert "2026-11-18 11:06:40.000 +00:00 2 ms stored senders normal 127.0.0.1:10911 10.0.0.3:50122" in lines
+        assert "2026-11-18 11:06:40.001 +00:00 30 ms returned null 1 readers 10.0.0.3 4464 10.0.0.3:50122" in lines
+        assert "2026-11-18 11:06:40.002 +00:00 no end in the trace 2 readers 10.0.0.3 4464 10.0.0.3:50122" in lines
 
     def test_a_journey_asks_for_groups_and_traces_too(self, fake: Fake) -> None:
         done = view("--namesrv", str(fake.server.address), UNIQ, "--journey", "--topic", "Orders")
@@ -305,4 +308,5 @@ def test_the_trace_id_of_another_tracer_becomes_a_link_of_the_operators(template
     (copy,) = row_of(found)["copies"]
     link = template and f"https://tempo/trace/{TRACE_ID}"
     assert copy["tracers"] == [{"name": "traceparent", "trace_id": TRACE_ID, "link": link}]
-    assert f"trace traceparent           {link or TRACE_ID}" in card(copy)
+    shown = [" ".join(line.split()) for line in messages.record(copy, Reader(words(), UTC))]
+    assert f"Trace ID of traceparent {TRACE_ID}{f' {link}' if link else ''}" in shown

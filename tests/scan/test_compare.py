@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from idcore.__main__ import main
-from idcore.cli.compare import NO_LOSS, NO_PROOF
+from idcore.base.catalogue import words
 from idcore.ids import find, judge
 from idcore.scan import compare as comparing
 from idcore.scan.compare import compare
@@ -67,15 +67,16 @@ def test_the_command_tells_what_never_came(tmp_path: Path, capsys: pytest.Captur
     arguments = ["compare", str(tmp_path / "sent.log"), str(tmp_path / "got.log")]
     assert main([*arguments, "--out", str(tmp_path / "out")]) == 0
     shown = capsys.readouterr().out
-    assert "msgId: 5 in the first, 3 in the second; 2 only in the first, 0 only in the second" in shown
-    assert "10.0.0.7 pid 255 loader 18B4AAC2" in shown and shown.endswith(f"\n{NO_LOSS}\n")
+    assert shown.startswith("Of 5 msgIds of the first, 3 are in the second and 2 are not; none is only in the second.")
+    assert "10.0.0.7 pid 255 loader 18B4AAC2" in shown and shown.endswith(f"\n{words()('compare.no_proof')}\n")
     assert (tmp_path / "out" / "only_before.txt").read_text().split() == [text[6:] for text in sent[3:]]
     assert (tmp_path / "out" / "only_after.txt").read_text() == ""
     assert main([*arguments, "--format", "json"]) == 0
     (row,) = map(json.loads, capsys.readouterr().out.splitlines())
     assert (row["missing"], row["new"], row["both"]) == (2, 0, 3)
     assert main(["compare", str(tmp_path / "sent.log"), str(tmp_path / "sent.log")]) == 0
-    assert capsys.readouterr().out.endswith(f"both inputs contain the same IDs; {NO_PROOF}\n")
+    same = capsys.readouterr().out
+    assert same == f"Both inputs contain the same 5 msgIds.\n\n{words()('compare.no_proof')}\n"
     assert main([*arguments, "--out", str(tmp_path / "out")]) == 2
 
 

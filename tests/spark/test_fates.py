@@ -22,7 +22,7 @@ from idcore.answers.lookup import traces
 from idcore.answers.lookup.copies import group_of, is_special
 from idcore.answers.lookup.hidden_copies import Hidden, Seen, hidden_copies, holds_copies
 from idcore.answers.lookup.store_fates import StoreEvidence, copies_of
-from idcore.cli.scan import describe
+from idcore.presentation.terminal import scans
 from idcore.rocketmq.message import Record
 from idcore.rocketmq.message.attempts import Attempt, paired
 from idcore.rocketmq.message.trace import SubAfter, SubBefore
@@ -537,10 +537,11 @@ def test_a_scan_on_spark_writes_all_three_tables_and_says_of_what(traced: Path, 
         {"names": "consumerOffset.json, subscriptionGroup.json"},
         {"names": "topics.json"},
     )
-    printed = describe(json.loads((tmp_path / "out" / "summary.json").read_text()), tmp_path / "out")
-    assert "  the folder shows the state of 20" in printed
-    assert "config/consumerOffset.json is damaged; its older copy consumerOffset.json.bak was read instead" in printed
-    assert "config/delayOffset.json cannot be read: delayOffset.json is damaged: " in printed
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    printed = "\n".join(scans.summary(summary, tmp_path / "out"))
+    assert "  The folder shows the state of 20" in printed
+    assert "onfig/consumerOffset.json is damaged; its older copy consumerOffset.json.bak was read instead" in printed
+    assert "onfig/delayOffset.json cannot be read: delayOffset.json is damaged: " in printed
 
 
 @pytest.mark.usefixtures("here")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from idcore.answers.lookup import StoreLookup, row_of
+from idcore.answers.lookup import StoreLookup, doubt_text, row_of
 from idcore.base.catalogue import words
-from idcore.cli.records import card
+from idcore.presentation.reader import Reader
+from idcore.presentation.terminal import messages
 from idcore.rocketmq.message import Host, Record
 from idcore.rocketmq.message.record import parts
 from idcore.rocketmq.store import Stored, StoreFolder
@@ -35,7 +37,13 @@ def spoil(root: Path, stored: Stored, raw: bytes) -> list[dict[str, Any]]:
         damage(path, stored.offset - int(stored.file), bytes(stored.record))
     if row["doubts"]:
         assert str(stored.offset) in answer.figures["doubts"]["values"]["records"]
-        assert all(doubt["text"] in card(row) and "?" not in doubt["text"] for doubt in row["doubts"])
+        shown = "\n".join(messages.answer(answer, None, Reader(words(), UTC)))
+        texts = [
+            doubt_text(doubt, words(), Reader(words(), UTC).instant)
+            for copy in answer.copies
+            for doubt in copy.doubts or ()
+        ]
+        assert texts and all(text in shown and "?" not in text for text in texts)
     else:
         assert "doubts" not in answer.figures
     return list(row["doubts"])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from idcore.answers.findings import words
+from idcore.answers import finding_words as words
 from idcore.answers.findings.evidence import FindingEvidence, RestEvidence
 from idcore.answers.findings.limits import MOST_SUBJECTS
 from idcore.answers.findings.registry import RULES, SEVERITIES

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -26,9 +26,15 @@ from idcore.base.catalogue import Words, upper
 from idcore.presentation.html import clients, records, strips
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markdown import escaped
-from idcore.presentation.reports.markup import Column, Html, fold, join, link, table, tag, wrapped
+from idcore.presentation.reports.markup import Column, Html, Table, fold, join, link, table, tag, wrapped
 from idcore.presentation.triage import evidence_texts
 from idcore.rocketmq.store.consistency import Doubt
+
+
+def outcome(answer: Answer, words: Words) -> str:
+    """Found, not found, or not known: who could have it was not asked, or did not answer."""
+    missed = "lookup.no_verdict" if answer.reason in NO_VERDICT else "lookup.missed"
+    return words("lookup.found" if answer.found else missed)
 
 
 def reason(answer: Answer, reader: Reader) -> str:
@@ -72,14 +78,24 @@ def figures(known: Mapping[str, Any], reader: Reader) -> Html | None:
     return table(columns, rows, words("lookup.fact")) if rows else None
 
 
+def facts_of(answer: Answer, reader: Reader) -> list[str]:
+    """The sentences of its evidence; those of one kind are next to each other."""
+    codes = [item.code for item in answer.evidence]
+    items = sorted((item for item in answer.evidence if not item.is_figure), key=lambda item: codes.index(item.code))
+    return [evidence_text(item, reader.words, reader.full) for item in items]
+
+
+def asked_text(answer: Answer, words: Words) -> str:
+    """Who was asked."""
+    return words("lookup.asked_of", brokers=words("comma").join(answer.asked) or words("lookup.nobody"))
+
+
 def rests_on(answer: Answer, reader: Reader) -> Html:
     """The evidence as small tables, and who was asked; open where no message was found."""
     words = reader.words
-    codes = [item.code for item in answer.evidence]
-    items = sorted((item for item in answer.evidence if not item.is_figure), key=lambda item: codes.index(item.code))
-    facts = [[evidence_text(item, words, reader.full)] for item in items]
+    facts = [[text] for text in facts_of(answer, reader)]
     named = figures(shown_figures(answer, reader), reader)
-    asked = words("lookup.asked_of", brokers=words("comma").join(answer.asked) or words("lookup.nobody"))
+    asked = asked_text(answer, words)
     if not facts and named is None:
         return tag("p", asked, class_="mq-faint mq-note")
     tables = [table([Column("text", words("lookup.fact"))], facts, words("lookup.fact"))] if facts else []
@@ -103,22 +119,18 @@ def fates(answer: Answer, record: str, reader: Reader, cluster: str | None = Non
     """
     words = reader.words
     known = [verdict for verdict in answer.fate or () if verdict.record == record]
-    rows: list[list[Any]] = []
-    facts: list[list[Any]] = []
-    for verdict in known:
-        reasons = (upper(fate_reason(reason, words, reader.instant)) + words("stop") for reason in verdict.why)
-        sure = tag("span", words(f"fate.certainty.{verdict.certainty}"), class_="mq-faint")
-        said = upper(verdict_text(verdict, words, reader.instant))
-        group_page = _progress(answer, verdict, reader, cluster) if answer.source == "" else ""
-        name = link(verdict.group, group_page) if group_page else verdict.group
-        rows.append([wrapped(name), wrapped(said), sure, join(map(wrapped, reasons))])
-        for fact in verdict.facts:
-            asked_at = "" if fact.at_ms is None else reader.instant(fact.at_ms)
-            facts.append([verdict.group, words(f"fate.fact.{fact.name}"), fact_text(fact, words), asked_at])
     if not known:
         return None
-    named = [("group", True), ("outcome", False), ("sure", False), ("reasons", False)]
-    columns = [Column(name, words(f"fate.{name}"), mono) for name, mono in named]
+    facts = [
+        [
+            verdict.group,
+            words(f"fate.fact.{fact.name}"),
+            fact_text(fact, words),
+            "" if fact.at_ms is None else reader.instant(fact.at_ms),
+        ]
+        for verdict in known
+        for fact in verdict.facts
+    ]
     group, at = Column("group", words("fate.group"), True), Column("at", words("fate.asked_at"), True)
     evidence = [group, Column("fact", words("lookup.fact")), Column("value", words("record.value"), True), at]
     against = [[verdict.group, wrapped(words(f"fate.disproof.{verdict.code}"))] for verdict in known]
@@ -126,7 +138,23 @@ def fates(answer: Answer, record: str, reader: Reader, cluster: str | None = Non
     inside = table(evidence, facts, words("lookup.fact"))
     folded = fold(words("fate.evidence", n=f"{len(facts):,}"), inside, disproof)
     drawn = strips.strips(known, words)
-    return tag("div", table(columns, rows, words("fate.table")), drawn, folded, class_="mq-plain")
+    return tag("div", verdicts(answer, record, reader, cluster).html(), drawn, folded, class_="mq-plain")
+
+
+def verdicts(answer: Answer, record: str, reader: Reader, cluster: str | None = None) -> Table:
+    """What became of one record in each consumer group, how sure that is, and why."""
+    words = reader.words
+    rows: list[list[Any]] = []
+    for verdict in answer.fate or ():
+        if verdict.record == record:
+            reasons = (upper(fate_reason(reason, words, reader.instant)) + words("stop") for reason in verdict.why)
+            sure = tag("span", words(f"fate.certainty.{verdict.certainty}"), class_="mq-faint")
+            outcome = upper(verdict_text(verdict, words, reader.instant))
+            group_page = _progress(answer, verdict, reader, cluster) if answer.source == "" else ""
+            name = link(verdict.group, group_page) if group_page else verdict.group
+            rows.append([wrapped(name), wrapped(outcome), sure, join(map(wrapped, reasons), " ")])
+    named = [("group", True), ("outcome", False), ("sure", False), ("reasons", False)]
+    return Table(words("fate.table"), [Column(name, words(f"fate.{name}"), mono) for name, mono in named], rows)
 
 
 def _progress(answer: Answer, verdict: Verdict, reader: Reader, cluster: str | None) -> str:
@@ -141,54 +169,66 @@ def _progress(answer: Answer, verdict: Verdict, reader: Reader, cluster: str | N
 
 def traces(traced: Traced, reader: Reader) -> Html:
     """Sends and attempts of the message trace, and why some may be missing: never a proof."""
-    words, found = reader.words, traced.found
+    words = reader.words
+    parts = [part for each in trace_tables(traced, reader) for part in (tag("b", each.caption), each.html())]
+    parts = parts or [tag("p", words("trace.none"), class_="mq-note")]
+    if notes := trace_notes(traced, reader):
+        parts.append(tag("ul", *(tag("li", text) for text in notes)))
+    if traced.evidence:
+        why = evidence_sentences(traced.evidence, words, reader.full)
+        reasons = tag("ul", *(tag("li", text) for text in why))
+        parts.append(fold(words("trace.why", n=len(why)), reasons, opened=not traced.found.attempts))
+    return tag("div", *parts, class_="mq-plain")
+
+
+def trace_tables(traced: Traced, reader: Reader) -> Iterator[Table]:
+    """Sends, and attempts of consumers; a table without rows is left out."""
+    words, trace = reader.words, traced.found
 
     def lasted(milliseconds: int | None) -> str:
         return "" if milliseconds is None else f"{milliseconds:,} ms"
 
-    named = [Column("began", words("trace.began"), True), Column("duration", words("trace.duration"), True, True)]
-    named.append(Column("outcome", words("trace.outcome")))
-    group, client = Column("group", words("fate.group"), True), Column("client", words("trace.client"), True)
+    def column(name: str, label: str, cell: Callable[[Any], Any], mono: bool = True, right: bool = False) -> Column:
+        return Column(name, words(label), mono, right, cell=cell)
+
+    began = column("began", "trace.began", lambda one: reader.stamp(one.began_ms))
+    client = column("client", "trace.client", lambda one: one.client or "")
     sends = [
-        [
-            reader.stamp(one.began_ms),
-            lasted(one.cost_ms),
-            words(f"journey.sent.{one.success}".lower()),
-            one.kind or "",
-            one.broker or "",
-            one.client or "",
-        ]
-        for one in found.sends
+        began,
+        column("duration", "trace.duration", lambda send: lasted(send.cost_ms), right=True),
+        column("outcome", "trace.outcome", lambda send: words(f"journey.sent.{send.success}".lower()), mono=False),
+        column("group", "trace.producers", lambda send: send.group or ""),
+        column("kind", "trace.kind", lambda send: send.kind or "", mono=False),
+        column("broker", "record.broker", lambda send: send.broker or ""),
+        client,
     ]
     attempts = [
-        [
-            reader.stamp(one.began_ms),
-            lasted(one.duration_ms),
-            outcome_text(one.outcome, words),
-            tries(one.retry_times, words),
-            one.group or "",
-            one.host or "",
-            "" if one.pid is None else one.pid,
-            one.client or "",
-        ]
-        for one in found.attempts
+        began,
+        column("duration", "trace.duration", lambda attempt: lasted(attempt.duration_ms), right=True),
+        column("outcome", "trace.outcome", lambda attempt: outcome_text(attempt.outcome, words), mono=False),
+        column("tries", "trace.tries", lambda attempt: tries(attempt.retry_times, words), mono=False),
+        column("group", "fate.group", lambda attempt: attempt.group or ""),
+        column("host", "trace.host", lambda attempt: attempt.host or ""),
+        column("pid", "trace.pid", lambda attempt: "" if attempt.pid is None else attempt.pid, right=True),
+        client,
     ]
-    parts: list[Html] = []
-    if sends:
-        kind, broker = Column("kind", words("trace.kind")), Column("broker", words("record.broker"), True)
-        columns = [*named, kind, broker, client]
-        parts += [tag("b", words("trace.sends")), table(columns, sends, words("trace.sends"))]
-    if attempts:
-        who = [Column("host", words("trace.host"), True), Column("pid", words("trace.pid"), True, True), client]
-        columns = [*named, Column("tries", words("trace.tries")), group, *who]
-        parts += [tag("b", words("trace.attempts")), table(columns, attempts, words("trace.attempts"))]
-    if not parts:
-        parts.append(tag("p", words("trace.none"), class_="mq-note"))
-    if traced.evidence:
-        why = evidence_sentences(traced.evidence, words, reader.full)
-        listed = tag("ul", *(tag("li", text) for text in why))
-        parts.append(fold(words("trace.why", n=len(why)), listed, opened=not attempts))
-    return tag("div", *parts, class_="mq-plain")
+    if trace.sends:
+        yield Table.of(words("trace.sends"), sends, trace.sends)
+    if trace.attempts:
+        yield Table.of(words("trace.attempts"), attempts, trace.attempts)
+
+
+def trace_notes(traced: Traced, reader: Reader) -> list[str]:
+    """Which topics were read, and what they have of the transaction and of a recall."""
+    words, trace = reader.words, traced.found
+    texts = [words("trace.topics", topics=words("comma").join(traced.topics))] if traced.topics else []
+    for decision in trace.decisions:
+        key = "trace.decided_checked" if decision.from_check else "trace.decided"
+        texts.append(words(key, at=reader.stamp(decision.time_ms, "–"), state=decision.state))
+    for recall in trace.recalls:
+        key = "trace.recalled" if recall.success else "trace.recall_refused"
+        texts.append(words(key, at=reader.stamp(recall.time_ms, "–")))
+    return texts
 
 
 def tries(number: int | None, words: Words) -> str:
@@ -233,10 +273,7 @@ def doubts(found: Sequence[Doubt], reader: Reader) -> str:
 def card(found: Answer, reader: Reader, cluster: str | None, with_fates: bool) -> Iterator[Html]:
     """One ID: whether it was found or why not, its copies, each as a card and what became of it, who generated it."""
     words = reader.words
-    mark, role = ("lookup.found", "info") if found.found else ("lookup.missed", "warning")
-    if not found.found and found.reason in NO_VERDICT:
-        mark = "lookup.no_verdict"  # who could have it was not asked, or did not answer
-    severity = tag("span", words(mark), class_=f"mq-severity mq-{role}")
+    severity = tag("span", outcome(found, words), class_=f"mq-severity mq-{'info' if found.found else 'warning'}")
     yield tag("div", severity, tag("strong", found.id or "–", class_="mq-mono mq-subject"), class_="mq-finding")
     if found.reason:
         yield tag("p", reason(found, reader), class_="mq-meaning")

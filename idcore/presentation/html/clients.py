@@ -8,7 +8,7 @@ from typing import Any
 from idcore.answers.lookup import Answer, who_texts
 from idcore.answers.lookup.clients import LiveClient, version_text
 from idcore.presentation.reader import Reader
-from idcore.presentation.reports.markup import Column, Html, listed, tag, wrapped
+from idcore.presentation.reports.markup import Column, Html, Table, tag, wrapped
 
 MOST_SHOWN = 50
 
@@ -22,12 +22,12 @@ def card(answer: Answer, reader: Reader) -> Html | None:
     parts: list[Any] = [tag("p", tag("b", words("who.title")), first, class_="mq-meaning")]
     parts.append(tag("ul", *(tag("li", text) for text in rest), class_="mq-small"))
     if who.match.clients:
-        parts.append(clients(who.match.clients, reader))
+        parts.append(shown(who.match.clients, reader))
     return tag("div", *parts, class_="mq-plain")
 
 
-def clients(found: Sequence[LiveClient], reader: Reader) -> Html:
-    """Connected clients, as brokers list them."""
+def clients(connected: Sequence[LiveClient], reader: Reader) -> Table:
+    """The first of the connected clients, as brokers list them."""
     words = reader.words
 
     def column(name: str, mono: bool, cell: Callable[[LiveClient], Any]) -> Column:
@@ -43,8 +43,13 @@ def clients(found: Sequence[LiveClient], reader: Reader) -> Html:
         column("brokers", True, lambda client: comma(client.brokers)),
         column("heartbeat", True, lambda client: reader.stamp(client.heartbeat_ms)),
     ]
-    shown = listed(columns, found[:MOST_SHOWN], words("who.clients"))
-    if len(found) <= MOST_SHOWN:
+    return Table.of(words("who.clients"), columns, connected[:MOST_SHOWN])
+
+
+def shown(connected: Sequence[LiveClient], reader: Reader) -> Html:
+    """The same as HTML, with how many there are."""
+    shown = clients(connected, reader).html()
+    if len(connected) <= MOST_SHOWN:
         return shown
-    cut = words("groups.cut_rows", n=f"{MOST_SHOWN:,}", of=f"{len(found):,}")
+    cut = reader.words("groups.cut_rows", n=f"{MOST_SHOWN:,}", of=f"{len(connected):,}")
     return tag("div", shown, tag("p", cut, class_="mq-faint mq-note"))

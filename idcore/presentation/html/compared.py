@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from idcore.presentation.reader import Reader
-from idcore.presentation.reports.markup import Column, Html, emphasised, join, link, listed, number, tag
+from idcore.presentation.reports.markup import Column, Html, Table, emphasised, join, link, number, tag
 from idcore.presentation.triage import compared as core
 from idcore.presentation.triage import compared_texts
 from idcore.presentation.triage.compared import GROUPS, MESSAGE, SIDES, STORED, Compared
@@ -42,8 +42,10 @@ def missing(of: Scans, found: Compared, reader: Reader) -> Html | None:
 
 def lines_link(of: Scans, found: Compared, side: str, row: Difference, label: str, reader: Reader) -> Html | None:
     """The lines of the ids that one side has alone. Needs a scan."""
-    name, asked = of[SIDES.index(side)], core.line_filters(found, side, row)
-    return link(label, reader.href("lines", run=name, **asked)) if name and core.only(row, side) else None
+    name = of[SIDES.index(side)]
+    if not name or not core.only(row, side):
+        return None
+    return link(label, reader.href("lines", run=name, **core.line_filters(found, side, row)))
 
 
 def samples(found: Compared, side: str, reader: Reader) -> Html | None:
@@ -57,7 +59,7 @@ def samples(found: Compared, side: str, reader: Reader) -> Html | None:
     return tag("p", join(links, " "), class_="mq-samples") if links else None
 
 
-def table_of(kind: str, of: Scans, found: Compared, shown: Sequence[Row], first: int, reader: Reader) -> Html:
+def table_of(kind: str, of: Scans, found: Compared, shown: Sequence[Row], reader: Reader) -> Table:
     """Producers, clients or brokers, those with the most differences first; each count leads to its lines."""
     words = reader.words
     by_name = {row.subject: row for row in found.rows if row.kind == kind}
@@ -81,4 +83,4 @@ def table_of(kind: str, of: Scans, found: Compared, shown: Sequence[Row], first:
         *(count(name) for name in ("both", "first", "second")),
         Column("sample", words("compare.col_sample"), mono=True, cell=sample),
     ]
-    return listed(columns, shown, words(f"compare.table_{kind}"), first=first, numbered=True)
+    return Table.of(words(f"compare.table_{kind}"), columns, shown)

@@ -14,7 +14,7 @@ from idcore.answers.lookup.model import Evidence
 from idcore.answers.lookup.sentences import evidence_sentences
 from idcore.presentation.html import tables
 from idcore.presentation.reader import Reader
-from idcore.presentation.reports.markup import Column, Html, link, table, tag
+from idcore.presentation.reports.markup import Column, Html, Table, link, table, tag
 
 Row = Mapping[str, Any]
 
@@ -38,9 +38,7 @@ def _at(moment: Any, reader: Reader) -> str:
     return reader.full(None if pd.isna(moment) else moment)
 
 
-def counts(
-    rows: Sequence[Row], first: int, reader: Reader, colours: Mapping[str, str], here: Callable[..., str]
-) -> Html:
+def counts(rows: Sequence[Row], reader: Reader, colours: Mapping[str, str], here: Callable[..., str]) -> Table:
     """Messages by topic, queue, group and verdict. `here` is the address of the same page with some filters."""
     words = reader.words
     columns = [
@@ -65,7 +63,7 @@ def counts(
         ]
         for row in rows
     ]
-    return table(columns, body, words("fate.counts"), first=first, numbered=True)
+    return Table(words("fate.counts"), columns, body)
 
 
 def lacking(
@@ -99,7 +97,7 @@ def lacking(
     return table(columns, body, words("fate.list"), first=first, numbered=True)
 
 
-def unanswered(rows: Sequence[Row], cluster: str | None, reader: Reader) -> Html:
+def unanswered(rows: Sequence[Row], cluster: str | None, reader: Reader) -> Table:
     """IDs of a list that have no verdict, each with the reason and the way to its journey."""
     words = reader.words
     columns = [Column("id", "ID", mono=True, role="uniq"), Column("outcome", words("fates.outcome"))]
@@ -108,7 +106,7 @@ def unanswered(rows: Sequence[Row], cluster: str | None, reader: Reader) -> Html
     for row in rows:
         way = link(row["id"], reader.href("message", id=row["id"], cluster=cluster))
         body.append([way, words(f"fates.name.{row['outcome']}"), sentences.why(row, words)])
-    return table(columns, body, words("fates.rest"))
+    return Table(words("fates.rest"), columns, body)
 
 
 def state(summary: Mapping[str, Any], reader: Reader) -> tuple[Html | None, list[str]]:

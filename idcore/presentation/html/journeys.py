@@ -13,7 +13,7 @@ from idcore.base.catalogue import Words, upper
 from idcore.presentation.html import answers
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markdown import code, escaped
-from idcore.presentation.reports.markup import Column, Html, emphasised, esc, link, table, tag
+from idcore.presentation.reports.markup import Column, Html, Table, emphasised, esc, link, tag
 
 
 class Ways(NamedTuple):
@@ -41,7 +41,7 @@ def rows(made: Journey, reader: Reader) -> list[dict[str, Any]]:
     return [{**row, "text": text} for row, text in zip(found, texts(made, reader), strict=True)]
 
 
-def events(made: Journey, reader: Reader, run: str | None = None) -> Html:
+def events(made: Journey, reader: Reader, run: str | None = None) -> Table:
     """The events with their times, the time since the one before, who, and what proves it."""
     words = reader.words
     columns = [
@@ -62,7 +62,7 @@ def events(made: Journey, reader: Reader, run: str | None = None) -> Html:
         at = journeys.when_text(event, words, reader.instant)
         source = words(f"message.source_{journeys.source_of(event)}")
         body.append([at, tag("span", *mark, text, class_="mq-topic"), event.who, step, source, evidence])
-    return table(columns, body, words("message.journey"), numbered=True)
+    return Table(words("message.journey"), columns, body)
 
 
 def oddities(made: Journey, reader: Reader, heading: str = "b") -> list[Html]:
@@ -96,7 +96,7 @@ def report(
     yield tag("h2", words("message.journey"))
     yield tag("figure", picture)
     yield from oddities(made, reader, "h3")
-    yield events(made, reader)
+    yield events(made, reader).html(numbered=True)
     for answer in known:
         if answer.reason:
             yield tag("p", upper(answers.reason(answer, reader)), class_="faint")

@@ -8,12 +8,12 @@ from typing import Any
 from idcore.answers.lookup import Copy, Listing, ways
 from idcore.base.catalogue import Words
 from idcore.presentation.reader import Reader
-from idcore.presentation.reports.markup import Column, Html, link, listed, wrapped
+from idcore.presentation.reports.markup import Column, Html, Table, link, wrapped
 
 Row = Mapping[str, Any]
 
 
-def messages(copies: Sequence[Copy], of: int, cluster: str, reader: Reader) -> Html:
+def messages(copies: Sequence[Copy], of: int, cluster: str | None, reader: Reader) -> Table:
     """One row a message; both IDs lead to it."""
     words = reader.words
     rows = [{**ways.row(copy), "stored_ms": copy.record.store_timestamp} for copy in copies]
@@ -25,7 +25,7 @@ def messages(copies: Sequence[Copy], of: int, cluster: str, reader: Reader) -> H
         return Column(name, label, mono=True, role=role, cell=cell)
 
     def queue(row: Row) -> str:
-        return f"{row['broker_name'] or ''}:{row['queue_id']}:{row['queue_offset']}"
+        return ":".join(str(row[name]) for name in ("broker_name", "queue_id", "queue_offset") if row[name] is not None)
 
     def names(row: Row) -> Html:
         return wrapped(" ".join(part for part in (row["tag"], row["keys"]) if part))
@@ -40,15 +40,20 @@ def messages(copies: Sequence[Copy], of: int, cluster: str, reader: Reader) -> H
         columns.append(Column("home", words("list.home"), True, cell=lambda row: wrapped(row["home_topic"] or "")))
         columns.append(Column("reconsume_times", words("list.tries"), right=True))
     columns.append(to("offset_msg_id", "offsetMsgId", "offset"))
-    return listed(columns, rows, words("list.messages", n=f"{len(rows):,}", of=f"{of:,}"))
+    return Table.of(words("list.messages", n=f"{len(rows):,}", of=f"{of:,}"), columns, rows)
 
 
-def queues(listing: Listing, words: Words) -> Html:
+def queues(listing: Listing, words: Words) -> Table:
     """What each queue has, and what of it is in the list."""
     labels = {"first": "store.first", "end": "store.end", "listed": "list.listed"}
     labels |= {"unreadable": "list.unreadable", "left": "list.left"}
     columns = [
-        Column("queue", words("list.queue"), mono=True, cell=lambda one: f"{one.broker}:{one.queue_id}"),
+        Column(
+            "queue",
+            words("list.queue"),
+            mono=True,
+            cell=lambda one: f"{one.broker}:{one.queue_id}" if one.broker else one.queue_id,
+        ),
         *(Column(name, words(label), right=True) for name, label in labels.items()),
     ]
-    return listed(columns, listing.queues, words("list.queues", n=len(listing.queues)))
+    return Table.of(words("list.queues", n=len(listing.queues)), columns, listing.queues)

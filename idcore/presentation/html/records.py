@@ -11,7 +11,19 @@ from idcore.base.catalogue import Words
 from idcore.ids.clock import from_ms, is_time
 from idcore.ids.model import OffsetId
 from idcore.presentation.reader import Reader
-from idcore.presentation.reports.markup import Column, Html, fact_list, fold, join, link, listed, table, tag, wrapped
+from idcore.presentation.reports.markup import (
+    Column,
+    Html,
+    Table,
+    fact_list,
+    fold,
+    join,
+    link,
+    listed,
+    table,
+    tag,
+    wrapped,
+)
 from idcore.rocketmq.message import bodies, flags
 
 Row = Mapping[str, Any]
@@ -37,7 +49,7 @@ def card(row: Row, reader: Reader, relation: str = "") -> Html:
         "div",
         tag("div", *head, class_="mq-title"),
         fact_list(facts(row, reader)),
-        fold(words("record.properties", n=f"{len(row['properties_raw']):,}"), properties(row, words)),
+        fold(properties(row, words).caption, properties(row, words).html()),
         *body(row, words),
         *inner(row, words),
         class_="mq-card",
@@ -98,13 +110,13 @@ def pointers(row: Row, words: Words) -> Iterable[tuple[str, Any]]:
         yield words("record.unit"), words(key, offset=f"{unit['physical_offset']:,}", size=f"{unit['size']:,}")
     else:
         yield words("record.unit"), words(f"record.unit_{row['queue_unit_missing']}")
-    lines = []
+    entries = []
     for entry in row["index_entries"]:
         key = "far" if entry["place"] is None and entry["file"] else "at" if entry["file"] else "none"
-        told = words(f"record.index_{key}", file=entry["file"], place=f"{entry['place'] or 0:,}")
-        lines.append(tag("div", join([tag("span", entry["indexed_as"], class_="mq-mono mq-wrap"), told], " ")))
-    if lines:
-        yield words("record.index"), join(lines)
+        place = words(f"record.index_{key}", file=entry["file"], place=f"{entry['place'] or 0:,}")
+        entries.append(tag("div", join([tag("span", entry["indexed_as"], class_="mq-mono mq-wrap"), place], " ")))
+    if entries:
+        yield words("record.index"), join(entries, " ")
 
 
 def _anatomy(text: str, born: datetime | None, reader: Reader) -> Html:
@@ -118,29 +130,33 @@ def _at(at: str, host: str, more: str = "") -> Html:
     return join(parts, " ")
 
 
-def properties(row: Row, words: Words) -> Html:
+def properties(row: Row, words: Words) -> Table:
     """All properties as they are stored; of a name that occurs twice the last wins, as in Java."""
-    rows = [[name, "" if value is None else _short(value, PROPERTY_SHOWN)] for name, value in row["properties_raw"]]
+    rows = [[name, "" if value is None else short(value, PROPERTY_SHOWN)] for name, value in row["properties_raw"]]
     columns = [Column("name", words("record.name"), mono=True), Column("value", words("record.value"), mono=True)]
-    return table(columns, rows, words("record.properties", n=f"{len(rows):,}"))
+    return Table(words("record.properties", n=f"{len(rows):,}"), columns, rows)
 
 
-def _short(text: str, most: int) -> str:
+def short(text: str, most: int) -> str:
+    """A text, or the beginning of a long one."""
     return text if len(text) <= most else text[:most] + "…"
+
+
+def body_notes(row: Row, words: Words) -> Iterable[Html]:
+    """Why the body is not shown as it was sent."""
+    if row.get("body_problem"):
+        yield tag("p", words("record.body_problem", problem=words.said(row["body_problem"])), class_="mq-warning")
+    if why := row.get("body_withheld") or ("no_text" if row["body"] is None else ""):
+        yield tag("p", words(f"record.withheld_{why}", size=words.bytes(row.get("body_size") or 0)), class_="mq-faint")
 
 
 def body(row: Row, words: Words) -> Iterable[Html]:
     """The body as text, JSON where it is JSON, and hex; cut where the page ends, and said so."""
-    if row.get("body") is None:
-        why = row.get("body_withheld") or "no_text"
-        yield tag("p", words(f"record.withheld_{why}", size=words.bytes(row.get("body_size") or 0)), class_="mq-faint")
+    yield from body_notes(row, words)
+    if row["body"] is None:
         return
     raw = base64.b64decode(row["body"])
     size = words.bytes(int(row.get("body_size") or len(raw)))
-    if row.get("body_problem"):
-        yield tag("p", words("record.body_problem", problem=words.said(row["body_problem"])), class_="mq-warning")
-    if row.get("body_withheld"):
-        yield tag("p", words(f"record.withheld_{row['body_withheld']}", size=size), class_="mq-faint")
     text = row["body_text"]
     pretty = bodies.as_json(text) if text else None
     if pretty is not None:
@@ -157,6 +173,15 @@ def inner(row: Row, words: Words) -> Iterable[Html]:
     if row.get("inner_problem"):
         yield tag("p", words("record.inner_problem", problem=words.said(row["inner_problem"])), class_="mq-warning")
         return
+    inside = inner_messages(row, words)
+    yield fold(inside.caption, table(inside.columns, inside.rows, words("record.inner_place")))
+    if len(row["inner"]) > INNER_SHOWN:
+        more, count = "> " if row["inner_cut"] else "", len(row["inner"])
+        yield tag("p", words("record.inner_cut", n=f"{INNER_SHOWN:,}", of=f"{more}{count:,}"), class_="mq-faint")
+
+
+def inner_messages(row: Row, words: Words) -> Table:
+    """The first of the messages of an inner batch; the caption has how many there are."""
     columns = [
         Column("place", words("record.inner_place"), right=True),
         Column("id", "msgId", mono=True),
@@ -167,14 +192,9 @@ def inner(row: Row, words: Words) -> Iterable[Html]:
         text = message["body_text"]
         if text is None:
             text = "" if message["body"] is None else base64.b64decode(message["body"])[:INNER_BYTES].hex(" ")
-        rows.append([f"{message['queue_offset']:,}", message["msg_id"] or "", _short(text, PROPERTY_SHOWN)])
-    more, count = "> " if row["inner_cut"] else "", len(row["inner"])
-    yield fold(
-        words("record.inner", messages=more + words.count("message", count)),
-        table(columns, rows, words("record.inner_place")),
-    )
-    if len(row["inner"]) > INNER_SHOWN:
-        yield tag("p", words("record.inner_cut", n=f"{INNER_SHOWN:,}", of=f"{more}{count:,}"), class_="mq-faint")
+        rows.append([f"{message['queue_offset']:,}", message["msg_id"] or "", short(text, PROPERTY_SHOWN)])
+    more = "> " if row["inner_cut"] else ""
+    return Table(words("record.inner", messages=more + words.count("message", len(row["inner"]))), columns, rows)
 
 
 def _code(text: str, words: Words) -> Html:

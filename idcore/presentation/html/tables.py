@@ -11,7 +11,7 @@ import pandas as pd
 from idcore.answers.findings.limits import CUT_COUNTER
 from idcore.base.catalogue import Words
 from idcore.presentation.reader import Reader
-from idcore.presentation.reports.markup import Column, Html, join, link, listed, number, table, tag, wrapped
+from idcore.presentation.reports.markup import Column, Html, Table, join, link, listed, number, table, tag, wrapped
 from idcore.presentation.triage import address_flags
 from idcore.presentation.triage.processes import process_key, rate_text
 from idcore.presentation.triage.time_range import between
@@ -23,7 +23,7 @@ Row = Mapping[str, Any]
 def marked(text: Any, codes: list[str] | tuple[str, ...], words: Words) -> Html:
     """A name with its marks behind it."""
     marks = [tag("span", words(f"mark.{code}"), class_="mq-mark", title=words(f"mark.{code}.help")) for code in codes]
-    return join([text, *marks])
+    return join([text, *marks], " ")
 
 
 def swatch(name: str, colour: str) -> Html:
@@ -74,7 +74,7 @@ def _when(reader: Reader) -> list[Column]:
     return [Column(name, reader.words(f"col.{name}"), mono=True, role="time", cell=at[name]) for name in at]
 
 
-def processes(rows: pd.DataFrame, reader: Reader, run: str, *, first: int = 1) -> Html:
+def processes(rows: pd.DataFrame, reader: Reader, run: str) -> Table:
     """The processes table: who and how many first, then when, long text last; each process a link to its counter."""
     words = reader.words
 
@@ -107,14 +107,14 @@ def processes(rows: pd.DataFrame, reader: Reader, run: str, *, first: int = 1) -
         Column("maker", words("col.maker"), cell=lambda row: _maker(row, words)),
         _lines(reader, run),
     ]
-    return listed(columns, rows.to_dict("records"), words("table.processes"), first=first, numbered=True)
+    return Table.of(words("table.processes"), columns, rows.to_dict("records"))
 
 
 def _counters(row: Row) -> str:
     return f"{row['first_counter']:,} → {row['last_counter']:,}"
 
 
-def processes_in(rows: pd.DataFrame, reader: Reader, run: str, *, first: int = 1) -> Html:
+def processes_in(rows: pd.DataFrame, reader: Reader, run: str) -> Table:
     """The processes of a time range: what of them is in it. Each is a link to its counter, and to its lines."""
     words = reader.words
     figures = {
@@ -131,7 +131,7 @@ def processes_in(rows: pd.DataFrame, reader: Reader, run: str, *, first: int = 1
         fast = words("col.rate.help")
         columns.append(Column("rate_per_second", words("col.rate"), right=True, help=fast, cell=_rate))
     columns += [*_when(reader), _lines(reader, run)]
-    return listed(columns, rows.to_dict("records"), words("table.processes"), first=first, numbered=True)
+    return Table.of(words("table.processes"), columns, rows.to_dict("records"))
 
 
 def _rate(row: Row) -> str:
@@ -182,7 +182,7 @@ def brokers(
     reader: Reader,
     run: str,
     within: dict[str, str],
-) -> Html:
+) -> Table:
     """The brokers table: where their offsets are, how fast they grow, and in which files."""
     words, total = reader.words, int(rows["ids"].sum())
 
@@ -222,7 +222,7 @@ def brokers(
         file("oldest"),
         file("newest"),
     ]
-    return listed(columns, rows.to_dict("records"), words("table.brokers"))
+    return Table.of(words("table.brokers"), columns, rows.to_dict("records"))
 
 
 def _messages(words: Words) -> list[Column]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
-from typing import Any
+from html import escape, unescape
+from typing import Any, NamedTuple
 
 from idcore.base.safe_text import encodable
 
@@ -19,6 +20,13 @@ class Html(str):
 def esc(value: Any) -> Html:
     """A value as HTML text."""
     return value if isinstance(value, Html) else Html(escape(encodable(str(value)), quote=True))
+
+
+def text_of(value: Any) -> str:
+    """The text inside the markup, with the addresses of links: `text_of(tag("b", "a < b"))` is `a < b`."""
+    if not isinstance(value, Html):
+        return "" if value is None else str(value)
+    return unescape(re.sub("<[^>]*>", "", re.sub('<a href="([^"]+)"[^>]*>(.*?)</a>', r"\2 \1", value)))
 
 
 def tag(name: str, *children: Any, **attributes: Any) -> Html:
@@ -72,6 +80,29 @@ def number(value: Any) -> str:
     return "" if value is None or value != value else f"{int(value):,}"
 
 
+class Table(NamedTuple):
+    """What a table has, before it is HTML or text: its caption, its columns, a row of cells for each item."""
+
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Any]]
+
+    @classmethod
+    def of(cls, caption: str, columns: Sequence[Column], items: Iterable[Any]) -> Table:
+        """A row for each item, of what each column has of it."""
+        return cls(caption, columns, [[column.of(item) for column in columns] for item in items])
+
+    def only(self, *names: str) -> Table:
+        """The same with some of its columns."""
+        places = [place for place, column in enumerate(self.columns) if column.name in names]
+        rows = [[row[place] for place in places] for row in self.rows]
+        return Table(self.caption, [self.columns[place] for place in places], rows)
+
+    def html(self, *, first: int = 1, numbered: bool = False) -> Html:
+        """As a table of a page."""
+        return table(self.columns, self.rows, self.caption, first=first, numbered=numbered)
+
+
 def _hint(cell: Any) -> str | None:
     """What a cut cell has in whole; a link has its own text."""
     return None if isinstance(cell, Html) else cell or None
@@ -122,8 +153,7 @@ def listed(
     columns: Sequence[Column], items: Iterable[Any], caption: str, *, first: int = 1, numbered: bool = False
 ) -> Html:
     """A table with a row for each item."""
-    rows = ([column.of(item) for column in columns] for item in items)
-    return table(columns, rows, caption, first=first, numbered=numbered)
+    return Table.of(caption, columns, items).html(first=first, numbered=numbered)
 
 
 def fact_list(pairs: Iterable[tuple[Any, Any]]) -> Html | None:

@@ -530,26 +530,26 @@ def frame(rows: Sequence[Difference], found: Compared | None = None) -> pd.DataF
     """The core's rows as a table, with the times of the ids that one side has alone."""
     import pandas as pd
 
-    columns = [
-        {
-            "kind": row.kind,
-            "subject": row.subject,
-            "first": row.before,
-            "second": row.after,
-            "both": row.both,
-            "only_first": row.missing,
-            "only_second": row.new,
-            "sample_only_first": " ".join(row.only_before),
-            "sample_only_second": " ".join(row.only_after),
-            **(_times_of(row, found) if found is not None else {}),
-        }
-        for row in rows
-    ]
-    made = pd.DataFrame(columns)
+    made = pd.DataFrame([row_of(row) | (_times_of(row, found) if found is not None else {}) for row in rows])
     for name in made.columns:
         if name.endswith(("_from", "_to")):
             made[name] = pd.to_datetime(made[name], unit="ms", utc=True)
     return made
+
+
+def row_of(difference: Difference) -> dict[str, Any]:
+    """A row of the core as tables have it."""
+    return {
+        "kind": difference.kind,
+        "subject": difference.subject,
+        "first": difference.before,
+        "second": difference.after,
+        "both": difference.both,
+        "only_first": difference.missing,
+        "only_second": difference.new,
+        "sample_only_first": " ".join(difference.only_before),
+        "sample_only_second": " ".join(difference.only_after),
+    }
 
 
 def _times_of(row: Difference, found: Compared) -> dict[str, Any]:

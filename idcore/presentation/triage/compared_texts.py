@@ -6,8 +6,6 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from idcore.base.catalogue import Words
 from idcore.ids.clock import from_ms
 from idcore.intake.intake import PASTED
@@ -26,10 +24,12 @@ from idcore.presentation.triage.compared import (
     largest,
     only,
 )
-from idcore.presentation.triage.time_range import TimeRange
+from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
 from idcore.runs.runs import Run
 
-if TYPE_CHECKING:  # the boxes of the page are up before the kernels are
+if TYPE_CHECKING:  # pandas for pictures alone; the boxes of the page are up before the kernels are
+    import pandas as pd
+
     from idcore.scan.compare import Difference
 
 SERIES = 6  # producers with a colour of their own
@@ -51,7 +51,7 @@ def missing_sentence(row: Difference, side: str, found: Compared, reader: Reader
     return text + words("compare.made_between", first=start, last=end) + words("stop")
 
 
-def compared_sentence(found: Compared, words: Words, chosen: TimeRange) -> str:
+def compared_sentence(found: Compared, words: Words, chosen: TimeRange = ALL_TIMES) -> str:
     """The answer for msgIds, then for offsetMsgIds: one message has both, and a log may name only one of them."""
     if chosen and not found.rows:
         return words("compare.none_range")
@@ -83,6 +83,8 @@ def alt(kind: str, groups: Sequence[Group], words: Words) -> str:
 
 def data(groups: Sequence[Group]) -> pd.DataFrame:
     """The data behind the picture."""
+    import pandas as pd
+
     return pd.DataFrame(groups, columns=["host", "both", "only_first", "only_second"])
 
 
@@ -108,6 +110,8 @@ def ticks(rows: pd.DataFrame) -> list[int]:
 
 def times(found: Compared) -> pd.DataFrame:
     """Ids that only one side has, by the moment a bin begins, side and producer; small producers are one."""
+    import pandas as pd
+
     rows = pd.DataFrame(found.bins, columns=["side", "kind", "producer", "at", "ids"])
     rows["at"] = pd.to_datetime(rows["at"], unit="ms", utc=True)
     first = rows[rows["producer"] != ""].groupby("producer")["ids"].sum().sort_values(ascending=False, kind="stable")

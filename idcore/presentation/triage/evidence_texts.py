@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from idcore.answers.findings.evidence import FindingEvidence
-from idcore.answers.findings.words import INSTANTS, MOMENTS
+from idcore.answers.finding_words import INSTANTS, MOMENTS
 from idcore.base.catalogue import Words
 from idcore.presentation import times
 from idcore.presentation.reader import Reader
+
+if TYPE_CHECKING:  # the rules are not for those who only read evidence
+    from idcore.answers.findings.evidence import FindingEvidence
 
 MOST_LISTED = 10
 # What the heading, the sentence, the picture or a table shows, or what is for programs only.

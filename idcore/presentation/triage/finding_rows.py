@@ -10,8 +10,8 @@ from typing import Any
 
 import pandas as pd
 
+from idcore.answers import finding_words as messages
 from idcore.answers.findings import model
-from idcore.answers.findings import words as messages
 from idcore.answers.findings.evidence import FindingEvidence
 from idcore.answers.findings.registry import RULES
 from idcore.base import catalogue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -9,7 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from idcore.answers.findings import words as messages
+from idcore.answers import finding_words as messages
+from idcore.answers.findings import model
 from idcore.answers.findings.registry import RULES, SEVERITIES
 from idcore.base.catalogue import Words
 from idcore.presentation import times
@@ -32,6 +34,14 @@ def say(part: str, row: Row, reader: Reader) -> str:
 def said_figures(row: Row) -> frozenset[str]:
     """The figures that its sentence contains."""
     return messages.names("meaning", str(row["code"]), evidence_of(row))
+
+
+def sentences_of(row: Row, lang: str) -> dict[str, Any]:
+    """A finding as JSON of the command line has it: how many it is, and its sentences in the zone of its scan."""
+    values = json.loads(row["values"])
+    said = {part: messages.say(part, row["code"], values, lang) for part in messages.SENTENCES}
+    whose = {name: row[name] for name in ("code", "severity", "subject", "count", "certainty")}
+    return whose | {"number": model.number_of(model.read_evidence(row["code"], values))} | said
 
 
 def option(name: str, numbers: Mapping[str, int], words: Words) -> str:

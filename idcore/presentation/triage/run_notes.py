@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -18,29 +18,32 @@ MOST_NAMED = 5  # files of a sentence
 def notes(run: Run, zones: Collection[str], files: pd.DataFrame, refused: pd.DataFrame, words: Words) -> list[str]:
     """What was assumed, what failed, what was rejected. `zones`: those of its processes."""
     lines = [words("run.store")] if (run.plan or {}).get("store") is not None else []
-    lines.append(zone(run, sorted(zones), words))
+    lines.append(zone(run.summary or {}, {"at": run.created, **run.options}, sorted(zones), words))
     if ((run.summary or {}).get("assumed") or run.options).get("case") == "any":
         lines.append(words("run.case_any"))
     lines += unread(files, words)
     lines.append(without_ids(*files_without_ids(files), words))
+    return [*lines, *rejected(refused, words)]
+
+
+def rejected(refused: pd.DataFrame, words: Words) -> Iterator[str]:
+    """How many strings were rejected, and why; nothing where none was."""
     if reasons := reasons_of(refused):
         n = words.count("token", sum(reasons.values()))
-        lines.append(words("refused.line", n=n, reasons=reasons_text(reasons, words)) + words("stop"))
-    return lines
+        yield words("refused.line", n=n, reasons=reasons_text(reasons, words)) + words("stop")
 
 
-def zone(run: Run, zones: Sequence[str], words: Words) -> str:
+def zone(summary: Mapping[str, Any], asked: Mapping[str, Any], zones: Sequence[str], words: Words) -> str:
     """The zone that dates were read in, and where it is from; one zone for all would be wrong for some."""
     if len(zones) > 1:
         return words("run.zones", n=len(zones), names=words("comma").join(zones[:6]))
-    summary = run.summary or {}
-    assumed = summary.get("assumed") or run.options
+    assumed = summary.get("assumed") or asked
     if not assumed.get("zone"):
         return ""
     sources = summary.get("zone_sources") or {}
     from_lines = bool(zones and sources) and not sources.keys() & {"given", "assumed", "unknown"}
     key = "run.zone_born" if from_lines else f"run.zone_{assumed.get('zone_source') or 'assumed'}"
-    at = str(assumed.get("at") or run.created)[:10]
+    at = str(assumed.get("at") or asked.get("at", ""))[:10]
     return words(key if words.has(key) else "run.zone_assumed", zone=zones[0] if from_lines else assumed["zone"], at=at)
 
 

@@ -154,14 +154,14 @@ def show(listing: Listing, work: Work, view: View) -> None:
     if listing.cut is not None:
         st.warning(escaped(cut_text(listing, words)), icon=":material/content_cut:")
     if listing.copies:
-        show_html(html.messages(listing.copies[:SHOWN], len(listing.copies), cluster, view))
+        show_html(html.messages(listing.copies[:SHOWN], len(listing.copies), cluster, view).html())
         rows = [ways.row(copy) for copy in listing.copies]
         table = export.csv_table(ways.COLUMNS, (list(row.values()) for row in rows))
         lines = export.file_of(export.json_lines(rows))
         downloads(table, lines, listing.way.kind.replace("_", "-"), "list")
     if listing.queues:
-        folded = fold(words("list.queues", n=len(listing.queues)), html.queues(listing, words))
-        show_html(tag("div", folded, class_="mq-plain"))
+        queues = html.queues(listing, words)
+        show_html(tag("div", fold(queues.caption, queues.html()), class_="mq-plain"))
     show_html(answers.rests_on(Answer("", listing.copies, listing.reason, listing.evidence, listing.asked), view))
     n, of = f"{SHOWN:,}", f"{len(listing.copies):,}"
     small_print(

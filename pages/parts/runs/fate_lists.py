@@ -134,7 +134,7 @@ def result(run: Run) -> None:
     rest = [row for row in run.table("asked_ids").to_pylist() if row["outcome"] != "judged"]
     if rest:
         with st.expander(words("fates.rest")):
-            show_html(fates.unanswered(rest[:ROWS], summary.get("cluster"), view()))
+            show_html(fates.unanswered(rest[:ROWS], summary.get("cluster"), view()).html())
             if len(rest) > ROWS:
                 st.caption(words("fates.rest_note", n=f"{ROWS:,}", of=f"{len(rest):,}"))
             columns = ("id", "outcome", "reason")

@@ -307,5 +307,6 @@ def table_of(kind: str, run: Run, found: Compared, view: View) -> None:
         return
     st.header(view.words(f"compare.table_{kind}"), anchor=False)
     page, first = page_of(mine, key, ROWS)
-    show_html(html.table_of(kind, run.options["of"], found, page.to_dict("records"), first, view))
+    table = html.table_of(kind, run.options["of"], found, page.to_dict("records"), view)
+    show_html(table.html(first=first, numbered=True))
     pager(mine, key, ROWS)

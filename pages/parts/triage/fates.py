@@ -159,7 +159,7 @@ def counts(rows: pd.DataFrame, run: Run, view: View) -> None:
     st.caption(view.words("fate.sum", n=view.words.count("message", int(rows["messages"].sum()))))
     page, first = page_of(found, "fate_counts", COUNTS)
     here = partial(view.href, "fate", run=run.name, cell=st.query_params.get(CELL))
-    show_html(html.counts(page.to_dict("records"), first, view, view.palette.levels, here))
+    show_html(html.counts(page.to_dict("records"), view, view.palette.levels, here).html(first=first, numbered=True))
     pager(found, "fate_counts", COUNTS)
     filters.takeaway(found, "fates")
 

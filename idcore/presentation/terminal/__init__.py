@@ -1,0 +1,45 @@
+"""What pages show as HTML, as lines for a terminal: the same facts, tables and sentences. Has no words of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+from unicodedata import east_asian_width
+
+from idcore.base.safe_text import printable
+from idcore.presentation.reports.markup import Table, text_of
+
+INDENT, _NAMES = "  ", 28
+
+
+def sentence(text: str) -> str:
+    """A sentence of a page without its **marks**."""
+    return printable(text.replace("**", ""))
+
+
+def facts(pairs: Iterable[tuple[Any, Any]]) -> Iterator[str]:
+    """Names and values under each other."""
+    for name, value in pairs:
+        yield printable(f"{INDENT}{text_of(name):<{_NAMES}}{text_of(value)}").rstrip()
+
+
+def table(made: Table, *, numbered: bool = False) -> Iterator[str]:
+    """A table in columns as wide as their widest cells."""
+    lines = [[column.label for column in made.columns], *([text_of(cell) for cell in row] for row in made.rows)]
+    right = [column.right for column in made.columns]
+    if numbered:
+        lines = [["#", *lines[0]], *([f"{place:,}", *line] for place, line in enumerate(lines[1:], 1))]
+        right = [True, *right]
+    lines = [[printable(cell) for cell in line] for line in lines]
+    widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        cells = []
+        for cell, width, to_right in zip(line, widths, right, strict=True):
+            space = " " * (width - _width(cell))
+            cells.append(space + cell if to_right else cell + space)
+        yield (INDENT + "  ".join(cells)).rstrip()
+
+
+def _width(text: str) -> int:
+    """Columns of a terminal: Chinese characters take two."""
+    return sum(1 + (east_asian_width(character) in "WF") for character in text)

@@ -1,0 +1,28 @@
+"""Two inputs compared as lines for a terminal. Compares nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from idcore.presentation.html import compared
+from idcore.presentation.reader import Reader
+from idcore.presentation.terminal import INDENT, sentence, table
+from idcore.presentation.triage.compared import GROUPS, Compared, row_of
+from idcore.presentation.triage.compared_texts import compared_sentence
+
+_MOST = 40
+
+
+def comparison(found: Compared, reader: Reader) -> Iterator[str]:
+    """Two inputs: how many IDs only one of them has, the producers and brokers that differ most, an example of each."""
+    yield sentence(compared_sentence(found, reader.words))
+    for kind in GROUPS:
+        differing = [row for row in found.rows if row.kind == kind and (row.missing or row.new)]
+        if differing:
+            rows = [row_of(row) for row in differing[:_MOST]]
+            made = compared.table_of(kind, (None, None), found, rows, reader)
+            yield from ("", made.caption, *table(made))
+        if len(differing) > _MOST:
+            yield INDENT + reader.words("groups.cut_rows", n=f"{_MOST:,}", of=f"{len(differing):,}")
+    if found.rows:
+        yield from ("", reader.words("compare.no_proof"))

@@ -1,0 +1,126 @@
+"""A look-up as lines for a terminal: an ID with its records, its trace and its journey; a list of messages."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from itertools import chain
+
+from idcore.answers import journey
+from idcore.answers.journey import Journey
+from idcore.answers.lookup import (
+    Answer,
+    Listing,
+    advice_text,
+    copy_row,
+    cut_text,
+    doubt_text,
+    has_own,
+    list_reason,
+    list_text,
+    relation_text,
+    who_texts,
+)
+from idcore.answers.lookup.model import Copy
+from idcore.answers.lookup.sentences import evidence_sentences
+from idcore.base.safe_text import printable
+from idcore.presentation.html import answers, clients, journeys, lists, records
+from idcore.presentation.reader import Reader
+from idcore.presentation.reports.markup import text_of
+from idcore.presentation.terminal import INDENT, facts, sentence, table
+from idcore.presentation.triage import evidence_texts
+
+_BODY_SHOWN = 300
+
+
+def answer(found: Answer, made: Journey | None, reader: Reader) -> Iterator[str]:
+    """An ID: whether it was found or why not, what that rests on, its trace, its journey, each of its records."""
+    words = reader.words
+    reason = f" ({found.reason})" if found.reason else ""
+    yield printable(f"{found.id or '–'}: {answers.outcome(found, words)}{reason}")
+    texts = [answers.reason(found, reader)] if found.reason else []
+    if found.reason and not found.found:
+        texts.append(words("lookup.next") + advice_text(found, words) + words("stop"))
+    yield from (INDENT + sentence(text) for text in [*texts, *answers.facts_of(found, reader)])
+    yield from facts(evidence_texts.facts(answers.shown_figures(found, reader), reader))
+    if not has_own(found.source):
+        yield INDENT + printable(answers.asked_text(found, words))
+    if found.who is not None:
+        first, *rest = who_texts(found.who, words, reader.stamp)
+        yield from (INDENT + printable(text) for text in [words("who.title") + first, *rest])
+        if found.who.match.clients:
+            yield from table(clients.clients(found.who.match.clients, reader))
+    if found.trace is not None:
+        for each in answers.trace_tables(found.trace, reader):
+            yield from (INDENT + each.caption, *table(each))
+        notes = answers.trace_notes(found.trace, reader)
+        notes += evidence_sentences(found.trace.evidence, words, reader.full)
+        yield from (INDENT + printable(text) for text in notes)
+    if made is not None:
+        yield from _journey(made, reader)
+    yield from chain.from_iterable(_copy(copy, found, reader) for copy in found.copies)
+
+
+def _journey(made: Journey, reader: Reader) -> Iterator[str]:
+    events = journeys.events(made, reader)
+    yield printable(f"{INDENT}{events.caption}. {journey.found_text(made, reader.words)}")
+    if events.rows:
+        yield from table(events, numbered=True)
+    for heading, texts in journey.oddities(made, reader.words):
+        yield from (printable(f"{INDENT}{heading}: {text}") for text in texts)
+
+
+def _copy(copy: Copy, found: Answer, reader: Reader) -> Iterator[str]:
+    row = copy_row(copy)
+    relation = relation_text(copy, reader.words)
+    yield printable(f"{INDENT}{row['topic']}" + (f" ({relation})" if relation else ""))
+    yield from record(row, reader)
+    yield from (INDENT + printable(doubt_text(doubt, reader.words, reader.instant)) for doubt in copy.doubts or ())
+    verdicts = answers.verdicts(found, row["offset_msg_id"], reader)
+    if verdicts.rows:
+        yield from table(verdicts)
+
+
+def record(row: records.Row, reader: Reader) -> Iterator[str]:
+    """A record: its facts, its properties, the beginning of its body, what is packed in it."""
+    words = reader.words
+    properties = records.properties(row, words)
+    yield from facts(chain(records.facts(row, reader), [(properties.caption, "")] if properties.rows else []))
+    yield from facts((f"{INDENT}{name}", value) for name, value in properties.rows)
+    yield from (INDENT + printable(text_of(note)) for note in records.body_notes(row, words))
+    text = row["body_text"]
+    if row["body"] is not None:
+        raw = base64.b64decode(row["body"])
+        size = words.bytes(row.get("body_size") or len(raw))
+        label = words("record.body_hex" if text is None else "record.body_text", size=size)
+        shown = records.short(raw[:_BODY_SHOWN].hex() if text is None else text, _BODY_SHOWN)
+        yield from facts([(label, shown)])
+    if row.get("inner_problem"):
+        yield INDENT + printable(words("record.inner_problem", problem=words.said(row["inner_problem"])))
+    elif "inner" in row:
+        inside = records.inner_messages(row, words)
+        yield from (INDENT + inside.caption, *table(inside))
+
+
+def listing(found: Listing, reader: Reader) -> Iterator[str]:
+    """A list of messages: how many, the messages, what is missing, what each queue has, what it rests on."""
+    head, *rest = listing_notes(found, reader)
+    yield head
+    if found.copies:
+        yield from table(lists.messages(found.copies, len(found.copies), None, reader))
+    yield from rest
+    if found.queues:
+        yield from table(lists.queues(found, reader.words))
+    whole = Answer("", found.copies, found.reason, found.evidence, found.asked)
+    yield from facts(evidence_texts.facts(answers.shown_figures(whole, reader), reader))
+    yield INDENT + printable(answers.asked_text(whole, reader.words))
+
+
+def listing_notes(found: Listing, reader: Reader) -> Iterator[str]:
+    """How many messages were listed, why none were, what is missing, what is wrong."""
+    words = reader.words
+    yield sentence(list_text(found, words, reader.instant))
+    texts = [list_reason(found, words)] if found.reason not in (None, found.cut) else []
+    texts += [cut_text(found, words)] if found.cut is not None else []
+    whole = Answer("", found.copies, found.reason, found.evidence, found.asked)
+    yield from (INDENT + sentence(text) for text in [*texts, *answers.facts_of(whole, reader)])

@@ -1,0 +1,146 @@
+"""A finished scan and a list of IDs with their verdicts as lines for a terminal. Counts nothing."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from idcore.answers.fate_list import sentences as fate_list
+from idcore.answers.lookup import Evidence
+from idcore.answers.lookup.sentences import evidence_sentences
+from idcore.base import catalogue
+from idcore.base.catalogue import upper
+from idcore.base.safe_text import printable
+from idcore.ids.clock import parse_zone
+from idcore.ids.identify import LOOK_ALIKES
+from idcore.presentation.html import fates, tables
+from idcore.presentation.reader import Reader
+from idcore.presentation.reports.markup import Column, Table
+from idcore.presentation.terminal import INDENT, sentence, table
+from idcore.presentation.triage import (
+    broker_logs,
+    finding_report,
+    finding_rows,
+    finding_texts,
+    largest,
+    run_notes,
+    run_texts,
+    sentences,
+)
+from idcore.presentation.triage.finding_rows import Kind
+
+_MOST, _MOST_OF_LIST = 10, 40  # processes, and brokers; rows about a list of IDs
+_OF_PROCESS = ("host", "pid", "loader", "ids", "distinct", "produced", "missing", "wraps", "tracks")
+_OF_BROKER = ("address", "ids", "distinct", "segments", "min_offset", "max_offset", "growth")
+
+
+def findings(out: Path, lang: str) -> list[dict[str, Any]]:
+    """The findings of a finished scan, worst first, with what each means, what to do and what would disprove it."""
+    columns = ["code", "severity", "subject", "count", "values", "certainty"]
+    rows = pq.read_table(out / "findings", columns=columns).to_pylist()
+    return [finding_texts.sentences_of(row, lang) for row in rows]
+
+
+def summary(summed: Mapping[str, Any], out: Path, lang: str = catalogue.ENGLISH) -> Iterator[str]:
+    """A scan for a person: totals, the largest processes and brokers, what was rejected, what was found."""
+    words = catalogue.words(lang)
+    assumed = summed["assumed"]
+    reader = Reader(words, parse_zone(assumed["zone"]) if assumed["zone"] else UTC)
+    yield " · ".join(run_texts.figures({"kind": "", "summary": summed}, words))
+    yield words("terminal.kinds", **{name: f"{summed[name]:,}" for name in ("distinct", "uniq", "offset", "client")})
+    yield from (printable(words("terminal.left_out", folder=folder)) for folder in summed.get("left_out", ()))
+    if "undelivered" in summed:
+        yield words("terminal.undelivered", messages=words.count("message", summed["undelivered"]))
+    if summed.get("traces_left_out"):
+        yield words("fate.traces_left", n=f"{summed['traces_left_out']:,}")
+    evidence = (Evidence(**each) for each in summed.get("evidence", ()))
+    yield from (INDENT + printable(text) for text in evidence_sentences(evidence, words, reader.full))
+    yield run_notes.zone(summed, {}, (), words)
+    yield from _largest(out, reader, summed["hosts"])
+    yield from _rejected(out, reader)
+    found = pq.read_table(out / "findings").to_pandas()
+    yield ""
+    yield sentence(finding_texts.findings_sentence(found, summed, words))
+    yield from finding_lines(found, reader)
+    yield printable(words("terminal.tables", folder=out))
+
+
+def finding_lines(found: pd.DataFrame, reader: Reader) -> Iterator[str]:
+    """A line for each finding, or for many of one kind: how bad, what, whom, what to do first."""
+    words = reader.words
+    for part in finding_report.parts_of(finding_rows.kinds(found)):
+        if isinstance(part, Kind):
+            severity, code, text = part.severity, part.code, finding_texts.brief(part, words)
+            advice = next(iter(finding_texts.texts_of("advice", part, reader)), "")
+        else:
+            row = part[1]
+            severity, code, text = row["severity"], row["code"], finding_texts.say("meaning", row, reader)
+            advice = finding_texts.say("advice", row, reader)
+        name = words("colon", name=words(f"severity.{severity}")) + finding_rows.title(code, words)
+        yield INDENT + printable(f"{name}{words('stop')} {upper(text)}{words('stop')} {advice}")
+
+
+def _largest(out: Path, reader: Reader, hosts: int) -> Iterator[str]:
+    """The producers and the brokers: a sentence, and the ten with most IDs."""
+    words = reader.words
+    for name, columns in (("processes", _OF_PROCESS), ("brokers", _OF_BROKER)):
+        number = largest.count(out / name)
+        if not number:
+            continue
+        rows = largest.first(out / name, "count", _MOST).to_pandas()
+        if name == "processes":
+            said = sentences.producers(largest.totals(out / name), hosts, reader)
+            made = tables.processes(rows, reader, "")
+        else:
+            said = sentences.brokers(pq.read_table(out / name).to_pandas(), reader)
+            rates = (broker_logs.rate_text(rate, words) if rate == rate else "" for rate in rows["bytes_per_second"])
+            made = tables.brokers(rows.assign(growth=list(rates)), pd.DataFrame(), defaultdict(str), reader, "", {})
+        yield from ("", sentence(said), *table(made.only(*columns)))
+        if number > len(rows):
+            yield INDENT + words("groups.cut_rows", n=f"{len(rows):,}", of=f"{number:,}")
+
+
+def _rejected(out: Path, reader: Reader) -> Iterator[str]:
+    """What was rejected and why, the first of each kind with its place."""
+    words, refused = reader.words, pq.read_table(out / "refused").to_pandas()
+    if not refused.empty:
+        yield ""
+    yield from run_notes.rejected(refused, words)
+    for row in refused.drop_duplicates("reason").to_dict("records"):
+        reason = words(f"refusal.{row['reason']}")
+        yield INDENT + printable(f"{reason}: {row['sample']}, {row['file']} +{row['byte']:,}")
+    if not set(refused["reason"]).isdisjoint(LOOK_ALIKES):
+        yield INDENT + words("terminal.look_alikes")
+
+
+def verdicts(summed: Mapping[str, Any], made: Mapping[str, pa.Table], out: Path) -> Iterator[str]:
+    """A list of IDs: what they came to, the verdicts of each group, which IDs have none and why."""
+    words = catalogue.words()
+    reader = Reader(words, UTC)
+    yield fate_list.answer(summed, words)
+    yield words("terminal.undelivered", messages=words.count("message", summed["undelivered"]))
+    yield from (printable(text) for text in [fate_list.asked(summed), *fate_list.notes(summed, words)])
+    counts = made["fates"].group_by(["group", "verdict"]).aggregate([("messages", "sum")])
+    ordered = counts.sort_by([("group", "ascending"), ("messages_sum", "descending")]).to_pylist()
+    columns = [
+        Column("group", words("fate.group")),
+        Column("verdict", words("fate.verdict"), cell=lambda row: fates.name(row["verdict"], reader)),
+        Column("messages_sum", words("fate.count"), right=True),
+    ]
+    missed = [row for row in made["asked_ids"].to_pylist() if row["outcome"] in ("not_found", "no_verdict")]
+    for each, of in (
+        (Table.of(words("fate.counts"), columns, ordered[:_MOST_OF_LIST]), len(ordered)),
+        (fates.unanswered(missed[:_MOST_OF_LIST], None, reader), len(missed)),
+    ):
+        if of:
+            yield from ("", each.caption, *table(each))
+        if of > _MOST_OF_LIST:
+            yield INDENT + words("groups.cut_rows", n=f"{_MOST_OF_LIST:,}", of=f"{of:,}")
+    yield printable(words("terminal.tables", folder=out))
