@@ -61,17 +61,20 @@ _EDGES = np.cumsum([0, *map(len, PROPERTIES)])
 _MOST_DIGITS = 18  # of a number (idcore.rocketmq.message.properties)
 UNKNOWN = -(1 << 62)
 
-# One row of a copy. COPY_WHICH is the row of its topic, real topic and whether it was popped; texts are two hashes of
-# the key, and one of the offsetMsgId that it names, or 0.
-COPY_OFFSET, COPY_QUEUE, COPY_PLACE, COPY_TIME, COPY_TRIES, COPY_WHICH, COPY_DUE, COPY_KEY = range(8)
-COPY_ORIGIN, COPY_COLUMNS = COPY_KEY + 2, COPY_KEY + 3
-# One row of messages that are counted together. KIND: 1 with a UNIQ_KEY, and 2 for each place of their tag in the plan.
-QUEUE, MINUTE, INTERVAL, KIND, MESSAGES, BYTES, FIRST_PLACE, LAST_PLACE, FIRST_TIME, LAST_TIME = range(10)
-COUNT_COLUMNS = 10
-# One row of a message that is given by itself: with the hashes of its key and of its offsetMsgId where copies may have
-# the key, and with begin and size of the key.
-ONE_OFFSET, ONE_QUEUE, ONE_PLACE, ONE_TIME, ONE_SIZE, ONE_INTERVAL, ONE_WHY, ONE_KIND, ONE_KEY = range(9)
-ONE_OWN, ONE_TEXT, ONE_COLUMNS = ONE_KEY + 2, ONE_KEY + 3, ONE_KEY + 5
+
+def _numbers(names: str) -> np.dtype:
+    """Rows of whole numbers with these names."""
+    return np.dtype([(name, np.int64) for name in names.split()])
+
+
+# A copy. `which` is the row of its topic, real topic and whether it was popped; texts are two hashes of the key, and
+# one of the offsetMsgId that it names, or 0.
+COPY = _numbers("offset queue place time tries which due key key_2 origin")
+# Messages that are counted together. `kind`: 1 with a UNIQ_KEY, and 2 for each place of their tag in the plan.
+COUNT = _numbers("queue minute interval kind messages bytes first_place last_place first_time last_time")
+# A message that is given by itself: with the hashes of its key and of its own offsetMsgId where copies may have the
+# key, and with begin and size of the key among the texts.
+ONE = _numbers("offset queue place time size interval why kind key key_2 own text text_size")
 HAS_COPIES, LISTED = 1, 2  # why: copies may have its key, and it is not counted; or some group has not consumed it
 # Of a queue: the edges of its intervals, where these are listed, how many kinds of messages it has, and its tags.
 FIRST_EDGE, EDGES_END, FIRST_LISTED, KINDS, FIRST_TAG, TAGS_END = range(6)
@@ -276,14 +279,14 @@ def copies(log, places, which, rows, state):
             if number < 0:
                 return FULL
             new = rows[row]
-            new[COPY_OFFSET], new[COPY_QUEUE] = log.base + at, signed_32(p + U(AT_QUEUE))
-            new[COPY_PLACE], new[COPY_TIME] = be_64(p + U(AT_QUEUE_OFFSET)), be_64(p + U(time))
-            new[COPY_TRIES], new[COPY_WHICH] = signed_32(p + U(time + TIME + store)), number
-            new[COPY_DUE] = _number_of(p + U(properties + found[_DUE, 0]), found[_DUE, 1])
-            new[COPY_KEY] = np.int64(hash_of(p_key, found[_KEY, 1], _SEED_1))
-            new[COPY_KEY + 1] = np.int64(hash_of(p_key, found[_KEY, 1], _SEED_2))
+            new.offset, new.queue = log.base + at, signed_32(p + U(AT_QUEUE))
+            new.place, new.time = be_64(p + U(AT_QUEUE_OFFSET)), be_64(p + U(time))
+            new.tries, new.which = signed_32(p + U(time + TIME + store)), number
+            new.due = _number_of(p + U(properties + found[_DUE, 0]), found[_DUE, 1])
+            new.key = np.int64(hash_of(p_key, found[_KEY, 1], _SEED_1))
+            new.key_2 = np.int64(hash_of(p_key, found[_KEY, 1], _SEED_2))
             origin, origin_size = p + U(properties + found[_ORIGIN, 0]), found[_ORIGIN, 1]
-            new[COPY_ORIGIN] = np.int64(hash_of(origin, origin_size, _SEED_3)) if origin_size > 0 else 0
+            new.origin = np.int64(hash_of(origin, origin_size, _SEED_3)) if origin_size > 0 else 0
             state[ROWS] = row + 1
         state[AT] += 1
     return DONE
@@ -364,20 +367,20 @@ def _count(counts, state, recent, values):
     """One more message, in the row of the one before it in its queue where that is the same minute and interval."""
     queue, minute, interval, kind, size, place, time = values
     row = recent[queue, kind]
-    if row < 0 or counts[row, MINUTE] != minute or counts[row, INTERVAL] != interval:
+    if row < 0 or counts[row].minute != minute or counts[row].interval != interval:
         row = state[COUNTS]
         state[COUNTS] = row + 1
         recent[queue, kind] = row
         new = counts[row]
-        new[QUEUE], new[MINUTE], new[INTERVAL], new[KIND] = queue, minute, interval, kind
-        new[MESSAGES] = new[BYTES] = 0
-        new[FIRST_PLACE] = new[LAST_PLACE] = place
-        new[FIRST_TIME] = new[LAST_TIME] = time
+        new.queue, new.minute, new.interval, new.kind = queue, minute, interval, kind
+        new.messages = new.bytes = 0
+        new.first_place = new.last_place = place
+        new.first_time = new.last_time = time
     old = counts[row]
-    old[MESSAGES] += 1
-    old[BYTES] += size
-    old[FIRST_PLACE], old[LAST_PLACE] = min(old[FIRST_PLACE], place), max(old[LAST_PLACE], place)
-    old[FIRST_TIME], old[LAST_TIME] = min(old[FIRST_TIME], time), max(old[LAST_TIME], time)
+    old.messages += 1
+    old.bytes += size
+    old.first_place, old.last_place = min(old.first_place, place), max(old.last_place, place)
+    old.first_time, old.last_time = min(old.first_time, time), max(old.last_time, time)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -423,17 +426,17 @@ def messages(log, plan, counts, recent, out, state):
             if why:
                 row = state[ROWS]
                 one = out.rows[row]
-                one[ONE_OFFSET], one[ONE_QUEUE], one[ONE_PLACE], one[ONE_TIME] = base + at, queue, place, time
-                one[ONE_SIZE], one[ONE_INTERVAL], one[ONE_WHY], one[ONE_KIND] = size, interval, why, kind
+                one.offset, one.queue, one.place, one.time = base + at, queue, place, time
+                one.size, one.interval, one.why, one.kind = size, interval, why, kind
                 text, target = state[TEXTS], U(out.texts.ctypes.data) + U(state[TEXTS])
                 if why == HAS_COPIES:
-                    one[ONE_KEY] = np.int64(word)
-                    one[ONE_KEY + 1] = np.int64(hash_of(p + U(properties + key), key_size, _SEED_2))
+                    one.key = np.int64(word)
+                    one.key_2 = np.int64(hash_of(p + U(properties + key), key_size, _SEED_2))
                     middle = put_hex(p + U(time_at + TIME), target, store)
                     put_hex(p + U(AT_OFFSET), middle, 8)
-                    one[ONE_OWN] = np.int64(hash_of(target, 2 * store + 16, _SEED_3))
+                    one.own = np.int64(hash_of(target, 2 * store + 16, _SEED_3))
                 copy(p + U(properties + key), target, key_size)
-                one[ONE_TEXT], one[ONE_TEXT + 1] = text, key_size
+                one.text, one.text_size = text, key_size
                 state[TEXTS] = text + key_size
                 state[ROWS] = row + 1
         state[AT] = at + size

@@ -100,12 +100,10 @@ class Queues:
 class _Walk(RecordLines):
     """The records of one split, without a line of text."""
 
-    columns = 0
-
     def __init__(self, file: BinaryIO, path: str, start: int, stop: int) -> None:
         super().__init__(file, path, start, stop)
         self._state = np.zeros(max(kernel.STATE_SIZE, records.STATE_SIZE), np.int64)
-        self._kept = kernel.Out(np.zeros((_ROWS, self.columns), np.int64), np.zeros(_TEXTS, np.uint8))
+        self._kept = kernel.Out(np.zeros(_ROWS, kernel.ONE), np.zeros(_TEXTS, np.uint8))
 
     def run(self) -> None:
         """Reads all of it. Damage is passed: the scan itself reports it."""
@@ -176,36 +174,35 @@ class _Traces(_Walk):
         return self._reader.pack()
 
 
-_FOLDS = {
-    kernel.MESSAGES: np.add,
-    kernel.BYTES: np.add,
-    kernel.FIRST_PLACE: np.minimum,
-    kernel.LAST_PLACE: np.maximum,
-    kernel.FIRST_TIME: np.minimum,
-    kernel.LAST_TIME: np.maximum,
+# How the figures of counts are one figure.
+_FOLDS: dict[str, np.ufunc] = {
+    "messages": np.add,
+    "bytes": np.add,
+    "first_place": np.minimum,
+    "last_place": np.maximum,
+    "first_time": np.minimum,
+    "last_time": np.maximum,
 }
 
 
 def merged(counts: np.ndarray) -> np.ndarray:
-    """Counts of the same queue, minute, interval and kind as one row."""
+    """Counts that differ in their figures alone as one row."""
     if not len(counts):
         return counts
-    order, begins = groups_of(counts[:, : kernel.MESSAGES].T)
+    order, begins = groups_of([counts[name] for name in counts.dtype.names or () if name not in _FOLDS])
     found = counts[order[begins]]
-    for column, fold in _FOLDS.items():
-        found[:, column] = fold.reduceat(counts[order, column], begins)
+    for name, fold in _FOLDS.items():
+        found[name] = fold.reduceat(counts[name][order], begins)
     return found
 
 
 class _Messages(_Walk):
     """Counts, single messages that have copies, and in `listed` those without that a group has not consumed."""
 
-    columns = kernel.ONE_COLUMNS
-
     def __init__(self, file: BinaryIO, split: Split, plan: kernel.Plan, lacking: Lacking, listed: Growing) -> None:
         super().__init__(file, split.path, split.start, split.stop)
         self._plan, self._lacking, self._listed = plan, lacking, listed
-        self._counts = np.zeros((_COUNTS, kernel.COUNT_COLUMNS), np.int64)
+        self._counts = np.zeros(_COUNTS, kernel.COUNT)
         self._last = np.full((len(plan.queues), plan.spans[:, kernel.KINDS].max(initial=2)), -1, np.int64)
         self._single: list[Rows] = []
 
@@ -224,7 +221,7 @@ class _Messages(_Walk):
         """Takes the single messages, so that there is room for others."""
         found = self.rows()
         self._state[kernel.ROWS] = self._state[kernel.TEXTS] = 0
-        listed = found.rows[:, kernel.ONE_WHY] == kernel.LISTED
+        listed = found.rows["why"] == kernel.LISTED
         if listed.any():
             self._listed.add(self._lacking.table(Rows(found.rows[listed], found.texts)))
         if not listed.all():
@@ -236,7 +233,7 @@ class _Messages(_Walk):
     def single(self) -> Rows:
         """All that have copies."""
         self._empty()
-        return Rows.joined(self._single, self.columns)
+        return Rows.joined(self._single)
 
 
 Piece = tuple[Split, str, bytes]

@@ -65,16 +65,16 @@ def begins_of(ordered: Columns) -> np.ndarray:
     return np.flatnonzero(changes)
 
 
-def numbered(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Every different row in order, and which of them each row is."""
-    order, begins = groups_of(rows.T)
-    which = np.empty(len(rows), np.int64)
-    which[order] = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(rows)))
-    return rows[order[begins]], which
+def numbered(columns: Columns) -> tuple[list[np.ndarray], np.ndarray]:
+    """The columns of every different row in order, and which of them each row is."""
+    order, begins = groups_of(columns)
+    which = np.empty(len(order), np.int64)
+    which[order] = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(order)))
+    return [column[order[begins]] for column in columns], which
 
 
-def different(rows: np.ndarray) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
-    """Every different row, and where it is."""
-    order, begins = groups_of(rows.T)
+def different(*columns: np.ndarray) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
+    """Every different row, and where it is: `for (queue, group), here in different(queues, groups)`."""
+    order, begins = groups_of(columns)
     for begin, end in pairwise([*begins.tolist(), len(order)]):
-        yield tuple(rows[order[begin]].tolist()), order[begin:end]
+        yield tuple(int(column[order[begin]]) for column in columns), order[begin:end]

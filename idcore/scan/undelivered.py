@@ -37,25 +37,25 @@ class Rows(NamedTuple):
     def of(self, which: np.ndarray) -> Rows:
         """Some of the rows, with their texts alone."""
         rows, texts = self.rows[which], keys_of(Rows(self.rows[which], self.texts))
-        rows[:, kernel.ONE_TEXT] = np.cumsum(rows[:, kernel.ONE_TEXT + 1]) - rows[:, kernel.ONE_TEXT + 1]
+        rows["text"] = np.cumsum(rows["text_size"]) - rows["text_size"]
         return Rows(rows, np.concatenate([np.zeros(0, np.uint8), *map(_bytes_of, texts.chunks)]))
 
     @classmethod
-    def joined(cls, parts: Sequence[Rows], columns: int) -> Rows:
+    def joined(cls, parts: Sequence[Rows]) -> Rows:
         """Rows behind each other."""
         begins = np.cumsum([0, *(len(part.texts) for part in parts)]).tolist()
         rows = [part.rows.copy() for part in parts]
         for own, begin in zip(rows, begins, strict=False):
-            own[:, kernel.ONE_TEXT] += begin
+            own["text"] += begin
         texts = [np.zeros(0, np.uint8), *(part.texts for part in parts)]
-        return cls(np.concatenate([np.zeros((0, columns), np.int64), *rows]), np.concatenate(texts))
+        return cls(np.concatenate([np.zeros(0, kernel.ONE), *rows]), np.concatenate(texts))
 
     @classmethod
-    def unpack(cls, data: bytes | pa.Buffer, columns: int) -> Rows:
+    def unpack(cls, data: bytes | pa.Buffer) -> Rows:
         """The rows again."""
         whole = _CODEC.decompress(data[8:], int.from_bytes(data[:8], "big"), asbytes=True)
         count = int(np.frombuffer(whole, np.int64, 1)[0])
-        rows = np.frombuffer(whole, np.int64, count * columns, 8).reshape(-1, columns)
+        rows = np.frombuffer(whole, kernel.ONE, count, 8)
         return cls(rows, np.frombuffer(whole, np.uint8, offset=8 + rows.nbytes))
 
 
@@ -77,12 +77,12 @@ class Lacking:
         """
         rows = found.rows
         which, said = self._said(rows, np.int64(0) if own is None else own, pairs)
-        queue, keys = rows[:, kernel.ONE_QUEUE], words_of(keys_of(found))
+        queue, keys = rows["queue"], words_of(keys_of(found))
         columns = [
             kept_once([topic for topic, _ in self.queues], queue),
             np.array([number for _, number in self.queues], np.int64)[queue],
-            *(rows[:, column] for column in (kernel.ONE_PLACE, kernel.ONE_OFFSET, kernel.ONE_SIZE)),
-            times(rows[:, kernel.ONE_TIME]),
+            *(rows[name].copy() for name in ("place", "offset", "size")),
+            times(rows["time"]),
             pc.if_else(pc.equal(keys, ""), None, keys),
             np.array([groups for _, groups in said], np.int64)[which],
             kept_once([text for text, _ in said], which),
@@ -95,7 +95,7 @@ class Lacking:
         """Which text is that of each row; the texts, and how many groups each has."""
         sizes = np.array([each.shape[1:] for each in self.verdicts], np.int64).reshape(-1, 2)
         begins, kinds = np.cumsum([0, *sizes.prod(axis=1)]), sizes[:, 1]
-        queue, interval, kind = (rows[:, at] for at in (kernel.ONE_QUEUE, kernel.ONE_INTERVAL, kernel.ONE_KIND))
+        queue, interval, kind = rows["queue"], rows["interval"], rows["kind"]
         places = begins[queue] + kinds[queue] * interval + kind
         alike = pa.array(places * len(pairs) + own).dictionary_encode()
         said, edges = list[tuple[str, int]](), begins.tolist()
@@ -121,7 +121,7 @@ def keys_of(found: Rows) -> pa.ChunkedArray:
     """The keys of single messages; those without one are empty."""
     chunks = []
     for begin in range(0, len(found.rows), _CHUNK):
-        starts, sizes = found.rows[begin : begin + _CHUNK, kernel.ONE_TEXT : kernel.ONE_TEXT + 2].T.copy()
+        starts, sizes = (found.rows[name][begin : begin + _CHUNK].copy() for name in ("text", "text_size"))
         edges = np.append(0, np.cumsum(sizes))
         texts = np.empty(edges[-1], np.uint8)
         kernel.gather(np.uint64(found.texts.ctypes.data), starts, sizes, texts)

@@ -61,7 +61,7 @@ def warm() -> None:
         traces = fates.Tracing(fates.TraceTopics(["none"], 0, 0, Unread))
         for work in (traces, fates.Counting(queues, lacking, 1)):
             list(work(split_files(list_store(folder), 1 << 30)))
-        undelivered.keys_of(undelivered.Rows(np.zeros((1, kernel.ONE_COLUMNS), np.int64), np.zeros(1, np.uint8)))
+        undelivered.keys_of(undelivered.Rows(np.zeros(1, kernel.ONE), np.zeros(1, np.uint8)))
     find.grow(np.zeros((4, 8), np.uint64), np.zeros((16, 8), np.uint64))
     one, rows = np.zeros(1, np.int64), np.zeros((1, 3), np.int64)
     line_numbers.number_lines(np.zeros(65, np.uint8), 0, (0, 1), one, np.zeros(2, np.int64), rows)

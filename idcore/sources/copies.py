@@ -47,16 +47,10 @@ class Copied:
         """The copies again."""
         line, _, packed = data.partition(b"\n")
         number, start, which, count, damaged = json.loads(line)
-        size = 8 * (count * kernel.COPY_COLUMNS + 2 * damaged)
-        whole = np.frombuffer(_CODEC.decompress(packed, size, asbytes=True), np.int64)
-        rows, damage = np.split(whole, [count * kernel.COPY_COLUMNS])
-        return cls(
-            number,
-            start,
-            [Which(*each) for each in which],
-            rows.reshape(-1, kernel.COPY_COLUMNS),
-            damage.reshape(-1, 2),
-        )
+        size = count * kernel.COPY.itemsize
+        whole = _CODEC.decompress(packed, size + 16 * damaged, asbytes=True)
+        rows, damage = np.frombuffer(whole, kernel.COPY, count), np.frombuffer(whole, np.int64, offset=size)
+        return cls(number, start, [Which(*each) for each in which], rows, damage.reshape(-1, 2))
 
 
 class Copies:
@@ -64,7 +58,7 @@ class Copies:
 
     def __init__(self) -> None:
         self.places = np.zeros((_PLACES, 3), np.int64)
-        self._rows = np.zeros((_ROWS, kernel.COPY_COLUMNS), np.int64)
+        self._rows = np.zeros(_ROWS, kernel.COPY)
         self._state = np.zeros(kernel.STATE_SIZE, np.int64)
         self._which = records.Counted(
             np.zeros((_WHICH, records.COLUMNS), np.int64),
@@ -108,7 +102,7 @@ class Joined:
 def joined(packed: Sequence[bytes]) -> Joined:
     """One split is unpacked at a time: packed they have half of the size."""
     heads = [json.loads(data[: data.index(b"\n")]) for data in packed]
-    rows, at = np.zeros((sum(head[3] for head in heads), kernel.COPY_COLUMNS), np.int64), 0
+    rows, at = np.zeros(sum(head[3] for head in heads), kernel.COPY), 0
     numbers: dict[Which, int] = {}
     damage: list[tuple[int, int]] = []
     for data in packed:
@@ -116,7 +110,7 @@ def joined(packed: Sequence[bytes]) -> Joined:
         here = rows[at : at + len(part.rows)]
         here[:] = part.rows
         own = np.array([numbers.setdefault(each, len(numbers)) for each in part.which], np.int64)
-        here[:, kernel.COPY_WHICH] = own[here[:, kernel.COPY_WHICH]]
+        here["which"] = own[here["which"]]
         damage += [(begin, end) for begin, end in part.damage.tolist()]
         at += len(here)
     return Joined(list(numbers), rows, damage, {(head[0], head[1]) for head in heads})

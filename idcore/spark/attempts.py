@@ -49,15 +49,33 @@ class Copies:
 
 
 @dataclass(frozen=True, slots=True)
+class Called:
+    """Messages and groups with the number of an attempt that the traces have of them."""
+
+    home: np.ndarray
+    group: np.ndarray
+    attempt: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Messages that have copies, by their place, with the group of the copies and its verdict."""
+
+    home: np.ndarray
+    group: np.ndarray
+    verdict: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
 class Situation:
-    """All that the rows are made of. `called` has message, group and attempt; `judged` message, group and verdict."""
+    """All that the rows are made of."""
 
     messages: Messages
     groups: Sequence[str]
     copies: Copies
     attempts: Attempts
-    called: np.ndarray
-    judged: np.ndarray
+    called: Called
+    judged: Judged
     verdicts: Sequence[str]
 
 
@@ -68,22 +86,18 @@ def table(found: Situation) -> pa.Table:
     shows_end = (copies.tries > 0) | (copies.kind == DEAD)
     begins = copies.kind != DEAD
     before = np.maximum(copies.tries - 1, 0)
-    traced = np.maximum(found.attempts.retry_times[found.called[:, 2]], -1)
+    traced = np.maximum(found.attempts.retry_times[found.called.attempt], -1)
     rank = np.empty(len(found.groups), np.int64)
     rank[np.array(sorted(range(len(rank)), key=found.groups.__getitem__), np.int64)] = np.arange(len(rank))
-    of_copy = np.stack([copies.home, rank[copies.group]], axis=1)
-    of_call = np.stack([found.called[:, 0], rank[found.called[:, 1]]], axis=1)
-    parts = [
-        np.column_stack([of_copy, before])[shows_end],
-        np.column_stack([of_copy, copies.tries])[begins],
-        np.column_stack([of_call, traced]),
-    ]
-    rows, which = numbered(np.concatenate(parts))
-    is_last = np.ones(len(rows), bool)
-    is_last[:-1] = (rows[1:, :2] != rows[:-1, :2]).any(axis=1)
-    ended, own, calls = np.split(which, np.cumsum([len(parts[0]), len(parts[1])]))
-    rows[:, 1] = np.argsort(rank)[rows[:, 1]]
-    made = _Rows(found, rows, is_last)
+    of_copy = rank[copies.group]
+    homes = [copies.home[shows_end], copies.home[begins], found.called.home]
+    ranks = [of_copy[shows_end], of_copy[begins], rank[found.called.group]]
+    numbers = [before[shows_end], copies.tries[begins], traced]
+    (home, ranked, number), which = numbered([np.concatenate(parts) for parts in (homes, ranks, numbers)])
+    is_last = np.ones(len(home), bool)
+    is_last[:-1] = (home[1:] != home[:-1]) | (ranked[1:] != ranked[:-1])
+    ended, own, calls = np.split(which, np.cumsum([len(homes[0]), len(homes[1])]))
+    made = _Rows(found, home, np.argsort(rank)[ranked], number, is_last)
     made.by_copies(np.flatnonzero(shows_end), ended, np.flatnonzero(begins), own)
     made.by_traces(calls)
     return made.table()
@@ -92,11 +106,13 @@ def table(found: Situation) -> pa.Table:
 class _Rows:
     """Rows of message, group and attempt, and what is known of each; UNKNOWN or -1 for what is not."""
 
-    def __init__(self, found: Situation, rows: np.ndarray, is_last: np.ndarray) -> None:
-        self.found, self.rows, self._is_last = found, rows, is_last
-        self._copy_of_end, self._copy, self._waiting, self._call, self._begun = np.full((5, len(rows)), -1, np.int64)
-        self._calls = np.zeros(len(rows), np.int64)
-        self._began, self._ended = np.full((2, len(rows)), UNKNOWN)
+    def __init__(
+        self, found: Situation, home: np.ndarray, group: np.ndarray, number: np.ndarray, is_last: np.ndarray
+    ) -> None:
+        self.found, self.home, self.group, self.number, self._is_last = found, home, group, number, is_last
+        self._copy_of_end, self._copy, self._waiting, self._call, self._begun = np.full((5, len(home)), -1, np.int64)
+        self._calls = np.zeros(len(home), np.int64)
+        self._began, self._ended = np.full((2, len(home)), UNKNOWN)
 
     def by_copies(self, ends: np.ndarray, of_end: np.ndarray, begins: np.ndarray, of_begin: np.ndarray) -> None:
         """The copies that end the attempts, and those that are of them: the one that waits, and the newest."""
@@ -108,7 +124,7 @@ class _Rows:
 
     def by_traces(self, of_call: np.ndarray) -> None:
         """Of several calls in one attempt that which succeeded, or else the last that ended."""
-        attempts, calls = self.found.attempts, self.found.called[:, 2]
+        attempts, calls = self.found.attempts, self.found.called.attempt
         success, ended, began = attempts.success[calls], attempts.ended[calls], attempts.began[calls]
         every = np.arange(len(calls))
         self._choose(self._call, of_call, every, [success, ended, began, attempts.place[calls]])
@@ -116,7 +132,7 @@ class _Rows:
         self._choose(self._begun, of_call[is_open], every[is_open], [began, attempts.place[calls]])
         np.add.at(self._calls, of_call, 1)
         np.maximum.at(self._ended, of_call, ended)
-        earliest = np.full(len(self.rows), -UNKNOWN)
+        earliest = np.full(len(self.home), -UNKNOWN)
         np.minimum.at(earliest, of_call, np.where(began == UNKNOWN, -UNKNOWN, began))
         self._began = np.where(earliest == -UNKNOWN, UNKNOWN, earliest)
         self._call = np.append(calls, -1)[self._call]
@@ -128,7 +144,7 @@ class _Rows:
 
     def table(self) -> pa.Table:
         """The columns of `attempts`; of texts that recur most are kept once."""
-        home, group, number = self.rows.T
+        home, group, number = self.home, self.group, self.number
         messages, copies, attempts = self.found.messages, self.found.copies, self.found.attempts
         queue = messages.queue[home]
         is_dead = _at((copies.kind == DEAD).astype(np.int64), self._copy_of_end)
@@ -152,7 +168,7 @@ class _Rows:
         return pa.table(columns, SCHEMAS["attempts"].names)
 
     def _due(self) -> np.ndarray:
-        due, known = np.full(len(self.rows), UNKNOWN), self._waiting >= 0
+        due, known = np.full(len(self.home), UNKNOWN), self._waiting >= 0
         due[known] = self.found.copies.due(self._waiting[known])
         return due
 
@@ -163,23 +179,24 @@ class _Rows:
         of_copy = np.array([name in _OF_COPY for name in said], bool)[verdict] & (self._copy >= 0)
         running = np.array([name == _RUNNING for name in said], bool)[verdict] & (self._begun >= 0)
         found = np.where(of_copy | running, verdict, -1)
-        found[(self.rows[:, 2] >= 0) & ~self._is_last] = retried
+        found[(self.number >= 0) & ~self._is_last] = retried
         found = np.where(self._copy_of_end < 0, found, np.where(is_dead == 1, dead, retried))
         traced = np.flatnonzero(self._call >= 0)
         calls, attempts = self._call[traced], self.found.attempts
         traced, calls = (each[attempts.success[calls] >= 0] for each in (traced, calls))
-        ends, which = numbered(np.stack([attempts.success[calls], attempts.code[calls]], axis=1))
+        (success, codes), which = numbered([attempts.success[calls], attempts.code[calls]])
         found[traced] = len(said) + which
-        said += [outcome_of(bool(success), None if code == UNKNOWN else code) for success, code in ends.tolist()]
+        ends = zip(success.tolist(), codes.tolist(), strict=True)
+        said += [outcome_of(bool(ended), None if code == UNKNOWN else code) for ended, code in ends]
         return kept_once(said, found)
 
     def _verdicts(self) -> np.ndarray:
         """Of each row what the rule says of its message and group."""
-        count = len(self.found.groups)
-        known = self.found.judged[:, 0] * count + self.found.judged[:, 1]
+        count, judged = len(self.found.groups), self.found.judged
+        known = judged.home * count + judged.group
         order = order_of([known])
-        places = order[np.searchsorted(known[order], self.rows[:, 0] * count + self.rows[:, 1])]
-        return self.found.judged[places, 2]  # type: ignore[no-any-return]
+        places = order[np.searchsorted(known[order], self.home * count + self.group)]
+        return judged.verdict[places]  # type: ignore[no-any-return]
 
 
 def _at(column: np.ndarray, places: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ queue, and gives those by themselves that have copies. What a case is called, `i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -55,7 +55,10 @@ _NO, _YES, _UNKNOWN = range(3)
 # What the traces have of a message and group: a success; else a begin without an end, before the newest copy or later.
 _NOT_TRACED, _SUCCEEDED, _BEGUN_BEFORE, _BEGUN = range(4)
 _NO_DUE, _IS_DUE, _DUE_LATER = range(3)
-_FIGURES = ("messages", "bytes", "first_place", "last_place", "first_time", "last_time")
+# How the figures of rows of one queue, group, minute and verdict are one.
+_FIGURES = {"messages": "sum", "bytes": "sum", "first_place": "min", "last_place": "max"}
+_FIGURES |= {"first_time": "min", "last_time": "max"}
+_FATE = np.dtype([(name, np.int64) for name in ("queue", "group", "minute", "verdict", *_FIGURES)])
 
 
 @dataclass(slots=True)
@@ -82,15 +85,6 @@ class _Case:
         if not len(self.edges):
             return 0
         return int(self.edges[interval - 1]) if interval else int(self.edges[0]) - 1
-
-
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """Messages that have copies, by their place, with the group of the copies and its verdict."""
-
-    home: np.ndarray
-    group: np.ndarray
-    verdict: np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +235,7 @@ def tables(
         [(case.topic.encode(), case.queue) for case in cases],
         [case.edges for case in cases],
         listed,
-        table_of(np.concatenate([copies.rows[:, kernel.COPY_KEY], attempts.keys[:, 0]])),
+        table_of(np.concatenate([copies.rows["key"], attempts.keys[:, 0]])),
         [[tag.encode() for tag in case.tags] for case in cases],
     )
     with ThreadPoolExecutor(1) as aside:
@@ -301,12 +295,12 @@ def _counted(passes: Passes, plan: Queues, lacking: Lacking, folder: Path | None
     """What the pass over all splits gives, in the order of the log. A split with many that are listed writes them."""
     splits = sum(len(task) for partition in passes.partitions for task in partition)
     few = max(FEWEST_OF_SPLIT, MOST_HELD // max(1, splits))
-    found = _Counted([np.zeros((0, kernel.COUNT_COLUMNS), np.int64)], [], [], [])
+    found = _Counted([np.zeros(0, kernel.COUNT)], [], [], [])
     for kind, data in passes.run(Counting(plan, lacking, few, folder)):
         if kind == "counts":
-            found.counts.append(np.frombuffer(data, np.int64).reshape(-1, kernel.COUNT_COLUMNS).copy())
+            found.counts.append(np.frombuffer(data, kernel.COUNT).copy())
         elif kind == "ones":
-            found.ones.append(Rows.unpack(data, kernel.ONE_COLUMNS))
+            found.ones.append(Rows.unpack(data))
         elif kind == "listed":
             found.listed.append(pa.ipc.open_stream(data).read_all())
         else:
@@ -327,7 +321,7 @@ def _of_groups(found: Joined) -> _Left:
     own = [group_in(each.topic, each.real, False, ()) is not None for each in found.which]
     if all(own):
         return _Left(found.which, found.rows)
-    return _Left(found.which, found.rows[np.array(own, bool)[found.rows[:, kernel.COPY_WHICH]]])
+    return _Left(found.which, found.rows[np.array(own, bool)[found.rows["which"]]])
 
 
 # ---- verdicts of places
@@ -384,10 +378,10 @@ class _Assembly:
         self.groups = sorted({group for case in cases for group in case.groups})
         self._numbers = {group: number for number, group in enumerate(self.groups)}
         self._topics, self._topic = _coded_names([case.topic for case in cases])
-        self._of_key = _Sorted(copies.rows[:, kernel.COPY_KEY])
+        self._of_key = _Sorted(copies.rows["key"])
         self._of_call = _Sorted(attempts.keys[:, 0])
         self._schedule: dict[int, np.ndarray] = {}
-        self._rows: list[np.ndarray] = []  # queue, group, minute, verdict, figures
+        self._rows: list[np.ndarray] = []  # FATE
         self._held, self._most_rows = 0, _ROWS  # more are folded
 
     def tables(self, counted: _Counted, folder: Path | None) -> Made:
@@ -418,7 +412,7 @@ class _Assembly:
         return Made(made, {"undelivered": rows, "attempts": tried.rows}, written)
 
     def _add_rows(
-        self, ones: Rows, copies: _Copies, called: np.ndarray, judged: _Judged, lacked: Growing, tried: Growing
+        self, ones: Rows, copies: _Copies, called: tries.Called, judged: tries.Judged, lacked: Growing, tried: Growing
     ) -> None:
         """The rows of a piece, to those of `undelivered` and of `attempts`."""
         is_open = self._is_open(ones.rows, judged)
@@ -429,44 +423,40 @@ class _Assembly:
     def _find_ties(self, ones: Sequence[Rows]) -> None:
         """Which copies name one of several messages with a key, and which keys a topic has several times."""
         own = [part.rows for part in ones]
-        keys = _repeated([rows[:, kernel.ONE_KEY] for rows in own])
+        keys = _repeated([rows["key"] for rows in own])
         self._several = _repeated([self._of_topic(rows) for rows in own])
         self._names_one = np.zeros(len(self.copies.rows), bool)
         for rows in own if len(keys) else ():
-            tied = rows[np.isin(rows[:, kernel.ONE_KEY], keys)]
+            tied = rows[np.isin(rows["key"], keys)]
             home, copy = self._alike(tied)
-            same = tied[home, kernel.ONE_OWN] == self.copies.rows[copy, kernel.COPY_ORIGIN]
+            same = tied["own"][home] == self.copies.rows["origin"][copy]
             self._names_one[copy[same]] = True
 
     def _of_topic(self, rows: np.ndarray) -> np.ndarray:
         """A number for the key and topic of each message."""
-        topic = self._topic[rows[:, kernel.ONE_QUEUE]]
-        return rows[:, kernel.ONE_KEY] ^ rows[:, kernel.ONE_KEY + 1] * np.int64(_ODD) ^ topic * np.int64(_ODD - 2)
+        topic = self._topic[rows["queue"]]
+        return rows["key"] ^ rows["key_2"] * np.int64(_ODD) ^ topic * np.int64(_ODD - 2)
 
-    def _add(self, counts: np.ndarray, but: np.ndarray | None = None) -> None:
+    def _add(self, counts: np.ndarray, but: Collection[tuple[int, ...]] = ()) -> None:
         """Counted messages, each row once for every group of its topic; `but`: queues and groups that are left out."""
-        left_out = set() if but is None else {(int(queue), int(group)) for queue, group in but}
-        for (queue,), here in different(counts[:, [kernel.QUEUE]]):
+        for (queue,), here in different(counts["queue"]):
             case, own = self.cases[queue], counts[here]
             numbers = [self._numbers[name] for name in case.groups]
-            kept = [row for row, number in enumerate(numbers) if (queue, number) not in left_out]
+            kept = [row for row, number in enumerate(numbers) if (queue, number) not in but]
             if not kept:
                 continue
-            verdicts = case.verdicts[kept][:, own[:, kernel.INTERVAL], own[:, kernel.KIND]]
+            verdicts = case.verdicts[kept][:, own["interval"], own["kind"]]
             groups = np.repeat(np.array(numbers, np.int64)[kept], len(own))
-            self._put(np.tile(own, (len(kept), 1)), groups, verdicts.ravel())
+            self._put(np.tile(own, len(kept)), groups, verdicts.ravel())
 
     def _put(self, counts: np.ndarray, group: np.ndarray, verdict: np.ndarray) -> None:
-        minute = counts[:, kernel.MINUTE]
+        minute = counts["minute"]
         known = (minute >= 0) & (minute * _MINUTE_MS < LAST_TIME)
-        rows = np.empty((len(counts), 4 + len(_FIGURES)), np.int64)
-        rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3] = (
-            counts[:, kernel.QUEUE],
-            group,
-            np.where(known, minute, _NO_TIME),
-            verdict,
-        )
-        rows[:, 4:] = counts[:, kernel.MESSAGES :]
+        rows = np.empty(len(counts), _FATE)
+        rows["queue"], rows["group"], rows["verdict"] = counts["queue"], group, verdict
+        rows["minute"] = np.where(known, minute, _NO_TIME)
+        for name in _FIGURES:
+            rows[name] = counts[name]
         self._rows.append(rows)
         self._held += len(rows)
         if self._held > self._most_rows:
@@ -474,29 +464,28 @@ class _Assembly:
             self._held = len(self._rows[0])
             self._most_rows = max(_ROWS, 2 * self._held)
 
-    def _add_single(self, ones: Rows, copies: _Copies, called: np.ndarray) -> _Judged:
+    def _add_single(self, ones: Rows, copies: _Copies, called: tries.Called) -> tries.Judged:
         """Adds the messages that have copies or traces: with each group of their topic, and those of the copies."""
         counts = _as_counts(ones.rows)
-        queue, interval, kind = counts[:, kernel.QUEUE], counts[:, kernel.INTERVAL], counts[:, kernel.KIND]
+        queue, interval, kind = counts["queue"], counts["interval"], counts["kind"]
         home, group, *states = self._states_of(copies, called)
         verdicts = np.zeros(len(home), np.int64)
-        for same, here in different(np.stack([queue[home], group, interval[home], kind[home], *states], axis=1)):
-            case, (state, due, seen) = self.cases[same[0]], same[4:]
-            verdicts[here] = self.deciding.number(
-                case, self.groups[same[1]], case.place_of(same[2]), same[3], (state, due, seen)
-            )
+        alike = different(queue[home], group, interval[home], kind[home], *states)
+        for (of_queue, of_group, of_interval, of_kind, state, due, seen), here in alike:
+            case, name = self.cases[of_queue], self.groups[of_group]
+            verdicts[here] = self.deciding.number(case, name, case.place_of(of_interval), of_kind, (state, due, seen))
         self._put(counts[home], group, verdicts)
-        pairs, _ = numbered(np.stack([queue[home], group], axis=1))
+        pairs = {pair for pair, _ in different(queue[home], group)}
         self._add(merged(counts), but=pairs)
-        for number, of_group in pairs.tolist():
+        for number, of_group in sorted(pairs):
             name, case = self.groups[of_group], self.cases[number]
             if name in case.groups:  # those of its messages that it did not fail with
                 rest = queue == number
                 rest[home[group == of_group]] = False
                 own = merged(counts[rest])
-                usual = case.verdicts[case.groups.index(name), own[:, kernel.INTERVAL], own[:, kernel.KIND]]
+                usual = case.verdicts[case.groups.index(name), own["interval"], own["kind"]]
                 self._put(own, np.full(len(own), of_group), usual)
-        return _Judged(home, group, verdicts)
+        return tries.Judged(home, group, verdicts)
 
     # ---- copies
 
@@ -504,8 +493,8 @@ class _Assembly:
         """The copies of messages that are judged."""
         home, copy = self._pairs(ones)
         topics, of_queue = self._topics, self._topic
-        which = self.copies.rows[copy, kernel.COPY_WHICH]
-        case = which * len(topics) + of_queue[ones.rows[home, kernel.ONE_QUEUE]]
+        which = self.copies.rows["which"][copy]
+        case = which * len(topics) + of_queue[ones.rows["queue"][home]]
         of_case = np.full((len(self.copies.which) * len(topics), 2), -1, np.int64)
         for number in np.flatnonzero(np.bincount(case)).tolist():
             each = self.copies.which[number // len(topics)]
@@ -517,35 +506,37 @@ class _Assembly:
         state, due = self._states(copy, group, kind)
         return _Copies(home, copy, group, kind, state, due)
 
-    def _traced(self, ones: Rows) -> np.ndarray:
-        """Rows of message, group and attempt. A trace has no place: of several records of a topic it names none."""
-        key = ones.rows[:, kernel.ONE_KEY : kernel.ONE_KEY + 2]
+    def _traced(self, ones: Rows) -> tries.Called:
+        """The attempts of messages. A trace has no place: of several records of a topic it names none."""
+        rows = ones.rows
         alone = np.flatnonzero(~np.isin(self._of_topic(ones.rows), self._several))
-        home, attempt = self._of_call.matches(key[alone, 0])
+        home, attempt = self._of_call.matches(rows["key"][alone])
         home = alone[home]
-        same = key[home, 1] == self.attempts.keys[attempt, 1]
+        same = rows["key_2"][home] == self.attempts.keys[attempt, 1]
         home, attempt = home[same], attempt[same]
         named = self.attempts.group.fill_null("").dictionary_encode()
         numbers = np.array([self._number(name) if name else -1 for name in named.dictionary.to_pylist()], np.int64)
         group = numbers[named.indices.to_numpy()][attempt] if len(numbers) else attempt
-        return np.stack([home, group, attempt], axis=1)[group >= 0]
+        known = group >= 0
+        return tries.Called(home[known], group[known], attempt[known])
 
-    def _states_of(self, copies: _Copies, called: np.ndarray) -> tuple[np.ndarray, ...]:
+    def _states_of(self, copies: _Copies, called: tries.Called) -> tuple[np.ndarray, ...]:
         """Message and group, state of the copies, due time, and what the traces have, of each that has any of these."""
         home, group, newest = _newest(self.copies.rows[copies.copy], copies)
-        pairs, which = numbered(np.concatenate([np.stack([home, group], axis=1), called[:, :2]]))
+        every = [np.concatenate([home, called.home]), np.concatenate([group, called.group])]
+        (homes, groups), which = numbered(every)
         of_copy, of_call = which[: len(home)], which[len(home) :]
-        state, due, seen = np.zeros((3, len(pairs)), np.int64)
-        stored = np.full(len(pairs), traces.UNKNOWN)
+        state, due, seen = np.zeros((3, len(homes)), np.int64)
+        stored = np.full(len(homes), traces.UNKNOWN)
         state[of_copy], due[of_copy] = copies.state[newest], copies.due[newest]
-        stored[of_copy] = self.copies.rows[copies.copy[newest], kernel.COPY_TIME]
-        success, began = self.attempts.success[called[:, 2]], self.attempts.began[called[:, 2]]
-        last = np.full(len(pairs), traces.UNKNOWN)
+        stored[of_copy] = self.copies.rows["time"][copies.copy[newest]]
+        success, began = self.attempts.success[called.attempt], self.attempts.began[called.attempt]
+        last = np.full(len(homes), traces.UNKNOWN)
         np.maximum.at(last, of_call, np.where(success < 0, began, traces.UNKNOWN))
         seen[last != traces.UNKNOWN] = _BEGUN
         seen[(seen == _BEGUN) & (last < stored)] = _BEGUN_BEFORE
         seen[of_call[success == 1]] = _SUCCEEDED
-        return pairs[:, 0], pairs[:, 1], state, due, seen
+        return homes, groups, state, due, seen
 
     def _number(self, group: str) -> int:
         if group not in self._numbers:
@@ -556,30 +547,30 @@ class _Assembly:
     def _pairs(self, ones: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Messages with the copies of their key; a copy that names one of several messages is that one's alone."""
         home, copy = self._alike(ones.rows)
-        same = ones.rows[home, kernel.ONE_OWN] == self.copies.rows[copy, kernel.COPY_ORIGIN]
+        same = ones.rows["own"][home] == self.copies.rows["origin"][copy]
         kept = same | ~self._names_one[copy]
         return home[kept], copy[kept]
 
     def _alike(self, ones: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Every pair of a message and a copy of the same key."""
-        home, copy = self._of_key.matches(ones[:, kernel.ONE_KEY])
-        same = ones[home, kernel.ONE_KEY + 1] == self.copies.rows[copy, kernel.COPY_KEY + 1]
+        home, copy = self._of_key.matches(ones["key"])
+        same = ones["key_2"][home] == self.copies.rows["key_2"][copy]
         return home[same], copy[same]
 
     def _states(self, copy: np.ndarray, group: np.ndarray, kind: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """How far each copy is, and whether a waiting one is due, where that matters."""
         config, rows = self.deciding.evidence.config, self.copies.rows
         state, due = kind.copy(), np.zeros(len(copy), np.int64)
-        place, which = rows[copy, kernel.COPY_PLACE], rows[copy, kernel.COPY_WHICH]
-        where = np.stack([which, np.where(kind == _QUEUED, group, -1), rows[copy, kernel.COPY_QUEUE], kind], axis=1)
-        for (of_which, of_group, queue, of_kind), here in different(where):
+        place, which, queues = rows["place"][copy], rows["which"][copy], rows["queue"][copy]
+        alike = different(which, np.where(kind == _QUEUED, group, -1), queues, kind)
+        for (of_which, of_group, queue, of_kind), here in alike:
             topic = self.copies.which[of_which].topic
             if of_kind == _QUEUED:
                 known = config.offsets is not None
                 reached = (config.offsets or {}).get((topic, self.groups[of_group]), {}).get(queue, -1)
                 state[here] += np.where(reached > place[here], _YES, _NO) if known else _UNKNOWN
             elif of_kind == _WAITING and topic == TIMER_TOPIC:
-                state[here], due[here] = self._on_timer(rows[copy[here], kernel.COPY_DUE])
+                state[here], due[here] = self._on_timer(rows["due"][copy[here]])
             elif of_kind == _WAITING:
                 following = None if config.delays is None else config.delays.get(queue + 1, 0)
                 if following is None:
@@ -612,16 +603,16 @@ class _Assembly:
 
     # ---- rows
 
-    def _situation(self, ones: Rows, copies: _Copies, called: np.ndarray, judged: _Judged) -> tries.Situation:
+    def _situation(self, ones: Rows, copies: _Copies, called: tries.Called, judged: tries.Judged) -> tries.Situation:
         """What the table of attempts is made of."""
         one, rows = ones.rows, self.copies.rows[copies.copy]
         return tries.Situation(
             tries.Messages(
-                one[:, kernel.ONE_QUEUE],
+                one["queue"],
                 self.lacking.queues,
-                one[:, kernel.ONE_PLACE],
-                one[:, kernel.ONE_OFFSET],
-                one[:, kernel.ONE_TIME],
+                one["place"],
+                one["offset"],
+                one["time"],
                 words_of(keys_of(ones)),
             ),
             self.groups,
@@ -629,41 +620,32 @@ class _Assembly:
                 copies.home,
                 copies.group,
                 np.searchsorted([_DEAD, _QUEUED, _WAITING], copies.kind),
-                rows[:, kernel.COPY_TRIES],
-                rows[:, kernel.COPY_OFFSET],
-                rows[:, kernel.COPY_TIME],
+                rows["tries"],
+                rows["offset"],
+                rows["time"],
                 lambda places: self._due_times(copies.copy[places]),
             ),
             self.attempts,
             called,
-            np.stack([judged.home, judged.group, judged.verdict], axis=1),
+            judged,
             self.deciding.names,
         )
 
     def _due_times(self, copy: np.ndarray) -> np.ndarray:
         """When waiting copies are due, out of their properties or of their queue."""
         rows = self.copies.rows[copy]
-        on_timer = np.array([each.topic == TIMER_TOPIC for each in self.copies.which], bool)[rows[:, kernel.COPY_WHICH]]
-        due = rows[:, kernel.COPY_DUE]
-        queue = np.where(on_timer, -1, rows[:, kernel.COPY_QUEUE])
+        on_timer = np.array([each.topic == TIMER_TOPIC for each in self.copies.which], bool)[rows["which"]]
+        due = rows["due"]
+        queue = np.where(on_timer, -1, rows["queue"])
         for number in np.unique(queue[~on_timer]).tolist():
             here = queue == number
-            due[here] = self._scheduled(number, rows[here, kernel.COPY_PLACE])
+            due[here] = self._scheduled(number, rows["place"][here])
         return due
 
     def _fates(self) -> pa.Table:
-        rows = np.concatenate([np.zeros((0, 4 + len(_FIGURES)), np.int64), *self._rows])
-        names = ["queue", "group", "minute", "verdict", *_FIGURES]
-        table = pa.table({name: rows[:, at] for at, name in enumerate(names)})
-        folds = [
-            ("messages", "sum"),
-            ("bytes", "sum"),
-            ("first_place", "min"),
-            ("last_place", "max"),
-            ("first_time", "min"),
-            ("last_time", "max"),
-        ]
-        summed = table.group_by(names[:4]).aggregate(folds)
+        rows, folds = np.concatenate([np.zeros(0, _FATE), *self._rows]), list(_FIGURES.items())
+        table = pa.table({name: rows[name].copy() for name in _FATE.names or ()})
+        summed = table.group_by(["queue", "group", "minute", "verdict"]).aggregate(folds)
         queue, group, verdict = (summed[name].to_numpy() for name in ("queue", "group", "verdict"))
         columns = [
             pa.array([case.topic for case in self.cases], pa.string()).take(pa.array(queue)),
@@ -678,7 +660,7 @@ class _Assembly:
         order = ["topic", "queue_id", "group", "minute", "verdict"]
         return made.sort_by([(name, "ascending") for name in order]).combine_chunks()
 
-    def _undelivered(self, ones: Rows, places: np.ndarray, judged: _Judged) -> pa.Table:
+    def _undelivered(self, ones: Rows, places: np.ndarray, judged: tries.Judged) -> pa.Table:
         """Messages that a group has not consumed: those at some places of these."""
         row_of = np.full(len(ones.rows), -1, np.int64)
         row_of[places] = np.arange(len(places))
@@ -688,17 +670,17 @@ class _Assembly:
         pairs = [tuple((self.groups[group], self.deciding.names[verdict]) for group, verdict in one) for one in sets]
         return self.lacking.table(Rows(ones.rows[places], ones.texts), own, pairs)
 
-    def _is_open(self, rows: np.ndarray, judged: _Judged) -> np.ndarray:
+    def _is_open(self, rows: np.ndarray, judged: tries.Judged) -> np.ndarray:
         """Of each message with copies whether a group has not consumed it."""
         is_open = self._open_verdicts()
         left = np.zeros(len(rows), np.int64)
-        queue, interval, kind = (rows[:, at] for at in (kernel.ONE_QUEUE, kernel.ONE_INTERVAL, kernel.ONE_KIND))
+        queue, interval, kind = rows["queue"], rows["interval"], rows["kind"]
         for number in np.unique(queue):
             here = queue == number
             left[here] = is_open[self.cases[number].verdicts].sum(axis=0)[interval[here], kind[here]]
         np.add.at(left, judged.home, is_open[judged.verdict])
-        pairs = np.stack([queue[judged.home], judged.group, interval[judged.home], kind[judged.home]], axis=1)
-        for (number, group, of_interval, of_kind), here in different(pairs):
+        alike = different(queue[judged.home], judged.group, interval[judged.home], kind[judged.home])
+        for (number, group, of_interval, of_kind), here in alike:
             case, name = self.cases[number], self.groups[group]
             if name in case.groups and is_open[case.verdicts[case.groups.index(name), of_interval, of_kind]]:
                 np.add.at(left, judged.home[here], -1)  # the copies say something else
@@ -713,16 +695,16 @@ def _sets(
 ) -> tuple[np.ndarray, list[tuple[tuple[int, int], ...]]]:
     """Which of the different sets of groups and verdicts each row has, and the sets; the first is empty."""
     order = order_of([row, group])
-    row, (pairs, which) = row[order], numbered(np.stack([group, verdict], axis=1)[order])
+    row, ((groups, verdicts), which) = row[order], numbered([group[order], verdict[order]])
     begins = np.flatnonzero(np.diff(row, prepend=-1))
     number = np.arange(len(row)) - np.repeat(begins, np.diff(begins, append=len(row)))  # of the pair in its row
     of_row, sets = np.zeros(count, np.int64), list[tuple[tuple[int, int], ...]]([()])
     for at in range(int(number.max(initial=-1)) + 1):
         here = number == at
-        grown, new = np.unique(of_row[row[here]] * len(pairs) + which[here], return_inverse=True)
+        grown, new = np.unique(of_row[row[here]] * len(groups) + which[here], return_inverse=True)
         of_row[row[here]] = len(sets) + new
-        more = [divmod(each, len(pairs)) for each in grown.tolist()]
-        sets += [(*sets[old], tuple(pairs[pair].tolist())) for old, pair in more]
+        more = [divmod(each, len(groups)) for each in grown.tolist()]
+        sets += [(*sets[old], (int(groups[pair]), int(verdicts[pair]))) for old, pair in more]
     return of_row, sets
 
 
@@ -742,12 +724,13 @@ def _kind(which: Which) -> int:
 
 def _as_counts(ones: np.ndarray) -> np.ndarray:
     """Single messages as counts of one each."""
-    counts = np.ones((len(ones), kernel.COUNT_COLUMNS), np.int64)
-    counts[:, kernel.QUEUE], counts[:, kernel.INTERVAL] = ones[:, kernel.ONE_QUEUE], ones[:, kernel.ONE_INTERVAL]
-    counts[:, kernel.MINUTE] = ones[:, kernel.ONE_TIME] // _MINUTE_MS
-    counts[:, kernel.KIND], counts[:, kernel.BYTES] = ones[:, kernel.ONE_KIND], ones[:, kernel.ONE_SIZE]
-    counts[:, kernel.FIRST_PLACE] = counts[:, kernel.LAST_PLACE] = ones[:, kernel.ONE_PLACE]
-    counts[:, kernel.FIRST_TIME] = counts[:, kernel.LAST_TIME] = ones[:, kernel.ONE_TIME]
+    counts = np.empty(len(ones), kernel.COUNT)
+    for name in ("queue", "interval", "kind"):
+        counts[name] = ones[name]
+    counts["minute"] = ones["time"] // _MINUTE_MS
+    counts["messages"], counts["bytes"] = 1, ones["size"]
+    counts["first_place"] = counts["last_place"] = ones["place"]
+    counts["first_time"] = counts["last_time"] = ones["time"]
     return counts
 
 
@@ -787,8 +770,7 @@ class _Sorted:
 def _newest(rows: np.ndarray, copies: _Copies) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of each message and group the copy that decides: a dead letter, else of the last attempt that got furthest."""
     home, group, kind = copies.home, copies.group, copies.kind
-    tries, time, offset = (rows[:, column] for column in (kernel.COPY_TRIES, kernel.COPY_TIME, kernel.COPY_OFFSET))
-    order = order_of([home, group, kind == _DEAD, tries, kind == _QUEUED, time, offset])
+    order = order_of([home, group, kind == _DEAD, rows["tries"], kind == _QUEUED, rows["time"], rows["offset"]])
     home, group = home[order], group[order]
     last = np.ones(len(home), bool)
     last[:-1] = (home[1:] != home[:-1]) | (group[1:] != group[:-1])

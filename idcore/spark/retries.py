@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 
 from idcore.answers.lookup.copies import group_in
-from idcore.kernels import fates as kernel
 from idcore.rocketmq.message.model import DLQ_PREFIX
 from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
 from idcore.scan.growing import LAST_TIME
@@ -27,9 +26,9 @@ _MINUTE_MS = 60_000
 def table(which: Sequence[Which], copies: np.ndarray, homes: Sequence[str]) -> pa.Table:
     """One row for each group, minute and kind of copy that a failure led to. `homes`: topics that producers send to."""
     groups, of_which = _groups(which, homes)
-    group, is_dead = of_which[copies[:, kernel.COPY_WHICH]].T
-    time, tries = copies[:, kernel.COPY_TIME], copies[:, kernel.COPY_TRIES]
-    _, key = numbered(copies[:, kernel.COPY_KEY : kernel.COPY_KEY + 2])
+    group, is_dead = of_which[copies["which"]].T
+    time, tries = copies["time"], copies["tries"]
+    _, key = numbered([copies["key"], copies["key_2"]])
     of_one = [group, is_dead, key, np.where(is_dead, 0, tries)]
     order = order_of([*of_one, time])
     kept = order[begins_of([column[order] for column in of_one])]

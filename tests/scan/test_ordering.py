@@ -26,10 +26,11 @@ def test_it_is_the_order_of_numpy_and_equal_rows_are_one(seed: int) -> None:
     order, begins = groups_of(rows.T)
     assert order.tolist() == order_of(list(rows.T)).tolist() == np.lexsort(rows.T[::-1]).tolist()
     known, which = np.unique(rows, axis=0, return_inverse=True)
-    found, own = numbered(rows)
+    columns, own = numbered(rows.T)
+    found = np.stack(columns, axis=1)
     assert found.tolist() == known.tolist() == rows[order[begins]].tolist()
     assert own.tolist() == which.reshape(-1).tolist()
-    every = {row: places.tolist() for row, places in different(rows)}
+    every = {row: places.tolist() for row, places in different(*rows.T)}
     assert list(every) == [tuple(row) for row in known.tolist()]
     assert every == {row: np.flatnonzero((rows == row).all(axis=1)).tolist() for row in every}
 
