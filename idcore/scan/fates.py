@@ -15,7 +15,7 @@ from idcore.kernels import fates as kernel
 from idcore.kernels import records
 from idcore.kernels.keys import SLACK
 from idcore.scan.growing import Growing
-from idcore.scan.ordering import groups_of
+from idcore.scan.ordering import groups_of, stacked
 from idcore.scan.schemas import GROUP_ROWS
 from idcore.scan.undelivered import Lacking, Rows
 from idcore.sources import storage
@@ -121,7 +121,7 @@ class _Walk(RecordLines):
         rows, texts = self._kept
         at = int(self._state[kernel.AT])
         more = max(len(texts), 4 * int.from_bytes(self._raw[at : at + 4].tobytes(), "big") + SLACK)
-        rows = np.concatenate([rows, np.zeros_like(rows)]) if self._state[kernel.ROWS] == len(rows) else rows
+        rows = stacked([rows, np.zeros_like(rows)]) if self._state[kernel.ROWS] == len(rows) else rows
         if self._state[kernel.TEXTS] + more // 2 > len(texts):
             texts = np.concatenate([texts, np.zeros(more, np.uint8)])
         self._kept = kernel.Out(rows, texts)
@@ -190,7 +190,7 @@ def merged(counts: np.ndarray) -> np.ndarray:
     if not len(counts):
         return counts
     order, begins = groups_of([counts[name] for name in counts.dtype.names or () if name not in _FOLDS])
-    found = counts[order[begins]]
+    found = counts.take(order[begins])
     for name, fold in _FOLDS.items():
         found[name] = fold.reduceat(counts[name][order], begins)
     return found
@@ -211,7 +211,7 @@ class _Messages(_Walk):
 
     def _make_room(self) -> None:
         if self._state[kernel.COUNTS] == len(self._counts):
-            self._counts = np.concatenate([self._counts, np.zeros_like(self._counts)])
+            self._counts = stacked([self._counts, np.zeros_like(self._counts)])
         elif self._state[kernel.ROWS] >= GROUP_ROWS:
             self._empty()
         else:
@@ -223,7 +223,7 @@ class _Messages(_Walk):
         self._state[kernel.ROWS] = self._state[kernel.TEXTS] = 0
         listed = found.rows["why"] == kernel.LISTED
         if listed.any():
-            self._listed.add(self._lacking.table(Rows(found.rows[listed], found.texts)))
+            self._listed.add(self._lacking.table(Rows(found.rows.compress(listed), found.texts)))
         if not listed.all():
             self._single.append(found.of(~listed))
 

@@ -11,6 +11,11 @@ _WORD = 63  # bits of a number without its sign
 Columns = Sequence[np.ndarray] | np.ndarray
 
 
+def stacked(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Rows of named numbers one behind the other. `numpy.concatenate` copies them field by field: five times slower."""
+    return np.concatenate([part.view(np.int64) for part in parts]).view(parts[0].dtype)
+
+
 def order_of(columns: Columns) -> np.ndarray:
     """The places of the rows in order: by the first column, then by the next. Equal rows stay in their order.
 

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from idcore.kernels import fates as kernel
 from idcore.scan.growing import kept_once, times
+from idcore.scan.ordering import stacked
 from idcore.scan.schemas import SCHEMAS
 
 _CHUNK = 1 << 16
@@ -36,19 +37,18 @@ class Rows(NamedTuple):
 
     def of(self, which: np.ndarray) -> Rows:
         """Some of the rows, with their texts alone."""
-        rows, texts = self.rows[which], keys_of(Rows(self.rows[which], self.texts))
+        rows = self.rows.compress(which)
+        texts = keys_of(Rows(rows, self.texts))
         rows["text"] = np.cumsum(rows["text_size"]) - rows["text_size"]
         return Rows(rows, np.concatenate([np.zeros(0, np.uint8), *map(_bytes_of, texts.chunks)]))
 
     @classmethod
     def joined(cls, parts: Sequence[Rows]) -> Rows:
         """Rows behind each other."""
-        begins = np.cumsum([0, *(len(part.texts) for part in parts)]).tolist()
-        rows = [part.rows.copy() for part in parts]
-        for own, begin in zip(rows, begins, strict=False):
-            own["text"] += begin
-        texts = [np.zeros(0, np.uint8), *(part.texts for part in parts)]
-        return cls(np.concatenate([np.zeros(0, kernel.ONE), *rows]), np.concatenate(texts))
+        begins = np.cumsum([0, *(len(part.texts) for part in parts)])
+        rows = stacked([np.zeros(0, kernel.ONE), *(part.rows for part in parts)])
+        rows["text"] += np.repeat(begins[:-1], [len(part.rows) for part in parts])
+        return cls(rows, np.concatenate([np.zeros(0, np.uint8), *(part.texts for part in parts)]))
 
     @classmethod
     def unpack(cls, data: bytes | pa.Buffer) -> Rows:

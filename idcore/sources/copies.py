@@ -108,7 +108,7 @@ def joined(packed: Sequence[bytes]) -> Joined:
     for data in packed:
         part = Copied.unpack(data)
         here = rows[at : at + len(part.rows)]
-        here[:] = part.rows
+        here.view(np.int64)[:] = part.rows.view(np.int64)  # as rows they are copied field by field
         own = np.array([numbers.setdefault(each, len(numbers)) for each in part.which], np.int64)
         here["which"] = own[here["which"]]
         damage += [(begin, end) for begin, end in part.damage.tolist()]

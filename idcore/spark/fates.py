@@ -28,7 +28,7 @@ from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX
 from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
 from idcore.scan.fates import Counting, Queues, Tracing, merged, table_of
 from idcore.scan.growing import LAST_TIME, Growing, joined, times
-from idcore.scan.ordering import begins_of, different, numbered, order_of
+from idcore.scan.ordering import begins_of, different, numbered, order_of, stacked
 from idcore.scan.schemas import SCHEMAS
 from idcore.scan.tables import Tables
 from idcore.scan.undelivered import Lacking, Rows, keys_of, words_of
@@ -321,7 +321,7 @@ def _of_groups(found: Joined) -> _Left:
     own = [group_in(each.topic, each.real, False, ()) is not None for each in found.which]
     if all(own):
         return _Left(found.which, found.rows)
-    return _Left(found.which, found.rows[np.array(own, bool)[found.rows["which"]]])
+    return _Left(found.which, found.rows.compress(np.array(own, bool)[found.rows["which"]]))
 
 
 # ---- verdicts of places
@@ -390,7 +390,7 @@ class _Assembly:
         Messages with copies come in pieces in the order of the log, so that memory does not grow with what is made of
         them.
         """
-        self._add(merged(np.concatenate(counted.counts)))
+        self._add(merged(stacked(counted.counts)))
         lacked = Growing("undelivered", max(0, MOST_HELD - sum(map(len, counted.listed))), folder)
         tried = Growing("attempts", MOST_HELD, folder)
         self._find_ties(counted.ones)
@@ -427,7 +427,7 @@ class _Assembly:
         self._several = _repeated([self._of_topic(rows) for rows in own])
         self._names_one = np.zeros(len(self.copies.rows), bool)
         for rows in own if len(keys) else ():
-            tied = rows[np.isin(rows["key"], keys)]
+            tied = rows.compress(np.isin(rows["key"], keys))
             home, copy = self._alike(tied)
             same = tied["own"][home] == self.copies.rows["origin"][copy]
             self._names_one[copy[same]] = True
@@ -440,7 +440,7 @@ class _Assembly:
     def _add(self, counts: np.ndarray, but: Collection[tuple[int, ...]] = ()) -> None:
         """Counted messages, each row once for every group of its topic; `but`: queues and groups that are left out."""
         for (queue,), here in different(counts["queue"]):
-            case, own = self.cases[queue], counts[here]
+            case, own = self.cases[queue], counts.take(here)
             numbers = [self._numbers[name] for name in case.groups]
             kept = [row for row, number in enumerate(numbers) if (queue, number) not in but]
             if not kept:
@@ -460,7 +460,7 @@ class _Assembly:
         self._rows.append(rows)
         self._held += len(rows)
         if self._held > self._most_rows:
-            self._rows = [merged(np.concatenate(self._rows))]
+            self._rows = [merged(stacked(self._rows))]
             self._held = len(self._rows[0])
             self._most_rows = max(_ROWS, 2 * self._held)
 
@@ -474,7 +474,7 @@ class _Assembly:
         for (of_queue, of_group, of_interval, of_kind, state, due, seen), here in alike:
             case, name = self.cases[of_queue], self.groups[of_group]
             verdicts[here] = self.deciding.number(case, name, case.place_of(of_interval), of_kind, (state, due, seen))
-        self._put(counts[home], group, verdicts)
+        self._put(counts.take(home), group, verdicts)
         pairs = {pair for pair, _ in different(queue[home], group)}
         self._add(merged(counts), but=pairs)
         for number, of_group in sorted(pairs):
@@ -482,7 +482,7 @@ class _Assembly:
             if name in case.groups:  # those of its messages that it did not fail with
                 rest = queue == number
                 rest[home[group == of_group]] = False
-                own = merged(counts[rest])
+                own = merged(counts.compress(rest))
                 usual = case.verdicts[case.groups.index(name), own["interval"], own["kind"]]
                 self._put(own, np.full(len(own), of_group), usual)
         return tries.Judged(home, group, verdicts)
@@ -522,7 +522,7 @@ class _Assembly:
 
     def _states_of(self, copies: _Copies, called: tries.Called) -> tuple[np.ndarray, ...]:
         """Message and group, state of the copies, due time, and what the traces have, of each that has any of these."""
-        home, group, newest = _newest(self.copies.rows[copies.copy], copies)
+        home, group, newest = _newest(self.copies.rows.take(copies.copy), copies)
         every = [np.concatenate([home, called.home]), np.concatenate([group, called.group])]
         (homes, groups), which = numbered(every)
         of_copy, of_call = which[: len(home)], which[len(home) :]
@@ -605,7 +605,7 @@ class _Assembly:
 
     def _situation(self, ones: Rows, copies: _Copies, called: tries.Called, judged: tries.Judged) -> tries.Situation:
         """What the table of attempts is made of."""
-        one, rows = ones.rows, self.copies.rows[copies.copy]
+        one, rows = ones.rows, self.copies.rows.take(copies.copy)
         return tries.Situation(
             tries.Messages(
                 one["queue"],
@@ -633,7 +633,7 @@ class _Assembly:
 
     def _due_times(self, copy: np.ndarray) -> np.ndarray:
         """When waiting copies are due, out of their properties or of their queue."""
-        rows = self.copies.rows[copy]
+        rows = self.copies.rows.take(copy)
         on_timer = np.array([each.topic == TIMER_TOPIC for each in self.copies.which], bool)[rows["which"]]
         due = rows["due"]
         queue = np.where(on_timer, -1, rows["queue"])
@@ -643,7 +643,7 @@ class _Assembly:
         return due
 
     def _fates(self) -> pa.Table:
-        rows, folds = np.concatenate([np.zeros(0, _FATE), *self._rows]), list(_FIGURES.items())
+        rows, folds = stacked([np.zeros(0, _FATE), *self._rows]), list(_FIGURES.items())
         table = pa.table({name: rows[name].copy() for name in _FATE.names or ()})
         summed = table.group_by(["queue", "group", "minute", "verdict"]).aggregate(folds)
         queue, group, verdict = (summed[name].to_numpy() for name in ("queue", "group", "verdict"))
@@ -668,7 +668,7 @@ class _Assembly:
         chosen = (row_of[judged.home[here]], judged.group[here], judged.verdict[here])
         own, sets = _sets(len(places), *chosen)
         pairs = [tuple((self.groups[group], self.deciding.names[verdict]) for group, verdict in one) for one in sets]
-        return self.lacking.table(Rows(ones.rows[places], ones.texts), own, pairs)
+        return self.lacking.table(Rows(ones.rows.take(places), ones.texts), own, pairs)
 
     def _is_open(self, rows: np.ndarray, judged: tries.Judged) -> np.ndarray:
         """Of each message with copies whether a group has not consumed it."""
