@@ -140,12 +140,12 @@ def _longest_rise(values: list[int]) -> list[int]:
             places.append(place)
         else:
             tails[at], places[at] = value, place
-    found = []
+    rise = []
     place = places[-1] if places else -1
     while place >= 0:
-        found.append(place)
+        rise.append(place)
         place = before[place]
-    return found[::-1]
+    return rise[::-1]
 
 
 def within(log: Log, begin: float | None, end: float | None) -> Log | None:
@@ -170,8 +170,8 @@ def points(log: Log) -> tuple[np.ndarray, np.ndarray]:
     """The instants (ms) and offsets of the points to draw: one a minute, or two in a short log."""
     if not log.short:
         return log.low_at, log.lows
-    own = (log.high_at > log.low_at) & np.append(log.high_at[:-1] < log.low_at[1:], True)
-    at, offsets = np.append(log.low_at, log.high_at[own]), np.append(log.lows, log.highs[own])
+    rises = (log.high_at > log.low_at) & np.append(log.high_at[:-1] < log.low_at[1:], True)
+    at, offsets = np.append(log.low_at, log.high_at[rises]), np.append(log.lows, log.highs[rises])
     order = np.argsort(at, kind="stable")
     return at[order], offsets[order]
 

@@ -128,28 +128,32 @@ def local_ahead(last_ms: int, clock: Clock) -> int:
     over = last_ms - to_ms(clock.reference) - FUTURE_MS
     if over <= 0:
         return 0
-    own = local_2021_ms(clock.zone)
-    ahead = own // 60_000 if own >= over else -(-over // HOUR_MS) * 60
+    local_start = local_2021_ms(clock.zone)
+    ahead = local_start // 60_000 if local_start >= over else -(-over // HOUR_MS) * 60
     return ahead if ahead <= max(OFFSETS_IN_USE) else 0
 
 
 def _local_client(at_ms: int, ahead: int, clock: Clock) -> SentAt:
     """Of a 5.x msgId whose seconds are in the future: it is of a Java client up to 5.0.2, whose zone is open."""
-    found = _local(at_ms, ahead, clock.zone_source)
-    earliest = from_ms(at_ms, found.at.tzinfo or UTC) - EAST
+    local_time = _local(at_ms, ahead, clock.zone_source)
+    earliest = from_ms(at_ms, local_time.at.tzinfo or UTC) - EAST
     open_ = clock.zone_source == "assumed" or ahead * 60_000 != local_2021_ms(clock.zone)
-    return replace(found, earliest=earliest, latest=max(found.at, clock.reference)) if open_ else found
+    return replace(local_time, earliest=earliest, latest=max(local_time.at, clock.reference)) if open_ else local_time
 
 
 def _undated_client(at_ms: int, clock: Clock) -> tuple[SentAt, Reason | None]:
     """Of a 5.x msgId that nothing dates: a Java client up to 5.0.2 may have generated it, in its local zone."""
-    found, now, own = SentAt(from_ms(at_ms), None, "+00:00", None), to_ms(clock.reference), local_2021_ms(clock.zone)
+    as_stored, now, local_start = (
+        SentAt(from_ms(at_ms), None, "+00:00", None),
+        to_ms(clock.reference),
+        local_2021_ms(clock.zone),
+    )
     if clock.zone_source == "assumed":
-        latest = max(found.at, min(found.at - WEST, clock.reference))
-        return replace(found, earliest=found.at - EAST, latest=latest), None
-    if own and at_ms - own <= now:
-        other = from_ms(at_ms - own)
-        found = replace(found, earliest=min(found.at, other), latest=max(found.at, other))
-        zone = zone_text(timedelta(milliseconds=own))
-        return found, Reason("seconds_maybe_local", {"other": other.isoformat(), "zone": zone})
-    return found, None
+        latest = max(as_stored.at, min(as_stored.at - WEST, clock.reference))
+        return replace(as_stored, earliest=as_stored.at - EAST, latest=latest), None
+    if local_start and at_ms - local_start <= now:
+        other = from_ms(at_ms - local_start)
+        as_stored = replace(as_stored, earliest=min(as_stored.at, other), latest=max(as_stored.at, other))
+        zone = zone_text(timedelta(milliseconds=local_start))
+        return as_stored, Reason("seconds_maybe_local", {"other": other.isoformat(), "zone": zone})
+    return as_stored, None

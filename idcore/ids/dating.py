@@ -74,19 +74,19 @@ class Dates:
     latest: datetime | None = None
     last: dict[Hashable, int] = field(default_factory=dict)  # of each process the greatest elapsed that a month has
 
-    def of_uniq(self, found: UniqId, clock: Clock) -> tuple[Clock, Reason | None]:
+    def of_uniq(self, uniq_id: UniqId, clock: Clock) -> tuple[Clock, Reason | None]:
         """The clock of one id, and the reason of what it adds. A month that is not settled is left to the line."""
-        key, elapsed = _key(found), found.signed_elapsed
+        key, elapsed = _key(uniq_id), uniq_id.signed_elapsed
         known = self.processes.get(key)
         if known is None:
             clock, reason = self._of_input(clock)
-            return _with_last(clock, elapsed, self.last.get(key, elapsed), found.layout), reason
+            return _with_last(clock, elapsed, self.last.get(key, elapsed), uniq_id.layout), reason
         month = next((month for until, month in known.spans if elapsed <= until), None)
         if month is not None and len(known.spans) == 1 and elapsed > known.high:
-            month = self._not_later(month, elapsed, known.clock, found.layout)
+            month = self._not_later(month, elapsed, known.clock, uniq_id.layout)
         if month is None or not elapsed < month.length_ms:
             return known.clock, None
-        code = "month_process" if found.layout.early else "zone_process"
+        code = "month_process" if uniq_id.layout.early else "zone_process"
         if known.kind == MONTH:
             code = "zone_input" if known.clock.zone_source in _SOURCES else "month_process"
         return replace(known.clock, month=month), bare_reason(code)
@@ -111,14 +111,14 @@ class Dates:
         zone, source = self.zone
         return replace(clock, reference=reference, zone=zone, zone_source=source), bare_reason("zone_input")
 
-    def ahead_of(self, found: ClientId) -> tuple[int | None, ZoneSource | None]:
+    def ahead_of(self, client_id: ClientId) -> tuple[int | None, ZoneSource | None]:
         """By how many minutes the seconds of a 5.x client are ahead of UTC, and what shows it."""
-        known = self.clients.get(_key(found))
+        known = self.clients.get(_key(client_id))
         return (None, None) if known is None else (known.ahead, known.source)
 
-    def latest_of(self, found: ClientId) -> int | None:
+    def latest_of(self, client_id: ClientId) -> int | None:
         """The last moment at which a line names an id of a 5.x client, else any id of the input."""
-        known = self.clients.get(_key(found))
+        known = self.clients.get(_key(client_id))
         if known is not None and known.latest_ms is not None:
             return known.latest_ms
         return None if self.latest is None else to_ms(self.latest)
@@ -148,17 +148,17 @@ class Voting:
             if isinstance(reading.id, UniqId) and (reading is best or reading.id.layout.early):
                 self._see_uniq(reading.id, born, prefix, sure=reading is best)
 
-    def _see_uniq(self, found: UniqId, born: int | None, prefix: datetime | None, *, sure: bool) -> None:
-        little = found.layout.early
+    def _see_uniq(self, uniq_id: UniqId, born: int | None, prefix: datetime | None, *, sure: bool) -> None:
+        little = uniq_id.layout.early
         longest = rules.LITTLE_ENDIAN_ELAPSED_MS if little else rules.LONGEST_MONTH_MS
-        if found.elapsed > longest + DAY_MS:
+        if uniq_id.elapsed > longest + DAY_MS:
             return
-        key = _key(found)
-        if sure and found.elapsed < longest:
-            self._last[key] = max(self._last.get(key, -1), found.elapsed)
+        key = _key(uniq_id)
+        if sure and uniq_id.elapsed < longest:
+            self._last[key] = max(self._last.get(key, -1), uniq_id.elapsed)
         if born is None and prefix is None:
             return
-        fixed, reason = refine(found.elapsed, self._clock, found.layout, born, prefix)
+        fixed, reason = refine(uniq_id.elapsed, self._clock, uniq_id.layout, born, prefix)
         if fixed.month is None or reason is None:
             return
         kind = _KINDS.get(reason.code, MONTH)
@@ -166,15 +166,15 @@ class Voting:
             kind = MONTH
         vote = self._votes[key].setdefault((kind, fixed.month.start_ms), _Votes(fixed))
         vote.ids += 1
-        vote.low, vote.high = min(vote.low, found.elapsed), max(vote.high, found.elapsed)
+        vote.low, vote.high = min(vote.low, uniq_id.elapsed), max(vote.high, uniq_id.elapsed)
 
-    def _see_client(self, found: ClientId, made_by: str, born: int | None, prefix: datetime | None) -> None:
-        key = _key(found)
+    def _see_client(self, client_id: ClientId, made_by: str, born: int | None, prefix: datetime | None) -> None:
+        key = _key(client_id)
         until = made_until(born, prefix, self._clock.zone)
         if until is not None:
             self._moments[key] = max(self._moments.get(key, until), until)
         if made_by == "grpc":
-            at_ms = (clocks.CLIENT_EPOCH_S + found.seconds) * 1000
+            at_ms = (clocks.CLIENT_EPOCH_S + client_id.seconds) * 1000
             self._latest[key] = max(self._latest.get(key, at_ms), at_ms)
             ahead, source = client_ahead(at_ms, born, prefix, self._clock.zone)
             if ahead is not None:
@@ -244,10 +244,10 @@ def _with_last(clock: Clock, elapsed: int, last: int, layout: Layout) -> Clock:
     return clock if month is None or elapsed >= month.length_ms else replace(clock, month=month)
 
 
-def _key(found: UniqId | ClientId) -> Hashable:
-    if isinstance(found, UniqId):
-        return found.layout, found.ip, found.pid, found.loader
-    return found.mac, found.pid
+def _key(message_id: UniqId | ClientId) -> Hashable:
+    if isinstance(message_id, UniqId):
+        return message_id.layout, message_id.ip, message_id.pid, message_id.loader
+    return message_id.mac, message_id.pid
 
 
 def _layout(key: Hashable) -> Layout:

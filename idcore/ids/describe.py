@@ -139,17 +139,17 @@ def _with_line(reading: Reading, token: Token | None, extra: Reason | None) -> t
 
 def when(reading: Reading, token: Token | None, clock: Clock) -> tuple[SentAt | None, Reason | None]:
     """When an interpretation's id was generated, after the hints of its line; the reason names the hint."""
-    found = reading.id
+    message_id = reading.id
     born, prefix = hints(token, clock) if token is not None else (None, None)
-    if isinstance(found, UniqId):
-        sent, reason = uniq_sent(found, clock, born, prefix, reading.made_by.code)
+    if isinstance(message_id, UniqId):
+        sent, reason = uniq_sent(message_id, clock, born, prefix, reading.made_by.code)
         if sent is not None and sent.latest is not None and reason is None:
             if sent.latest - sent.at > _OTHER_ZONES:
                 reason = bare_reason("zone_newer")
             elif sent.zone_source != "assumed":
                 reason = bare_reason("hour_open")
-    elif isinstance(found, ClientId):
-        sent, reason = client_sent(found, clock, reading.made_by.code, born, prefix)
+    elif isinstance(message_id, ClientId):
+        sent, reason = client_sent(message_id, clock, reading.made_by.code, born, prefix)
     else:
         return None, None
     if token is not None and token.of_record and reason is not None:
@@ -199,8 +199,8 @@ def started(reading: Reading, sent: SentAt | None, seeds: Search) -> Reason | No
 def _put_reading(
     row: dict[str, Any], reading: Reading, token: Token | None, clock: Clock, seeds: Search | None = None
 ) -> None:
-    found = reading.id
-    row["kind"], row["layout"], row["certainty"] = found.kind, found.layout.name, reading.certainty
+    message_id = reading.id
+    row["kind"], row["layout"], row["certainty"] = message_id.kind, message_id.layout.name, reading.certainty
     sent, extra = when(reading, token, clock)
     maker, reasons = made_by(reading, extra), list(_with_line(reading, token, extra))
     start = started(reading, sent, seeds) if seeds is not None else None
@@ -216,16 +216,16 @@ def _put_reading(
             row["sent_at_latest"] = sent.latest.isoformat(timespec="milliseconds")
         row["month"], row["zone"], row["zone_source"] = sent.month, sent.zone, sent.zone_source
         row["month_source"] = month_source(reading, extra)
-    if isinstance(found, UniqId):
-        row["host"], row["pid"], row["loader"] = found.host, found.pid, found.loader_text
-        place = makers.loader_place(found.loader)
+    if isinstance(message_id, UniqId):
+        row["host"], row["pid"], row["loader"] = message_id.host, message_id.pid, message_id.loader_text
+        place = makers.loader_place(message_id.loader)
         if place is not None:
             row["loader_position"], row["loader_bits"] = place
-        row["elapsed_ms"], row["counter"] = found.elapsed, found.counter
-    elif isinstance(found, OffsetId):
-        row["host"], row["port"], row["offset"] = found.host, found.port, found.physical_offset
-        if found.physical_offset >= 0:
-            row["segment"], row["position"] = found.segment(), found.position()
+        row["elapsed_ms"], row["counter"] = message_id.elapsed, message_id.counter
+    elif isinstance(message_id, OffsetId):
+        row["host"], row["port"], row["offset"] = message_id.host, message_id.port, message_id.physical_offset
+        if message_id.physical_offset >= 0:
+            row["segment"], row["position"] = message_id.segment(), message_id.position()
     else:
-        row["mac"], row["pid"] = found.mac_text, found.pid
-        row["seconds"], row["sequence"] = found.seconds, found.sequence
+        row["mac"], row["pid"] = message_id.mac_text, message_id.pid
+        row["seconds"], row["sequence"] = message_id.seconds, message_id.sequence

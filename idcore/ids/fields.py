@@ -17,53 +17,53 @@ def digits_of(reading: Reading, span: Span) -> str:
 
 def value_of(reading: Reading, name: str) -> str:
     """A field's value as people read it."""
-    found = reading.id
-    if (always := found.layout.field(name).always) is not None:
+    message_id = reading.id
+    if (always := message_id.layout.field(name).always) is not None:
         return f"{always}"
-    if isinstance(found, UniqId):
+    if isinstance(message_id, UniqId):
         plain = {
-            "ip": found.host,
-            "pid": f"{found.pid}",
-            "loader": found.loader_text,
-            "elapsed": f"{found.elapsed:,}",
-            "counter": f"{found.counter:,}",
+            "ip": message_id.host,
+            "pid": f"{message_id.pid}",
+            "loader": message_id.loader_text,
+            "elapsed": f"{message_id.elapsed:,}",
+            "counter": f"{message_id.counter:,}",
         }
-    elif isinstance(found, OffsetId):
-        plain = {"ip": found.host, "port": f"{found.port}", "offset": f"{found.physical_offset:,}"}
+    elif isinstance(message_id, OffsetId):
+        plain = {"ip": message_id.host, "port": f"{message_id.port}", "offset": f"{message_id.physical_offset:,}"}
     else:
         plain = {
-            "mac": found.mac_text,
-            "pid": f"{found.pid}",
-            "seconds": f"{found.seconds:,}",
-            "sequence": f"{found.sequence:,}",
+            "mac": message_id.mac_text,
+            "pid": f"{message_id.pid}",
+            "seconds": f"{message_id.seconds:,}",
+            "sequence": f"{message_id.sequence:,}",
         }
     return plain[name]
 
 
 def meaning_of(reading: Reading, name: str, words: Words) -> str:
     """What a field's value says, in one line."""
-    found = reading.id
-    if (always := found.layout.field(name).always) is not None:
+    message_id = reading.id
+    if (always := message_id.layout.field(name).always) is not None:
         return words("means.always", value=always)
-    if isinstance(found, UniqId):
+    if isinstance(message_id, UniqId):
         if name == "loader":
-            place = loader_place(found.loader)
+            place = loader_place(message_id.loader)
             if place is not None:
                 return words("means.loader_stream", place=f"{place[0]:,}", bits=place[1])
-            return words("means.loader_zero") if found.loader == 0 else words("means.loader_other")
+            return words("means.loader_zero") if message_id.loader == 0 else words("means.loader_other")
         if name == "elapsed":
-            key = "means.elapsed_le" if found.layout.early else "means.elapsed"
-            key = "means.elapsed_back" if found.signed_elapsed < 0 else key
-            return words(key, span=words.duration(abs(found.signed_elapsed) / 1000))
+            key = "means.elapsed_le" if message_id.layout.early else "means.elapsed"
+            key = "means.elapsed_back" if message_id.signed_elapsed < 0 else key
+            return words(key, span=words.duration(abs(message_id.signed_elapsed) / 1000))
         return words(f"means.uniq_{name}")
-    if isinstance(found, OffsetId):
-        if name == "offset" and found.physical_offset >= 0:
-            return words("means.offset", position=f"{found.position():,}", segment=found.segment())
+    if isinstance(message_id, OffsetId):
+        if name == "offset" and message_id.physical_offset >= 0:
+            return words("means.offset", position=f"{message_id.position():,}", segment=message_id.segment())
         return words(f"means.offset_{name}")
     if name == "seconds":
         if reading.made_by.code in ("grpc_rust", "grpc_cpp_old"):
             return words(f"means.seconds_{reading.made_by.code}")
-        moment = from_ms((CLIENT_EPOCH_S + found.seconds) * 1000)
+        moment = from_ms((CLIENT_EPOCH_S + message_id.seconds) * 1000)
         return words("means.seconds", moment=f"{moment:%Y-%m-%d %H:%M:%S} +00:00")
     if name == "sequence" and reading.made_by.code == "grpc_cpp_old":
         return words("means.sequence_grpc_cpp_old")

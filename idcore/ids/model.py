@@ -37,14 +37,24 @@ def unhex(text: str) -> bytes:
 def _of_size(text: str, kind: Kind, layout: Layout | None) -> tuple[bytes, Layout]:
     """The bytes, and the layout that was asked for, else the first of the kind with their length."""
     raw = unhex(text)
-    layouts = (layout,) if layout else tuple(own for own in LAYOUTS.values() if own.kind == kind)
-    sized = [own for own in layouts if own.size == len(raw)]
+    layouts = (
+        (layout,)
+        if layout
+        else tuple(layout_of_size for layout_of_size in LAYOUTS.values() if layout_of_size.kind == kind)
+    )
+    sized = [layout_of_size for layout_of_size in layouts if layout_of_size.size == len(raw)]
     if not sized:
-        raise refuse("length", None, min(len(raw), min(own.size for own in layouts)), text, digits=len(text))
-    found = next((own for own in sized if own.holds(raw)), None)
-    if found is None:
+        raise refuse(
+            "length",
+            None,
+            min(len(raw), min(layout_of_size.size for layout_of_size in layouts)),
+            text,
+            digits=len(text),
+        )
+    fitting = next((layout_of_size for layout_of_size in sized if layout_of_size.holds(raw)), None)
+    if fitting is None:
         raise version_error(raw, sized[0], text)
-    return raw, found
+    return raw, fitting
 
 
 def _values(raw: bytes, layout: Layout, names: tuple[str, ...]) -> tuple[Any, ...]:
@@ -128,11 +138,11 @@ class UniqId:
 
         Without a layout the length decides; the second of a length, the little-endian one, has to be asked for.
         """
-        raw, found = _of_size(text, cls.kind, layout)
-        made = cls.from_bytes(raw, found, text)
-        if not rules.elapsed_possible(made.elapsed) and not rules.clock_set_back(made.elapsed):
-            raise elapsed_error(made)
-        return made
+        raw, found_layout = _of_size(text, cls.kind, layout)
+        decoded = cls.from_bytes(raw, found_layout, text)
+        if not rules.elapsed_possible(decoded.elapsed) and not rules.clock_set_back(decoded.elapsed):
+            raise elapsed_error(decoded)
+        return decoded
 
     @classmethod
     def from_bytes(cls, raw: bytes, layout: Layout, text: str | None = None) -> UniqId:
@@ -153,8 +163,8 @@ class UniqId:
             raise refuse("address", "ip", 0, None, address=host_text(ip), wanted=chosen.field("ip").size)
         for name, value in (("pid", pid), ("loader", loader), ("elapsed", elapsed), ("counter", counter)):
             _fits(chosen, name, value)
-        made = cls(chosen, ip, pid, loader, elapsed, counter, "")
-        return cls(chosen, ip, pid, loader, elapsed, counter, bytes(made).hex().upper())
+        unencoded = cls(chosen, ip, pid, loader, elapsed, counter, "")
+        return cls(chosen, ip, pid, loader, elapsed, counter, bytes(unencoded).hex().upper())
 
     def __bytes__(self) -> bytes:
         ip = self.ip[::-1] if self.layout.byteorder == "little" else self.ip
@@ -201,11 +211,11 @@ class OffsetId:
     @classmethod
     def from_hex(cls, text: str, layout: Layout | None = None) -> OffsetId:
         """An offsetMsgId from its digits, strictly: a port above 65,535 is rejected, as Java's decoder does."""
-        raw, found = _of_size(text, cls.kind, layout)
-        made = cls.from_bytes(raw, found, text)
-        if made.port > rules.PORT_LIMIT:
-            raise port_error(made)
-        return made
+        raw, found_layout = _of_size(text, cls.kind, layout)
+        decoded = cls.from_bytes(raw, found_layout, text)
+        if decoded.port > rules.PORT_LIMIT:
+            raise port_error(decoded)
+        return decoded
 
     @classmethod
     def from_bytes(cls, raw: bytes, layout: Layout, text: str | None = None) -> OffsetId:

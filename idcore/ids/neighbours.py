@@ -145,17 +145,17 @@ class Neighbours:
 
     def _speaks(self, reading: Reading, text: str) -> tuple[Reason | None, Maker]:
         """Why other ids support an interpretation, and who generated the id then."""
-        found = reading.id
-        if isinstance(found, ClientId):
+        message_id = reading.id
+        if isinstance(message_id, ClientId):
             ways = [way for way in _WAYS if self._seen(_key(reading, way), text)]
             if len(ways) != 1:
                 return None, reading.made_by
-            return Reason("neighbour_client", {"mac": found.mac_text, "pid": found.pid}), Maker(ways[0])
+            return Reason("neighbour_client", {"mac": message_id.mac_text, "pid": message_id.pid}), Maker(ways[0])
         if not self._seen(_key(reading, ""), text):
             return None, reading.made_by
-        if isinstance(found, OffsetId):
-            return Reason("neighbour_broker", {"address": found.address}), reading.made_by
-        return Reason("neighbour_process", {"host": found.host}), reading.made_by
+        if isinstance(message_id, OffsetId):
+            return Reason("neighbour_broker", {"address": message_id.address}), reading.made_by
+        return Reason("neighbour_process", {"host": message_id.host}), reading.made_by
 
     def _seen(self, key: Hashable, text: str) -> bool:
         return bool(self._witnesses.get(key, set()) - {text})
@@ -172,12 +172,12 @@ def settled(verdicts: Iterable[Verdict], case: Case = "strict") -> list[Verdict]
 
 def _key(reading: Reading, way: str) -> Hashable:
     """What ids of one origin share: a broker's address, a process, a 5.x client and the way of its seconds."""
-    found = reading.id
-    if isinstance(found, OffsetId):
-        return found.address
-    if isinstance(found, UniqId):
-        return found.layout.name, found.host, found.pid, found.loader
-    return found.mac, found.pid, way
+    message_id = reading.id
+    if isinstance(message_id, OffsetId):
+        return message_id.address
+    if isinstance(message_id, UniqId):
+        return message_id.layout.name, message_id.host, message_id.pid, message_id.loader
+    return message_id.mac, message_id.pid, way
 
 
 def _either_way(reading: Reading) -> bool:

@@ -61,12 +61,12 @@ def shared_reasons(why: Sequence[Reason]) -> tuple[Reason, ...]:
     """These very reasons as a tuple that other ids may have too. A tuple that is kept keeps its reasons, so no other
     object gets their identity."""
     key = tuple(map(id, why))
-    found = _SHARED.get(key)
-    if found is None:
+    shared = _SHARED.get(key)
+    if shared is None:
         if len(_SHARED) >= 4_096:
             _SHARED.clear()
-        found = _SHARED[key] = tuple(why)
-    return found
+        shared = _SHARED[key] = tuple(why)
+    return shared
 
 
 @lru_cache(maxsize=512)

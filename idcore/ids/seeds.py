@@ -52,7 +52,7 @@ def starts_of(loaders: np.ndarray, earliest: np.ndarray, latest: np.ndarray, mos
     Of the seconds of all loaders together at most so many are tried, the newest first.
     """
     loaders = np.asarray(loaders, np.int64)
-    found: dict[int, int] = {}
+    starts: dict[int, int] = {}
     order = np.argsort(loaders, kind="stable")
     known = loaders[order]
     for low, high in _spans(earliest, latest):
@@ -60,15 +60,15 @@ def starts_of(loaders: np.ndarray, earliest: np.ndarray, latest: np.ndarray, mos
             seeds = np.arange(max(low, stop - _BLOCK), stop, dtype=np.int64)
             most -= len(seeds)
             if most < 0:
-                return found
+                return starts
             values = first_rand(seeds)
             left = np.searchsorted(known, values)
             for hit in np.flatnonzero(known[np.minimum(left, len(known) - 1)] == values).tolist():
                 for place in range(int(left[hit]), int(np.searchsorted(known, values[hit], "right"))):
                     mine = int(order[place])
                     if earliest[mine] <= seeds[hit] <= latest[mine]:
-                        found[mine] = max(found.get(mine, 0), int(seeds[hit]))
-    return found
+                        starts[mine] = max(starts.get(mine, 0), int(seeds[hit]))
+    return starts
 
 
 def _spans(earliest: np.ndarray, latest: np.ndarray) -> list[tuple[int, int]]:
@@ -118,6 +118,6 @@ class SeedSearch:
             if len(self._known) >= self._most or not 0 < loader <= PERIOD:
                 return None
             until = (key[1] + 1) * _DAY
-            found = starts_of(np.array([loader]), np.array([until - self._days * _DAY]), np.array([until]))
-            self._known[key] = found.get(0)
+            starts = starts_of(np.array([loader]), np.array([until - self._days * _DAY]), np.array([until]))
+            self._known[key] = starts.get(0)
         return self._known[key]

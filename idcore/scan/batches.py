@@ -27,20 +27,22 @@ def batches(facts: Iterable[Fact], held: int = HELD) -> Iterator[tuple[int, list
             waiting.setdefault(fact.part, []).append(fact)
             size += len(fact.data)
             if size > held:
-                for part, own in waiting.items():
-                    sizes[part] = sizes.get(part, 0) + _put(Path(folder) / str(part), own)
+                for part, of_part in waiting.items():
+                    sizes[part] = sizes.get(part, 0) + _put(Path(folder) / str(part), of_part)
                 waiting, size = {}, 0
         batch: list[Fact] = []
         size, first = 0, -1
         for part in sorted({*sizes, *waiting}):
-            own = [*_get(Path(folder) / str(part), part), *waiting.get(part, ())] if part in sizes else waiting[part]
-            more = sum(len(fact.data) for fact in own)
+            of_part = (
+                [*_get(Path(folder) / str(part), part), *waiting.get(part, ())] if part in sizes else waiting[part]
+            )
+            more = sum(len(fact.data) for fact in of_part)
             if batch and size + more > held:
                 yield first, batch
                 batch, size = [], 0
             if not batch:
                 first = part
-            batch += own
+            batch += of_part
             size += more
         if batch:
             yield first, batch

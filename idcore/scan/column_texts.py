@@ -103,11 +103,11 @@ def minutes(minutes: np.ndarray) -> pa.Array:
 
 def zones(minutes: np.ndarray) -> pa.Array:
     """UTC offsets as `+08:00`."""
-    found, place = np.unique(minutes, return_inverse=True)
-    return pa.array([zone_text(timedelta(minutes=int(one))) for one in found], TEXT).take(pa.array(place))
+    different, place = np.unique(minutes, return_inverse=True)
+    return pa.array([zone_text(timedelta(minutes=int(one))) for one in different], TEXT).take(pa.array(place))
 
 
 def months(numbers: np.ndarray) -> pa.Array:
     """Months from year 0 as `YYYY-MM`."""
-    found, place = np.unique(numbers, return_inverse=True)
-    return pa.array([f"{one // 12:04d}-{one % 12 + 1:02d}" for one in found], TEXT).take(pa.array(place))
+    different, place = np.unique(numbers, return_inverse=True)
+    return pa.array([f"{one // 12:04d}-{one % 12 + 1:02d}" for one in different], TEXT).take(pa.array(place))

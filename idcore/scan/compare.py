@@ -85,8 +85,8 @@ def compare(
     """
     unread = [] if problems is None else problems
     facts_of_parts = (facts for _, facts in batches(_facts(before, after, any_case, unread)))
-    found = [row for facts in facts_of_parts for row in _of_parts(facts, told, exact, keep)]
-    return sorted(found, key=lambda row: (-(row.missing + row.new), row.kind, row.subject))
+    differences = [row for facts in facts_of_parts for row in _of_parts(facts, told, exact, keep)]
+    return sorted(differences, key=lambda row: (-(row.missing + row.new), row.kind, row.subject))
 
 
 def _facts(before: Sequence[str], after: Sequence[str], any_case: bool, problems: list[Unread]) -> Iterator[Fact]:

@@ -143,9 +143,9 @@ class Block(NamedTuple):
 
         def take(kind: type, count: int) -> np.ndarray:
             nonlocal at
-            found: np.ndarray = np.frombuffer(data, kind, count, at)
-            at += found.nbytes
-            return found
+            values: np.ndarray = np.frombuffer(data, kind, count, at)
+            at += values.nbytes
+            return values
 
         own_brokers = take(np.uint64, 3 * brokers).reshape(brokers, 3)
         paired_lengths = take(np.uint32, keys) if brokers else np.zeros(keys, np.uint32)

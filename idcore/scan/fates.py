@@ -35,10 +35,10 @@ def hashes_of(texts: pa.Array) -> np.ndarray:
         return np.zeros((0, 2), np.int64)
     _, ends, data = texts.cast(pa.large_binary()).buffers()
     edges = np.frombuffer(ends, np.int64, len(texts) + 1)
-    found = np.zeros((len(texts), 2), np.uint64)
+    hashes = np.zeros((len(texts), 2), np.uint64)
     padded = np.concatenate([np.frombuffer(data or b"", np.uint8)[: edges[-1]], np.zeros(SLACK, np.uint8)])
-    kernel.hash_keys(padded, edges, found)
-    return found.view(np.int64)
+    kernel.hash_keys(padded, edges, hashes)
+    return hashes.view(np.int64)
 
 
 def table_of(words: np.ndarray) -> np.ndarray:
@@ -74,7 +74,9 @@ class Queues:
         """As the kernel takes them."""
         queues = np.zeros((len(self.names), records.COLUMNS), np.int64)
         tags = self.tags or [()] * len(self.names)
-        every = dict.fromkeys([*(name for name, _ in self.names), *(tag for own in tags for tag in own)])
+        every = dict.fromkeys(
+            [*(name for name, _ in self.names), *(tag for tags_of_queue in tags for tag in tags_of_queue)]
+        )
         texts = b"".join(every)
         places = {name: texts.index(name) for name in every}
         for row, (name, queue) in enumerate(self.names):
@@ -82,7 +84,7 @@ class Queues:
             queues[row, records.QUEUE_ID] = queue
         ends = np.cumsum([0, *map(len, self.edges)])
         listed = np.cumsum([0, *(each.size for each in self.listed)])
-        of_tags, kinds = np.cumsum([0, *map(len, tags)]), [2 + 2 * len(own) for own in tags]
+        of_tags, kinds = np.cumsum([0, *map(len, tags)]), [2 + 2 * len(tags_of_queue) for tags_of_queue in tags]
         spans = np.stack([ends[:-1], ends[1:], listed[:-1], kinds, of_tags[:-1], of_tags[1:]], axis=1).astype(np.int64)
         return kernel.Plan(
             queues,
@@ -93,7 +95,9 @@ class Queues:
             np.concatenate([*(each.ravel() for each in self.listed), np.zeros(1, np.bool_)]),
             self.copied,
             _bits_of(self.copied),
-            np.array([(places[tag], len(tag)) for own in tags for tag in own], np.int64).reshape(-1, 2),
+            np.array([(places[tag], len(tag)) for tags_of_queue in tags for tag in tags_of_queue], np.int64).reshape(
+                -1, 2
+            ),
         )
 
 
@@ -190,10 +194,10 @@ def merged(counts: np.ndarray) -> np.ndarray:
     if not len(counts):
         return counts
     order, begins = groups_of([counts[name] for name in counts.dtype.names or () if name not in _FOLDS])
-    found = counts.take(order[begins])
+    sums = counts.take(order[begins])
     for name, fold in _FOLDS.items():
-        found[name] = fold.reduceat(counts[name][order], begins)
-    return found
+        sums[name] = fold.reduceat(counts[name][order], begins)
+    return sums
 
 
 class _Messages(_Walk):
@@ -219,13 +223,13 @@ class _Messages(_Walk):
 
     def _empty(self) -> None:
         """Takes the single messages, so that there is room for others."""
-        found = self.rows()
+        single = self.rows()
         self._state[kernel.ROWS] = self._state[kernel.TEXTS] = 0
-        listed = found.rows["why"] == kernel.LISTED
+        listed = single.rows["why"] == kernel.LISTED
         if listed.any():
-            self._listed.add(self._lacking.table(Rows(found.rows.compress(listed), found.texts)))
+            self._listed.add(self._lacking.table(Rows(single.rows.compress(listed), single.texts)))
         if not listed.all():
-            self._single.append(found.of(~listed))
+            self._single.append(single.of(~listed))
 
     def counts(self) -> np.ndarray:
         return merged(self._counts[: self._state[kernel.COUNTS]])
@@ -247,12 +251,12 @@ class Tracing:
 
     def __call__(self, splits: Iterable[Split]) -> Iterator[Piece]:
         for split in splits:
-            made: list[_Traces] = []
+            walks: list[_Traces] = []
             with suppress(*READ_ERRORS), storage.opened(split.path, split.roots) as file:
-                made.append(_Traces(file, split, self.topics))
-                made[0].run()
-            if made:
-                yield split, "traces", made[0].packed()
+                walks.append(_Traces(file, split, self.topics))
+                walks[0].run()
+            if walks:
+                yield split, "traces", walks[0].packed()
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,11 +275,11 @@ class Counting:
     def __call__(self, splits: Iterable[Split]) -> Iterator[Piece]:
         plan = self.queues.plan()
         for split in splits:
-            listed, made = Growing("undelivered", self.few, self.folder), list[_Messages]()
+            listed, walks = Growing("undelivered", self.few, self.folder), list[_Messages]()
             with suppress(*READ_ERRORS), storage.opened(split.path, split.roots) as file:
-                made.append(_Messages(file, split, plan, self.lacking, listed))
-                made[0].run()
-            for each in made:
+                walks.append(_Messages(file, split, plan, self.lacking, listed))
+                walks[0].run()
+            for each in walks:
                 yield split, "counts", each.counts().tobytes()
                 yield split, "ones", each.single().pack()
             table, paths = listed.close()

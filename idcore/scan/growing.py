@@ -101,8 +101,8 @@ def joined(name: str, parts: Sequence[pa.Table]) -> pa.Table:
 def kept_once(texts: Sequence[str], which: np.ndarray) -> pa.DictionaryArray:
     """A column of texts, which keeps each once; `which` of them is in each row, a negative number for null."""
     numbers: dict[str, int] = {}
-    own = np.array([numbers.setdefault(text, len(numbers)) for text in texts] or [0], np.int32)
-    return pa.DictionaryArray.from_arrays(pa.array(own[which], mask=which < 0), pa.array(list(numbers), pa.string()))
+    places = np.array([numbers.setdefault(text, len(numbers)) for text in texts] or [0], np.int32)
+    return pa.DictionaryArray.from_arrays(pa.array(places[which], mask=which < 0), pa.array(list(numbers), pa.string()))
 
 
 def times(milliseconds: np.ndarray) -> pa.Array:

@@ -177,7 +177,7 @@ class Process:
         """The rows of chains, what is added to their positions, and the widest gaps."""
         rows, count = np.zeros((1, stretches.CHAIN_COLUMNS), np.int64), 1
         with tempfile.TemporaryDirectory(prefix="idcore-gaps-", dir=scratch(), ignore_cleanup_errors=True) as folder:
-            found = _Intervals(Path(folder))
+            intervals = _Intervals(Path(folder))
             for stretch, chain, seen in self._chains(rising=rising):
                 positions = np.empty(len(chain), np.int64)
                 count = max(count, int(chain.max()) + 1)
@@ -186,12 +186,12 @@ class Process:
                     rows = np.concatenate([rows, more])
                 stretches.unroll_stretch(stretch, chain, seen, rows, self.figures, positions)
                 own = np.empty((4, len(chain)), np.int64)
-                found.add(own[:, : stretches.intervals(chain, positions, seen, own)])
+                intervals.add(own[:, : stretches.intervals(chain, positions, seen, own)])
             rows, bases = rows[:count], np.empty(count, np.int64)
             stretches.sum_chains(rows, self.figures, bases)
             ids = int(self.figures[unroll.DISTINCT])
             drawn = ids if ids <= unroll.POINTS else unroll.DRAWN_GAPS
-            self.figures[unroll.POSITIONS], widest = found.together(bases, drawn)
+            self.figures[unroll.POSITIONS], widest = intervals.together(bases, drawn)
         return rows, bases, widest
 
     def _draw(
@@ -216,15 +216,15 @@ class Process:
             limits=np.array(limits, np.int64),
         )
         running = np.zeros_like(rows)
-        found = []
+        drawn = []
         for stretch, chain, seen in self._chains(rising=rising):
             points = np.empty((2 * len(chain), stretches.POINT_COLUMNS), np.int64)
             count = stretches.points_of_stretch(stretch, chain, seen, running, drawing, points)
-            found.append(points[:count].copy())
+            drawn.append(points[:count].copy())
         at = drawing.sides[:, :, -1]
         away = np.where(at < 0, 1 << 62, np.abs(at - drawing.wanted[1][:, None]))
-        found.append(drawing.sides[np.arange(len(at)), np.argmin(away, axis=1)])  # of two as near, the one in front
-        points = np.concatenate(found)
+        drawn.append(drawing.sides[np.arange(len(at)), np.argmin(away, axis=1)])  # of two as near, the one in front
+        points = np.concatenate(drawn)
         _, once = np.unique(points[:, -1], return_index=True)
         points = points[once]
         gaps = np.searchsorted(points[:, -1], widest[:, 1])
@@ -235,15 +235,15 @@ class Process:
 def _ranges_of(spans: np.ndarray, base: int, beyond: int) -> np.ndarray:
     """Ids with the same distance of elapsed and time, as `stretches.open_streams` has them: of each month those that
     it holds, and those behind its end, which are impossible."""
-    found = []
+    ranges = []
     last = -1
     for number, (until, start, length) in enumerate(spans.tolist()):
         until = min(until, (1 << 47) - 1) if number < len(spans) - 1 else (1 << 47) - 1
         for end, shift in ((min(length - 1, until), start - base), (until, beyond)):
             if end > last:
-                found.append([(end << 16) | 0xFFFF, shift << 16])
+                ranges.append([(end << 16) | 0xFFFF, shift << 16])
                 last = end
-    return np.array(found, np.uint64)
+    return np.array(ranges, np.uint64)
 
 
 class _Intervals:

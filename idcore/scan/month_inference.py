@@ -88,9 +88,9 @@ def of_clients(words: np.ndarray, votes: np.ndarray, until: int) -> tuple[np.nda
     keys = len(words)
     ahead, source, last = np.full(keys, NO_AHEAD), np.full(keys, MONTH), np.full(keys, until)
     row = np.empty(len(votes), np.int64)
-    own = np.ascontiguousarray(votes[:, :3])
-    own[:, 2] &= ~clients.LETTERS
-    paired_offsets.rows_of(words, own, row)
+    client_keys = np.ascontiguousarray(votes[:, :3])
+    client_keys[:, 2] &= ~clients.LETTERS
+    paired_offsets.rows_of(words, client_keys, row)
     known = row >= 0
     row, packed, ids, high = row[known], *(votes[known, column].astype(np.int64) for column in (3, 4, 6))
     if not len(row):
@@ -149,11 +149,11 @@ def date(words: np.ndarray, votes: np.ndarray, months: Months, known_of_all: Who
     """The months of each key. `votes`: words of a key, start (minute << 2 | kind), ids, least and greatest elapsed."""
     keys = len(words)
     little = codes.are(words, codes.EARLY)
-    own = _votes_of(words, votes, little, months.calendar)
-    zone, source, fixed = _zones(own, little, known_of_all)
-    if not len(own.row):
+    votes_of_keys = _votes_of(words, votes, little, months.calendar)
+    zone, source, fixed = _zones(votes_of_keys, little, known_of_all)
+    if not len(votes_of_keys.row):
         return Dated(np.zeros(keys + 1, np.int64), np.zeros((0, 3), np.int64), zone, source, _none_before(keys))
-    spans, is_own = _spans_of(own, fixed, zone, little, months.calendar)
+    spans, is_own = _spans_of(votes_of_keys, fixed, zone, little, months.calendar)
     spans = _apart(spans, keys)
     until = np.full(len(spans.row), 1 << 62)
     follows = np.flatnonzero(spans.row[1:] == spans.row[:-1])

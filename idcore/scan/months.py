@@ -57,9 +57,9 @@ def _calendar(end: int, zone: tzinfo) -> np.ndarray:
     rows = []
     for number, early in enumerate(little):
         year, month = FIRST_YEAR + number // 12, number % 12 + 1
-        own, universal = month_of(year, month, zone), month_of(year, month, UTC)
-        starts = own.start_ms, own.length_ms, early.start_ms, early.length_ms, universal.start_ms
-        rows.append((*starts, *_transition(own, zone)))
+        local, universal = month_of(year, month, zone), month_of(year, month, UTC)
+        starts = local.start_ms, local.length_ms, early.start_ms, early.length_ms, universal.start_ms
+        rows.append((*starts, *_transition(local, zone)))
     return np.array(rows, np.int64)
 
 

@@ -60,7 +60,7 @@ class Printer:
         if field is not None:
             return (field[1] or field[2]).decode("utf-8", "replace")
         for pattern in (_BEHIND_LEVEL, _BEFORE_LEVEL, _BRACKETS):
-            for found in pattern.finditer(head):
-                if _is_logger(found[1]):
-                    return found[1].decode("utf-8", "replace")
+            for match in pattern.finditer(head):
+                if _is_logger(match[1]):
+                    return match[1].decode("utf-8", "replace")
         return None

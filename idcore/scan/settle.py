@@ -73,9 +73,9 @@ def _doubtful(blocks: Sequence[Block]) -> dict[Origin, list[_Run]]:
             if third >> 32 & 0xFFFF == 0:  # a pid above 65,535 is not a port
                 processes.setdefault((address, int(little_endian.swap_16(_U(third & 0xFFFF)))), []).append((at, key))
     return {
-        origin: [_run(blocks, *one, little=False) for one in own]
+        origin: [_run(blocks, *one, little=False) for one in runs]
         + [_run(blocks, *one, little=True) for one in processes.get(origin, ())]
-        for origin, own in brokers.items()
+        for origin, runs in brokers.items()
         if origin in processes or _SOME * ends_in_00.get(origin, (1, 0))[1] > ends_in_00.get(origin, (1, 0))[0]
     }
 

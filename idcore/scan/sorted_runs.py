@@ -17,13 +17,16 @@ class PairedOffsets:
     """The offsetMsgIds paired with the runs of all blocks, and the loose pairs. Brokers get one number each."""
 
     def __init__(self, blocks: Sequence[Block], loose: np.ndarray) -> None:
-        found = [block.brokers for block in blocks]
-        brokers = np.concatenate([*found, loose[:, 4:7]]) if blocks else loose[:, 4:7]
-        bases = np.cumsum([0] + [len(words) for words in found])
+        blocks_of_brokers = [block.brokers for block in blocks]
+        brokers = np.concatenate([*blocks_of_brokers, loose[:, 4:7]]) if blocks else loose[:, 4:7]
+        bases = np.cumsum([0] + [len(words) for words in blocks_of_brokers])
         sizes = [block.paired_lengths for block in blocks]
         starts = np.cumsum([0] + [len(block.paired) for block in blocks])
         self.lengths = np.concatenate([*sizes, np.zeros(0, np.uint32)]).astype(np.int64)
-        places = [start + np.cumsum(own, dtype=np.int64) - own for start, own in zip(starts, sizes, strict=False)]
+        places = [
+            start + np.cumsum(sizes_of_block, dtype=np.int64) - sizes_of_block
+            for start, sizes_of_block in zip(starts, sizes, strict=False)
+        ]
         at = np.where(self.lengths > 0, np.concatenate([*places, np.zeros(0, np.int64)]), -1)
         counts = [len(block.keys) for block in blocks]
         bits = np.repeat(np.array([block.bits for block in blocks], np.int64), counts)
@@ -74,13 +77,13 @@ class PairedOffsets:
         )
         done = 0
         while done < len(keys):
-            done, found = paired_offsets.copies_of(runs.packed, self.packed, wanted_keys, room, out, done)
-            if found:
-                key, value, broker, offset, lines = out[:found].T.copy()
+            done, count = paired_offsets.copies_of(runs.packed, self.packed, wanted_keys, room, out, done)
+            if count:
+                key, value, broker, offset, lines = out[:count].T.copy()
                 changed = np.flatnonzero((key[1:] != key[:-1]) | (value[1:] != value[:-1])) + 1
                 first = np.concatenate([[0], changed])
-                own = runs.keys[key[first]], value[first].view(np.uint64), lines[first]
-                yield *own, self.brokers[broker], offset.view(np.uint64), np.append(first, found)
+                ids = runs.keys[key[first]], value[first].view(np.uint64), lines[first]
+                yield *ids, self.brokers[broker], offset.view(np.uint64), np.append(first, count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,17 +127,21 @@ def collect(blocks: Sequence[Block]) -> dict[str, SortedRuns]:
         ]
     )
     kind = np.select([client, offset], [1, 2], 0)
-    found = {}
+    runs = {}
     for number, name in enumerate(("uniq", "client", "offset")):
         mine = np.flatnonzero(kind == number)
         if not len(mine):
             continue
-        own = words[mine]
-        order = np.lexsort((own[:, 1], own[:, 0], own[:, 2]) if own[:, 0].any() else (own[:, 1], own[:, 2]))
-        own = own[order]
-        changed = np.flatnonzero((own[1:] != own[:-1]).any(axis=1)) + 1
-        edges = np.concatenate([[0], changed, [len(own)]])
+        words_of_block = words[mine]
+        order = np.lexsort(
+            (words_of_block[:, 1], words_of_block[:, 0], words_of_block[:, 2])
+            if words_of_block[:, 0].any()
+            else (words_of_block[:, 1], words_of_block[:, 2])
+        )
+        words_of_block = words_of_block[order]
+        changed = np.flatnonzero((words_of_block[1:] != words_of_block[:-1]).any(axis=1)) + 1
+        edges = np.concatenate([[0], changed, [len(words_of_block)]])
         order = mine[order]
         largest = int(np.add.reduceat(distinct[order], edges[:-1]).max())
-        found[name] = SortedRuns(own[edges[:-1]], order, edges, marked, distinct, places, data, largest)
-    return found
+        runs[name] = SortedRuns(words_of_block[edges[:-1]], order, edges, marked, distinct, places, data, largest)
+    return runs

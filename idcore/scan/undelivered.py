@@ -70,14 +70,14 @@ class Lacking:
     undelivered: Collection[str]
     _known: dict[tuple[int, Pairs], tuple[str, int]] = field(default_factory=dict)
 
-    def table(self, found: Rows, own: np.ndarray | None = None, pairs: Sequence[Pairs] = ((),)) -> pa.Table:
+    def table(self, single: Rows, pair_of_row: np.ndarray | None = None, pairs: Sequence[Pairs] = ((),)) -> pa.Table:
         """The rows as the table has them; texts that recur are kept once.
 
         `own` has for each row which of the `pairs` are of its own: groups of which its copies say something else.
         """
-        rows = found.rows
-        which, said = self._said(rows, np.int64(0) if own is None else own, pairs)
-        queue, keys = rows["queue"], words_of(keys_of(found))
+        rows = single.rows
+        which, said = self._said(rows, np.int64(0) if pair_of_row is None else pair_of_row, pairs)
+        queue, keys = rows["queue"], words_of(keys_of(single))
         columns = [
             kept_once([topic for topic, _ in self.queues], queue),
             np.array([number for _, number in self.queues], np.int64)[queue],
@@ -90,14 +90,14 @@ class Lacking:
         return pa.table(columns, SCHEMAS["undelivered"].names)
 
     def _said(
-        self, rows: np.ndarray, own: np.ndarray | np.int64, pairs: Sequence[Pairs]
+        self, rows: np.ndarray, pair_of_row: np.ndarray | np.int64, pairs: Sequence[Pairs]
     ) -> tuple[np.ndarray, list[tuple[str, int]]]:
         """Which text is that of each row; the texts, and how many groups each has."""
         sizes = np.array([each.shape[1:] for each in self.verdicts], np.int64).reshape(-1, 2)
         begins, kinds = np.cumsum([0, *sizes.prod(axis=1)]), sizes[:, 1]
         queue, interval, kind = rows["queue"], rows["interval"], rows["kind"]
         places = begins[queue] + kinds[queue] * interval + kind
-        alike = pa.array(places * len(pairs) + own).dictionary_encode()
+        alike = pa.array(places * len(pairs) + pair_of_row).dictionary_encode()
         said, edges = list[tuple[str, int]](), begins.tolist()
         for place, number in (divmod(each, len(pairs)) for each in alike.dictionary.to_pylist()):
             of_queue = bisect_right(edges, place) - 1
@@ -109,22 +109,22 @@ class Lacking:
             said.append(self._known[place, pairs[number]])
         return alike.indices.to_numpy(), said
 
-    def _text(self, queue: int, interval: int, kind: int, own: Pairs) -> tuple[str, int]:
+    def _text(self, queue: int, interval: int, kind: int, own_pairs: Pairs) -> tuple[str, int]:
         """The groups that have not consumed a message, as JSON, and how many they are."""
         usual = self.verdicts[queue][:, interval, kind].tolist()
-        every = dict(zip(self.groups[queue], (self.names[verdict] for verdict in usual), strict=True)) | dict(own)
-        found = {group: every[group] for group in sorted(every) if every[group] in self.undelivered}
-        return json.dumps(found, ensure_ascii=False), len(found)
+        every = dict(zip(self.groups[queue], (self.names[verdict] for verdict in usual), strict=True)) | dict(own_pairs)
+        unconsumed = {group: every[group] for group in sorted(every) if every[group] in self.undelivered}
+        return json.dumps(unconsumed, ensure_ascii=False), len(unconsumed)
 
 
-def keys_of(found: Rows) -> pa.ChunkedArray:
+def keys_of(single: Rows) -> pa.ChunkedArray:
     """The keys of single messages; those without one are empty."""
     chunks = []
-    for begin in range(0, len(found.rows), _CHUNK):
-        starts, sizes = (found.rows[name][begin : begin + _CHUNK].copy() for name in ("text", "text_size"))
+    for begin in range(0, len(single.rows), _CHUNK):
+        starts, sizes = (single.rows[name][begin : begin + _CHUNK].copy() for name in ("text", "text_size"))
         edges = np.append(0, np.cumsum(sizes))
         texts = np.empty(edges[-1], np.uint8)
-        kernel.gather(np.uint64(found.texts.ctypes.data), starts, sizes, texts)
+        kernel.gather(np.uint64(single.texts.ctypes.data), starts, sizes, texts)
         buffers = [None, pa.py_buffer(edges), pa.py_buffer(texts)]
         chunks.append(pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(starts), buffers))
     return pa.chunked_array(chunks, pa.large_binary())

@@ -22,13 +22,13 @@ def places_of(verdict: Verdict) -> dict[str, int]:
         "queue_offset": "message",
     }
     held = {names[fact.name]: fact.value for fact in verdict.facts if fact.name in names}
-    found = {name: value for name, value in held.items() if isinstance(value, int)}
-    if found.get("pulled", 0) <= found.get("offset", 0):
-        found.pop("pulled", None)  # nothing is in flight
+    places = {name: value for name, value in held.items() if isinstance(value, int)}
+    if places.get("pulled", 0) <= places.get("offset", 0):
+        places.pop("pulled", None)  # nothing is in flight
     for reason in verdict.why:
         if reason.code == "blocker":
-            found["blocker"] = int(reason.values["offset"])
-    return found
+            places["blocker"] = int(reason.values["offset"])
+    return places
 
 
 def positions(offsets: Sequence[int]) -> dict[int, float]:
@@ -36,8 +36,8 @@ def positions(offsets: Sequence[int]) -> dict[int, float]:
     ordered = sorted(set(offsets))
     steps = [math.log2(1 + later - before) for before, later in pairwise(ordered)]
     whole, reached = sum(steps) or 1.0, 0.0
-    found = {}
+    positions = {}
     for offset, step in zip(ordered, [*steps, 0.0], strict=True):
-        found[offset] = _EDGE + (100 - 2 * _EDGE) * reached / whole
+        positions[offset] = _EDGE + (100 - 2 * _EDGE) * reached / whole
         reached += step
-    return found
+    return positions

@@ -67,11 +67,11 @@ class _Case:
 
     def verdict(self) -> Verdict:
         """Rows 1 to 10 of the rule."""
-        found = self._by_trace() or self._by_copies() or self._by_broadcast()
-        if found is None:
+        verdict = self._by_trace() or self._by_copies() or self._by_broadcast()
+        if verdict is None:
             running = self._running()
-            found = running if running and (self.consumers.pops or not self._is_past()) else None
-        return found or self._by_offset()
+            verdict = running if running and (self.consumers.pops or not self._is_past()) else None
+        return verdict or self._by_offset()
 
     def _copies(self, *kinds: str) -> list[Copy]:
         return [copy for copy in self.group.copies if copy.kind in kinds]
@@ -215,9 +215,9 @@ class _Case:
         return self._say("running", "inferred", Reason("in_memory_first", known), *self._incomplete(), **known)
 
     def _not_passed(self, ahead: int) -> Verdict:
-        found = self._by_clients()
-        if found is not None:
-            return found
+        by_clients = self._by_clients()
+        if by_clients is not None:
+            return by_clients
         handed = self.group.pull_offset.value
         if handed is not None and handed > self.home.offset and (self.online or not self.group.consumers.answered):
             return self._say("handed_out", "inferred", *self._incomplete(), *self._young())
@@ -258,9 +258,9 @@ class _Case:
         return self._say("stuck", "inferred", why, *doubts, ahead=ahead)
 
     def _never_read(self) -> Verdict:
-        found = self._by_clients()
-        if found is not None:
-            return found
+        by_clients = self._by_clients()
+        if by_clients is not None:
+            return by_clients
         hindered = self._hindrance()
         if hindered is not None:
             code, values = hindered

@@ -28,15 +28,15 @@ def asked(summary: Mapping[str, Any]) -> str:
 
 def notes(summary: Mapping[str, Any], words: Words = _ENGLISH) -> list[str]:
     """What counts once, what is missing, and what ended it."""
-    found = []
+    notes = []
     if summary["doubles"]:
-        found.append(words("fates.doubles", ids=words.count("id", summary["doubles"])))
+        notes.append(words("fates.doubles", ids=words.count("id", summary["doubles"])))
     if summary["repeated"]:
-        found.append(words("fates.repeated", ids=words.count("id", summary["repeated"])))
-    found += [words(f"fates.cut.{code}", ids=words.count("id", count)) for code, count in summary["cut"].items()]
+        notes.append(words("fates.repeated", ids=words.count("id", summary["repeated"])))
+    notes += [words(f"fates.cut.{code}", ids=words.count("id", count)) for code, count in summary["cut"].items()]
     if summary["problem"]:
-        found.append(words("fates.problem", why=words.said(summary["problem"])))
-    return found
+        notes.append(words("fates.problem", why=words.said(summary["problem"])))
+    return notes
 
 
 def progress_text(now: Asking, words: Words) -> str:

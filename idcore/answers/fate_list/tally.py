@@ -71,10 +71,10 @@ class Tally:
             verdicts.setdefault(verdict.record, {})[verdict.group] = verdict.code
         self.cut.update({item.code for item in answer.evidence} & set(_CUT))
         missed = 0
-        for name, own in verdicts.items():
+        for name, of_groups in verdicts.items():
             copy = homes[name]
             broker = brokers.get(copy.broker, copy.broker)
-            missed = max(missed, self._judged((broker, name), copy.record, own))
+            missed = max(missed, self._judged((broker, name), copy.record, of_groups))
         outcome, reason = _outcome(answer, bool(homes))
         topics = dict.fromkeys(copy.record.topic for copy in homes.values())
         self.found += answer.found
@@ -152,8 +152,10 @@ class Tally:
             "undelivered": self._undelivered,
             "asked_ids": [self._of_id.get(text, unasked | {"id": text}) for text in self.ids],
         }
-        made = {name: pa.Table.from_pylist(rows[name], schema=schema) for name, schema in OF_LISTS.items()}
-        return made | {name: made[name].sort_by([(each, "ascending") for each in by]) for name, by in _ORDER.items()}
+        tables = {name: pa.Table.from_pylist(rows[name], schema=schema) for name, schema in OF_LISTS.items()}
+        return tables | {
+            name: tables[name].sort_by([(each, "ascending") for each in by]) for name, by in _ORDER.items()
+        }
 
     def summary(self) -> dict[str, Any]:
         """The figures. The verdicts are of the time from `snapshot` to `snapshot_end`."""

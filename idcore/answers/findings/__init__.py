@@ -43,21 +43,21 @@ def of_ids(scan: Scan) -> list[Finding]:
     """The findings that need no table of consumer groups: their search may begin before there is one."""
     check = scan.rows.check
     of_processes = list(dict.fromkeys(rule.of_processes for rule in RULES.values() if rule.of_processes))
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for processes in scan.rows.processes():
         for judge in of_processes if len(processes) else ():
             check()
-            found += judge(processes, scan)
-        found = worst_first(found)
+            findings += judge(processes, scan)
+        findings = worst_first(findings)
     for judge_all in _of_scan(of_store=False):
         check()
-        found += judge_all(scan)
-    return found
+        findings += judge_all(scan)
+    return findings
 
 
-def of_groups(scan: Scan, found: Sequence[Finding]) -> list[Finding]:
+def of_groups(scan: Scan, of_ids: Sequence[Finding]) -> list[Finding]:
     """All findings, worst first: those of IDs, and those of a scan that now has the tables of groups too."""
-    every = list(found)
+    every = list(of_ids)
     for judge_all in _of_scan(of_store=True):
         scan.rows.check()
         every += judge_all(scan)

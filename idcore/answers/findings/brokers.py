@@ -124,7 +124,7 @@ class Brokers:
     @cached_property
     def moved(self) -> list[Finding]:
         """broker_moved: of all addresses of one port, neighbours in the order of their offsets that go on."""
-        found: list[Finding] = []
+        moves: list[Finding] = []
         ports: dict[int, list[dict[str, Any]]] = {}
         for row in sorted(self.many, key=lambda row: (row["port"], row["min_offset"], row["address"])):
             ports.setdefault(row["port"], []).append(row)
@@ -135,8 +135,8 @@ class Brokers:
                 if variant is not None:
                     silent = {} if variant or old is None or new is None else self._silence(old, new)
                     seen = self._seen(after["address"])
-                    found.append(_moved(before, after, variant, seen, bool(self.growth), silent))
-        return [*found, unseen("broker_moved", self.left, self.left, INFO)] if self.left else found
+                    moves.append(_moved(before, after, variant, seen, bool(self.growth), silent))
+        return [*moves, unseen("broker_moved", self.left, self.left, INFO)] if self.left else moves
 
     def _silence(self, old: _Growth, new: _Growth) -> dict[str, Any]:
         """A pause between the two, much longer than those within each, and whether other brokers were seen in it."""
@@ -184,12 +184,12 @@ def _growth_of(rows: Rows, addresses: list[str]) -> tuple[dict[str, _Growth], se
     minute = numbers(table, "minute") // _MINUTE_US
     least, greatest = numbers(table, "min_offset"), numbers(table, "max_offset")
     least_at, greatest_at = numbers(table, "min_at") // 1000, numbers(table, "max_at") // 1000
-    found, begin = {}, 0
+    growth_of, begin = {}, 0
     for address in sorted(kept):
         part = slice(begin, begin + minutes[address])
-        found[address] = _Growth(minute[part], least[part], greatest[part], least_at[part], greatest_at[part])
+        growth_of[address] = _Growth(minute[part], least[part], greatest[part], least_at[part], greatest_at[part])
         begin = part.stop
-    return found, set(minutes) - set(kept)
+    return growth_of, set(minutes) - set(kept)
 
 
 def _goes_on(before: dict[str, Any], after: dict[str, Any], old: _Growth | None, new: _Growth | None) -> str | None:

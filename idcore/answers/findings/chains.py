@@ -78,9 +78,9 @@ def _came_round(processes: Processes, at: int) -> dict[str, Any]:
     return {"also": ["twice_none"], "span": span} if certain and span <= _VALUES else {"also": ["twice_open"]}
 
 
-def made_twice(found: Iterable[Finding]) -> Iterator[Finding]:
+def made_twice(findings: Iterable[Finding]) -> Iterator[Finding]:
     """The same findings; of clocks and shared fingerprints how many of their ids belong to several messages."""
-    known = list(found)
+    known = list(findings)
     twice: Counter[Fingerprint | None] = Counter(
         one.evidence.fingerprint for one in known if one.code == "collision" and one.evidence.fingerprint
     )

@@ -57,16 +57,16 @@ def _is_original(record: Record) -> bool:
 
 def _differs(records: Sequence[Record]) -> list[str]:
     """What makes records different messages: a send that is repeated keeps all of these."""
-    found = []
+    differences = []
     if len({record.topic for record in records}) > 1:
-        found.append("topic")
+        differences.append("topic")
     born = [record.born for record in records if record.born is not None]
     if born and max(born) - min(born) > limits.BORN_SLACK_MS:
-        found.append("bornTimestamp")
+        differences.append("bornTimestamp")
     for name, word in (("born_host", "bornHost"), ("crc", "bodyCRC"), ("key", "KEYS")):
         if len({getattr(record, name) for record in records} - {None}) > 1:
-            found.append(word)
-    return found
+            differences.append(word)
+    return differences
 
 
 def _why(records: Sequence[Record]) -> dict[str, Any]:
@@ -107,13 +107,13 @@ def _is_batch(records: Mapping[str, Record]) -> bool:
 
 
 def _addresses(offsets: Sequence[str]) -> list[str]:
-    found = set()
+    addresses = set()
     for text in offsets:
         try:
-            found.add(OffsetId.from_hex(text).address)
+            addresses.add(OffsetId.from_hex(text).address)
         except CoreError:
             continue
-    return sorted(found)
+    return sorted(addresses)
 
 
 def _is_of_one_broker(joined: str) -> bool:
@@ -152,13 +152,18 @@ def _process_of(msg_id: str) -> str | None:
 
 def _subject(msg_id: str) -> tuple[str, dict[str, Any]]:
     best = identify(msg_id, "msgId").best
-    made = None if best is None else best.id
-    if isinstance(made, ClientId):
-        return str(made.process), {"client": {"mac": made.mac_text, "pid": made.pid}}
-    if not isinstance(made, UniqId):
+    message_id = None if best is None else best.id
+    if isinstance(message_id, ClientId):
+        return str(message_id.process), {"client": {"mac": message_id.mac_text, "pid": message_id.pid}}
+    if not isinstance(message_id, UniqId):
         return "ids of no known kind", {"process": {}}
-    key = {"layout": made.layout.name, "host": made.host, "pid": made.pid, "loader": made.loader_text}
-    return str(made.process), {"process": key}
+    key = {
+        "layout": message_id.layout.name,
+        "host": message_id.host,
+        "pid": message_id.pid,
+        "loader": message_id.loader_text,
+    }
+    return str(message_id.process), {"process": key}
 
 
 def _producer(who: Mapping[str, Any], records: Mapping[str, Record]) -> dict[str, Any]:
@@ -167,10 +172,10 @@ def _producer(who: Mapping[str, Any], records: Mapping[str, Record]) -> dict[str
     if not named:
         return {}
     process = Fingerprint.of_row(named)
-    told = {**who, "producer": process.brief, "also": ["producer"]}
+    figures = {**who, "producer": process.brief, "also": ["producer"]}
     born = {record.born_host for record in records.values() if record.born_host}
     others = sorted(other for other in born - {process.host} if not is_loopback(other))
-    return told | {"also": ["producer_born"], "born_hosts": ", ".join(others)} if others else told
+    return figures | {"also": ["producer_born"], "born_hosts": ", ".join(others)} if others else figures
 
 
 class _Stored:
@@ -212,9 +217,9 @@ class _Stored:
             evidence["variant"] = why
         elif any(self.why):
             evidence["kinds"] = {kind or "untold": count for kind, count in sorted(self.why.items())}
-        for figure, told in (("group", self.groups), ("consumer_hosts", self.hosts)):
-            if told:
-                evidence[figure] = ", ".join(sorted(told)[: limits.MOST_IDS])
+        for figure, names in (("group", self.groups), ("consumer_hosts", self.hosts)):
+            if names:
+                evidence[figure] = ", ".join(sorted(names)[: limits.MOST_IDS])
                 evidence["also"] = [*evidence.get("also", ()), figure]
         born = [from_ms(at) for at in (min(self.born), max(self.born))] if self.born else [None, None]
         return Finding.of("stored_copies", name, self.count, evidence, since=born[0], until=born[1])
@@ -243,9 +248,9 @@ def judge(
             if records or not _is_of_one_broker(joined):
                 offsets = joined.split(",")
                 records = {text: records[text] for text in offsets if text in records}
-                found = _one(msg_id, offsets, records, same, subjects)
-                if found is not None:
-                    yield found
+                of_message = _one(msg_id, offsets, records, same, subjects)
+                if of_message is not None:
+                    yield of_message
                     continue
             process = _process_of(msg_id)
             if process is None or process != last:  # rows are in the order of their ids
@@ -327,16 +332,16 @@ def confusion(names: Sequence[Named]) -> Iterator[Finding]:
 def of_copies(scan: Scan) -> Iterator[Finding]:
     """collision, duplicate_send and stored_copies."""
     rows = scan.rows
-    found = list(judge(rows.pieces("copies"), rows.count("copies"), brokers.moved(scan), scan.line_evidence))
-    return dated(found, rows)
+    findings = list(judge(rows.pieces("copies"), rows.count("copies"), brokers.moved(scan), scan.line_evidence))
+    return dated(findings, rows)
 
 
-def dated(found: Sequence[Finding], rows: Rows) -> Iterator[Finding]:
+def dated(findings: Sequence[Finding], rows: Rows) -> Iterator[Finding]:
     """Findings without a born time: when their IDs were generated, where the scan dated these by one instant."""
-    made = {number: _generated(finding) for number, finding in enumerate(found) if finding.since is None}
-    starts = _starts({key for key, _ in filter(None, made.values())}, rows)
-    for number, finding in enumerate(found):
-        key, spent = made.get(number) or (None, [])
+    undated = {number: _generated(finding) for number, finding in enumerate(findings) if finding.since is None}
+    starts = _starts({key for key, _ in filter(None, undated.values())}, rows)
+    for number, finding in enumerate(findings):
+        key, spent = undated.get(number) or (None, [])
         if key in starts:
             first, last = (from_ms(starts[key] + elapsed) for elapsed in (min(spent), max(spent)))
             finding = replace(finding, since=first, until=last)
@@ -354,7 +359,7 @@ def _generated(finding: Finding) -> tuple[tuple[Any, ...], list[int]] | None:
 
 def _starts(keys: set[tuple[Any, ...]], rows: Rows) -> dict[tuple[Any, ...], int]:
     """The instant from which processes count their elapsed, in milliseconds; without those that have several."""
-    found, hosts = {}, pa.array({host for _, host, _, _ in keys}, pa.string())
+    starts, hosts = {}, pa.array({host for _, host, _, _ in keys}, pa.string())
     ends = [f"{end}_{what}" for end in ("first", "last") for what in ("sent_at", "elapsed_ms")]
     for piece in rows.pieces("processes", [*KEY, *ends]) if keys else ():
         for row in piece.filter(pc.is_in(piece["host"], value_set=hosts)).to_pylist():
@@ -362,8 +367,8 @@ def _starts(keys: set[tuple[Any, ...]], rows: Rows) -> dict[tuple[Any, ...], int
             if key in keys and row["first_sent_at"] is not None:
                 first, last = (to_ms(row[f"{end}_sent_at"]) - row[f"{end}_elapsed_ms"] for end in ("first", "last"))
                 if first == last:
-                    found[key] = first
-    return found
+                    starts[key] = first
+    return starts
 
 
 def of_names(scan: Scan) -> Iterator[Finding]:

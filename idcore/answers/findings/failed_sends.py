@@ -57,20 +57,20 @@ def in_front(piece: Piece, at: int, process: bytes) -> Failure | None:
 
 def _quoted(raw: bytes) -> str:
     """A line as a sentence can hold it: so long, and nothing that a terminal obeys."""
-    told = raw[: 4 * limits.MOST_QUOTED].decode("utf-8", "replace")
-    shown = " ".join("".join(char if char.isprintable() else " " for char in told).split())
+    text = raw[: 4 * limits.MOST_QUOTED].decode("utf-8", "replace")
+    shown = " ".join("".join(char if char.isprintable() else " " for char in text).split())
     return shown if len(shown) <= limits.MOST_QUOTED else shown[: limits.MOST_QUOTED - 1] + "…"
 
 
-def failed(gaps: int, looked: int, found: Iterable[Failure]) -> dict[str, Any]:
+def failed(gaps: int, looked: int, failed_sends: Iterable[Failure]) -> dict[str, Any]:
     """What a finding of so many gaps says of failed sends in front of those that were looked at."""
-    failures = sorted(set(found), key=lambda failure: (failure.file, failure.line))
+    failures = sorted(set(failed_sends), key=lambda failure: (failure.file, failure.line))
     if not failures:
         return {}
-    told = {"failed_line": failures[0].text, "failed_at": failures[0].at}
+    figures = {"failed_line": failures[0].text, "failed_at": failures[0].at}
     if gaps == 1:
-        return {"also": ["failed"], **told}
-    return {"also": ["failed_gaps"], "failed": len(failures), "looked": looked, **told}
+        return {"also": ["failed"], **figures}
+    return {"also": ["failed_gaps"], "failed": len(failures), "looked": looked, **figures}
 
 
 def succeeded(text: bytes, broker: bytes) -> bool:

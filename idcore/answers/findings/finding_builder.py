@@ -21,16 +21,16 @@ def each(
 ) -> Iterator[Finding]:
     """Findings of the processes of a mask, the largest in full, as many as are listed; the rest is counted."""
     weight = processes["ids"] if count is None else count
-    found = np.flatnonzero(mask)
-    if not len(found):
+    places = np.flatnonzero(mask)
+    if not len(places):
         return
-    found = found[np.argsort(-weight[found], kind="stable")]
-    told = processes.listed.among((code, lighter), weight[found])
-    for at in found[:told].tolist():
-        made = make(at)
-        if made is not None:
-            yield made
-    left = found[told:]
+    places = places[np.argsort(-weight[places], kind="stable")]
+    listed = processes.listed.among((code, lighter), weight[places])
+    for at in places[:listed].tolist():
+        figures = make(at)
+        if figures is not None:
+            yield figures
+    left = places[listed:]
     if len(left):
         yield rest(code, len(left), int(weight[left].sum()), lighter)
 

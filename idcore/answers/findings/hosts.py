@@ -152,8 +152,8 @@ def fake_hosts(processes: Processes, scan: Scan) -> Iterator[Finding]:
     )
     likely = near & (counter < limits.FAKE_HOST_FIRST_COUNTER)
     odd = (ips >> 24 == 0) | (ips >> 24 >= 224)
-    told = np.flatnonzero(exact | likely | odd)
-    place_of = {int(which[place]): int(place) for place in told}
+    suspects = np.flatnonzero(exact | likely | odd)
+    place_of = {int(which[place]): int(place) for place in suspects}
 
     def make(at: int) -> Finding:
         place = place_of[at]
@@ -167,7 +167,7 @@ def fake_hosts(processes: Processes, scan: Scan) -> Iterator[Finding]:
         return of_process(processes, at, "fake_host", variant="odd", age_hours=hours, certainty="possible")
 
     mask = np.zeros(len(processes), bool)
-    mask[which[told]] = True
+    mask[which[suspects]] = True
     yield from each(processes, mask, "fake_host", make)
 
 

@@ -75,24 +75,24 @@ class Rows:
 
     def _suspects(self) -> pa.Table:
         """The processes whose points need looking at, in the order of the table, by their place in it."""
-        found, begin = _SUSPECTS.empty_table(), 0
+        suspects, begin = _SUSPECTS.empty_table(), 0
         for table in self.pieces("processes", [*KEY, *_FIGURES]):
-            found = _most_needed(pa.concat_tables([found, _doubtful(table, begin)]))
+            suspects = _most_needed(pa.concat_tables([suspects, _doubtful(table, begin)]))
             begin += len(table)
-        return found.sort_by("place")
+        return suspects.sort_by("place")
 
     def _points(self, suspects: pa.Table) -> tuple[pa.Table, np.ndarray]:
         """Their points, one process behind the other, and where each begins."""
-        found = [_POINTS_OF.empty_table()]
+        tables = [_POINTS_OF.empty_table()]
         if len(suspects):
             wanted = suspects.select(KEY).append_column("suspect", pa.array(np.arange(len(suspects))))
             hosts = pc.unique(wanted["host"])
             for table in self.pieces("counters"):
                 near = table.filter(pc.is_in(table["host"], value_set=hosts))
                 if len(near):
-                    found.append(near.join(wanted, KEY, join_type="inner").select(_POINTS_OF.names))
+                    tables.append(near.join(wanted, KEY, join_type="inner").select(_POINTS_OF.names))
         order = [(name, "ascending") for name in ("suspect", *ORDER["counters"][len(KEY) :])]
-        points = pa.concat_tables(found).sort_by(order).combine_chunks()
+        points = pa.concat_tables(tables).sort_by(order).combine_chunks()
         return points, np.searchsorted(points["suspect"].to_numpy(), np.arange(len(suspects) + 1))
 
 
@@ -123,10 +123,10 @@ def _doubtful(table: pa.Table, begin: int) -> pa.Table:
     )
 
 
-def _most_needed(found: pa.Table) -> pa.Table:
+def _most_needed(suspects: pa.Table) -> pa.Table:
     """As many as may be examined and have room for their points, by rank and weight; of equals the first."""
-    place, rank, weight = (numbers(found, name) for name in ("place", "rank", "weight"))
+    place, rank, weight = (numbers(suspects, name) for name in ("place", "rank", "weight"))
     order = np.lexsort((place, -weight, -rank))
     order = order[(rank[order] != _SEVERAL) | (np.arange(len(order)) < limits.MOST_EXAMINED)][: limits.MOST_SUSPECTS]
-    room = np.cumsum(numbers(found, "points")[order]) <= limits.MOST_POINTS
-    return found.take(pa.array(order[room])).combine_chunks()
+    room = np.cumsum(numbers(suspects, "points")[order]) <= limits.MOST_POINTS
+    return suspects.take(pa.array(order[room])).combine_chunks()

@@ -68,18 +68,18 @@ class _Broker:
     succeeded: bool = False
 
 
-def place(found: Sequence[Finding], files: Sequence[InputFile]) -> list[Finding]:
+def place(findings: Sequence[Finding], files: Sequence[InputFile]) -> list[Finding]:
     """The findings, their evidence with `places` of the ids and, where lines show them, born hosts and broker names."""
     total = sum(file.size for file in files)
     # The lines of a commit log are made from its records: they have no place in a file.
     if total > limits.MOST_PLACED or any(file.kind for file in files):
-        return list(found)
+        return list(findings)
     most = limits.MOST_SEARCHED // max(total, 1)
-    hosts = dict(list(_hosts_of(found))[:most])
-    brokers = dict(list(_brokers_of(found))[: max(0, most - len(hosts))])
+    hosts = dict(list(_hosts_of(findings))[:most])
+    brokers = dict(list(_brokers_of(findings))[: max(0, most - len(hosts))])
     room = max(0, most - len(hosts) - len(brokers))
-    needles = {named: _Needle(_spellings(named[1]), named[0]) for named in list(_wanted(found))[:room]}
-    for named in (("", text) for finding in found if _of_gaps(finding) for text in finding.evidence.ids):
+    needles = {named: _Needle(_spellings(named[1]), named[0]) for named in list(_wanted(findings))[:room]}
+    for named in (("", text) for finding in findings if _of_gaps(finding) for text in finding.evidence.ids):
         if named in needles:
             needles[named].behind_gap = True
     if needles or hosts or brokers:
@@ -96,7 +96,7 @@ def place(found: Sequence[Finding], files: Sequence[InputFile]) -> list[Finding]
                 _born(piece.text, one)
             for other in doubtful:
                 other.succeeded = failed_sends.succeeded(piece.text, other.start)
-    return [_with(finding, needles, hosts, brokers) for finding in found]
+    return [_with(finding, needles, hosts, brokers) for finding in findings]
 
 
 def _ids(finding: Finding) -> list[tuple[str, str]]:
@@ -106,9 +106,9 @@ def _ids(finding: Finding) -> list[tuple[str, str]]:
     return [(finding.evidence.label or "", text) for text in texts]
 
 
-def _wanted(found: Iterable[Finding]) -> Iterator[tuple[str, str]]:
+def _wanted(findings: Iterable[Finding]) -> Iterator[tuple[str, str]]:
     """Every id once: the first of each finding, worst first, then the second ones, and so on."""
-    rounds = zip_longest(*(_ids(finding) for finding in found))
+    rounds = zip_longest(*(_ids(finding) for finding in findings))
     yield from dict.fromkeys(named for one in rounds for named in one if named is not None)
 
 
@@ -117,15 +117,15 @@ def _asks(finding: Finding, what: str) -> bool:
     return what in RULES[finding.code].lines
 
 
-def _hosts_of(found: Iterable[Finding]) -> Iterator[tuple[str, _Hosts]]:
-    for finding in found:
+def _hosts_of(findings: Iterable[Finding]) -> Iterator[tuple[str, _Hosts]]:
+    for finding in findings:
         ids = finding.evidence.ids
         if _asks(finding, "born_hosts") and ids:
             yield finding.subject, _Hosts(b"UNIQ_KEY=" + ids[0][:-_TAIL].encode())
 
 
-def _brokers_of(found: Iterable[Finding]) -> Iterator[tuple[str, _Broker]]:
-    for finding in found:
+def _brokers_of(findings: Iterable[Finding]) -> Iterator[tuple[str, _Broker]]:
+    for finding in findings:
         ids = finding.evidence.ids
         if _asks(finding, "send_ok") and ids:
             yield finding.subject, _Broker(ids[0][:-_OFFSET_DIGITS].encode())
@@ -146,10 +146,10 @@ def _spellings(text: str) -> tuple[bytes, ...]:
 def _look(piece: Piece, needles: Iterable[_Needle]) -> None:
     text = piece.text
     for needle in needles:
-        found = needle.first_in(text)
-        if found is None:
+        match = needle.first_in(text)
+        if match is None:
             continue
-        at, digits = found
+        at, digits = match
         line = piece.line + text.count(b"\n", 0, at) + 1
         if needle.behind_gap:
             needle.failure = failed_sends.in_front(piece, at, digits[:-_TAIL])
@@ -194,11 +194,11 @@ def _all_upper(ids: Iterable[str]) -> bool:
 
 def _around(finding: Finding, placed: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The ids around the widest gap as they are in their lines, and where these are."""
-    told: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
     for name, text in (("gap_after", finding.evidence.gap_after), ("gap_before", finding.evidence.gap_before)):
-        if (found := placed.get(text or "")) is not None:
-            told |= {name: found["id"], f"{name}_at": f"{found['file']}:{found['line']}"}
-    return told | ({"also": ["gap_lines"]} if {"gap_after_at", "gap_before_at"} <= told.keys() else {})
+        if (id_place := placed.get(text or "")) is not None:
+            figures |= {name: id_place["id"], f"{name}_at": f"{id_place['file']}:{id_place['line']}"}
+    return figures | ({"also": ["gap_lines"]} if {"gap_after_at", "gap_before_at"} <= figures.keys() else {})
 
 
 def _with(
@@ -212,11 +212,13 @@ def _with(
     more: dict[str, Any] = {"places": list(placed.values())} if placed else {}
     # An address that the ids contain as well shows nothing new.
     process = finding.evidence.fingerprint
-    own = {process.host} if process else set()
+    own_host = {process.host} if process else set()
     if _asks(finding, "born_hosts") and (
-        told := sorted(host for host in _born_hosts(hosts.get(finding.subject)) - own if not is_loopback(host))
+        born_hosts := sorted(
+            host for host in _born_hosts(hosts.get(finding.subject)) - own_host if not is_loopback(host)
+        )
     ):
-        more |= {"born_hosts": ", ".join(told), "also": ["born_hosts"]}
+        more |= {"born_hosts": ", ".join(born_hosts), "also": ["born_hosts"]}
     names = sorted({needle.broker for needle in known.values() if needle.broker})
     if names and _asks(finding, "broker_name"):
         more["broker_name"] = ", ".join(names)

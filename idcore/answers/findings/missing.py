@@ -123,8 +123,8 @@ def _explained(
     left = widths - items
     if batches.last_items:
         below = np.array([_below(processes, at, row) for row in rows.tolist()])
-        own = np.array(batches.ends(_ids(processes, at, below))) & (left > 0)
-        items, left = items + own, left - own
+        batch_ends = np.array(batches.ends(_ids(processes, at, below))) & (left > 0)
+        items, left = items + batch_ends, left - batch_ends
     explained = int(items.sum())
     missing = int(processes["missing"][at])
     unlisted = missing - int(widths.sum())
@@ -149,46 +149,46 @@ def _sides(processes: Processes, at: int, rows: np.ndarray, widths: np.ndarray) 
     density = 1 - max(0, missing - listed) / max(1, produced - listed)
     below, above = np.zeros(len(rows)), np.zeros(len(rows))
     for number in np.unique(chain[rows]):
-        own = position[mine][chain[mine] == number]
+        positions = position[mine][chain[mine] == number]
         some = np.flatnonzero(chain[rows] == number)
         order = some[np.argsort(position[rows[some]], kind="stable")]
         high, missed = position[rows[order]], np.cumsum(widths[order])
-        below[order] = (high - own.min() - missed) * density
-        above[order] = (own.max() - high + 1 - (missed[-1] - missed)) * density
+        below[order] = (high - positions.min() - missed) * density
+        above[order] = (positions.max() - high + 1 - (missed[-1] - missed)) * density
     return below, above
 
 
-def _finding(processes: Processes, at: int, found: Missing) -> Finding:
-    kind = found.kind
+def _finding(processes: Processes, at: int, missing: Missing) -> Finding:
+    kind = missing.kind
     produced, distinct = int(processes["produced"][at]), int(processes["distinct"][at])
-    looked = found.rows[: found.holes] if found.holes else found.rows
-    shown = (looked if kind == _MIXED else found.rows)[: limits.MOST_GAPS]
-    places = [_place(processes, at, int(row), int(width)) for row, width in zip(shown, found.widths, strict=False)]
+    looked = missing.rows[: missing.holes] if missing.holes else missing.rows
+    shown = (looked if kind == _MIXED else missing.rows)[: limits.MOST_GAPS]
+    places = [_place(processes, at, int(row), int(width)) for row, width in zip(shown, missing.widths, strict=False)]
     more: dict[str, Any] = {"gaps": places, "produced": produced, "distinct": distinct}
-    if found.missing:  # in all: what the sentence of a hole counts is less
-        more["share"] = found.missing / produced
-    variant = _variant(found, bool(text_mask(processes.table["wraps_certain"].slice(at, 1))[0]))
+    if missing.missing:  # in all: what the sentence of a hole counts is less
+        more["share"] = missing.missing / produced
+    variant = _variant(missing, bool(text_mask(processes.table["wraps_certain"].slice(at, 1))[0]))
     if variant:
         more["variant"] = variant
     if kind == _MIXED:
-        more |= {"others": produced - found.in_holes, "seen_share": distinct / (produced - found.in_holes)}
+        more |= {"others": produced - missing.in_holes, "seen_share": distinct / (produced - missing.in_holes)}
     if kind in (_LOSS, _MIXED) and len(looked):
         widest = max(places, key=lambda place: place["missing"])
-        more |= {"in_gaps": len(looked if kind == _MIXED else found.rows), "widest": widest["missing"]}
+        more |= {"in_gaps": len(looked if kind == _MIXED else missing.rows), "widest": widest["missing"]}
         more |= {f"gap_{name}": widest[name] for name in ("after", "before", "from", "to")}
         name = "gap_widest" if len(looked) > 1 else "gap" if widest["missing"] > 1 else "gap_one"
         more["also"] = [name] if name != "gap_widest" or widest["missing"] > 1 else []
-        if found.unlisted:
-            more |= {"unlisted": found.unlisted, "narrowest": int(found.widths.min())}
+        if missing.unlisted:
+            more |= {"unlisted": missing.unlisted, "narrowest": int(missing.widths.min())}
             more["also"] += ["narrower"]
-    if found.explained and kind != _BATCH:
-        more |= {"explained": found.explained, "also": ["batches", *more.get("also", ())]}
-    edges = [*looked.tolist(), *(_below(processes, at, row) for row in looked[: found.holes].tolist())]
+    if missing.explained and kind != _BATCH:
+        more |= {"explained": missing.explained, "also": ["batches", *more.get("also", ())]}
+    edges = [*looked.tolist(), *(_below(processes, at, row) for row in looked[: missing.holes].tolist())]
     return of_process(
         processes,
         at,
         "missing_ids",
-        found.count,
+        missing.count,
         ids=[place["before"] for place in places],
         after_ids=[place["after"] for place in places],
         sent_at=processes.moments(shown),
@@ -198,17 +198,17 @@ def _finding(processes: Processes, at: int, found: Missing) -> Finding:
     )
 
 
-def _variant(found: Missing, wraps_certain: bool) -> str | None:
+def _variant(missing: Missing, wraps_certain: bool) -> str | None:
     """Which words describe it."""
-    if found.kind == _MIXED:
-        return "hole" if found.holes == 1 else "holes"
-    if found.kind != _LOSS:
-        return found.kind
+    if missing.kind == _MIXED:
+        return "hole" if missing.holes == 1 else "holes"
+    if missing.kind != _LOSS:
+        return missing.kind
     if not wraps_certain:
         return "uncertain"
-    if found.unlisted:  # the number of gaps is not known
+    if missing.unlisted:  # the number of gaps is not known
         return None
-    return "gaps" if len(found.rows) > 1 else "one" if found.missing == 1 else "one_gap"
+    return "gaps" if len(missing.rows) > 1 else "one" if missing.missing == 1 else "one_gap"
 
 
 def _below(processes: Processes, at: int, row: int) -> int:

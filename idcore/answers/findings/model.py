@@ -48,8 +48,8 @@ class Finding:
     @property
     def values(self) -> dict[str, Any]:
         """What the templates of words are filled with."""
-        told = {name: ", ".join(self.evidence[name]) for name in words.MOMENTS if name in self.evidence}
-        return {"subject": self.subject, "count": self.count, **self.evidence, **told}
+        moments = {name: ", ".join(self.evidence[name]) for name in words.MOMENTS if name in self.evidence}
+        return {"subject": self.subject, "count": self.count, **self.evidence, **moments}
 
     @property
     def told(self) -> dict[str, Any]:
@@ -65,12 +65,12 @@ class Finding:
         def local(text: str, unit: str = "milliseconds") -> str:
             return datetime.fromisoformat(text).astimezone(zone).isoformat(timespec=unit)
 
-        told: dict[str, Any] = {}
+        local_figures: dict[str, Any] = {}
         for name in words.INSTANTS & self.evidence.keys():
-            told[name] = local(self.evidence[name], "minutes" if name == "cutoff" else "milliseconds")
+            local_figures[name] = local(self.evidence[name], "minutes" if name == "cutoff" else "milliseconds")
         for name in words.MOMENTS & self.evidence.keys():
-            told[name] = [local(text) for text in self.evidence[name]]
-        return self.with_evidence(**told)
+            local_figures[name] = [local(text) for text in self.evidence[name]]
+        return self.with_evidence(**local_figures)
 
     def with_evidence(self, **told: Any) -> Finding:
         """The same with further or other figures."""

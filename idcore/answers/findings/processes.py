@@ -213,7 +213,7 @@ def is_loopback(host: str) -> bool:
 
 def id_text(row: Mapping[str, Any], elapsed: int, counter: int) -> str:
     """The digits of an id, all upper case; the Go client and its relatives print the last twelve lower case."""
-    made = UniqId.of(
+    unencoded = UniqId.of(
         row["host"], row["pid"], int(row["loader"], 16), elapsed % rules.ELAPSED_WRAP, counter, LAYOUTS[row["layout"]]
     )
-    return made.text
+    return unencoded.text

@@ -75,19 +75,19 @@ def of_system(topic: str) -> bool:
 
 def groups(scan: Scan) -> dict[tuple[str, str], list[Queue]]:
     """The queues of each topic and group that has an offset in it."""
-    found: dict[tuple[str, str, int], Queue] = {}
+    queues: dict[tuple[str, str, int], Queue] = {}
     for piece in scan.rows.pieces("progress"):
         for row in piece.to_pylist():
             if not of_system(row["topic"]):
                 key = (row["topic"], row["group"], row["queue_id"])
                 places = (row[name] for name in ("consumer_offset", "earlier_offset", "queue_begin", "queue_end"))
-                found[key] = Queue(row["topic"], row["queue_id"], row["group"], *places)
+                queues[key] = Queue(row["topic"], row["queue_id"], row["group"], *places)
     for row in _sums(scan):
-        queue = found.get((row["topic"], row["group"], row["queue_id"]))
+        queue = queues.get((row["topic"], row["group"], row["queue_id"]))
         if queue is not None and row["first"] is not None:
             queue.add(row["verdict"], row["messages"], row["first"], row["last"])
     by_group: dict[tuple[str, str], list[Queue]] = {}
-    for queue in found.values():
+    for queue in queues.values():
         by_group.setdefault((queue.topic, queue.group), []).append(queue)
     return by_group
 
@@ -111,8 +111,8 @@ def _sums(scan: Scan) -> list[dict[str, Any]]:
 
 
 def _fold(table: pa.Table) -> pa.Table:
-    made = table.group_by(_KEYS).aggregate([(name, how) for name, how, _ in _FOLDS])
-    return made.rename_columns([*_KEYS, *(name for name, _, _ in _FOLDS)])
+    folded = table.group_by(_KEYS).aggregate([(name, how) for name, how, _ in _FOLDS])
+    return folded.rename_columns([*_KEYS, *(name for name, _, _ in _FOLDS)])
 
 
 # ---- rules
@@ -168,21 +168,21 @@ def blocked(scan: Scan) -> Iterator[Finding]:
 def skipped(scan: Scan) -> Iterator[Finding]:
     """group_skipped: messages that a group cannot have read, or never will as things are."""
     for (topic, group), queues in scan.once(groups).items():
-        for variant, found in (
+        for variant, skips in (
             ("", _beyond(queues)),
             ("deleted", _deleted(queues)),
             ("never_read", _never_read(queues)),
             ("unreadable", [(queue, queue.open) for queue in queues if queue.verdicts == {"unreadable_queue"}]),
         ):
-            if not found:
+            if not skips:
                 continue
-            worst, _ = max(found, key=lambda pair: pair[1])
-            of = [queue for queue, _ in found]
+            worst, _ = max(skips, key=lambda pair: pair[1])
+            of = [queue for queue, _ in skips]
             since, until = _first(queue.first for queue in of), _last(queue.last for queue in of)
             evidence = {
                 **({"variant": variant} if variant else {}),
                 **_about(topic, group),
-                "queues": len(found),
+                "queues": len(skips),
                 "queue": worst.number,
                 "consumer_offset": worst.offset,
                 "queue_begin": worst.begin,
@@ -190,7 +190,7 @@ def skipped(scan: Scan) -> Iterator[Finding]:
                 "ids": _ids(scan, of),
             }
             sure = "likely" if variant == "deleted" else "certain"
-            count = sum(number for _, number in found)
+            count = sum(number for _, number in skips)
             yield Finding.of("group_skipped", f"{topic}@{group}", count, evidence, sure, since, until)
 
 
@@ -199,15 +199,15 @@ Found = list[tuple[Queue, int]]
 
 def _beyond(queues: Sequence[Queue]) -> Found:
     """Offsets behind the end of their queue, by more than the time of a copy explains."""
-    found = []
+    beyond = []
     for queue in queues:
         if queue.offset is None or queue.end is None:
             continue
         seconds = _apart(queue.first, queue.last).total_seconds()
         rate = queue.messages / seconds if seconds else 0
         if queue.offset - queue.end > max(limits.COPY_SKEW_MESSAGES, rate * limits.COPY_SKEW_MS / 1000):
-            found.append((queue, queue.offset - queue.end))
-    return found
+            beyond.append((queue, queue.offset - queue.end))
+    return beyond
 
 
 def _deleted(queues: Sequence[Queue]) -> Found:
@@ -263,8 +263,8 @@ def _span(first: datetime | None, last: datetime | None) -> dict[str, Any]:
     if first is None or last is None:
         return {}
     at = {"first_at": first, "last_at": last}
-    told: dict[str, Any] = {name: moment.isoformat(timespec="milliseconds") for name, moment in at.items()}
-    return told | {"minutes": int((last - first).total_seconds() // 60)}
+    moments: dict[str, Any] = {name: moment.isoformat(timespec="milliseconds") for name, moment in at.items()}
+    return moments | {"minutes": int((last - first).total_seconds() // 60)}
 
 
 def _ids(scan: Scan, queues: Sequence[Queue]) -> list[str]:
@@ -277,13 +277,13 @@ def _ids(scan: Scan, queues: Sequence[Queue]) -> list[str]:
 def _listed(scan: Scan) -> dict[tuple[str, int, int | None], str]:
     """The IDs of messages at which a group is, by their place."""
     places = {(queue.topic, queue.number, queue.offset) for every in scan.once(groups).values() for queue in every}
-    names, found = ("topic", "queue_id", "queue_offset", "msg_id"), {}
+    names, ids = ("topic", "queue_id", "queue_offset", "msg_id"), {}
     for piece in scan.rows.pieces("undelivered", names):
         near = piece.filter(pc.is_in(piece["queue_offset"], pa.array([offset for *_, offset in places], pa.int64())))
         for topic, queue, offset, msg_id in zip(*(near[name].to_pylist() for name in names), strict=True):
             if msg_id is not None and (topic, queue, offset) in places:
-                found[topic, queue, offset] = msg_id
-    return found
+                ids[topic, queue, offset] = msg_id
+    return ids
 
 
 def _apart(first: datetime | None, last: datetime | None) -> timedelta:

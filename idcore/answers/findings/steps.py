@@ -96,28 +96,28 @@ def of_one_chain(processes: Processes, which: np.ndarray, least: np.ndarray) -> 
     elapsed = processes.time[rows]
     fallen = np.zeros(len(rows), bool)
     fallen[1:] = (group[1:] == group[:-1]) & (elapsed[:-1] - elapsed[1:] > least[which][group[1:]])
-    found = {}
+    steps_of = {}
     for number in np.unique(group[fallen]).tolist():
         low, high = np.searchsorted(group, [number, number + 1])
         at = int(which[number])
         part = slice(int(low), int(high))
         steps = _in_order(rows[part], position[part], elapsed[part], int(least[at]), _REACH)
         if steps and any(step.back_ms for step in steps):
-            found[at] = [step for step in steps if step.back_ms]
-    return found
+            steps_of[at] = [step for step in steps if step.back_ms]
+    return steps_of
 
 
 def before_month(processes: Processes, official: np.ndarray) -> dict[int, np.ndarray]:
     """Rows with a time before the month, of processes that have several of them with counters near one another."""
     rows = np.flatnonzero(processes.elapsed < 0)
     owner = processes.owners(rows)
-    found = {}
+    places = {}
     for at in np.unique(owner[owner >= 0]).tolist():
         mine = rows[owner == at]
         counters = np.sort(processes.columns["counter"][mine])
         if official[at] and (np.diff(counters) <= _REACH).sum() + 1 >= limits.BEFORE_MONTH_IDS:
-            found[at] = mine
-    return found
+            places[at] = mine
+    return places
 
 
 def held_at_zero(processes: Processes, counted: np.ndarray) -> dict[int, np.ndarray]:

@@ -18,14 +18,14 @@ WINDOW_MS = 60_000  # a rate is of the last minute, where it was asked so often
 
 def texts_of(text: str) -> list[str]:
     """Ids or keys in the box: one a line or joined by commas; of a line of several words the ids in it."""
-    found: list[str] = []
+    texts: list[str] = []
     for line in text.splitlines():
         parts = [part.strip() for part in line.split(",") if part.strip()]
         if any(" " in part for part in parts):
-            found += [token.text for token in find(line) if identify(token.text, token.label).best is not None]
+            texts += [token.text for token in find(line) if identify(token.text, token.label).best is not None]
         else:
-            found += parts
-    return list(dict.fromkeys(found))
+            texts += parts
+    return list(dict.fromkeys(texts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,10 @@ class Answers:
 
     def sentence(self, words: Words) -> str:
         """How many were found."""
-        found = sum(answer.found for answer in self.found)
-        return words("lookup.said", found=f"{found:,}", ids=words.count("id", len(self.found)), cluster=self.cluster)
+        found_count = sum(answer.found for answer in self.found)
+        return words(
+            "lookup.said", found=f"{found_count:,}", ids=words.count("id", len(self.found)), cluster=self.cluster
+        )
 
 
 @dataclass(frozen=True, slots=True)

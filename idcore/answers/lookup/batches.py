@@ -46,11 +46,11 @@ def batch_ids(item: UniqId) -> Iterator[str]:
 def look(item: UniqId, topics: Sequence[str], begin_ms: int, notes: Notes) -> Item | None:
     """The item, where one of these topics has it. Asks each broker for all ids of one topic at once."""
     for topic in topics:
-        found = Search(item.text, notes).run_keys([topic], list(batch_ids(item)), begin_ms)
-        for record, broker in found:
+        records = Search(item.text, notes).run_keys([topic], list(batch_ids(item)), begin_ms)
+        for record, broker in records:
             if own_id(record) == item.text:
                 batch = record.uniq_id or ""
-                shown = {other.physical_offset for other, by in found if (other.uniq_id, by) == (batch, broker)}
+                shown = {other.physical_offset for other, by in records if (other.uniq_id, by) == (batch, broker)}
                 return Item(record, broker, batch, sorted(shown).index(record.physical_offset) + 1, len(shown))
     return None
 

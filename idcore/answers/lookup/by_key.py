@@ -37,31 +37,31 @@ class Search:
 
         `until_found` stops after the portion of topics in which something was found.
         """
-        found: Found = []
+        records: Found = []
         for at in range(0, len(topics), _TOPICS_AT_ONCE):
             part = topics[at : at + _TOPICS_AT_ONCE]
             self.progress(at, len(topics), part[0])
             for members, wanted in self.by_broker(part):
-                found += self._ask(members, self._questions(wanted, begin_ms, unique))
-            if found and until_found:
+                records += self._ask(members, self._questions(wanted, begin_ms, unique))
+            if records and until_found:
                 break
         self.progress(len(topics), len(topics), "")
-        return found
+        return records
 
     def run_keys(self, topics: Sequence[str], keys: Sequence[str], begin_ms: int) -> Found:
         """The records with any of several unique keys in these topics."""
-        found: Found = []
+        records: Found = []
         for members, wanted in self.by_broker(topics):
-            found += self._ask(members, [Query(topic, key, True, begin_ms) for topic in wanted for key in keys])
-        return found
+            records += self._ask(members, [Query(topic, key, True, begin_ms) for topic in wanted for key in keys])
+        return records
 
     def everywhere(self, topic: str, begin_ms: int, unique: bool = True) -> Found:
         """The same on every broker, also outside the routes: an old topic may have been moved away from one."""
-        found: Found = []
+        records: Found = []
         for name, members in self.notes.cluster.topology().brokers().items():
             if name not in self.brokers or topic in self.unrouted:
-                found += self._ask(members, self._questions([topic], begin_ms, unique))
-        return found
+                records += self._ask(members, self._questions([topic], begin_ms, unique))
+        return records
 
     def by_broker(self, topics: Sequence[str]) -> Iterator[tuple[tuple[Member, ...], list[str]]]:
         """Which topics to ask of which broker, as the routes say."""
@@ -98,16 +98,16 @@ class Search:
         notes.ask(member)
         if member is not members[0]:
             notes.add("replica", broker=str(member), instead=str(members[0]))
-        found: Found = []
+        records: Found = []
         for question, answer in zip(questions, answers, strict=True):
             if isinstance(answer, RemotingError):
                 notes.fail(answer)
             elif answer:
-                found += [(record, member.registered) for record in self._records(answer, question, member)]
-        if not found and member is not members[0]:
+                records += [(record, member.registered) for record in self._records(answer, question, member)]
+        if not records and member is not members[0]:
             why = refuse("slave_only")
             notes.fail(Unreachable.at(members[0].registered, why))
-        return found
+        return records
 
     def _records(self, raw: bytes, question: Query, member: Member) -> list[Record]:
         records: list[Record] = []

@@ -43,7 +43,7 @@ def look(offset_id: OffsetId, topic: str, notes: Notes) -> AtOffset:
     skipped = False
     for replica in cluster.topology().replicas(member):
         try:
-            found = _at(replica, offset_id, topic, notes)
+            at_offset = _at(replica, offset_id, topic, notes)
         except NotPermitted as problem:
             notes.fail(problem)
             best = best or AtOffset(reason="not_permitted")
@@ -54,10 +54,10 @@ def look(offset_id: OffsetId, topic: str, notes: Notes) -> AtOffset:
             continue
         if replica is not member:
             notes.add("replica", broker=str(replica), instead=str(member))
-        if found.record is not None:
-            return found
-        best = found
-        if not (skipped and found.reason == "beyond_end"):
+        if at_offset.record is not None:
+            return at_offset
+        best = at_offset
+        if not (skipped and at_offset.reason == "beyond_end"):
             break
     if best is None or (skipped and best.reason == "beyond_end"):
         # a slave that lags behind does not have its master's last records

@@ -56,10 +56,10 @@ class ClientName:
         """From a clientId as a broker lists it."""
         host, _, rest = text.partition("@")
         instance = rest.partition("@")[0]
-        found = _PROCESS.fullmatch(instance)
-        if found is None:
+        process = _PROCESS.fullmatch(instance)
+        if process is None:
             return cls(plain_host(host), None, None, instance)
-        return cls(plain_host(host), int(found[1]), int(found[2]) if found[2] else None, instance)
+        return cls(plain_host(host), int(process[1]), int(process[2]) if process[2] else None, instance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,35 +153,37 @@ def version_text(number: int) -> str:
 
 def united(seen: Iterable[tuple[str, str, ConnectedClient]]) -> tuple[LiveClient, ...]:
     """Rows of brokers (broker, group, row) as clients: rows of one id and one host are one, whatever the ports."""
-    found: dict[tuple[str, str], LiveClient] = {}
+    clients: dict[tuple[str, str], LiveClient] = {}
     for broker, group, row in seen:
         key = row.client_id, host_of(row.address)
-        held = found.get(key)
+        held = clients.get(key)
         if held is None:
             held = LiveClient(row.client_id, (), row.language, row.version)
         beats = [each for each in (held.heartbeat_ms, row.heartbeat_ms) if each is not None]
-        found[key] = replace(
+        clients[key] = replace(
             held,
             addresses=_with(held.addresses, row.address),
             groups=held.groups if group in ("", INNER_GROUP) else _with(held.groups, group),
             brokers=_with(held.brokers, broker),
             heartbeat_ms=max(beats, default=None),
         )
-    return tuple(sorted(found.values(), key=lambda client: (client.client_id, client.addresses)))
+    return tuple(sorted(clients.values(), key=lambda client: (client.client_id, client.addresses)))
 
 
 def match(
-    made: UniqId, maker: str, clients: Sequence[LiveClient], complete: bool, born_host: str | None = None
+    uniq_id: UniqId, maker: str, clients: Sequence[LiveClient], complete: bool, born_host: str | None = None
 ) -> Match:
     """The process of an id among connected clients; `complete` says that every broker listed its own."""
-    own_host = plain_host(made.host)
+    own_host = plain_host(uniq_id.host)
     same = [client for client in clients if born_host in client.addresses]
     of_host = [client for client in clients if client.name.host == own_host]
-    own = [client for client in of_host if client.name.pid is not None and client.name.pid & 0xFFFF == made.pid]
-    own += [client for client in same if client not in own]
+    of_process = [
+        client for client in of_host if client.name.pid is not None and client.name.pid & 0xFFFF == uniq_id.pid
+    ]
+    of_process += [client for client in same if client not in of_process]
     unnamed = [client for client in of_host if client.name.pid is None]
-    if own:
-        code, shown = "shared" if _several(own) else "connected", own
+    if of_process:
+        code, shown = "shared" if _several(of_process) else "connected", of_process
     elif unnamed:
         code, shown = "unnamed", unnamed
     elif of_host:
@@ -190,8 +192,8 @@ def match(
         code, shown = ("gone" if complete else "unknown"), []
     if code == "replaced" and not complete:
         code = "unknown"  # the process itself may be connected to the broker that did not answer
-    language = _language(maker, [client for client in (own or unnamed) if client.language])
-    return Match(code, made.host, made.pid, tuple(shown), same[0].client_id if same else None, language, maker)
+    language = _language(maker, [client for client in (of_process or unnamed) if client.language])
+    return Match(code, uniq_id.host, uniq_id.pid, tuple(shown), same[0].client_id if same else None, language, maker)
 
 
 def _several(clients: Sequence[LiveClient]) -> bool:

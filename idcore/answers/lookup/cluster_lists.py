@@ -141,12 +141,12 @@ def _note(parts: Iterable[Part[_LiveQueue]], topic: str, notes: Notes) -> None:
             notes.add("list_unreadable", **place, count=part.unreadable)
 
 
-def _copies(found: Iterable[tuple[Record, Member]], notes: Notes) -> tuple[Copy, ...]:
+def _copies(records: Iterable[tuple[Record, Member]], notes: Notes) -> tuple[Copy, ...]:
     """Each record for itself: what the other records of its message are is not asked."""
     bodies = notes.cluster.profile.bodies
     return tuple(
         replace(explain([(record, member.registered)], bodies)[0], more={"broker_name": member.broker})
-        for record, member in found
+        for record, member in records
     )
 
 
@@ -164,7 +164,7 @@ def _by_key(way: Way, notes: Notes, progress: Progress, stop: Stop) -> Listing:
         notes.add("topics_left_out", count=len(topics) - most, limit=most)
         topics = topics[:most]
     search = Search(way.key, notes)
-    found: dict[tuple[str, int], tuple[Record, Member]] = {}
+    records: dict[tuple[str, int], tuple[Record, Member]] = {}
     cut: str | None = None
     for at in range(0, len(topics), SLICE):
         if cut == "stopped":
@@ -175,12 +175,12 @@ def _by_key(way: Way, notes: Notes, progress: Progress, stop: Stop) -> Listing:
                 cut = "stopped"
                 break
             more, ended = _of_broker(way, members, wanted, notes, stop)
-            found |= {(member.registered, record.physical_offset): (record, member) for record, member in more}
+            records |= {(member.registered, record.physical_offset): (record, member) for record, member in more}
             cut = cut or ended
     progress(len(topics), len(topics), "")
     if way.topic and way.topic in search.unrouted:
         notes.add("topic_route", topic=way.topic)
-    newest = sorted(found.values(), key=lambda pair: pair[0].store_timestamp, reverse=True)
+    newest = sorted(records.values(), key=lambda pair: pair[0].store_timestamp, reverse=True)
     copies = _copies(newest[: way.limit], notes)
     cut = "limit" if len(newest) > way.limit else cut or ("failed" if notes.failed else None)
     missed = "stopped" if cut == "stopped" else "key_unknown"
@@ -197,7 +197,7 @@ def _of_broker(
     begin = 0 if way.begin_ms is None else max(0, way.begin_ms - _SECOND)
     # the index counts in seconds
     asked = dict.fromkeys(topics, LONG_MAX if way.end_ms is None else way.end_ms + _SECOND)
-    found: dict[int, tuple[Record, Member]] = {}
+    records: dict[int, tuple[Record, Member]] = {}
     counts = dict.fromkeys(topics, 0)
     for _ in range(_MOST_PAGES):
         try:
@@ -205,21 +205,21 @@ def _of_broker(
             member, answers = notes.cluster.ask_any(members, questions)
         except RemotingError as problem:
             notes.fail(problem)
-            return list(found.values()), "failed"
+            return list(records.values()), "failed"
         notes.ask(member)
         again: dict[str, int] = {}
         for question, answer in zip(questions, answers, strict=True):
             page = list(notes.records(answer, member))
-            fresh = [record for record in page if record.physical_offset not in found]
+            fresh = [record for record in page if record.physical_offset not in records]
             mine = [record for record in fresh if record.topic == question.topic and has_key(record, way.key)]
             mine = [record for record in mine if inside(record, way)]
-            found |= {record.physical_offset: (record, member) for record in mine}
+            records |= {record.physical_offset: (record, member) for record in mine}
             counts[question.topic] += len(mine)
             if len(page) >= _PAGE:
                 oldest = min(record.store_timestamp for record in page)
                 again[question.topic] = oldest if fresh else question.end_ms - _SECOND
         asked = {topic: end for topic, end in again.items() if counts[topic] <= way.limit and end >= begin}
         if not asked or stop():
-            return list(found.values()), "stopped" if asked else None
-    notes.add("more_copies", broker=str(members[0]), count=len(found))
-    return list(found.values()), "failed"
+            return list(records.values()), "stopped" if asked else None
+    notes.add("more_copies", broker=str(members[0]), count=len(records))
+    return list(records.values()), "failed"

@@ -80,9 +80,9 @@ def group_in(topic: str, real_topic: str, popped: bool, homes: Iterable[str]) ->
     return None
 
 
-def explain(found: Sequence[tuple[Record, str]], bodies: BodyPolicy | None = None) -> tuple[Copy, ...]:
+def explain(records: Sequence[tuple[Record, str]], bodies: BodyPolicy | None = None) -> tuple[Copy, ...]:
     """The copies in the order they were stored, each with its relation to the others; a record is listed once."""
-    once = {(str(record.store_host), record.physical_offset): (record, broker) for record, broker in reversed(found)}
+    once = {(str(record.store_host), record.physical_offset): (record, broker) for record, broker in reversed(records)}
     ordered = sorted(once.values(), key=lambda pair: (pair[0].store_timestamp, pair[0].physical_offset))
     copies: list[Copy] = []
     homes = {home_topic(record) for record, _ in ordered}

@@ -163,23 +163,23 @@ class TopicBrokers:
 
         try:
             if since_ms is None:
-                told = send(requests)
+                replies = send(requests)
             else:
-                told = self.recent.ask(broker, requests, since_ms, send, self.pace.now_ms)
+                replies = self.recent.ask(broker, requests, since_ms, send, self.pace.now_ms)
         except RemotingError as problem:
             for each in members:
                 self.notes.ask(each)
             self.notes.fail(problem)
             self.silent.add(broker)
             return [Heard() for _ in requests]
-        return [self._heard(broker, each) for each in told]
+        return [self._heard(broker, each) for each in replies]
 
-    def _heard(self, broker: str, told: Told) -> Heard[Any]:
-        self._asked(broker, told.member)
-        if isinstance(told.answer, RemotingError):
-            self.notes.fail(told.answer)
+    def _heard(self, broker: str, reply: Told) -> Heard[Any]:
+        self._asked(broker, reply.member)
+        if isinstance(reply.answer, RemotingError):
+            self.notes.fail(reply.answer)
             return Heard()
-        return Heard(told.answer, told.at_ms)
+        return Heard(reply.answer, reply.at_ms)
 
     def _next_offsets(self, broker: str, requests: Sequence[Request[int | None]], offset: int) -> list[Heard[Any]]:
         """Next offsets of queues: what was past an offset a moment ago still is, what was not is asked again."""
@@ -222,15 +222,15 @@ class TopicBrokers:
                 if self.versions.get(broker, "").startswith("V5"):
                     jobs.setdefault(broker, []).append(SubscriptionOf(group, self.topic))
                     places.setdefault(broker, []).append(group)
-        found: dict[str, Heard[Consumers]] = {}
+        consumers: dict[str, Heard[Consumers]] = {}
         for broker, heard in self._ask_all(jobs, self.since_ms).items():
             for group, each in zip(places[broker], heard, strict=True):
-                if each.value is None or each.at_ms is None or (group in found and is_there(found[group])):
+                if each.value is None or each.at_ms is None or (group in consumers and is_there(consumers[group])):
                     continue
                 lately = each.at_ms + self.ahead_ms.get(broker, 0) - each.value.version < LATELY_MS
                 wanted = _filter(replace(each.value, version=0))
-                found[group] = Heard(Consumers(filter=wanted, proxied=lately, proxied_before=True), each.at_ms)
-        return found
+                consumers[group] = Heard(Consumers(filter=wanted, proxied=lately, proxied_before=True), each.at_ms)
+        return consumers
 
     # ---- which groups
 
@@ -242,28 +242,28 @@ class TopicBrokers:
         answers = self._ask_all(
             {name: [RuntimeInfo(), TopicGroups(self.topic)] for name in self.brokers}, self.since_ms
         )
-        found = set(self.known_groups)
+        every_group = set(self.known_groups)
         for name, (state, groups) in answers.items():
             self._learn(name, state)
             if not groups.answered:
                 self.notes.add("groups_incomplete", broker=name)
-            found |= set(groups.value or ())
+            every_group |= set(groups.value or ())
         wrong = [name for name in self.brokers if self.versions[name].startswith(_LISTS_WRONGLY)]
         if wrong:
-            found.discard(self.topic)
-            found |= self._unlisted(wrong, found)
-        found.discard("")
-        if len(found) > most:
-            self.notes.add("groups_left_out", count=len(found) - most, limit=most)
-        return sorted(found)[:most]
+            every_group.discard(self.topic)
+            every_group |= self._unlisted(wrong, every_group)
+        every_group.discard("")
+        if len(every_group) > most:
+            self.notes.add("groups_left_out", count=len(every_group) - most, limit=most)
+        return sorted(every_group)[:most]
 
     def _unlisted(self, brokers: Sequence[str], listed: set[str]) -> set[str]:
         """Groups that such a broker does not list: those with an offset, and those connected for this topic."""
-        found: set[str] = set()
+        groups: set[str] = set()
         for (offsets,) in self._ask_all({name: [AllConsumerOffsets()] for name in brokers}, self.since_ms).values():
-            found |= {each.group for each in offsets.value or () if each.topic == self.topic and "@" not in each.group}
+            groups |= {each.group for each in offsets.value or () if each.topic == self.topic and "@" not in each.group}
         retries = (topic for topic in self.cluster.topics() if topic.startswith(RETRY_PREFIX))
-        named = {topic.removeprefix(RETRY_PREFIX) for topic in retries} - found - listed
+        named = {topic.removeprefix(RETRY_PREFIX) for topic in retries} - groups - listed
         asked = sorted(named)[:MOST_GROUPS]
         answers = self._ask_all(
             {name: [ConsumerConnections(group) for group in asked] for name in brokers}, self.since_ms
@@ -271,8 +271,8 @@ class TopicBrokers:
         for heard in answers.values():
             for group, each in zip(asked, heard, strict=True):
                 if each.value is not None and self.topic in each.value.subscriptions:
-                    found.add(group)
-        return found
+                    groups.add(group)
+        return groups
 
 
 class _Fates(TopicBrokers):
@@ -301,8 +301,8 @@ class _Fates(TopicBrokers):
             known |= self._ask_clients(known)
         verdicts: list[Verdict] = []
         for group in groups:
-            found = [judge(*known[place, group], self.pace.now_ms()) for place in range(len(self.homes))]
-            verdicts += self.message.marked(found)
+            of_homes = [judge(*known[place, group], self.pace.now_ms()) for place in range(len(self.homes))]
+            verdicts += self.message.marked(of_homes)
         return verdicts
 
     # ---- what is known of a group
@@ -315,8 +315,8 @@ class _Fates(TopicBrokers):
         offsets = self._offsets(groups)
         known_ms = max((each.at_ms or 0 for each in offsets.values()), default=0)
         passed, wanted = self._retries(groups, known_ms)
-        found, complete = self._copies(groups, wanted)
-        progress = self._progress(found, passed)
+        copies, complete = self._copies(groups, wanted)
+        progress = self._progress(copies, passed)
         collected = {}
         for place, (record, broker) in enumerate(self.homes):
             home = self._home(record, broker)
@@ -330,7 +330,7 @@ class _Fates(TopicBrokers):
                     can_broadcast=Heard(config.value and config.value.can_broadcast, config.at_ms),
                     copies=tuple(
                         progress[at]
-                        for at, each in enumerate(found)
+                        for at, each in enumerate(copies)
                         if each.group == group and is_copy_of(each.record, record, self.message.origins)
                     ),
                     copies_complete=group in complete and record.uniq_id is not None,
@@ -363,20 +363,20 @@ class _Fates(TopicBrokers):
         )
 
     def _offsets(self, groups: Sequence[str]) -> dict[tuple[int, str], Heard[int]]:
-        found: dict[tuple[int, str], Heard[int]] = {}
+        offsets: dict[tuple[int, str], Heard[int]] = {}
         for place, (record, broker) in enumerate(self.homes):
             asked = [ConsumerOffset(group, self.topic, record.queue_id) for group in groups]
             if len(groups) > _MANY_GROUPS:
                 (every,) = self._ask(broker, [AllConsumerOffsets()], self.since_ms)
                 held = {each.group: each.offsets for each in every.value or () if each.topic == self.topic}
                 known = {group: held.get(group, {}).get(record.queue_id) for group in groups}
-                found |= {(place, group): Heard(offset, every.at_ms) for group, offset in known.items()}
+                offsets |= {(place, group): Heard(offset, every.at_ms) for group, offset in known.items()}
                 if every.at_ms is None or every.at_ms >= self.begun_ms:
                     continue
                 asked = [each for each in asked if (known[each.group] or 0) <= record.queue_offset]
             heard = self._next_offsets(broker, asked, record.queue_offset)
-            found |= {(place, each.group): one for each, one in zip(asked, heard, strict=True)}
-        return found
+            offsets |= {(place, each.group): one for each, one in zip(asked, heard, strict=True)}
+        return offsets
 
     def _handed_out(self, group: Group, record: Record, broker: str) -> Group:
         """How far messages were given to clients, where that matters: not passed yet, or broadcast."""
@@ -399,32 +399,34 @@ class _Fates(TopicBrokers):
         silent = bool(
             self.silent & {*self.brokers, *(entry.name for entry in (self.route.brokers if self.route else ()))}
         )
-        found = {}
+        connections = {}
         for place, group in enumerate(groups):
             heard: list[Heard[Connection]] = [answers[name][place] for name in self.brokers]
-            found[group] = _united(heard, self.topic, silent)
+            connections[group] = _united(heard, self.topic, silent)
             rows = zip(self.brokers, heard, strict=True)
             self.clients[group] = [(name, group, row) for name, one in rows if one.value for row in one.value.clients]
         unseen = {
             group: [name for name in self.brokers if has_none(answers[name][place])]
             for place, group in enumerate(groups)
-            if not (connected := found[group].value) or not connected.clients
+            if not (connected := connections[group].value) or not connected.clients
         }
         # who has gone from a proxy may be connected to a broker that was silent
         behind = self._proxied(unseen)
-        return found | {group: each for group, each in behind.items() if is_there(each) or found[group].answered}
+        return connections | {
+            group: each for group, each in behind.items() if is_there(each) or connections[group].answered
+        }
 
     def _configs(self, groups: Sequence[str]) -> dict[tuple[str, str], Heard[Any]]:
         """The settings of each group at the brokers of the records; before 5.0 there is one question for all."""
-        found: dict[tuple[str, str], Heard[Any]] = {}
+        configs: dict[tuple[str, str], Heard[Any]] = {}
         for broker in dict.fromkeys(broker for _, broker in self.homes):
             if self.versions.get(broker, "").startswith("V5"):
                 heard = self._ask(broker, [GroupConfigOf(group) for group in groups], self.since_ms)
-                found |= {(broker, group): each for group, each in zip(groups, heard, strict=True)}
+                configs |= {(broker, group): each for group, each in zip(groups, heard, strict=True)}
                 continue
             (every,) = self._ask(broker, [AllGroupConfigs()], self.since_ms)
-            found |= {(broker, group): Heard((every.value or {}).get(group), every.at_ms) for group in groups}
-        return found
+            configs |= {(broker, group): Heard((every.value or {}).get(group), every.at_ms) for group in groups}
+        return configs
 
     # ---- copies
 
@@ -449,7 +451,7 @@ class _Fates(TopicBrokers):
             ]
         heard = self._ask_all(queues, self.begun_ms)
         pairs = ((broker, zip(queues[broker], answers, strict=True)) for broker, answers in heard.items())
-        return {(broker, asked): each for broker, found in pairs for asked, each in found}, wanted
+        return {(broker, asked): each for broker, of_broker in pairs for asked, each in of_broker}, wanted
 
     def _begin_ms(self) -> int:
         """From when on copies of the message may have been stored."""
@@ -461,7 +463,7 @@ class _Fates(TopicBrokers):
         if key is None:
             return [], set()
         topics = {each: group for group in groups for each in self._topics_of(group)}
-        found: list[_Found] = []
+        copies: list[_Found] = []
         open_groups: set[str] = set()
         jobs = {name: [Query(topic, key, True, begin) for topic in asked] for name, asked in wanted.items()}
         for broker, answers in self._ask_all(jobs).items():
@@ -474,8 +476,8 @@ class _Fates(TopicBrokers):
                 for record in records:
                     group = topics.get(topic) or group_of(record, [self.topic])
                     if group is not None and group in groups:
-                        found.append(_Found(record, broker, group))
-        return found, set(groups) - open_groups - (set(groups) if self.silent else set())
+                        copies.append(_Found(record, broker, group))
+        return copies, set(groups) - open_groups - (set(groups) if self.silent else set())
 
     def _topics_of(self, group: str) -> list[str]:
         return [*self._retry_topics(group), f"{DLQ_PREFIX}{group}"]
@@ -489,23 +491,23 @@ class _Fates(TopicBrokers):
         except CoreError as problem:
             self.notes.add("bad_record", broker=broker, problem=problem.coded())
             return [], False
-        own = [record for record in every if record.topic == topic and has_key(record, key)]
-        return own, len(every) < MOST_OF_A_UNIQUE_KEY
+        of_key = [record for record in every if record.topic == topic and has_key(record, key)]
+        return of_key, len(every) < MOST_OF_A_UNIQUE_KEY
 
-    def _progress(self, found: Sequence[_Found], passed: Mapping[_Queue, Heard[Any]]) -> list[GroupCopy]:
+    def _progress(self, copies: Sequence[_Found], passed: Mapping[_Queue, Heard[Any]]) -> list[GroupCopy]:
         """What the groups and the delays have done with each copy."""
         jobs: dict[str, list[Request[Any]]] = {}
-        for each in found:
+        for each in copies:
             question = _question(each)
             if question is not None and (each.broker, question) not in passed:
                 jobs.setdefault(each.broker, []).append(question)
-        waiting = {each.broker: [AllDelayOffsets()] for each in found if each.record.topic == SCHEDULE_TOPIC}
+        waiting = {each.broker: [AllDelayOffsets()] for each in copies if each.record.topic == SCHEDULE_TOPIC}
         answers: dict[tuple[str, Any], Heard[Any]] = dict(passed)
         for broker, (levels,) in self._ask_all(waiting, self.pace.now_ms()).items():
             answers[broker, AllDelayOffsets()] = levels
         for broker, heard in self._ask_all(jobs).items():
             answers |= {(broker, question): one for question, one in zip(jobs[broker], heard, strict=True)}
-        return [_reached(each, answers) for each in found]
+        return [_reached(each, answers) for each in copies]
 
     # ---- asking again
 
@@ -546,27 +548,27 @@ class _Fates(TopicBrokers):
             self.notes.add("clients_left_out", count=len(clients) - MOST_REACHED, limit=MOST_REACHED)
         asked = clients[:MOST_REACHED]
         answers = list(zip(asked, states(asked, self.members, self.notes, REACHED_SECONDS), strict=True))
-        at_ms, found = self.pace.now_ms(), {}
+        at_ms, of_clients = self.pace.now_ms(), {}
         for (place, group), (home, held) in waiting.items():
-            own = [(client.client_id, state) for (name, client), state in answers if name == group]
+            client_states = [(client.client_id, state) for (name, client), state in answers if name == group]
             holders = tuple(
                 Holder(client_id, queue.oldest == home.offset, queue.consumed_ms)
-                for client_id, state in own
+                for client_id, state in client_states
                 for queue in (state.queues if state else ())
                 if (queue.broker, queue.topic, queue.queue) == (home.broker, home.topic, home.queue)
                 and queue.has(home.offset)
             )
-            whole = len(own) == len(united(self.clients[group])) and all(state for _, state in own)
-            if holders or (whole and own):
-                found[place, group] = home, replace(held, holders=Heard(holders, at_ms))
-        return found
+            whole = len(client_states) == len(united(self.clients[group])) and all(state for _, state in client_states)
+            if holders or (whole and client_states):
+                of_clients[place, group] = home, replace(held, holders=Heard(holders, at_ms))
+        return of_clients
 
     def _earlier(self, place: int, group: str) -> Heard[Any]:
         """The group's offset as it was heard for another id, long enough ago to show whether it moves."""
         record, broker = self.homes[place]
         question = ConsumerOffset(group, self.topic, record.queue_id)
-        told = self.recent.before(broker, question, self.begun_ms - round(PAUSE_SECONDS * 1_000))
-        return Heard() if told is None or told.at_ms < record.store_timestamp else self._heard(broker, told)
+        reply = self.recent.before(broker, question, self.begun_ms - round(PAUSE_SECONDS * 1_000))
+        return Heard() if reply is None or reply.at_ms < record.store_timestamp else self._heard(broker, reply)
 
     def _blocker(self, broker: str, queue: int, offset: int) -> Blocker | None:
         (part,) = self._ask(broker, [QueueSlice(self.topic, queue, offset, 1)], self.since_ms)
@@ -597,8 +599,8 @@ def _has(verdicts: Iterable[Verdict], code: str) -> bool:
 
 def _pulled(stats: Heard[Sequence[QueueProgress]], topic: str, queue: int) -> Heard[int]:
     """How far the group was handed messages of a queue."""
-    own = [each.pull_offset for each in stats.value or () if each.topic == topic and each.queue == queue]
-    return Heard(own[0] if own else None, stats.at_ms)
+    offsets = [each.pull_offset for each in stats.value or () if each.topic == topic and each.queue == queue]
+    return Heard(offsets[0] if offsets else None, stats.at_ms)
 
 
 def _united(heard: Sequence[Heard[Connection]], topic: str, silent: bool) -> Heard[Consumers]:
@@ -646,20 +648,20 @@ def _may_have(stats: Heard[Sequence[QueueStats]], begin_ms: int) -> bool:
     return any(queue.max_offset > 0 and (queue.last_ms <= 0 or queue.last_ms >= begin_ms) for queue in stats.value)
 
 
-def _question(found: _Found) -> ConsumerOffset | QueueSlice | TimerRead | None:
+def _question(copy: _Found) -> ConsumerOffset | QueueSlice | TimerRead | None:
     """The question of how far a copy is: of a retry queue the group's offset, of a delay the due time, of the wheel."""
-    record = found.record
+    record = copy.record
     if record.topic.startswith(RETRY_PREFIX):
-        return ConsumerOffset(found.group, record.topic, record.queue_id)
+        return ConsumerOffset(copy.group, record.topic, record.queue_id)
     if record.topic == SCHEDULE_TOPIC:
         return QueueSlice(record.topic, record.queue_id, record.queue_offset, 1)
     return TimerRead() if record.topic == TIMER_TOPIC else None
 
 
-def _reached(found: _Found, answers: Mapping[tuple[str, Any], Heard[Any]]) -> GroupCopy:
+def _reached(copy: _Found, answers: Mapping[tuple[str, Any], Heard[Any]]) -> GroupCopy:
     """The copy with how far its group, its delay level or the timer wheel is."""
-    record, broker = found.record, found.broker
-    answer: Heard[Any] = answers.get((broker, _question(found)), Heard())
+    record, broker = copy.record, copy.broker
+    answer: Heard[Any] = answers.get((broker, _question(copy)), Heard())
     if record.topic != SCHEDULE_TOPIC:
         return group_copy(record, answer)
     levels = answers.get((broker, AllDelayOffsets()), Heard())

@@ -35,14 +35,14 @@ class Homes:
 
 def homes_of(copies: Sequence[Copy], note: Callable[..., None]) -> list[Homes]:
     """The records to judge, by topic; those beyond the limit are noted."""
-    found = [copy for copy in copies if copy.relation != "trace" and not is_special(copy.record.topic)]
-    if len(found) > MOST_RECORDS:
-        note("records_left_out", count=len(found) - MOST_RECORDS, limit=MOST_RECORDS)
-    origins = frozenset(str(copy.record.offset_id) for copy in found)
+    homes = [copy for copy in copies if copy.relation != "trace" and not is_special(copy.record.topic)]
+    if len(homes) > MOST_RECORDS:
+        note("records_left_out", count=len(homes) - MOST_RECORDS, limit=MOST_RECORDS)
+    origins = frozenset(str(copy.record.offset_id) for copy in homes)
     topics: dict[str, list[Copy]] = {}
-    for copy in found[:MOST_RECORDS]:
+    for copy in homes[:MOST_RECORDS]:
         topics.setdefault(copy.record.topic, []).append(copy)
-    return [Homes(topic, tuple(own), origins) for topic, own in topics.items()]
+    return [Homes(topic, tuple(of_topic), origins) for topic, of_topic in topics.items()]
 
 
 def is_copy_of(copy: Record, record: Record, origins: Set[str]) -> bool:

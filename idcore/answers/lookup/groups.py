@@ -95,8 +95,8 @@ class _Group(_Asking):
         for name, answers in heard.items():
             self._learn(name, answers[0])
         connections = {name: answers[3].value for name, answers in heard.items() if answers[3].answered}
-        found = next((each for each in connections.values() if each is not None), None)
-        broadcasts = found is not None and found.message_model == BROADCAST
+        connection = next((each for each in connections.values() if each is not None), None)
+        broadcasts = connection is not None and connection.message_model == BROADCAST
         queues = [
             _passed(queue, answers[2].value or (), broadcasts)
             for name, answers in heard.items()
@@ -118,7 +118,7 @@ class _Group(_Asking):
             disabled,
             tuple(sorted(silent | self.silent)),
             static=self.route is not None and self.route.static,
-            proxied=found is None and any(map(is_there, self._proxied({self.group: list(connections)}).values())),
+            proxied=connection is None and any(map(is_there, self._proxied({self.group: list(connections)}).values())),
         )
 
     def _sides(self, heard: Sequence[Heard[Any]]) -> list[QueueStats]:
@@ -140,17 +140,17 @@ class _Group(_Asking):
             else:
                 open_queues[name] = []
             jobs[name] += [ConsumerOffset(self.group, each.topic, each.queue) for each in retries[name]]
-        made = {(each.broker, each.queue): each for each in queues}
+        states = {(each.broker, each.queue): each for each in queues}
         waiting: dict[str, int | None] = {}
         disabled = []
         for name, (config, *offsets) in self._ask_all(jobs).items():
             settings = config.value.get(self.group) if isinstance(config.value, dict) else config.value
             if settings is not None and not (settings.can_broadcast if broadcasts else settings.can_consume):
                 disabled.append(name)
-            own, of_retries = offsets[: len(open_queues[name])], offsets[len(open_queues[name]) :]
-            for queue, offset in zip(open_queues[name], own, strict=True):
+            of_topic, of_retries = offsets[: len(open_queues[name])], offsets[len(open_queues[name]) :]
+            for queue, offset in zip(open_queues[name], of_topic, strict=True):
                 known = queue.known and offset.answered
-                made[name, queue.queue] = (
+                states[name, queue.queue] = (
                     replace(queue, known=known, pulled=offset.value)
                     if broadcasts
                     else replace(queue, known=known, offset=offset.value)
@@ -159,7 +159,7 @@ class _Group(_Asking):
                 left = stats.max_offset - max(offset.value or 0, stats.min_offset) if offset.answered else None
                 held = waiting.get(stats.topic, 0)
                 waiting[stats.topic] = None if left is None or held is None else held + max(0, left)
-        return list(made.values()), tuple(self._side_topics(sides, waiting)), tuple(disabled)
+        return list(states.values()), tuple(self._side_topics(sides, waiting)), tuple(disabled)
 
     def _side_topics(
         self, sides: Mapping[str, Sequence[QueueStats]], waiting: Mapping[str, int | None]
@@ -177,8 +177,10 @@ class _Group(_Asking):
             self.notes.add("clients_left_out", count=len(progress.members) - MOST_CLIENTS, limit=MOST_CLIENTS)
         asked = progress.members[:MOST_CLIENTS]
         answers = states([(self.group, each.client) for each in asked], self.members, self.notes, CLIENTS_SECONDS)
-        own = (replace(each, state=state, failed=state is None) for each, state in zip(asked, answers, strict=True))
-        members = (*own, *progress.members[MOST_CLIENTS:])
+        with_state = (
+            replace(each, state=state, failed=state is None) for each, state in zip(asked, answers, strict=True)
+        )
+        members = (*with_state, *progress.members[MOST_CLIENTS:])
         owners = owned(members, self.topic)
         complete = len(asked) == len(members) and not any(member.failed for member in members)
         queues = []
@@ -237,12 +239,12 @@ class _Groups(_Asking):
     ) -> GroupRow:
         lag: int | None = 0
         unread = 0
-        for name, own in queues.items():
+        for name, of_broker in queues.items():
             table = offsets[name]
-            if table is None or any(not queue.known for queue in own):
+            if table is None or any(not queue.known for queue in of_broker):
                 lag = None
                 continue
-            for queue in own:
+            for queue in of_broker:
                 placed = replace(queue, offset=table.get(group, {}).get(queue.queue))
                 lag = None if lag is None else lag + (placed.lag or 0)
                 unread += placed.readable and placed.offset is None and bool(placed.end)

@@ -23,10 +23,10 @@ def look(copies: Sequence[Copy], notes: Notes, now_ms: int) -> None:
     """Adds when consumers get the message, or that they never do."""
     waiting = [copy for copy in copies if copy.relation in ("timer", "delayed")]
     newest = max(waiting, key=lambda copy: copy.record.store_timestamp)
-    found = _timer(newest, notes) if newest.record.topic == TIMER_TOPIC else _level(newest, notes)
+    later_copy = _timer(newest, notes) if newest.record.topic == TIMER_TOPIC else _level(newest, notes)
     recalled = any(copy.relation == "recall" for copy in copies)
     topic = newest.record.properties.get(names.REAL_TOPIC, "")
-    reason = decide(Later(topic, found[0], recalled, found[1]), now_ms - _SLACK_MS)
+    reason = decide(Later(topic, later_copy[0], recalled, later_copy[1]), now_ms - _SLACK_MS)
     if reason is not None:
         shown = {name: utc(value) if name == "due" else value for name, value in reason.values.items()}
         notes.add(reason.code, **shown)

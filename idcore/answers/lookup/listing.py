@@ -158,16 +158,16 @@ class Part(Generic[Q]):
             return []
         at = begin = max(low, high - SLICE) if newest_first else low
         upto = min(begin + SLICE, high)
-        found: list[Place] = []
+        places: list[Place] = []
         while at < upto:  # a broker ends its answer where a file of the queue ends
             more = self.queue.read(at, upto - at)
             if not more:
                 self.ran_out = at
                 self.missing += upto - at if newest_first else 0
                 break
-            found += more
+            places += more
             at = more[-1].after
-        return found if newest_first else found[::-1]
+        return places if newest_first else places[::-1]
 
     def places(self, newest_first: bool) -> Iterator[tuple[int, Part[Q], Place]]:
         """The places in their order, each with the store time that it is sorted by."""
@@ -218,7 +218,7 @@ def collect(
     most = way.limit * len(parts) if way.kind == "queue" else way.limit
     total = min(most, sum(part.end - part.first for part in parts))
     streams = [part.places(way.newest_first) for part in parts]
-    found: list[tuple[Record, Q]] = []
+    records: list[tuple[Record, Q]] = []
     size, cut = 0, "stopped" if stop() else None
     merged = heapq.merge(*streams, key=lambda item: item[0], reverse=way.newest_first)
     for done, (_, part, place) in enumerate(() if cut else merged):
@@ -235,11 +235,11 @@ def collect(
         elif inside(record, way):
             part.listed += 1
             size += record.size
-            found.append((record, part.queue))
+            records.append((record, part.queue))
     progress(total, total, "")
     if cut is None and any(part.problem is not None or part.ran_out is not None for part in parts):
         cut = "failed"
-    return Listed(tuple(found), tuple(parts), cut)
+    return Listed(tuple(records), tuple(parts), cut)
 
 
 def inside(record: Record, way: Way) -> bool:

@@ -41,10 +41,10 @@ class Notes:
         nothing: list[Heard[Any]] = [Heard() for _ in requests]
         try:
             brokers = self.cluster.topology().brokers().values()
-            found = [members for members in brokers if any(member.registered == address for member in members)]
-            if not found or not requests:
+            brokers_of = [members for members in brokers if any(member.registered == address for member in members)]
+            if not brokers_of or not requests:
                 return nothing
-            member, answers = self.cluster.ask_any(found[0], requests)
+            member, answers = self.cluster.ask_any(brokers_of[0], requests)
         except RemotingError as problem:
             self.fail(problem)
             return nothing

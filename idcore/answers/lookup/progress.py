@@ -136,8 +136,14 @@ class Progress:
 
     def contradictions(self, before: Progress | None = None) -> list[Reason]:
         """What does not fit together, the worst first; `before` is the same, asked earlier."""
-        found = [*self._settings(), *self._ids(), *self._subscriptions(before), *self._owners(), *self._queues(before)]
-        return sorted(found, key=lambda reason: reason.code not in WRONG)
+        reasons = [
+            *self._settings(),
+            *self._ids(),
+            *self._subscriptions(before),
+            *self._owners(),
+            *self._queues(before),
+        ]
+        return sorted(reasons, key=lambda reason: reason.code not in WRONG)
 
     def _settings(self) -> Iterator[Reason]:
         if self.disabled:
@@ -278,20 +284,21 @@ def in_memory(progress: Progress, broker: str, queue: int, offset: int) -> list[
     return [
         member.client.client_id
         for member in progress.members
-        for own in (member.state.queues if member.state else ())
-        if (own.broker, own.topic, own.queue) == (broker, progress.topic, queue) and own.has(offset)
+        for client_queue in (member.state.queues if member.state else ())
+        if (client_queue.broker, client_queue.topic, client_queue.queue) == (broker, progress.topic, queue)
+        and client_queue.has(offset)
     ]
 
 
 def owned(members: Iterable[GroupClient], topic: str) -> dict[tuple[str, int], tuple[str, ...]]:
     """The clients that say they were given a queue, by broker and queue."""
-    found: dict[tuple[str, int], tuple[str, ...]] = {}
+    owners: dict[tuple[str, int], tuple[str, ...]] = {}
     for member in members:
-        for own in member.state.queues if member.state else ():
-            if own.topic == topic and not own.dropped:
-                key = own.broker, own.queue
-                found[key] = (*found.get(key, ()), member.client.client_id)
-    return found
+        for queue in member.state.queues if member.state else ():
+            if queue.topic == topic and not queue.dropped:
+                key = queue.broker, queue.queue
+                owners[key] = (*owners.get(key, ()), member.client.client_id)
+    return owners
 
 
 def kinds(rows: Sequence[GroupRow]) -> Counter[str]:

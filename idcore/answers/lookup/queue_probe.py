@@ -69,7 +69,7 @@ def _records(member: Member, topic: str, queue: int, instant: int, notes: Notes)
     index = cluster.ask(member, QueueAt(topic, queue, instant))
     units = cluster.ask(member, QueueSlice(topic, queue, index, _MOST_OF_A_QUEUE)).units
     offsets = [unit.physical_offset for unit in units]
-    found = []
+    records = []
     for offset, raw in zip(offsets, cluster.ask_all(member, [View(each, topic) for each in offsets]), strict=True):
         if isinstance(raw, RemotingError) or not raw:
             continue
@@ -78,8 +78,8 @@ def _records(member: Member, topic: str, queue: int, instant: int, notes: Notes)
         except CoreError:
             continue
         if record.physical_offset == offset:
-            found.append(record)
-    return found
+            records.append(record)
+    return records
 
 
 def count_messages(topic: str, notes: Notes) -> None:
@@ -108,5 +108,5 @@ def index_knows(record: Record, notes: Notes) -> bool:
     """Whether the index finds a record by its own UNIQ_KEY; True where it has no UNIQ_KEY to be found by."""
     if record.uniq_id is None:
         return True
-    found = Search(record.uniq_id, notes).run([record.topic], 0)
-    return any(other.physical_offset == record.physical_offset for other, _ in found) or bool(notes.failed)
+    records = Search(record.uniq_id, notes).run([record.topic], 0)
+    return any(other.physical_offset == record.physical_offset for other, _ in records) or bool(notes.failed)

@@ -50,21 +50,21 @@ class Recent:
         with asking:  # who comes second waits for the first, and finds his answers
             with self._lock:
                 held = {each: self._told[broker, each][1] for each in requests if (broker, each) in self._told}
-            found = {each: told for each, told in held.items() if since_ms <= told.at_ms <= now_ms()}
-            missing = [each for each in dict.fromkeys(requests) if each not in found]
+            replies = {each: reply for each, reply in held.items() if since_ms <= reply.at_ms <= now_ms()}
+            missing = [each for each in dict.fromkeys(requests) if each not in replies]
             fresh = dict(zip(missing, ask(missing), strict=True)) if missing else {}
             with self._lock:
                 if len(self._told) + len(fresh) > _MOST:
                     self._told.clear()  # what was found is not looked for there again
-                for request, told in fresh.items():
-                    first, last = self._told.get((broker, request), (told, told))
-                    kept = first if told.at_ms - first.at_ms <= _FIRST_MS else last
-                    self._told[broker, request] = kept, told
-        found |= fresh
-        return [found[request] for request in requests]
+                for request, reply in fresh.items():
+                    first, last = self._told.get((broker, request), (reply, reply))
+                    kept = first if reply.at_ms - first.at_ms <= _FIRST_MS else last
+                    self._told[broker, request] = kept, reply
+        replies |= fresh
+        return [replies[request] for request in requests]
 
     def before(self, broker: str, request: Request[Any], at_ms: int) -> Told | None:
         """An answer from before an instant, for who wants to know what has changed since."""
         with self._lock:
             first, last = self._told.get((broker, request), (None, None))
-        return next((told for told in (last, first) if told is not None and told.at_ms <= at_ms), None)
+        return next((reply for reply in (last, first) if reply is not None and reply.at_ms <= at_ms), None)

@@ -69,19 +69,19 @@ def listing_row(listing: Listing) -> dict[str, Any]:
 
 
 def _evidence(items: Iterable[Evidence]) -> dict[str, Any]:
-    made: dict[str, Any] = {}
+    row: dict[str, Any] = {}
     for item in items:
         if item.is_figure:
-            made[item.code] = spoken(item.values[item.code])
+            row[item.code] = spoken(item.values[item.code])
         else:
             values = {name: spoken(value) for name, value in item.values.items()}
-            made.setdefault(item.code, []).append({**values, "text": evidence_text(item)})
-    return made
+            row.setdefault(item.code, []).append({**values, "text": evidence_text(item)})
+    return row
 
 
 def trace_row(traced: Traced) -> dict[str, Any]:
     """The trace of a message, times in milliseconds since 1970."""
-    found = traced.found
+    trace = traced.found
     return {
         "topics": list(traced.topics),
         "msg_ids": list(traced.msg_ids),
@@ -98,7 +98,7 @@ def trace_row(traced: Traced) -> dict[str, Any]:
                 "offset_msg_id": send.offset_msg_id,
                 "client": send.client,
             }
-            for send in found.sends
+            for send in trace.sends
         ],
         "attempts": [
             {
@@ -118,14 +118,14 @@ def trace_row(traced: Traced) -> dict[str, Any]:
                 "counter": one.counter,
                 "client": one.client,
             }
-            for one in found.attempts
+            for one in trace.attempts
         ],
         "decisions": [
             {"msg_id": one.msg_id, "at_ms": one.time_ms, "state": one.state, "from_check": one.from_check}
-            for one in found.decisions
+            for one in trace.decisions
         ],
-        "recalls": [{"msg_id": one.msg_id, "at_ms": one.time_ms, "success": one.success} for one in found.recalls],
-        "unknown": found.unknown,
+        "recalls": [{"msg_id": one.msg_id, "at_ms": one.time_ms, "success": one.success} for one in trace.recalls],
+        "unknown": trace.unknown,
         "evidence": _evidence(traced.evidence),
     }
 
@@ -167,15 +167,15 @@ def copy_row(copy: Copy) -> dict[str, Any]:
 
 def _seen(row: dict[str, Any], bodies: BodyPolicy) -> dict[str, Any]:
     shown = bodies.apply(base64.b64decode(row["body"]), row["body_text"])
-    made: dict[str, Any] = {
+    visible: dict[str, Any] = {
         "body": _base64(shown.raw),
         "body_text": shown.text,
         "body_size": shown.size,
         "body_withheld": shown.withheld,
     }
     if "inner" in row:
-        made["inner"] = [_seen_inner(inner, bodies) for inner in row["inner"]]
-    return made
+        visible["inner"] = [_seen_inner(inner, bodies) for inner in row["inner"]]
+    return visible
 
 
 def _seen_inner(inner: dict[str, Any], bodies: BodyPolicy) -> dict[str, Any]:

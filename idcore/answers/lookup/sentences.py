@@ -37,8 +37,8 @@ def reason_of(code: str, values: Mapping[str, Any], source: str, words: Words = 
 
 
 def _key(part: str, code: str, source: str, words: Words) -> str:
-    own = f"{_OWN.get(source, 'lookup')}.{part}.{code}"
-    return own if words.has(own) else f"lookup.{part}.{code}"
+    own_key = f"{_OWN.get(source, 'lookup')}.{part}.{code}"
+    return own_key if words.has(own_key) else f"lookup.{part}.{code}"
 
 
 def reason_text(answer: Answer, words: Words = _ENGLISH, figures: Mapping[str, Any] | None = None) -> str:
@@ -172,17 +172,17 @@ def progress_texts(seen: Seen, before: Progress | None = None, words: Words = _E
 
 def who_texts(who: Who, words: Words = _ENGLISH, time: Callable[[int], str] | None = None) -> list[str]:
     """Whether the process behind an id is connected, what supports it, and who listed the clients."""
-    found, live = who.match, who.live
+    match, live = who.match, who.live
     comma = words("comma").join
-    addresses = comma(dict.fromkeys(address for client in found.clients for address in client.addresses))
-    names = comma(dict.fromkeys(client.client_id for client in found.clients))
-    texts = [words(f"who.{found.code}", client=names, host=found.host, pid=found.pid, addresses=addresses)]
-    if found.same_connection is not None:
-        texts.append(words("who.same_connection", client=found.same_connection))
-    if found.language:
-        languages = comma(sorted({client.language for client in found.clients}))
-        maker = re.split("[,，]", words.template(f"client.{found.maker}"))[0]
-        texts.append(words(f"who.{found.language}", languages=languages, maker=maker))
+    addresses = comma(dict.fromkeys(address for client in match.clients for address in client.addresses))
+    names = comma(dict.fromkeys(client.client_id for client in match.clients))
+    texts = [words(f"who.{match.code}", client=names, host=match.host, pid=match.pid, addresses=addresses)]
+    if match.same_connection is not None:
+        texts.append(words("who.same_connection", client=match.same_connection))
+    if match.language:
+        languages = comma(sorted({client.language for client in match.clients}))
+        maker = re.split("[,，]", words.template(f"client.{match.maker}"))[0]
+        texts.append(words(f"who.{match.language}", languages=languages, maker=maker))
     if live.older:
         texts.append(words("who.older", brokers=comma(live.older)))
     if live.silent:

@@ -103,7 +103,7 @@ def open_source(option: str, at: Any, terms: Terms) -> Source:
 
 def offered(environment: Mapping[str, str]) -> dict[str, Offer]:
     """Every source that the administrator configured, by name."""
-    found: dict[str, Offer] = {}
+    offers: dict[str, Offer] = {}
     for module in dict.fromkeys(SOURCES.values()):
-        found |= import_module(module).offered(environment)
-    return found
+        offers |= import_module(module).offered(environment)
+    return offers

@@ -77,9 +77,9 @@ class StoreEvidence:
 
     def files(self) -> Iterator[Evidence]:
         """Which of the broker's own files were read, which are missing, and which the system does not let us read."""
-        for code, found in (("config_read", self.config.read), ("config_missing", self.config.missing)):
-            if found:
-                yield Evidence.of(code, names=", ".join(found))
+        for code, files in (("config_read", self.config.read), ("config_missing", self.config.missing)):
+            if files:
+                yield Evidence.of(code, names=", ".join(files))
         for name, problem in self.store.unreadable.items():
             if Path(name).parts[0] == "config":
                 yield Evidence.of("config_lost", name=Path(name).name, problem=problem)
@@ -96,8 +96,8 @@ class StoreEvidence:
 
     def _end_of(self, topic: str, queue: int) -> int | None:
         """The next offset of a queue; None where the folder does not have the queue's files."""
-        found = next((each for each in self.store.queues.of(topic) if each.queue_id == queue), None)
-        return found.span[1] if found is not None and found.span is not None else None
+        stored_queue = next((each for each in self.store.queues.of(topic) if each.queue_id == queue), None)
+        return stored_queue.span[1] if stored_queue is not None and stored_queue.span is not None else None
 
     def home(self, record: Record) -> Home:
         """The record that is judged."""
@@ -176,17 +176,17 @@ class StoreEvidence:
     def records_of(self, key: str) -> tuple[list[Record], bool]:
         """All records with this UNIQ_KEY, messages and copies, and whether these are all there are."""
         store, whole = self.store, self.store.index.is_whole
-        found: dict[int, Record] = {}
+        records: dict[int, Record] = {}
         for topic in store.topics:
             for entry in store.index.look_up(topic, key):
                 outcome = store.log.look(entry.physical_offset)
                 if not isinstance(outcome, Stored):
                     whole = False  # it may have been one of them
                 elif outcome.record.topic == topic and outcome.record.uniq_id == key:
-                    found[outcome.offset] = outcome.record
+                    records[outcome.offset] = outcome.record
         tail, is_whole = self._tail
-        found |= {record.physical_offset: record for record in tail if record.uniq_id == key}
-        return [found[offset] for offset in sorted(found)], whole and is_whole
+        records |= {record.physical_offset: record for record in tail if record.uniq_id == key}
+        return [records[offset] for offset in sorted(records)], whole and is_whole
 
     @cached_property
     def _tail(self) -> tuple[list[Record], bool]:
@@ -196,12 +196,12 @@ class StoreEvidence:
         begin = (log.minimum or 0) if begin is None else begin
         if log.file_of(begin) is None or (log.end or 0) - begin > _TAIL_MOST:
             return [], False
-        found, whole = [], True
+        records, whole = [], True
         for step in log.walk(begin):
             if isinstance(step, Stored):
-                found.append(step.record)
+                records.append(step.record)
             whole = whole and not isinstance(step, Skipped)
-        return found, whole
+        return records, whole
 
     def covers(self, record: Record) -> bool:
         """Whether the index, or what is read behind it, begins before a record."""
@@ -228,11 +228,11 @@ def fates(
     """The verdict of every group on every record that consumers could get; `attempts` are those of the trace."""
     verdicts: list[Verdict] = []
     for homes in homes_of(copies, note):
-        found = _of_topic(evidence, [copy.record for copy in homes.copies], attempts)
-        if not found:
+        of_records = _of_topic(evidence, [copy.record for copy in homes.copies], attempts)
+        if not of_records:
             note("store_no_groups", topic=homes.topic)
-        for group in sorted(found):
-            verdicts += homes.marked(found[group])
+        for group in sorted(of_records):
+            verdicts += homes.marked(of_records[group])
     return tuple(verdicts)
 
 
@@ -240,7 +240,7 @@ def _of_topic(
     evidence: StoreEvidence, records: Sequence[Record], attempts: Sequence[Attempt]
 ) -> dict[str, list[Verdict]]:
     """The verdicts of every group on the records of one topic and message."""
-    topic, found = records[0].topic, dict[str, list[Verdict]]()
+    topic, verdicts = records[0].topic, dict[str, list[Verdict]]()
     keys = {(record.uniq_id or "").upper() for record in records}
     attempts = [each for each in attempts if each.msg_id.upper() in keys]
     by_key = {record.uniq_id: evidence.records_of(record.uniq_id) for record in records if record.uniq_id is not None}
@@ -254,8 +254,8 @@ def _of_topic(
             # a trace has no place of its record
             traced = [each for each in attempts if each.group == group and len(records) == 1]
             known = evidence.group(group, home, copies_of(record, group, every), whole, traced)
-            found.setdefault(group, []).append(judge(home, known, evidence.snapshot_ms))
-    return found
+            verdicts.setdefault(group, []).append(judge(home, known, evidence.snapshot_ms))
+    return verdicts
 
 
 def copies_of(record: Record, group: str, every: Sequence[Record]) -> list[Record]:

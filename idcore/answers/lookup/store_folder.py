@@ -84,8 +84,8 @@ def _pointers(stored: Stored, store: StoreFolder) -> dict[str, Any]:
     keys = [(key, key_of(record.topic, key)) for key in names.indexed(properties)]
     tags = [(tag, tag_key_of(record.topic, tag)) for tag in [properties.get(names.TAGS)] if tag]
     pointers = store.index.pointing_at(stored.offset, (hashed for _, hashed in keys + tags))
-    found = [_entry(*key, pointer) for key, pointer in zip(keys + tags, pointers, strict=True)]
-    found = [entry for at, entry in enumerate(found) if at < len(keys) or entry["file"]]  # 5.5 alone indexes tags
+    entries = [_entry(*key, pointer) for key, pointer in zip(keys + tags, pointers, strict=True)]
+    entries = [entry for at, entry in enumerate(entries) if at < len(keys) or entry["file"]]  # 5.5 alone indexes tags
     return {
         "queue_unit": None
         if unit is None
@@ -96,7 +96,7 @@ def _pointers(stored: Stored, store: StoreFolder) -> dict[str, Any]:
             "agrees": agrees,
         },
         "queue_unit_missing": missing,
-        "index_entries": found,
+        "index_entries": entries,
     }
 
 
@@ -202,8 +202,8 @@ class StoreLookup:
         written: list[Written] = []
         wanted = list(dict.fromkeys(each for msg_id in msg_ids for each in (msg_id, msg_id.upper())))
         for key in wanted:
-            found = self._look_up(key, topics, everything=True)
-            for stored in found.copies.values():
+            answer = self._look_up(key, topics, everything=True)
+            for stored in answer.copies.values():
                 written += traces.contexts(stored.record, notes.note)
         trace = paired(written, set(wanted))
         for code, values in traces.silence(trace, msg_ids, copies):
@@ -248,8 +248,8 @@ class StoreLookup:
         """Records that have an offsetMsgId as their key: a proxy writes it into UNIQ_KEY, and an application may."""
         topics = self._store.topics if draft.topic is None else [draft.topic]
         at = {copy.record.physical_offset for copy in draft.copies}
-        found = self._look_up(draft.id, topics).copies
-        more = [stored for offset, stored in sorted(found.items()) if offset not in at]
+        keyed = self._look_up(draft.id, topics).copies
+        more = [stored for offset, stored in sorted(keyed.items()) if offset not in at]
         if more:
             draft.figures["as_key_of"] = [stored.offset for stored in more]
             copies = [copy_of(stored, self._store) for stored in more]
@@ -349,12 +349,12 @@ class StoreLookup:
     def _search(self, draft: _Draft) -> bool:
         """Whether the log itself holds the key, past the index."""
         log, key, topic = self._store.log, draft.id, draft.topic
-        found, searched = log.search(key.encode("utf-8", "replace"), self._searched_most) if key else ([], 0)
+        records, searched = log.search(key.encode("utf-8", "replace"), self._searched_most) if key else ([], 0)
         evidence = draft.figures
         evidence.update(searched=searched, log_bytes=sum(file.size for file in log.files))
-        keyed = [stored for stored in found if has_key(stored.record, key)]
-        overridden = [stored for stored in found if _overridden(stored.record, key)]
-        around = [stored for stored in found if _holds(stored.record, key)]
+        keyed = [stored for stored in records if has_key(stored.record, key)]
+        overridden = [stored for stored in records if _overridden(stored.record, key)]
+        around = [stored for stored in records if _holds(stored.record, key)]
         hits = keyed or overridden or around
         if not hits:
             return False
@@ -389,10 +389,16 @@ class StoreLookup:
         first, last = self._store.first, self._store.last
         if anywhere is None or first is None or last is None:
             return
-        own = describe(verdict, None, self._clock)  # the time that `decode` gives: with an assumed zone it has a range
+        decoded = describe(
+            verdict, None, self._clock
+        )  # the time that `decode` gives: with an assumed zone it has a range
         draft.figures.update(
-            {name: own[name] for name in ("sent_at", "sent_at_earliest", "sent_at_latest") if own[name] is not None},
-            zone_source=own["zone_source"],
+            {
+                name: decoded[name]
+                for name in ("sent_at", "sent_at_earliest", "sent_at_latest")
+                if decoded[name] is not None
+            },
+            zone_source=decoded["zone_source"],
         )
         for name, at in (("first_store_time", first), ("last_store_time", last)):
             if is_time(at.record.store_timestamp):

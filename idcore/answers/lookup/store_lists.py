@@ -54,8 +54,8 @@ class _StoredQueue:
         places: list[Place] = []
         while (expected := places[-1].after if places else first) < end:
             unit = self.queue.unit(expected)
-            found = None if unit is None else self.store.log.look(unit.physical_offset)
-            record = found.record if isinstance(found, Stored) else None
+            stored = None if unit is None else self.store.log.look(unit.physical_offset)
+            record = stored.record if isinstance(stored, Stored) else None
             places.append(place_of(expected, record, self.queue.topic, self.number, end))
         return places
 
@@ -96,7 +96,7 @@ def _of_queues(way: Way, store: StoreFolder, progress: Progress, stop: Stop) -> 
 def _by_key(way: Way, store: StoreFolder, progress: Progress, stop: Stop) -> Listing:
     """Every message with a key, the newest first: by the index, and by the log where the index does not cover it."""
     topics = store.topics if way.topic is None else [way.topic]
-    found: dict[int, Record] = {}
+    record_at: dict[int, Record] = {}
     broken: list[int] = []
     for done, topic in enumerate(topics):
         progress(done, len(topics), topic)
@@ -105,7 +105,7 @@ def _by_key(way: Way, store: StoreFolder, progress: Progress, stop: Stop) -> Lis
             if isinstance(outcome, Miss):
                 broken += [] if outcome.reason == "before_minimum" else [entry.physical_offset]
             elif outcome.record.topic == topic and has_key(outcome.record, way.key):
-                found[outcome.offset] = outcome.record
+                record_at[outcome.offset] = outcome.record
     evidence = [Evidence.of("list_index_broken", count=len(broken), offset=min(broken))] if broken else []
     start = _not_indexed(store)
     files, walk = _stretch(way, store, start), _Walk(way)
@@ -115,14 +115,14 @@ def _by_key(way: Way, store: StoreFolder, progress: Progress, stop: Stop) -> Lis
         evidence += walk.evidence("list_log_no_index")
     else:
         evidence.append(Evidence.of("list_index_incomplete", most=_MOST_SHOWN))
-    found |= {record.physical_offset: record for record in walk.found}
-    records = [record for record in found.values() if inside(record, way)]
+    record_at |= {record.physical_offset: record for record in walk.found}
+    records = [record for record in record_at.values() if inside(record, way)]
     records.sort(key=lambda record: (record.store_timestamp, record.physical_offset), reverse=True)
     is_bounded = way.begin_ms is not None or way.end_ms is not None
     is_open = bool(broken) or bool(walk.damaged) or not is_covered
     cut = "limit" if len(records) > way.limit else walk.cut or ("failed" if is_open else None)
     cut = "stopped" if stop() else cut
-    none = "none_in_range" if found or (walk.read and is_bounded) else "key_unknown"
+    none = "none_in_range" if record_at or (walk.read and is_bounded) else "key_unknown"
     none = cut if cut == "stopped" else "index_damaged" if is_open else none
     asked = (str(store.root),)
     return Listing(way, _copies(records[: way.limit]), (), cut, None if records else none, tuple(evidence), asked)

@@ -47,10 +47,10 @@ def look(cluster: Cluster, msg_ids: Sequence[str], named: Sequence[str], copies:
                 written += contexts(record, notes.add)
     except RemotingError as problem:
         notes.fail(problem)
-    found = paired(written, set(wanted))
-    for code, values in silence(found, msg_ids, copies):
+    trace = paired(written, set(wanted))
+    for code, values in silence(trace, msg_ids, copies):
         notes.add(code, **values)
-    return Traced(found, tuple(msg_ids), tuple(topics), tuple(notes.evidence), tuple(notes.asked))
+    return Traced(trace, tuple(msg_ids), tuple(topics), tuple(notes.evidence), tuple(notes.asked))
 
 
 def _records(key: str, topics: Sequence[str], begin: int, notes: Notes) -> Iterator[tuple[Record, str]]:
@@ -105,33 +105,33 @@ def contexts(record: Record, note: Callable[..., None]) -> Iterator[Written]:
 
 
 def silence(
-    found: MessageTrace, msg_ids: Sequence[str], copies: Sequence[Copy]
+    trace: MessageTrace, msg_ids: Sequence[str], copies: Sequence[Copy]
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Why something may not be traced. None of it is a proof."""
     if not msg_ids:
         yield "trace_no_id", {}
         return
     records = [copy.record for copy in copies]
-    if found.unknown:
-        yield "trace_unknown", {"count": found.unknown}
+    if trace.unknown:
+        yield "trace_unknown", {"count": trace.unknown}
     if any(isinstance(reading.id, ClientId) for msg_id in msg_ids for reading in identify(msg_id).readings[:1]):
         yield "trace_grpc", {}
-    if not found.attempts:
+    if not trace.attempts:
         if any(record.properties.get(names.TRACE) == "false" for record in records):
             yield "trace_switched_off", {}
         elif records and all(names.REGION not in record.properties for record in records):
             yield "trace_no_region", {}
-    if not found.sends and not found.attempts:
+    if not trace.sends and not trace.attempts:
         yield "trace_off", {}
-    if not found.sends:
+    if not trace.sends:
         yield "trace_no_send", {}
-    if not found.attempts:
+    if not trace.attempts:
         yield "trace_no_attempt", {}
 
 
 def ids_of(text: str, copies: Iterable[Copy]) -> tuple[str, ...]:
     """The message ids to look for: the text where it is one, and those of the records that are not traces."""
     best = identify(text, case="any").best
-    found = [] if best is None or best.id.kind == "offset" else [text]
-    found += [copy.record.uniq_id for copy in copies if copy.relation != "trace" and copy.record.uniq_id]
-    return tuple(dict.fromkeys(found))
+    ids = [] if best is None or best.id.kind == "offset" else [text]
+    ids += [copy.record.uniq_id for copy in copies if copy.relation != "trace" and copy.record.uniq_id]
+    return tuple(dict.fromkeys(ids))

@@ -33,9 +33,9 @@ def look(copies: Sequence[Copy], notes: Notes) -> None:
         notes.add("only_half")
         return
     newest = max(halves, key=lambda copy: copy.record.queue_offset)
-    own = [copy.record for copy in halves if copy.broker == newest.broker]
-    asked = _Transaction(sorted(own, key=lambda record: record.queue_offset), newest.broker, notes)
-    checks = max(_checks(record) for record in (*own, *given_up))
+    of_broker = [copy.record for copy in halves if copy.broker == newest.broker]
+    asked = _Transaction(sorted(of_broker, key=lambda record: record.queue_offset), newest.broker, notes)
+    checks = max(_checks(record) for record in (*of_broker, *given_up))
     for reason in decide(asked.about(checks, bool(given_up))):
         notes.add(reason.code, **reason.values)
 
@@ -84,10 +84,10 @@ class _Transaction:
         if answer.value is None:
             return Heard()
         try:
-            own = [one for one in decode_records(answer.value) if one.topic == topic and has_key(one, key)]
+            of_key = [one for one in decode_records(answer.value) if one.topic == topic and has_key(one, key)]
         except CoreError:
             return Heard()
-        return Heard(str(own[0].offset_id) if own else None, 0)
+        return Heard(str(of_key[0].offset_id) if of_key else None, 0)
 
     def _noted(self) -> Heard[bool]:
         """Whether a decision was noted: each note has the queue offsets of half messages, and no key.

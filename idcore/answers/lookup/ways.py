@@ -91,7 +91,7 @@ class Way:
         """What `of` makes the same way from: names and texts of options and of an address."""
         place = f"{self.queue}:{self.offset}"
         usual = 1 if self.kind == "queue" else USUAL_LIMIT
-        found = {
+        params = {
             "topic": self.topic,
             "key": self.key,
             "dead_letters": self.group,
@@ -100,7 +100,7 @@ class Way:
             "to": _instant(self.end_ms),
             "limit": None if self.limit == usual else str(self.limit),
         }
-        return {name: value for name, value in found.items() if value}
+        return {name: value for name, value in params.items() if value}
 
     def __str__(self) -> str:
         """As a shell takes it, for the audit log and for who goes on at the command line: a key is anybody's text."""
@@ -117,10 +117,10 @@ def _limit(text: str | None, usual: int) -> int:
 
 
 def _place(text: str) -> tuple[str | None, int, int]:
-    found = _PLACE.fullmatch(text)
-    if found is None:
+    match = _PLACE.fullmatch(text)
+    if match is None:
         raise WrongWay("way_place", {"given": text})
-    return found["broker"], int(found["queue"]), int(found["offset"])
+    return match["broker"], int(match["queue"]), int(match["offset"])
 
 
 def _instant(milliseconds: int | None) -> str | None:
@@ -218,7 +218,7 @@ def extra(copy: Copy) -> dict[str, Any]:
 def row(copy: Copy) -> dict[str, Any]:
     """A message as one flat row without its body, for CSV, JSON Lines and tables; times in UTC."""
     record = copy.record
-    found = extra(copy) | {
+    columns = extra(copy) | {
         "stored_at": _time(record.store_timestamp),
         "topic": record.topic,
         "broker_name": copy.more.get("broker_name"),
@@ -232,7 +232,7 @@ def row(copy: Copy) -> dict[str, Any]:
         "commit_log_offset": record.physical_offset,
         "store_size": record.size,
     }
-    return {name: found[name] for name in COLUMNS}
+    return {name: columns[name] for name in COLUMNS}
 
 
 def rows(copies: Iterable[Copy]) -> Iterable[dict[str, Any]]:

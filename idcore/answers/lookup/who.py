@@ -101,8 +101,8 @@ class LiveClients:
                 return problem
 
         with ThreadPoolExecutor(min(_AT_ONCE, len(brokers)) or 1, "who") as pool:
-            found = dict(zip(brokers, pool.map(of, brokers), strict=True))
-        for name, heard in found.items():
+            of_broker = dict(zip(brokers, pool.map(of, brokers), strict=True))
+        for name, heard in of_broker.items():
             if isinstance(heard, RemotingError):
                 silent.append((name, heard))
                 continue
@@ -125,16 +125,16 @@ def _rows(broker: str, answers: Sequence[Any], groups: Sequence[str]) -> Iterato
 
 def who_row(who: Who) -> dict[str, Any]:
     """It as JSON has it: codes, whole clientIds, times in milliseconds since 1970."""
-    found, live = who.match, who.live
+    match, live = who.match, who.live
     return {
         "msg_id": who.msg_id,
-        "code": found.code,
-        "host": found.host,
-        "pid": found.pid,
-        "same_connection": found.same_connection,
-        "maker": found.maker,
-        "language": found.language or None,
-        "clients": [client_row(client) for client in found.clients],
+        "code": match.code,
+        "host": match.host,
+        "pid": match.pid,
+        "same_connection": match.same_connection,
+        "maker": match.maker,
+        "language": match.language or None,
+        "clients": [client_row(client) for client in match.clients],
         "asked_at_ms": live.at_ms,
         "listed": len(live.clients),
         "asked": list(live.asked),

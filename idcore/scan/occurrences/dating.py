@@ -118,15 +118,15 @@ def of_several_months(processes: pa.Table) -> pa.Table:
 
 
 def _rows(
-    keys: np.ndarray, own: np.ndarray, columns: Callable[[np.ndarray], pa.Table], table: pa.Table
+    keys: np.ndarray, places: np.ndarray, columns: Callable[[np.ndarray], pa.Table], table: pa.Table
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Slots of keys and the dated row of each in a table of the scan."""
-    if not len(own) or not table.num_rows:
+    if not len(places) or not table.num_rows:
         return
-    found = columns(keys[own])
-    names = found.column_names
+    key_columns = columns(keys[places])
+    names = key_columns.column_names
     fields = [*(table.schema.field(name) for name in names), pa.field("slot", pa.int64())]
-    numbered = found.append_column("slot", pa.array(own)).cast(pa.schema(fields))
+    numbered = key_columns.append_column("slot", pa.array(places)).cast(pa.schema(fields))
     dated = table.filter(pc.is_valid(table["first_sent_at"]))
     for row in numbered.join(dated, names, join_type="inner").to_pylist():
         yield row.pop("slot"), row

@@ -134,10 +134,10 @@ class Part:
     @cached_property
     def slots(self) -> dict[tuple[int, int, int], list[int]]:
         """The slots of each key; a 5.x client has some for the letter cases of its ids."""
-        found: dict[tuple[int, int, int], list[int]] = {}
+        slots: dict[tuple[int, int, int], list[int]] = {}
         for slot, (first, second, third) in enumerate(self.keys.tolist()):
-            found.setdefault((first, second, without_letters(third)), []).append(slot)
-        return found
+            slots.setdefault((first, second, without_letters(third)), []).append(slot)
+        return slots
 
     @cached_property
     def names(self) -> pa.Table:
@@ -168,14 +168,14 @@ class Part:
 
     def take(self, rows: np.ndarray) -> pa.Table:
         """Some rows, of which only the groups they are in are read. The file is open meanwhile, not as long as this."""
-        told = self._metadata
-        edges = np.cumsum([0] + [told.row_group(k).num_rows for k in range(told.num_row_groups)])
+        metadata = self._metadata
+        edges = np.cumsum([0] + [metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)])
         groups = np.unique(np.searchsorted(edges, rows, side="right") - 1)
-        with pq.ParquetFile(self._path("places"), metadata=told) as file:
+        with pq.ParquetFile(self._path("places"), metadata=metadata) as file:
             table = file.read_row_groups(groups.tolist())
         starts = np.cumsum([0] + [int(edges[k + 1] - edges[k]) for k in groups.tolist()])
-        own = np.searchsorted(groups, np.searchsorted(edges, rows, side="right") - 1)
-        return table.take(pa.array(starts[own] + rows - edges[groups[own]]))
+        places = np.searchsorted(groups, np.searchsorted(edges, rows, side="right") - 1)
+        return table.take(pa.array(starts[places] + rows - edges[groups[places]]))
 
 
 def _are_parts(parts: Any) -> bool:
@@ -199,11 +199,13 @@ class Index:
     @classmethod
     def open(cls, folder: Path) -> Index | None:
         """The index in a folder; None where there is none, or one of another version."""
-        told = plain_json.read(folder / NAME)
-        if told is None or told.get("version") != VERSION or not _are_parts(told.get("parts")):
+        description = plain_json.read(folder / NAME)
+        if description is None or description.get("version") != VERSION or not _are_parts(description.get("parts")):
             return None
-        firsts = np.cumsum([0] + [rows for _, rows in told["parts"]]).tolist()
-        parts = (Part(folder, name, first, rows) for (name, rows), first in zip(told["parts"], firsts, strict=False))
+        firsts = np.cumsum([0] + [rows for _, rows in description["parts"]]).tolist()
+        parts = (
+            Part(folder, name, first, rows) for (name, rows), first in zip(description["parts"], firsts, strict=False)
+        )
         return cls(folder, tuple(parts))
 
     @property
@@ -214,17 +216,17 @@ class Index:
     @cached_property
     def sources(self) -> dict[str, Source]:
         """Where each text is, by its number."""
-        found: dict[str, Source] = {}
+        sources: dict[str, Source] = {}
         blocks: dict[str, list[Block]] = {}
         for part in self.parts:
             for row in part.texts:
                 names = ("file", "path", "changed_ns", "bytes")
-                found.setdefault(row["text"], Source(*(row[name] for name in names)))
+                sources.setdefault(row["text"], Source(*(row[name] for name in names)))
             for row in part.blocks:
                 where = (row[name] for name in ("at", "packed"))
                 text = part.texts[row["text"]]["text"]
                 blocks.setdefault(text, []).append(Block(row["start"], row["size"], f"{part.name}.text", *where))
-        return {text: source._replace(blocks=tuple(sorted(blocks.get(text, ())))) for text, source in found.items()}
+        return {text: source._replace(blocks=tuple(sorted(blocks.get(text, ())))) for text, source in sources.items()}
 
     @cached_property
     def line_bases(self) -> dict[tuple[str, int], int]:
@@ -232,8 +234,8 @@ class Index:
         lines: dict[str, dict[int, int]] = {}
         for part in self.parts:
             for row in part.texts:
-                own = lines.setdefault(row["text"], {})
-                own[row["start"]] = max(own.get(row["start"], 0), row["lines"])
+                bases_of_text = lines.setdefault(row["text"], {})
+                bases_of_text[row["start"]] = max(bases_of_text.get(row["start"], 0), row["lines"])
         bases = {}
         for text, ranges in lines.items():
             before = 0
@@ -245,12 +247,16 @@ class Index:
     def select(self, wanted: Filter, order: str = "line", allowed: Allowed = _anyone) -> Selection:
         """The rows that fit, by `line`, by `time` or by `-time`; rows without a time come last."""
         with ThreadPoolExecutor(_THREADS) as pool:
-            found = list(pool.map(lambda part: self._of_part(part, wanted, allowed), self.parts))
-        pairs = [(part, own) for part, (own, _) in zip(self.parts, found, strict=True) if len(own)]
-        rows = np.concatenate([_NONE, *(part.first + own for part, own in pairs)])
-        undated = sum(left for _, left in found)
+            selections = list(pool.map(lambda part: self._of_part(part, wanted, allowed), self.parts))
+        pairs = [
+            (part, rows_of_part)
+            for part, (rows_of_part, _) in zip(self.parts, selections, strict=True)
+            if len(rows_of_part)
+        ]
+        rows = np.concatenate([_NONE, *(part.first + rows_of_part for part, rows_of_part in pairs)])
+        undated = sum(left for _, left in selections)
         if order != "line":
-            times = np.concatenate([_NONE, *(part.column("sent_ms")[own] for part, own in pairs)])
+            times = np.concatenate([_NONE, *(part.column("sent_ms")[rows_of_part] for part, rows_of_part in pairs)])
             keys = np.where(times == NO_TIME, np.iinfo(np.int64).max, times if order == "time" else -times)
             rows = rows[np.argsort(keys, kind="stable")]
         return Selection(rows.astype(np.uint32 if self.rows < 1 << 32 else np.int64), undated)
@@ -306,8 +312,8 @@ class Index:
         if wanted:
             slots, values = part.column("slot"), part.column("value").view(np.uint64)
             for slot, some in wanted.items():
-                own = np.flatnonzero(slots == slot)
-                mask[own] |= np.isin(values[own], np.array(some, np.uint64))
+                places = np.flatnonzero(slots == slot)
+                mask[places] |= np.isin(values[places], np.array(some, np.uint64))
         return mask
 
     def _with_text(self, part: Part, rows: np.ndarray, text: str, allowed: Allowed) -> np.ndarray:
@@ -318,19 +324,19 @@ class Index:
         line, firsts = np.cumsum(new) - 1, np.flatnonzero(new)
         hit = np.zeros(len(firsts), np.bool_)
         for first, last in _pieces(texts[firsts], begins[firsts], sizes[firsts]):
-            own = firsts[first:last]
-            source = self.sources[part.texts[int(texts[own[0]])]["text"]]
-            start = int(begins[own[0]])
-            data = read(source, self.folder, start, int(begins[own[-1]] + sizes[own[-1]]), allowed)
-            edges = np.empty(2 * len(own) + 1, np.int64)
-            edges[:-1:2], edges[1::2] = begins[own] - start, begins[own] + sizes[own] - start
+            rows_of_part = firsts[first:last]
+            source = self.sources[part.texts[int(texts[rows_of_part[0]])]["text"]]
+            start = int(begins[rows_of_part[0]])
+            data = read(source, self.folder, start, int(begins[rows_of_part[-1]] + sizes[rows_of_part[-1]]), allowed)
+            edges = np.empty(2 * len(rows_of_part) + 1, np.int64)
+            edges[:-1:2], edges[1::2] = begins[rows_of_part] - start, begins[rows_of_part] + sizes[rows_of_part] - start
             edges[-1] = len(data)
             edges = np.minimum(edges, len(data))
             lines = pa.LargeBinaryArray.from_buffers(
                 pa.large_binary(), len(edges) - 1, [None, pa.py_buffer(edges), pa.py_buffer(data)]
             )
-            found = pc.match_substring(lines, text.encode(), ignore_case=True)
-            hit[first:last] = _truth(found)[::2]
+            matches = pc.match_substring(lines, text.encode(), ignore_case=True)
+            hit[first:last] = _truth(matches)[::2]
         return hit[line]
 
     def has(self, column: str, value: str) -> bool:
@@ -342,29 +348,29 @@ class Index:
         milliseconds times 65,536 plus its counter; an offsetMsgId's is its physical offset."""
         sent, values = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         for part in self.parts:
-            own, _ = self._of_part(part, wanted, _anyone)
-            if len(own):
-                times = part.column("sent_ms")[own]
+            rows_of_part, _ = self._of_part(part, wanted, _anyone)
+            if len(rows_of_part):
+                times = part.column("sent_ms")[rows_of_part]
                 sent.append(times[times != NO_TIME])
-                values.append(part.column("value")[own][times != NO_TIME])
+                values.append(part.column("value")[rows_of_part][times != NO_TIME])
         return np.concatenate(sent), np.concatenate(values)
 
     def counts(self, column: str, start: int, stop: int, step: int) -> pa.Table:
         """IDs by name (`host`, `mac` or `address`) and time: columns name, from_ms and ids. The bins are `step` ms wide
         and begin at `start`; an id that is not dated is in none."""
         bins = -(-(stop - start) // step)
-        found: dict[str, np.ndarray] = {}
+        counted: dict[str, np.ndarray] = {}
         for part in self.parts:
             names, codes = np.unique(np.array(part.names[column].fill_null("").to_pylist()), return_inverse=True)
             sent = part.column("sent_ms")
-            own = np.flatnonzero((sent >= start) & (sent < stop))
-            place = codes[part.column("slot")[own]] * bins + (sent[own] - start) // step
+            in_range = np.flatnonzero((sent >= start) & (sent < stop))
+            place = codes[part.column("slot")[in_range]] * bins + (sent[in_range] - start) // step
             each = np.bincount(place, minlength=len(names) * bins).reshape(len(names), bins)
             for name, row in zip(names.tolist(), each, strict=True):
                 if name:
-                    found[name] = found.get(name, 0) + row
+                    counted[name] = counted.get(name, 0) + row
         table = _COUNTS.empty_table()
-        for name, row in sorted(found.items()):
+        for name, row in sorted(counted.items()):
             at = np.flatnonzero(row)
             columns = [pa.array([name] * len(at), pa.string()), pa.array(start + at * step), pa.array(row[at])]
             table = pa.concat_tables([table, pa.Table.from_arrays(columns, schema=_COUNTS)])
@@ -373,26 +379,26 @@ class Index:
     def page(self, rows: np.ndarray, allowed: Allowed = _anyone) -> list[Occurrence]:
         """Some rows of a selection with their lines."""
         rows = rows.astype(np.int64)
-        found: dict[int, Occurrence] = {}
+        occurrences: dict[int, Occurrence] = {}
         firsts = [part.first for part in self.parts]
         owners = np.searchsorted(firsts, rows, side="right") - 1
         for owner in np.unique(owners).tolist():
             part = self.parts[owner]
-            own = np.unique(rows[owners == owner])
-            for row, place in zip(own.tolist(), part.take(own - part.first).to_pylist(), strict=True):
-                found[row] = self._occurrence(part, row, place, allowed)
-        return [found[row] for row in rows.tolist()]
+            rows_of_part = np.unique(rows[owners == owner])
+            for row, place in zip(rows_of_part.tolist(), part.take(rows_of_part - part.first).to_pylist(), strict=True):
+                occurrences[row] = self._occurrence(part, row, place, allowed)
+        return [occurrences[row] for row in rows.tolist()]
 
     def first_of_lines(self, rows: np.ndarray) -> np.ndarray:
         """Of rows in the order of their lines the first of each line: a line that has several IDs is one."""
-        found = [_NONE]
+        firsts = [_NONE]
         for part in self.parts:
-            own = rows[(rows >= part.first) & (rows < part.first + part.rows)].astype(np.int64)
-            places = [part.column(name)[own - part.first] for name in ("text", "begin")]
-            new = np.ones(len(own), np.bool_)
+            rows_of_part = rows[(rows >= part.first) & (rows < part.first + part.rows)].astype(np.int64)
+            places = [part.column(name)[rows_of_part - part.first] for name in ("text", "begin")]
+            new = np.ones(len(rows_of_part), np.bool_)
             new[1:] = np.logical_or(*(each[1:] != each[:-1] for each in places))
-            found.append(own[new])
-        return np.concatenate(found)
+            firsts.append(rows_of_part[new])
+        return np.concatenate(firsts)
 
     def _occurrence(self, part: Part, row: int, place: dict[str, Any], allowed: Allowed) -> Occurrence:
         text = part.texts[place["text"]]
@@ -404,16 +410,16 @@ class Index:
         cut = size > LONGEST_LINE
         first = max(0, at - LONGEST_LINE // 2) if cut else 0
         where = Place(text["text"], begin, begin + size)
-        found = Occurrence(row, text["file"], line, begin + at, "", key["kind"], names, sent, cut=cut, place=where)
+        occurrence = Occurrence(row, text["file"], line, begin + at, "", key["kind"], names, sent, cut=cut, place=where)
         source = self.sources[text["text"]]
         try:
             raw = read(source, self.folder, begin + first, begin + min(size, first + LONGEST_LINE), allowed)
         except CoreError as error:
-            return replace(found, problem=error)
+            return replace(occurrence, problem=error)
         inside = at - first
         shown = raw[inside : inside + int(key["digits"])].decode("ascii", "replace")
         before = len(raw[:inside].decode("utf-8", "replace"))
-        return replace(found, id=shown, text=raw.decode("utf-8", "replace").rstrip("\r"), at=before)
+        return replace(occurrence, id=shown, text=raw.decode("utf-8", "replace").rstrip("\r"), at=before)
 
     def around(self, one: Occurrence, lines: int, allowed: Allowed = _anyone) -> tuple[list[str], list[str]]:
         """So many lines before and behind the line of an id, fewer at the ends of its text and where lines are long."""
@@ -439,12 +445,12 @@ class Index:
             return [], []
         if stop - start > 2 * most * 1024:
             return self.around(one, most, allowed)[1], self.around(later, most, allowed)[0]
-        found = read(self.sources[one.place.text], self.folder, start, stop, allowed).splitlines()[1:]
-        return (_shown(found), []) if len(found) <= 2 * most else (_shown(found[:most]), _shown(found[-most:]))
+        lines = read(self.sources[one.place.text], self.folder, start, stop, allowed).splitlines()[1:]
+        return (_shown(lines), []) if len(lines) <= 2 * most else (_shown(lines[:most]), _shown(lines[-most:]))
 
 
-def _truth(found: Any) -> np.ndarray:
-    return np.asarray(pc.fill_null(found, False).to_numpy(zero_copy_only=False), np.bool_)
+def _truth(mask: Any) -> np.ndarray:
+    return np.asarray(pc.fill_null(mask, False).to_numpy(zero_copy_only=False), np.bool_)
 
 
 def _shown(lines: Sequence[bytes]) -> list[str]:

@@ -21,15 +21,15 @@ def words_of(text: str) -> Iterator[Words]:
     raw = unhex(text)
     for layout in LAYOUTS.values():
         if layout.size == len(raw) and layout.holds(raw):
-            made = from_bytes(raw, layout)
-            if isinstance(made, UniqId):
-                own, value = made.pid << 32 | made.loader, made.elapsed << 16 | made.counter
-            elif isinstance(made, OffsetId):
-                own, value = made.port, made.physical_offset
+            message_id = from_bytes(raw, layout)
+            if isinstance(message_id, UniqId):
+                key, value = message_id.pid << 32 | message_id.loader, message_id.elapsed << 16 | message_id.counter
+            elif isinstance(message_id, OffsetId):
+                key, value = message_id.port, message_id.physical_offset
             else:
-                own, value = made.pid, made.seconds << 32 | made.sequence
-            address = int.from_bytes(made.mac if isinstance(made, ClientId) else made.ip, "big")
-            yield address >> 64, address & _WORD, codes.CODES[layout.name] << _CODE_SHIFT | own, value & _WORD
+                key, value = message_id.pid, message_id.seconds << 32 | message_id.sequence
+            address = int.from_bytes(message_id.mac if isinstance(message_id, ClientId) else message_id.ip, "big")
+            yield address >> 64, address & _WORD, codes.CODES[layout.name] << _CODE_SHIFT | key, value & _WORD
 
 
 def without_letters(third: int) -> int:

@@ -67,10 +67,10 @@ class Locator:
             start = windows.at
             state[find.STATE_IDS] = state[find.STATE_LINES] = state[find.LINE_FIRST] = 0
             self.finder.step(windows, stop, find.PLACE)
-            n, found = int(state[find.STATE_IDS]), self.finder.found
+            n, tokens = int(state[find.STATE_IDS]), self.finder.found
             rows = np.empty((n, 3), np.int64)
-            places = found.places[:n]
+            places = tokens.places[:n]
             number_lines(windows.buf, windows.origin, (start, windows.at), places, counted, rows)
             if n:
-                own = found.slots[:n].copy(), found.values[:n].copy(), places.copy()
-                yield Places(*own, rows[:, LINE], rows[:, BEGIN], rows[:, END])
+                ids = tokens.slots[:n].copy(), tokens.values[:n].copy(), places.copy()
+                yield Places(*ids, rows[:, LINE], rows[:, BEGIN], rows[:, END])

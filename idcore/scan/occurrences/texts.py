@@ -52,14 +52,14 @@ def read(source: Source, folder: Path, start: int, stop: int, allowed: Callable[
     """
     start = max(0, start)
     if source.path is None:
-        found = []
+        pieces = []
         first = max(0, bisect_right([block.start for block in source.blocks], start) - 1)
         for block in source.blocks[first:]:
             if block.start >= stop:
                 break
             text = _unpacked(str(folder / block.file), block.at, block.packed, block.size)
-            found.append(text[max(0, start - block.start) : max(0, stop - block.start)])
-        return b"".join(found)
+            pieces.append(text[max(0, start - block.start) : max(0, stop - block.start)])
+        return b"".join(pieces)
     roots = allowed(source.path)
     try:
         with open(source.path, "rb", opener=opener(roots)) as file:
