@@ -29,7 +29,7 @@ def json_text(value: Any, **options: Any) -> str:
 
 
 def printable(text: str) -> str:
-    """Without characters that a terminal would obey: the text of a log or a message is a stranger's."""
+    """Without characters that a terminal would obey, such as ESC (then `\\x1b`): texts of logs are of strangers."""
     return "".join(char if char.isprintable() or char in "\t\n" else _escape(ord(char)) for char in text)
 
 

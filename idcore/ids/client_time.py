@@ -143,17 +143,13 @@ def _local_client(at_ms: int, ahead: int, clock: Clock) -> SentAt:
 
 def _undated_client(at_ms: int, clock: Clock) -> tuple[SentAt, Reason | None]:
     """Of a 5.x msgId that nothing dates: a Java client up to 5.0.2 may have generated it, in its local zone."""
-    as_stored, now, local_start = (
-        SentAt(from_ms(at_ms), None, "+00:00", None),
-        to_ms(clock.reference),
-        local_2021_ms(clock.zone),
-    )
+    stored, now, local = SentAt(from_ms(at_ms), None, "+00:00", None), to_ms(clock.reference), local_2021_ms(clock.zone)
     if clock.zone_source == "assumed":
-        latest = max(as_stored.at, min(as_stored.at - WEST, clock.reference))
-        return replace(as_stored, earliest=as_stored.at - EAST, latest=latest), None
-    if local_start and at_ms - local_start <= now:
-        other = from_ms(at_ms - local_start)
-        as_stored = replace(as_stored, earliest=min(as_stored.at, other), latest=max(as_stored.at, other))
-        zone = zone_text(timedelta(milliseconds=local_start))
-        return as_stored, Reason("seconds_maybe_local", {"other": other.isoformat(), "zone": zone})
-    return as_stored, None
+        latest = max(stored.at, min(stored.at - WEST, clock.reference))
+        return replace(stored, earliest=stored.at - EAST, latest=latest), None
+    if local and at_ms - local <= now:
+        other = from_ms(at_ms - local)
+        stored = replace(stored, earliest=min(stored.at, other), latest=max(stored.at, other))
+        zone = zone_text(timedelta(milliseconds=local))
+        return stored, Reason("seconds_maybe_local", {"other": other.isoformat(), "zone": zone})
+    return stored, None

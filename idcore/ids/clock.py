@@ -124,7 +124,7 @@ def parse_zone(text: str) -> tzinfo:
 
 
 def parse_instant(text: str, zone: tzinfo = UTC) -> datetime:
-    """An ISO 8601 instant; one without an offset is read in `zone`. Years 1971 to 9998."""
+    """An ISO 8601 instant, as `2026-11-21T10:00+08:00`; without an offset it is in `zone`. Years 1971 to 9998."""
     try:
         instant = datetime.fromisoformat(text.strip())
     except ValueError:
@@ -161,12 +161,12 @@ def zone_text(offset: timedelta | None) -> str:
 
 
 def to_ms(instant: datetime) -> int:
-    """Milliseconds since 1970, exact."""
+    """Milliseconds since 1970, exact: `to_ms(datetime(1970, 1, 2, tzinfo=UTC))` is 86400000."""
     return (instant - EPOCH) // timedelta(milliseconds=1)
 
 
 def from_ms(milliseconds: int, zone: tzinfo = UTC) -> datetime:
-    """The instant of some milliseconds since 1970, in a zone."""
+    """The instant of some milliseconds since 1970, in a zone: the inverse of `to_ms`."""
     return (EPOCH + timedelta(milliseconds=milliseconds)).astimezone(zone)
 
 
@@ -211,7 +211,7 @@ def _months_back(year: int, month: int, zone: tzinfo, count: int) -> tuple[Month
 
 
 def months(reference: datetime, zone: tzinfo, count: int = 13) -> tuple[Month, ...]:
-    """The month that holds the reference and those before it, newest first."""
+    """The month of the reference and those before it, newest first: in November 2026 also October, September, …."""
     local = reference.astimezone(zone)
     return _months_back(local.year, local.month, zone, count)
 

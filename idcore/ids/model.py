@@ -37,21 +37,11 @@ def unhex(text: str) -> bytes:
 def _of_size(text: str, kind: Kind, layout: Layout | None) -> tuple[bytes, Layout]:
     """The bytes, and the layout that was asked for, else the first of the kind with their length."""
     raw = unhex(text)
-    layouts = (
-        (layout,)
-        if layout
-        else tuple(layout_of_size for layout_of_size in LAYOUTS.values() if layout_of_size.kind == kind)
-    )
-    sized = [layout_of_size for layout_of_size in layouts if layout_of_size.size == len(raw)]
+    layouts = (layout,) if layout else tuple(each for each in LAYOUTS.values() if each.kind == kind)
+    sized = [each for each in layouts if each.size == len(raw)]
     if not sized:
-        raise refuse(
-            "length",
-            None,
-            min(len(raw), min(layout_of_size.size for layout_of_size in layouts)),
-            text,
-            digits=len(text),
-        )
-    fitting = next((layout_of_size for layout_of_size in sized if layout_of_size.holds(raw)), None)
+        raise refuse("length", None, min(len(raw), min(each.size for each in layouts)), text, digits=len(text))
+    fitting = next((each for each in sized if each.holds(raw)), None)
     if fitting is None:
         raise version_error(raw, sized[0], text)
     return raw, fitting

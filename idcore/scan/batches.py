@@ -27,22 +27,20 @@ def batches(facts: Iterable[Fact], held: int = HELD) -> Iterator[tuple[int, list
             waiting.setdefault(fact.part, []).append(fact)
             size += len(fact.data)
             if size > held:
-                for part, of_part in waiting.items():
-                    sizes[part] = sizes.get(part, 0) + _put(Path(folder) / str(part), of_part)
+                for part, ready in waiting.items():
+                    sizes[part] = sizes.get(part, 0) + _put(Path(folder) / str(part), ready)
                 waiting, size = {}, 0
         batch: list[Fact] = []
         size, first = 0, -1
         for part in sorted({*sizes, *waiting}):
-            of_part = (
-                [*_get(Path(folder) / str(part), part), *waiting.get(part, ())] if part in sizes else waiting[part]
-            )
-            more = sum(len(fact.data) for fact in of_part)
+            ready = [*_get(Path(folder) / str(part), part), *waiting.get(part, ())] if part in sizes else waiting[part]
+            more = sum(len(fact.data) for fact in ready)
             if batch and size + more > held:
                 yield first, batch
                 batch, size = [], 0
             if not batch:
                 first = part
-            batch += of_part
+            batch += ready
             size += more
         if batch:
             yield first, batch

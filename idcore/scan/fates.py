@@ -74,9 +74,7 @@ class Queues:
         """As the kernel takes them."""
         queues = np.zeros((len(self.names), records.COLUMNS), np.int64)
         tags = self.tags or [()] * len(self.names)
-        every = dict.fromkeys(
-            [*(name for name, _ in self.names), *(tag for tags_of_queue in tags for tag in tags_of_queue)]
-        )
+        every = dict.fromkeys([*(name for name, _ in self.names), *(tag for those in tags for tag in those)])
         texts = b"".join(every)
         places = {name: texts.index(name) for name in every}
         for row, (name, queue) in enumerate(self.names):
@@ -84,7 +82,7 @@ class Queues:
             queues[row, records.QUEUE_ID] = queue
         ends = np.cumsum([0, *map(len, self.edges)])
         listed = np.cumsum([0, *(each.size for each in self.listed)])
-        of_tags, kinds = np.cumsum([0, *map(len, tags)]), [2 + 2 * len(tags_of_queue) for tags_of_queue in tags]
+        of_tags, kinds = np.cumsum([0, *map(len, tags)]), [2 + 2 * len(those) for those in tags]
         spans = np.stack([ends[:-1], ends[1:], listed[:-1], kinds, of_tags[:-1], of_tags[1:]], axis=1).astype(np.int64)
         return kernel.Plan(
             queues,
@@ -95,9 +93,7 @@ class Queues:
             np.concatenate([*(each.ravel() for each in self.listed), np.zeros(1, np.bool_)]),
             self.copied,
             _bits_of(self.copied),
-            np.array([(places[tag], len(tag)) for tags_of_queue in tags for tag in tags_of_queue], np.int64).reshape(
-                -1, 2
-            ),
+            np.array([(places[tag], len(tag)) for those in tags for tag in those], np.int64).reshape(-1, 2),
         )
 
 

@@ -23,10 +23,7 @@ class PairedOffsets:
         sizes = [block.paired_lengths for block in blocks]
         starts = np.cumsum([0] + [len(block.paired) for block in blocks])
         self.lengths = np.concatenate([*sizes, np.zeros(0, np.uint32)]).astype(np.int64)
-        places = [
-            start + np.cumsum(sizes_of_block, dtype=np.int64) - sizes_of_block
-            for start, sizes_of_block in zip(starts, sizes, strict=False)
-        ]
+        places = [start + np.cumsum(each, dtype=np.int64) - each for start, each in zip(starts, sizes, strict=False)]
         at = np.where(self.lengths > 0, np.concatenate([*places, np.zeros(0, np.int64)]), -1)
         counts = [len(block.keys) for block in blocks]
         bits = np.repeat(np.array([block.bits for block in blocks], np.int64), counts)
@@ -132,16 +129,12 @@ def collect(blocks: Sequence[Block]) -> dict[str, SortedRuns]:
         mine = np.flatnonzero(kind == number)
         if not len(mine):
             continue
-        words_of_block = words[mine]
-        order = np.lexsort(
-            (words_of_block[:, 1], words_of_block[:, 0], words_of_block[:, 2])
-            if words_of_block[:, 0].any()
-            else (words_of_block[:, 1], words_of_block[:, 2])
-        )
-        words_of_block = words_of_block[order]
-        changed = np.flatnonzero((words_of_block[1:] != words_of_block[:-1]).any(axis=1)) + 1
-        edges = np.concatenate([[0], changed, [len(words_of_block)]])
+        chunk = words[mine]
+        order = np.lexsort((chunk[:, 1], chunk[:, 0], chunk[:, 2]) if chunk[:, 0].any() else (chunk[:, 1], chunk[:, 2]))
+        chunk = chunk[order]
+        changed = np.flatnonzero((chunk[1:] != chunk[:-1]).any(axis=1)) + 1
+        edges = np.concatenate([[0], changed, [len(chunk)]])
         order = mine[order]
         largest = int(np.add.reduceat(distinct[order], edges[:-1]).max())
-        runs[name] = SortedRuns(words_of_block[edges[:-1]], order, edges, marked, distinct, places, data, largest)
+        runs[name] = SortedRuns(chunk[edges[:-1]], order, edges, marked, distinct, places, data, largest)
     return runs

@@ -190,7 +190,7 @@ def _case(home: Home, group: Group) -> tuple[Home, Group]:
     return replace(home, topic="", queue=0, offset=0, end=beside(home.end)), alike
 
 
-class Made(NamedTuple):
+class FateTables(NamedTuple):
     """The tables `fates`, `undelivered`, `attempts` and `retries`; files with further rows; how many rows there are."""
 
     tables: dict[str, pa.Table]
@@ -204,7 +204,7 @@ def tables(
     scanned: Tables,
     copied: Sequence[bytes],
     folder: Path | None = None,
-) -> Made:
+) -> FateTables:
     """What became of all messages. Without a folder for long tables, everything is in memory.
 
     `scanned` are the tables of the scan: which queues there are, and in which files something is wrong. `copied` has
@@ -217,7 +217,9 @@ def tables(
     groups = {topic: sorted(each) for topic, each in evidence.config.groups_by_topic().items()}
     traced = traces.topics_of(topics)
     if not has_copies and traced is None and not any(topic in groups for topic, _ in homes):
-        return Made({name: SCHEMAS[name].empty_table() for name in (*NAMES, "retries")}, dict.fromkeys(COUNTED, 0), {})
+        return FateTables(
+            {name: SCHEMAS[name].empty_table() for name in (*NAMES, "retries")}, dict.fromkeys(COUNTED, 0), {}
+        )
     read = passes.run(Tracing(traced), _since(passes, traced.since)) if traced is not None else []
     attempts = traces.attempts_of(data for _, data in read)
     found = joined_copies(copied)
@@ -384,7 +386,7 @@ class _Assembly:
         self._rows: list[np.ndarray] = []  # FATE
         self._held, self._most_rows = 0, _ROWS  # more are folded
 
-    def tables(self, counted: _Counted, folder: Path | None) -> Made:
+    def tables(self, counted: _Counted, folder: Path | None) -> FateTables:
         """The tables, and how many rows those have that may be long.
 
         Messages with copies come in pieces in the order of the log, so that memory does not grow with what is made of
@@ -409,7 +411,7 @@ class _Assembly:
         written = {"undelivered": [*counted.written, *others], "attempts": more}
         rows = len(undelivered) + sum(pq.read_metadata(path).num_rows for path in written["undelivered"])
         made = dict(zip(NAMES, (self._fates(), undelivered, attempts), strict=True))
-        return Made(made, {"undelivered": rows, "attempts": tried.rows}, written)
+        return FateTables(made, {"undelivered": rows, "attempts": tried.rows}, written)
 
     def _add_rows(
         self, ones: Rows, copies: _Copies, called: tries.Called, judged: tries.Judged, lacked: Growing, tried: Growing
@@ -672,7 +674,7 @@ class _Assembly:
 
     def _is_open(self, rows: np.ndarray, judged: tries.Judged) -> np.ndarray:
         """Of each message with copies whether a group has not consumed it."""
-        is_open = self._open_verdicts()
+        is_open = np.array([name in UNDELIVERED for name in self.deciding.names] or [False], bool)
         left = np.zeros(len(rows), np.int64)
         queue, interval, kind = rows["queue"], rows["interval"], rows["kind"]
         for number in np.unique(queue):
@@ -685,9 +687,6 @@ class _Assembly:
             if name in case.groups and is_open[case.verdicts[case.groups.index(name), of_interval, of_kind]]:
                 np.add.at(left, judged.home[here], -1)  # the copies say something else
         return left > 0
-
-    def _open_verdicts(self) -> np.ndarray:
-        return np.array([name in UNDELIVERED for name in self.deciding.names] or [False], bool)
 
 
 def _sets(

@@ -297,7 +297,7 @@ def _passes(
     return Passes(spark, partitions, reporter, stop, on_begin)
 
 
-def _fates(scanned: Computed, passes: Passes, folder: Path, groups: _Groups) -> fates.Made:
+def _fates(scanned: Computed, passes: Passes, folder: Path, groups: _Groups) -> fates.FateTables:
     """What became of every message of a store in each group; for the summary also of which time the folder is."""
     passes.reporter(replace(passes.reporter.last, phase="judging", seconds_left=None))
     try:

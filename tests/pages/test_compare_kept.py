@@ -55,7 +55,7 @@ def test_what_is_missing_is_counted_by_time_and_producer(tmp_path: Path) -> None
     (row,) = compared.largest(found, "before")
     assert (row.subject, row.missing) == ("10.0.0.7 pid 4711 loader 18B4AAC2", 660)
     start = NOW.replace(day=20, hour=9, minute=50).timestamp() * 1000
-    made = found.made["before", row.kind, row.subject]
+    made = found.generated["before", row.kind, row.subject]
     assert (made.first, made.last, made.dated) == (start + 60_000, start + 719_000, 660)
     bins = [one for one in found.bins if one[0] == "before"]
     assert sum(n for *_, n in bins) == 660 and found.bin_seconds == 10 and {one[3] % 10_000 for one in bins} == {0}
@@ -72,7 +72,7 @@ def test_times_are_those_that_the_scan_of_a_single_id_gives(tmp_path: Path) -> N
     clock = Clock(NOW, UTC, "given")
     seen = 0
     for name, texts in found.whose.items():
-        made = found.made.get(name)
+        made = found.generated.get(name)
         if name[:2] != ("before", "uniq") or made is None:
             continue
         for one in texts:
@@ -85,7 +85,7 @@ def test_times_are_those_that_the_scan_of_a_single_id_gives(tmp_path: Path) -> N
 
 def test_the_span_of_all_decides_the_step_and_there_are_never_too_many_bins() -> None:
     def step(seconds: int) -> int:
-        return compared.bin_seconds([compared.Made(0, seconds * 1000, 1)])
+        return compared.bin_seconds([compared.Generated(0, seconds * 1000, 1)])
 
     assert [step(n) for n in (0, 10, 95, 96, 3_600, 86_400, 30 * 86_400)] == [1, 1, 1, 2, 60, 1800, 43200]
     assert compared.bin_seconds([]) == 1 and step(10**9) == compared.STEPS[-1]
@@ -110,9 +110,9 @@ def test_what_is_kept_is_what_was_found(tmp_path: Path) -> None:
     run = compared.make(here, DATING, Runs(tmp_path), "digest")
     read = compared.read(run)
     assert (run.state, run.kind, read.ids, read.whose) == ("done", COMPARE, found.ids, found.whose)
-    assert (read.rows, read.made, read.bins, read.bin_seconds) == (
+    assert (read.rows, read.generated, read.bins, read.bin_seconds) == (
         found.rows,
-        found.made,
+        found.generated,
         found.bins,
         found.bin_seconds,
     )

@@ -74,7 +74,7 @@ def test_attempts_are_those_that_the_consumers_logged(ran: Ran) -> None:
     ids = [words[0] for words in ran.sends]
     for msg_id, traced in zip(ids, ran.trace(*ids), strict=True):
         logged = sorted((one for one in ran.attempts if one.msg_id == msg_id), key=lambda one: (one.group, one.retry))
-        found = sorted(traced.found.attempts, key=lambda one: (one.group or "", one.retry_times or 0))
+        found = sorted(traced.message_trace.attempts, key=lambda one: (one.group or "", one.retry_times or 0))
         assert [(one.group, one.retry_times, one.outcome) for one in found] == [
             (one.group, one.retry, None if one.outcome == "hang" else one.outcome) for one in logged
         ]
@@ -89,7 +89,7 @@ def test_attempts_are_those_that_the_consumers_logged(ran: Ran) -> None:
 def test_the_process_of_an_attempt_is_the_one_that_ran(ran: Ran) -> None:
     ids = [words[0] for words in ran.sends]
     producer = UniqId.from_hex(ids[0])  # in the same process
-    attempts = [one for traced in ran.trace(*ids) for one in traced.found.attempts]
+    attempts = [one for traced in ran.trace(*ids) for one in traced.message_trace.attempts]
     assert {(one.host, one.pid, one.loader) for one in attempts} == {
         (producer.host, ran.cluster.pid & 0xFFFF, producer.loader_text)
     }
@@ -99,7 +99,7 @@ def test_the_process_of_an_attempt_is_the_one_that_ran(ran: Ran) -> None:
 def test_sends_have_what_the_producer_got(ran: Ran) -> None:
     ids = [words[0] for words in ran.sends]
     for (msg_id, began, ended, offset_id, status), traced in zip(ran.sends, ran.trace(*ids), strict=True):
-        (send,) = traced.found.sends
+        (send,) = traced.message_trace.sends
         assert (send.msg_id, send.topic, send.group, send.kind) == (msg_id, "Traced", "senders", "normal")
         assert (send.broker, send.offset_msg_id) == (f"127.0.0.1:{ran.cluster.port}", offset_id)
         assert send.success == (status == "SEND_OK")
@@ -112,7 +112,7 @@ def test_one_call_with_several_messages_is_an_attempt_of_each(ran: Ran) -> None:
     found = [
         one
         for traced in ran.trace(*(each.msg_id for each in together))
-        for one in traced.found.attempts
+        for one in traced.message_trace.attempts
         if one.group == "batchers"
     ]
     assert len(found) == 8 and all(one.success for one in found)
@@ -122,7 +122,7 @@ def test_one_call_with_several_messages_is_an_attempt_of_each(ran: Ran) -> None:
 
 def test_a_one_way_send_leaves_no_send(ran: Ran) -> None:
     (traced,) = ran.trace(ran.oneway)
-    assert not traced.found.sends and len(traced.found.attempts) == 2
+    assert not traced.message_trace.sends and len(traced.message_trace.attempts) == 2
     assert "trace_no_send" in {item.code for item in traced.evidence}
 
 

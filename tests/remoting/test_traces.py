@@ -103,9 +103,11 @@ def test_sends_and_attempts_of_several_records() -> None:
     records = [traces(1, pub() + before(1)), traces(2, after(1, code=2) + before(2)), traces(3, after(2))]
     found, traced = ask(Traceful(["Orders", USUAL], [MESSAGE, *records]))
     assert found.found and traced.msg_ids == (UNIQ,) and traced.topics == (USUAL,) and codes(traced) == set()
-    (send,) = traced.found.sends
+    (send,) = traced.message_trace.sends
     assert (send.broker, send.client, send.cost_ms) == ("127.0.0.1:10911", "10.0.0.3:50122", 2)
-    assert [(one.outcome, one.duration_ms, one.retry_times, one.host, one.pid) for one in traced.found.attempts] == [
+    assert [
+        (one.outcome, one.duration_ms, one.retry_times, one.host, one.pid) for one in traced.message_trace.attempts
+    ] == [
         ("exception", 30, 1, "10.0.0.3", 4_464),
         ("success", 30, 2, "10.0.0.3", 4_464),
     ]
@@ -115,7 +117,7 @@ def test_sends_and_attempts_of_several_records() -> None:
 def test_only_contexts_of_the_message_itself_are_taken() -> None:
     other = UNIQ[:-1] + "1"
     _, traced = ask(Traceful(["Orders", USUAL], [MESSAGE, traces(1, pub(other) + before(1, other) + before(2))]))
-    assert not traced.found.sends and len(traced.found.attempts) == 1
+    assert not traced.message_trace.sends and len(traced.message_trace.attempts) == 1
     assert codes(traced) == {"trace_no_send"}
 
 
@@ -124,7 +126,7 @@ def test_topics_that_were_named_and_those_of_the_cloud_are_asked_too() -> None:
     fake = Traceful(["Orders", USUAL, CLOUD, OWN, "MY_TRACE"], [MESSAGE, *records])
     found, traced = ask(fake, UNIQ, OWN)
     assert set(traced.topics) == {USUAL, CLOUD, OWN}
-    assert len(traced.found.sends) == 1 and [one.duration_ms for one in traced.found.attempts] == [30]
+    assert len(traced.message_trace.sends) == 1 and [one.duration_ms for one in traced.message_trace.attempts] == [30]
     assert {copy.record.topic for copy in found.copies if copy.relation != "trace"} == {"Orders"}
     (item,) = traced.evidence
     assert (item.code, item.values) == ("trace_other_topics", {"names": "MY_TRACE"})
@@ -133,14 +135,14 @@ def test_topics_that_were_named_and_those_of_the_cloud_are_asked_too() -> None:
 def test_more_records_than_a_broker_gives_at_once_are_read_page_by_page() -> None:
     records = [traces(at, before(at) + after(at), at=AT + 40 * at) for at in range(1, 201)]
     _, traced = ask(Traceful(["Orders", USUAL], [MESSAGE, *records]))
-    assert [one.retry_times for one in traced.found.attempts] == list(range(1, 201))
+    assert [one.retry_times for one in traced.message_trace.attempts] == list(range(1, 201))
     assert codes(traced) == {"trace_no_send"}
 
 
 def test_more_than_a_page_in_one_second_is_said_to_be_cut() -> None:
     records = [traces(at, before(at)) for at in range(1, 80)]
     _, traced = ask(Traceful(["Orders", USUAL], [MESSAGE, *records]))
-    assert len(traced.found.attempts) == 64
+    assert len(traced.message_trace.attempts) == 64
     cut = next(item for item in traced.evidence if item.code == "trace_cut")
     assert cut.values["count"] == 64
 
@@ -148,8 +150,8 @@ def test_more_than_a_page_in_one_second_is_said_to_be_cut() -> None:
 def test_what_is_older_than_a_full_second_is_still_read() -> None:
     records = [traces(at, before(at), at=AT - 5_000 * (at < 4)) for at in range(1, 80)]
     _, traced = ask(Traceful(["Orders", USUAL], [MESSAGE, *records]))
-    assert [one.retry_times for one in traced.found.attempts][:3] == [1, 2, 3]
-    assert len(traced.found.attempts) == 67 and "trace_cut" in codes(traced)
+    assert [one.retry_times for one in traced.message_trace.attempts][:3] == [1, 2, 3]
+    assert len(traced.message_trace.attempts) == 67 and "trace_cut" in codes(traced)
 
 
 def test_there_is_an_end_to_the_pages() -> None:
@@ -159,7 +161,7 @@ def test_there_is_an_end_to_the_pages() -> None:
     _, traced = ask(fake)
     asked = [frame for frame in fake.server.seen if frame.code == 12 and frame.field("topic") == USUAL]
     assert len([frame for frame in asked if frame.field("_UNIQUE_KEY_QUERY") == "false"]) == 16
-    assert "trace_cut" in codes(traced) and 900 < len(traced.found.attempts) < 1_024
+    assert "trace_cut" in codes(traced) and 900 < len(traced.message_trace.attempts) < 1_024
 
 
 def test_a_packed_body_is_read_and_a_bad_one_is_named() -> None:
@@ -176,8 +178,8 @@ def test_a_packed_body_is_read_and_a_bad_one_is_named() -> None:
     broken = traces(2, "Pub\x01x\x02" + after(1) + "Forward\x01x\x02")
     rubbish = traces(3, "not zlib", sys_flag=1)
     found, traced = ask(Traceful(["Orders", USUAL], [MESSAGE, packed, broken, rubbish]))
-    assert [one.duration_ms for one in traced.found.attempts] == [30]
-    assert traced.found.unknown == 1
+    assert [one.duration_ms for one in traced.message_trace.attempts] == [30]
+    assert traced.message_trace.unknown == 1
     bad = [item for item in traced.evidence if item.code == "trace_bad"]
     assert {item.values["problem"]["code"] for item in bad} == {"trace_fields", "body_broken"}
     assert "Pub has 2 fields" in json.dumps(row_of(found)["trace"]["evidence"])
@@ -211,7 +213,7 @@ def test_a_packed_body_is_read_and_a_bad_one_is_named() -> None:
 )
 def test_why_nothing_may_be_traced(topics: list[str], message: Record, text: str, wanted: set[str]) -> None:
     _, traced = ask(Traceful(topics, [message]), text)
-    assert codes(traced) == wanted and not traced.found.attempts
+    assert codes(traced) == wanted and not traced.message_trace.attempts
     every = json.dumps(row_of(Answer(text, (), None, (), (), trace=traced)))
     assert "trace_off" not in wanted or "does not prove anything" in every
 
@@ -220,7 +222,7 @@ def test_the_trace_of_a_message_that_is_gone_is_found_by_its_msg_id() -> None:
     found, traced = ask(Traceful(["Orders", USUAL], [traces(1, before(1))]))
     assert [copy.relation for copy in found.copies] == ["trace"]
     assert "only_trace" in {item.code for item in found.evidence}
-    assert traced.msg_ids == (UNIQ,) and len(traced.found.attempts) == 1
+    assert traced.msg_ids == (UNIQ,) and len(traced.message_trace.attempts) == 1
 
 
 def test_a_broker_that_does_not_answer_makes_no_answer_of_the_trace() -> None:
@@ -292,7 +294,7 @@ def test_a_profile_names_its_trace_topics(tmp_path: Any) -> None:
         terms = Terms(Moment(NOW, NOW.tzinfo), None, None, {"IDCORE_CLUSTERS": str(path)}, {"trace": True})  # type: ignore[arg-type]
         service = open_source("cluster", "c", terms)
         (found,) = service.look_up([UNIQ])
-        assert found.trace is not None and len(found.trace.found.sends) == 1
+        assert found.trace is not None and len(found.trace.message_trace.sends) == 1
         service.close()
 
 

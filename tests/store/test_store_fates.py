@@ -157,9 +157,13 @@ def test_traces_in_the_same_log_are_evidence_where_they_are_asked_for(tmp_path: 
     found = look_up(root, UNIQ, trace_topics=())
     (verdict,) = found.fate or ()
     assert (verdict.code, verdict.certainty, verdict.why[0].code) == ("consumed", "proved", "trace_success")
-    assert found.trace is not None and found.trace.topics == (USUAL,) and len(found.trace.found.attempts) == 1
+    assert found.trace is not None and found.trace.topics == (USUAL,) and len(found.trace.message_trace.attempts) == 1
     found = look_up(root, UNIQ, trace_topics=(OWN,))
-    assert found.trace is not None and set(found.trace.topics) == {USUAL, OWN} and len(found.trace.found.attempts) == 2
+    assert (
+        found.trace is not None
+        and set(found.trace.topics) == {USUAL, OWN}
+        and len(found.trace.message_trace.attempts) == 2
+    )
 
 
 def test_without_trace_topics_this_is_said(real_root: Path) -> None:

@@ -212,13 +212,11 @@ def _with(
     more: dict[str, Any] = {"places": list(placed.values())} if placed else {}
     # An address that the ids contain as well shows nothing new.
     process = finding.evidence.fingerprint
-    own_host = {process.host} if process else set()
+    own = {process.host} if process else set()
     if _asks(finding, "born_hosts") and (
-        born_hosts := sorted(
-            host for host in _born_hosts(hosts.get(finding.subject)) - own_host if not is_loopback(host)
-        )
+        born := sorted(host for host in _born_hosts(hosts.get(finding.subject)) - own if not is_loopback(host))
     ):
-        more |= {"born_hosts": ", ".join(born_hosts), "also": ["born_hosts"]}
+        more |= {"born_hosts": ", ".join(born), "also": ["born_hosts"]}
     names = sorted({needle.broker for needle in known.values() if needle.broker})
     if names and _asks(finding, "broker_name"):
         more["broker_name"] = ", ".join(names)

@@ -22,7 +22,7 @@ from idcore.ids.origins import Fingerprint
 
 KEY = ["layout", "host", "pid", "loader"]
 _NO_TIME = -(1 << 62)
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 
 def numbers(table: pa.Table, name: str, empty: int = -1) -> np.ndarray:
@@ -67,7 +67,7 @@ class Processes:
     def _made(self) -> dict[Callable[[Processes], Any], Any]:
         return {}
 
-    def once(self, make: Callable[[Processes], Made]) -> Made:
+    def once(self, make: Callable[[Processes], Result]) -> Result:
         """What is computed from these processes, once for all rules that ask for it."""
         if make not in self._made:
             self._made[make] = make(self)

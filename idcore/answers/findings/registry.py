@@ -19,7 +19,7 @@ from idcore.scan.lines import LineEvidence
 ERROR, WARNING, INFO = "error", "warning", "info"
 SEVERITIES = (ERROR, WARNING, INFO)
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Scan:
     line_evidence: LineEvidence | None = None
     _made: dict[Callable[[Scan], Any], Any] = field(default_factory=dict, init=False, repr=False)
 
-    def once(self, make: Callable[[Scan], Made]) -> Made:
+    def once(self, make: Callable[[Scan], Result]) -> Result:
         """What is computed from this scan: once, at the first call."""
         if make not in self._made:
             self._made[make] = make(self)

@@ -49,7 +49,7 @@ class Sources:
         """Those of answers, whatever was asked for them, and log lines. A record that two of them have is one."""
         copies = {str(copy.record.offset_id): copy for answer in reversed(answers) for copy in answer.copies}
         fates = [(answer.source, answer.fate) for answer in answers if answer.fate is not None]
-        traces = [answer.trace.found for answer in answers if answer.trace is not None]
+        traces = [answer.trace.message_trace for answer in answers if answer.trace is not None]
         return cls(
             lines,
             tuple(copies.values()) if answers else None,

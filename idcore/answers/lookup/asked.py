@@ -76,10 +76,8 @@ class Answers:
 
     def sentence(self, words: Words) -> str:
         """How many were found."""
-        found_count = sum(answer.found for answer in self.found)
-        return words(
-            "lookup.said", found=f"{found_count:,}", ids=words.count("id", len(self.found)), cluster=self.cluster
-        )
+        total = sum(answer.found for answer in self.found)
+        return words("lookup.said", found=f"{total:,}", ids=words.count("id", len(self.found)), cluster=self.cluster)
 
 
 @dataclass(frozen=True, slots=True)

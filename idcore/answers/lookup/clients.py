@@ -177,13 +177,11 @@ def match(
     own_host = plain_host(uniq_id.host)
     same = [client for client in clients if born_host in client.addresses]
     of_host = [client for client in clients if client.name.host == own_host]
-    of_process = [
-        client for client in of_host if client.name.pid is not None and client.name.pid & 0xFFFF == uniq_id.pid
-    ]
-    of_process += [client for client in same if client not in of_process]
+    alike = [client for client in of_host if client.name.pid is not None and client.name.pid & 0xFFFF == uniq_id.pid]
+    alike += [client for client in same if client not in alike]
     unnamed = [client for client in of_host if client.name.pid is None]
-    if of_process:
-        code, shown = "shared" if _several(of_process) else "connected", of_process
+    if alike:
+        code, shown = "shared" if _several(alike) else "connected", alike
     elif unnamed:
         code, shown = "unnamed", unnamed
     elif of_host:
@@ -192,7 +190,7 @@ def match(
         code, shown = ("gone" if complete else "unknown"), []
     if code == "replaced" and not complete:
         code = "unknown"  # the process itself may be connected to the broker that did not answer
-    language = _language(maker, [client for client in (of_process or unnamed) if client.language])
+    language = _language(maker, [client for client in (alike or unnamed) if client.language])
     return Match(code, uniq_id.host, uniq_id.pid, tuple(shown), same[0].client_id if same else None, language, maker)
 
 

@@ -233,7 +233,7 @@ class LookupService:
             msg_ids = traces.ids_of(text, copies)
             traced = traces.look(self.cluster, msg_ids, named, copies, look_up.trace_begin(copies))
             notes.asked |= dict.fromkeys(traced.asked)
-        attempts = traced.found.attempts if traced is not None else ()
+        attempts = traced.message_trace.attempts if traced is not None else ()
         verdicts = self._fate(copies, notes, attempts, reach) if fate else None
         who = self._who(text, copies, notes, verdicts or ())
         seen = tuple(notes.evidence), tuple(notes.asked)

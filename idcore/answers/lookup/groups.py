@@ -177,10 +177,8 @@ class _Group(_Asking):
             self.notes.add("clients_left_out", count=len(progress.members) - MOST_CLIENTS, limit=MOST_CLIENTS)
         asked = progress.members[:MOST_CLIENTS]
         answers = states([(self.group, each.client) for each in asked], self.members, self.notes, CLIENTS_SECONDS)
-        with_state = (
-            replace(each, state=state, failed=state is None) for each, state in zip(asked, answers, strict=True)
-        )
-        members = (*with_state, *progress.members[MOST_CLIENTS:])
+        known = (replace(each, state=state, failed=state is None) for each, state in zip(asked, answers, strict=True))
+        members = (*known, *progress.members[MOST_CLIENTS:])
         owners = owned(members, self.topic)
         complete = len(asked) == len(members) and not any(member.failed for member in members)
         queues = []

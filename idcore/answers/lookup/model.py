@@ -63,7 +63,7 @@ class Copy:
 class Traced:
     """The trace of some message ids, the topics it was looked for in, what says how complete it is, who was asked."""
 
-    found: MessageTrace
+    message_trace: MessageTrace
     msg_ids: tuple[str, ...]
     topics: tuple[str, ...]
     evidence: tuple[Evidence, ...]

@@ -136,14 +136,8 @@ class Progress:
 
     def contradictions(self, before: Progress | None = None) -> list[Reason]:
         """What does not fit together, the worst first; `before` is the same, asked earlier."""
-        reasons = [
-            *self._settings(),
-            *self._ids(),
-            *self._subscriptions(before),
-            *self._owners(),
-            *self._queues(before),
-        ]
-        return sorted(reasons, key=lambda reason: reason.code not in WRONG)
+        every = [*self._settings(), *self._ids(), *self._subscriptions(before), *self._owners(), *self._queues(before)]
+        return sorted(every, key=lambda reason: reason.code not in WRONG)
 
     def _settings(self) -> Iterator[Reason]:
         if self.disabled:
@@ -284,9 +278,8 @@ def in_memory(progress: Progress, broker: str, queue: int, offset: int) -> list[
     return [
         member.client.client_id
         for member in progress.members
-        for client_queue in (member.state.queues if member.state else ())
-        if (client_queue.broker, client_queue.topic, client_queue.queue) == (broker, progress.topic, queue)
-        and client_queue.has(offset)
+        for held in (member.state.queues if member.state else ())
+        if (held.broker, held.topic, held.queue) == (broker, progress.topic, queue) and held.has(offset)
     ]
 
 

@@ -81,7 +81,7 @@ def _evidence(items: Iterable[Evidence]) -> dict[str, Any]:
 
 def trace_row(traced: Traced) -> dict[str, Any]:
     """The trace of a message, times in milliseconds since 1970."""
-    trace = traced.found
+    trace = traced.message_trace
     return {
         "topics": list(traced.topics),
         "msg_ids": list(traced.msg_ids),

@@ -182,7 +182,7 @@ class StoreLookup:
         if trace or self._trace_topics is not None:
             traced = self._trace(draft, copies)
         if fate:
-            attempts = traced.found.attempts if traced is not None else ()
+            attempts = traced.message_trace.attempts if traced is not None else ()
             verdicts = fates(StoreEvidence(self._store, self._subscriptions), copies, draft.note, attempts)
             self._date(draft)
         evidence = (*(Evidence.figure(name, value) for name, value in draft.figures.items()), *draft.facts)
@@ -217,7 +217,7 @@ class StoreLookup:
     def _view(self, draft: _Draft) -> None:
         verdict = identify(draft.id, None, "any")
         missed = None
-        offset_id = _offset_reading(verdict)
+        offset_id = next((reading.id for reading in verdict.readings if isinstance(reading.id, OffsetId)), None)
         if offset_id is not None:
             outcome = self._store.log.look(offset_id.physical_offset)
             if isinstance(outcome, Stored):
@@ -389,16 +389,10 @@ class StoreLookup:
         first, last = self._store.first, self._store.last
         if anywhere is None or first is None or last is None:
             return
-        decoded = describe(
-            verdict, None, self._clock
-        )  # the time that `decode` gives: with an assumed zone it has a range
+        row = describe(verdict, None, self._clock)  # the time that `decode` gives: with an assumed zone it has a range
         draft.figures.update(
-            {
-                name: decoded[name]
-                for name in ("sent_at", "sent_at_earliest", "sent_at_latest")
-                if decoded[name] is not None
-            },
-            zone_source=decoded["zone_source"],
+            {name: row[name] for name in ("sent_at", "sent_at_earliest", "sent_at_latest") if row[name] is not None},
+            zone_source=row["zone_source"],
         )
         for name, at in (("first_store_time", first), ("last_store_time", last)):
             if is_time(at.record.store_timestamp):
@@ -410,10 +404,6 @@ class StoreLookup:
     def _instant(self, milliseconds: int) -> str:
         """A store time in the zone of the ids' own times."""
         return instant(milliseconds, self._clock.zone)
-
-
-def _offset_reading(verdict: Verdict) -> OffsetId | None:
-    return next((reading.id for reading in verdict.readings if isinstance(reading.id, OffsetId)), None)
 
 
 def _is_uniq_first(verdict: Verdict) -> bool:

@@ -35,13 +35,9 @@ def look(copies: Sequence[Copy], notes: Notes) -> None:
     newest = max(halves, key=lambda copy: copy.record.queue_offset)
     of_broker = [copy.record for copy in halves if copy.broker == newest.broker]
     asked = _Transaction(sorted(of_broker, key=lambda record: record.queue_offset), newest.broker, notes)
-    checks = max(_checks(record) for record in (*of_broker, *given_up))
+    checks = max((names.number(record.properties.get(_CHECKS)) or 0) for record in (*of_broker, *given_up))
     for reason in decide(asked.about(checks, bool(given_up))):
         notes.add(reason.code, **reason.values)
-
-
-def _checks(record: Record) -> int:
-    return names.number(record.properties.get(_CHECKS)) or 0
 
 
 class _Transaction:

@@ -196,7 +196,7 @@ class Words:
         return safe_text.size(number)
 
     def duration(self, seconds: float) -> str:
-        """A time span in its two largest units, or in one where the second is 0."""
+        """A time span in its two largest units, `2 h 5 min`, or in one where the second is 0."""
         total = max(0.0, float(seconds))
         if total < 1:
             return self("span.ms", n=f"{total * 1000:.0f}")
@@ -218,7 +218,7 @@ class Words:
         return " ".join(f"{figure} {self(f'unit.{unit}')}" for unit, figure in figures.items() if figure)
 
     def share(self, part: float, whole: float) -> str:
-        """A share as a percentage that never says 0 or 100 when it is not."""
+        """A share as a percentage; it never says 0 or 100 when it is not: `share(1, 100_000)` is `< 0.1%`."""
         if not whole:
             return "–"
         value = 100 * part / whole
@@ -267,6 +267,6 @@ def lang_of(asked: str | None) -> str | None:
 
 
 def upper(text: str) -> str:
-    """A sentence that begins as sentences do; an address, an id or a file name at its start stays as it is."""
+    """A sentence with a capital: `no IDs` is `No IDs`. An address, an ID or a file name at its start stays as it is."""
     first = text.partition(" ")[0]
     return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text

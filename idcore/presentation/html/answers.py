@@ -177,13 +177,13 @@ def traces(traced: Traced, reader: Reader) -> Html:
     if traced.evidence:
         why = evidence_sentences(traced.evidence, words, reader.full)
         reasons = tag("ul", *(tag("li", text) for text in why))
-        parts.append(fold(words("trace.why", n=len(why)), reasons, opened=not traced.found.attempts))
+        parts.append(fold(words("trace.why", n=len(why)), reasons, opened=not traced.message_trace.attempts))
     return tag("div", *parts, class_="mq-plain")
 
 
 def trace_tables(traced: Traced, reader: Reader) -> Iterator[Table]:
     """Sends, and attempts of consumers; a table without rows is left out."""
-    words, trace = reader.words, traced.found
+    words, trace = reader.words, traced.message_trace
 
     def lasted(milliseconds: int | None) -> str:
         return "" if milliseconds is None else f"{milliseconds:,} ms"
@@ -220,7 +220,7 @@ def trace_tables(traced: Traced, reader: Reader) -> Iterator[Table]:
 
 def trace_notes(traced: Traced, reader: Reader) -> list[str]:
     """Which topics were read, and what they have of the transaction and of a recall."""
-    words, trace = reader.words, traced.found
+    words, trace = reader.words, traced.message_trace
     texts = [words("trace.topics", topics=words("comma").join(traced.topics))] if traced.topics else []
     for decision in trace.decisions:
         key = "trace.decided_checked" if decision.from_check else "trace.decided"

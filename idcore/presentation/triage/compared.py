@@ -82,7 +82,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class Generated:
     """When the ids that one side alone has of a producer were generated: first and last ms, and how many are dated."""
 
     first: int
@@ -99,7 +99,7 @@ class Compared:
     ids: dict[str, list[str]]
     problems: tuple[tuple[str, CoreError], ...]
     whose: dict[Whose, list[str]] = field(default_factory=dict)
-    made: dict[Whose, Made] = field(default_factory=dict)
+    generated: dict[Whose, Generated] = field(default_factory=dict)
     bins: tuple[tuple[str, str, str, int, int], ...] = ()
     bin_seconds: int = 1
     lines: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -174,16 +174,16 @@ def compare(here: Asked, dating: Dating | None = None, runs: Runs | None = None,
         return made if dating is None else _dated(made, exact, _tables_of(here, dating, paths, runs or Runs()))
 
 
-def _with_ids(made: Compared, exact: _OneSided) -> Compared:
+def _with_ids(counted: Compared, exact: _OneSided) -> Compared:
     from idcore.scan.compare import texts_of
 
     whose: dict[Whose, list[str]] = {}
     for name, key, values in exact.found:
-        ids = made.ids[name[0]]
+        ids = counted.ids[name[0]]
         some = list(texts_of(key, values[: KEPT - len(ids)]))
         ids += some
         whose[name] = some
-    return replace(made, whose=whose, lines=_names_of(exact))
+    return replace(counted, whose=whose, lines=_names_of(exact))
 
 
 def _names_of(exact: _OneSided) -> dict[tuple[str, str], str]:
@@ -250,7 +250,7 @@ def tables_of(here: Asked, dating: Dating, runs: Runs) -> list[dict[str, pa.Tabl
     return [{name: table for name, table in side.items() if name != "counters"} for side in found]
 
 
-def _dated(made: Compared, exact: _OneSided, tables: Sequence[dict[str, pa.Table]]) -> Compared:
+def _dated(counted: Compared, exact: _OneSided, tables: Sequence[dict[str, pa.Table]]) -> Compared:
     import numpy as np
 
     from idcore.scan.occurrences.dating import NO_TIME, times
@@ -267,25 +267,25 @@ def _dated(made: Compared, exact: _OneSided, tables: Sequence[dict[str, pa.Table
             some = at[edges[place] : edges[place + 1]]
             if len(some := some[some != NO_TIME]):
                 known[name] = np.sort(some)
-    spans = {name: Made(int(at[0]), int(at[-1]), len(at)) for name, at in known.items()}
+    spans = {name: Generated(int(at[0]), int(at[-1]), len(at)) for name, at in known.items()}
     step = bin_seconds(spans.values())
-    return replace(made, made=spans, bin_seconds=step, bins=tuple(_bins(known, step * 1000, made)))
+    return replace(counted, generated=spans, bin_seconds=step, bins=tuple(_bins(known, step * 1000, counted)))
 
 
-def bin_seconds(spans: Iterable[Made]) -> int:
+def bin_seconds(spans: Iterable[Generated]) -> int:
     """The finest step that cuts the whole span into few enough bins."""
     ends = [(span.first, span.last) for span in spans]
     whole = (max(last for _, last in ends) - min(first for first, _ in ends)) / 1000 if ends else 0
     return next((step for step in STEPS if whole / step < BINS), STEPS[-1])
 
 
-def _bins(known: Mapping[Whose, np.ndarray], step: int, made: Compared) -> list[tuple[str, str, str, int, int]]:
+def _bins(known: Mapping[Whose, np.ndarray], step: int, counted: Compared) -> list[tuple[str, str, str, int, int]]:
     import numpy as np
 
     counts: dict[tuple[str, str, str, int], int] = {}
     series = dict.fromkeys(SIDES, 0)
     for (side, kind, subject), at in known.items():
-        if not made.can_differ(kind):
+        if not counted.can_differ(kind):
             continue
         series[side] += 1
         name = (side, kind, subject) if series[side] <= MOST_SERIES else (side, "", "")
@@ -502,7 +502,7 @@ def read(run: Run) -> Compared:
             if row[f"dated_{name}"]:
                 ends = (row[f"only_{name}_{end}"].timestamp() for end in ("from", "to"))
                 first, last = (round(end * 1000) for end in ends)
-                made[side, row["kind"], row["subject"]] = Made(first, last, row[f"dated_{name}"])
+                made[side, row["kind"], row["subject"]] = Generated(first, last, row[f"dated_{name}"])
     whose: dict[Whose, list[str]] = {}
     ids: dict[str, list[str]] = {side: [] for side in SIDES}
     for row in run.table("only").to_pylist():
@@ -555,7 +555,7 @@ def row_of(difference: Difference) -> dict[str, Any]:
 def _times_of(row: Difference, found: Compared) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for side, name in zip(SIDES, ("first", "second"), strict=True):
-        span = found.made.get((side, row.kind, row.subject))
+        span = found.generated.get((side, row.kind, row.subject))
         made[f"only_{name}_from"], made[f"only_{name}_to"] = (span.first, span.last) if span else (None, None)
         made[f"dated_{name}"] = span.dated if span else 0
     return made
@@ -596,7 +596,7 @@ def line_filters(found: Compared, side: str, row: Difference) -> dict[str, str]:
     if len(ids) == only(row, side) <= LINKED:
         return {"ids": ",".join(ids)}
     asked = {LINE_FILTERS[row.kind]: found.lines[row.kind, row.subject]}
-    if span := found.made.get((side, row.kind, row.subject)):
+    if span := found.generated.get((side, row.kind, row.subject)):
         asked |= {"from": _instant(span.first), "to": _instant(span.last + 1)}
     return asked
 

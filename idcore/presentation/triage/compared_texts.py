@@ -41,7 +41,7 @@ def missing_sentence(row: Difference, side: str, found: Compared, reader: Reader
     words = reader.words
     ids = words.count(f"{GROUPS[row.kind]}_id", only(row, side))
     text = words(f"compare.lost_{side}", ids=ids, who=row.origin.brief)
-    span = found.made.get((side, row.kind, row.subject))
+    span = found.generated.get((side, row.kind, row.subject))
     if span is None:
         return text + words("stop")
     first, last = (from_ms(at, reader.zone) for at in (span.first, span.last))
@@ -168,7 +168,7 @@ def notes(run: Run, found: Compared, in_range: bool, asked: bool, reader: Reader
         for side, sources in zip(SIDES, options["sides"], strict=True)
     }
     undated = sum(
-        only(row, side) - (span.dated if (span := found.made.get((side, row.kind, row.subject))) else 0)
+        only(row, side) - (span.dated if (span := found.generated.get((side, row.kind, row.subject))) else 0)
         for side in SIDES
         for row in largest(found, side)
         if row.kind != "offset"

@@ -199,13 +199,11 @@ class Index:
     @classmethod
     def open(cls, folder: Path) -> Index | None:
         """The index in a folder; None where there is none, or one of another version."""
-        description = plain_json.read(folder / NAME)
-        if description is None or description.get("version") != VERSION or not _are_parts(description.get("parts")):
+        index = plain_json.read(folder / NAME)
+        if index is None or index.get("version") != VERSION or not _are_parts(index.get("parts")):
             return None
-        firsts = np.cumsum([0] + [rows for _, rows in description["parts"]]).tolist()
-        parts = (
-            Part(folder, name, first, rows) for (name, rows), first in zip(description["parts"], firsts, strict=False)
-        )
+        firsts = np.cumsum([0] + [rows for _, rows in index["parts"]]).tolist()
+        parts = (Part(folder, name, first, rows) for (name, rows), first in zip(index["parts"], firsts, strict=False))
         return cls(folder, tuple(parts))
 
     @property
@@ -248,15 +246,11 @@ class Index:
         """The rows that fit, by `line`, by `time` or by `-time`; rows without a time come last."""
         with ThreadPoolExecutor(_THREADS) as pool:
             selections = list(pool.map(lambda part: self._of_part(part, wanted, allowed), self.parts))
-        pairs = [
-            (part, rows_of_part)
-            for part, (rows_of_part, _) in zip(self.parts, selections, strict=True)
-            if len(rows_of_part)
-        ]
-        rows = np.concatenate([_NONE, *(part.first + rows_of_part for part, rows_of_part in pairs)])
+        pairs = [(part, hits) for part, (hits, _) in zip(self.parts, selections, strict=True) if len(hits)]
+        rows = np.concatenate([_NONE, *(part.first + hits for part, hits in pairs)])
         undated = sum(left for _, left in selections)
         if order != "line":
-            times = np.concatenate([_NONE, *(part.column("sent_ms")[rows_of_part] for part, rows_of_part in pairs)])
+            times = np.concatenate([_NONE, *(part.column("sent_ms")[hits] for part, hits in pairs)])
             keys = np.where(times == NO_TIME, np.iinfo(np.int64).max, times if order == "time" else -times)
             rows = rows[np.argsort(keys, kind="stable")]
         return Selection(rows.astype(np.uint32 if self.rows < 1 << 32 else np.int64), undated)
