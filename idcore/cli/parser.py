@@ -207,7 +207,9 @@ def _scan(commands: Any) -> None:
     command.add_argument(
         "--format", choices=("table", "json"), default="table", help="form of the summary (default: table)"
     )
-    command.add_argument("--lang", choices=languages(), default="en", help="language of the findings (default: en)")
+    command.add_argument(
+        "--lang", choices=languages(), default="en", help="language of summary and findings (default: en)"
+    )
     command.add_argument(
         "--case",
         choices=("strict", "any"),

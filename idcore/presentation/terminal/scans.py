@@ -99,7 +99,8 @@ def _largest(out: Path, reader: Reader, hosts: int) -> Iterator[str]:
             said = sentences.producers(largest.totals(out / name), hosts, reader)
             made = tables.processes(rows, reader, "")
         else:
-            said = sentences.brokers(pq.read_table(out / name).to_pandas(), reader)
+            read = pq.read_table(out / name, columns=["min_offset", "max_offset", "distinct", "segments"])
+            said = sentences.brokers(read.to_pandas(), reader)
             rates = (broker_logs.rate_text(rate, words) if rate == rate else "" for rate in rows["bytes_per_second"])
             made = tables.brokers(rows.assign(growth=list(rates)), pd.DataFrame(), defaultdict(str), reader, "", {})
         yield from ("", sentence(said), *table(made.only(*columns)))
