@@ -2,7 +2,7 @@
 
 from idcore.answers.lookup.cluster import LookupService
 from idcore.answers.lookup.model import NO_VERDICT, Answer, Copy, Evidence
-from idcore.answers.lookup.rows import copy_row, listing_row, row_of, spoken
+from idcore.answers.lookup.rows import copy_row, listing_row, row_of
 from idcore.answers.lookup.sentences import (
     advice_text,
     cut_text,
@@ -28,7 +28,7 @@ from idcore.answers.lookup.source import (
     open_source,
 )
 from idcore.answers.lookup.store_folder import StoreLookup
-from idcore.answers.lookup.ways import Listing, QueueCount, Way, WrongWay
+from idcore.answers.lookup.ways import Listing, Way, WrongWay
 
 __all__ = [
     "NO_VERDICT",
@@ -41,7 +41,6 @@ __all__ = [
     "Moment",
     "Offer",
     "Progress",
-    "QueueCount",
     "Source",
     "StoreLookup",
     "Terms",
@@ -63,6 +62,5 @@ __all__ = [
     "reason_text",
     "relation_text",
     "row_of",
-    "spoken",
     "who_texts",
 ]

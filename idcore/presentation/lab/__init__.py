@@ -1,6 +1,6 @@
 """The lab: stories of messages, by the client's generator and a broker that stores real records. Reads no clock."""
 
-from idcore.presentation.lab.differences import Difference, Move, changed, differences, moves
+from idcore.presentation.lab.differences import changed, differences, moves
 from idcore.presentation.lab.played import LogFile, Piece, PlayedStory, Row
 from idcore.presentation.lab.story import GROUPS, READY, STEPS, STEPS_MOST, Story
 from idcore.presentation.lab.world import play
@@ -10,9 +10,7 @@ __all__ = [
     "READY",
     "STEPS",
     "STEPS_MOST",
-    "Difference",
     "LogFile",
-    "Move",
     "Piece",
     "PlayedStory",
     "Row",

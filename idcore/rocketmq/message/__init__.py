@@ -1,6 +1,6 @@
 """Messages and stored records: values, properties, bodies, the wire form, bytes both ways. No files, no sockets."""
 
-from idcore.rocketmq.message.bodies import LARGEST_BODY, compress, crc32, text_of, unpack
+from idcore.rocketmq.message.bodies import compress, crc32, text_of, unpack
 from idcore.rocketmq.message.javatext import hash_code
 from idcore.rocketmq.message.model import Host, Message, MessageBatch, MessageExt, tags_code
 from idcore.rocketmq.message.record import (
@@ -19,7 +19,6 @@ from idcore.rocketmq.message.validators import check_broker_topic, check_message
 from idcore.rocketmq.message.wire import decode_message, decode_messages, encode_message, encode_messages, unwrap
 
 __all__ = [
-    "LARGEST_BODY",
     "MAGIC_V1",
     "MAGIC_V2",
     "Host",
