@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from idcore.answers import finding_words as words
 from idcore.answers import findings
-from idcore.answers.findings import Finding, words
+from idcore.answers.findings import Finding
 from idcore.ids import identify
 from idcore.scan.lines import look
 from idcore.scan.local import scan_local
