@@ -159,9 +159,11 @@ def _heard(pieces: Iterable[str], said: DeliveryText) -> Iterator[str]:
 
 
 def _as_it_comes(stream: Held) -> Iterator[str]:
-    """Pieces of text; what each gave is shown before the next is waited for."""
+    """Pieces of text; what each gave is shown before the next is waited for, which an empty piece says."""
     for piece in read_text(stream):
         yield piece
+        if stream.waits:
+            yield ""
         sys.stdout.flush()
 
 

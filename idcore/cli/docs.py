@@ -37,7 +37,6 @@ _REFUSED = (
     "broken",
     "masked",
     "masked_timed",
-    "masked_unknown",
 )
 _OF_ARGUMENTS = ("empty", "digit", "odd", "length")
 
@@ -79,8 +78,9 @@ A token is a maximal run of hex digits, without the digits of an escape right in
 5. A msgId is rejected (`elapsed`) if its elapsed passes the longest month ({month:,} ms, and {slack:,} ms of slack).
    It is accepted if it is less than a day before the month (a clock set back). It is also accepted if its loader is
    known, or if it has a label (`msgId`, `UNIQ_KEY`, ...).
-6. A msgId is rejected (`other_name`) if the name in front says something else (`sign=`, `"fileMd5": "`, `<traceId>`),
-   unless its loader is known. Only the last word of the name counts: {things}.
+6. A msgId is rejected (`other_name`) if its label is one of something else (`sign=`, `"fileMd5": "`,
+   `<traceId>`), unless its loader is known. The last word of the label counts. `OTHER_THINGS` in `idcore/ids/rules.py`
+   is the list.
 7. An input can show that many of its msgIds only look like some: they are rejected (`look_alike`). Suspects have an
    unknown loader, no label and no second ID of their process. From {least} suspects on, three marks count: addresses as
    chance spreads them, version 4 UUIDs, or one elapsed and counter in most of them. `--case any` accepts those of 6 and
@@ -350,7 +350,6 @@ def formats() -> str:
             port=rules.PORT_LIMIT,
             month=rules.LONGEST_MONTH_MS,
             slack=rules.ELAPSED_SLACK_MS,
-            things=", ".join(f"`{thing}`" for thing in rules.OTHER_THINGS),
             least=look_alikes.LEAST,
             certain=CERTAIN_FROM,
             likely=LIKELY_FROM,

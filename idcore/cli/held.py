@@ -27,6 +27,7 @@ class Held:
         self._copy: IO[bytes] = stream
         if stream.seekable():
             return
+        self._end = 0
         self._copy = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115  closed when it is dropped
         begun, size = time.monotonic(), 0
         while not self.live:
@@ -38,6 +39,7 @@ class Held:
                 break
             size += len(piece)
             self._copy.write(piece)
+        self._end = size
 
     def again(self) -> None:
         """Back to the start of what is held."""
@@ -48,6 +50,11 @@ class Held:
         part = Held.__new__(Held)
         part._stream, part._copy, part._begun, part.live = self._stream, self._copy, self._begun, False
         return part
+
+    @property
+    def waits(self) -> bool:
+        """Whether all that has come was read, and nothing more is there yet."""
+        return self.live and self._copy.tell() >= self._end and not _comes(self._stream, 0)
 
     def read1(self, size: int = _CHUNK) -> bytes:
         """What is held, then what comes."""

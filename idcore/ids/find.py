@@ -94,7 +94,8 @@ _LIGHT_QUEUE = re.compile(r"INNER_MULTI_DISPATCH[\"']?\s?[=:]\s?[\"']?%LMQ%[^$\s
 def find(text: str | Iterable[str]) -> Iterator[Token]:
     """Every candidate (so many digits as an id has) of a text, in order.
 
-    `text` is a whole text or any pieces of one: lines with their ends, or chunks cut anywhere. Memory stays bounded for
+    `text` is a whole text or any pieces of one: lines with their ends, or chunks cut anywhere. An empty piece says that
+    the next one may take long: no token waits for it. Memory stays bounded for
     lines of any length.
     """
     number = 1
@@ -103,6 +104,8 @@ def find(text: str | Iterable[str]) -> Iterator[Token]:
     window: _Windows | None = None
     lines = _Lines()
     for piece in (text,) if isinstance(text, str) else text:
+        if not piece:
+            yield from lines.flush()
         start = 0
         while True:
             end = piece.find("\n", start)
@@ -140,6 +143,10 @@ class _Lines:
         joined = list(self._joined(line, number))
         self._before = line
         return self._records.take(line, [*joined, *_of_line(line, number)])
+
+    def flush(self) -> Iterator[Token]:
+        """The tokens that wait for the rest of their record."""
+        return self._records.flush()
 
     def close(self) -> Iterator[Token]:
         """The tokens that are left, where the text ends or goes on with a very long line."""
@@ -259,8 +266,8 @@ def _places(text: str) -> list[tuple[int, int, int]]:
 
 
 def _is_rest(text: str, match: re.Match[str]) -> bool:
-    """Whether masked digits are the rest of a msgId: by the name in front, or the loader of a known client."""
-    return _vouched(text, match.start()) or makers.is_known(int(match[0][12:20], 16))
+    """Whether masked digits are the rest of a msgId of IPv4: by the loader of a known client."""
+    return makers.is_known(int(match[0][12:20], 16))
 
 
 def _escape(before: str, digits: str, size: int) -> int:

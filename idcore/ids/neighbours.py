@@ -7,6 +7,7 @@ little-endian ids and the seconds of 5.x clients by the same rules, when it merg
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 
@@ -49,7 +50,7 @@ class Neighbours:
         self._case = case
         self._witnesses: dict[Hashable, set[str]] = {}
         self._groups: dict[str, _Group] = {}
-        self._suspects: dict[Hashable, str | None] = {}  # by process its only ID; None where it is no suspect
+        self._suspects: dict[bytes, Counter[bytes]] = {}  # by the first bytes of a process its IDs
         self._rule: look_alikes.Rule | None = None
         self._by_letters: dict[Hashable, set[str]] = {}
 
@@ -69,18 +70,20 @@ class Neighbours:
     def _see_suspect(self, verdict: Verdict) -> None:
         if self._case == "any" or verdict.best is None or not may_be_another(verdict.best.id):
             return
-        key, text = _key(verdict.best, ""), verdict.text.upper()
-        known = None if verdict.vouched else self._suspects.get(key, text)
-        self._suspects[key] = known if known == text else None
+        raw = bytes.fromhex(verdict.text)
+        ids = self._suspects.setdefault(raw[: -look_alikes.TAIL], Counter())
+        ids[raw] += 1 if not verdict.vouched else look_alikes.MOST_TIMES + 1
 
     def _is_look_alike(self, verdict: Verdict) -> bool:
         if not self._suspects or verdict.best is None:
             return False
         if self._rule is None:
-            self._rule = look_alikes.rule_of(bytes.fromhex(text) for text in self._suspects.values() if text)
-        if not self._rule or self._suspects.get(_key(verdict.best, "")) is None:
+            self._rule = look_alikes.rule_of({key: look_alikes.only_of(ids) for key, ids in self._suspects.items()})
+        if not self._rule or not may_be_another(verdict.best.id):
             return False
-        return may_be_another(verdict.best.id) and self._rule.holds(bytes.fromhex(verdict.text))
+        raw = bytes.fromhex(verdict.text)
+        known = self._suspects.get(raw[: -look_alikes.TAIL])
+        return known is not None and look_alikes.only_of(known) == raw and self._rule.holds(raw)
 
     def _see_group(self, verdict: Verdict) -> None:
         pair = _offset_or_little(verdict)

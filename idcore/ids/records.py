@@ -154,10 +154,14 @@ class Records:
         else:
             self._held.append(_Held(begin, end, elapsed_of(line), tokens))
 
-    def close(self) -> Iterator[Token]:
-        """The tokens that are left, where the text ends or goes on with a line that has no record."""
+    def flush(self) -> Iterator[Token]:
+        """The tokens that are held, as the lines so far date them."""
         while self._held:
             yield from self._settled(self._held.popleft())
+
+    def close(self) -> Iterator[Token]:
+        """The tokens that are left, where the text ends or goes on with a line that has no record."""
+        yield from self.flush()
         self._lines.clear()
 
     def _settled(self, held: _Held) -> Iterator[Token]:

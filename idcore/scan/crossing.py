@@ -4,7 +4,7 @@ A fact is (part, what, bytes). IDS: processes, clients and brokers of one part w
 with them the offsetMsgIds that they are paired with. LOOSE_PAIRS: pairs of ids that do not fit there, unchanged.
 RANGES: broker, minute, least and greatest offset with their instants. VOTES: in which months lines say that a process
 generated its ids. REPORT: what happened to splits, as lines of JSON. SUMMARY: what the votes of one task say of the
-whole input. SUSPECTS: msgIds that may only look like some, and SUSPECTED: what those of one task have in common, for
+whole input. SUSPECTS: msgIds that may only look like some, and SUSPECTED: a sample of those of one task, for
 every part (idcore.scan.look_alikes). TOPICS: of a commit log, the topics and queues of one split, as JSON. COPIES: of
 one split the copies that groups made (idcore.sources.copies).
 """

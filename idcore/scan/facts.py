@@ -220,10 +220,10 @@ class Scanner:
     def _suspects(self, sizes: np.ndarray, ids: int) -> Iterator[Fact]:
         if self.finder.rules.any_case:
             return
-        rows = look_alikes.suspects_of(self.finder.found, self.finder.rules.loaders, sizes, ids)
+        rows = look_alikes.suspects_of(self.finder.found, sizes, ids)
         if len(rows):
             yield from _deal(What.SUSPECTS, rows)
-            yield Fact(EVERY_PART, What.SUSPECTED, look_alikes.summary(rows).tobytes())
+            yield Fact(EVERY_PART, What.SUSPECTED, look_alikes.sample_of(rows).tobytes())
 
     def _pack_ids(self, n: int, keys: int) -> Iterator[Fact]:
         words = self.finder.found.keys[:keys]

@@ -1,6 +1,6 @@
-"""Strings of a scan that only look like msgIds: counted by tasks, judged by the sums, taken out before the merge.
+"""Strings of a scan that only look like msgIds: told by a sample of all tasks, taken out before the merge.
 
-The rule is `idcore.ids.look_alikes`. A suspect is a row: the words of its key, its value, how often it is, the number
+The rule is `idcore.ids.look_alikes`. A process is a row: the words of its key, its value, how often it is, the number
 of its file and the byte where it is.
 """
 
@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from idcore.ids.look_alikes import Rule, Suspects
+from idcore.ids import look_alikes
+from idcore.ids.look_alikes import MOST_TIMES, Rule
 from idcore.kernels import codes, encode, find
 
 from .crossing import Block
@@ -20,8 +21,7 @@ from .settle import without
 
 ROW = 7  # columns of a suspect
 K1, K2, VALUE, COUNT, FILE, PLACE = range(1, ROW)
-MOST_TIMES = 16  # that one string is in a task
-_TAILS = 64  # of one task, the most frequent ones
+NO_SUSPECT = MOST_TIMES + 1  # times
 _U = np.uint64
 
 
@@ -34,25 +34,25 @@ class LookAlike(NamedTuple):
     byte: int
 
 
-def suspects_of(found: find.Found, loaders: np.ndarray, sizes: np.ndarray, ids: int) -> np.ndarray:
-    """The suspects of one task; `sizes`: how many ids each key has."""
-    words = found.keys[: len(sizes)]
-    wanted = codes.are(words, codes.CHANCE) & (sizes > 0) & (sizes <= MOST_TIMES) & (found.first[: len(sizes), 0] >= 0)
-    if wanted.any():
-        loader = words[:, K2] & find.WORD
-        at = np.minimum(np.searchsorted(loaders, loader), len(loaders) - 1)
-        wanted &= loaders[at] != loader
+def suspects_of(found: find.Found, sizes: np.ndarray, ids: int) -> np.ndarray:
+    """The processes of unknown clients of one task; `sizes`: how many ids each key has.
+
+    The value of a process with several ids is one of them, and the count of one that is no suspect too high for one.
+    """
+    first = found.first[: len(sizes)]
+    wanted = (sizes > 0) & (first[:, 0] != find.OF_KNOWN)
     if not wanted.any():
         return np.empty((0, ROW), np.uint64)
     mine = np.flatnonzero(wanted[found.slots[:ids]])
     slots, values = found.slots[mine], found.values[mine]
     order = np.lexsort((values, slots))
     slots, values = slots[order], values[order]
-    begin = np.flatnonzero(np.diff(slots, prepend=-1))
+    begin = np.flatnonzero(np.diff(slots.astype(np.int64), prepend=-1))
+    one = slots[begin]
     single = values[begin] == values[np.append(begin[1:], len(slots)) - 1]
-    one = slots[begin[single]]
-    first = found.first[one].astype(np.uint64)
-    return np.column_stack([words[one], values[begin[single]], sizes[one].astype(np.uint64), first[:, 1], first[:, 0]])
+    counts = np.where(single & (first[one, 0] >= 0), np.minimum(sizes[one], NO_SUSPECT), NO_SUSPECT)
+    columns = (values[begin], counts, first[one, 1], np.maximum(first[one, 0], 0))
+    return np.column_stack([found.keys[one], *(column.astype(np.uint64) for column in columns)])
 
 
 def raw_of(row: np.ndarray) -> bytes:
@@ -64,32 +64,24 @@ def raw_of(row: np.ndarray) -> bytes:
     return address.to_bytes(4, "big") + tail
 
 
-def summary(rows: np.ndarray) -> np.ndarray:
-    """What the suspects of one task have in common: numbers, then first bytes as bits, then the most frequent tails."""
-    seen = Suspects()
-    for row in rows:
-        seen.see(raw_of(row))
-    bits = sum(1 << byte for byte in seen.first_bytes)
-    words = [bits >> shift & (1 << 64) - 1 for shift in range(0, 256, 64)]
-    tails = [number for pair in seen.tails.most_common(_TAILS) for number in pair]
-    return np.array([seen.number, seen.private, seen.uuids, *words, *tails], np.uint64)
+def sample_of(rows: np.ndarray) -> np.ndarray:
+    """The processes of one task that go to every part."""
+    by_process = {raw_of(row)[: -look_alikes.TAIL]: row for row in rows}
+    return np.array([by_process[one] for one in look_alikes.sample(by_process)], np.uint64)
 
 
-def rule_of(summaries: Sequence[np.ndarray]) -> Rule:
-    """The rule by the suspects of all tasks."""
-    every = Suspects()
-    for one in summaries:
-        number, private, uuids, *rest = (int(word) for word in one)
-        every.number, every.private, every.uuids = every.number + number, every.private + private, every.uuids + uuids
-        bits = sum(word << 64 * at for at, word in enumerate(rest[:4]))
-        every.first_bytes |= {byte for byte in range(256) if bits >> byte & 1}
-        every.tails += Counter(dict(zip(rest[4::2], rest[5::2], strict=True)))
-    return every.rule()
+def rule_of(samples: Sequence[np.ndarray]) -> Rule:
+    """The rule by the samples of all tasks."""
+    processes: dict[bytes, Counter[bytes]] = {}
+    for row in (row for rows in samples for row in rows):
+        raw = raw_of(row)
+        processes.setdefault(raw[: -look_alikes.TAIL], Counter())[raw] += int(row[COUNT])
+    return look_alikes.rule_of({one: look_alikes.only_of(ids) for one, ids in processes.items()})
 
 
 def taken_out(blocks: Sequence[Block], suspects: np.ndarray, rule: Rule) -> tuple[list[Block], list[LookAlike]]:
     """The blocks without the look-alikes of the part, and what was taken out, by file."""
-    rows = [row for row in suspects if rule.holds(raw_of(row))] if rule else []
+    rows = [row for row in suspects if row[COUNT] <= MOST_TIMES and rule.holds(raw_of(row))] if rule else []
     if not rows:
         return list(blocks), []
     known: dict[tuple[int, ...], list[np.ndarray]] = {}
@@ -112,7 +104,8 @@ def taken_out(blocks: Sequence[Block], suspects: np.ndarray, rule: Rule) -> tupl
     gone: dict[int, set[int]] = {}
     out: dict[int, LookAlike] = {}
     for words, own in known.items():
-        if ids[words] != sum(int(row[COUNT]) for row in own) or len({int(row[VALUE]) for row in own}) > 1:
+        times = sum(int(row[COUNT]) for row in own)
+        if ids[words] != times or times > MOST_TIMES or len({int(row[VALUE]) for row in own}) > 1:
             continue  # elsewhere it is labelled, or has other ids: a process
         for at, key in places[words]:
             gone.setdefault(at, set()).add(key)

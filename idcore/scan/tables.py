@@ -213,7 +213,8 @@ class Merge:
             elif fact.what == What.SUSPECTS:
                 suspects.append(np.frombuffer(fact.data, np.uint64).reshape(-1, look_alikes.ROW))
             elif fact.what == What.SUSPECTED:
-                suspected.setdefault(fact.part, []).append(np.frombuffer(fact.data, np.uint64))
+                rows = np.frombuffer(fact.data, np.uint64).reshape(-1, look_alikes.ROW)
+                suspected.setdefault(fact.part, []).append(rows)
             elif fact.what == What.LETTERS:
                 letters.append(np.frombuffer(fact.data, np.uint64).reshape(-1, LETTER_COLUMNS))
             elif fact.what == What.TOPICS:

@@ -252,10 +252,8 @@ def scan(
         if seen.line_evidence is not None and seen.line_evidence.is_list:
             summary["is_list"] = True
         summary["start_seconds"] = round(made.start_seconds, 3)
-        summary |= counted
+        summary |= counted | {"assumed": assumed(options), "versions": versions()}
         summary["seconds"] = round(made.seconds + time.monotonic() - writing, 3)
-        summary["assumed"] = assumed(options)
-        summary["versions"] = versions()
         summary["left_out"] = [shown(path) for path in sorted(left_out)]
         check(stop)
         folder.finish(summary)

@@ -123,7 +123,7 @@ def test_a_lower_case_id_is_refused_with_the_way_out() -> None:
     way_out = "to decode it anyway: --case any"
     assert one_line(run("decode", MD5)).endswith(f"; {way_out}")
     several = one_line(run("decode", f"{MD5},{MD5[::-1]},zz"))
-    assert several.endswith("; to decode the 2 in lower case anyway: --case any")
+    assert several.endswith("; to decode the 2 that look like IDs anyway: --case any")
     assert "--case" not in one_line(run("decode", "zz")), "this way out leads nowhere"
 
 
@@ -398,7 +398,7 @@ def test_what_one_line_proves_holds_for_every_line_of_the_input(zone: str) -> No
     found = rows(run("decode", "-", "--zone", zone, "--at", "2026-11-22T00:00:00Z", text=LOG))
     assert {row["sent_at"] for row in found} == {"2026-10-31T00:00:00.216+08:00"}
     assert {(row["zone"], row["zone_source"]) for row in found} == {("+08:00", "born")}
-    assert [row["why_codes"][-1] for row in found] == ["zone_process", "zone_born", "zone_process", "zone_input"]
+    assert [row["why_codes"][-1] for row in found] == ["zone_process", "zone_born", "zone_record", "zone_input"]
 
 
 def test_a_pipe_that_pauses_is_shown_by_what_came_before() -> None:

@@ -51,6 +51,7 @@ CONTRACT = [
     "others",
     "error",
     "month_source",
+    "delivery",
 ]
 
 

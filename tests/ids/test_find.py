@@ -283,7 +283,7 @@ PIECES = st.sampled_from(
 @given(st.lists(PIECES, max_size=14).map("".join), st.integers(1, 70))
 def test_the_same_tokens_however_the_text_is_cut(text: str, size: int) -> None:
     whole = list(find(text))
-    assert [token.text for token in whole] == oracle(text)
+    assert [token.text for token in whole if token.whole == "whole"] == oracle(text)
     assert list(find(text[at : at + size] for at in range(0, len(text), size))) == whole
     lines = text.split("\n")
     for token in whole:

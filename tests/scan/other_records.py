@@ -16,7 +16,7 @@ MAY_BE = re.compile(rb"\d:\d\d(?!\d)|\d{10}|\d{8}T\d{6}")
 def dated_text(data: bytes, begin: int, end: int) -> bytes:
     """A text that dates the IDs of a line: the line itself, or one made of what its record says."""
     line = data[begin:end]
-    if dates.moment_of(line) or dates.BORN_MARK.search(line) or dates.MOMENT.search(line, 0, 160):
+    if dates.moment_of(line) or dates.BORN_MARK.search(line):
         return line
     if end - begin > dates.LINE or not re.search(rb"[g-zG-Z]", line):
         return line

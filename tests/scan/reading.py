@@ -70,11 +70,15 @@ def tokens(data: bytes) -> Iterator[Token]:
                 start += 2
             elif before == rb"\u":
                 start += 4
-        if run.end() - start in (32, 34, 56):
-            front = data[max(0, start - 64) : start]
-            front = front[: len(front) - len(longest_tail(front))]
-            other = is_of_another(data[max(0, start - 64) : start].decode("latin-1"))
-            yield Token(start, data[start : run.end()].decode("ascii"), LABEL.search(front) is not None, other)
+        front = data[max(0, start - 64) : start]
+        labelled = LABEL.search(front[: len(front) - len(longest_tail(front))]) is not None
+        text = data[start : run.end()].decode("ascii")
+        if len(text) in (32, 34, 56):
+            yield Token(start, text, labelled, is_of_another(data[max(0, start - 64) : start].decode("latin-1")))
+        elif len(text) == 33 and labelled:
+            one = classify(text[:32], labelled)
+            if isinstance(one, Uniq) and one.layout == "uniq_v4" and is_known(one.loader):
+                yield Token(start, text[:32], labelled)
 
 
 def longest_tail(front: bytes) -> bytes:
@@ -177,6 +181,11 @@ def host(raw: bytes) -> str:
     return str(IPv4Address(raw) if len(raw) == 4 else IPv6Address(raw))
 
 
+def is_known(loader: int) -> bool:
+    """Whether a known client has this loader."""
+    return loader in stream() or loader in MORE_LOADERS
+
+
 def private(raw: bytes) -> bool:
     return any(IPv4Address(raw) in network for network in PRIVATE)
 
@@ -203,7 +212,7 @@ def classify(
     """What one candidate is."""
     one = judged_alone(text, labelled, case)
     if disowned and case != "any" and isinstance(one, Uniq) and one.layout != "uniq_v4_le":
-        return one if one.loader in stream() or one.loader in MORE_LOADERS else Refused("other_name")
+        return one if is_known(one.loader) else Refused("other_name")
     return one
 
 
@@ -226,12 +235,12 @@ def judged_alone(text: str, labelled: bool, case: str) -> Uniq | Offset | Client
             return Offset(f"offset_{version}", host(raw[:h]), port, offset)
         if number(raw, h + 2, 4) == 0:
             return Refused("port")
-    elif h == 4 and shaped_little(raw) and number(raw, 6, 4) not in stream() and number(raw, 6, 4) not in MORE_LOADERS:
+    elif h == 4 and shaped_little(raw) and not is_known(number(raw, 6, 4)):
         return turned(raw)
     loader, elapsed = number(raw, h + 2, 4), number(raw, h + 6, 4)
     if elapsed > LONGEST + 1000:
         set_back = elapsed >= 2**32 - DAY
-        if not (set_back or loader in stream() or loader in MORE_LOADERS or labelled):
+        if not (set_back or is_known(loader) or labelled):
             return Refused("elapsed")
     return Uniq(f"uniq_{version}", host(raw[:h]), number(raw, h, 2), loader, elapsed, number(raw, h + 10, 2))
 
