@@ -69,7 +69,7 @@ def test_the_summary_names_kinds_and_sizes_as_the_console_does(tmp_path: Path) -
     refused = {"reason": "lower_case", "ids": 3, "sample": "ab" * 16, "file": "x.log", "byte": 7}
     told = described(summed(ids=5, client=2, text_bytes=6_690_000), written(tmp_path, refused=refused))
     assert "no files · 6.4 MiB · 5 ID occurrences · " in told and "5.x msgId 2." in told
-    assert "x.log +7\n  To decode IDs in lower case: --case any" in told
+    assert "x.log +7\n  To decode what only looks like an ID (lower case, another label): --case any" in told
 
 
 def test_another_refusal_has_no_such_way_out(tmp_path: Path) -> None:

@@ -225,17 +225,20 @@ class TestMisses:
         assert answer.reason == "clock_behind" and "clock" in codes(answer)
 
     def test_window(self, real: Filled) -> None:
-        """Asked from the month to come, the id reads as newer than its message: its own time is the wrong window."""
+        """Asked from the month to come, the id reads as newer than its message: its own time is the wrong window.
+
+        The broker's clock is as much behind that of the desk, so the window begins as much earlier.
+        """
         line = real.of("plain", topic="Orders")[0]
         later = timedelta(days=40)
         narrow = desk_of(profile(real, search_whole_log=False), later)
         with narrow.cluster:
             answer = narrow.one(line["msg_id"], "Orders")
-            assert answer.reason in ("window", "clock_behind") and "window" in codes(answer)
+            assert answer.found and "clock" in codes(answer)
         whole = desk_of(profile(real), later)
         with whole.cluster:
             answer = whole.one(line["msg_id"], "Orders")
-            assert answer.found and "found_outside_window" in codes(answer)
+            assert answer.found
 
     def test_what_the_index_has_lost_is_found_through_its_queue(self, real: Filled, service: LookupService) -> None:
         for line in real.of("unindexed"):

@@ -461,7 +461,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "terminal.kinds": "Distinct IDs: {distinct}. Occurrences by kind: msgId {uniq}, offsetMsgId {offset}, 5.x msgId {client}.",
     "terminal.left_out": "Not read: the tables of a scan in {folder}.",
     "terminal.undelivered": "Not consumed by a consumer group: {messages}.",
-    "terminal.look_alikes": "To decode what only looks like an ID (lower case, another name): --case any",
+    "terminal.look_alikes": "To decode what only looks like an ID (lower case, another label): --case any",
     "terminal.tables": "Tables: {folder}",
     "scan.gone": "the server was stopped",
     "scan.again": "Try again",

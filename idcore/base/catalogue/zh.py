@@ -443,7 +443,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "terminal.kinds": "不同的 ID：{distinct}。各类出现次数：msgId {uniq}，offsetMsgId {offset}，5.x msgId {client}。",
     "terminal.left_out": "未读取：{folder} 中一次扫描的表。",
     "terminal.undelivered": "有消费者组尚未消费：{messages}。",
-    "terminal.look_alikes": "要解码只是像 ID 的字符串（小写、名称另有所指）：--case any",
+    "terminal.look_alikes": "要解码只是像 ID 的字符串（小写、标签另有所指）：--case any",
     "terminal.tables": "表：{folder}",
     "scan.gone": "服务器已停止",
     "scan.again": "重试",
