@@ -42,14 +42,14 @@ def dated_text(data: bytes, begin: int, end: int) -> bytes:
 
 def around(data: bytes, begin: int, end: int) -> tuple[list[bytes], list[bytes]]:
     """The lines in front and behind that may have a time, the nearest first."""
-    places = []
-    at = 0
-    for text in data.split(b"\n"):
-        places.append((at, at + len(text), text))
-        at += len(text) + 1
-    before = [text for first, _, text in reversed(places) if begin - REACH <= first < begin]
-    behind = [text for first, last, text in places if first > end and last <= end + REACH]
-    return of_record(before), of_record(behind)
+    low, high = max(0, begin - REACH), end + REACH + 1
+    front = data[low : begin - 1].split(b"\n") if begin else []
+    if low and data[low - 1 : low] != b"\n":
+        front = front[1:]
+    behind = data[end + 1 : high].split(b"\n") if end < len(data) else []
+    if high < len(data) and data[high - 1 : high] != b"\n":
+        behind = behind[:-1]  # it ends later
+    return of_record(front[::-1]), of_record(behind)
 
 
 def of_record(lines: list[bytes]) -> list[bytes]:
