@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from zlib import crc32
 
-from idcore.ids.find import find, names_another
+from idcore.ids.find import find
 from idcore.ids.line_moments import prefix_time
 from idcore.ids.receipts import Recall, Receipt
 from idcore.ids.tokens import Token
@@ -239,7 +239,7 @@ class DeliveryReader:
     def _read(self, text: str, starts: Sequence[tuple[int, int]]) -> Iterator[Delivery]:
         tracks = list(_TRACK.finditer(text))
         if tracks and self._passed:
-            named = [token.text for token in find(self._passed) if not names_another(token.label)]
+            named = [token.text for token in find(self._passed) if not token.disowned]
             self._last, self._passed = tuple(dict.fromkeys(named)) or self._last, ""
         if tracks and self._last:
             for track in tracks:
@@ -249,7 +249,7 @@ class DeliveryReader:
                     event = "filtered" if track[2] == "CONSUMED_BUT_FILTERED" else "track"
                     yield Delivery(one, place, event, group=track[1], status=track[2], reason=reason)
             return
-        tokens = [token for token in find(text) if not names_another(token.label)]
+        tokens = [token for token in find(text) if not token.disowned]
         if tokens:
             begin, end = starts[0][1], starts[-1][1]
             if begin != end:  # a time in a field is not that of the line

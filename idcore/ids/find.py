@@ -74,14 +74,6 @@ _NAMES = frozenset(
     }
 )
 
-# Words of labels that name something else in as many hex digits: `traceId`, `x_request_id`, `MD5`, `sha256`.
-_OTHER_THINGS = frozenset(
-    {"trace", "span", "parent", "request", "req", "correlation", "session", "sess", "token", "nonce", "sign"}
-    | {"signature", "md", "sha", "etag", "digest", "hash", "checksum", "uuid", "guid", "tid"}
-)
-_LABEL_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-
-
 LEAST_DIGITS = 20  # of an id that is cut: host, pid and loader of IPv4
 # What is left of an ID in front of a mask or an ellipsis.
 _CUT = re.compile(rf"(?<![0-9A-Fa-f])([0-9A-Fa-f]{{{LEAST_DIGITS},{ID_DIGITS[0] - 1}}})(?=[*…]|\.\.\.|x{{3,}}|X{{3,}})")
@@ -353,12 +345,6 @@ def _label(text: str, start: int) -> str | None:
 def behind_label(label: str, digits: bytes) -> re.Pattern[bytes]:
     """An id behind a label, as the scan reads them: `msgId=`, `"msgId": "`."""
     return re.compile(rb"\b" + re.escape(label.encode()) + rb"[\"']?\s?[=:]\s?[\"']?(" + digits + rb")")
-
-
-def names_another(label: str | None) -> bool:
-    """Whether a label says that its value is not a message ID: a trace, span or request, a hash, a session."""
-    parts = [part.lower() for part in (label or "", *_LABEL_WORD.findall(label or ""))]
-    return any(part in _OTHER_THINGS or part.removesuffix("id") in _OTHER_THINGS for part in parts)
 
 
 def _vouched(text: str, start: int) -> bool:

@@ -124,11 +124,11 @@ def judge(token: Token, case: Case = "strict") -> Verdict:
     if best is not None and (known or (token.whole == "joined" and best.certainty != "possible")):
         first = replace(best, certainty="likely", why=(*best.why, bare_reason(f"id_{token.whole}")))
         return replace(verdict, readings=(first, *verdict.readings[1:]))
-    code = "length" if token.whole == "longer" else "broken"
-    values = {"digits": len(token.text) + 1} if token.whole == "longer" else {"line": token.line}
-    error = refuse(code, None, None, token.text, **values)
+    if token.whole == "longer":
+        return verdict
+    error = refuse("broken", None, None, token.text, line=token.line)
     rejected = (*(_rejected(item, error) for item in verdict.readings), *verdict.rejected)
-    return replace(verdict, readings=(), rejected=rejected, error=error, reason=code)
+    return replace(verdict, readings=(), rejected=rejected, error=error, reason=error.code)
 
 
 def _of_rest(token: Token) -> Verdict:

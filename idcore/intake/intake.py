@@ -18,7 +18,7 @@ from idcore.ids.clock import Clock, ZoneSource
 from idcore.ids.dating import dates_of
 from idcore.ids.delivery import DeliveryText
 from idcore.ids.describe import Seeds, describe, when
-from idcore.ids.find import find, names_another
+from idcore.ids.find import find
 from idcore.ids.identify import Case, Verdict, identify_alone, judge
 from idcore.ids.lists import is_list_of_ids
 from idcore.ids.neighbours import settled
@@ -188,7 +188,7 @@ def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT, case: Case = "s
             verdict = judge(token, case)
             lower = _lower(token, verdict, case)
             made.lower += lower
-            named += lower and names_another(token.label)
+            named += lower and token.disowned
             items.append(Found(token, verdict, name))
     if case == "strict" and named == made.lower:
         made.lower = 0  # all of them are called something else: nobody is asked whether they are ids
