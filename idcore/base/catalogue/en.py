@@ -188,7 +188,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "case.help": "They may be IDs, but trace IDs and MD5 sums look the same, and wrong guesses distort the charts.",
     "case.strict": "Ignore them again",
     "case.read": "{n} decoded as upper case.",
-    "decode.all_refused": "No ID in this text. Rejected, although of the right length: {n}.",
+    "decode.all_refused": "No ID in this text. Strings that look like one, and why they are none: {n}.",
     "dated.born": "{n} taken from bornTimestamp, which also reveals the producer's time zone ({zone}).",
     "dated.prefix": "{n} completed from the time at the start of the line (zone {zone}).",
     "dated.linked": "{n} with the date from the link ({zone}).",

@@ -173,7 +173,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "case.help": "它们可能是消息 ID，但 Trace ID 和 MD5 也是这种形式；误判会使图表失真。",
     "case.strict": "重新忽略",
     "case.read": "{n}已按大写解码。",
-    "decode.all_refused": "这段文本中没有消息 ID：{n}长度相符，但都不是 ID。",
+    "decode.all_refused": "这段文本中没有 ID。看起来像 ID 的有 {n}，原因见下表。",
     "dated.born": "{n}由 bornTimestamp 确定，生产者时区也由此得出（{zone}）。",
     "dated.prefix": "{n}由行首时间确定，时区 {zone}。",
     "dated.linked": "{n}由链接确定（{zone}）。",
