@@ -33,7 +33,8 @@ class FolderLock:
             try:
                 if self._take():
                     return
-            except FileNotFoundError:  # a writer that failed has just taken its new folder away
+            except (FileNotFoundError, FileExistsError):  # a writer that failed takes its new folder away: before
+                # or after the system was asked for it, and `mkdir` says "exists" of one that is gone when it looks
                 if not left:
                     raise
         raise CoreError("lock_busy", {"folder": str(self.path.parent)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import signal
@@ -87,6 +88,28 @@ def test_writers_that_come_and_go_never_meet(tmp_path: Path) -> None:
     assert set(met) == {1} and len(done) + len(refused) == 240
     assert set(refused) <= {"lock_held", "lock_held_by", "lock_busy"}
     assert not list(out.glob("*"))
+
+
+def test_a_folder_that_goes_while_it_is_made_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mkdir, went = os.mkdir, []
+
+    def meets_one_that_goes(path: Path, *mode: int) -> None:
+        if Path(path) == tmp_path / "out" and not went:
+            went.append(path)
+            raise FileExistsError(errno.EEXIST, "File exists", str(path))
+        mkdir(path, *mode)
+
+    monkeypatch.setattr(os, "mkdir", meets_one_that_goes)
+    with TableFolder(tmp_path / "out") as folder:
+        assert folder.aside.is_dir()
+    assert went
+
+
+def test_a_file_in_the_place_of_the_folder_is_unwritable(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("a file")
+    with pytest.raises(CoreError) as caught, TableFolder(tmp_path / "out"):
+        raise AssertionError
+    assert caught.value.code == "unwritable" and (tmp_path / "out").read_text() == "a file"
 
 
 def test_what_can_never_be_made_is_not_tried_for_ever() -> None:
