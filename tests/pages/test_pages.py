@@ -232,7 +232,6 @@ def test_lower_case_that_is_called_something_else_is_not_offered_as_ids(open_pag
     ("text", "longest"),
     [
         (f"{UNIQ[:16]} {UNIQ[16:]}", 16),
-        (f"msgId={UNIQ[:20]}\n{UNIQ[20:]}", 20),
         (f"{UNIQ[:8]} {UNIQ[8:16]} {UNIQ[16:]}", 16),
         (f"{UNIQ[:20]} {UNIQ[20:31]}", 20),  # as long as an ID with its blank
     ],
@@ -244,6 +243,12 @@ def test_an_id_with_blanks_inside_gets_the_longest_run(open_page: Open, text: st
     assert press(app, "Decode").error[0].value == said
     if "=" not in text:
         assert open_page("anatomy", id=text).error[0].value == said
+
+
+def test_an_id_that_a_line_break_cuts_in_two_is_shown_whole(open_page: Open) -> None:
+    app = open_page()
+    app.text_area[0].set_value(f"msgId={UNIQ[:20]}\n{UNIQ[20:]}")
+    assert UNIQ in shown(press(app, "Decode")) and not app.error
 
 
 def test_what_is_cut_says_so_in_the_sentence_and_on_the_buttons(open_page: Open) -> None:
