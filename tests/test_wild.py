@@ -89,7 +89,9 @@ def scanned(name: str) -> tuple[Tables, list[Finding]]:
 def journey(name: str, text: str) -> Journey:
     every = text_of(name).splitlines()
     own = [
-        Line("app.log", number, line, every[max(0, number - 40) : number - 1], every[number : number + 40])
+        Line(
+            "app.log", number, line, tuple(every[max(0, number - 40) : number - 1]), tuple(every[number : number + 40])
+        )
         for number, line in enumerate(every, 1)
         if text in line
     ]
