@@ -164,6 +164,14 @@ def test_the_scan_has_the_hosts_times_and_brokers_that_decode_has(name: str) -> 
     assert {row["host"] for row in tables["processes"].to_pylist() if row["month"] is None} == assumed
 
 
+@pytest.mark.parametrize("name", [name for name in NAMES if "look_alikes" in truth(name)])
+def test_what_only_looks_like_an_id_is_counted(name: str, decode: Decode) -> None:
+    tables, _ = scanned(name)
+    assert sum(row["ids"] for row in tables["refused"].to_pylist()) == truth(name)["look_alikes"]
+    rows = map(json.loads, decode(name, "json").splitlines())
+    assert sum(row["error"] is not None for row in rows) == truth(name)["look_alikes"]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_findings_are_the_right_ones(name: str) -> None:
     _, found = scanned(name)
@@ -178,6 +186,7 @@ def test_the_findings_are_the_right_ones(name: str) -> None:
             assert want.get("says", "") in said and want.get("lacks", "\0") not in said
     known = {*truth(name)["findings"], *truth(name).get("any_findings", ())}
     assert {one.code for one in found if one.severity != "info"} <= known
+    assert not {one.code for one in found} & set(truth(name).get("no_findings", ()))
 
 
 @pytest.mark.parametrize("name", NAMES)
