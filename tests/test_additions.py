@@ -114,7 +114,7 @@ def test_a_row_is_enough_for_a_layout_of_any_length_and_byte_order(
         client.seconds << 32 | client.sequence,
     ]
     refused = dict(zip(kernel.REASONS, finder.found.refused[:, 0].tolist(), strict=True))
-    assert refused == {"lower_case": 0, "version": 1, "port": 0, "elapsed": 1}
+    assert refused == {"lower_case": 0, "version": 1, "port": 0, "elapsed": 1, "other_name": 0}
     monkeypatch.setattr(column_texts, "_LAYOUTS", codes.rows_of(dict.fromkeys(range(1, 7), layout)))
     monkeypatch.setattr(codes, "DIGITS", np.full(7, layout.digits))
     keys = finder.keys[:1].repeat(2, 0)
