@@ -78,9 +78,9 @@ A token is a maximal run of hex digits, without the digits of an escape right in
    It is accepted if it is less than a day before the month (a clock set back). It is also accepted if its loader is
    known, or if it has a label (`msgId`, `UNIQ_KEY`, ...).
 6. A msgId is rejected (`other_name`) if its label is one of something else (`sign=`, `"fileMd5": "`,
-   `<traceId>`), unless its loader is a constant or among the first {usual:,} of the stream. The last word of the label
-   counts. `OTHER_THINGS` in `idcore/ids/rules.py` is the list. `--case any`, and one click in the console, accept such
-   strings.
+   `<traceId>`). It is accepted all the same if its loader is a constant or among the first {usual:,} of the stream. The
+   last word of the label counts. `OTHER_THINGS` in `idcore/ids/rules.py` is the list. `--case any`, and one click in
+   the console, accept such strings.
 
 An ID that the end of a line cuts is joined if it is certain then, else it is named (`broken`). The scan joins in plain
 files up to 4 MiB. Behind a label that vouches, one digit too many is left off if the loader is known. Of an ID that a
