@@ -1,20 +1,26 @@
 """How often ids are given to the right family of clients: `python -m benchmarks.accuracy`.
 
 Labelled ids: those of 21 releases of the Java classes (`tests/vectors/reference-ids.jsonl`), public log lines whose
-makers are known by hand, and ids as the sources of other clients write them (`idcore.simulate.incidents.clients`).
+makers are known by hand, and ids as the sources of other clients write them (`idcore.simulate.incidents.clients`). Of
+strings that only look like ids, and of single sends beside them, what a scan takes for an id is counted by kind.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import random
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import NamedTuple
 
+from idcore.answers import findings
 from idcore.ids import find, identify
+from idcore.scan.local import scan_local
+from idcore.scan.months import month_rows
 from idcore.simulate.incidents import clients
 from idcore.simulate.incidents.simulated_cluster import Stage
 
@@ -119,6 +125,47 @@ def made(count: int = 60) -> Iterator[Labelled]:
         yield Labelled(text[:-16] + text[-16:].lower(), "messageId", "grpc_rust", "made")
 
 
+ZONE = timezone(timedelta(hours=8))
+AT = datetime(2026, 11, 20, 12, tzinfo=ZONE)
+
+
+def look_alike(kind: str, dice: random.Random, number: int) -> str:
+    """A line with a string of one kind that has the digits of an id and is none."""
+    digits = f"{dice.randrange(1 << 128):032X}"
+    version_4 = f"{digits[:12]}4{digits[13:16]}{dice.choice('89AB')}{digits[17:]}"
+    return {
+        "sign": f"pay notify sign={digits} ok",
+        "md5, bare": f"stored {digits} ok",
+        "etag": f'ETag: "{digits}"',
+        "traceId": f"traceId={digits} GET /",
+        "UUID without dashes": f"task {version_4} done",
+        "Oracle SYS_GUID": f"row {dice.randrange(1 << 40):010X}{number:06X}E0530100007F1A2B",
+        "IV that counts": f"iv={number:032X}",
+    }[kind]
+
+
+LOOK_ALIKES = ("sign", "md5, bare", "etag", "traceId", "UUID without dashes", "Oracle SYS_GUID", "IV that counts")
+
+
+def look_alikes(kind: str, count: int, folder: Path) -> tuple[int, int, int, int]:
+    """Of one input with ten single sends: false hosts, false processes, findings above info, sends that are lost."""
+    dice = random.Random(kind)
+    sent = [(AT - timedelta(hours=n + 1), f"10.61.{n}.7") for n in range(10)]
+    lines = [look_alike(kind, dice, number) for number in range(count)]
+    for number, (time, host) in enumerate(sent):
+        elapsed = (time - time.replace(day=1, hour=0)) // timedelta(milliseconds=1)
+        address = "".join(f"{int(part):02X}" for part in host.split("."))
+        lines.insert(dice.randrange(len(lines)), f"sent msgId={address}{number + 2:04X}18B4AAC2{elapsed:08X}0000")
+    path = folder / "log"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    tables = scan_local([str(path)], month_rows(AT, ZONE))
+    hosts = set(tables["hosts"]["host"].to_pylist())
+    true = {host for _, host in sent}
+    wrong = sum(host not in true for host in tables["processes"]["host"].to_pylist())
+    told = sum(each.severity != "info" for each in findings.find(tables, AT, ZONE))
+    return len(hosts - true), wrong, told, len(true - hosts)
+
+
 def verdict(item: Labelled) -> tuple[str, bool, bool]:
     """The client of the best interpretation; whether it is of the right family; whether it was confident."""
     best = identify(item.text, item.label).best
@@ -157,11 +204,20 @@ def share(counts: Counter[tuple[str, str, str]]) -> float:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--strings", type=int, default=100_000, help="strings of each kind that only look like ids")
+    options = parser.parse_args()
     counts, confident = measure()
     print(table(counts))
     print(f"\nright family: {share(counts):.1%} of {counts.total():,}; confident and wrong: {len(confident)}")
     for line in confident[:20]:
         print(f"  {line}")
+    print("\n| only looks like an id | strings | hosts | processes | findings above info | single sends lost of 10 |")
+    print("|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        for kind in LOOK_ALIKES:
+            figures = look_alikes(kind, options.strings, Path(folder))
+            print(f"| {kind} | {options.strings:,} | {' | '.join(map(str, figures))} |")
 
 
 if __name__ == "__main__":

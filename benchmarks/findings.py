@@ -92,6 +92,29 @@ def measure(
     return dict(scores), alarms
 
 
+WILD = Path(__file__).resolve().parents[1] / "tests" / "vectors" / "wild"
+
+
+def wild() -> dict[str, Score]:
+    """Scores by code of what people really paste: above info what the truth does not name is wrong."""
+    scores: dict[str, Score] = defaultdict(Score)
+    for path in sorted(WILD.glob("*.txt")):
+        truth = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        at = datetime(2026, 11, 25, 12, tzinfo=ZONE)
+        tables = scan_local([str(path)], month_rows(at, ZONE))
+        told = look(list_files([str(path)]), tables["copies"]["msg_id"].to_pylist())
+        got = {item.code: item.severity for item in findings.find(tables, at, ZONE, line_evidence=told)}
+        for code in (code for code, severity in got.items() if severity != "info" or code in truth["findings"]):
+            if code not in truth.get("any_findings", ()):
+                want = truth["findings"].get(code)
+                is_right = want is not None and want.get("severity", got[code]) == got[code]
+                scores[code].right += is_right
+                scores[code].wrong += not is_right
+        for code in truth["findings"].keys() - got.keys():
+            scores[code].overlooked += 1
+    return dict(scores)
+
+
 Row = tuple[str, str, str]  # code, severity, subject
 
 
@@ -138,6 +161,9 @@ def main() -> None:
     options = parser.parse_args()
     scores, alarms = measure(logs(options.seeds, options.only, options.first), tell)
     print(table(scores))
+    pasted = wild()
+    print("\nwhat people really paste:\n")
+    print(table(pasted, sorted(pasted)))
     print(f"\nabove info in healthy logs: {len(alarms)}")
     for line in alarms:
         print(f"  {line}")

@@ -99,7 +99,7 @@ def test_a_row_is_enough_for_a_layout_of_any_length_and_byte_order(
     locator = Locator()
     finder, code = locator.finder, codes.CODES["uniq_v4_le"]  # a code that is there: kernels have theirs compiled in
     layouts = {code: layout, **kernel.OWN_LENGTHS}
-    finder.rules = kernel.rules_for(False, finder.rules.loaders, layouts)
+    finder.rules = kernel.rules_for(False, finder.rules.loaders, finder.rules.usual, layouts)
     texts = walk([Split(0, str(log), 0, log.stat().st_size)])
     (places,) = (places for _, windows, _ in texts if windows for places in locator.read(windows))
     assert isinstance(places, Places)

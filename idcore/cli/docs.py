@@ -13,7 +13,7 @@ from idcore.base.catalogue.en import LENGTHS
 from idcore.base.layout import LAYOUTS, Layout
 from idcore.cli import reference
 from idcore.ids import from_bytes, rules
-from idcore.ids.makers import KNOWN_CONSTANTS, STREAM_LENGTH
+from idcore.ids.makers import KNOWN_CONSTANTS, STREAM_LENGTH, USUAL_PLACES
 from idcore.ids.scoring import CERTAIN_FROM, LIKELY_FROM
 from idcore.policy import limits as console_limits
 from idcore.policy.access import PERMISSIONS, ROLES
@@ -78,8 +78,9 @@ A token is a maximal run of hex digits, without the digits of an escape right in
    It is accepted if it is less than a day before the month (a clock set back). It is also accepted if its loader is
    known, or if it has a label (`msgId`, `UNIQ_KEY`, ...).
 6. A msgId is rejected (`other_name`) if its label is one of something else (`sign=`, `"fileMd5": "`,
-   `<traceId>`), unless its loader is known. The last word of the label counts. `OTHER_THINGS` in `idcore/ids/rules.py`
-   is the list. `--case any`, and one click in the console, accept such strings.
+   `<traceId>`). It is accepted all the same if its loader is a constant or among the first {usual:,} of the stream. The
+   last word of the label counts. `OTHER_THINGS` in `idcore/ids/rules.py` is the list. `--case any`, and one click in
+   the console, accept such strings.
 
 An ID that the end of a line cuts is joined if it is certain then, else it is named (`broken`). The scan joins in plain
 files up to 4 MiB. Behind a label that vouches, one digit too many is left off if the loader is known. Of an ID that a
@@ -345,6 +346,7 @@ def formats() -> str:
             port=rules.PORT_LIMIT,
             month=rules.LONGEST_MONTH_MS,
             slack=rules.ELAPSED_SLACK_MS,
+            usual=USUAL_PLACES,
             certain=CERTAIN_FROM,
             likely=LIKELY_FROM,
             stream=STREAM_LENGTH,

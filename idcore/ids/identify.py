@@ -145,8 +145,8 @@ def _of_rest(token: Token) -> Verdict:
 
 
 def may_be_another(found: MessageId) -> bool:
-    """Whether chance alone makes such an ID of hex digits: a big-endian msgId whose loader no known client has."""
-    return isinstance(found, UniqId) and not found.layout.early and not makers.is_known(found.loader)
+    """Whether chance alone makes such an ID of hex digits: a big-endian msgId whose loader is of no usual launch."""
+    return isinstance(found, UniqId) and not found.layout.early and not makers.is_usual(found.loader)
 
 
 def identify_alone(text: str, case: Case = "strict") -> Verdict:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 MAKERS = tuple(words().table("client."))  # the codes of all clients
 STREAM_LENGTH = 20_000
+USUAL_PLACES = 1_000  # of a launch without an agent; beyond them a hash of 100,000 is in the stream by chance
 MASK_64_BIT_JVM = 0x7FFFFFFF
 MASK_32_BIT_JVM = 0x01FFFFFF
 
@@ -99,6 +100,12 @@ def is_known(loader: int) -> bool:
     return loader in KNOWN_CONSTANTS or loader in _places()
 
 
+def is_usual(loader: int) -> bool:
+    """Whether a loader is of a usual launch: a constant, or so early in the stream that chance does not make it."""
+    place = _places().get(loader)
+    return loader in KNOWN_CONSTANTS or (place is not None and place[0] < USUAL_PLACES)
+
+
 def stream() -> np.ndarray:
     """The stream as an array of 20,000 uint32, unmasked by 25 bits: the hashes of a 64-bit JVM."""
     import numpy as np
@@ -131,6 +138,13 @@ def known_loaders() -> np.ndarray:
     import numpy as np
 
     return np.array(sorted(set(_places()) | set(KNOWN_CONSTANTS)), dtype=np.uint32)
+
+
+def usual_loaders() -> np.ndarray:
+    """Every loader for which `is_usual` is true, sorted uint32."""
+    import numpy as np
+
+    return np.array(sorted(filter(is_usual, {*_places(), *KNOWN_CONSTANTS})), dtype=np.uint32)
 
 
 def java_code(place: int, bits: int) -> str:
@@ -310,10 +324,12 @@ __all__ = [
     "Maker",
     "client_maker",
     "is_known",
+    "is_usual",
     "known_loaders",
     "loader_place",
     "loader_positions",
     "process_makers",
     "stream",
     "uniq_maker",
+    "usual_loaders",
 ]

@@ -107,20 +107,24 @@ CLIENT_DIGITS, CLIENT_VERSION = CLIENT_V1.digits, U(CLIENT_V1.field("version").a
 
 
 class Rules(NamedTuple):
-    """What decides whether a token is an id: whether lower case will do, the loaders of known clients, sorted, and
-    rows of the layouts that have a length of their own. `digits`: the lengths of ids, as bits."""
+    """What decides whether a token is an id: whether lower case will do, the loaders of known clients and
+    those of usual launches, sorted, and rows of the layouts that have a length of their own. `digits`: the lengths of
+    ids, as bits."""
 
     any_case: bool
     loaders: np.ndarray
+    usual: np.ndarray
     own_lengths: np.ndarray
     digits: np.uint64
 
 
-def rules_for(any_case: bool, loaders: np.ndarray, own_lengths: dict[int, Layout] = OWN_LENGTHS) -> Rules:
+def rules_for(
+    any_case: bool, loaders: np.ndarray, usual: np.ndarray, own_lengths: dict[int, Layout] = OWN_LENGTHS
+) -> Rules:
     """The rules by the table of layouts."""
     digits = {*SHARED_DIGITS, *(layout.digits for layout in own_lengths.values())}
     assert 32 <= min(digits) and max(digits) < 64, "the finder takes runs of 32 to 63 digits"
-    return Rules(any_case, loaders, rows_of(own_lengths), U(sum(1 << size for size in digits)))
+    return Rules(any_case, loaders, usual, rows_of(own_lengths), U(sum(1 << size for size in digits)))
 
 
 class Found(NamedTuple):
@@ -387,8 +391,8 @@ def judge_own_length(p, size, rules):
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def is_another(p, k2, rules):
-    """Whether a msgId is none because of the name in front of it, as only that of a known client is one then."""
-    return not rules.any_case and names_another(p) and not is_known(rules.loaders, k2 & WORD)
+    """Whether a msgId is none because of the name in front of it, as only that of a usual launch is one then."""
+    return not rules.any_case and names_another(p) and not is_known(rules.usual, k2 & WORD)
 
 
 @numba.njit(cache=True, nogil=True, inline="always")

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from idcore.base.layout import ID_DIGITS
-from idcore.ids.makers import known_loaders
+from idcore.ids.makers import known_loaders, usual_loaders
 from idcore.kernels import find
 from idcore.sources.windows import AFTER, WINDOW, Windows
 
@@ -22,11 +22,17 @@ def loaders() -> np.ndarray:
     return known_loaders()
 
 
+@cache
+def usual() -> np.ndarray:
+    """Those of usual launches, which chance does not make."""
+    return usual_loaders()
+
+
 class Finder:
     """Finds the ids of windows of text. `with_places`: the place of each is written down too."""
 
     def __init__(self, any_case: bool = False, *, with_places: bool = False) -> None:
-        self.rules = find.rules_for(any_case, loaders())
+        self.rules = find.rules_for(any_case, loaders(), usual())
         self.state = np.zeros(find.STATE_SIZE, np.int64)
         ids = MOST_OF_A_WINDOW if with_places else 0
         self.found = find.Found(

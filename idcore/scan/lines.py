@@ -67,7 +67,7 @@ _PRINTED_ON = re.compile(
 )
 _LONGEST_HEAD = 4 << 10
 # What follows the msgId of a MessageExt; a program that builds the text itself may leave the first one out.
-_BEHIND_OFFSET = re.compile(rb",?\s{0,80}\\?\"?(?:commitLogOffset|bodyCRC)\\?\"?\s?[=:]")
+_BEHIND_OFFSET = re.compile(rb"\\?\"?\s{0,2},?\s{0,80}\\?\"?(?:commitLogOffset|bodyCRC)\\?\"?\s?[=:]")
 # SendResult as Java, Go and C++ print it, or as JSON (in which quotes may be escaped). The ids of a batch are joined by
 # commas; a transaction has no offsetMsgId.
 _SENT_WORD = b"offsetMsgId"

@@ -9,7 +9,7 @@ import streamlit as st
 from idcore.answers.findings.limits import CUT_COUNTER
 from idcore.presentation.html import tables
 from idcore.presentation.triage import line_filter, sentences, strokes
-from idcore.presentation.triage.processes import process_key, sorted_processes
+from idcore.presentation.triage.processes import assumed, process_key, sorted_processes
 from pages.parts import cache, session
 from pages.parts.charts import counters as charts
 from pages.parts.triage import filters, lines, opened, ranking, shared, time_range
@@ -53,7 +53,9 @@ with left:
         st.info(words("counters.no_points"), icon=":material/info:")
     elif not few(int(row["distinct"]), [str(row["host"])]):
         missing = int(part["missing"])
-        figure, drawn = charts.sawtooth(points.drawn, shown, missing=missing, shown=in_range)
+        figure, drawn = charts.sawtooth(
+            points.drawn, shown, missing=missing, shown=in_range, assumed=assumed(row, words)
+        )
         brush = time_range.brush(in_range, shown.zone) if points.dated else None
         alt = sentence.replace("**", "")
         state = chart(figure, alt, lambda: points.inside, f"counter-{place}", select=points.dated, brush=brush)

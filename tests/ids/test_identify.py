@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from idcore.base.catalogue import words
 from idcore.base.errors import CoreError
-from idcore.ids import ClientId, OffsetId, UniqId, Verdict, decode, identify
+from idcore.ids import ClientId, OffsetId, UniqId, Verdict, decode, find, identify, judge
 from idcore.ids.identify import identify_alone
 from tests.scan.reading import LABEL, Client, Refused, classify
 
@@ -276,3 +276,15 @@ def test_decode_gives_the_id_or_the_error() -> None:
     with pytest.raises(CoreError) as caught:
         decode("9e107d9d372bb6826bd81d3542a419d6")
     assert caught.value.code == "lower_case"
+
+
+@pytest.mark.parametrize("name", ["etag", "sign", "traceId"])
+def test_a_name_of_something_else_outweighs_a_loader_that_chance_finds_in_the_stream(name: str) -> None:
+    by_chance = "EE1E778F3FCA69E2FE3B52E1C3A90D11"  # 69E2FE3B is place 18,379: one of 100,000 hashes has such a loader
+    usual = "0A1204040CE518B4AAC268FA63E10058"
+    (token,) = find(f'{name}="{by_chance}"')
+    assert judge(token).reason == "other_name"
+    (token,) = find(f'{name}="{usual}"')
+    assert judge(token).best is not None
+    (token,) = find(f"msgId={by_chance[:20]}12E1C3A90D11")
+    assert judge(token).best is not None, "of a single send"

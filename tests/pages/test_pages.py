@@ -244,6 +244,12 @@ def test_an_id_with_blanks_inside_gets_the_longest_run(open_page: Open, text: st
     assert open_page("anatomy", id=text).error[0].value == said
 
 
+def test_an_id_that_a_line_break_cuts_in_two_is_shown_whole(open_page: Open) -> None:
+    app = open_page()
+    app.text_area[0].set_value(f"msgId={UNIQ[:20]}\n{UNIQ[20:]}")
+    assert UNIQ in shown(press(app, "Decode")) and not app.error
+
+
 def test_what_is_cut_says_so_in_the_sentence_and_on_the_buttons(open_page: Open) -> None:
     app = open_page()
     app.text_area[0].set_value("".join(f"x {UNIQ[:-4]}{n:04X}\n" for n in range(5_200)))

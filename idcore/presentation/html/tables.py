@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +13,7 @@ from idcore.base.catalogue import Words
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Column, Html, Table, join, link, listed, number, table, tag, wrapped
 from idcore.presentation.triage import address_flags
-from idcore.presentation.triage.processes import process_key, rate_text
+from idcore.presentation.triage.processes import assumed, process_key, rate_text
 from idcore.presentation.triage.time_range import between
 
 UNKNOWN = "–"  # a figure that an id does not contain
@@ -70,8 +70,12 @@ def _who(words: Words, host: Any) -> list[Column]:
 
 def _when(reader: Reader) -> list[Column]:
     """The columns of its first and last ID."""
-    at = {name: (lambda row, name=name: reader.full(row[f"{name}_sent_at"])) for name in ("first", "last")}
-    return [Column(name, reader.words(f"col.{name}"), mono=True, role="time", cell=at[name]) for name in at]
+
+    def at(name: str) -> Callable[[Row], str]:
+        return lambda row: reader.full(row[f"{name}_sent_at"]) + assumed(row, reader.words)
+
+    names = ("first", "last")
+    return [Column(name, reader.words(f"col.{name}"), mono=True, role="time", cell=at(name)) for name in names]
 
 
 def processes(rows: pd.DataFrame, reader: Reader, run: str) -> Table:

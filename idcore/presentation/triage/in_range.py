@@ -227,7 +227,8 @@ def of_tables(run: Path, shown: TimeRange, rows: int) -> InRange:
     sums = [_by_host(pa.table(batch)) for batch in activity.to_batches(columns=["host", "ids"], filter=whole)]
     hosts = _by_host(pa.concat_tables(sums)).to_pandas() if sums else pd.DataFrame({"host": [], "ids": []})
     processes = ds.dataset(run / "processes", format="parquet")
-    names = [*KEY, "first_sent_at", "last_sent_at", "distinct"]
+    dating = [name for name in ("zone_source", "month") if name in processes.schema.names]  # older scans have none
+    names = [*KEY, "first_sent_at", "last_sent_at", *dating, "distinct"]
     found = processes.to_table(names, filter=_overlapping("first_sent_at", "last_sent_at", shown))
     order = [("distinct", "descending"), *((name, "ascending") for name in KEY)]
     first = found.sort_by(order).slice(0, rows).drop_columns(["distinct"]).to_pandas()

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from idcore.answers.findings.limits import CUT_COUNTER
+from idcore.base.catalogue import Words
 from idcore.base.layout import USUAL_OF_PROCESSES
 from idcore.ids.origins import Fingerprint
 
@@ -14,6 +15,16 @@ from idcore.ids.origins import Fingerprint
 def named_layout(layout: Any) -> tuple[str, ...]:
     """The layout of a process where it is not the usual one: the same process may be in a log by both."""
     return () if layout in USUAL_OF_PROCESSES else (str(layout),)
+
+
+def assumed(row: Any, words: Words) -> str:
+    """What of the times of a process no line shows, in brackets; scans of older versions do not say it."""
+    if pd.isna(row.get("first_sent_at")):
+        return ""
+    names = ["month"] if "month" in row and pd.isna(row["month"]) else []
+    names += ["zone"] if row.get("zone_source") == "assumed" else []
+    text = words("comma").join(words(f"{name}.assumed") for name in names)
+    return f" {words('in_brackets', text=text)}" if text else ""
 
 
 def process_name(row: Any) -> str:

@@ -13,7 +13,7 @@ from idcore.presentation.reader import Reader
 from idcore.presentation.triage import strokes
 from idcore.presentation.triage.in_range import InRange, Points
 from idcore.presentation.triage.largest import Totals
-from idcore.presentation.triage.processes import rate_text
+from idcore.presentation.triage.processes import assumed, rate_text
 from idcore.presentation.triage.time_range import TimeRange
 
 STILL = 0.1  # a pause of more than this share of the whole span is worth a word next to the average
@@ -96,14 +96,14 @@ def process(row: dict[str, Any], reader: Reader, points: pd.DataFrame | None = N
     restarts = int(row["chains"]) - int(row["tracks"]) if row.get("chains") is not None else 0
     if restarts > 0:
         parts.append(words.count("restart", restarts))
-    rate = row["rate_per_second"]
+    rate, sent = row["rate_per_second"], span(frame, reader) + assumed(row, words)
     said = words(
         "counters.said",
         host=row["host"],
         pid=row["pid"],
         loader=row["loader"],
         produced=words.count("id", produced),
-        span=span(frame, reader),
+        span=sent,
         parts=words("clause").join(parts),
     )
     if row["layout"] == CUT_COUNTER:  # what it generated is not known
@@ -112,7 +112,7 @@ def process(row: dict[str, Any], reader: Reader, points: pd.DataFrame | None = N
             host=row["host"],
             pid=row["pid"],
             loader=row["loader"],
-            span=span(frame, reader),
+            span=sent,
             ids=words.count("distinct_uniq", int(row["distinct"])),
         )
         rate = None

@@ -35,11 +35,12 @@ CLOCK = "%Y-%m-%d %H:%M:%S.%L"
 
 
 def sawtooth(
-    points: pd.DataFrame, view: View, *, missing: int | None = None, shown: TimeRange = ALL_TIMES
+    points: pd.DataFrame, view: View, *, missing: int | None = None, shown: TimeRange = ALL_TIMES, assumed: str = ""
 ) -> tuple[go.Figure, Strokes]:
     """The figure, and the strokes it was drawn from (for its sentence and its small print).
 
     `missing` is what the table of processes has: points do not hold all gaps. Of a range the axes show what is in it.
+    `assumed` is what of the times no line shows.
     """
     words, palette = view.words, view.palette
     places, drawn, title = _drawn(points, view, missing)
@@ -61,7 +62,7 @@ def sawtooth(
     figure.update_xaxes(axis(palette, showgrid=False, tickformatstops=DATES if dated else None))
     if dated and shown:
         figure.update_xaxes(range=[left, right])
-    figure.update_xaxes(title=titled(title, palette), row=2, col=1)
+    figure.update_xaxes(title=titled(title + (assumed if dated else ""), palette), row=2, col=1)
     if dated:
         clickable(figure, points[shown.contains(points["sent_at"])], drawn, view, row=1, col=1)
     figure.update_layout(dragmode="zoom", hovermode="closest")

@@ -16,7 +16,7 @@ from idcore.presentation.reports.page import page
 from idcore.presentation.reports.svg import Pen, svg
 from idcore.presentation.triage import finding_report, run_texts, sentences
 from idcore.presentation.triage.finding_rows import Row
-from idcore.presentation.triage.processes import sorted_processes
+from idcore.presentation.triage.processes import assumed, sorted_processes
 from idcore.presentation.triage.time_range import ALL_TIMES
 from idcore.runs.runs import Run
 from pages.parts import cache
@@ -113,7 +113,9 @@ def _counters(run: Run, view: View) -> Iterator[Html]:
     for row in busiest:
         points = cache.points(run, dict(row))
         if len(points) > 1:
-            figure, _ = counter_charts.sawtooth(points, view, missing=int(row["missing"]))
+            figure, _ = counter_charts.sawtooth(
+                points, view, missing=int(row["missing"]), assumed=assumed(row, view.words)
+            )
             figure.update_layout(height=COUNTER_HEIGHT)
             said = sentences.process(dict(row), view, points)
             yield _drawn(figure, said.replace("**", ""), said)
