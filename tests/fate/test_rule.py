@@ -74,6 +74,7 @@ TABLE: list[Row] = [
     ("1", HOME, group(5, copies=(DEAD,), attempts=(Try(1, 9, True),)), "consumed", "proved", ["trace_success"]),
     ("2", HOME, group(copies=(queued(2, True), DEAD)), "dead", "proved", []),
     ("2", HOME, group(None, None, copies=(DEAD,), copies_complete=False), "dead", "proved", []),
+    ("2", HOME, group(copies=(replace(DEAD, shared=True),)), "dead", "uncertain", ["shared_copy"]),
     ("3", HOME, group(copies=(waiting(1, False, NOW + 9_000),)), "retry_waiting", "proved", []),
     ("3", HOME, group(copies=(waiting(1, None, NOW + 9_000),)), "retry_waiting", "proved", []),
     ("3", HOME, group(copies=(waiting(1, False, NOW - 9_000),)), "retry_waiting", "proved", ["late"]),

@@ -292,16 +292,75 @@ def test_a_copy_belongs_to_the_record_that_it_names(cluster: Cluster) -> None:
     }
 
 
-def test_a_trace_of_success_proves_what_offsets_only_suggest(cluster: Cluster) -> None:
-    cluster.topics.append(USUAL)
-    cluster.records.append(traces(8_000, before(0) + after(0)))
-    cluster.offsets["Orders@works"] = 11
+def traced(cluster: Cluster) -> dict[tuple[str, str], tuple[str, str]]:
+    """By record and group: verdict and certainty, in the topic Orders, with traces."""
     service = cluster.service(trace_topics=())
     with service.cluster:
         found = service.one(UNIQ, "Orders", fate=True)
     assert found.fate is not None
-    known = {verdict.group: (verdict.code, verdict.certainty) for verdict in found.fate}
-    assert known == {"readers": ("consumed", "proved"), "works": ("consumed", "inferred")}
+    return {(verdict.record, verdict.group): (verdict.code, verdict.certainty) for verdict in found.fate}
+
+
+@pytest.fixture
+def tracing(cluster: Cluster) -> Cluster:
+    """A success of `readers` is traced, and `works` reads the topic too."""
+    cluster.topics.append(USUAL)
+    cluster.records.append(traces(8_000, before(0) + after(0)))
+    cluster.listed = ["works", "readers"]
+    cluster.connected["readers"] = cluster.connection()
+    cluster.offsets |= {"Orders@works": 11, "Orders@readers": 11}
+    return cluster
+
+
+def test_a_trace_of_success_proves_what_offsets_only_suggest(tracing: Cluster) -> None:
+    home = str(HOME.offset_id)
+    assert traced(tracing) == {(home, "readers"): ("consumed", "proved"), (home, "works"): ("consumed", "inferred")}
+
+
+def test_a_trace_alone_makes_no_group_a_reader_of_a_topic(tracing: Cluster) -> None:
+    tracing.listed = ["works"]
+    assert traced(tracing) == {(str(HOME.offset_id), "works"): ("consumed", "inferred")}
+
+
+def test_a_trace_proves_nothing_of_a_message_that_is_in_another_topic_too(tracing: Cluster) -> None:
+    """A Message object that is sent on keeps its UNIQ_KEY; the look-up is in one of the topics."""
+    tracing.topics.append("Paid")
+    tracing.records.append(record("Paid", UNIQ, 5_000).placed(0, 5_000, STORED))
+    assert traced(tracing)[str(HOME.offset_id), "readers"] == ("consumed", "inferred")
+
+
+def test_a_trace_names_groups_without_their_namespace(tracing: Cluster) -> None:
+    tracing.listed = ["works", "NS%readers"]
+    tracing.connected["NS%readers"] = tracing.connection()
+    tracing.offsets["Orders@NS%readers"] = 11
+    home = str(HOME.offset_id)
+    assert traced(tracing) == {(home, "NS%readers"): ("consumed", "proved"), (home, "works"): ("consumed", "inferred")}
+    tracing.listed.append("readers")
+    assert {certainty for _, certainty in traced(tracing).values()} == {"inferred"}, "it may be either of the two"
+
+
+def test_a_copy_in_another_topic_makes_no_group_a_reader_of_this_one(cluster: Cluster) -> None:
+    cluster.topics += ["Paid", "%RETRY%billing"]
+    cluster.offsets["Orders@works"] = 11
+    paid = record("Paid", UNIQ, 5_000).placed(0, 5_000, STORED)
+    cluster.records += [paid, copy("%RETRY%billing", 0, 1, 6_000, RETRY_TOPIC="Paid")]
+    service = cluster.service()
+    with service.cluster:
+        found = service.one(UNIQ, fate=True)
+    assert {(verdict.record, verdict.group) for verdict in found.fate or ()} == {
+        (str(HOME.offset_id), "works"),
+        (str(paid.offset_id), "works"),
+        (str(paid.offset_id), "billing"),
+    }
+
+
+def test_a_copy_that_names_no_record_is_a_doubt_where_there_are_two(cluster: Cluster) -> None:
+    cluster.records.append(record("Orders", UNIQ, 5_000).placed(11, 5_000, STORED))
+    cluster.records.append(copy("%RETRY%works", 0, 1, 6_000))
+    cluster.topics.append("%RETRY%works")
+    cluster.offsets |= {"Orders@works": 12, "%RETRY%works@works": 0}
+    found = cluster.answer().fate or ()
+    assert [(each.code, each.certainty) for each in found] == [("retry_queued", "uncertain")] * 2
 
 
 def test_an_answer_without_a_message_has_no_verdicts(cluster: Cluster) -> None:

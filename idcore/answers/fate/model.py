@@ -54,7 +54,7 @@ class Copy:
 
     `kind`: `dead`; `waiting` for its time; `queued` in the retry topic. `passed` says whether the group's offset is
     past a queued one; `popped`, that POP brought it back. `delivered` says whether a waiting one was taken out of its
-    queue.
+    queue. `shared`: it may be of another record of the message.
     """
 
     kind: Literal["dead", "waiting", "queued"]
@@ -62,6 +62,7 @@ class Copy:
     stored_ms: int
     due_ms: int | None = None
     popped: bool = False
+    shared: bool = False
     passed: Heard[bool] = field(default_factory=Heard)
     delivered: Heard[bool] = field(default_factory=Heard)
 

@@ -103,7 +103,7 @@ class _Case:
     def _by_copies(self) -> Verdict | None:
         dead = max(self._copies("dead"), key=lambda copy: copy.stored_ms, default=None)
         if dead is not None:
-            return self._say("dead", "proved", tries=dead.tries, at=dead.stored_ms)
+            return self._say("dead", "proved", *_shared_copy(dead), tries=dead.tries, at=dead.stored_ms)
         copy = self.newest
         if copy is None:
             return None
@@ -113,7 +113,8 @@ class _Case:
             pops = copy.popped or self.consumers.pops
             is_open = pops and self.now_ms - copy.stored_ms < INVISIBLE_MS
             why = [Reason("invisible", {"seconds": INVISIBLE_MS // 1_000})] if is_open else []
-            return self._say("consumed_on_retry", "uncertain" if is_open else "inferred", *why, tries=copy.tries)
+            certainty: Certainty = "uncertain" if is_open else "inferred"
+            return self._say("consumed_on_retry", certainty, *why, *_shared_copy(copy), tries=copy.tries)
         running = self._running()
         if running is not None:
             return running
@@ -122,7 +123,8 @@ class _Case:
     def _queued(self, copy: Copy) -> Verdict:
         if not copy.passed.answered:
             return self._no_verdict("retry_offset_unknown")
-        return self._say("retry_queued", "inferred", *self._incomplete(), *self._nobody(), tries=copy.tries)
+        why = [*_shared_copy(copy), *self._incomplete(), *self._nobody()]
+        return self._say("retry_queued", "inferred", *why, tries=copy.tries)
 
     def _waiting(self, copy: Copy) -> Verdict:
         is_due = copy.due_ms is not None and copy.due_ms <= self.now_ms
@@ -130,7 +132,7 @@ class _Case:
             return self._no_verdict("just_delivered")
         if not copy.delivered.answered and (copy.due_ms is None or is_due):
             return self._no_verdict("delay_unknown")
-        why = [Reason("late")] if is_due else []
+        why = [*([Reason("late")] if is_due else []), *_shared_copy(copy)]
         return self._say("retry_waiting", "proved", *why, tries=copy.tries, due=copy.due_ms)
 
     def _by_broadcast(self) -> Verdict | None:
@@ -365,13 +367,17 @@ class _Case:
             yield Fact(f"copy_{copy.kind}", copy.tries, heard.at_ms)
 
 
+def _shared_copy(copy: Copy) -> list[Reason]:
+    return [Reason("shared_copy")] if copy.shared else []
+
+
 def _fact(name: str, heard: Heard[Any]) -> Iterator[Fact]:
     if heard.answered:
         yield Fact(name, heard.value, heard.at_ms)
 
 
 _CERTAIN = frozenset({"unreadable_queue", "not_dispatched", "disabled"})
-_DOUBTS = frozenset({"slave", "young", "copies_unknown"})
+_DOUBTS = frozenset({"slave", "young", "copies_unknown", "shared_copy"})
 # Verdicts that the next minutes change.
 _OPEN = frozenset(
     {

@@ -2827,6 +2827,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.why.young": "the message is seconds old, and clients report offsets every 5 s; ask again",
     "fate.why.slave": "a slave was asked, whose offsets may be older",
     "fate.why.twice": "record {record} was consumed too, so the message was processed twice",
+    "fate.why.shared_copy": "several records have this msgId, and the copy may be of another one",
     "fate.why.other_record": "another record of the message was consumed: {record}",
     "fate.why.unreadable_queue": "consumers cannot read queue {queue}",
     "fate.why.not_dispatched": "the queue ends at offset {end}, so it has no entry for the record yet",
