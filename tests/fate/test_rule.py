@@ -103,7 +103,7 @@ TABLE: list[Row] = [
     ("5", HOME, group(None, replace(PUSH, broadcast=True)), "broadcast", "uncertain", ["broadcast_unknown"]),
     ("5", HOME, group(None, replace(PUSH, broadcast=True), can_broadcast=heard(False)), "disabled", "proved", []),
     ("6", HOME, group(), "consumed", "inferred", []),
-    ("6", HOME, group(consumers=NOBODY), "consumed", "inferred", ["nobody_connected"]),
+    ("6", HOME, group(consumers=NOBODY), "consumed", "uncertain", ["nobody_connected", "filter_unknown"]),
     ("6", HOME, group(consumers=None), "consumed", "uncertain", ["connection_unknown"]),
     ("6", HOME, group(copies_complete=False), "no_verdict", "none", ["copies_unknown"]),
     ("6", HOME, group(consumers=replace(PUSH, filter=TAGS)), "filtered", "inferred", []),
@@ -113,7 +113,7 @@ TABLE: list[Row] = [
      ["subscribed_later"]),
     ("6", HOME, group(consumers=LATER_ALL), SKIPPED, "uncertain",
      ["subscribed_later"]),
-    ("6", HOME, group(consumers=replace(LATER_ALL, from_last=False)), "consumed", "inferred",
+    ("6", HOME, group(consumers=replace(LATER_ALL, from_last=False)), "consumed", "uncertain",
      ["subscribed_later"]),
     ("6", HOME, group(consumers=replace(PUSH, filter=SQL)), "consumed", "uncertain", ["expression"]),
     ("6", HOME, group(consumers=replace(PUSH, filter=None)), "consumed", "uncertain", ["not_subscribed"]),
@@ -126,7 +126,17 @@ TABLE: list[Row] = [
     ("6", HOME, group(consumers=replace(PUSH, grpc=True)), "taken", "inferred", ["popped"]),
     ("6", HOME, group(consumers=replace(PULL, grpc=True, filter=TAGS)), "filtered", "inferred", []),
     ("6", HOME, group(consumers=replace(POP, filter=TAGS)), "filtered", "inferred", []),
-    ("6", HOME, group(consumers=replace(PULL, filter=None)), "taken", "inferred", ["pulled"]),
+    ("6", HOME, group(consumers=replace(PULL, filter=None)), "taken", "uncertain", ["pulled", "filter_unknown"]),
+    ("6", HOME, group(consumers=PULL), "taken", "inferred", ["pulled"]),
+    ("6", HOME, group(consumers=replace(PULL, filter=TAGS)), "filtered", "inferred", []),
+    ("6", HOME, group(consumers=replace(POP, filter=replace(ALL, since_ms=LATER))), "taken", "uncertain",
+     ["popped", "subscribed_later"]),
+    ("7", HOME, group(10, replace(PULL, filter=TAGS), pull_offset=heard(12)), "filtered_ahead", "inferred", []),
+    ("8", HOME, group(5, replace(PULL, filter=TAGS), **still(5)), "filtered_ahead", "inferred", []),
+    ("7", HOME, group(10, replace(PUSH, filter=SQL), pull_offset=heard(11)), "handed_out", "uncertain",
+     ["expression"]),
+    ("4", HOME, group(5, NOBODY, attempts=OPEN), "offline", "inferred", ["proxy"]),
+    ("4", HOME, group(5, None, attempts=OPEN), "running", "uncertain", ["connection_unknown"]),
     ("6", replace(HOME, from_slave=True), group(), "consumed", "uncertain", ["slave"]),
     ("6", HOME, group(9, again=Heard(11, NOW)), "consumed", "inferred", []),
     ("7", HOME, group(10, pull_offset=heard(11)), "handed_out", "inferred", []),
@@ -248,7 +258,9 @@ def test_whoever_is_silent_takes_the_verdicts_away_that_only_they_could_give(sil
         if code in SAYS_NOT:
             quiet: dict[str, Any] = {silent: Heard(), "again": Heard()}
             after = judge(home, replace(known, **quiet), NOW)
-            allowed = {"offset": {"no_verdict"}, "consumers": {"no_verdict", "never_read", "handed_out"}}[silent]
+            allowed = {"offset": {"no_verdict"}, "consumers": {"no_verdict", "never_read", "handed_out", "running"}}[
+                silent
+            ]
             assert after.code in allowed, (code, after.code)
 
 

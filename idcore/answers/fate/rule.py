@@ -98,7 +98,11 @@ class _Case:
             return None
         if self.newest is not None and last.began_ms < self.newest.stored_ms:
             return None
-        return self._say("running", "inferred", since=last.began_ms, client=last.client)
+        if self.group.consumers.answered and not self.online:  # nobody of the group is there to finish it
+            return None
+        doubts = [] if self.group.consumers.answered else [Reason("connection_unknown")]
+        certainty: Certainty = "uncertain" if doubts else "inferred"
+        return self._say("running", certainty, *doubts, since=last.began_ms, client=last.client)
 
     def _by_copies(self) -> Verdict | None:
         dead = max(self._copies("dead"), key=lambda copy: copy.stored_ms, default=None)
@@ -164,17 +168,17 @@ class _Case:
         if not self.group.consumers.answered:
             return self._passed_unseen()
         if not self.online and not self.consumers.pops:
-            return self._say("consumed", "inferred", Reason("nobody_connected"))
+            return self._say("consumed", "uncertain", Reason("nobody_connected"), Reason("filter_unknown"))
         kind, chosen = self.consumers.consume_type, self.consumers.filter
         proxied = [Reason("proxied")] if self.consumers.proxied else self._nobody()
+        if chosen is not None and chosen.excludes(self.home.tag):
+            return self._passed_with(chosen)
         if self.consumers.pops:
-            if chosen is not None and chosen.excludes(self.home.tag):
-                return self._passed_with(chosen)
             is_open = self.now_ms - self.home.stored_ms < INVISIBLE_MS
-            why = Reason("invisible", {"seconds": INVISIBLE_MS // 1_000}) if is_open else Reason("popped")
-            return self._say("taken", "uncertain" if is_open else "inferred", why, *proxied)
+            why = [Reason("invisible", {"seconds": INVISIBLE_MS // 1_000}) if is_open else Reason("popped"), *proxied]
+            return self._say("taken", "uncertain" if is_open else "inferred", *why, *self._doubts_of(chosen))
         if kind == PULL:
-            return self._say("taken", "inferred", Reason("pulled"))
+            return self._say("taken", "inferred", Reason("pulled"), *self._doubts_of(chosen))
         if chosen is None:
             return self._say("consumed", "uncertain", Reason("not_subscribed", {"topic": self.home.topic}))
         return self._passed_with(chosen)
@@ -193,15 +197,12 @@ class _Case:
         return self._say("consumed", "inferred", Reason("subscription_given"))
 
     def _passed_with(self, chosen: Filter) -> Verdict:
-        later = [self._subscribed_later(chosen)] if chosen.since_ms > self.home.stored_ms else []
-        drops = chosen.excludes(self.home.tag)
-        if drops:
-            return self._say("filtered", "uncertain" if later else "inferred", *later, **self._filter(chosen))
-        if later and self.consumers.from_last:
-            return self._say("passed_maybe_skipped", "uncertain", *later)
-        if drops is None:
-            return self._say("consumed", "uncertain", Reason("expression", self._filter(chosen)), *later)
-        return self._say("consumed", "inferred", *later)
+        doubts = self._doubts_of(chosen)
+        if chosen.excludes(self.home.tag):
+            return self._say("filtered", "inferred", *doubts, **self._filter(chosen))
+        if self.consumers.from_last and self._is_later(chosen):
+            return self._say("passed_maybe_skipped", "uncertain", *doubts)
+        return self._say("consumed", "inferred", *doubts)
 
     def _by_clients(self) -> Verdict | None:
         """What the clients say of their memory; the one that has no older message of the queue works on this one."""
@@ -220,10 +221,9 @@ class _Case:
         found = self._by_clients()
         if found is not None:
             return found
-        handed = self.group.pull_offset.value
-        if handed is not None and handed > self.home.offset and (self.online or not self.group.consumers.answered):
-            return self._say("handed_out", "inferred", *self._incomplete(), *self._young())
         hindered = self._hindrance()
+        if self._was_pulled() and (hindered is None or hindered[0] != "filtered_ahead"):
+            return self._handed_out()
         if hindered is not None:
             code, values = hindered
             certainty: Certainty = "proved" if code in _CERTAIN else "inferred"
@@ -235,6 +235,17 @@ class _Case:
             return self._no_verdict("connection_unknown")
         doubts = [Reason("connection_unknown"), *self._incomplete(), *self._young()]
         return self._say("behind", "uncertain", *doubts, ahead=ahead)
+
+    def _was_pulled(self) -> bool:
+        handed = self.group.pull_offset.value
+        is_there = self.online or not self.group.consumers.answered
+        return handed is not None and handed > self.home.offset and is_there
+
+    def _handed_out(self) -> Verdict:
+        """A filter that excludes the record was asked before: what it drops is pulled by nobody."""
+        known = self.group.consumers.answered
+        doubts = self._doubts_of(self.consumers.filter) if known and self.consumers.filter is not None else []
+        return self._say("handed_out", "inferred", *doubts, *self._incomplete(), *self._young())
 
     def _moving(self, ahead: int) -> Verdict:
         first, second = self.group.offset, self.group.again
@@ -286,11 +297,10 @@ class _Case:
             return ("filtered_ahead", self._filter(kept)) if kept is not None and drops else None
         if not self.online:
             return "offline", {}
-        # a pull consumer may assign itself queues without a subscription
-        if self.consumers.consume_type == PULL and not self.consumers.pops:
-            return None
         if self.consumers.filter is None:
-            return "not_subscribed", {"topic": home.topic}
+            # a pull consumer may assign itself queues without a subscription
+            assigns = self.consumers.consume_type == PULL and not self.consumers.pops
+            return None if assigns else ("not_subscribed", {"topic": home.topic})
         if self.consumers.filter.excludes(home.tag):
             return "filtered_ahead", self._filter(self.consumers.filter)
         return None
@@ -300,8 +310,16 @@ class _Case:
     def _filter(self, chosen: Filter) -> dict[str, Any]:
         return {"expression": chosen.expression or "*", "tag": self.home.tag or "–"}
 
-    def _subscribed_later(self, chosen: Filter) -> Reason:
-        return Reason("subscribed_later", {"since": chosen.since_ms})
+    def _is_later(self, chosen: Filter) -> bool:
+        return chosen.since_ms > self.home.stored_ms
+
+    def _doubts_of(self, chosen: Filter | None) -> list[Reason]:
+        """Why it is not known whether the filter let this record through when the group came to it."""
+        if chosen is None:  # a pull consumer that assigned itself queues, or clients that subscribe other topics now
+            return [Reason("filter_unknown")]
+        by_expression = [Reason("expression", self._filter(chosen))] if chosen.excludes(self.home.tag) is None else []
+        later = [Reason("subscribed_later", {"since": chosen.since_ms})] if self._is_later(chosen) else []
+        return [*by_expression, *later]
 
     def _incomplete(self) -> list[Reason]:
         return [] if self.group.copies_complete else [Reason("copies_unknown")]
@@ -377,7 +395,9 @@ def _fact(name: str, heard: Heard[Any]) -> Iterator[Fact]:
 
 
 _CERTAIN = frozenset({"unreadable_queue", "not_dispatched", "disabled"})
-_DOUBTS = frozenset({"slave", "young", "copies_unknown", "shared_copy"})
+_DOUBTS = frozenset(
+    {"slave", "young", "copies_unknown", "shared_copy", "filter_unknown", "expression", "subscribed_later"}
+)
 # Verdicts that the next minutes change.
 _OPEN = frozenset(
     {

@@ -2810,6 +2810,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.why.pulled": "a pull consumer received it; brokers do not see whether it was processed",
     "fate.why.not_subscribed": "the connected clients do not subscribe to {topic}",
     "fate.why.expression": "brokers filter by {expression}; whether it matches this message is not known",
+    "fate.why.filter_unknown": "which messages its clients subscribed to at that time is not known",
     "fate.why.subscription_given": "the subscription was given with --subscription; a store folder does not contain it",
     "fate.why.subscribed_later": "the clients subscribed at {since}, after the message was stored",
     "fate.why.asked_once": "the offset was read once, so it is not known whether the group advances",

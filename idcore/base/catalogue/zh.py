@@ -2685,6 +2685,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.why.pulled": "已交给 Pull 消费者，Broker 不知道是否处理",
     "fate.why.not_subscribed": "在线客户端未订阅 {topic}",
     "fate.why.expression": "Broker 按 {expression} 过滤，无法判断是否匹配这条消息",
+    "fate.why.filter_unknown": "当时客户端订阅了哪些消息未知",
     "fate.why.subscription_given": "订阅表达式由使用者用 --subscription 给出；存储目录中没有订阅信息",
     "fate.why.subscribed_later": "客户端于 {since} 订阅，晚于消息的存储时间",
     "fate.why.asked_once": "只读取了一次消费位点，无法判断是否在推进",
