@@ -66,6 +66,14 @@ def test_a_message_that_was_pulled_is_handed_out(cluster: Cluster) -> None:
     assert said(cluster.verdicts()["works"]) == ("handed_out", [])
 
 
+def test_a_group_that_has_not_committed_yet_was_handed_what_it_pulled(cluster: Cluster) -> None:
+    """The first calls of its listener still run, or it is a lite pull consumer that assigned itself the queue."""
+    cluster.pulled = 11
+    assert said(cluster.verdicts()["works"]) == ("handed_out", [])
+    cluster.pulled = 10
+    assert said(cluster.verdicts()["works"]) == ("never_read", ["no_offset_yet"])
+
+
 def test_the_queue_has_no_entry_yet(cluster: Cluster) -> None:
     cluster.offsets["Orders@works"], cluster.end = 10, 10
     assert cluster.verdicts()["works"].code == "not_dispatched"

@@ -243,8 +243,7 @@ class _Case:
 
     def _handed_out(self) -> Verdict:
         """A filter that excludes the record was asked before: what it drops is pulled by nobody."""
-        known = self.group.consumers.answered
-        doubts = self._doubts_of(self.consumers.filter) if known and self.consumers.filter is not None else []
+        doubts = self._doubts_of(self.consumers.filter) if self.group.consumers.answered else []
         return self._say("handed_out", "inferred", *doubts, *self._incomplete(), *self._young())
 
     def _moving(self, ahead: int) -> Verdict:
@@ -275,12 +274,16 @@ class _Case:
         if found is not None:
             return found
         hindered = self._hindrance()
+        if self._was_pulled() and (hindered is None or hindered[0] != "filtered_ahead"):
+            return self._handed_out()  # the first calls of its listener still run
         if hindered is not None:
             code, values = hindered
             return self._say("never_read", "inferred", Reason(code, values), *self._given(code), *self._proxy(code))
         if not self.group.consumers.answered:
-            return self._say("never_read", "inferred", Reason("connection_unknown"))
-        return self._say("never_read", "inferred", Reason("no_offset_yet"), *self._shared(), *self._young())
+            return self._say("never_read", "uncertain", Reason("connection_unknown"))
+        # before 5.1.0 no broker notes what was pulled
+        certainty: Certainty = "inferred" if self.group.pull_offset.value else "uncertain"
+        return self._say("never_read", certainty, Reason("no_offset_yet"), *self._shared(), *self._young())
 
     def _hindrance(self) -> tuple[str, dict[str, Any]] | None:
         """Why the group cannot get the record, cheapest first; None where nothing is known to be in its way."""

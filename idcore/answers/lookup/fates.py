@@ -15,7 +15,7 @@ from idcore.answers.fate.model import Consumers, Filter, Holder
 from idcore.answers.lookup.by_key import MOST_OF_A_UNIQUE_KEY, Search
 from idcore.answers.lookup.clients import is_grpc, united
 from idcore.answers.lookup.copies import TIMER_TOPIC, group_of, is_special
-from idcore.answers.lookup.group_evidence import Homes, calls_of, group_copy, homes_of, is_copy_of
+from idcore.answers.lookup.group_evidence import Homes, calls_of, group_copy, homes_of, is_copy_of, is_past
 from idcore.answers.lookup.model import Copy
 from idcore.answers.lookup.notes import Notes
 from idcore.answers.lookup.reached import states
@@ -413,7 +413,7 @@ class _Fates(TopicBrokers):
             asked = ConsumerOffset(f"{group.name}@broadcast", self.topic, record.queue_id)
             (offset,) = self._next_offsets(broker, [asked], record.queue_offset)
             return replace(group, broadcast_offset=offset)
-        if group.offset.value is None or group.offset.value > record.queue_offset:
+        if not group.offset.answered or is_past(group.offset.value, record.queue_offset):
             return group
         (stats,) = self._ask(broker, [ConsumeStats(group.name, self.topic)], self.begun_ms)
         return replace(group, pull_offset=_pulled(stats, self.topic, record.queue_id))

@@ -2703,7 +2703,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.why.young": "消息存储才几秒，而客户端每 5 秒上报一次位点，请再查一次",
     "fate.why.slave": "位点来自从节点，可能不是最新",
     "fate.why.twice": "记录 {record} 也已消费，即消息被处理了两次",
-    "fate.why.shared_copy": "有多条记录带这个 msgId，该副本也可能属于另一条记录",
+    "fate.why.shared_copy": "有多条记录带这个 msgId，重试消息或死信也可能属于另一条",
     "fate.why.other_record": "这条消息的另一条记录已消费：{record}",
     "fate.why.unreadable_queue": "消费者无法读取队列 {queue}",
     "fate.why.not_dispatched": "队列最大位点为 {end}，还没有这条记录的条目",
