@@ -10,8 +10,10 @@ import pytest
 from idcore.answers.fate import Attempt, Blocker, Copy, Group, Heard, Home, Verdict, judge, mark_doubles, row_of
 from idcore.answers.fate.model import Consumers, Filter, Holder
 from idcore.answers.fate.sentences import fact_text, reason_text, verdict_text
+from idcore.answers.lookup.group_evidence import group_copy
 from idcore.base import catalogue
 from idcore.rocketmq.message.attempts import Attempt as Traced
+from tests.remoting.fake import record
 
 STORED = 1_795_000_000_000
 NOW = STORED + 600_000
@@ -283,6 +285,15 @@ def test_the_verdict_says_since_when_it_is_known() -> None:
     assert evidence["consumer_offset"] == 5 and evidence["queue_offset"] == 10 and evidence["clients"] == 2
     assert row["why"][0]["text"] == "the group's offset did not advance within 5 s" and row["values"] == {"ahead": 5}
     assert row["disproof"].endswith(".") and row["group"] == "G" and row["record"] == HOME.record
+
+
+def test_a_dead_letter_counts_attempts_and_a_retry_has_its_number() -> None:
+    dead = record("%DLQ%works", "0A42", 0, reconsume_times=1, properties={"RETRY_TOPIC": "T"})
+    copies = [group_copy(each, heard(0)) for each in (dead, replace(dead, reconsume_times=0))]
+    assert [copy.tries for copy in copies] == [1, 1]
+    assert "(failed attempts: 1)" in verdict_text(judge(HOME, group(copies=(copies[0],)), NOW))
+    retry = verdict_text(judge(HOME, group(copies=(queued(1, False),)), NOW))
+    assert retry == "retry 1 after a failure is ready, not consumed yet"
 
 
 def test_rate_and_arrival_come_of_two_questions() -> None:

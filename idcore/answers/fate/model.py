@@ -54,7 +54,8 @@ class Copy:
 
     `kind`: `dead`; `waiting` for its time; `queued` in the retry topic. `passed` says whether the group's offset is
     past a queued one; `popped`, that POP brought it back. `delivered` says whether a waiting one was taken out of its
-    queue. `shared`: it may be of another record of the message.
+    queue. `tries` is the number of the retry, and of a dead letter that of the attempts, the first one included.
+    `shared`: it may be of another record of the message.
     """
 
     kind: Literal["dead", "waiting", "queued"]

@@ -108,7 +108,7 @@ def group_copy(record: Record, reached: Heard[int], due_ms: int | None = None) -
     goal = record.properties.get(names.REAL_TOPIC, "")
     tries, stored = record.reconsume_times, record.store_timestamp
     if record.topic.startswith(DLQ_PREFIX) or (record.topic == SCHEDULE_TOPIC and goal.startswith(DLQ_PREFIX)):
-        return GroupCopy("dead", tries, stored)
+        return GroupCopy("dead", max(1, tries), stored)  # of attempts: what nobody counted failed once
     if record.topic.startswith(RETRY_PREFIX):
         popped = FIRST_POP_TIME in record.properties
         passed = Heard(is_past(reached.value, record.queue_offset), reached.at_ms) if reached.answered else Heard()
