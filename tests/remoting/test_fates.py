@@ -63,7 +63,11 @@ def test_an_offset_that_moves_has_a_rate(cluster: Cluster) -> None:
 def test_a_message_that_was_pulled_is_handed_out(cluster: Cluster) -> None:
     cluster.offsets["Orders@works"] = 10
     cluster.pulled = 11
-    assert said(cluster.verdicts()["works"]) == ("handed_out", [])
+    assert said(cluster.verdicts()["works"]) == ("handed_out", ["unfinished_itself"])
+    cluster.offsets["Orders@works"] = 8
+    verdict = cluster.verdicts()["works"]
+    assert said(verdict) == ("handed_out", ["unfinished"]) and not cluster.pauses
+    assert (verdict.why[0].values["msg_id"], verdict.why[0].values["age"]) == ("BLOCKER", 600)
 
 
 def test_a_group_that_has_not_committed_yet_was_handed_what_it_pulled(cluster: Cluster) -> None:
@@ -251,7 +255,7 @@ def test_of_a_hundred_messages_each_group_is_asked_about_once(cluster: Cluster) 
     assert (codes.count("consumed"), codes.count("handed_out")) == (960, 40)
     asked = Counter(frame.code for frame in cluster.server.seen if frame.code not in (12, 105, 106, 206))
     # for each group one of connection, settings, offset, and four topics of copies with the two of the broker's own
-    assert asked == {28: 1, 300: 1, 30: 1, 31: 1, 203: 10, 352: 10, 14: 10, 208: 1, 202: 42}
+    assert asked == {28: 1, 300: 1, 30: 1, 31: 1, 203: 10, 352: 10, 14: 10, 208: 1, 202: 42, 321: 1, 33: 1}
 
 
 def test_who_waited_for_one_message_need_not_wait_for_the_next(cluster: Cluster) -> None:

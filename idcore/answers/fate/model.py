@@ -159,7 +159,8 @@ class Group:
 
     `again` is the offset asked a second time, some seconds after `offset`. `kept_filter` is from a broker's files.
     `broadcast_offset` is what every connected client of a broadcasting group was handed (5.1.0 on). `holders` is what
-    its clients said of themselves; answered only if all of them did, or one has the record.
+    its clients said of themselves; answered only if all of them did, or one has the record. `visible_ms` is when what
+    an ordered POP group holds comes back.
     """
 
     name: str
@@ -174,6 +175,7 @@ class Group:
     copies: tuple[Copy, ...] = ()
     copies_complete: bool = False
     blocker: Blocker | None = None
+    visible_ms: int | None = None
     attempts: tuple[Attempt, ...] = ()
     holders: Heard[tuple[Holder, ...]] = field(default_factory=Heard)
 

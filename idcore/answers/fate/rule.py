@@ -8,6 +8,7 @@ from typing import Any
 
 from idcore.answers.fate.model import (
     Attempt,
+    Blocker,
     Certainty,
     Consumers,
     Copy,
@@ -115,9 +116,8 @@ class _Case:
             if not self.group.copies_complete:
                 return self._no_verdict("copies_unknown")
             pops = copy.popped or self.consumers.pops
-            is_open = pops and self.now_ms - copy.stored_ms < INVISIBLE_MS
-            why = [Reason("invisible", {"seconds": INVISIBLE_MS // 1_000})] if is_open else []
-            certainty: Certainty = "uncertain" if is_open else "inferred"
+            why = [self._held(copy.stored_ms, "renewed")] if pops else []
+            certainty: Certainty = "uncertain" if pops else "inferred"
             return self._say("consumed_on_retry", certainty, *why, *_shared_copy(copy), tries=copy.tries)
         running = self._running()
         if running is not None:
@@ -174,9 +174,9 @@ class _Case:
         if chosen is not None and chosen.excludes(self.home.tag):
             return self._passed_with(chosen)
         if self.consumers.pops:
-            is_open = self.now_ms - self.home.stored_ms < INVISIBLE_MS
-            why = [Reason("invisible", {"seconds": INVISIBLE_MS // 1_000}) if is_open else Reason("popped"), *proxied]
-            return self._say("taken", "uncertain" if is_open else "inferred", *why, *self._doubts_of(chosen))
+            held = self._held(self.home.stored_ms, "popped")
+            certainty: Certainty = "uncertain" if held.code == "invisible" else "inferred"
+            return self._say("taken", certainty, held, *proxied, *self._doubts_of(chosen))
         if kind == PULL:
             return self._say("taken", "inferred", Reason("pulled"), *self._doubts_of(chosen))
         if chosen is None:
@@ -211,9 +211,8 @@ class _Case:
             return None
         first = min(holders, key=lambda holder: not holder.oldest)
         if not first.oldest:
-            return self._say(
-                "handed_out", "inferred", Reason("in_memory", {"client": first.client}), *self._incomplete()
-            )
+            why = [Reason("in_memory", {"client": first.client}), *self._oldest(), *self._incomplete()]
+            return self._say("handed_out", "inferred", *why)
         known = {"client": first.client, "since": max(first.finished_ms, self.home.stored_ms)}
         return self._say("running", "inferred", Reason("in_memory_first", known), *self._incomplete(), **known)
 
@@ -236,6 +235,27 @@ class _Case:
         doubts = [Reason("connection_unknown"), *self._incomplete(), *self._young()]
         return self._say("behind", "uncertain", *doubts, ahead=ahead)
 
+    def _held(self, stored_ms: int, later: str) -> Reason:
+        """That a POP consumer may hold what was stored then; it comes back unless the consumer said another time."""
+        if self.now_ms - stored_ms >= INVISIBLE_MS:
+            return Reason(later)
+        return Reason("invisible", {"seconds": INVISIBLE_MS // 1_000, "until": self.now_ms + INVISIBLE_MS})
+
+    def _oldest(self) -> list[Reason]:
+        """The oldest message of the queue that the group has not finished: later ones were handed out behind it."""
+        blocker, until = self.group.blocker, self.group.visible_ms
+        found = []
+        if blocker is not None and blocker.record == self.home.record:
+            found.append(Reason("unfinished_itself"))
+        elif blocker is not None:
+            found.append(Reason("unfinished", self._named(blocker)))
+        return found + ([Reason("visible_again", {"until": until})] if until is not None else [])
+
+    def _named(self, blocker: Blocker) -> dict[str, Any]:
+        age = max(0, round((self.now_ms - blocker.stored_ms) / 1_000))
+        msg_id = blocker.msg_id or blocker.record
+        return {"msg_id": msg_id, "offset": blocker.offset, "stored": blocker.stored_ms, "age": age}
+
     def _was_pulled(self) -> bool:
         handed = self.group.pull_offset.value
         is_there = self.online or not self.group.consumers.answered
@@ -244,7 +264,7 @@ class _Case:
     def _handed_out(self) -> Verdict:
         """A filter that excludes the record was asked before: what it drops is pulled by nobody."""
         doubts = self._doubts_of(self.consumers.filter) if self.group.consumers.answered else []
-        return self._say("handed_out", "inferred", *doubts, *self._incomplete(), *self._young())
+        return self._say("handed_out", "inferred", *self._oldest(), *doubts, *self._incomplete(), *self._young())
 
     def _moving(self, ahead: int) -> Verdict:
         first, second = self.group.offset, self.group.again
@@ -265,8 +285,7 @@ class _Case:
         if blocker is not None and blocker.record == self.home.record:
             doubts.append(Reason("blocker_itself"))
         elif blocker is not None:
-            named = {"msg_id": blocker.msg_id or blocker.record, "offset": blocker.offset, "stored": blocker.stored_ms}
-            doubts.append(Reason("blocker", named))
+            doubts.append(Reason("blocker", self._named(blocker)))
         return self._say("stuck", "inferred", why, *doubts, ahead=ahead)
 
     def _never_read(self) -> Verdict:

@@ -326,6 +326,7 @@ class _Fates(TopicBrokers):
         again = {key: judge(known[key][0], known[key][1], self.pace.now_ms()) for key in known}
         if {verdict.code for verdict in again.values()} & {"behind"} or _has(again.values(), "just_delivered"):
             known |= self._ask_again(known, again)
+        known |= self._unfinished(known)
         if self.reach:
             known |= self._ask_clients(known)
         verdicts: list[Verdict] = []
@@ -557,6 +558,22 @@ class _Fates(TopicBrokers):
             still = again.answered and again.value == held.offset.value
             blocker = self._blocker(broker, record.queue_id, again.value) if still and again.value is not None else None
             fresh[place, group] = home, replace(held, again=again, blocker=blocker)
+        return fresh
+
+    def _unfinished(
+        self, known: Mapping[tuple[int, str], tuple[Home, Group]]
+    ) -> dict[tuple[int, str], tuple[Home, Group]]:
+        """The oldest message that holds the group's offset back, where later ones were handed out behind it."""
+        fresh, now = {}, self.pace.now_ms()
+        for key, (home, held) in known.items():
+            offset = held.offset.value if held.again.value is None else held.again.value
+            if offset is None or judge(home, held, now).code != "handed_out":
+                continue
+            if offset == home.offset:
+                blocker: Blocker | None = Blocker(home.record, None, offset, home.stored_ms)
+            else:
+                blocker = self._blocker(self.homes[key[0]][1], home.queue, offset)
+            fresh[key] = home, replace(held, blocker=blocker)
         return fresh
 
     def _ask_clients(

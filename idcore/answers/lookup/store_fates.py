@@ -143,6 +143,7 @@ class StoreEvidence:
             Heard() if config.offsets is None else Heard(config.offsets.get(key, {}).get(home.queue), at),
             pull_offset=Heard() if handed_out is None else Heard(handed_out, at),
             broadcast_offset=Heard(config.broadcast[key].get(home.queue), at) if key in config.broadcast else Heard(),
+            visible_ms=config.visible_again.get(key, {}).get(home.queue),
             kept_filter=_filter(kept) if kept is not None else None,
             can_consume=Heard(settings.can_consume, at) if settings is not None else Heard(),
             can_broadcast=Heard(settings.can_broadcast, at) if settings is not None else Heard(),
