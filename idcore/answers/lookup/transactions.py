@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from idcore.answers.fate import Heard
+from idcore.answers.fate import Heard, Reason
 from idcore.answers.fate.transaction import Transaction, decide
 from idcore.answers.lookup.model import Copy
 from idcore.answers.lookup.notes import Notes
@@ -23,10 +23,16 @@ _CHECKS = "TRANSACTION_CHECK_TIMES"
 # Notes are read from that of the half message on; 4.9 gives the nearest one to an instant, which may be the next.
 _NOTES_BEFORE, _NOTES_AT_ONCE, _MOST_NOTES = 8, 64, 1_024
 _EARLIER_MS = 60_000
+# The index has a record a moment after the log.
+_INDEXED_SECONDS, _CHECKS_MEANWHILE = 1.0, 2
 
 
-def look(copies: Sequence[Copy], notes: Notes) -> None:
-    """Adds what became of the transaction."""
+def look(copies: Sequence[Copy], notes: Notes, pause: Callable[[float], None]) -> None:
+    """Adds what became of the transaction.
+
+    A check stores the half message again, and then moves on: who asks in between sees a half message that is passed,
+    without an end. So its newer copies are asked for before it is called that.
+    """
     halves = [copy for copy in copies if copy.record.topic == HALF_TOPIC]
     given_up = [copy.record for copy in copies if copy.relation == "undecided"]
     if not halves:
@@ -34,9 +40,23 @@ def look(copies: Sequence[Copy], notes: Notes) -> None:
         return
     newest = max(halves, key=lambda copy: copy.record.queue_offset)
     own = [copy.record for copy in halves if copy.broker == newest.broker]
-    asked = _Transaction(sorted(own, key=lambda record: record.queue_offset), newest.broker, notes)
-    checks = max(_checks(record) for record in (*own, *given_up))
-    for reason in decide(asked.about(checks, bool(given_up))):
+    for again in range(_CHECKS_MEANWHILE + 1):
+        asked = _Transaction(sorted(own, key=lambda record: record.queue_offset), newest.broker, notes)
+        checks = max(_checks(record) for record in (*own, *given_up))
+        reasons = list(decide(asked.about(checks, bool(given_up))))
+        if reasons[0].code != "half_swept" or again == _CHECKS_MEANWHILE:
+            break
+        pause(_INDEXED_SECONDS)
+        stored = asked.halves()
+        if stored is None:  # nobody says whether there is a newer one
+            reasons = [Reason("only_half")]
+            break
+        known = {record.queue_offset for record in own}
+        newer = [record for record in stored if record.queue_offset not in known]
+        if not newer:
+            break
+        own += newer
+    for reason in reasons:
         notes.add(reason.code, **reason.values)
 
 
@@ -75,19 +95,26 @@ class _Transaction:
     def _ask(self, request: Request[Any]) -> Heard[Any]:
         return self.notes.heard(self.broker, [request])[0]
 
+    def halves(self) -> list[Record] | None:
+        """All half messages of the transaction that the index has; None where nobody says."""
+        return self._records(HALF_TOPIC)
+
     def _committed(self, topic: str) -> Heard[str]:
         """The message itself, which a look-up in another topic does not find."""
+        own = self._records(topic)
+        return Heard() if own is None else Heard(str(own[0].offset_id) if own else None, 0)
+
+    def _records(self, topic: str) -> list[Record] | None:
         key = self.half.uniq_id
         if not topic or key is None:
-            return Heard()
+            return None
         answer = self._ask(Query(topic, key, True, max(0, self.first.store_timestamp - _EARLIER_MS)))
         if answer.value is None:
-            return Heard()
+            return None
         try:
-            own = [one for one in decode_records(answer.value) if one.topic == topic and has_key(one, key)]
+            return [one for one in decode_records(answer.value) if one.topic == topic and has_key(one, key)]
         except CoreError:
-            return Heard()
-        return Heard(str(own[0].offset_id) if own else None, 0)
+            return None
 
     def _noted(self) -> Heard[bool]:
         """Whether a decision was noted: each note has the queue offsets of half messages, and no key.
