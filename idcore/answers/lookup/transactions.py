@@ -18,7 +18,7 @@ from idcore.rocketmq.remoting.consumers import ConsumerOffset, ProducerConnectio
 from idcore.rocketmq.remoting.requests import Query, QueueAt, QueueEnd, QueueSlice, Request, View
 
 # The group under which a broker keeps how far it has looked half messages through again.
-_SWEEPER = "CID_RMQ_SYS_TRANS"
+SWEEPER = "CID_RMQ_SYS_TRANS"
 _CHECKS = "TRANSACTION_CHECK_TIMES"
 # Notes are read from that of the half message on; 4.9 gives the nearest one to an instant, which may be the next.
 _NOTES_BEFORE, _NOTES_AT_ONCE, _MOST_NOTES = 8, 64, 1_024
@@ -42,7 +42,7 @@ def look(copies: Sequence[Copy], notes: Notes, pause: Callable[[float], None]) -
     own = [copy.record for copy in halves if copy.broker == newest.broker]
     for again in range(_CHECKS_MEANWHILE + 1):
         asked = _Transaction(sorted(own, key=lambda record: record.queue_offset), newest.broker, notes)
-        checks = max(_checks(record) for record in (*own, *given_up))
+        checks = max(checks_of(record) for record in (*own, *given_up))
         reasons = list(decide(asked.about(checks, bool(given_up))))
         if reasons[0].code != "half_swept" or again == _CHECKS_MEANWHILE:
             break
@@ -60,7 +60,8 @@ def look(copies: Sequence[Copy], notes: Notes, pause: Callable[[float], None]) -
         notes.add(reason.code, **reason.values)
 
 
-def _checks(record: Record) -> int:
+def checks_of(record: Record) -> int:
+    """How often the broker had checked the transaction when it stored this half message."""
     return names.number(record.properties.get(_CHECKS)) or 0
 
 
@@ -77,7 +78,7 @@ class _Transaction:
         """The answers. Who commits writes the message before the note, so the message is asked for last."""
         properties = self.half.properties
         topic, group = properties.get(names.REAL_TOPIC, ""), properties.get(names.PRODUCER_GROUP, "")
-        swept = self._ask(ConsumerOffset(_SWEEPER, HALF_TOPIC, self.half.queue_id))
+        swept = self._ask(ConsumerOffset(SWEEPER, HALF_TOPIC, self.half.queue_id))
         noted = self._noted()
         producers = self._ask(ProducerConnections(group))
         return Transaction(
@@ -137,16 +138,20 @@ class _Transaction:
             for each in self.notes.heard(self.broker, [View(unit.physical_offset, OP_HALF_TOPIC) for unit in units]):
                 if not each.answered:
                     return Heard()
-                if self.offsets & _noted_offsets(each.value):
+                try:
+                    noted = noted_offsets(decode_record(each.value or b""))
+                except CoreError:
+                    continue
+                if self.offsets & noted:
                     return Heard(True, 0)
             index += len(units)
         return Heard()
 
 
-def _noted_offsets(raw: bytes | None) -> set[int]:
+def noted_offsets(note: Record) -> set[int]:
     """The half messages of a note: `123` from 4.9, `123,124,` from 5.x."""
     try:
-        text = decode_record(raw or b"").plain_body().decode("ascii", "replace")
+        text = note.plain_body().decode("ascii", "replace")
     except CoreError:
         return set()
     return {offset for part in text.split(",") if (offset := names.number(part)) is not None}
