@@ -179,6 +179,18 @@ def test_clients_behind_a_proxy_take_messages_though_no_broker_lists_them(cluste
         assert cluster.verdicts()["works"].code == "offline"
 
 
+def test_an_sql_filter_is_judged_by_the_properties_of_the_message(cluster: Cluster) -> None:
+    cluster.offsets["Orders@works"] = 11
+    said_of = {}
+    for expression in ("TAGS = 'TagA'", "TAGS = 'TagB'", "TAGS > 'TagB'"):
+        held = cluster.connection(expression)
+        held["subscriptionTable"]["Orders"] |= {"expressionType": "SQL92", "tagsSet": []}
+        cluster.connected["works"] = held
+        verdict = cluster.verdicts()["works"]
+        said_of[expression] = verdict.code, verdict.certainty
+    assert list(said_of.values()) == [("consumed", "inferred"), ("filtered", "inferred"), ("consumed", "uncertain")]
+
+
 def test_a_group_that_broadcasts_is_judged_by_what_was_pulled(cluster: Cluster) -> None:
     cluster.connected["works"] = cluster.connection(messageModel="BROADCASTING")
     cluster.offsets["Orders@works@broadcast"] = 11

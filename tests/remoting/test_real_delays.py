@@ -192,7 +192,7 @@ def test_records_of_one_message_are_each_judged(alone: OneBroker) -> None:
     service = service_of(alone)
     expected = {
         "fails-once": [("consumed_on_retry", ["twice"])] * 2,
-        "half-done": [("consumed", ["nobody_connected"]), ("offline", ["proxy", "other_record"])],
+        "half-done": [("consumed", ["nobody_connected", "filter_unknown"]), ("offline", ["proxy", "other_record"])],
     }
 
     def found() -> dict[str, list[Any]]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
+from idcore.answers.fate.sql92 import matches
+
 T = TypeVar("T")
 
 # proved: somebody saw it; inferred: it follows from offsets and copies; uncertain: something else is possible too.
@@ -30,7 +32,8 @@ class Home:
     """The record that is judged, and what is known of its queue.
 
     `readable` is None where the route does not say; `end` is the next offset of the queue, `begin` the first that is
-    still there. `snapshot_ms` is the instant that a copied store folder shows; None where brokers were asked.
+    still there. `properties` are for filters by expression; a store leaves them out. `snapshot_ms` is the instant that a
+    copied store folder shows; None where brokers were asked.
     """
 
     record: str  # its offsetMsgId
@@ -46,6 +49,7 @@ class Home:
     snapshot_ms: int | None = None
     end: Heard[int] = field(default_factory=Heard)
     begin: Heard[int] = field(default_factory=Heard)
+    properties: Mapping[str, str] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +111,11 @@ class Filter:
     since_ms: int
     by_class: bool = False
 
-    def excludes(self, tag: str | None) -> bool | None:
-        """Whether it drops a message with this tag; None where only the broker could judge the expression."""
+    def excludes(self, tag: str | None, properties: Mapping[str, str] | None = None) -> bool | None:
+        """Whether it drops a message with this tag and these properties; None where only the broker could judge it."""
+        if self.kind == "SQL92" and not self.by_class and properties is not None:
+            found = matches(self.expression, properties)
+            return None if found is None else not found
         if self.by_class or self.kind not in ("TAG", ""):
             return None
         everything = not self.tags or "*" in self.tags or self.expression.strip() in ("", "*")

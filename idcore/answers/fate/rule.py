@@ -171,7 +171,7 @@ class _Case:
             return self._say("consumed", "uncertain", Reason("nobody_connected"), Reason("filter_unknown"))
         kind, chosen = self.consumers.consume_type, self.consumers.filter
         proxied = [Reason("proxied")] if self.consumers.proxied else self._nobody()
-        if chosen is not None and chosen.excludes(self.home.tag):
+        if chosen is not None and chosen.excludes(self.home.tag, self.home.properties):
             return self._passed_with(chosen)
         if self.consumers.pops:
             held = self._held(self.home.stored_ms, "popped")
@@ -188,7 +188,7 @@ class _Case:
         kept = self.group.kept_filter
         if kept is None:
             return self._say("consumed", "uncertain", Reason("connection_unknown"))
-        drops = kept.excludes(self.home.tag)
+        drops = kept.excludes(self.home.tag, self.home.properties)
         if drops is None:
             known = Reason("expression", self._filter(kept))
             return self._say("consumed", "uncertain", known, Reason("connection_unknown"))
@@ -198,7 +198,7 @@ class _Case:
 
     def _passed_with(self, chosen: Filter) -> Verdict:
         doubts = self._doubts_of(chosen)
-        if chosen.excludes(self.home.tag):
+        if chosen.excludes(self.home.tag, self.home.properties):
             return self._say("filtered", "inferred", *doubts, **self._filter(chosen))
         if self.consumers.from_last and self._is_later(chosen):
             return self._say("passed_maybe_skipped", "uncertain", *doubts)
@@ -315,7 +315,7 @@ class _Case:
             return "disabled", {}
         kept = self.group.kept_filter
         if not self.group.consumers.answered:
-            drops = kept is not None and kept.excludes(home.tag)
+            drops = kept is not None and kept.excludes(home.tag, home.properties)
             return ("filtered_ahead", self._filter(kept)) if kept is not None and drops else None
         if not self.online:
             return "offline", {}
@@ -323,7 +323,7 @@ class _Case:
             # a pull consumer may assign itself queues without a subscription
             assigns = self.consumers.consume_type == PULL and not self.consumers.pops
             return None if assigns else ("not_subscribed", {"topic": home.topic})
-        if self.consumers.filter.excludes(home.tag):
+        if self.consumers.filter.excludes(home.tag, home.properties):
             return "filtered_ahead", self._filter(self.consumers.filter)
         return None
 
@@ -339,7 +339,11 @@ class _Case:
         """Why it is not known whether the filter let this record through when the group came to it."""
         if chosen is None:  # a pull consumer that assigned itself queues, or clients that subscribe other topics now
             return [Reason("filter_unknown")]
-        by_expression = [Reason("expression", self._filter(chosen))] if chosen.excludes(self.home.tag) is None else []
+        by_expression = (
+            [Reason("expression", self._filter(chosen))]
+            if chosen.excludes(self.home.tag, self.home.properties) is None
+            else []
+        )
         later = [Reason("subscribed_later", {"since": chosen.since_ms})] if self._is_later(chosen) else []
         return [*by_expression, *later]
 

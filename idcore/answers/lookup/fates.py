@@ -387,6 +387,7 @@ class _Fates(TopicBrokers):
             from_slave=broker in self.slaves,
             end=end,
             begin=begin,
+            properties=record.properties,
         )
 
     def _offsets(self, groups: Sequence[str]) -> dict[tuple[int, str], Heard[int]]:
