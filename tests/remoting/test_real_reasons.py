@@ -34,7 +34,7 @@ def test_each_reason_is_why_the_group_did_not_get_it(alone: OneBroker) -> None:
         "lingers": ("retry_queued", "inferred", []),
         "orderly": ("consumed", "inferred", []),
         "refuses": blocked if alone.old else ("handed_out", "inferred", ["unfinished"]),
-        "sql": ("consumed", "uncertain", ["expression"]),
+        "sql": ("filtered", "inferred", []),
         "twins": ("stuck", "inferred", ["still", "shared_client_id", "blocker"]),
     }
     unacked = verdicts.pop("unacked", None)
