@@ -32,8 +32,8 @@ class Home:
     """The record that is judged, and what is known of its queue.
 
     `readable` is None where the route does not say; `end` is the next offset of the queue, `begin` the first that is
-    still there. `properties` are for filters by expression; a store leaves them out. `snapshot_ms` is the instant that a
-    copied store folder shows; None where brokers were asked.
+    still there. `properties` are for filters by expression; a store leaves them out. `snapshot_ms` is the instant that
+    a copied store folder shows; None where brokers were asked.
     """
 
     record: str  # its offsetMsgId
