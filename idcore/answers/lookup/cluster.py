@@ -224,7 +224,7 @@ class LookupService:
         if relations == {"trace"}:
             notes.add("only_trace")
         if {"half"} <= relations - {"trace"} <= {"half", "undecided"}:
-            transactions.look(copies, notes)
+            transactions.look(copies, notes, self._pace.pause)
         if relations & {"timer", "delayed"} and relations - {"trace"} <= {"timer", "recall", "delayed"}:
             later.look(copies, notes, self._pace.now_ms())
         traced = None

@@ -80,6 +80,34 @@ def group_in(topic: str, real_topic: str, popped: bool, homes: Iterable[str]) ->
     return None
 
 
+def may_be_of(copy: Record, topic: str, inherited: str | None = None) -> bool:
+    """Whether a group's copy may be of a message in `topic`: it or the name of its own topic may say another one.
+
+    `inherited` is RETRY_TOPIC of the message itself: who sends a message on that it got from a retry hands it down.
+    """
+    properties = copy.properties
+    home = properties.get(names.RETRY_TOPIC, "")
+    if not is_retry_of(copy.topic, properties.get(names.REAL_TOPIC, ""), FIRST_POP_TIME in properties, topic):
+        return False
+    return not home or home.startswith("%") or home in (topic, without_namespace(topic), inherited)
+
+
+def is_retry_of(topic: str, real_topic: str, popped: bool, home: str) -> bool:
+    """Whether the name of a topic of copies allows that they are of messages in `home`: that of POP ends with it."""
+    goal = real_topic if topic in (SCHEDULE_TOPIC, TIMER_TOPIC) else topic
+    if not goal.startswith(RETRY_PREFIX):
+        return True
+    if _POP_SEPARATOR in goal:
+        return goal.partition(_POP_SEPARATOR)[2] == home
+    return not popped or goal.endswith(f"_{home}")
+
+
+def without_namespace(name: str) -> str:
+    """A topic or group as the client's code and its traces have it (NamespaceUtil.withoutNamespace)."""
+    space, _, rest = name.partition("%")
+    return rest if space and rest else name
+
+
 def explain(records: Sequence[tuple[Record, str]], bodies: BodyPolicy | None = None) -> tuple[Copy, ...]:
     """The copies in the order they were stored, each with its relation to the others; a record is listed once."""
     once = {(str(record.store_host), record.physical_offset): (record, broker) for record, broker in reversed(records)}
