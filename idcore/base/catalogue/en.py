@@ -2468,6 +2468,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lookup.fact.trace_no_attempt": "no attempt of a consumer is traced, which does not prove that nobody consumed it",
     "lookup.fact.zeros": "at least {size} bytes are zero there: never written, padding at the end of a file, or a body of zeros",
     "lookup.fact.more_copies": "{broker} returned {count} messages for this key, its maximum; there may be more",
+    "lookup.fact.other_topic": "{broker} has a record at this offset, but not one of topic {asked}",
     "lookup.fact.topic_differs": "it is in topic {topic}, not in {asked}",
     "lookup.fact.later_recalled": "the producer recalled it: consumers of topic {topic} never get it",
     "lookup.fact.later_due": "consumers of topic {topic} get it at {due}",

@@ -2349,6 +2349,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lookup.fact.trace_no_attempt": "没有消费轨迹，但这不能证明没有人消费过它",
     "lookup.fact.zeros": "那里至少有 {size} 字节是 0：从未写入、文件尾填充，或消息体全是 0",
     "lookup.fact.more_copies": "{broker} 对这个 Key 返回了 {count} 条消息，已到上限：可能还有更多",
+    "lookup.fact.other_topic": "{broker} 在该偏移量处有记录，但不属于主题 {asked}",
     "lookup.fact.topic_differs": "它在主题 {topic} 中，而不是 {asked}",
     "lookup.fact.later_recalled": "生产者已撤回该消息，主题 {topic} 的消费者不会收到",
     "lookup.fact.later_due": "主题 {topic} 的消费者将在 {due} 收到",
