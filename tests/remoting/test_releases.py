@@ -7,10 +7,12 @@ from datetime import UTC
 
 import pytest
 
-from idcore.answers.lookup import Way
+from idcore.answers.lookup import Answer, Way
+from idcore.answers.lookup.copies import explain
 from idcore.ids import OffsetId
 from tests.remoting.asking import codes
-from tests.remoting.fake import UNIQ
+from tests.remoting.fake import UNIQ, record
+from tests.remoting.fake_queues import Queues
 from tests.remoting.fake_releases import WAITING, TopicChecked
 
 TOPICS = dict.fromkeys(("Orders", "Notices", *WAITING), 1)
@@ -53,3 +55,53 @@ def test_where_a_topic_is_wanted_the_wrong_one_is_the_reason(checked: TopicCheck
         wrong = service.one(offset_id(checked, made.physical_offset), "Notices")
         right = service.one(offset_id(checked, made.physical_offset), "Orders")
     assert (wrong.reason, right.found) == ("wrong_topic", True) and "other_topic" in codes(wrong)
+
+
+# ---- transactions in RocksDB (transRocksDBEnable, 5.4.0)
+
+HALF, OPERATIONS = "RMQ_SYS_ROCKSDB_TRANS_HALF_TOPIC", "RMQ_SYS_ROCKSDB_TRANS_OP_HALF_TOPIC"
+
+
+def transaction(decided: bool, committed: bool = False) -> Answer:
+    """The answer for a half message, as 5.5.1 leaves it, with its operation and its message where they are there."""
+    queues = Queues({HALF: 1, OPERATIONS: 1, "Orders": 1})
+    queues.refused = {204: (1, "the producer group not exist")}
+    queues.put(HALF, 0, 4_000, "0A42333A0DC818B4AAC246C290FD0001", REAL_TOPIC="Orders", PGROUP="payers")
+    half = queues.put(HALF, 0, 5_000, UNIQ, REAL_TOPIC="Orders", REAL_QID="0", PGROUP="payers")
+    if committed:
+        queues.put("Orders", 0, 5_500, UNIQ)
+    if decided:
+        own = "7F00000100011234567800000000000A"
+        told = {"TAGS": "d", "TRANS_OFFSET": str(half.physical_offset), "REAL_TOPIC": "Orders"}
+        queues.put(OPERATIONS, 0, 6_000, own, __transactionId__=UNIQ, **told)
+    with queues.server, (service := queues.service()).cluster:
+        return service.one(UNIQ)
+
+
+def test_a_half_message_in_rocksdb_is_not_the_message() -> None:
+    answer = transaction(decided=True)
+    assert [copy.relation for copy in answer.copies] == ["half"] and "half_rolled_back" in codes(answer)
+
+
+def test_without_a_decision_it_is_open_or_given_up() -> None:
+    answer = transaction(decided=False)
+    assert [copy.relation for copy in answer.copies] == ["half"]
+    assert "half_open" in codes(answer) and not codes(answer) & {"half_undecided", "half_rolled_back"}
+
+
+def test_a_committed_message_comes_before_its_half_in_rocksdb() -> None:
+    assert [copy.relation for copy in transaction(decided=True, committed=True).copies] == ["message", "half"]
+
+
+def test_an_operation_in_rocksdb_is_no_message() -> None:
+    (copy,) = explain([(record(OPERATIONS, UNIQ, 0), "a")])
+    assert copy.relation == "operation"
+
+
+def test_what_a_timer_in_rocksdb_delivers_is_delivered() -> None:
+    waiting = record(
+        "rmq_sys_wheel_timer", UNIQ, 0, properties={"REAL_TOPIC": "Orders", "TIMER_OUT_MS": "1795000005000"}
+    )
+    there = record("Orders", UNIQ, 500, properties={"TIMER_DELAY_MS": "5000", "TIMER_OUT_MS": "1795000005000"})
+    copies = explain([(waiting, "a"), (there, "a")])
+    assert [copy.relation for copy in copies] == ["delivered", "timer"]

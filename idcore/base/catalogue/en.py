@@ -2479,6 +2479,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lookup.fact.half_rolled_back": "producer group {group} rolled the transaction back: the broker recorded this decision, and topic {topic} has no message",
     "lookup.fact.half_swept": "consumers never get it: the broker is past the half message, and topic {topic} has no message. The transaction was probably rolled back",
     "lookup.fact.half_given_up": "the broker gave up the transaction: after {checks} checks producer group {group} had not decided. Consumers never get the message",
+    "lookup.fact.half_open": "no decision is recorded: producer group {group} has not decided, or the broker gave up. With RocksDB transactions no record shows which. No consumer has it so far",
     "lookup.fact.half_undecided": "the transaction is undecided: {checks} checks so far, of 15 by default. Each check asks a connected client of producer group {group}",
     "lookup.fact.half_producers": "connected clients of producer group {group}, which can decide: {clients}",
     "lookup.fact.half_no_producer": "no client of producer group {group} is connected to the broker, so nobody can decide",

@@ -2360,6 +2360,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lookup.fact.half_rolled_back": "生产者组 {group} 已回滚事务：Broker 记录了这一决定，主题 {topic} 中没有该消息",
     "lookup.fact.half_swept": "消费者不会收到该消息：Broker 的处理位点已越过该半消息，而主题 {topic} 中没有该消息，事务很可能已回滚",
     "lookup.fact.half_given_up": "Broker 已放弃该事务：回查 {checks} 次后，生产者组 {group} 仍未提交或回滚，消费者不会收到该消息",
+    "lookup.fact.half_open": "没有决定的记录：生产者组 {group} 尚未决定，或 Broker 已放弃。RocksDB 事务不留下区分两者的记录。目前消费者收不到它",
     "lookup.fact.half_undecided": "事务尚未提交或回滚：已回查 {checks} 次（默认最多 15 次），回查只发给生产者组 {group} 的在线客户端",
     "lookup.fact.half_producers": "生产者组 {group} 的在线客户端数（可提交或回滚该事务）：{clients}",
     "lookup.fact.half_no_producer": "生产者组 {group} 没有客户端连接到该 Broker，目前无法提交或回滚",

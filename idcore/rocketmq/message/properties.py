@@ -23,6 +23,7 @@ RECONSUME_TIME, MAX_RECONSUME_TIMES, CLUSTER, INSTANCE_ID = (
 TRANSACTION_ID, BUYER_ID, REGION, TRACE = "__transactionId__", "BUYER_ID", "MSG_REGION", "TRACE_ON"
 MIN_OFFSET, MAX_OFFSET, INNER_NUM, INNER_BASE = "MIN_OFFSET", "MAX_OFFSET", "INNER_NUM", "INNER_BASE"
 INNER_MULTI_DISPATCH, TIMER_OUT = "INNER_MULTI_DISPATCH", "TIMER_OUT_MS"
+TRANSACTION_OFFSET = "TRANS_OFFSET"  # in an operation of RocksDB transactions, the physical offset of its half message
 KEY_SEPARATOR = " "
 _MOST_DIGITS = 18  # those of a Java long; int() refuses very long texts
 # The last property of a record of a 5.x broker with enabledAppendPropCRC: ten digits, the lowest first.
