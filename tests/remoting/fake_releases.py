@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from idcore.rocketmq.remoting.frame import Frame
@@ -31,3 +32,31 @@ class TopicChecked(Queues):
             if topic != logical:
                 return answer(frame, 16, b"", "The topic does not match the message")
         return super()._by_offset(frame)
+
+
+class DaysOnly(Queues):
+    """5.4.0 with an index in RocksDB: seven days of it at most, the last ones where the window is open at its end."""
+
+    version = "V5_5_1"
+    now_ms = 1_795_000_000_000
+
+    @answers(12)
+    def _by_key(self, frame: Frame) -> bytes:
+        begin, end = (int(frame.field(name) or "0") for name in ("beginTimestamp", "endTimestamp"))
+        week = 7 * 86_400_000
+        if begin == 0 or end == (1 << 63) - 1:
+            begin, end = self.now_ms - week, self.now_ms
+        found = [each for each in self.records if each.topic == frame.field("topic")]
+        found = [each for each in found if begin <= each.store_timestamp <= end and end - begin <= week]
+        return answer(frame, 0, b"".join(map(bytes, found))) if found else answer(frame, 22, b"", "no")
+
+    @answers(28)
+    def _state(self, frame: Frame) -> bytes:
+        oldest = min((each.store_timestamp for each in self.records), default=self.now_ms)
+        table = {
+            "commitLogMinOffset": "0",
+            "commitLogMaxOffset": "100000",
+            "earliestMessageTimeStamp": str(oldest),
+            "brokerVersionDesc": self.version,
+        }
+        return answer(frame, 0, json.dumps({"table": table}).encode())

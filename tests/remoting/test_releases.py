@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC
+from datetime import UTC, timedelta
 
 import pytest
 
@@ -11,9 +11,9 @@ from idcore.answers.lookup import Answer, Way
 from idcore.answers.lookup.copies import explain
 from idcore.ids import OffsetId
 from tests.remoting.asking import codes
-from tests.remoting.fake import UNIQ, record
-from tests.remoting.fake_queues import Queues
-from tests.remoting.fake_releases import WAITING, TopicChecked
+from tests.remoting.fake import NOW, UNIQ, record
+from tests.remoting.fake_queues import START, Queues
+from tests.remoting.fake_releases import WAITING, DaysOnly, TopicChecked
 
 TOPICS = dict.fromkeys(("Orders", "Notices", *WAITING), 1)
 
@@ -105,3 +105,34 @@ def test_what_a_timer_in_rocksdb_delivers_is_delivered() -> None:
     there = record("Orders", UNIQ, 500, properties={"TIMER_DELAY_MS": "5000", "TIMER_OUT_MS": "1795000005000"})
     copies = explain([(waiting, "a"), (there, "a")])
     assert [copy.relation for copy in copies] == ["delivered", "timer"]
+
+
+# ---- an index in RocksDB (indexRocksDBEnable, 5.4.0)
+
+DAY_MS = 86_400_000
+
+
+def kept_for(days: int, key: str) -> Answer:
+    """The answer of a RocksDB index for a message that was stored so many days before the fake's now."""
+    fake = DaysOnly({"Orders": 1})
+    fake.now_ms = round(NOW.timestamp() * 1_000)
+    fake.put("Orders", 0, fake.now_ms - START - days * DAY_MS, key, KEYS="order-1")
+    with fake.server, (service := fake.service()).cluster:
+        return service.one(key)
+
+
+def generated(days: int) -> str:
+    """A msgId of so many days before now, in UTC."""
+    at = NOW - timedelta(days=days)
+    begin = at.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    return f"0A42333A0DC818B4AAC2{round((at - begin).total_seconds() * 1_000):08X}0000"
+
+
+def test_a_message_older_than_a_week_is_found_in_an_index_in_rocksdb() -> None:
+    assert kept_for(12, generated(12)).found and kept_for(3, generated(3)).found
+
+
+def test_a_key_is_looked_for_week_by_week() -> None:
+    assert kept_for(40, "order-1").found
+    missed = kept_for(200, "order-1")
+    assert (missed.found, missed.reason) == (False, "window") and "index_days" in codes(missed)

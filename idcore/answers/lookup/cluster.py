@@ -58,6 +58,7 @@ IDS_AT_ONCE = 64
 _NAMED = 5
 _LIKELY = 32
 _PROBED_TOPICS = 8
+_MOST_WINDOWS = 8  # of seven days, in which a key without a time is looked for
 # Where most producers are when no zone is given: UTC in containers, China elsewhere.
 _USUAL_ZONES = (UTC, timezone(timedelta(hours=8)))
 
@@ -432,6 +433,7 @@ class _LookUp:
                 break
         else:
             found = self._by_their_clocks(first, behind, windows[-1]) or self._other_ways(first, windows[-1])
+            found = found or self._by_days(topics)
             if not found and windows[-1]:
                 self.notes.add("window", begin=utc(windows[-1]))
         return found
@@ -453,6 +455,21 @@ class _LookUp:
         if found:
             by_time.tell_slow(slow, self.clock, self.notes)
         return found
+
+    def _by_days(self, topics: Sequence[str]) -> Found:
+        """Once more in windows of seven days, as a RocksDB index wants them: at the id's own time, else backwards."""
+        oldest, width = by_time.oldest_of_days(self.clock, self.notes), by_time.INDEX_DAYS_MS
+        if oldest is None:
+            return []
+        begins = list(range(to_ms(self.clock.reference) - 2 * width, oldest - width, -width))[:_MOST_WINDOWS]
+        if self.span is not None:
+            begins = [max(1, self.span.earliest - CLOCK_SLACK_MS)]
+        for begin in begins:
+            if found := self.search.run(topics, max(1, begin), end_ms=max(1, begin) + width):
+                return found
+        if self.span is None and begins[-1] > oldest:
+            self.notes.add("index_days", begin=utc(begins[-1]), oldest=utc(oldest))
+        return []
 
     def trace_begin(self, copies: Sequence[Copy]) -> int:
         """From when on a trace may have been stored: after the message was born, by a clock of any zone."""
@@ -512,8 +529,8 @@ class _LookUp:
         self._in_capitals()
         if best is None:
             notes.add("key_tried")
-            left_out = any(item.code == "topics_left_out" for item in notes.evidence)
-            return [], "unknown" if left_out else "not_an_id"
+            said = {item.code for item in notes.evidence}
+            return [], "unknown" if "topics_left_out" in said else "window" if "index_days" in said else "not_an_id"
         if self.topic:
             count_messages(self.topic, notes)
         reason = by_time.why(self.span, self.clock, notes)
