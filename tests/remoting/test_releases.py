@@ -136,3 +136,13 @@ def test_a_key_is_looked_for_week_by_week() -> None:
     assert kept_for(40, "order-1").found
     missed = kept_for(200, "order-1")
     assert (missed.found, missed.reason) == (False, "window") and "index_days" in codes(missed)
+
+
+def test_a_timer_whose_topic_has_no_route_is_asked_all_the_same() -> None:
+    """5.1.4 does not register rmq_sys_wheel_timer with its name server."""
+    queues = Queues({"Orders": 1})
+    queues.refused = {60: (1, "no timer")}
+    queues.put("rmq_sys_wheel_timer", 0, 5_000, UNIQ, REAL_TOPIC="Orders", TIMER_OUT_MS="1795009000000")
+    with queues.server, (service := queues.service()).cluster:
+        for topic in (None, "Orders"):
+            assert [copy.relation for copy in service.one(UNIQ, topic).copies] == ["timer"]

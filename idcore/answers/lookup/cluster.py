@@ -16,7 +16,7 @@ from idcore.answers.fate.sentences import utc
 from idcore.answers.lookup import batches, by_offset, by_time, cluster_lists, later, traces, transactions
 from idcore.answers.lookup.by_key import Found, Search
 from idcore.answers.lookup.clients import Who
-from idcore.answers.lookup.copies import explain, home_topic, is_special, related_topics
+from idcore.answers.lookup.copies import TIMER_TOPIC, explain, home_topic, is_special, related_topics
 from idcore.answers.lookup.fates import Pace, fates
 from idcore.answers.lookup.groups import Seen
 from idcore.answers.lookup.listing import never
@@ -433,7 +433,7 @@ class _LookUp:
                 break
         else:
             found = self._by_their_clocks(first, behind, windows[-1]) or self._other_ways(first, windows[-1])
-            found = found or self._by_days(topics)
+            found = found or self._by_days(topics) or self._on_the_wheel(windows[-1])
             if not found and windows[-1]:
                 self.notes.add("window", begin=utc(windows[-1]))
         return found
@@ -455,6 +455,12 @@ class _LookUp:
         if found:
             by_time.tell_slow(slow, self.clock, self.notes)
         return found
+
+    def _on_the_wheel(self, begin: int) -> Found:
+        """In the timer's topic, which brokers before 5.3 do not register with the name server."""
+        if TIMER_TOPIC in self.cluster.topics():
+            return []
+        return Search(self.text, self.notes).everywhere(TIMER_TOPIC, begin)
 
     def _by_days(self, topics: Sequence[str]) -> Found:
         """Once more in windows of seven days, as a RocksDB index wants them: at the id's own time, else backwards."""
