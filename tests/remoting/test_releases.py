@@ -8,7 +8,7 @@ from datetime import UTC, timedelta
 import pytest
 
 from idcore.answers.lookup import Answer, Way
-from idcore.answers.lookup.copies import explain
+from idcore.answers.lookup.copies import explain, group_of
 from idcore.ids import OffsetId
 from tests.remoting.asking import codes
 from tests.remoting.fake import NOW, UNIQ, record
@@ -146,3 +146,22 @@ def test_a_timer_whose_topic_has_no_route_is_asked_all_the_same() -> None:
     with queues.server, (service := queues.service()).cluster:
         for topic in (None, "Orders"):
             assert [copy.relation for copy in service.one(UNIQ, topic).copies] == ["timer"]
+
+
+# ---- groups, lite topics
+
+
+def test_the_group_of_a_pop_copy_is_the_one_that_it_names() -> None:
+    """PopReviveService of 5.4.0; the name of the topic fits a group `a` of `b_Orders` as well."""
+    marks = {"1ST_POP_TIME": "1795000000000", "ORIGIN_GROUP": "a_b"}
+    assert group_of(record("%RETRY%a_b_Orders", UNIQ, 0, properties=marks), ["b_Orders"]) == "a_b"
+
+
+def test_a_lite_topic_is_looked_up_in_its_parent() -> None:
+    queues = Queues({"Sessions": 1})
+    made = queues.put(
+        "Sessions", 0, 5_000, UNIQ, __LITE_TOPIC="session-0", INNER_MULTI_DISPATCH="%LMQ%$Sessions$session-0"
+    )
+    with queues.server, (service := queues.service()).cluster:
+        answer = service.one(UNIQ, "%LMQ%$Sessions$session-0")
+    assert [copy.record for copy in answer.copies] == [made] and "lite_topic" in codes(answer)

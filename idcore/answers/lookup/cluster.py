@@ -37,6 +37,7 @@ from idcore.policy import limits, metrics
 from idcore.policy.settings import Settings
 from idcore.rocketmq.message import Record
 from idcore.rocketmq.message.attempts import Attempt
+from idcore.rocketmq.message.model import parent_of
 from idcore.rocketmq.remoting.audit import AuditLog, RateLimit
 from idcore.rocketmq.remoting.cluster import Cluster
 from idcore.rocketmq.remoting.errors import NotPermitted, NotRecorded, ProfileError, RemotingError
@@ -307,13 +308,16 @@ class _LookUp:
     ) -> None:
         self.service = service
         self.text = text
-        self.topic = topic
+        # no name server has a route of a lite topic
+        self.topic = topic and (parent_of(topic) or topic)
         self.notes = notes
         self.cluster = service.cluster
         self.moment = moment
         self.search = Search(text, notes, progress or (lambda done, total, name: None))
         self.clock = moment.clock
         self.verdict: IdVerdict = identify(text, case="any")
+        if topic and self.topic != topic:
+            notes.add("lite_topic", topic=topic, parent=self.topic)
 
     def run(self) -> tuple[Found, str]:
         """What was found, or the reason why not."""

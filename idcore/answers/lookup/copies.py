@@ -67,6 +67,9 @@ def home_topic(record: Record) -> str:
 def group_of(record: Record, homes: Iterable[str]) -> str | None:
     """The consumer group that a retry, a dead letter or what waits to become one belongs to; None of other records."""
     properties = record.properties
+    # 5.4.0 writes the group of a POP retry copy down; the topic's name alone may be read in two ways
+    if record.topic.startswith(RETRY_PREFIX) and (group := properties.get(names.ORIGIN_GROUP)):
+        return group
     return group_in(record.topic, properties.get(names.REAL_TOPIC, ""), FIRST_POP_TIME in properties, homes)
 
 
