@@ -158,6 +158,11 @@ def _half(*codes: str) -> Right:
     return right
 
 
+def _delivered(answer: Answer) -> bool:
+    """A name server of 5.1.4 has no route of the wheel, so its copy is asked for only where nothing else was found."""
+    return "delivered" in _found(answer) and _found(answer) <= {"delivered", "timer"}
+
+
 def _committed(answer: Answer) -> bool:
     return bool(_found(answer) & {"committed", "message"})
 
@@ -169,7 +174,7 @@ QUESTIONS = (
     Question("its group is away", "plain", _verdict("gone", "offline"), _verdict("gone", "behind", "offline")),
     Question("delayed, delivered", "delayed", _relations("delivered", "delayed"), _relations("delivered", "delayed")),
     Question("delayed, waiting", "waiting", _relations("delayed"), _relations("delayed")),
-    Question("timer, delivered", "timed", _relations("delivered", "timer"), _relations("delivered", "timer"), True),
+    Question("timer, delivered", "timed", _delivered, _relations("delivered", "timer"), True),
     Question("timer, waiting", "timer", _relations("timer"), _relations("timer"), True),
     Question("committed", "committed", _committed, _committed),
     Question("rolled back", "rolled_back", _half("half_rolled_back"), _half()),

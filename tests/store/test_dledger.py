@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,7 @@ def test_every_record_is_read_and_nothing_is_damage(root: Path) -> None:
 def test_a_record_is_found_by_its_ids(root: Path) -> None:
     with StoreFolder(root) as store:
         stored: list[Record] = [step.record for step in store.log.walk() if isinstance(step, Stored)]
-        look_up = StoreLookup(store, Clock(NOW, NOW.tzinfo, "given"))
+        look_up = StoreLookup(store, Clock(NOW, UTC, "given"))
         for made in stored:
             for text in (made.uniq_id, str(OffsetId.of(b"\x7f\0\0\1", 10911, made.physical_offset))):
                 assert [copy.record for copy in look_up.one(text or "").copies] == [made], text
