@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 from datetime import UTC, timedelta
 
@@ -165,3 +166,15 @@ def test_a_lite_topic_is_looked_up_in_its_parent() -> None:
     with queues.server, (service := queues.service()).cluster:
         answer = service.one(UNIQ, "%LMQ%$Sessions$session-0")
     assert [copy.record for copy in answer.copies] == [made] and "lite_topic" in codes(answer)
+
+
+def test_a_recall_handle_leads_to_its_message() -> None:
+    """RecallMessageHandle.HandleV1.buildHandle: base64url of the version, topic, broker, due time and msgId."""
+    queues = Queues({"Orders": 1, "rmq_sys_wheel_timer": 1})
+    queues.refused = {60: (1, "no timer")}
+    due = {"REAL_TOPIC": "Orders", "TIMER_OUT_MS": "1795009000000"}
+    made = queues.put("rmq_sys_wheel_timer", 0, 5_000, UNIQ, **due)
+    handle = base64.urlsafe_b64encode(f"v1 Orders a 1795009000000 {UNIQ}".encode()).decode()
+    with queues.server, (service := queues.service()).cluster:
+        answer = service.one(handle)
+    assert [copy.record for copy in answer.copies] == [made] and "recall_handle" in codes(answer)

@@ -31,13 +31,14 @@ from idcore.base.errors import coded
 from idcore.ids import ClientId, Clock, OffsetId, UniqId, identify, sent_at
 from idcore.ids import Verdict as IdVerdict
 from idcore.ids.client_time import client_sent
-from idcore.ids.clock import to_ms
+from idcore.ids.clock import is_time, to_ms
 from idcore.ids.span import CLOCK_SLACK_MS, Span, span
 from idcore.policy import limits, metrics
 from idcore.policy.settings import Settings
 from idcore.rocketmq.message import Record
 from idcore.rocketmq.message.attempts import Attempt
 from idcore.rocketmq.message.model import parent_of
+from idcore.rocketmq.message.recall import recall_handle
 from idcore.rocketmq.remoting.audit import AuditLog, RateLimit
 from idcore.rocketmq.remoting.cluster import Cluster
 from idcore.rocketmq.remoting.errors import NotPermitted, NotRecorded, ProfileError, RemotingError
@@ -307,6 +308,10 @@ class _LookUp:
         progress: Progress | None,
     ) -> None:
         self.service = service
+        if handle := recall_handle(text):
+            due = utc(handle.due_ms) if is_time(handle.due_ms) else str(handle.due_ms)
+            notes.add("recall_handle", msg_id=handle.msg_id, topic=handle.topic, broker=handle.broker, due=due)
+            text, topic = handle.msg_id, handle.topic
         self.text = text
         # no name server has a route of a lite topic
         self.topic = topic and (parent_of(topic) or topic)

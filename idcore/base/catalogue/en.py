@@ -2474,6 +2474,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lookup.fact.other_topic": "{broker} has a record at this offset, but not one of topic {asked}",
     "lookup.fact.index_days": "a RocksDB index answers for seven days at a time: searched back to {begin}, the oldest message is of {oldest}",
     "lookup.fact.lite_topic": "{topic} is a lite topic: its messages are in topic {parent}, and so is what is searched",
+    "lookup.fact.recall_handle": "a recall handle: message {msg_id} of topic {topic}, sent to broker {broker}, due at {due}",
     "lookup.fact.topic_differs": "it is in topic {topic}, not in {asked}",
     "lookup.fact.later_recalled": "the producer recalled it: consumers of topic {topic} never get it",
     "lookup.fact.later_due": "consumers of topic {topic} get it at {due}",

@@ -2355,6 +2355,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lookup.fact.other_topic": "{broker} 在该偏移量处有记录，但不属于主题 {asked}",
     "lookup.fact.index_days": "RocksDB 索引每次只能查七天：已查到 {begin}，最早的消息是 {oldest} 的",
     "lookup.fact.lite_topic": "{topic} 是 Lite 主题：其消息在主题 {parent} 中，因此在该主题中查找",
+    "lookup.fact.recall_handle": "这是撤回句柄（recallHandle）：主题 {topic} 的消息 {msg_id}，发往 Broker {broker}，到期时间 {due}",
     "lookup.fact.topic_differs": "它在主题 {topic} 中，而不是 {asked}",
     "lookup.fact.later_recalled": "生产者已撤回该消息，主题 {topic} 的消费者不会收到",
     "lookup.fact.later_due": "主题 {topic} 的消费者将在 {due} 收到",
