@@ -345,7 +345,7 @@ For those who want to know what was tried with their release. Written by `make r
 
 ## The folder that the broker left
 
-No file of a broker has the tags of a group. So a message that was filtered counts as `right` here if the group is past it.
+No file of a broker has the tags of a group. So a filtered message counts as `right` here if the group is past it.
 
 {folder}
 """
