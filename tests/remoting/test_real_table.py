@@ -93,6 +93,7 @@ PRODUCED = {
 ELSEWHERE = {
     BY_HAND: ("popped", "invisible", "proxied"),
     "by hand: a static topic of 5.3.3": ("static_topic",),
+    "`make releases`: 5.5.1 with RocksDB transactions": ("half_open",),
     "no real broker: the rule's own tests": (
         "slave",
         "expression",

@@ -540,7 +540,7 @@ def test_a_scan_on_spark_writes_all_three_tables_and_says_of_what(traced: Path, 
     said = {each["code"]: each["values"] for each in summary["evidence"]}
     assert list(said) == [
         "store_snapshot",
-        "config_rocksdb",
+        "config_rocksdb_queues",
         "config_bak",
         "config_lost",
         "config_lmq",

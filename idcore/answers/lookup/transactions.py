@@ -13,7 +13,12 @@ from idcore.base.errors import CoreError
 from idcore.rocketmq.message import Record, decode_record, decode_records
 from idcore.rocketmq.message import properties as names
 from idcore.rocketmq.message.row import has_key
-from idcore.rocketmq.message.validators import HALF_TOPIC, OP_HALF_TOPIC
+from idcore.rocketmq.message.validators import (
+    HALF_TOPIC,
+    OP_HALF_TOPIC,
+    ROCKSDB_HALF_TOPIC,
+    ROCKSDB_OP_HALF_TOPIC,
+)
 from idcore.rocketmq.remoting.consumers import ConsumerOffset, ProducerConnections
 from idcore.rocketmq.remoting.requests import Query, QueueAt, QueueEnd, QueueSlice, Request, View
 
@@ -33,7 +38,7 @@ def look(copies: Sequence[Copy], notes: Notes, pause: Callable[[float], None]) -
     A check stores the half message again, and then moves on: who asks in between sees a half message that is passed,
     without an end. So its newer copies are asked for before it is called that.
     """
-    halves = [copy for copy in copies if copy.record.topic == HALF_TOPIC]
+    halves = [copy for copy in copies if copy.relation == "half"]
     given_up = [copy.record for copy in copies if copy.relation == "undecided"]
     if not halves:
         notes.add("only_half")
@@ -70,7 +75,8 @@ class _Transaction:
 
     def __init__(self, halves: Sequence[Record], address: str, notes: Notes) -> None:
         self.first, self.half = halves[0], halves[-1]
-        self.offsets = {record.queue_offset for record in halves}
+        self.in_rocksdb = self.half.topic == ROCKSDB_HALF_TOPIC
+        self.offsets = {record.physical_offset if self.in_rocksdb else record.queue_offset for record in halves}
         self.notes = notes
         self.broker = address
 
@@ -78,7 +84,9 @@ class _Transaction:
         """The answers. Who commits writes the message before the note, so the message is asked for last."""
         properties = self.half.properties
         topic, group = properties.get(names.REAL_TOPIC, ""), properties.get(names.PRODUCER_GROUP, "")
-        swept = self._ask(ConsumerOffset(SWEEPER, HALF_TOPIC, self.half.queue_id))
+        swept: Heard[int] = Heard()
+        if not self.in_rocksdb:
+            swept = self._ask(ConsumerOffset(SWEEPER, HALF_TOPIC, self.half.queue_id))
         noted = self._noted()
         producers = self._ask(ProducerConnections(group))
         return Transaction(
@@ -91,6 +99,7 @@ class _Transaction:
             noted,
             self._committed(topic),
             Heard(len(producers.value), producers.at_ms) if producers.value is not None else Heard(),
+            self.in_rocksdb,
         )
 
     def _ask(self, request: Request[Any]) -> Heard[Any]:
@@ -98,7 +107,7 @@ class _Transaction:
 
     def halves(self) -> list[Record] | None:
         """All half messages of the transaction that the index has; None where nobody says."""
-        return self._records(HALF_TOPIC)
+        return self._records(self.half.topic)
 
     def _committed(self, topic: str) -> Heard[str]:
         """The message itself, which a look-up in another topic does not find."""
@@ -120,9 +129,10 @@ class _Transaction:
     def _noted(self) -> Heard[bool]:
         """Whether a decision was noted: each note has the queue offsets of half messages, and no key.
 
-        A decision that came during a check names the half message from before it.
+        A decision that came during a check names the half message from before it. With RocksDB it has the physical one.
         """
-        place = OP_HALF_TOPIC, self.half.queue_id
+        topic = ROCKSDB_OP_HALF_TOPIC if self.in_rocksdb else OP_HALF_TOPIC
+        place = topic, self.half.queue_id
         begin, start = self._ask(QueueEnd(*place)), self._ask(QueueAt(*place, self.first.store_timestamp))
         if begin.value is None or start.value is None:
             return Heard()
@@ -135,7 +145,7 @@ class _Transaction:
             units = part.value.units
             if not units:
                 return Heard(False, 0)
-            for each in self.notes.heard(self.broker, [View(unit.physical_offset, OP_HALF_TOPIC) for unit in units]):
+            for each in self.notes.heard(self.broker, [View(unit.physical_offset, topic) for unit in units]):
                 if not each.answered:
                     return Heard()
                 try:
@@ -149,9 +159,11 @@ class _Transaction:
 
 
 def noted_offsets(note: Record) -> set[int]:
-    """The half messages of a note: `123` from 4.9, `123,124,` from 5.x."""
+    """The half messages of a note: `123` from 4.9, `123,124,` from 5.x; a property of the physical one from RocksDB."""
     try:
         text = note.plain_body().decode("ascii", "replace")
     except CoreError:
         return set()
+    if note.topic == ROCKSDB_OP_HALF_TOPIC:
+        text = note.properties.get(names.TRANSACTION_OFFSET, "")
     return {offset for part in text.split(",") if (offset := names.number(part)) is not None}

@@ -23,6 +23,9 @@ T = TypeVar("T")
 LARGEST = 64 << 20
 _ROCKSDB_MARK = "CURRENT"  # a file that each RocksDB folder has
 _ROCKSDB_DATA = (".sst", ".log")
+_ROCKSDB_INDEX, _ROCKSDB_QUEUES = "rocksdbstore", "consumequeue_rocksdb"
+# What a look-up in the folder lacks where these are in RocksDB; of other folders the name says it.
+_ROCKSDB_PARTS = {_ROCKSDB_INDEX: "config_rocksdb_index", _ROCKSDB_QUEUES: "config_rocksdb_queues"}
 _READABLE = 4  # PermName.PERM_READ
 _BROADCAST = "@broadcast"
 _OF_EVERY_BROKER = ("consumerOffset.json", "delayOffset.json", "subscriptionGroup.json", "topics.json")
@@ -197,10 +200,20 @@ class _Files:
         for folder in (self._root, self._folder):
             with self._reading.noted(folder):
                 for inside in _names(folder, self._reading.roots) if folder.is_dir() else ():
-                    if (inside / _ROCKSDB_MARK).is_file() and _has_data(inside):
-                        self._note("config_rocksdb", name=str(inside.relative_to(self._root)))
+                    name = str(inside.relative_to(self._root))
+                    if not (inside / _ROCKSDB_MARK).is_file():
+                        continue
+                    if _has_data(inside):
+                        self._note(_ROCKSDB_PARTS.get(name, "config_rocksdb"), name=name)
                         found = found or folder == self._folder
+                    elif name != _ROCKSDB_INDEX or self._lacks_index():
+                        self._note("config_rocksdb_unflushed", name=name)
         return found
+
+    def _lacks_index(self) -> bool:
+        """Whether there is a log without a file of an index, which a broker makes for the first message."""
+        log, index = self._root / "commitlog", self._root / "index"
+        return log.is_dir() and any(log.iterdir()) and not (index.is_dir() and any(index.iterdir()))
 
     def _file(self, name: str, read: Callable[[dict[str, Any]], T]) -> T | None:
         """What a file says, or else its .bak; None where neither can be read."""
