@@ -8,7 +8,7 @@ PY := $(VENV)/bin/python
 # One heap for Python, Arrow and all threads: what visitors leave goes back to the system (ADR 54).
 HEAP := PYTHONMALLOC=malloc MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=262144 ARROW_DEFAULT_MEMORY_POOL=system
 
-.PHONY: setup setup-dev run quick test test-pythons check format bench golden docs screenshots clean
+.PHONY: setup setup-dev run quick test test-pythons check format bench golden releases docs screenshots clean
 
 setup:            ## .venv with the pinned packages, Java for Spark, compiled kernels
 	@$(PYTHON) scripts/setup.py --venv $(VENV)
@@ -49,6 +49,9 @@ bench: setup-dev  ## every benchmark, into docs/performance.md
 
 golden: setup-dev ## results of real logs and stores into DIR=..., to compare with those of another commit
 	@$(PY) -m benchmarks.golden write $(DIR)
+
+releases: setup-dev ## real brokers of every release that is to be had, one after another, into docs/releases.md
+	@$(PY) -m benchmarks.releases
 
 docs: setup-dev   ## the pages of docs/ that are rendered from the code
 	@$(PY) scripts/render_docs.py

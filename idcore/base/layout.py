@@ -256,6 +256,22 @@ TOPIC_LENGTHS: dict[int, Layout] = {
     0xDAA320AB: Layout("topic_v2", (Field("topic_length", 2, "bytes of the topic", "signed"),)),
 }
 BLANK_MAGIC = 0xCBD43194
+# What is in front of each record of a DLedger log (DLedgerEntryCoder): the record's own offset is that of its body.
+DLEDGER_ENTRY = Layout(
+    "dledger_entry",
+    (
+        Field("magic", 4, "1; -1 at the padding of a file's end", "signed"),
+        Field("size", 4, "bytes of the entry, its head included; of the padding", "signed"),
+        Field("index", 8, "number of the entry", "signed"),
+        Field("term", 8, "term of the leader that wrote it", "signed"),
+        Field("pos", 8, "place of the entry in the log", "signed"),
+        Field("channel", 4, "not used", "signed"),
+        Field("chain_crc", 4, "not used", "signed"),
+        Field("body_crc", 4, "CRC of the body", "signed"),
+        Field("body_size", 4, "bytes of the body", "signed"),
+    ),
+)
+DLEDGER_MAGIC, DLEDGER_BLANK = 1, -1
 MOST_OFFSET = (1 << 63) - 1  # a physical offset is a signed number of 64 bits
 PROPERTIES_LENGTH = Layout("properties", (Field("properties_length", 2, "bytes of the properties", "signed"),))
 WIRE_HEAD = Layout(

@@ -54,8 +54,8 @@ U = np.uint64
 _PERCENT, _ZERO, _NINE = ord("%"), ord("0"), ord("9")
 
 # Properties of a copy that matter.
-PROPERTIES = ("UNIQ_KEY", "REAL_TOPIC", "ORIGIN_MESSAGE_ID", "1ST_POP_TIME", "TIMER_OUT_MS")
-_KEY, _REAL, _ORIGIN, _POPPED, _DUE = range(len(PROPERTIES))
+PROPERTIES = ("UNIQ_KEY", "REAL_TOPIC", "ORIGIN_MESSAGE_ID", "1ST_POP_TIME", "TIMER_OUT_MS", "RETRY_TOPIC")
+_KEY, _REAL, _ORIGIN, _POPPED, _DUE, _HOME = range(len(PROPERTIES))
 _NAMES = np.frombuffer("".join(PROPERTIES).encode(), np.uint8)
 _EDGES = np.cumsum([0, *map(len, PROPERTIES)])
 _MOST_DIGITS = 18  # of a number (idcore.rocketmq.message.properties)
@@ -68,13 +68,13 @@ def _numbers(names: str) -> np.dtype:
 
 
 # A copy. `which` is the row of its topic, real topic and whether it was popped; texts are two hashes of the key, and
-# one of the offsetMsgId that it names, or 0.
-COPY = _numbers("offset queue place time tries which due key key_2 origin")
+# one each of the offsetMsgId and of the topic (`home`) that it names, or 0.
+COPY = _numbers("offset queue place time tries which due key key_2 origin home")
 # Messages that are counted together. `kind`: 1 with a UNIQ_KEY, and 2 for each place of their tag in the plan.
 COUNT = _numbers("queue minute interval kind messages bytes first_place last_place first_time last_time")
-# A message that is given by itself: with the hashes of its key and of its own offsetMsgId where copies may have the
-# key, and with begin and size of the key among the texts.
-ONE = _numbers("offset queue place time size interval why kind key key_2 own text text_size")
+# A message that is given by itself: with the hashes of its key, of its offsetMsgId, and of what it names as a copy
+# does, where copies may have the key; and with begin and size of the key among the texts.
+ONE = _numbers("offset queue place time size interval why kind key key_2 own origin home text text_size")
 HAS_COPIES, LISTED = 1, 2  # why: copies may have its key, and it is not counted; or some group has not consumed it
 # Of a queue: the edges of its intervals, where these are listed, how many kinds of messages it has, and its tags.
 FIRST_EDGE, EDGES_END, FIRST_LISTED, KINDS, FIRST_TAG, TAGS_END = range(6)
@@ -238,6 +238,18 @@ def _find_properties(p, size, found):
 
 
 @numba.njit(cache=True, nogil=True)
+def _named(p, found):
+    """Hashes of the offsetMsgId and of the topic that a copy names, or 0; a topic of copies has no messages."""
+    origin, home = p + U(found[_ORIGIN, 0]), p + U(found[_HOME, 0])
+    names_one = found[_ORIGIN, 1] > 0
+    names_topic = found[_HOME, 1] > 0 and load_8(home) != _PERCENT
+    return (
+        np.int64(hash_of(origin, found[_ORIGIN, 1], _SEED_3)) if names_one else 0,
+        np.int64(hash_of(home, found[_HOME, 1], _SEED_1)) if names_topic else 0,
+    )
+
+
+@numba.njit(cache=True, nogil=True)
 def _number_of(p, size):
     """A text of digits as a number; UNKNOWN for any other."""
     if size == 0 or size > _MOST_DIGITS:
@@ -285,8 +297,7 @@ def copies(log, places, which, rows, state):
             new.due = _number_of(p + U(properties + found[_DUE, 0]), found[_DUE, 1])
             new.key = np.int64(hash_of(p_key, found[_KEY, 1], _SEED_1))
             new.key_2 = np.int64(hash_of(p_key, found[_KEY, 1], _SEED_2))
-            origin, origin_size = p + U(properties + found[_ORIGIN, 0]), found[_ORIGIN, 1]
-            new.origin = np.int64(hash_of(origin, origin_size, _SEED_3)) if origin_size > 0 else 0
+            new.origin, new.home = _named(p + U(properties), found)
             state[ROWS] = row + 1
         state[AT] += 1
     return DONE
@@ -392,7 +403,7 @@ def messages(log, plan, counts, recent, out, state):
     """
     log, plan, out = borrowed(log), borrowed(plan), borrowed(out)
     raw, filled, stop, base, end = log
-    first = U(raw.ctypes.data)
+    first, found = U(raw.ctypes.data), np.zeros((_EDGES.size - 1, 2), np.int64)
     while state[AT] < stop:
         at = state[AT]
         size = size_at(first, at, filled, base, end)
@@ -435,6 +446,8 @@ def messages(log, plan, counts, recent, out, state):
                     middle = put_hex(p + U(time_at + TIME), target, store)
                     put_hex(p + U(AT_OFFSET), middle, 8)
                     one.own = np.int64(hash_of(target, 2 * store + 16, _SEED_3))
+                    _find_properties(p + U(properties), size - properties, found)
+                    one.origin, one.home = _named(p + U(properties), found)
                 copy(p + U(properties + key), target, key_size)
                 one.text, one.text_size = text, key_size
                 state[TEXTS] = text + key_size

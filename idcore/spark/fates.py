@@ -16,17 +16,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from idcore.answers.fate import Copy, Group, Heard, Home, judge
 from idcore.answers.fate.rule import UNDELIVERED
-from idcore.answers.lookup.copies import TIMER_TOPIC, group_in, is_special
+from idcore.answers.lookup.copies import TIMER_TOPIC, group_in, is_retry_of, is_special, without_namespace
 from idcore.answers.lookup.hidden_copies import Hidden, Seen, hidden_copies, holds_copies
 from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.kernels import fates as kernel
 from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX
 from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
-from idcore.scan.fates import Counting, Queues, Tracing, merged, table_of
+from idcore.scan.fates import Counting, Queues, Tracing, hashes_of, merged, table_of
 from idcore.scan.growing import LAST_TIME, Growing, joined, times
 from idcore.scan.ordering import begins_of, different, numbered, order_of, stacked
 from idcore.scan.schemas import SCHEMAS
@@ -45,7 +46,6 @@ MOST_HELD = 50_000  # rows of `undelivered` and of `attempts` in memory; others 
 FEWEST_OF_SPLIT = 100  # a split with fewer that are listed writes no file of them
 _ROWS = 1 << 20
 _PIECE = 1 << 17  # messages with copies that are judged together
-_ODD = 0x2545F4914F6CDD1D
 _NO_TIME = -1
 _ENDLESS = 1 << 62
 _MINUTE_MS = 60_000
@@ -380,6 +380,10 @@ class _Assembly:
         self.groups = sorted({group for case in cases for group in case.groups})
         self._numbers = {group: number for number, group in enumerate(self.groups)}
         self._topics, self._topic = _coded_names([case.topic for case in cases])
+        shown = [[topic, without_namespace(topic)] for topic in self._topics]
+        self._topic_hashes = hashes_of(pa.array([name for pair in shown for name in pair], pa.string()))[:, 0].reshape(
+            -1, 2
+        )
         self._of_key = _Sorted(copies.rows["key"])
         self._of_call = _Sorted(attempts.keys[:, 0])
         self._schedule: dict[int, np.ndarray] = {}
@@ -399,7 +403,8 @@ class _Assembly:
         with ThreadPoolExecutor(1) as aside:  # the rows of a piece are made while the next one is judged
             going: list[Future[None]] = []
             for some in _pieces_of(counted.ones):
-                copies, called = self._copied(some), self._traced(some)
+                copies = self._copied(some)
+                called = self._traced(some, copies)
                 judged = self._add_single(some, copies, called)
                 for each in going:
                     each.result()
@@ -423,21 +428,15 @@ class _Assembly:
         tried.add(tries.table(self._situation(ones, copies, called, judged)))
 
     def _find_ties(self, ones: Sequence[Rows]) -> None:
-        """Which copies name one of several messages with a key, and which keys a topic has several times."""
+        """Which copies name one of several messages with a key, and which keys several messages have."""
         own = [part.rows for part in ones]
-        keys = _repeated([rows["key"] for rows in own])
-        self._several = _repeated([self._of_topic(rows) for rows in own])
+        keys = self._several = _repeated([rows["key"] for rows in own])
         self._names_one = np.zeros(len(self.copies.rows), bool)
         for rows in own if len(keys) else ():
             tied = rows.compress(np.isin(rows["key"], keys))
             home, copy = self._alike(tied)
             same = tied["own"][home] == self.copies.rows["origin"][copy]
             self._names_one[copy[same]] = True
-
-    def _of_topic(self, rows: np.ndarray) -> np.ndarray:
-        """A number for the key and topic of each message."""
-        topic = self._topic[rows["queue"]]
-        return rows["key"] ^ rows["key_2"] * np.int64(_ODD) ^ topic * np.int64(_ODD - 2)
 
     def _add(self, counts: np.ndarray, but: Collection[tuple[int, ...]] = ()) -> None:
         """Counted messages, each row once for every group of its topic; `but`: queues and groups that are left out."""
@@ -500,7 +499,9 @@ class _Assembly:
         of_case = np.full((len(self.copies.which) * len(topics), 2), -1, np.int64)
         for number in np.flatnonzero(np.bincount(case)).tolist():
             each = self.copies.which[number // len(topics)]
-            name = group_in(each.topic, each.real, each.popped, [topics[number % len(topics)]])
+            topic = topics[number % len(topics)]
+            is_of = is_retry_of(each.topic, each.real, each.popped, topic)
+            name = group_in(each.topic, each.real, each.popped, [topic]) if is_of else None
             of_case[number] = self._number(name) if name else -1, _kind(each)
         group, kind = of_case[case].T
         own = group >= 0
@@ -508,19 +509,38 @@ class _Assembly:
         state, due = self._states(copy, group, kind)
         return _Copies(home, copy, group, kind, state, due)
 
-    def _traced(self, ones: Rows) -> tries.Called:
-        """The attempts of messages. A trace has no place: of several records of a topic it names none."""
+    def _traced(self, ones: Rows, copies: _Copies) -> tries.Called:
+        """The attempts of messages. A trace has no place: of several records of a msgId it names none.
+
+        The groups are those that read the topic, or have a copy; a name that fits two of them is of neither.
+        """
         rows = ones.rows
-        alone = np.flatnonzero(~np.isin(self._of_topic(ones.rows), self._several))
+        alone = np.flatnonzero(~np.isin(rows["key"], self._several))
         home, attempt = self._of_call.matches(rows["key"][alone])
         home = alone[home]
         same = rows["key_2"][home] == self.attempts.keys[attempt, 1]
         home, attempt = home[same], attempt[same]
-        named = self.attempts.group.fill_null("").dictionary_encode()
-        numbers = np.array([self._number(name) if name else -1 for name in named.dictionary.to_pylist()], np.int64)
-        group = numbers[named.indices.to_numpy()][attempt] if len(numbers) else attempt
-        known = group >= 0
-        return tries.Called(home[known], group[known], attempt[known])
+        names = pa.array([without_namespace(name) for name in self.groups], pa.string())
+        traced = self.attempts.group.fill_null("").dictionary_encode()
+        bare = pa.array([without_namespace(name) for name in traced.dictionary.to_pylist()], pa.string())
+        # readers: a row for each topic and group, and for each message and group with a copy
+        of_topic = [
+            [self._topic[at], self._numbers[name]] for at, case in enumerate(self.cases) for name in case.groups
+        ]
+        reads = np.zeros((len(self._topics), len(self.groups)), bool)
+        reads[tuple(np.array(of_topic, np.int64).reshape(-1, 2).T)] = True
+        topic = self._topic[rows["queue"]]
+        left = np.unique(np.stack([copies.home, copies.group], axis=1), axis=0)
+        left = left[~reads[topic[left[:, 0]], left[:, 1]]]
+        reader = np.full(len(home), -1, np.int64)
+        fitting = np.zeros(len(home), np.int64)
+        for number, name in enumerate(bare.to_pylist()):
+            here = np.flatnonzero(traced.indices.to_numpy()[attempt] == number)
+            for group in np.flatnonzero(pc.equal(names, name).to_numpy(zero_copy_only=False)).tolist():
+                own = here[reads[topic[home[here]], group] | np.isin(home[here], left[left[:, 1] == group, 0])]
+                reader[own], fitting[own] = group, fitting[own] + 1
+        known = fitting == 1
+        return tries.Called(home[known], reader[known], attempt[known])
 
     def _states_of(self, copies: _Copies, called: tries.Called) -> tuple[np.ndarray, ...]:
         """Message and group, state of the copies, due time, and what the traces have, of each that has any of these."""
@@ -547,10 +567,15 @@ class _Assembly:
         return self._numbers[group]
 
     def _pairs(self, ones: Rows) -> tuple[np.ndarray, np.ndarray]:
-        """Messages with the copies of their key; a copy that names one of several messages is that one's alone."""
-        home, copy = self._alike(ones.rows)
-        same = ones.rows["own"][home] == self.copies.rows["origin"][copy]
-        kept = same | ~self._names_one[copy]
+        """Messages with the copies that may be of them; a copy that names one of several messages is that one's."""
+        one, rows = ones.rows, self.copies.rows
+        home, copy = self._alike(one)
+        origin, named = rows["origin"][copy], rows["home"][copy]
+        of_one = (one["own"][home] == origin) | (one["origin"][home] == origin)
+        topic = self._topic[one["queue"][home]]
+        of_topic = (self._topic_hashes[topic] == named[:, None]).any(axis=1) | (one["home"][home] == named)
+        kept = (of_one | ~self._names_one[copy]) & (of_topic | (named == 0))
+        kept &= rows["offset"][copy] >= one["offset"][home]
         return home[kept], copy[kept]
 
     def _alike(self, ones: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

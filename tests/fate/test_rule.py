@@ -10,8 +10,10 @@ import pytest
 from idcore.answers.fate import Attempt, Blocker, Copy, Group, Heard, Home, Verdict, judge, mark_doubles, row_of
 from idcore.answers.fate.model import Consumers, Filter, Holder
 from idcore.answers.fate.sentences import fact_text, reason_text, verdict_text
+from idcore.answers.lookup.group_evidence import group_copy
 from idcore.base import catalogue
 from idcore.rocketmq.message.attempts import Attempt as Traced
+from tests.remoting.fake import record
 
 STORED = 1_795_000_000_000
 NOW = STORED + 600_000
@@ -74,6 +76,7 @@ TABLE: list[Row] = [
     ("1", HOME, group(5, copies=(DEAD,), attempts=(Try(1, 9, True),)), "consumed", "proved", ["trace_success"]),
     ("2", HOME, group(copies=(queued(2, True), DEAD)), "dead", "proved", []),
     ("2", HOME, group(None, None, copies=(DEAD,), copies_complete=False), "dead", "proved", []),
+    ("2", HOME, group(copies=(replace(DEAD, shared=True),)), "dead", "uncertain", ["shared_copy"]),
     ("3", HOME, group(copies=(waiting(1, False, NOW + 9_000),)), "retry_waiting", "proved", []),
     ("3", HOME, group(copies=(waiting(1, None, NOW + 9_000),)), "retry_waiting", "proved", []),
     ("3", HOME, group(copies=(waiting(1, False, NOW - 9_000),)), "retry_waiting", "proved", ["late"]),
@@ -89,6 +92,7 @@ TABLE: list[Row] = [
      "consumed_on_retry", "uncertain", ["invisible"]),
     ("3", HOME, group(copies=(replace(queued(1, True, NOW - 9_000), popped=True),)),
      "consumed_on_retry", "uncertain", ["invisible"]),
+    ("3", HOME, group(consumers=POP, copies=(queued(1, True),)), "consumed_on_retry", "uncertain", ["renewed"]),
     ("4", HOME, group(5, attempts=OPEN, **still(5)), "running", "inferred", []),
     ("4", HOME, group(copies=(queued(1, False),), attempts=OPEN), "running", "inferred", []),
     ("4", HOME, group(copies=(queued(1, False, NOW),), attempts=OPEN), "retry_queued", "inferred", []),
@@ -102,7 +106,7 @@ TABLE: list[Row] = [
     ("5", HOME, group(None, replace(PUSH, broadcast=True)), "broadcast", "uncertain", ["broadcast_unknown"]),
     ("5", HOME, group(None, replace(PUSH, broadcast=True), can_broadcast=heard(False)), "disabled", "proved", []),
     ("6", HOME, group(), "consumed", "inferred", []),
-    ("6", HOME, group(consumers=NOBODY), "consumed", "inferred", ["nobody_connected"]),
+    ("6", HOME, group(consumers=NOBODY), "consumed", "uncertain", ["nobody_connected", "filter_unknown"]),
     ("6", HOME, group(consumers=None), "consumed", "uncertain", ["connection_unknown"]),
     ("6", HOME, group(copies_complete=False), "no_verdict", "none", ["copies_unknown"]),
     ("6", HOME, group(consumers=replace(PUSH, filter=TAGS)), "filtered", "inferred", []),
@@ -112,7 +116,7 @@ TABLE: list[Row] = [
      ["subscribed_later"]),
     ("6", HOME, group(consumers=LATER_ALL), SKIPPED, "uncertain",
      ["subscribed_later"]),
-    ("6", HOME, group(consumers=replace(LATER_ALL, from_last=False)), "consumed", "inferred",
+    ("6", HOME, group(consumers=replace(LATER_ALL, from_last=False)), "consumed", "uncertain",
      ["subscribed_later"]),
     ("6", HOME, group(consumers=replace(PUSH, filter=SQL)), "consumed", "uncertain", ["expression"]),
     ("6", HOME, group(consumers=replace(PUSH, filter=None)), "consumed", "uncertain", ["not_subscribed"]),
@@ -125,10 +129,24 @@ TABLE: list[Row] = [
     ("6", HOME, group(consumers=replace(PUSH, grpc=True)), "taken", "inferred", ["popped"]),
     ("6", HOME, group(consumers=replace(PULL, grpc=True, filter=TAGS)), "filtered", "inferred", []),
     ("6", HOME, group(consumers=replace(POP, filter=TAGS)), "filtered", "inferred", []),
-    ("6", HOME, group(consumers=replace(PULL, filter=None)), "taken", "inferred", ["pulled"]),
+    ("6", HOME, group(consumers=replace(PULL, filter=None)), "taken", "uncertain", ["pulled", "filter_unknown"]),
+    ("6", HOME, group(consumers=PULL), "taken", "inferred", ["pulled"]),
+    ("6", HOME, group(consumers=replace(PULL, filter=TAGS)), "filtered", "inferred", []),
+    ("6", HOME, group(consumers=replace(POP, filter=replace(ALL, since_ms=LATER))), "taken", "uncertain",
+     ["popped", "subscribed_later"]),
+    ("7", HOME, group(10, replace(PULL, filter=TAGS), pull_offset=heard(12)), "filtered_ahead", "inferred", []),
+    ("8", HOME, group(5, replace(PULL, filter=TAGS), **still(5)), "filtered_ahead", "inferred", []),
+    ("7", HOME, group(10, replace(PUSH, filter=SQL), pull_offset=heard(11)), "handed_out", "uncertain",
+     ["expression"]),
+    ("4", HOME, group(5, NOBODY, attempts=OPEN), "offline", "inferred", ["proxy"]),
+    ("4", HOME, group(5, None, attempts=OPEN), "running", "uncertain", ["connection_unknown"]),
     ("6", replace(HOME, from_slave=True), group(), "consumed", "uncertain", ["slave"]),
     ("6", HOME, group(9, again=Heard(11, NOW)), "consumed", "inferred", []),
     ("7", HOME, group(10, pull_offset=heard(11)), "handed_out", "inferred", []),
+    ("7", HOME, group(10, pull_offset=heard(11), blocker=Blocker(HOME.record, None, 10, STORED)), "handed_out",
+     "inferred", ["unfinished_itself"]),
+    ("7", HOME, group(5, pull_offset=heard(11), blocker=Blocker("7F00", "0A42", 5, STORED)), "handed_out", "inferred",
+     ["unfinished"]),
     ("7", HOME, group(10, NOBODY, pull_offset=heard(11)), "offline", "inferred", ["proxy"]),
     ("7", HOME, group(10, pull_offset=heard(10), **still(10)), "stuck", "inferred", ["still"]),
     ("4", HOME, group(10, holders=heard((Holder("c@1", True, NOW - 5_000),)), **still(10)), "running", "inferred",
@@ -157,8 +175,14 @@ TABLE: list[Row] = [
     ("9", HOME, group(None, NOBODY), "never_read", "inferred", ["offline", "proxy"]),
     ("8", HOME, group(10, replace(PUSH, shared="10.0.0.3@1"), **still(10)), "stuck", "inferred",
      ["still", "shared_client_id"]),
-    ("9", HOME, group(None), "never_read", "inferred", ["no_offset_yet"]),
-    ("9", HOME, group(None, None), "never_read", "inferred", ["connection_unknown"]),
+    ("9", HOME, group(None), "never_read", "uncertain", ["no_offset_yet"]),
+    ("9", HOME, group(None, pull_offset=heard(5)), "never_read", "inferred", ["no_offset_yet"]),
+    ("9", HOME, group(None, pull_offset=heard(11)), "handed_out", "inferred", []),
+    ("9", HOME, group(None, LATER_ALL, pull_offset=heard(11)), "handed_out", "uncertain", ["subscribed_later"]),
+    ("9", HOME, group(None, replace(PULL, filter=None), pull_offset=heard(11)), "handed_out", "uncertain",
+     ["filter_unknown"]),
+    ("9", HOME, group(None, NOBODY, pull_offset=heard(11)), "never_read", "inferred", ["offline", "proxy"]),
+    ("9", HOME, group(None, None), "never_read", "uncertain", ["connection_unknown"]),
     ("9", replace(HOME, readable=False), group(None), "never_read", "inferred", ["unreadable_queue"]),
     ("9", HOME, group(None, replace(PUSH, filter=TAGS)), "never_read", "inferred", ["filtered_ahead"]),
     ("10", HOME, group(5, None), "no_verdict", "none", ["connection_unknown"]),
@@ -198,12 +222,14 @@ COPIED: list[Row] = [
      ["filtered_ahead", "subscription_given", "snapshot"]),
     ("6", SNAPSHOT, copied(copies_complete=False), "no_verdict", "none", ["copied_copies_unknown"]),
     ("7", SNAPSHOT, copied(10, pull_offset=heard(11)), "handed_out", "inferred", ["snapshot"]),
+    ("7", SNAPSHOT, copied(10, pull_offset=heard(11), visible_ms=NOW + 9_000), "handed_out", "inferred",
+     ["visible_again", "snapshot"]),
     ("8", SNAPSHOT, copied(10), "behind", "uncertain", [NOT_SHOWN, "snapshot"]),
     ("8", replace(SNAPSHOT, stored_ms=NOW - 2_000), copied(10), "behind", "uncertain",
      [NOT_SHOWN, "copied_young", "snapshot"]),
     ("8", replace(SNAPSHOT, readable=False), copied(5), "unreadable_queue", "inferred", ["snapshot"]),
     ("8", SNAPSHOT, copied(5, can_consume=heard(False)), "disabled", "inferred", ["snapshot"]),
-    ("9", SNAPSHOT, copied(None), "never_read", "inferred", [NOT_SHOWN, "snapshot"]),
+    ("9", SNAPSHOT, copied(None), "never_read", "uncertain", [NOT_SHOWN, "snapshot"]),
     ("10", SNAPSHOT, replace(copied(), offset=Heard()), "no_verdict", "none", ["copied_offset_unknown"]),
 ]
 # fmt: on
@@ -247,7 +273,9 @@ def test_whoever_is_silent_takes_the_verdicts_away_that_only_they_could_give(sil
         if code in SAYS_NOT:
             quiet: dict[str, Any] = {silent: Heard(), "again": Heard()}
             after = judge(home, replace(known, **quiet), NOW)
-            allowed = {"offset": {"no_verdict"}, "consumers": {"no_verdict", "never_read", "handed_out"}}[silent]
+            allowed = {"offset": {"no_verdict"}, "consumers": {"no_verdict", "never_read", "handed_out", "running"}}[
+                silent
+            ]
             assert after.code in allowed, (code, after.code)
 
 
@@ -264,6 +292,15 @@ def test_the_verdict_says_since_when_it_is_known() -> None:
     assert evidence["consumer_offset"] == 5 and evidence["queue_offset"] == 10 and evidence["clients"] == 2
     assert row["why"][0]["text"] == "the group's offset did not advance within 5 s" and row["values"] == {"ahead": 5}
     assert row["disproof"].endswith(".") and row["group"] == "G" and row["record"] == HOME.record
+
+
+def test_a_dead_letter_counts_attempts_and_a_retry_has_its_number() -> None:
+    dead = record("%DLQ%works", "0A42", 0, reconsume_times=1, properties={"RETRY_TOPIC": "T"})
+    copies = [group_copy(each, heard(0)) for each in (dead, replace(dead, reconsume_times=0))]
+    assert [copy.tries for copy in copies] == [1, 1]
+    assert "(failed attempts: 1)" in verdict_text(judge(HOME, group(copies=(copies[0],)), NOW))
+    retry = verdict_text(judge(HOME, group(copies=(queued(1, False),)), NOW))
+    assert retry == "retry 1 after a failure is ready, not consumed yet"
 
 
 def test_rate_and_arrival_come_of_two_questions() -> None:

@@ -34,6 +34,9 @@ def half(**known: Any) -> Transaction:
         ({"checks": 4}, ["half_undecided", "half_producers"]),
         ({"producers": Heard(0, 1)}, ["half_undecided", "half_no_producer"]),
         ({"producers": Heard()}, ["half_undecided"]),
+        ({"in_rocksdb": True, "swept": Heard(), "noted": Heard(True, 1)}, ["half_rolled_back"]),
+        ({"in_rocksdb": True, "swept": Heard()}, ["half_open"]),
+        ({"in_rocksdb": True, "swept": Heard(), "noted": Heard()}, ["only_half"]),
         # silence
         ({"committed": Heard()}, ["only_half"]),
         ({"committed": Heard(), "noted": Heard(True, 1)}, ["only_half"]),

@@ -38,6 +38,7 @@ class Queues(Fake):
         self.border = 1 << 30  # a file of a queue ends here, and so does an answer
         self.lost: set[int] = set()  # physical offsets that a broker has no record for
         self.ends: dict[str, int] = {}
+        self.swept: int | None = None  # the offset of the group that checks half messages
         self.refused: dict[int, tuple[int, str]] = {}  # code of a question -> code and words of its answer
 
     def put(self, topic: str, queue: int, stored: int, uniq: str | None = None, **more: str) -> Record:
@@ -67,6 +68,10 @@ class Queues(Fake):
         if (queues := self.numbers.get(frame.field("topic") or "")) is None:
             return super()._route(frame)
         return answer(frame, 0, self.route(readQueueNums=queues, writeQueueNums=queues, perm=6))
+
+    @answers(14)
+    def _swept(self, frame: Frame) -> bytes:
+        return answer(frame, 22, b"", "none") if self.swept is None else answer(frame, 0, offset=str(self.swept))
 
     @answers(31)
     def _first(self, frame: Frame) -> bytes:

@@ -63,7 +63,19 @@ def test_an_offset_that_moves_has_a_rate(cluster: Cluster) -> None:
 def test_a_message_that_was_pulled_is_handed_out(cluster: Cluster) -> None:
     cluster.offsets["Orders@works"] = 10
     cluster.pulled = 11
+    assert said(cluster.verdicts()["works"]) == ("handed_out", ["unfinished_itself"])
+    cluster.offsets["Orders@works"] = 8
+    verdict = cluster.verdicts()["works"]
+    assert said(verdict) == ("handed_out", ["unfinished"]) and not cluster.pauses
+    assert (verdict.why[0].values["msg_id"], verdict.why[0].values["age"]) == ("BLOCKER", 600)
+
+
+def test_a_group_that_has_not_committed_yet_was_handed_what_it_pulled(cluster: Cluster) -> None:
+    """The first calls of its listener still run, or it is a lite pull consumer that assigned itself the queue."""
+    cluster.pulled = 11
     assert said(cluster.verdicts()["works"]) == ("handed_out", [])
+    cluster.pulled = 10
+    assert said(cluster.verdicts()["works"]) == ("never_read", ["no_offset_yet"])
 
 
 def test_the_queue_has_no_entry_yet(cluster: Cluster) -> None:
@@ -143,7 +155,7 @@ def test_clients_behind_a_proxy_take_messages_though_no_broker_lists_them(cluste
         b'"subString":"%b","subVersion":1795368516605,"tagsSet":[%b],"topic":"Orders"},"topic":"Orders"}'
     )
     cluster.offsets["Orders@works"] = 11
-    assert said(cluster.verdicts()["works"]) == ("consumed", ["nobody_connected"])
+    assert said(cluster.verdicts()["works"]) == ("consumed", ["nobody_connected", "filter_unknown"])
     cluster.proxied["works"] = wanted % (b"*", b"")
     taken = cluster.verdicts()["works"]
     assert (taken.code, taken.certainty) == ("taken", "inferred")
@@ -165,6 +177,18 @@ def test_clients_behind_a_proxy_take_messages_though_no_broker_lists_them(cluste
     for damaged in (b"", b"[]", b'{"subscriptionData":7}', b'{"subscriptionData":{"subString":[]}}'):
         cluster.proxied["works"] = damaged
         assert cluster.verdicts()["works"].code == "offline"
+
+
+def test_an_sql_filter_is_judged_by_the_properties_of_the_message(cluster: Cluster) -> None:
+    cluster.offsets["Orders@works"] = 11
+    said_of = {}
+    for expression in ("TAGS = 'TagA'", "TAGS = 'TagB'", "TAGS > 'TagB'"):
+        held = cluster.connection(expression)
+        held["subscriptionTable"]["Orders"] |= {"expressionType": "SQL92", "tagsSet": []}
+        cluster.connected["works"] = held
+        verdict = cluster.verdicts()["works"]
+        said_of[expression] = verdict.code, verdict.certainty
+    assert list(said_of.values()) == [("consumed", "inferred"), ("filtered", "inferred"), ("consumed", "uncertain")]
 
 
 def test_a_group_that_broadcasts_is_judged_by_what_was_pulled(cluster: Cluster) -> None:
@@ -243,7 +267,7 @@ def test_of_a_hundred_messages_each_group_is_asked_about_once(cluster: Cluster) 
     assert (codes.count("consumed"), codes.count("handed_out")) == (960, 40)
     asked = Counter(frame.code for frame in cluster.server.seen if frame.code not in (12, 105, 106, 206))
     # for each group one of connection, settings, offset, and four topics of copies with the two of the broker's own
-    assert asked == {28: 1, 300: 1, 30: 1, 31: 1, 203: 10, 352: 10, 14: 10, 208: 1, 202: 42}
+    assert asked == {28: 1, 300: 1, 30: 1, 31: 1, 203: 10, 352: 10, 14: 10, 208: 1, 202: 42, 321: 1, 33: 1}
 
 
 def test_who_waited_for_one_message_need_not_wait_for_the_next(cluster: Cluster) -> None:
@@ -292,16 +316,75 @@ def test_a_copy_belongs_to_the_record_that_it_names(cluster: Cluster) -> None:
     }
 
 
-def test_a_trace_of_success_proves_what_offsets_only_suggest(cluster: Cluster) -> None:
-    cluster.topics.append(USUAL)
-    cluster.records.append(traces(8_000, before(0) + after(0)))
-    cluster.offsets["Orders@works"] = 11
+def traced(cluster: Cluster) -> dict[tuple[str, str], tuple[str, str]]:
+    """By record and group: verdict and certainty, in the topic Orders, with traces."""
     service = cluster.service(trace_topics=())
     with service.cluster:
         found = service.one(UNIQ, "Orders", fate=True)
     assert found.fate is not None
-    known = {verdict.group: (verdict.code, verdict.certainty) for verdict in found.fate}
-    assert known == {"readers": ("consumed", "proved"), "works": ("consumed", "inferred")}
+    return {(verdict.record, verdict.group): (verdict.code, verdict.certainty) for verdict in found.fate}
+
+
+@pytest.fixture
+def tracing(cluster: Cluster) -> Cluster:
+    """A success of `readers` is traced, and `works` reads the topic too."""
+    cluster.topics.append(USUAL)
+    cluster.records.append(traces(8_000, before(0) + after(0)))
+    cluster.listed = ["works", "readers"]
+    cluster.connected["readers"] = cluster.connection()
+    cluster.offsets |= {"Orders@works": 11, "Orders@readers": 11}
+    return cluster
+
+
+def test_a_trace_of_success_proves_what_offsets_only_suggest(tracing: Cluster) -> None:
+    home = str(HOME.offset_id)
+    assert traced(tracing) == {(home, "readers"): ("consumed", "proved"), (home, "works"): ("consumed", "inferred")}
+
+
+def test_a_trace_alone_makes_no_group_a_reader_of_a_topic(tracing: Cluster) -> None:
+    tracing.listed = ["works"]
+    assert traced(tracing) == {(str(HOME.offset_id), "works"): ("consumed", "inferred")}
+
+
+def test_a_trace_proves_nothing_of_a_message_that_is_in_another_topic_too(tracing: Cluster) -> None:
+    """A Message object that is sent on keeps its UNIQ_KEY; the look-up is in one of the topics."""
+    tracing.topics.append("Paid")
+    tracing.records.append(record("Paid", UNIQ, 5_000).placed(0, 5_000, STORED))
+    assert traced(tracing)[str(HOME.offset_id), "readers"] == ("consumed", "inferred")
+
+
+def test_a_trace_names_groups_without_their_namespace(tracing: Cluster) -> None:
+    tracing.listed = ["works", "NS%readers"]
+    tracing.connected["NS%readers"] = tracing.connection()
+    tracing.offsets["Orders@NS%readers"] = 11
+    home = str(HOME.offset_id)
+    assert traced(tracing) == {(home, "NS%readers"): ("consumed", "proved"), (home, "works"): ("consumed", "inferred")}
+    tracing.listed.append("readers")
+    assert {certainty for _, certainty in traced(tracing).values()} == {"inferred"}, "it may be either of the two"
+
+
+def test_a_copy_in_another_topic_makes_no_group_a_reader_of_this_one(cluster: Cluster) -> None:
+    cluster.topics += ["Paid", "%RETRY%billing"]
+    cluster.offsets["Orders@works"] = 11
+    paid = record("Paid", UNIQ, 5_000).placed(0, 5_000, STORED)
+    cluster.records += [paid, copy("%RETRY%billing", 0, 1, 6_000, RETRY_TOPIC="Paid")]
+    service = cluster.service()
+    with service.cluster:
+        found = service.one(UNIQ, fate=True)
+    assert {(verdict.record, verdict.group) for verdict in found.fate or ()} == {
+        (str(HOME.offset_id), "works"),
+        (str(paid.offset_id), "works"),
+        (str(paid.offset_id), "billing"),
+    }
+
+
+def test_a_copy_that_names_no_record_is_a_doubt_where_there_are_two(cluster: Cluster) -> None:
+    cluster.records.append(record("Orders", UNIQ, 5_000).placed(11, 5_000, STORED))
+    cluster.records.append(copy("%RETRY%works", 0, 1, 6_000))
+    cluster.topics.append("%RETRY%works")
+    cluster.offsets |= {"Orders@works": 12, "%RETRY%works@works": 0}
+    found = cluster.answer().fate or ()
+    assert [(each.code, each.certainty) for each in found] == [("retry_queued", "uncertain")] * 2
 
 
 def test_an_answer_without_a_message_has_no_verdicts(cluster: Cluster) -> None:

@@ -81,12 +81,12 @@ def test_each_verdict_is_what_the_consumer_did(alone: OneBroker) -> None:
     new = not alone.old
     expected = {
         "works": ("consumed", "inferred", []),
-        "gone": ("consumed", "inferred", ["nobody_connected"]),
+        "gone": ("consumed", "uncertain", ["nobody_connected", "filter_unknown"]),
         "tagged": ("filtered", "inferred", []),
         "fails": ("retry_waiting", "proved", []),
         "later": ("consumed_on_retry", "inferred", []),
         "dies": ("dead", "proved", []),
-        "hangs": ("handed_out", "inferred", []) if new else ("stuck", "inferred", ["still", "blocker"]),
+        "hangs": ("handed_out", "inferred", ["unfinished"]) if new else ("stuck", "inferred", ["still", "blocker"]),
         "spread": (
             "broadcast",
             "inferred" if new else "uncertain",

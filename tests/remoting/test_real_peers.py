@@ -17,7 +17,15 @@ TOPICS = {"first": "FateTopic", "judged": "Reasons", "closed": "Closed", "backlo
 # What the group did, its name, the message; then for each release what mqadmin says and what we say.
 CASES = (
     ("consumed it", "works", "first", "CONSUMED", "consumed", "CONSUMED", "consumed"),
-    ("consumed it, then went offline", "gone", "first", "NOT_ONLINE", "consumed", "NOT_ONLINE", "consumed"),
+    (
+        "consumed it, then went offline",
+        "gone",
+        "first",
+        "NOT_ONLINE",
+        "consumed, uncertain",
+        "NOT_ONLINE",
+        "consumed, uncertain",
+    ),
     (
         "failed, and waits for the next attempt",
         "fails",
@@ -52,9 +60,9 @@ CASES = (
         "sql",
         "judged",
         "CONSUMED",
-        "consumed, uncertain",
+        "filtered",
         "CONSUMED",
-        "consumed, uncertain",
+        "filtered",
     ),
     (
         "subscribed later, from the last offset",
@@ -68,7 +76,7 @@ CASES = (
     ("pulled it", "pulls", "first", "PULL", "taken", "PULL", "taken"),
     ("consumed it by broadcast", "spread", "first", "", "broadcast", "NOT_ONLINE", "broadcast, uncertain"),
     ("has it in a listener that hangs", "hangs", "first", "NOT_CONSUME_YET", "handed_out", "NOT_CONSUME_YET", "stuck"),
-    ("has a client, but no offset", "fresh", "judged", "", "never_read", "NOT_ONLINE", "stuck"),
+    ("has a client, but no offset", "fresh", "judged", "", "never_read, uncertain", "NOT_ONLINE", "stuck"),
     (
         "is behind, with a filter that excludes it",
         "choosy",

@@ -30,11 +30,11 @@ def test_each_reason_is_why_the_group_did_not_get_it(alone: OneBroker) -> None:
         "disabled": ("disabled", "proved", []),
         "elsewhere": ("not_subscribed", "inferred", []),
         # 4.9 answers offset 0 for a group that has none
-        "fresh": blocked if alone.old else ("never_read", "inferred", ["no_offset_yet"]),
+        "fresh": blocked if alone.old else ("never_read", "uncertain", ["no_offset_yet"]),
         "lingers": ("retry_queued", "inferred", []),
         "orderly": ("consumed", "inferred", []),
-        "refuses": blocked if alone.old else ("handed_out", "inferred", []),
-        "sql": ("consumed", "uncertain", ["expression"]),
+        "refuses": blocked if alone.old else ("handed_out", "inferred", ["unfinished"]),
+        "sql": ("filtered", "inferred", []),
         "twins": ("stuck", "inferred", ["still", "shared_client_id", "blocker"]),
     }
     unacked = verdicts.pop("unacked", None)

@@ -37,6 +37,7 @@ from idcore.spark.passes import Passes
 from idcore.spark.watch import Progress
 from tests.spark.in_process import AT, Given, run_here, tables
 from tests.spark.traced import with_traces
+from tests.store import doubtful
 from tests.store.unpacked import real_store
 
 Fate = tuple[str, int, str, int, str]
@@ -131,12 +132,14 @@ class Twin:
 
     def judge(self, record: Record, every: list[Record], calls: dict[str, list[Attempt]]) -> None:
         home, undelivered = self.evidence.home(record), {}
-        alone = len([each for each in every if each.topic == record.topic]) == 1
+        alone = len([each for each in every if not is_special(each.topic)]) == 1
         called = calls.get(record.uniq_id or "", []) if alone else []
-        groups = {group_of(each, [record.topic]) for each in every} | self.groups.get(record.topic, set())
-        groups |= {call.group for call in called}
-        for group in sorted(filter(None, groups)):
-            copies, own = copies_of(record, group, every), [call for call in called if call.group == group]
+        left = {group for each in every if (group := group_of(each, [record.topic]))}
+        readers = {group for group in left if copies_of(record, group, every)} | self.groups.get(record.topic, set())
+        for group in sorted(filter(None, readers)):
+            copies = copies_of(record, group, every)
+            named = [each for each in readers if each.rpartition("%")[2] == group.rpartition("%")[2]]
+            own = [call for call in called if call.group == group.rpartition("%")[2] and len(named) == 1]
             whole = record.uniq_id is not None and not self.hidden & {group, "every group"}
             known = self.evidence.group(group, home, copies, whole, own)
             code = judge(home, known, self.evidence.snapshot_ms).code
@@ -277,6 +280,20 @@ def check(root: Path, found: tuple[dict[str, pa.Table], dict[str, int]], given: 
 def test_every_message_has_the_fate_that_the_rule_gives_it_alone(made: Made, real: Path, traced: Path) -> None:
     for root in (made[0], real, traced):
         check(root, tables(root))
+
+
+@pytest.mark.usefixtures("here")
+def test_msgids_of_several_records_have_the_fates_that_the_rule_gives_them_alone(tmp_path: Path) -> None:
+    root = doubtful.written(tmp_path / "store")
+    whole = tables(root)
+    check(root, whole)
+    assert tables(root, 700) == whole
+    found = {(row["topic"], row["group"], row["verdict"]) for row in whole[0]["fates"].to_pylist()}
+    assert found == {
+        *((topic, "both", verdict) for topic in ("Orders", "Paid") for verdict in ("retry_waiting",)),
+        *(("Orders", group, "consumed") for group in ("both", "readers")),
+        ("NS%Orders", "NS%readers", "consumed"),
+    }
 
 
 @pytest.mark.usefixtures("here")
@@ -523,7 +540,7 @@ def test_a_scan_on_spark_writes_all_three_tables_and_says_of_what(traced: Path, 
     said = {each["code"]: each["values"] for each in summary["evidence"]}
     assert list(said) == [
         "store_snapshot",
-        "config_rocksdb",
+        "config_rocksdb_queues",
         "config_bak",
         "config_lost",
         "config_lmq",

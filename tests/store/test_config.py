@@ -128,7 +128,11 @@ def test_rocksdb_folders_are_named_and_not_read(tmp_path: Path) -> None:
     for name in ("CURRENT", "000004.log"):  # as 5.5.0 makes it, without anything in it
         (tmp_path / "rocksdbstore" / name).touch()
     found = config(written(tmp_path, delayOffset={"offsetTable": {"3": 16}}))
-    assert codes(found) == ["config_rocksdb", "config_rocksdb"] and found.delays == {3: 16} and found.offsets is None
+    assert (
+        codes(found) == ["config_rocksdb_queues", "config_rocksdb"]
+        and found.delays == {3: 16}
+        and found.offsets is None
+    )
     assert found.read == ("delayOffset.json",) and not found.missing, "they may be in RocksDB"
     assert [note.values["name"] for note in found.notes] == ["consumequeue_rocksdb", "config/consumerOffsets"]
 
@@ -140,3 +144,16 @@ def test_subscriptions_are_read_by_line_and_written_as_read() -> None:
         with pytest.raises(CoreError) as raised:
             subscriptions_in(text)
         assert (raised.value.values["line"], raised.value.values["problem"].code) == (line, code)
+
+
+def test_a_write_ahead_log_that_was_not_flushed_is_named(tmp_path: Path) -> None:
+    """A copy of a running 5.5.1 with its index in RocksDB, which had written no byte of its .log after a minute."""
+    store = tmp_path / "rocksdbstore"
+    for folder in (store, tmp_path / "commitlog", tmp_path / "index"):
+        folder.mkdir()
+    for name in ("CURRENT", "000004.log"):
+        (store / name).touch()
+    (tmp_path / "commitlog" / f"{0:020d}").touch()
+    assert "config_rocksdb_unflushed" in codes(read_config(tmp_path, Reading()))
+    (tmp_path / "index" / "20261121070000000").touch()  # so the index is in files, and RocksDB was never used
+    assert "config_rocksdb_unflushed" not in codes(read_config(tmp_path, Reading()))

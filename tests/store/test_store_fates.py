@@ -25,6 +25,7 @@ from idcore.simulate.broker import Broker
 from idcore.simulate.writer import StoreWriter
 from tests.remoting.fake import UNIQ
 from tests.remoting.test_traces import AT, CONSUMER, OWN, USUAL, after, before, traces
+from tests.store.doubtful import BATCH, IN_NAMESPACE, SENT_ON, TWO_TOPICS, written
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CLOCK = Clock(datetime(2026, 11, 22, 8, tzinfo=UTC), UTC)
@@ -164,6 +165,46 @@ def test_traces_in_the_same_log_are_evidence_where_they_are_asked_for(tmp_path: 
         and set(found.trace.topics) == {USUAL, OWN}
         and len(found.trace.message_trace.attempts) == 2
     )
+
+
+def said_of(root: Path, text: str) -> dict[tuple[str, str, int], tuple[str, str]]:
+    """By topic, group and place among the records of the message: verdict and certainty, with traces."""
+    found = look_up(root, text, trace_topics=())
+    homes = [copy.record for copy in found.copies if not is_special(copy.record.topic)]
+    places = {str(record.offset_id): (record.topic, place) for place, record in enumerate(homes)}
+    return {
+        (places[each.record][0], each.group, places[each.record][1]): (each.code, each.certainty)
+        for each in found.fate or ()
+    }
+
+
+PERHAPS, WAITS = ("consumed", "uncertain"), ("retry_waiting", "inferred")
+
+
+def test_a_trace_proves_nothing_where_its_msgid_has_several_records(tmp_path: Path) -> None:
+    root = written(tmp_path / "store")
+    readers, both = "readers", "both"
+    assert said_of(root, TWO_TOPICS) == {
+        ("Orders", both, 0): PERHAPS,
+        ("Orders", readers, 0): PERHAPS,
+        ("Paid", both, 1): WAITS,
+    }
+    items = said_of(root, BATCH)
+    assert items[("Orders", both, 0)] == WAITS
+    assert {items[key] for key in items if key != ("Orders", both, 0)} == {PERHAPS}
+    one = next(copy.record.offset_id for copy in look_up(root, BATCH).copies if copy.record.topic == "Orders")
+    assert said_of(root, str(one))[("Orders", both, 0)] == WAITS, "by the place of one item alone"
+
+
+def test_a_trace_names_groups_without_their_namespace(tmp_path: Path) -> None:
+    assert said_of(written(tmp_path / "store"), IN_NAMESPACE) == {
+        ("NS%Orders", "NS%readers", 0): ("consumed", "proved")
+    }
+
+
+def test_a_copy_of_a_message_that_was_sent_on_may_be_of_either_record(tmp_path: Path) -> None:
+    said = said_of(written(tmp_path / "store"), SENT_ON)
+    assert {said["Orders", "both", place] for place in (0, 1)} == {("retry_waiting", "uncertain")}
 
 
 def test_without_trace_topics_this_is_said(real_root: Path) -> None:

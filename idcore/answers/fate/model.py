@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
+from idcore.answers.fate.sql92 import matches
+
 T = TypeVar("T")
 
 # proved: somebody saw it; inferred: it follows from offsets and copies; uncertain: something else is possible too.
@@ -30,7 +32,8 @@ class Home:
     """The record that is judged, and what is known of its queue.
 
     `readable` is None where the route does not say; `end` is the next offset of the queue, `begin` the first that is
-    still there. `snapshot_ms` is the instant that a copied store folder shows; None where brokers were asked.
+    still there. `properties` are for filters by expression; a store leaves them out. `snapshot_ms` is the instant that
+    a copied store folder shows; None where brokers were asked.
     """
 
     record: str  # its offsetMsgId
@@ -46,6 +49,7 @@ class Home:
     snapshot_ms: int | None = None
     end: Heard[int] = field(default_factory=Heard)
     begin: Heard[int] = field(default_factory=Heard)
+    properties: Mapping[str, str] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,8 @@ class Copy:
 
     `kind`: `dead`; `waiting` for its time; `queued` in the retry topic. `passed` says whether the group's offset is
     past a queued one; `popped`, that POP brought it back. `delivered` says whether a waiting one was taken out of its
-    queue.
+    queue. `tries` is the number of the retry, and of a dead letter that of the attempts, the first one included.
+    `shared`: it may be of another record of the message.
     """
 
     kind: Literal["dead", "waiting", "queued"]
@@ -62,6 +67,7 @@ class Copy:
     stored_ms: int
     due_ms: int | None = None
     popped: bool = False
+    shared: bool = False
     passed: Heard[bool] = field(default_factory=Heard)
     delivered: Heard[bool] = field(default_factory=Heard)
 
@@ -105,8 +111,11 @@ class Filter:
     since_ms: int
     by_class: bool = False
 
-    def excludes(self, tag: str | None) -> bool | None:
-        """Whether it drops a message with this tag; None where only the broker could judge the expression."""
+    def excludes(self, tag: str | None, properties: Mapping[str, str] | None = None) -> bool | None:
+        """Whether it drops a message with this tag and these properties; None where only the broker could judge it."""
+        if self.kind == "SQL92" and not self.by_class and properties is not None:
+            found = matches(self.expression, properties)
+            return None if found is None else not found
         if self.by_class or self.kind not in ("TAG", ""):
             return None
         everything = not self.tags or "*" in self.tags or self.expression.strip() in ("", "*")
@@ -157,7 +166,8 @@ class Group:
 
     `again` is the offset asked a second time, some seconds after `offset`. `kept_filter` is from a broker's files.
     `broadcast_offset` is what every connected client of a broadcasting group was handed (5.1.0 on). `holders` is what
-    its clients said of themselves; answered only if all of them did, or one has the record.
+    its clients said of themselves; answered only if all of them did, or one has the record. `visible_ms` is when what
+    an ordered POP group holds comes back.
     """
 
     name: str
@@ -172,6 +182,7 @@ class Group:
     copies: tuple[Copy, ...] = ()
     copies_complete: bool = False
     blocker: Blocker | None = None
+    visible_ms: int | None = None
     attempts: tuple[Attempt, ...] = ()
     holders: Heard[tuple[Holder, ...]] = field(default_factory=Heard)
 

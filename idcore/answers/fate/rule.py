@@ -8,6 +8,7 @@ from typing import Any
 
 from idcore.answers.fate.model import (
     Attempt,
+    Blocker,
     Certainty,
     Consumers,
     Copy,
@@ -98,12 +99,16 @@ class _Case:
             return None
         if self.newest is not None and last.began_ms < self.newest.stored_ms:
             return None
-        return self._say("running", "inferred", since=last.began_ms, client=last.client)
+        if self.group.consumers.answered and not self.online:  # nobody of the group is there to finish it
+            return None
+        doubts = [] if self.group.consumers.answered else [Reason("connection_unknown")]
+        certainty: Certainty = "uncertain" if doubts else "inferred"
+        return self._say("running", certainty, *doubts, since=last.began_ms, client=last.client)
 
     def _by_copies(self) -> Verdict | None:
         dead = max(self._copies("dead"), key=lambda copy: copy.stored_ms, default=None)
         if dead is not None:
-            return self._say("dead", "proved", tries=dead.tries, at=dead.stored_ms)
+            return self._say("dead", "proved", *_shared_copy(dead), tries=dead.tries, at=dead.stored_ms)
         copy = self.newest
         if copy is None:
             return None
@@ -111,9 +116,9 @@ class _Case:
             if not self.group.copies_complete:
                 return self._no_verdict("copies_unknown")
             pops = copy.popped or self.consumers.pops
-            is_open = pops and self.now_ms - copy.stored_ms < INVISIBLE_MS
-            why = [Reason("invisible", {"seconds": INVISIBLE_MS // 1_000})] if is_open else []
-            return self._say("consumed_on_retry", "uncertain" if is_open else "inferred", *why, tries=copy.tries)
+            why = [self._held(copy.stored_ms, "renewed")] if pops else []
+            certainty: Certainty = "uncertain" if pops else "inferred"
+            return self._say("consumed_on_retry", certainty, *why, *_shared_copy(copy), tries=copy.tries)
         running = self._running()
         if running is not None:
             return running
@@ -122,7 +127,8 @@ class _Case:
     def _queued(self, copy: Copy) -> Verdict:
         if not copy.passed.answered:
             return self._no_verdict("retry_offset_unknown")
-        return self._say("retry_queued", "inferred", *self._incomplete(), *self._nobody(), tries=copy.tries)
+        why = [*_shared_copy(copy), *self._incomplete(), *self._nobody()]
+        return self._say("retry_queued", "inferred", *why, tries=copy.tries)
 
     def _waiting(self, copy: Copy) -> Verdict:
         is_due = copy.due_ms is not None and copy.due_ms <= self.now_ms
@@ -130,7 +136,7 @@ class _Case:
             return self._no_verdict("just_delivered")
         if not copy.delivered.answered and (copy.due_ms is None or is_due):
             return self._no_verdict("delay_unknown")
-        why = [Reason("late")] if is_due else []
+        why = [*([Reason("late")] if is_due else []), *_shared_copy(copy)]
         return self._say("retry_waiting", "proved", *why, tries=copy.tries, due=copy.due_ms)
 
     def _by_broadcast(self) -> Verdict | None:
@@ -162,17 +168,17 @@ class _Case:
         if not self.group.consumers.answered:
             return self._passed_unseen()
         if not self.online and not self.consumers.pops:
-            return self._say("consumed", "inferred", Reason("nobody_connected"))
+            return self._say("consumed", "uncertain", Reason("nobody_connected"), Reason("filter_unknown"))
         kind, chosen = self.consumers.consume_type, self.consumers.filter
         proxied = [Reason("proxied")] if self.consumers.proxied else self._nobody()
+        if chosen is not None and chosen.excludes(self.home.tag, self.home.properties):
+            return self._passed_with(chosen)
         if self.consumers.pops:
-            if chosen is not None and chosen.excludes(self.home.tag):
-                return self._passed_with(chosen)
-            is_open = self.now_ms - self.home.stored_ms < INVISIBLE_MS
-            why = Reason("invisible", {"seconds": INVISIBLE_MS // 1_000}) if is_open else Reason("popped")
-            return self._say("taken", "uncertain" if is_open else "inferred", why, *proxied)
+            held = self._held(self.home.stored_ms, "popped")
+            certainty: Certainty = "uncertain" if held.code == "invisible" else "inferred"
+            return self._say("taken", certainty, held, *proxied, *self._doubts_of(chosen))
         if kind == PULL:
-            return self._say("taken", "inferred", Reason("pulled"))
+            return self._say("taken", "inferred", Reason("pulled"), *self._doubts_of(chosen))
         if chosen is None:
             return self._say("consumed", "uncertain", Reason("not_subscribed", {"topic": self.home.topic}))
         return self._passed_with(chosen)
@@ -182,7 +188,7 @@ class _Case:
         kept = self.group.kept_filter
         if kept is None:
             return self._say("consumed", "uncertain", Reason("connection_unknown"))
-        drops = kept.excludes(self.home.tag)
+        drops = kept.excludes(self.home.tag, self.home.properties)
         if drops is None:
             known = Reason("expression", self._filter(kept))
             return self._say("consumed", "uncertain", known, Reason("connection_unknown"))
@@ -191,15 +197,12 @@ class _Case:
         return self._say("consumed", "inferred", Reason("subscription_given"))
 
     def _passed_with(self, chosen: Filter) -> Verdict:
-        later = [self._subscribed_later(chosen)] if chosen.since_ms > self.home.stored_ms else []
-        drops = chosen.excludes(self.home.tag)
-        if drops:
-            return self._say("filtered", "uncertain" if later else "inferred", *later, **self._filter(chosen))
-        if later and self.consumers.from_last:
-            return self._say("passed_maybe_skipped", "uncertain", *later)
-        if drops is None:
-            return self._say("consumed", "uncertain", Reason("expression", self._filter(chosen)), *later)
-        return self._say("consumed", "inferred", *later)
+        doubts = self._doubts_of(chosen)
+        if chosen.excludes(self.home.tag, self.home.properties):
+            return self._say("filtered", "inferred", *doubts, **self._filter(chosen))
+        if self.consumers.from_last and self._is_later(chosen):
+            return self._say("passed_maybe_skipped", "uncertain", *doubts)
+        return self._say("consumed", "inferred", *doubts)
 
     def _by_clients(self) -> Verdict | None:
         """What the clients say of their memory; the one that has no older message of the queue works on this one."""
@@ -208,9 +211,8 @@ class _Case:
             return None
         first = min(holders, key=lambda holder: not holder.oldest)
         if not first.oldest:
-            return self._say(
-                "handed_out", "inferred", Reason("in_memory", {"client": first.client}), *self._incomplete()
-            )
+            why = [Reason("in_memory", {"client": first.client}), *self._oldest(), *self._incomplete()]
+            return self._say("handed_out", "inferred", *why)
         known = {"client": first.client, "since": max(first.finished_ms, self.home.stored_ms)}
         return self._say("running", "inferred", Reason("in_memory_first", known), *self._incomplete(), **known)
 
@@ -218,10 +220,9 @@ class _Case:
         by_clients = self._by_clients()
         if by_clients is not None:
             return by_clients
-        handed = self.group.pull_offset.value
-        if handed is not None and handed > self.home.offset and (self.online or not self.group.consumers.answered):
-            return self._say("handed_out", "inferred", *self._incomplete(), *self._young())
         hindered = self._hindrance()
+        if self._was_pulled() and (hindered is None or hindered[0] != "filtered_ahead"):
+            return self._handed_out()
         if hindered is not None:
             code, values = hindered
             certainty: Certainty = "proved" if code in _CERTAIN else "inferred"
@@ -233,6 +234,37 @@ class _Case:
             return self._no_verdict("connection_unknown")
         doubts = [Reason("connection_unknown"), *self._incomplete(), *self._young()]
         return self._say("behind", "uncertain", *doubts, ahead=ahead)
+
+    def _held(self, stored_ms: int, later: str) -> Reason:
+        """That a POP consumer may hold what was stored then; it comes back unless the consumer said another time."""
+        if self.now_ms - stored_ms >= INVISIBLE_MS:
+            return Reason(later)
+        return Reason("invisible", {"seconds": INVISIBLE_MS // 1_000, "until": self.now_ms + INVISIBLE_MS})
+
+    def _oldest(self) -> list[Reason]:
+        """The oldest message of the queue that the group has not finished: later ones were handed out behind it."""
+        blocker, until = self.group.blocker, self.group.visible_ms
+        found = []
+        if blocker is not None and blocker.record == self.home.record:
+            found.append(Reason("unfinished_itself"))
+        elif blocker is not None:
+            found.append(Reason("unfinished", self._named(blocker)))
+        return found + ([Reason("visible_again", {"until": until})] if until is not None else [])
+
+    def _named(self, blocker: Blocker) -> dict[str, Any]:
+        age = max(0, round((self.now_ms - blocker.stored_ms) / 1_000))
+        msg_id = blocker.msg_id or blocker.record
+        return {"msg_id": msg_id, "offset": blocker.offset, "stored": blocker.stored_ms, "age": age}
+
+    def _was_pulled(self) -> bool:
+        handed = self.group.pull_offset.value
+        is_there = self.online or not self.group.consumers.answered
+        return handed is not None and handed > self.home.offset and is_there
+
+    def _handed_out(self) -> Verdict:
+        """A filter that excludes the record was asked before: what it drops is pulled by nobody."""
+        doubts = self._doubts_of(self.consumers.filter) if self.group.consumers.answered else []
+        return self._say("handed_out", "inferred", *self._oldest(), *doubts, *self._incomplete(), *self._young())
 
     def _moving(self, ahead: int) -> Verdict:
         first, second = self.group.offset, self.group.again
@@ -253,8 +285,7 @@ class _Case:
         if blocker is not None and blocker.record == self.home.record:
             doubts.append(Reason("blocker_itself"))
         elif blocker is not None:
-            named = {"msg_id": blocker.msg_id or blocker.record, "offset": blocker.offset, "stored": blocker.stored_ms}
-            doubts.append(Reason("blocker", named))
+            doubts.append(Reason("blocker", self._named(blocker)))
         return self._say("stuck", "inferred", why, *doubts, ahead=ahead)
 
     def _never_read(self) -> Verdict:
@@ -262,12 +293,16 @@ class _Case:
         if by_clients is not None:
             return by_clients
         hindered = self._hindrance()
+        if self._was_pulled() and (hindered is None or hindered[0] != "filtered_ahead"):
+            return self._handed_out()  # the first calls of its listener still run
         if hindered is not None:
             code, values = hindered
             return self._say("never_read", "inferred", Reason(code, values), *self._given(code), *self._proxy(code))
         if not self.group.consumers.answered:
-            return self._say("never_read", "inferred", Reason("connection_unknown"))
-        return self._say("never_read", "inferred", Reason("no_offset_yet"), *self._shared(), *self._young())
+            return self._say("never_read", "uncertain", Reason("connection_unknown"))
+        # before 5.1.0 no broker notes what was pulled
+        certainty: Certainty = "inferred" if self.group.pull_offset.value else "uncertain"
+        return self._say("never_read", certainty, Reason("no_offset_yet"), *self._shared(), *self._young())
 
     def _hindrance(self) -> tuple[str, dict[str, Any]] | None:
         """Why the group cannot get the record, cheapest first; None where nothing is known to be in its way."""
@@ -280,16 +315,15 @@ class _Case:
             return "disabled", {}
         kept = self.group.kept_filter
         if not self.group.consumers.answered:
-            drops = kept is not None and kept.excludes(home.tag)
+            drops = kept is not None and kept.excludes(home.tag, home.properties)
             return ("filtered_ahead", self._filter(kept)) if kept is not None and drops else None
         if not self.online:
             return "offline", {}
-        # a pull consumer may assign itself queues without a subscription
-        if self.consumers.consume_type == PULL and not self.consumers.pops:
-            return None
         if self.consumers.filter is None:
-            return "not_subscribed", {"topic": home.topic}
-        if self.consumers.filter.excludes(home.tag):
+            # a pull consumer may assign itself queues without a subscription
+            assigns = self.consumers.consume_type == PULL and not self.consumers.pops
+            return None if assigns else ("not_subscribed", {"topic": home.topic})
+        if self.consumers.filter.excludes(home.tag, home.properties):
             return "filtered_ahead", self._filter(self.consumers.filter)
         return None
 
@@ -298,8 +332,20 @@ class _Case:
     def _filter(self, chosen: Filter) -> dict[str, Any]:
         return {"expression": chosen.expression or "*", "tag": self.home.tag or "–"}
 
-    def _subscribed_later(self, chosen: Filter) -> Reason:
-        return Reason("subscribed_later", {"since": chosen.since_ms})
+    def _is_later(self, chosen: Filter) -> bool:
+        return chosen.since_ms > self.home.stored_ms
+
+    def _doubts_of(self, chosen: Filter | None) -> list[Reason]:
+        """Why it is not known whether the filter let this record through when the group came to it."""
+        if chosen is None:  # a pull consumer that assigned itself queues, or clients that subscribe other topics now
+            return [Reason("filter_unknown")]
+        by_expression = (
+            [Reason("expression", self._filter(chosen))]
+            if chosen.excludes(self.home.tag, self.home.properties) is None
+            else []
+        )
+        later = [Reason("subscribed_later", {"since": chosen.since_ms})] if self._is_later(chosen) else []
+        return [*by_expression, *later]
 
     def _incomplete(self) -> list[Reason]:
         return [] if self.group.copies_complete else [Reason("copies_unknown")]
@@ -365,13 +411,19 @@ class _Case:
             yield Fact(f"copy_{copy.kind}", copy.tries, heard.at_ms)
 
 
+def _shared_copy(copy: Copy) -> list[Reason]:
+    return [Reason("shared_copy")] if copy.shared else []
+
+
 def _fact(name: str, heard: Heard[Any]) -> Iterator[Fact]:
     if heard.answered:
         yield Fact(name, heard.value, heard.at_ms)
 
 
 _CERTAIN = frozenset({"unreadable_queue", "not_dispatched", "disabled"})
-_DOUBTS = frozenset({"slave", "young", "copies_unknown"})
+_DOUBTS = frozenset(
+    {"slave", "young", "copies_unknown", "shared_copy", "filter_unknown", "expression", "subscribed_later"}
+)
 # Verdicts that the next minutes change.
 _OPEN = frozenset(
     {

@@ -12,7 +12,7 @@ from idcore.ids.clock import from_ms, is_time
 
 Time = Callable[[int], str]
 # Values that are instants, in ms; a door shows them in its reader's zone.
-INSTANTS = frozenset({"at", "due", "since", "stored"})
+INSTANTS = frozenset({"at", "due", "since", "stored", "until"})
 
 _ENGLISH = catalogue.words()
 

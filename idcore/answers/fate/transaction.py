@@ -13,7 +13,8 @@ class Transaction:
     """The newest half message of a transaction, and what its broker said of it, in the order that it was asked.
 
     `swept` is the next half message that the broker looks at again: each before it has its end or a newer copy.
-    `noted` says whether a note of a decision names it. `committed` is the record that consumers get.
+    `noted` says whether a note of a decision names it. `committed` is the record that consumers get. `in_rocksdb`: the
+    broker keeps checks in RocksDB (transRocksDBEnable), so no record shows them, nor that it gave up.
     """
 
     topic: str
@@ -25,6 +26,7 @@ class Transaction:
     noted: Heard[bool] = field(default_factory=Heard)
     committed: Heard[str] = field(default_factory=Heard)
     producers: Heard[int] = field(default_factory=Heard)
+    in_rocksdb: bool = False
 
 
 def decide(half: Transaction) -> Iterator[Reason]:
@@ -38,6 +40,8 @@ def decide(half: Transaction) -> Iterator[Reason]:
         yield Reason("half_rolled_back", {"topic": half.topic, "group": half.group})
     elif half.given_up:
         yield Reason("half_given_up", {"checks": half.checks, "group": half.group})
+    elif half.in_rocksdb and half.committed.answered and half.noted.answered:
+        yield Reason("half_open", {"group": half.group})
     elif half.committed.answered and half.swept.value is not None and half.swept.value > half.offset:
         yield Reason("half_swept", {"topic": half.topic})
     elif half.committed.answered and half.swept.answered and half.noted.answered:

@@ -41,7 +41,13 @@ _UNKNOWN: dict[str, Record] = {}  # of an id about which no line shows more
 
 # Why a copy was made, the clearest mark first; where the record has no mark, by the topic into which it went.
 _AGAIN_BY = ("transaction", "retry", "delay", "")
-_AGAIN_TOPICS = {"RMQ_SYS_TRANS": "transaction", _RETRY: "retry", _DEAD: "retry", "SCHEDULE_TOPIC": "delay"}
+_AGAIN_TOPICS = {
+    "RMQ_SYS_TRANS": "transaction",
+    "RMQ_SYS_ROCKSDB_TRANS": "transaction",
+    _RETRY: "retry",
+    _DEAD: "retry",
+    "SCHEDULE_TOPIC": "delay",
+}
 
 
 def _again(record: Record) -> str:

@@ -12,7 +12,7 @@ from idcore.rocketmq.message import Record, decode_records
 from idcore.rocketmq.message.row import has_key
 from idcore.rocketmq.remoting.errors import RemotingError, Unreachable
 from idcore.rocketmq.remoting.guard import Member
-from idcore.rocketmq.remoting.requests import Query, Route
+from idcore.rocketmq.remoting.requests import LONG_MAX, Query, Route
 
 Found = list[tuple[Record, str]]
 
@@ -32,8 +32,15 @@ class Search:
     brokers: dict[str, None] = field(default_factory=dict)
     unrouted: dict[str, None] = field(default_factory=dict)
 
-    def run(self, topics: Sequence[str], begin_ms: int, unique: bool = True, until_found: bool = False) -> Found:
-        """The records with this key in these topics, stored after an instant.
+    def run(
+        self,
+        topics: Sequence[str],
+        begin_ms: int,
+        unique: bool = True,
+        until_found: bool = False,
+        end_ms: int = LONG_MAX,
+    ) -> Found:
+        """The records with this key in these topics, stored after an instant and not after another.
 
         `until_found` stops after the portion of topics in which something was found.
         """
@@ -42,7 +49,7 @@ class Search:
             part = topics[at : at + _TOPICS_AT_ONCE]
             self.progress(at, len(topics), part[0])
             for members, wanted in self.by_broker(part):
-                records += self._ask(members, self._questions(wanted, begin_ms, unique))
+                records += self._ask(members, [Query(topic, self.key, unique, begin_ms, end_ms) for topic in wanted])
             if records and until_found:
                 break
         self.progress(len(topics), len(topics), "")

@@ -8,7 +8,7 @@ from idcore.answers.lookup.notes import Notes
 from idcore.base.errors import CoreError
 from idcore.ids.model import OffsetId
 from idcore.rocketmq.message import Record, decode_record
-from idcore.rocketmq.remoting.errors import AnswerError, NotInTopology, NotPermitted, RemotingError
+from idcore.rocketmq.remoting.errors import AnswerError, NotInTopology, NotPermitted, RemotingError, TopicMismatch
 from idcore.rocketmq.remoting.guard import Member
 from idcore.rocketmq.remoting.requests import BrokerState, RuntimeInfo, View
 
@@ -70,7 +70,13 @@ def _at(member: Member, offset_id: OffsetId, topic: str, notes: Notes) -> AtOffs
     notes.ask(member)
     problem: CoreError | None = None
     try:
-        raw = notes.cluster.ask(member, View(wanted, topic))
+        (answer,) = notes.cluster.view(member, [wanted], topic)
+        if isinstance(answer, RemotingError):
+            raise answer
+        raw = answer
+    except TopicMismatch:
+        notes.add("other_topic", broker=str(member), asked=topic)
+        return AtOffset(reason="wrong_topic")
     except NotPermitted:
         raise
     except AnswerError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from idcore.answers.fate.sentences import utc
@@ -10,6 +11,8 @@ from idcore.ids.clock import Clock, to_ms, zone_text
 from idcore.ids.span import CLOCK_SLACK_MS, Span
 
 _BEHIND_MS = 30_000
+# maxRocksDBIndexQueryDays of the release that has the index first.
+INDEX_DAYS_MS, _ROCKSDB_INDEX = 7 * 86_400_000, (5, 4, 0)
 
 
 def why(span: Span | None, clock: Clock, notes: Notes) -> str:
@@ -40,6 +43,23 @@ def slow_clocks(clock: Clock, notes: Notes) -> dict[str, int]:
     now, states = to_ms(clock.reference), notes.states.values()
     behind = {str(member): now - state.clock_ms for member, state in states if state.clock_ms is not None}
     return {member: ms for member, ms in behind.items() if ms > _BEHIND_MS}
+
+
+def oldest_of_days(clock: Clock, notes: Notes) -> int | None:
+    """The oldest store time of brokers whose index may answer for seven days only; None where there is none.
+
+    A RocksDB index (5.4.0) shows nothing of a wider window, and what is open at its end are the last seven days
+    (IndexRocksDBStore.queryOffset). No request says which index a broker has.
+    """
+    notes.learn_states([members[0] for members in notes.cluster.topology().brokers().values()])
+    states = [state for _, state in notes.states.values() if _version(state.version) >= _ROCKSDB_INDEX]
+    oldest = min((state.earliest_ms for state in states if state.earliest_ms), default=None)
+    return None if oldest is None or oldest > to_ms(clock.reference) - INDEX_DAYS_MS else oldest
+
+
+def _version(text: str) -> tuple[int, ...]:
+    """The numbers of a version as brokers have it: V5_4_0."""
+    return tuple(int(part) for part in re.findall(r"\d+", text)[:3])
 
 
 def tell_slow(slow: Mapping[str, int], clock: Clock, notes: Notes) -> None:

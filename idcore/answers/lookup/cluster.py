@@ -16,7 +16,7 @@ from idcore.answers.fate.sentences import utc
 from idcore.answers.lookup import batches, by_offset, by_time, cluster_lists, later, traces, transactions
 from idcore.answers.lookup.by_key import Found, Search
 from idcore.answers.lookup.clients import Who
-from idcore.answers.lookup.copies import explain, home_topic, is_special, related_topics
+from idcore.answers.lookup.copies import TIMER_TOPIC, explain, home_topic, is_special, related_topics
 from idcore.answers.lookup.fates import Pace, fates
 from idcore.answers.lookup.groups import Seen
 from idcore.answers.lookup.listing import never
@@ -31,12 +31,14 @@ from idcore.base.errors import coded
 from idcore.ids import ClientId, Clock, OffsetId, UniqId, identify, sent_at
 from idcore.ids import Verdict as IdVerdict
 from idcore.ids.client_time import client_sent
-from idcore.ids.clock import to_ms
+from idcore.ids.clock import is_time, to_ms
 from idcore.ids.span import CLOCK_SLACK_MS, Span, span
 from idcore.policy import limits, metrics
 from idcore.policy.settings import Settings
 from idcore.rocketmq.message import Record
 from idcore.rocketmq.message.attempts import Attempt
+from idcore.rocketmq.message.model import parent_of
+from idcore.rocketmq.message.recall import recall_handle
 from idcore.rocketmq.remoting.audit import AuditLog, RateLimit
 from idcore.rocketmq.remoting.cluster import Cluster
 from idcore.rocketmq.remoting.errors import NotPermitted, NotRecorded, ProfileError, RemotingError
@@ -58,6 +60,7 @@ IDS_AT_ONCE = 64
 _NAMED = 5
 _LIKELY = 32
 _PROBED_TOPICS = 8
+_MOST_WINDOWS = 8  # of seven days, in which a key without a time is looked for
 # Where most producers are when no zone is given: UTC in containers, China elsewhere.
 _USUAL_ZONES = (UTC, timezone(timedelta(hours=8)))
 
@@ -224,7 +227,7 @@ class LookupService:
         if relations == {"trace"}:
             notes.add("only_trace")
         if {"half"} <= relations - {"trace"} <= {"half", "undecided"}:
-            transactions.look(copies, notes)
+            transactions.look(copies, notes, self._pace.pause)
         if relations & {"timer", "delayed"} and relations - {"trace"} <= {"timer", "recall", "delayed"}:
             later.look(copies, notes, self._pace.now_ms())
         traced = None
@@ -305,14 +308,21 @@ class _LookUp:
         progress: Progress | None,
     ) -> None:
         self.service = service
+        if handle := recall_handle(text):
+            due = utc(handle.due_ms) if is_time(handle.due_ms) else str(handle.due_ms)
+            notes.add("recall_handle", msg_id=handle.msg_id, topic=handle.topic, broker=handle.broker, due=due)
+            text, topic = handle.msg_id, handle.topic
         self.text = text
-        self.topic = topic
+        # no name server has a route of a lite topic
+        self.topic = topic and (parent_of(topic) or topic)
         self.notes = notes
         self.cluster = service.cluster
         self.moment = moment
         self.search = Search(text, notes, progress or (lambda done, total, name: None))
         self.clock = moment.clock
         self.verdict: IdVerdict = identify(text, case="any")
+        if topic and self.topic != topic:
+            notes.add("lite_topic", topic=topic, parent=self.topic)
 
     def run(self) -> tuple[Found, str]:
         """What was found, or the reason why not."""
@@ -432,6 +442,7 @@ class _LookUp:
                 break
         else:
             found = self._by_their_clocks(first, behind, windows[-1]) or self._other_ways(first, windows[-1])
+            found = found or self._by_days(topics) or self._on_the_wheel(windows[-1])
             if not found and windows[-1]:
                 self.notes.add("window", begin=utc(windows[-1]))
         return found
@@ -453,6 +464,27 @@ class _LookUp:
         if found:
             by_time.tell_slow(slow, self.clock, self.notes)
         return found
+
+    def _on_the_wheel(self, begin: int) -> Found:
+        """In the timer's topic, which brokers before 5.3 do not register with the name server."""
+        if TIMER_TOPIC in self.cluster.topics():
+            return []
+        return Search(self.text, self.notes).everywhere(TIMER_TOPIC, begin)
+
+    def _by_days(self, topics: Sequence[str]) -> Found:
+        """Once more in windows of seven days, as a RocksDB index wants them: at the id's own time, else backwards."""
+        oldest, width = by_time.oldest_of_days(self.clock, self.notes), by_time.INDEX_DAYS_MS
+        if oldest is None:
+            return []
+        begins = list(range(to_ms(self.clock.reference) - 2 * width, oldest - width, -width))[:_MOST_WINDOWS]
+        if self.span is not None:
+            begins = [max(1, self.span.earliest - CLOCK_SLACK_MS)]
+        for begin in begins:
+            if found := self.search.run(topics, max(1, begin), end_ms=max(1, begin) + width):
+                return found
+        if self.span is None and begins[-1] > oldest:
+            self.notes.add("index_days", begin=utc(begins[-1]), oldest=utc(oldest))
+        return []
 
     def trace_begin(self, copies: Sequence[Copy]) -> int:
         """From when on a trace may have been stored: after the message was born, by a clock of any zone."""
@@ -512,8 +544,8 @@ class _LookUp:
         self._in_capitals()
         if best is None:
             notes.add("key_tried")
-            left_out = any(item.code == "topics_left_out" for item in notes.evidence)
-            return [], "unknown" if left_out else "not_an_id"
+            said = {item.code for item in notes.evidence}
+            return [], "unknown" if "topics_left_out" in said else "window" if "index_days" in said else "not_an_id"
         if self.topic:
             count_messages(self.topic, notes)
         reason = by_time.why(self.span, self.clock, notes)

@@ -16,9 +16,9 @@ from idcore.base.errors import CoreError, refuse
 from idcore.rocketmq.message import Record, decode_record
 from idcore.rocketmq.message.row import has_key
 from idcore.rocketmq.remoting.cluster import Cluster
-from idcore.rocketmq.remoting.errors import NotPermitted, RemotingError, Unreachable
+from idcore.rocketmq.remoting.errors import NotPermitted, RemotingError, TopicMismatch, Unreachable
 from idcore.rocketmq.remoting.guard import Member
-from idcore.rocketmq.remoting.requests import LONG_MAX, Query, QueueAt, QueueEnd, QueueMax, QueueSlice, Route, View
+from idcore.rocketmq.remoting.requests import LONG_MAX, Query, QueueAt, QueueEnd, QueueMax, QueueSlice, Route
 
 _MOST_QUEUES = 1_024
 # How often a broker is asked for older messages of one key, 64 at a time.
@@ -47,7 +47,7 @@ class _LiveQueue:
 
     def read(self, first: int, most: int) -> list[Place]:
         units = self.cluster.ask(self.member, QueueSlice(self.topic, self.number, first, most)).units[:most]
-        answers = self.cluster.ask_all(self.member, [View(unit.physical_offset, self.topic) for unit in units])
+        answers = self.cluster.view(self.member, [unit.physical_offset for unit in units], self.topic)
         places: list[Place] = []
         for unit, raw in zip(units, answers, strict=True):
             expected = places[-1].after if places else first
@@ -57,7 +57,7 @@ class _LiveQueue:
 
 
 def _record(raw: bytes | RemotingError | None, offset: int) -> Record | None:
-    if isinstance(raw, NotPermitted):
+    if isinstance(raw, NotPermitted | TopicMismatch):
         raise raw
     if isinstance(raw, RemotingError) or not raw:
         return None

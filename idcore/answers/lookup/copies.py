@@ -13,6 +13,8 @@ from idcore.rocketmq.message.validators import (
     CHECK_MAX_TIME_TOPIC,
     HALF_TOPIC,
     OP_HALF_TOPIC,
+    ROCKSDB_HALF_TOPIC,
+    ROCKSDB_OP_HALF_TOPIC,
     SCHEDULE_TOPIC,
     is_system_topic,
     is_trace_topic,
@@ -26,12 +28,14 @@ _POP_SEPARATOR = "+"  # of %RETRY%group+topic, from 5.2 on where it is enabled; 
 _BY_TOPIC = {
     HALF_TOPIC: "half",
     OP_HALF_TOPIC: "operation",
+    ROCKSDB_HALF_TOPIC: "half",
+    ROCKSDB_OP_HALF_TOPIC: "operation",
     CHECK_MAX_TIME_TOPIC: "undecided",
     SCHEDULE_TOPIC: "delayed",
     TIMER_TOPIC: "timer",
 }
 # Where copies of a message go that was sent to another topic.
-WAITING_ROOMS = (HALF_TOPIC, CHECK_MAX_TIME_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC)
+WAITING_ROOMS = (HALF_TOPIC, ROCKSDB_HALF_TOPIC, CHECK_MAX_TIME_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC)
 
 
 def is_special(topic: str) -> bool:
@@ -63,6 +67,9 @@ def home_topic(record: Record) -> str:
 def group_of(record: Record, homes: Iterable[str]) -> str | None:
     """The consumer group that a retry, a dead letter or what waits to become one belongs to; None of other records."""
     properties = record.properties
+    # 5.4.0 writes the group of a POP retry copy down; the topic's name alone may be read in two ways
+    if record.topic.startswith(RETRY_PREFIX) and (group := properties.get(names.ORIGIN_GROUP)):
+        return group
     return group_in(record.topic, properties.get(names.REAL_TOPIC, ""), FIRST_POP_TIME in properties, homes)
 
 
@@ -78,6 +85,34 @@ def group_in(topic: str, real_topic: str, popped: bool, homes: Iterable[str]) ->
             tails = [f"_{home}" for home in homes if group.endswith(f"_{home}")]
             return group.removesuffix(tails[0]) if tails and popped else group
     return None
+
+
+def may_be_of(copy: Record, topic: str, inherited: str | None = None) -> bool:
+    """Whether a group's copy may be of a message in `topic`: it or the name of its own topic may say another one.
+
+    `inherited` is RETRY_TOPIC of the message itself: who sends a message on that it got from a retry hands it down.
+    """
+    properties = copy.properties
+    home = properties.get(names.RETRY_TOPIC, "")
+    if not is_retry_of(copy.topic, properties.get(names.REAL_TOPIC, ""), FIRST_POP_TIME in properties, topic):
+        return False
+    return not home or home.startswith("%") or home in (topic, without_namespace(topic), inherited)
+
+
+def is_retry_of(topic: str, real_topic: str, popped: bool, home: str) -> bool:
+    """Whether the name of a topic of copies allows that they are of messages in `home`: that of POP ends with it."""
+    goal = real_topic if topic in (SCHEDULE_TOPIC, TIMER_TOPIC) else topic
+    if not goal.startswith(RETRY_PREFIX):
+        return True
+    if _POP_SEPARATOR in goal:
+        return goal.partition(_POP_SEPARATOR)[2] == home
+    return not popped or goal.endswith(f"_{home}")
+
+
+def without_namespace(name: str) -> str:
+    """A topic or group as the client's code and its traces have it (NamespaceUtil.withoutNamespace)."""
+    space, _, rest = name.partition("%")
+    return rest if space and rest else name
 
 
 def explain(records: Sequence[tuple[Record, str]], bodies: BodyPolicy | None = None) -> tuple[Copy, ...]:
@@ -124,6 +159,8 @@ def _relation(record: Record, earlier: Set[tuple[int, int]]) -> str:
     if record.in_batch:
         return "batch"
     delayed = names.DELAY in properties or any(name.startswith("TIMER_") for name in properties)
+    # A timer in RocksDB leaves the due time only (TimerMessageRocksDBStore.convert); a producer does not set it.
+    delivered = (delayed and names.REAL_TOPIC in properties) or names.TIMER_OUT in properties
     if not earlier or record.uniq_id is None:
-        return "delivered" if delayed and names.REAL_TOPIC in properties else "message"
+        return "delivered" if delivered else "message"
     return "resent" if (record.body_crc, len(record.body)) in earlier else "differs"

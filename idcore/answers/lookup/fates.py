@@ -12,10 +12,10 @@ from typing import Any
 from idcore.answers.fate import Blocker, Group, Heard, Home, Verdict, judge
 from idcore.answers.fate import Copy as GroupCopy
 from idcore.answers.fate.model import Consumers, Filter, Holder
-from idcore.answers.lookup.by_key import MOST_OF_A_UNIQUE_KEY
+from idcore.answers.lookup.by_key import MOST_OF_A_UNIQUE_KEY, Search
 from idcore.answers.lookup.clients import is_grpc, united
-from idcore.answers.lookup.copies import TIMER_TOPIC, group_of
-from idcore.answers.lookup.group_evidence import Homes, group_copy, homes_of, is_copy_of
+from idcore.answers.lookup.copies import TIMER_TOPIC, group_of, is_special
+from idcore.answers.lookup.group_evidence import Homes, calls_of, group_copy, homes_of, is_copy_of, is_past
 from idcore.answers.lookup.model import Copy
 from idcore.answers.lookup.notes import Notes
 from idcore.answers.lookup.reached import states
@@ -109,11 +109,40 @@ def fates(
     """
     verdicts: list[Verdict] = []
     for homes in homes_of(copies, notes.add):
-        asking = _Fates(homes, notes, pace, recent, attempts)
-        asking.known_groups |= {copy.group for copy in copies if copy.group}
+        key = homes.copies[0].record.uniq_id
+        traced = [each for each in attempts if key is not None and each.msg_id.upper() == key.upper()]
+        # a trace does not say which record of a msgId it is about, nor of which topic
+        asking = _Fates(homes, notes, pace, recent, traced if key and traced and _is_alone(homes, notes) else ())
+        asking.known_groups |= {
+            group
+            for copy in copies
+            if (group := group_of(copy.record, [homes.topic]))
+            and any(is_copy_of(copy.record, home.record, homes.origins) for home in homes.copies)
+        }
         asking.reach = reach and notes.cluster.profile.limits.reach_clients
         verdicts += asking.run()
     return tuple(verdicts)
+
+
+def _is_alone(homes: Homes, notes: Notes) -> bool:
+    """Whether there is one record of a message in all topics; False where somebody does not say.
+
+    A message that is sent on, from one topic to another, keeps its UNIQ_KEY.
+    """
+    record, asked = homes.copies[0].record, Notes(notes.cluster)
+    profile = notes.cluster.profile
+    if len(homes.of_message) > 1 or not profile.search_whole_log:
+        return False
+    try:
+        topics = [topic for topic in notes.cluster.topics() if not is_special(topic)]
+        found = Search(record.uniq_id or "", asked).run(list(dict.fromkeys([homes.topic, *topics])), 0)
+    except RemotingError as problem:
+        notes.fail(problem)
+        return False
+    notes.asked |= asked.asked
+    places = {(broker, each.physical_offset) for each, broker in found if each.uniq_id == record.uniq_id}
+    places.add((homes.copies[0].broker, record.physical_offset))
+    return len(places) == 1 and not asked.failed and len(topics) <= profile.most_topics
 
 
 # One queue of a retry topic: the broker, and the question for the group's offset there.
@@ -283,13 +312,13 @@ class _Fates(TopicBrokers):
         self.message = homes
         self.attempts = attempts
         self.reach = False
+        self.readers: Sequence[str] = ()
         self.clients: dict[str, list[tuple[str, str, ConnectedClient]]] = {}
-        self.known_groups |= {attempt.group for attempt in attempts if attempt.group}
         self.homes = [(copy.record, self.of_address.get(copy.broker, "")) for copy in homes.copies]
 
     def run(self) -> list[Verdict]:
         """Who consumes the topic, what is known of each of them, and the verdicts."""
-        groups = self._groups()
+        groups = self.readers = self._groups()
         if not groups:
             self.notes.add("no_groups", topic=self.topic)
             return []
@@ -297,6 +326,7 @@ class _Fates(TopicBrokers):
         again = {key: judge(known[key][0], known[key][1], self.pace.now_ms()) for key in known}
         if {verdict.code for verdict in again.values()} & {"behind"} or _has(again.values(), "just_delivered"):
             known |= self._ask_again(known, again)
+        known |= self._unfinished(known)
         if self.reach:
             known |= self._ask_clients(known)
         verdicts: list[Verdict] = []
@@ -317,6 +347,7 @@ class _Fates(TopicBrokers):
         passed, wanted = self._retries(groups, known_ms)
         copies, complete = self._copies(groups, wanted)
         progress = self._progress(copies, passed)
+        calls = calls_of(self.attempts, self.homes[0][0].uniq_id, self.readers)
         collected = {}
         for place, (record, broker) in enumerate(self.homes):
             home = self._home(record, broker)
@@ -329,19 +360,15 @@ class _Fates(TopicBrokers):
                     can_consume=Heard(config.value and config.value.can_consume, config.at_ms),
                     can_broadcast=Heard(config.value and config.value.can_broadcast, config.at_ms),
                     copies=tuple(
-                        progress[at]
+                        replace(progress[at], shared=self.message.is_shared(each.record))
                         for at, each in enumerate(copies)
                         if each.group == group and is_copy_of(each.record, record, self.message.origins)
                     ),
                     copies_complete=group in complete and record.uniq_id is not None,
-                    attempts=self._attempts(group),
+                    attempts=calls.get(group, ()),
                 )
                 collected[place, group] = home, self._handed_out(known, record, broker)
         return collected
-
-    def _attempts(self, group: str) -> tuple[Attempt, ...]:
-        """Those of the group, where there is one record only: a trace has no place of its record."""
-        return tuple(each for each in self.attempts if each.group == group and len(self.homes) == 1)
 
     def _home(self, record: Record, broker: str) -> Home:
         access = self.route.access.get(broker) if self.route else None
@@ -360,6 +387,7 @@ class _Fates(TopicBrokers):
             from_slave=broker in self.slaves,
             end=end,
             begin=begin,
+            properties=record.properties,
         )
 
     def _offsets(self, groups: Sequence[str]) -> dict[tuple[int, str], Heard[int]]:
@@ -387,7 +415,7 @@ class _Fates(TopicBrokers):
             asked = ConsumerOffset(f"{group.name}@broadcast", self.topic, record.queue_id)
             (offset,) = self._next_offsets(broker, [asked], record.queue_offset)
             return replace(group, broadcast_offset=offset)
-        if group.offset.value is None or group.offset.value > record.queue_offset:
+        if not group.offset.answered or is_past(group.offset.value, record.queue_offset):
             return group
         (stats,) = self._ask(broker, [ConsumeStats(group.name, self.topic)], self.begun_ms)
         return replace(group, pull_offset=_pulled(stats, self.topic, record.queue_id))
@@ -533,6 +561,22 @@ class _Fates(TopicBrokers):
             still = again.answered and again.value == held.offset.value
             blocker = self._blocker(broker, record.queue_id, again.value) if still and again.value is not None else None
             fresh[place, group] = home, replace(held, again=again, blocker=blocker)
+        return fresh
+
+    def _unfinished(
+        self, known: Mapping[tuple[int, str], tuple[Home, Group]]
+    ) -> dict[tuple[int, str], tuple[Home, Group]]:
+        """The oldest message that holds the group's offset back, where later ones were handed out behind it."""
+        fresh, now = {}, self.pace.now_ms()
+        for key, (home, held) in known.items():
+            offset = held.offset.value if held.again.value is None else held.again.value
+            if offset is None or judge(home, held, now).code != "handed_out":
+                continue
+            if offset == home.offset:
+                blocker: Blocker | None = Blocker(home.record, None, offset, home.stored_ms)
+            else:
+                blocker = self._blocker(self.homes[key[0]][1], home.queue, offset)
+            fresh[key] = home, replace(held, blocker=blocker)
         return fresh
 
     def _ask_clients(

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from dataclasses import dataclass
 
 from idcore.answers.fate import Copy as GroupCopy
 from idcore.answers.fate import Heard, Verdict, mark_doubles
 from idcore.answers.fate.later import is_off_the_wheel
-from idcore.answers.lookup.copies import FIRST_POP_TIME, TIMER_TOPIC, is_special
+from idcore.answers.lookup.copies import FIRST_POP_TIME, TIMER_TOPIC, is_special, may_be_of, without_namespace
 from idcore.answers.lookup.model import Copy
 from idcore.rocketmq.message import Record
 from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.attempts import Attempt
 from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX
 from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
 
@@ -20,11 +21,19 @@ MOST_RECORDS = 8
 
 @dataclass(frozen=True, slots=True)
 class Homes:
-    """The records of one topic that consumers could get of what was looked up; `origins` are those of every topic."""
+    """The records of one message in one topic that consumers could get, of what was looked up.
+
+    `of_message` are the records of the message in every topic, and `origins` names all that were found.
+    """
 
     topic: str
     copies: tuple[Copy, ...]
+    of_message: tuple[Record, ...]
     origins: Set[str]
+
+    def is_shared(self, copy: Record) -> bool:
+        """Whether a group's copy may be of several of these records."""
+        return fits_several(copy, self.of_message, self.origins)
 
     def marked(self, verdicts: Sequence[Verdict]) -> list[Verdict]:
         """Verdicts of one group on each of them; records of a batch share an id, and are messages of their own."""
@@ -39,16 +48,50 @@ def homes_of(copies: Sequence[Copy], note: Callable[..., None]) -> list[Homes]:
     if len(homes) > MOST_RECORDS:
         note("records_left_out", count=len(homes) - MOST_RECORDS, limit=MOST_RECORDS)
     origins = frozenset(str(copy.record.offset_id) for copy in homes)
-    topics: dict[str, list[Copy]] = {}
+    messages: dict[tuple[str, str | None], list[Copy]] = {}
     for copy in homes[:MOST_RECORDS]:
-        topics.setdefault(copy.record.topic, []).append(copy)
-    return [Homes(topic, tuple(of_topic), origins) for topic, of_topic in topics.items()]
+        messages.setdefault((copy.record.topic, copy.record.uniq_id), []).append(copy)
+    records: dict[str | None, tuple[Record, ...]] = {}
+    for copy in homes:
+        records[copy.record.uniq_id] = (*records.get(copy.record.uniq_id, ()), copy.record)
+    return [Homes(topic, tuple(own), records[key], origins) for (topic, key), own in messages.items()]
 
 
 def is_copy_of(copy: Record, record: Record, origins: Set[str]) -> bool:
-    """Whether a copy is of this record: a send-back names it; what came back by itself may be of any."""
+    """Whether a copy may be of this record: a send-back names it and its topic; what came back by itself names none.
+
+    A message that was sent on has the names of the first record, and hands them down to its own copies.
+    """
+    if not may_be_of(copy, record.topic, record.properties.get(names.RETRY_TOPIC)):
+        return False
+    if copy.store_host == record.store_host and copy.physical_offset < record.physical_offset:
+        return False
     origin = copy.properties.get(names.ORIGIN_MESSAGE_ID)
-    return origin not in origins or origin == str(record.offset_id)
+    return origin not in origins or origin in (
+        str(record.offset_id),
+        record.properties.get(names.ORIGIN_MESSAGE_ID),
+    )
+
+
+def fits_several(copy: Record, records: Iterable[Record], origins: Set[str]) -> bool:
+    """Whether a group's copy may be of more than one of these records."""
+    return sum(is_copy_of(copy, record, origins) for record in records) > 1
+
+
+def calls_of(attempts: Iterable[Attempt], key: str | None, groups: Collection[str]) -> dict[str, tuple[Attempt, ...]]:
+    """The attempts with a message by the groups that read its topic; a trace alone makes no group a reader.
+
+    A trace names groups without their namespace: a name that fits two of these groups is of neither.
+    """
+    readers: dict[str, list[str]] = {}
+    for group in groups:
+        readers.setdefault(without_namespace(group), []).append(group)
+    found: dict[str, tuple[Attempt, ...]] = {}
+    for attempt in attempts:
+        fitting = readers.get(without_namespace(attempt.group or ""), [])
+        if len(fitting) == 1 and key is not None and attempt.msg_id.upper() == key.upper():
+            found[fitting[0]] = (*found.get(fitting[0], ()), attempt)
+    return found
 
 
 def is_past(reached: int | None, offset: int) -> bool:
@@ -65,7 +108,7 @@ def group_copy(record: Record, reached: Heard[int], due_ms: int | None = None) -
     goal = record.properties.get(names.REAL_TOPIC, "")
     tries, stored = record.reconsume_times, record.store_timestamp
     if record.topic.startswith(DLQ_PREFIX) or (record.topic == SCHEDULE_TOPIC and goal.startswith(DLQ_PREFIX)):
-        return GroupCopy("dead", tries, stored)
+        return GroupCopy("dead", max(1, tries), stored)  # of attempts: what nobody counted failed once
     if record.topic.startswith(RETRY_PREFIX):
         popped = FIRST_POP_TIME in record.properties
         passed = Heard(is_past(reached.value, record.queue_offset), reached.at_ms) if reached.answered else Heard()

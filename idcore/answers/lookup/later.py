@@ -16,7 +16,7 @@ from idcore.rocketmq.remoting.consumers import AllDelayOffsets, TimerRead
 from idcore.rocketmq.remoting.requests import QueueSlice
 
 # A broker delivers what is due in steps, and notes its place once a second.
-_SLACK_MS = 3_000
+SLACK_MS = 3_000
 
 
 def look(copies: Sequence[Copy], notes: Notes, now_ms: int) -> None:
@@ -26,7 +26,7 @@ def look(copies: Sequence[Copy], notes: Notes, now_ms: int) -> None:
     later_copy = _timer(newest, notes) if newest.record.topic == TIMER_TOPIC else _level(newest, notes)
     recalled = any(copy.relation == "recall" for copy in copies)
     topic = newest.record.properties.get(names.REAL_TOPIC, "")
-    reason = decide(Later(topic, later_copy[0], recalled, later_copy[1]), now_ms - _SLACK_MS)
+    reason = decide(Later(topic, later_copy[0], recalled, later_copy[1]), now_ms - SLACK_MS)
     if reason is not None:
         shown = {name: utc(value) if name == "due" else value for name, value in reason.values.items()}
         notes.add(reason.code, **shown)

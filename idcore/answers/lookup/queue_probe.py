@@ -12,7 +12,7 @@ from idcore.rocketmq.message import Record, decode_record
 from idcore.rocketmq.message.row import has_key
 from idcore.rocketmq.remoting.errors import RemotingError
 from idcore.rocketmq.remoting.guard import Member
-from idcore.rocketmq.remoting.requests import QueueAt, QueueEnd, QueueMax, QueueSlice, View
+from idcore.rocketmq.remoting.requests import QueueAt, QueueEnd, QueueMax, QueueSlice
 
 # How far around the id's own time, and how many records of each queue.
 _BEFORE_MS, _MOST_OF_A_QUEUE = 1_000, 48
@@ -70,7 +70,7 @@ def _records(member: Member, topic: str, queue: int, instant: int, notes: Notes)
     units = cluster.ask(member, QueueSlice(topic, queue, index, _MOST_OF_A_QUEUE)).units
     offsets = [unit.physical_offset for unit in units]
     records = []
-    for offset, raw in zip(offsets, cluster.ask_all(member, [View(each, topic) for each in offsets]), strict=True):
+    for offset, raw in zip(offsets, cluster.view(member, offsets, topic), strict=True):
         if isinstance(raw, RemotingError) or not raw:
             continue
         try:

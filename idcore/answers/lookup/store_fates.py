@@ -16,7 +16,7 @@ from idcore.answers.fate import Copy as GroupCopy
 from idcore.answers.fate import Group, Heard, Home, Verdict, judge
 from idcore.answers.fate.model import Filter
 from idcore.answers.lookup.copies import TIMER_TOPIC, group_of, is_special
-from idcore.answers.lookup.group_evidence import group_copy, homes_of, is_copy_of
+from idcore.answers.lookup.group_evidence import calls_of, fits_several, group_copy, homes_of, is_copy_of
 from idcore.answers.lookup.model import Copy, Evidence
 from idcore.ids.clock import from_ms, is_time, to_ms
 from idcore.rocketmq.message import Record
@@ -143,6 +143,7 @@ class StoreEvidence:
             Heard() if config.offsets is None else Heard(config.offsets.get(key, {}).get(home.queue), at),
             pull_offset=Heard() if handed_out is None else Heard(handed_out, at),
             broadcast_offset=Heard(config.broadcast[key].get(home.queue), at) if key in config.broadcast else Heard(),
+            visible_ms=config.visible_again.get(key, {}).get(home.queue),
             kept_filter=_filter(kept) if kept is not None else None,
             can_consume=Heard(settings.can_consume, at) if settings is not None else Heard(),
             can_broadcast=Heard(settings.can_broadcast, at) if settings is not None else Heard(),
@@ -240,25 +241,44 @@ def _of_topic(
     evidence: StoreEvidence, records: Sequence[Record], attempts: Sequence[Attempt]
 ) -> dict[str, list[Verdict]]:
     """The verdicts of every group on the records of one topic and message."""
-    topic, verdicts = records[0].topic, dict[str, list[Verdict]]()
-    keys = {(record.uniq_id or "").upper() for record in records}
-    attempts = [each for each in attempts if each.msg_id.upper() in keys]
-    by_key = {record.uniq_id: evidence.records_of(record.uniq_id) for record in records if record.uniq_id is not None}
-    groups = evidence.config.groups_of(topic) | {attempt.group for attempt in attempts if attempt.group}
-    groups |= {group for every, _ in by_key.values() for each in every if (group := group_of(each, [topic]))}
+    topic, key, verdicts = records[0].topic, records[0].uniq_id, dict[str, list[Verdict]]()
+    every, is_whole = evidence.records_of(key) if key is not None else ([], False)
     for record in records:
         home = evidence.home(record)
-        every, whole = by_key.get(record.uniq_id or "", ([], False))
-        whole = whole and evidence.covers(record)
+        whole = is_whole and evidence.covers(record)
+        groups = evidence.config.groups_of(topic) | groups_with_copies(record, every)
+        # a trace does not say which record of a msgId it is about, nor of which topic
+        calls = calls_of(attempts if is_alone(every) else (), key, groups)
         for group in groups - {""}:
-            # a trace has no place of its record
-            traced = [each for each in attempts if each.group == group and len(records) == 1]
-            known = evidence.group(group, home, copies_of(record, group, every), whole, traced)
+            copies = copies_of(record, group, every)
+            known = evidence.group(group, home, copies, whole, calls.get(group, ()))
+            marked = zip(known.copies, copies, strict=True)
+            known = replace(known, copies=tuple(replace(one, shared=_is_shared(copy, every)) for one, copy in marked))
             verdicts.setdefault(group, []).append(judge(home, known, evidence.snapshot_ms))
     return verdicts
 
 
+def is_alone(every: Sequence[Record]) -> bool:
+    """Whether there is one record, of all with its msgId, that consumers could get."""
+    return sum(not is_special(each.topic) for each in every) == 1
+
+
+def groups_with_copies(record: Record, every: Sequence[Record]) -> set[str]:
+    """The groups that have copies of a record among all with its msgId."""
+    groups = {group for each in every if (group := group_of(each, [record.topic]))}
+    return {group for group in groups if copies_of(record, group, every)}
+
+
 def copies_of(record: Record, group: str, every: Sequence[Record]) -> list[Record]:
     """Of all records of a message those that are copies of one record and of one group."""
-    homes = {str(each.offset_id) for each in every if not is_special(each.topic)}
+    homes = _origins(every)
     return [each for each in every if group_of(each, [record.topic]) == group and is_copy_of(each, record, homes)]
+
+
+def _is_shared(copy: Record, every: Sequence[Record]) -> bool:
+    return fits_several(copy, (each for each in every if not is_special(each.topic)), _origins(every))
+
+
+def _origins(every: Sequence[Record]) -> set[str]:
+    """The names that a copy may have of its message."""
+    return {str(each.offset_id) for each in every if not is_special(each.topic)}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from idcore.answers.lookup import store_lists, traces
+from idcore.answers.lookup import store_ends, store_lists, traces
 from idcore.answers.lookup.copies import related
 from idcore.answers.lookup.listing import never
 from idcore.answers.lookup.model import Answer, Copy, Evidence, Traced
@@ -181,9 +181,11 @@ class StoreLookup:
         traced = verdicts = None
         if trace or self._trace_topics is not None:
             traced = self._trace(draft, copies)
+        ended = store_ends.look(StoreEvidence(self._store, self._subscriptions), copies, draft.note)
         if fate:
             attempts = traced.message_trace.attempts if traced is not None else ()
             verdicts = fates(StoreEvidence(self._store, self._subscriptions), copies, draft.note, attempts)
+        if fate or ended:
             self._date(draft)
         evidence = (*(Evidence.figure(name, value) for name, value in draft.figures.items()), *draft.facts)
         asked = (str(self._store.root),)

@@ -25,6 +25,7 @@ from idcore.presentation.reports.markup import (
     wrapped,
 )
 from idcore.rocketmq.message import bodies, flags
+from idcore.rocketmq.message import properties as names
 
 Row = Mapping[str, Any]
 TEXT_SHOWN, HEX_SHOWN, PROPERTY_SHOWN = 8_000, 512, 2_000
@@ -83,6 +84,11 @@ def facts(row: Row, reader: Reader) -> Iterable[tuple[str, Any]]:
         yield words("record.reconsumed"), f"{row['reconsume_times']:,}"
     if row["prepared_transaction_offset"]:
         yield words("record.prepared"), f"{row['prepared_transaction_offset']:,}"
+    marks: Mapping[str, str] = row["properties"]
+    if lite := marks.get(names.LITE_TOPIC):
+        yield words("record.lite"), lite
+    if (priority := names.number(marks.get(names.PRIORITY))) is not None:
+        yield words("record.priority"), words("record.priority_queue", priority=priority)
     for tracer in row.get("tracers", ()):
         shown = tag("span", tracer["trace_id"], class_="mq-mono")
         yield (

@@ -13,6 +13,13 @@ from idcore.rocketmq.message import javatext
 from idcore.rocketmq.message import properties as names
 
 RETRY_PREFIX, DLQ_PREFIX = "%RETRY%", "%DLQ%"
+_LITE_PREFIX, _LITE_SEPARATOR = "%LMQ%$", "$"
+
+
+def parent_of(topic: str) -> str | None:
+    """The topic that has the records of a lite topic's queue, `%LMQ%$parent$lite` (LiteUtil); None for any other."""
+    parent, mark, _ = topic.removeprefix(_LITE_PREFIX).partition(_LITE_SEPARATOR)
+    return parent if topic.startswith(_LITE_PREFIX) and mark and parent else None
 
 
 @dataclass(frozen=True, slots=True)

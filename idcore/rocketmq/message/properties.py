@@ -23,6 +23,9 @@ RECONSUME_TIME, MAX_RECONSUME_TIMES, CLUSTER, INSTANCE_ID = (
 TRANSACTION_ID, BUYER_ID, REGION, TRACE = "__transactionId__", "BUYER_ID", "MSG_REGION", "TRACE_ON"
 MIN_OFFSET, MAX_OFFSET, INNER_NUM, INNER_BASE = "MIN_OFFSET", "MAX_OFFSET", "INNER_NUM", "INNER_BASE"
 INNER_MULTI_DISPATCH, TIMER_OUT = "INNER_MULTI_DISPATCH", "TIMER_OUT_MS"
+TRANSACTION_OFFSET = "TRANS_OFFSET"  # in an operation of RocksDB transactions, the physical offset of its half message
+# From 5.4.0 on: the group of a POP retry copy; the priority that chose the queue. From 5.5.0 on: the lite topic.
+ORIGIN_GROUP, PRIORITY, LITE_TOPIC = "ORIGIN_GROUP", "_SYS_MSG_PRIORITY_", "__LITE_TOPIC"
 KEY_SEPARATOR = " "
 _MOST_DIGITS = 18  # those of a Java long; int() refuses very long texts
 # The last property of a record of a 5.x broker with enabledAppendPropCRC: ten digits, the lowest first.

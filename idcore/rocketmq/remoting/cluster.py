@@ -11,10 +11,10 @@ from typing import TypeVar
 from idcore.base.errors import refuse
 from idcore.rocketmq.remoting.address import Address
 from idcore.rocketmq.remoting.client import Client
-from idcore.rocketmq.remoting.errors import RemotingError, Unreachable
+from idcore.rocketmq.remoting.errors import NotPermitted, RemotingError, TopicMismatch, Unreachable
 from idcore.rocketmq.remoting.guard import Member, Topology
 from idcore.rocketmq.remoting.profile import Profile
-from idcore.rocketmq.remoting.requests import ClusterInfo, Request, Route, RouteInfo, TopicList
+from idcore.rocketmq.remoting.requests import ClusterInfo, Request, Route, RouteInfo, TopicList, View
 
 T = TypeVar("T")
 
@@ -164,6 +164,19 @@ class Cluster:
     def ask(self, member: Member, request: Request[T]) -> T:
         """One question to one process of a broker."""
         return _only(self.ask_all(member, [request]))
+
+    def view(self, member: Member, offsets: Sequence[int], topic: str) -> list[bytes | RemotingError | None]:
+        """The bytes at some offsets. Those that 5.5.1 shows under another topic only are asked for without a topic.
+
+        Where that is not permitted (ACL 2.0 wants a topic), the answer stays TopicMismatch.
+        """
+        answers = self.ask_all(member, [View(offset, topic) for offset in offsets])
+        again = [place for place, each in enumerate(answers) if isinstance(each, TopicMismatch)]
+        if again:
+            for place, each in zip(again, self.ask_all(member, [View(offsets[place]) for place in again]), strict=True):
+                if not isinstance(each, NotPermitted):
+                    answers[place] = each
+        return answers
 
     def ask_client(self, member: Member, request: Request[T]) -> T:
         """A question that a broker passes on. The broker is asked again, even if the client does not answer."""

@@ -95,6 +95,10 @@ class NotPermitted(AnswerError):
     """An answer that says: these credentials, or none, may not ask this."""
 
 
+class TopicMismatch(AnswerError):
+    """An answer of 5.5.1 to a view: the record at the offset is not of the topic that travelled with the question."""
+
+
 class NotRecorded(RemotingError):
     """The audit log cannot be written, so what was found is not shown."""
 

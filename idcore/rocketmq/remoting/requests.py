@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from idcore.base import loose_json
 from idcore.base.safe_text import encodable
-from idcore.rocketmq.remoting.errors import AnswerError, FrameError, NotPermitted
+from idcore.rocketmq.remoting.errors import AnswerError, FrameError, NotPermitted, TopicMismatch
 from idcore.rocketmq.remoting.frame import Frame
 
 T = TypeVar("T", covariant=True)  # what an answer comes to
@@ -25,6 +25,7 @@ SUCCESS, SYSTEM_ERROR, NO_PERMISSION, TOPIC_NOT_EXIST, QUERY_NOT_FOUND = 0, 1, 1
 _DENIED = re.compile(r"\b(?:Acl|Authentication|Authorization)Exception\b")
 _UPTIME = re.compile(r"(\d+) days?, (\d+) hours?, (\d+) minutes?, (\d+) seconds?")
 _MISSED = "can not find message by the offset"
+_MISMATCH = "topic does not match the message"
 
 
 class ReadCode(IntEnum):
@@ -116,6 +117,9 @@ class View(Request["bytes | None"]):
     def result(self, answer: Frame, address: str) -> bytes | None:
         if answer.code == SYSTEM_ERROR and (answer.remark or "").startswith(_MISSED):
             return None
+        # From 5.5.1 on the topic has to be the record's logical one (QueryMessageProcessor.matchesRequestTopic).
+        if answer.code == NO_PERMISSION and _MISMATCH in (answer.remark or ""):
+            raise TopicMismatch.of(address, answer.code, answer.remark)
         return Request.result(self, answer, address)
 
 

@@ -15,7 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from idcore.base.errors import CoreError, refuse
-from idcore.base.layout import BLANK, BLANK_MAGIC, PROPERTIES_LENGTH, RECORD_HEADS, TOPIC_LENGTHS
+from idcore.base.layout import (
+    BLANK,
+    BLANK_MAGIC,
+    DLEDGER_BLANK,
+    DLEDGER_ENTRY,
+    DLEDGER_MAGIC,
+    PROPERTIES_LENGTH,
+    RECORD_HEADS,
+    TOPIC_LENGTHS,
+)
 from idcore.rocketmq.message import Record, decode_record, parts
 from idcore.rocketmq.message.record import SMALLEST, head_of
 from idcore.rocketmq.store.files import File, Reading, first_and_last_byte, list_files
@@ -81,12 +90,22 @@ class Miss:
 
 
 class CommitLog:
-    """The files of one commit log as they were when it was opened."""
+    """The files of one commit log as they were when it was opened.
 
-    def __init__(self, folder: Path, reading: Reading | None = None) -> None:
+    A broker with DLedger writes into a folder of its own, each record behind the head of an entry. `older` is then the
+    log from before, whose files come first.
+    """
+
+    def __init__(self, folder: Path, reading: Reading | None = None, older: Path | None = None) -> None:
         self.folder = folder
         self.reading = reading or Reading()
         self.files, self.strangers = list_files(folder, self.reading.roots)
+        self._in_entries = is_dledger(folder)
+        if older is not None:
+            first = self.files[0].start if self.files else None
+            before, strangers = list_files(older, self.reading.roots)
+            self.files = [file for file in before if first is None or file.start < first] + self.files
+            self.strangers = sorted({*self.strangers, *strangers})
 
     @property
     def minimum(self) -> int | None:
@@ -154,7 +173,17 @@ class CommitLog:
         if len(raw) < BLANK.size:
             return None
         size, magic = BLANK.struct.unpack(raw)
+        if self._in_entries and int.from_bytes(raw[:4], "big", signed=True) == DLEDGER_BLANK:
+            size, magic = magic, BLANK_MAGIC  # the other way round
         return Blank(offset, size, file.name) if magic == BLANK_MAGIC and offset + size == file.end else None
+
+    def _entry_at(self, file: File, offset: int) -> bool:
+        """Whether the head of a DLedger entry is there, which says so itself."""
+        raw = self._read(file, offset, DLEDGER_ENTRY.size) if self._in_entries else b""
+        if len(raw) < DLEDGER_ENTRY.size:
+            return False
+        magic, size, _, _, position, _, _, _, body = DLEDGER_ENTRY.struct.unpack(raw)
+        return bool(magic == DLEDGER_MAGIC and position == offset and size == DLEDGER_ENTRY.size + body)
 
     def before(self, file: File, offset: int) -> Stored | None:
         """The last record of a file that begins before an offset, found by its magic, backwards."""
@@ -304,6 +333,7 @@ class CommitLog:
     def _walk_file(self, file: File, at: int, stop: int) -> Iterator[Stored | Blank | Skipped]:
         begin, raw = at, b""
         while at < stop:
+            at += DLEDGER_ENTRY.size if self._entry_at(file, at) else 0
             if at - begin + 8 > len(raw) or at - begin + int.from_bytes(raw[at - begin : at - begin + 4], "big") > len(
                 raw
             ):
@@ -356,6 +386,11 @@ class CommitLog:
                         if stored and stored.end >= place + 1 + len(key):
                             found[stored.offset] = stored
         return sorted(found.values(), key=lambda stored: stored.offset), searched
+
+
+def is_dledger(folder: Path) -> bool:
+    """Whether a folder is where DLedger keeps its log: data in dledger-ID (DLedgerConfig.getDataStorePath)."""
+    return folder.name == "data" and folder.parent.name.startswith("dledger-")
 
 
 def _beginnings(raw: bytes, base: int, end: int | None = None) -> list[int]:

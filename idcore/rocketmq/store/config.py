@@ -23,6 +23,9 @@ T = TypeVar("T")
 LARGEST = 64 << 20
 _ROCKSDB_MARK = "CURRENT"  # a file that each RocksDB folder has
 _ROCKSDB_DATA = (".sst", ".log")
+_ROCKSDB_INDEX, _ROCKSDB_QUEUES = "rocksdbstore", "consumequeue_rocksdb"
+# What a look-up in the folder lacks where these are in RocksDB; of other folders the name says it.
+_ROCKSDB_PARTS = {_ROCKSDB_INDEX: "config_rocksdb_index", _ROCKSDB_QUEUES: "config_rocksdb_queues"}
 _READABLE = 4  # PermName.PERM_READ
 _BROADCAST = "@broadcast"
 _OF_EVERY_BROKER = ("consumerOffset.json", "delayOffset.json", "subscriptionGroup.json", "topics.json")
@@ -102,7 +105,8 @@ def subscriptions_text(given: Mapping[tuple[str, str], str]) -> str:
 class BrokerConfig:
     """What the files say; None where neither a file nor its .bak could be read.
 
-    `handed_out` is how far an ordered POP group was given messages. `latest_ms` is the newest time in any file.
+    `handed_out` is how far an ordered POP group was given messages, `visible_again` when these come back.
+    `latest_ms` is the newest time in any file.
     `read` are the files that could be read, or whose .bak could; `missing` those of every broker that are not there.
     `earlier` are the offsets that the broker wrote the time before; empty where `offsets` itself is of the .bak.
     """
@@ -111,6 +115,7 @@ class BrokerConfig:
     earlier: GroupOffsets = field(default_factory=dict)
     broadcast: GroupOffsets = field(default_factory=dict)
     handed_out: GroupOffsets = field(default_factory=dict)
+    visible_again: GroupOffsets = field(default_factory=dict)
     expressions: Mapping[tuple[str, str], Expression] = field(default_factory=dict)
     delays: Mapping[int, int] | None = None
     groups: Mapping[str, GroupSettings] | None = None
@@ -163,11 +168,13 @@ class _Files:
             self._note("config_no_offsets", name="consumerOffset.json")
         plain, broadcast = offsets if offsets is not None else (None, {})
         timer = self._timer()
+        handed_out, visible_again = self._file("consumerOrderInfo.json", _handed_out) or ({}, {})
         return BrokerConfig(
             offsets=plain,
             earlier=self._earlier() if plain is not None else {},
             broadcast=broadcast,
-            handed_out=self._file("consumerOrderInfo.json", _handed_out) or {},
+            handed_out=handed_out,
+            visible_again=visible_again,
             expressions=self._file("consumerFilter.json", _expressions) or {},
             delays=delays,
             groups=self._file("subscriptionGroup.json", _groups),
@@ -193,10 +200,20 @@ class _Files:
         for folder in (self._root, self._folder):
             with self._reading.noted(folder):
                 for inside in _names(folder, self._reading.roots) if folder.is_dir() else ():
-                    if (inside / _ROCKSDB_MARK).is_file() and _has_data(inside):
-                        self._note("config_rocksdb", name=str(inside.relative_to(self._root)))
+                    name = str(inside.relative_to(self._root))
+                    if not (inside / _ROCKSDB_MARK).is_file():
+                        continue
+                    if _has_data(inside):
+                        self._note(_ROCKSDB_PARTS.get(name, "config_rocksdb"), name=name)
                         found = found or folder == self._folder
+                    elif name != _ROCKSDB_INDEX or self._lacks_index():
+                        self._note("config_rocksdb_unflushed", name=name)
         return found
+
+    def _lacks_index(self) -> bool:
+        """Whether there is a log without a file of an index, which a broker makes for the first message."""
+        log, index = self._root / "commitlog", self._root / "index"
+        return log.is_dir() and any(log.iterdir()) and not (index.is_dir() and any(index.iterdir()))
 
     def _file(self, name: str, read: Callable[[dict[str, Any]], T]) -> T | None:
         """What a file says, or else its .bak; None where neither can be read."""
@@ -309,18 +326,23 @@ def _offsets(values: dict[str, Any]) -> tuple[GroupOffsets, GroupOffsets]:
     return plain, broadcast
 
 
-def _handed_out(values: dict[str, Any]) -> GroupOffsets:
-    """The end of what ordered POP groups hold: `o` is the first offset, then each one's distance from it."""
-    found = {}
+def _handed_out(values: dict[str, Any]) -> tuple[GroupOffsets, GroupOffsets]:
+    """The end of what ordered POP groups hold: `o` is the first offset, then each one's distance from it.
+
+    And when that comes back: `i` ms after it was taken.
+    """
+    found, again = {}, {}
     for key, queues in _table(values, "table").items():
-        ends = {}
+        ends, times = {}, {}
         for queue, row in _object(queues).items():
-            offsets = _object(row).get("o")
+            offsets, taken, held = (_object(row).get(name) for name in ("o", "popTime", "i"))
             if isinstance(offsets, list) and offsets:
                 first, *others = map(_number, offsets)
                 ends[int(queue)] = first + max(others, default=0) + 1
-        found[_pair(key)] = ends
-    return found
+            if type(taken) is int and type(held) is int and is_time(taken + held):
+                times[int(queue)] = taken + held
+        found[_pair(key)], again[_pair(key)] = ends, times
+    return found, again
 
 
 def _expressions(values: dict[str, Any]) -> Mapping[tuple[str, str], Expression]:

@@ -13,7 +13,7 @@ from idcore.base.errors import coded, refuse
 from idcore.base.layout import CHECKPOINT
 from idcore.base.open_folders import Roots, entries
 from idcore.rocketmq.message import is_system_topic
-from idcore.rocketmq.store.commitlog import LOOKED_FOR_RECORDS, CommitLog, Stored, place_of
+from idcore.rocketmq.store.commitlog import LOOKED_FOR_RECORDS, CommitLog, Stored, is_dledger, place_of
 from idcore.rocketmq.store.config import BrokerConfig, read_config
 from idcore.rocketmq.store.files import Reading
 from idcore.rocketmq.store.index import Index
@@ -42,7 +42,8 @@ class StoreFolder:
         self.reading = Reading(roots)
         folder = log_folder(root, roots)
         try:
-            self.log = CommitLog(folder, self.reading)
+            older = root / "commitlog" if is_dledger(folder) and (root / "commitlog").is_dir() else None
+            self.log = CommitLog(folder, self.reading, older)
             self.queues = ConsumeQueues(root / "consumequeue", self.reading)
             self.index = Index(root / "index", self.reading, slots)
         except OSError as problem:
@@ -164,9 +165,13 @@ class StoreFolder:
 
 
 def log_folder(root: Path, roots: Roots = None) -> Path:
-    """The folder with the commit log: root/commitlog, or root itself when the files are right in it."""
+    """The folder with the commit log: of DLedger, or root/commitlog, or root itself with the files right in it."""
     try:
         names = _names(root, roots)
+        for name in sorted(name for name in names if name.startswith("dledger-")):
+            data = root / name / "data"
+            if data.is_dir() and any(map(_is_log_name, _names(data, roots))):
+                return data
     except OSError as problem:
         raise refuse("no_folder", folder=str(root), why=coded(problem)) from None
     folder = root / "commitlog"

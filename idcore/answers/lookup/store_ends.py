@@ -1,0 +1,103 @@
+"""How a transaction or a delay ended whose message is not there: what a store folder has of it. Judges nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from idcore.answers.fate import Heard, Reason
+from idcore.answers.fate.later import Later, is_off_the_wheel
+from idcore.answers.fate.later import decide as decide_later
+from idcore.answers.fate.sentences import utc
+from idcore.answers.fate.transaction import Transaction
+from idcore.answers.fate.transaction import decide as decide_transaction
+from idcore.answers.lookup.copies import TIMER_TOPIC, related
+from idcore.answers.lookup.group_evidence import is_past
+from idcore.answers.lookup.later import SLACK_MS
+from idcore.answers.lookup.model import Copy
+from idcore.answers.lookup.store_fates import StoreEvidence
+from idcore.answers.lookup.transactions import SWEEPER, checks_of, noted_offsets
+from idcore.rocketmq.message import Record
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.validators import CHECK_MAX_TIME_TOPIC, HALF_TOPIC, OP_HALF_TOPIC
+from idcore.rocketmq.store import Stored
+
+_MOST_NOTES = 100_000
+
+
+def look(evidence: StoreEvidence, copies: Sequence[Copy], note: Callable[..., None]) -> bool:
+    """Adds what became of the message that only waits; returns whether it is one."""
+    copies = related([copy for copy in copies if copy.relation != "trace"])
+    relations = {copy.relation for copy in copies}
+    if {"half"} <= relations <= {"half", "undecided"}:
+        reasons = list(_transaction(evidence, [copy.record for copy in copies if copy.relation == "half"]))
+    elif relations & {"timer", "delayed"} and relations <= {"timer", "recall", "delayed"}:
+        reasons = list(_later(evidence, copies))
+    else:
+        return False
+    for reason in reasons:
+        note(reason.code, **{name: utc(value) if name == "due" else value for name, value in reason.values.items()})
+    return True
+
+
+def _transaction(evidence: StoreEvidence, found: Sequence[Record]) -> Iterator[Reason]:
+    """The newest half message; each check has stored it again."""
+    config, at, key = evidence.config, evidence.snapshot_ms, found[0].uniq_id
+    every, is_whole = evidence.records_of(key) if key is not None else ([], False)
+    halves = {record.queue_offset: record for record in (*found, *every) if record.topic == HALF_TOPIC}
+    half = halves[max(halves)]
+    topic, group = half.properties.get(names.REAL_TOPIC, ""), half.properties.get(names.PRODUCER_GROUP, "")
+    given_up = [record for record in every if record.topic == CHECK_MAX_TIME_TOPIC]
+    committed = next((str(record.offset_id) for record in every if record.topic == topic), None)
+    swept = (config.offsets or {}).get((HALF_TOPIC, SWEEPER), {}).get(half.queue_id)
+    return decide_transaction(
+        Transaction(
+            topic,
+            group,
+            half.queue_offset,
+            max(checks_of(record) for record in (*halves.values(), *given_up)),
+            bool(given_up),
+            Heard() if config.offsets is None else Heard(swept, at),
+            _noted(evidence, halves),
+            Heard(committed, at) if is_whole or committed else Heard(),
+        )
+    )
+
+
+def _noted(evidence: StoreEvidence, halves: dict[int, Record]) -> Heard[bool]:
+    """Whether a note of a decision names one of the half messages, as far as all notes after the first can be read."""
+    first, store = halves[min(halves)], evidence.store
+    for queue in store.queues.of(OP_HALF_TOPIC):
+        if queue.queue_id != first.queue_id:
+            continue
+        physical = queue.entries()[:, 1]
+        later = physical[physical > first.physical_offset].tolist()
+        if len(later) > _MOST_NOTES:
+            return Heard()
+        for offset in later:
+            outcome = store.log.look(offset)
+            if not isinstance(outcome, Stored):
+                return Heard()
+            if halves.keys() & noted_offsets(outcome.record):
+                return Heard(True, evidence.snapshot_ms)
+    return Heard(False, evidence.snapshot_ms)
+
+
+def _later(evidence: StoreEvidence, copies: Sequence[Copy]) -> Iterator[Reason]:
+    """The newest record: a delay that is too long for the wheel is stored again."""
+    config, at = evidence.config, evidence.snapshot_ms
+    waiting = [copy.record for copy in copies if copy.relation in ("timer", "delayed")]
+    newest = max(waiting, key=lambda record: record.physical_offset)
+    if newest.topic == TIMER_TOPIC:
+        due = names.number(newest.properties.get(names.TIMER_OUT))
+        done = is_off_the_wheel(due, config.timer_read_ms)
+    else:
+        unit = evidence.store.queues.unit(newest.topic, newest.queue_id, newest.queue_offset)
+        due = unit.tags_code if unit else None
+        # a level that is not listed has delivered nothing yet
+        reached = None if config.delays is None else config.delays.get(newest.queue_id + 1, 0)
+        done = None if reached is None else is_past(reached, newest.queue_offset)
+    passed: Heard[bool] = Heard() if done is None else Heard(done, at)
+    recalled = any(copy.relation == "recall" for copy in copies)
+    reason = decide_later(Later(newest.properties.get(names.REAL_TOPIC, ""), due, recalled, passed), at - SLACK_MS)
+    if reason is not None:
+        yield reason

@@ -1,0 +1,62 @@
+"""Brokers of one listener that answer as releases from 5.4.0 on do, where these differ from 5.3.3."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from idcore.rocketmq.remoting.frame import Frame
+from tests.remoting.fake import answers
+from tests.remoting.fake_queues import Queues
+from tests.remoting.servers import answer
+
+# QueryMessageProcessor.matchesRequestTopic of 5.5.1: the records of these are known by their REAL_TOPIC.
+WAITING = ("SCHEDULE_TOPIC_XXXX", "rmq_sys_wheel_timer", "RMQ_SYS_TRANS_HALF_TOPIC", "TRANS_CHECK_MAX_TIME_TOPIC")
+
+
+class TopicChecked(Queues):
+    """5.5.1: a topic that travels with request 33 has to be the record's logical one. ACL 2.0 may want a topic."""
+
+    def __init__(self, *arguments: Any, guarded: bool = False) -> None:
+        super().__init__(*arguments)
+        self.guarded = guarded
+
+    @answers(33)
+    def _by_offset(self, frame: Frame) -> bytes:
+        topic, offset = frame.field("topic"), int(frame.field("offset") or "-1")
+        found = {each.physical_offset: each for each in self.records}.get(offset)
+        if topic is None and self.guarded:
+            return answer(frame, 16, b"", "AuthorizationException: no topic")
+        if found is not None and topic is not None:
+            logical = found.properties["REAL_TOPIC"] if found.topic in WAITING else found.topic
+            if topic != logical:
+                return answer(frame, 16, b"", "The topic does not match the message")
+        return super()._by_offset(frame)
+
+
+class DaysOnly(Queues):
+    """5.4.0 with an index in RocksDB: seven days of it at most, the last ones where the window is open at its end."""
+
+    version = "V5_5_1"
+    now_ms = 1_795_000_000_000
+
+    @answers(12)
+    def _by_key(self, frame: Frame) -> bytes:
+        begin, end = (int(frame.field(name) or "0") for name in ("beginTimestamp", "endTimestamp"))
+        week = 7 * 86_400_000
+        if begin == 0 or end == (1 << 63) - 1:
+            begin, end = self.now_ms - week, self.now_ms
+        found = [each for each in self.records if each.topic == frame.field("topic")]
+        found = [each for each in found if begin <= each.store_timestamp <= end and end - begin <= week]
+        return answer(frame, 0, b"".join(map(bytes, found))) if found else answer(frame, 22, b"", "no")
+
+    @answers(28)
+    def _state(self, frame: Frame) -> bytes:
+        oldest = min((each.store_timestamp for each in self.records), default=self.now_ms)
+        table = {
+            "commitLogMinOffset": "0",
+            "commitLogMaxOffset": "100000",
+            "earliestMessageTimeStamp": str(oldest),
+            "brokerVersionDesc": self.version,
+        }
+        return answer(frame, 0, json.dumps({"table": table}).encode())
