@@ -91,7 +91,8 @@ def test_writers_that_come_and_go_never_meet(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_goes_while_it_is_made_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    mkdir, went = os.mkdir, []
+    mkdir = os.mkdir
+    went: list[Path] = []
 
     def meets_one_that_goes(path: Path, *mode: int) -> None:
         if Path(path) == tmp_path / "out" and not went:
