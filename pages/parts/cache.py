@@ -89,6 +89,24 @@ def points(run: Run, process: Key) -> pd.DataFrame:
     return _where(run, "counters", {name: (value,) for name, value in run_tables.key(process).items()})
 
 
+@st.cache_data(max_entries=16, show_spinner=False, hash_funcs=_RUN)
+def judged(run: Run) -> pd.DataFrame:
+    """The processes, of a large scan those that miss most, with what they `lost` and whether they are a `sample`."""
+    return judge(run, first(run, "missing"))
+
+
+def all_judged(run: Run) -> pd.DataFrame | None:
+    """The same of all processes; None of a large scan."""
+    return None if is_cut(run, "processes") else judged(run)
+
+
+def judge(run: Run, processes: pd.DataFrame) -> pd.DataFrame:
+    """The same of some processes."""
+    from idcore.presentation.triage import host_rows
+
+    return host_rows.judged(processes, partial(points, run))
+
+
 def broker(run: Run, address: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Commit log files and bins of offsets of one broker."""
     wanted = {"address": (address,)}

@@ -32,9 +32,12 @@ def heading(key: str) -> None:
     st.title(view().words(key), anchor=False)
 
 
-def said(sentence: str) -> None:
-    """The answer in a sentence; **figures** are set off."""
-    st.html(tag("p", emphasised(sentence), class_="mq-said"))
+def said(sentence: str, aside: str = "") -> None:
+    """The answer in a sentence; **figures** are set off. The `aside` is smaller, or the answer where there is none."""
+    if not sentence:
+        sentence, aside = aside, ""
+    more = tag("p", emphasised(aside), class_="mq-faint mq-aside") if aside else None
+    st.html(tag("div", tag("p", emphasised(sentence), class_="mq-said"), more))
 
 
 def small_print(lines: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 from idcore.presentation.html import broker_logs as html
 from idcore.presentation.html import tables
 from idcore.presentation.reports.roles import colours_of
-from idcore.presentation.triage import broker_logs, sentences
+from idcore.presentation.triage import broker_logs, broker_rows, sentences
 from idcore.sources.record_lines import MOST_TAGS
 from pages.parts import cache, session
 from pages.parts.charts import brokers as charts
@@ -15,7 +15,8 @@ from pages.parts.triage import filters, logs, opened, shared, time_range
 from pages.parts.view import view
 from pages.parts.widgets import chart, heading, page_of, pager, said, show_html, small_print, zone_note
 
-SHOWN = 6
+SHOWN = 6  # histograms
+ROWS = 40
 
 shown = view()
 words = shown.words
@@ -46,25 +47,28 @@ rates = broker_logs.speeds_of(brokers, growth, parts)
 ends = segments.groupby("address")["segment"].agg(oldest="min", newest="max")
 kept = logs.retention()
 cut = kept.cut(shown.now(), shown.zone)
+rows = broker_rows.rows_of(brokers, segments, parts, rates, cut, logs.file_size(run), within)
 
 # show
-said(words("brokers.in_range" if found is not None else "brokers.in_all", said=sentences.brokers(brokers, shown)))
+counted = words("brokers.in_range" if found is not None else "brokers.in_all", said=sentences.brokers(brokers, shown))
+said(broker_rows.said(rows, shown), counted)
 chosen = filters.known("broker", filters.chosen("broker", None), known)
 some = brokers[brokers["address"].isin(chosen)]
-if some.empty:
-    some = brokers
-else:
+if not some.empty:
     names = words("comma").join(some["address"])
     several = words("filter.shown", name=names, n=words.count("broker", len(some)))
     filters.clear("broker", several if len(some) > 1 else names)
 
 # chart
+listed = [row for row in rows if row.address in set(some["address"])] or rows
+page, _ = page_of(listed, "brokers_page", ROWS)
+show_html(html.rows(page, colours, shown, run.name, within, broker_rows.span_text(parts, within, shown)))
+pager(listed, "brokers_page", ROWS)
 clicked = {}
-for row in page_of(some, "brokers_page", SHOWN)[0].to_dict("records"):
+for row in (some if len(brokers) > 1 else brokers).head(SHOWN).to_dict("records"):
     address = row["address"]
     mine, bins = cache.broker(run, address) if found is None else found.of(address)
-    total, rate = int(brokers["ids"].sum()), rates.get(address)
-    show_html(html.head(row, total, rate, colours[address], shown, run.name, within))
+    st.header(words("brokers.offsets_of", address=address), anchor=False)
     log = dated.get(address)
     framed = broker_logs.offsets_in(log, within) if found is None else None
     marks = broker_logs.Marks(broker_logs.kept_from(log, cut), kept.hours, framed)
@@ -75,22 +79,21 @@ for row in page_of(some, "brokers_page", SHOWN)[0].to_dict("records"):
         show_html(html.piece_files(piece, mine, shown, run.name))
         clicked[piece.key] = st.container()
 logs.last_clicked(clicked, run, shown)
-small_print([words("brokers.click")])
-pager(some, "brokers_page", SHOWN)
+small_print([words("brokers.click") if len(brokers) == 1 or len(some) else words("brokers.choose")])
 
 if dated:
     st.header(words("brokers.growth"), anchor=False)
-    mine = {address: parts[address] for address in some["address"] if address in parts}
+    mine = {row.address: parts[row.address] for row in listed if row.address in parts}
     logs.growth_chart(mine, growth, colours, within, shown, run)
     logs.ask(dated, kept, shown)
 
 time_range.registered("brokers", partial(cache.frame, run), within, shown)
 
 # tables
-st.header(words("brokers.table"), anchor=False)
-brokers["growth"] = [broker_logs.speed_rate(rates.get(address), words) for address in brokers["address"]]
-show_html(tables.brokers(brokers, ends, colours, shown, run.name, within.params()).html())
-filters.takeaway(brokers.drop(columns="growth"), "brokers")
+with st.expander(words("brokers.table")):
+    brokers["growth"] = [broker_logs.speed_text(rates.get(address), words) for address in brokers["address"]]
+    show_html(tables.brokers(brokers, ends, colours, shown, run.name, within.params()).html())
+    filters.takeaway(brokers.drop(columns="growth"), "brokers")
 
 for name, rows, draw in (("topics", topics, tables.topics), ("tags", tags, tables.tags)):
     if not rows.empty:  # of the scan of a store

@@ -7,8 +7,9 @@ from functools import partial
 import streamlit as st
 
 from idcore.answers.findings.limits import CUT_COUNTER
+from idcore.presentation.html import counters as html
 from idcore.presentation.html import tables
-from idcore.presentation.triage import line_filter, sentences, strokes
+from idcore.presentation.triage import counter_rows, line_filter, sentences, strokes
 from idcore.presentation.triage.processes import assumed, process_key, sorted_processes
 from pages.parts import cache, session
 from pages.parts.charts import counters as charts
@@ -31,7 +32,7 @@ if processes.empty:
     small_print(shared.notes(run, shown))
     session.stop()
 if found is None:
-    processes = sorted_processes(processes, "wraps").reset_index(drop=True)
+    processes = sorted_processes(processes, ranking.criteria(processes)[0]).reset_index(drop=True)
 ranking.unknown(run, asked)
 place = ranking.choose(processes, shown)
 key = process_key(processes.iloc[place])
@@ -62,10 +63,13 @@ with left:
         if marked := line_filter.last_clicked(state):
             lines.clicked(run, shown, marked)
 with right:
-    ranking.ranking_list(processes, place, cache.rows(run, "processes") if found is None else found.count, shown)
+    count = cache.rows(run, "processes") if found is None else found.count
+    ranking.ranking_list(run, processes, place, count, shown)
 
 if drawn is not None and drawn.gaps:
     st.header(words("counters.gaps"), anchor=False)
+    if (widest := counter_rows.widest_gap(points.inside)) is not None:
+        show_html(html.gap(widest, run.name, key, shown))
     largest = sorted(drawn.gaps, key=lambda gap: -gap[2])
     show_html(tables.gaps(largest[:100], shown, run.name, key))
 

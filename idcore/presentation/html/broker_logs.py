@@ -1,40 +1,83 @@
-"""What is around the picture of a broker's log: a line above it, the ends below it, the files of a clicked piece."""
+"""The brokers as one list; the ends below the picture of a log, and the files of a clicked piece."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
 from idcore.base.catalogue import Words
 from idcore.presentation.html import tables
 from idcore.presentation.reader import Reader
-from idcore.presentation.reports.markup import Html, link, tag
-from idcore.presentation.triage import address_flags
-from idcore.presentation.triage.broker_logs import Piece, Speed, cells, speed_text
+from idcore.presentation.reports.markup import Column, Html, join, link, listed, tag
+from idcore.presentation.triage import address_flags, broker_logs
+from idcore.presentation.triage.broker_logs import Piece, cells
+from idcore.presentation.triage.broker_rows import BrokerRow, clock, files_text, outline
 from idcore.presentation.triage.time_range import TimeRange
 
 MOST_FILES = 12  # that a clicked piece names
 
 
-def head(
-    row: Mapping[str, Any], total: int, speed: Speed | None, colour: str, reader: Reader, run: str, within: TimeRange
+def rows(
+    found: Sequence[BrokerRow], colours: Mapping[str, str], reader: Reader, run: str, within: TimeRange, span: str
 ) -> Html:
-    """One line above the picture: the broker, its IDs, its span, its speed. `total`: IDs of all brokers."""
-    words, address = reader.words, row["address"]
-    flags = address_flags.of_broker(row["host"], int(row["port"]))
-    name = tables.marked(tag("b", tables.swatch(address, colour), class_="mq-mono"), flags, words)
-    apart = row["max_offset"] - row["min_offset"]
-    one = words("brokers.one", offset=f"{row['min_offset']:,}")
-    facts = [
-        words.count("occurrence", int(row["ids"])),
-        words("brokers.share", share=words.share(row["ids"], total)),
-        words("brokers.span", span=words.bytes(apart)) if apart else one,
-        speed_text(speed, words),
-        link(words("brokers.lines"), reader.href("lines", run=run, broker=address, **within.params())),
+    """One row for each broker, on one scale. `span`: the time that the strips show."""
+    words = reader.words
+
+    def name(row: BrokerRow) -> Html:
+        there = reader.href("brokers", run=run, broker=row.address, **within.params())
+        flags = address_flags.of_broker(row.host, row.port)
+        return tables.marked(link(tables.swatch(row.address, colours[row.address]), there), flags, words)
+
+    def rate(row: BrokerRow) -> Html | str:
+        if row.silent_since is not None:
+            text = words("brokers.silent", at=clock(row.silent_since, reader))
+            return tag("b", text, class_="mq-error", title=reader.full(row.silent_since))
+        return tag("b", broker_logs.speed_rate(row.speed, words)) if row.speed is not None else words("brokers.no_rate")
+
+    columns = [
+        Column("broker", words("col.broker"), mono=True, cell=name),
+        Column("growth", words("col.growth"), right=True, help=words("col.growth.help"), cell=rate),
+        Column("strip", span, cell=lambda row: _strip(row, colours[row.address], words)),
+        Column("gauge", words("col.newest_file"), cell=lambda row: _gauge(row, colours[row.address], reader)),
+        Column("kept", words("col.kept_files"), cell=lambda row: _files(row, colours[row.address], words)),
+        Column("share", words("col.share"), right=True, cell=lambda row: words.share(row.share, 1)),
+        Column(
+            "lines",
+            words("brokers.lines"),
+            cell=lambda row: tables.lines_link(reader, run, broker=row.address, **within.params()),
+        ),
     ]
-    return tag("div", tag("span", name), *(tag("span", fact) for fact in facts if fact), class_="mq-run mq-log-head")
+    return tag("div", listed(columns, found, words("table.brokers")), class_="mq-list mq-list-brokers")
+
+
+def _strip(row: BrokerRow, colour: str, words: Words) -> Html:
+    if not row.strip:
+        return tag("span", words("brokers.strip_none"), class_="mq-faint")
+    shape = tag("i", style=f"background:{colour};clip-path:polygon({outline(row.strip)})")
+    return tag("span", shape, class_="mq-spark", role="img", aria_label=words("brokers.strip_alt"))
+
+
+def _gauge(row: BrokerRow, colour: str, reader: Reader) -> Html:
+    """How much of its newest file is written, and when it is full."""
+    words, part = reader.words, row.written / row.size
+    text = words.bytes(row.written)
+    if row.full_at is not None:
+        text += words("brokers.gauge_full", at=clock(row.full_at, reader))
+    bar = tag("span", tag("i", style=f"width:{100 * part:.1f}%;background:{colour}"), class_="mq-gauge")
+    return join([bar, tag("span", text, class_="mq-under")])
+
+
+def _files(row: BrokerRow, colour: str, words: Words) -> Html:
+    """The newest files as cells; a line stands where what is older is deleted by now."""
+    cells = [
+        tag("i", class_=f"mq-{state}", style=f"background:{colour}" if state == "seen" else None) for state in row.files
+    ]
+    border = sum(state == "deleted" for state in row.files)
+    if border:
+        cells.insert(border, tag("i", class_="mq-border"))
+    more = tag("i", "…", class_="mq-more") if row.older else None
+    return join([tag("span", more, *cells, class_="mq-cells"), tag("span", files_text(row, words), class_="mq-under")])
 
 
 def ends(segments: pd.DataFrame, words: Words) -> Html:

@@ -42,7 +42,8 @@ def measured(row: Any, by: str, words: Words) -> str:
         ids = row.get("ids")
         return words.count("occurrence", int(ids)) if ids is not None and ids == ids else ""
     if by == "missing":
-        return words.share(row["missing"], row["produced"]) if row["missing"] else "0%"
+        lost = row.get("lost", row["missing"])
+        return words.share(lost, row["produced"]) if lost else "0%"
     if by == "rate":
         number = rate(row["rate_per_second"])
         return words("counters.slope", n=number) if number else "–"
@@ -52,6 +53,14 @@ def measured(row: Any, by: str, words: Words) -> str:
 def _known(row: Row, name: str) -> str:
     """A figure that an ID without its whole counter does not show."""
     return UNKNOWN if row["layout"] == CUT_COUNTER else number(row[name])
+
+
+def _missing(row: Row, words: Words) -> Html | str:
+    """How many IDs are missing; of a sample only those in holes."""
+    if not row.get("sample"):
+        return _known(row, "missing")
+    sample = tag("span", words("producers.sample"), class_="mq-faint", title=words("producers.sample.help"))
+    return join([number(row["lost"]), sample], " ") if row["lost"] else sample
 
 
 def _wraps(row: Row, words: Words) -> str:
@@ -99,7 +108,7 @@ def processes(rows: pd.DataFrame, reader: Reader, run: str) -> Table:
         *_who(words, host),
         counted("ids"),
         counted("distinct"),
-        counted("missing", lambda row: _known(row, "missing")),
+        counted("missing", lambda row: _missing(row, words)),
         Column("wraps", words("col.wraps"), right=True, cell=lambda row: _wraps(row, words)),
         counted("rate", lambda row: rate(row["rate_per_second"])),
         *_when(reader),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import UTC
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +30,14 @@ from idcore.presentation.triage import (
     finding_report,
     finding_rows,
     finding_texts,
+    host_rows,
     largest,
     run_notes,
     run_texts,
     sentences,
 )
 from idcore.presentation.triage.finding_rows import Kind
+from idcore.presentation.triage.run_tables import MOST_ROWS
 
 _MOST, _MOST_OF_LIST = 10, 40  # processes, and brokers; rows about a list of IDs
 _OF_PROCESS = ("host", "pid", "loader", "ids", "distinct", "produced", "missing", "wraps", "tracks")
@@ -96,8 +99,11 @@ def _largest(out: Path, reader: Reader, hosts: int) -> Iterator[str]:
             continue
         rows = largest.first(out / name, "count", _MOST).to_pandas()
         if name == "processes":
-            said = sentences.producers(largest.totals(out / name), hosts, reader)
-            made = tables.processes(rows, reader, "")
+            points = partial(_points, out)
+            every = largest.first(out / name, "missing", MOST_ROWS).to_pandas()
+            judged = host_rows.judged(every, points) if number <= MOST_ROWS else None
+            said = sentences.producers(largest.totals(out / name), hosts, reader, judged)
+            made = tables.processes(host_rows.judged(rows, points), reader, "")
         else:
             read = pq.read_table(out / name, columns=["min_offset", "max_offset", "distinct", "segments"])
             said = sentences.brokers(read.to_pandas(), reader)
@@ -106,6 +112,12 @@ def _largest(out: Path, reader: Reader, hosts: int) -> Iterator[str]:
         yield from ("", sentence(said), *table(made.only(*columns)))
         if number > len(rows):
             yield INDENT + words("groups.cut_rows", n=f"{len(rows):,}", of=f"{number:,}")
+
+
+def _points(out: Path, process: Mapping[Any, Any]) -> pd.DataFrame:
+    """The points of one process's counter."""
+    wanted = {name: [process[name]] for name in ("layout", "host", "pid", "loader")}
+    return largest.where(out / "counters", wanted, MOST_ROWS).to_pandas()
 
 
 def _rejected(out: Path, reader: Reader) -> Iterator[str]:

@@ -53,7 +53,8 @@ def find_process(processes: pd.DataFrame, key: str | None) -> int | None:
 def sorted_processes(processes: pd.DataFrame, by: str) -> pd.DataFrame:
     """Processes in the order a person asked for; ties by ids."""
     whole = processes["layout"] != CUT_COUNTER
-    share = (processes["missing"] / processes["produced"].clip(lower=1)).where(whole, 0.0)
+    lost = processes["lost" if "lost" in processes else "missing"]  # of a sample nothing is missing
+    share = (lost / processes["produced"].clip(lower=1)).where(whole, 0.0)
     keys = {
         "ids": processes["distinct"],
         "missing": share,

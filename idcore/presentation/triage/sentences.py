@@ -10,7 +10,7 @@ import pandas as pd
 from idcore.answers.findings.limits import CUT_COUNTER
 from idcore.presentation import times
 from idcore.presentation.reader import Reader
-from idcore.presentation.triage import strokes
+from idcore.presentation.triage import counter_rows, strokes
 from idcore.presentation.triage.in_range import InRange, Points
 from idcore.presentation.triage.largest import Totals
 from idcore.presentation.triage.processes import assumed, rate_text
@@ -37,12 +37,18 @@ def between(start: datetime | None, end: datetime | None, reader: Reader) -> str
     return reader.words("span.between", first=begin, last=finish)
 
 
-def producers(totals: Totals, hosts: int, reader: Reader) -> str:
-    """Hosts, processes, ids, when; wraps and missing: the sums of the columns of the table below."""
+def producers(totals: Totals, hosts: int, reader: Reader, judged: pd.DataFrame | None = None) -> str:
+    """Hosts, processes, ids, when, wraps. Of a sample nothing is called missing: it is said apart.
+
+    `judged`: all processes of the scan. Without them, of a large scan, all that miss more than a tenth are samples.
+    """
     words = reader.words
+    lost, samples = totals.missing - totals.missing_in_part, totals.in_part
+    if judged is not None:
+        lost, samples = int(judged["lost"].sum()), int(judged["sample"].sum())
     parts = [words.count("wrap", totals.wraps)]
     if not totals.is_list:
-        parts.append(words.count("missing", totals.missing))
+        parts.append(words.count("missing", lost))
     if totals.restarts:
         parts.insert(1, words.count("restart", totals.restarts))
     text = words(
@@ -57,10 +63,8 @@ def producers(totals: Totals, hosts: int, reader: Reader) -> str:
     )
     if totals.is_list:
         text += words("producers.said_list")
-    elif totals.in_part:
-        text += words(
-            "producers.said_part", n=words.count("in_part", totals.in_part), missing=f"{totals.missing_in_part:,}"
-        )
+    elif samples:
+        text += words("producers.said_part", n=words.count("process", samples), missing=f"{totals.missing - lost:,}")
     if totals.uncounted:
         text += words("producers.said_cut", n=words.count("cut", totals.uncounted))
     return text + (words("producers.said_shared", n=words.count("fingerprint", totals.shared)) if totals.shared else "")
@@ -84,6 +88,7 @@ def process(row: dict[str, Any], reader: Reader, points: pd.DataFrame | None = N
     """One process: what its counter shows; of its points, how long it did not move."""
     words = reader.words
     frame = pd.DataFrame([row])
+    lead = widest(row, counter_rows.widest_gap(points), reader) if points is not None else ""
     parts = [
         words.count("wrap", int(row["wraps"]))
         if row["wraps_certain"]
@@ -122,9 +127,23 @@ def process(row: dict[str, Any], reader: Reader, points: pd.DataFrame | None = N
         if still > STILL * whole:
             said += words("counters.said_pause", pause=words.duration(still), whole=words.duration(whole))
         said += words("stop")
+        if (wrap := counter_rows.next_wrap(row)) is not None:
+            every, at = wrap
+            said += words("counters.said_every", every=words.duration(every.total_seconds()))
+            said += (words("counters.said_next", at=reader.minute(at)) if at is not None else "") + words("stop")
     if row["tracks"] > 1:
         said += words("counters.said_tracks", n=words.count("track", int(row["tracks"])))
-    return said
+    return lead + said
+
+
+def widest(row: dict[str, Any], gap: counter_rows.Gap | None, reader: Reader) -> str:
+    """The widest gap of a process whose input is no sample: how many, after when, for how long."""
+    if gap is None or row.get("sample") or row["layout"] == CUT_COUNTER or gap.begins is None or gap.ends is None:
+        return ""
+    lasting = reader.words.duration((gap.ends - gap.begins).total_seconds())
+    return reader.words(
+        "counters.said_gap", n=reader.words.count("id", gap.missing), at=reader.full(gap.begins), lasting=lasting
+    )
 
 
 def point_notes(points: Points, row: dict[str, Any], chosen: TimeRange, reader: Reader) -> list[str]:

@@ -16,9 +16,10 @@ from idcore.base.catalogue import Words
 TURN = 65_536
 MOST_STEPS = 3  # of one clock that are named
 LEAST_STEP = 500  # milliseconds; less is not a finding
-MOST_LABELS = 12
-LABEL = 0.07  # of the width: gaps this close share a number
-MOST_BANDS = 200  # stretches without ids that are drawn
+LABEL = 0.07  # of the width: of bands this close the widest has its number
+MOST_BANDS = 200  # stretches without ids that have a mark
+WIDE_BANDS = 5  # of them, the widest, that are bands
+RATES = 160  # steps of a rate
 NARROW = 0.012  # of the width: gaps this close share a band
 MOST_CROSSINGS = 64  # between two points: beyond that the strokes are one black wall
 
@@ -167,6 +168,45 @@ def least_gap(points: pd.DataFrame, missing_in_all: int | None = None) -> int:
     return int(min(TURN, judged.least_hole(widths, max(produced - missing, 1), missing)))
 
 
+def rates(
+    points: pd.DataFrame, places: list[Any], seconds: list[float]
+) -> Iterator[tuple[int, list[Any], list[float]]]:
+    """IDs a second from step to step, for each track: track, where each step begins and the last ends, IDs a second.
+
+    They are those that the counter shows, also where these are not in the input. Between two points it rises evenly.
+    """
+    span = max(seconds) - min(seconds) if seconds else 0.0
+    if span <= 0:
+        return
+    step = max(span / RATES, 0.001)
+    edges = min(seconds) + step * np.arange(int(np.ceil(span / step)) + 1)
+    clock, positions = np.array(seconds), points["position"].to_numpy(np.float64)
+    tracks, chains = points["track"].to_numpy(), points["chain"].to_numpy()
+    first = int(np.argmin(clock))
+    whole = places[int(np.argmax(clock))] - places[first]
+    where = [places[first] + whole * float((edge - edges[0]) / span) for edge in edges]
+    for track in sorted(set(tracks.tolist())):
+        made = np.zeros(len(edges) - 1)
+        for chain in sorted(set(chains[tracks == track].tolist())):
+            own = (tracks == track) & (chains == chain)
+            order = np.lexsort((positions[own], clock[own]))
+            made += np.diff(np.interp(edges, clock[own][order], np.maximum.accumulate(positions[own][order])))
+        yield track, where, (made / step).tolist()
+
+
+def judgement(points: pd.DataFrame, distinct: int, missing: int) -> judged.Judgement:
+    """Whether what a process misses is an even share, so that the input is a sample, and what is in holes."""
+    ordered = points.sort_values(["track", "chain", "position"], kind="stable")
+    chains, widths = ordered.groupby(["track", "chain"], sort=False), ordered["missing_before"]
+    lacking = widths.groupby([ordered["track"], ordered["chain"]], sort=False)
+    here = ordered["position"] - lacking.cumsum()  # the IDs up to here, from any start
+    below = here - chains["position"].transform("min")
+    above = (chains["position"].transform("max") - ordered["position"]) - (lacking.transform("sum") - lacking.cumsum())
+    gap = (widths > 0).to_numpy()
+    wide = judged.Gaps(widths.to_numpy()[gap], below.to_numpy()[gap], above.to_numpy()[gap] + 1)
+    return judged.judge(wide, distinct, missing)
+
+
 def _crossings(
     start: int, positions: list[int], seconds: list[float], before: int, row: int, places: list[Any], turns: int
 ) -> list[Any]:
@@ -233,12 +273,17 @@ def bands(drawn: Strokes) -> list[tuple[Any, Any, int, int]]:
     return sorted(gathered(drawn.gaps, whole_width(drawn) * NARROW), key=lambda gap: -gap[2])[:MOST_BANDS]
 
 
+def wide(drawn: Strokes) -> list[tuple[Any, Any, int, int]]:
+    """The widest of them, which are drawn as bands; the others are marks below."""
+    return bands(drawn)[:WIDE_BANDS]
+
+
 def labelled(drawn: Strokes) -> list[tuple[Any, Any, int, int]]:
-    """The gaps whose numbers can be read next to each other, the widest first: those this close share a number."""
+    """The bands whose numbers can be read next to each other, the widest first."""
     apart, found, middles = whole_width(drawn) * LABEL, list[tuple[Any, Any, int, int]](), list[Any]()
-    for gap in sorted(gathered(drawn.gaps, apart), key=lambda gap: -gap[2]):
+    for gap in wide(drawn):
         middle = gap[0] + (gap[1] - gap[0]) / 2
-        if len(found) < MOST_LABELS and all(abs(middle - place) >= apart for place in middles):
+        if all(abs(middle - place) >= apart for place in middles):
             found.append(gap)
             middles.append(middle)
     return found

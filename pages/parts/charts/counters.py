@@ -1,7 +1,8 @@
-"""The counter of one process against time: the 16-bit sawtooth as it is, and the unrolled count below it."""
+"""The counter of one process against time: the 16-bit sawtooth as it is, its gaps and its rate below it."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,8 +21,10 @@ from idcore.presentation.triage.strokes import (
     extremes,
     gap_text,
     labelled,
+    rates,
     room,
     strokes,
+    wide,
 )
 from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange, at, between
 from pages.parts.figures import DATES, axis, band, clock_title, note, paper, titled, two_rows
@@ -30,6 +33,8 @@ from pages.parts.view import View
 TOP = TURN - 1
 NEAR = 0.9  # of the counter's circle: what is in sight of less has an axis of its own
 FEW_DOTS = 1_500  # points in sight that are marked one by one
+LANE = 0.075  # of the height, below the counter: where its gaps have their marks
+ROOM = 0.3  # of the width: what the words at a wrap need
 MOST_CORNER = 4  # rates that fit into the corner above a count
 CLOCK = "%Y-%m-%d %H:%M:%S.%L"
 
@@ -49,16 +54,18 @@ def sawtooth(
     left, right = begin or min(places), end or max(places)
     if dated and shown:
         drawn = clipped(drawn, left if shown.begin else None, right if shown.end else None)
-    figure = two_rows(paper(palette, 560, top=34), (0.64, 0.36), 0.07)
-    _lines(figure, drawn, view, rows=2)
+    figure = two_rows(paper(palette, 540, top=34), (0.7, 0.3), 0.12)
+    _lines(figure, drawn, view, row=1, col=1)
+    _rates(figure, points, view)
     _marks(figure, drawn, view)
-    saw = count = None
-    if dated and shown:
+    saw = None
+    if (dated and shown) or not drawn.wraps:
         saw = extremes(((x, y) for _, x, y, _ in drawn.lines), left, right)
-        count = extremes(((x, y) for _, x, _, y in drawn.lines), left, right)
     figure.update_yaxes(axis(palette, title=words("counters.axis"), fixedrange=True, **_of_counter(saw)), row=1, col=1)
-    quiet = axis(palette, title=words("counters.unrolled_axis"), rangemode="tozero", fixedrange=True, tickformat=",")
-    figure.update_yaxes({**quiet, "range": room(*count)} if count is not None else quiet, row=2, col=1)
+    quiet = axis(
+        palette, title=words("counters.rate_axis"), rangemode="tozero", fixedrange=True, tickformat=",", nticks=4
+    )
+    figure.update_yaxes(quiet, row=2, col=1)
     figure.update_xaxes(axis(palette, showgrid=False, tickformatstops=DATES if dated else None))
     if dated and shown:
         figure.update_xaxes(range=[left, right])
@@ -81,7 +88,7 @@ def small(points: pd.DataFrame, view: View, missing: int | None = None) -> tuple
     palette = view.palette
     _, drawn, _ = _drawn(points, view, missing)
     figure = go.Figure(layout=paper(palette, 168, top=14, bottom=4))
-    _lines(figure, drawn, view, rows=1)
+    _lines(figure, drawn, view)
     figure.update_yaxes(
         axis(palette, range=[0, TURN * 1.04], tickvals=[0, TOP], ticktext=["0", f"{TOP:,}"], fixedrange=True)
     )
@@ -99,13 +106,18 @@ def _dated(points: pd.DataFrame) -> bool:
 
 def _drawn(points: pd.DataFrame, view: View, missing: int | None) -> tuple[list[Any], Strokes, str]:
     """Where the points are on the x axis, in the reader's wall clock; their strokes; the title of that axis."""
-    words, zone = view.words, view.zone
     points = points.sort_values(["elapsed_ms", "position"], kind="stable")
+    places, seconds, title = _places(points, view)
+    return places, strokes(points, places, seconds, missing), title
+
+
+def _places(points: pd.DataFrame, view: View) -> tuple[list[Any], list[float], str]:
+    """Where points are on the x axis, the same on a running clock in seconds, the title of that axis."""
     seconds = [value / 1000 for value in points["elapsed_ms"].tolist()]
     if not _dated(points):
-        return seconds, strokes(points, seconds, seconds, missing), words("counters.elapsed_axis")
-    places = [moment.to_pydatetime() for moment in wall_clock(points["sent_at"], zone)]
-    return places, strokes(points, places, seconds, missing), clock_title(points["sent_at"], view)
+        return seconds, seconds, view.words("counters.elapsed_axis")
+    places = [moment.to_pydatetime() for moment in wall_clock(points["sent_at"], view.zone)]
+    return places, seconds, clock_title(points["sent_at"], view)
 
 
 def _of_counter(sight: tuple[float, float] | None) -> dict[str, Any]:
@@ -116,10 +128,10 @@ def _of_counter(sight: tuple[float, float] | None) -> dict[str, Any]:
     return {"range": [0, TURN * 1.02], "tickvals": ticks, "ticktext": [f"{tick:,}" for tick in ticks]}
 
 
-def _lines(figure: go.Figure, drawn: Strokes, view: View, rows: int) -> None:
+def _lines(figure: go.Figure, drawn: Strokes, view: View, **where: int) -> None:
     words, palette = view.words, view.palette
     tracks = {track for track, _, _, _ in drawn.lines}
-    for track, x, saw, count in drawn.lines:
+    for track, x, saw, _ in drawn.lines:
         colour = palette.roles["counter"] if len(tracks) == 1 else series_colour(palette, track)
         name = words("counters.track", n=track + 1) if len(tracks) > 1 else words("counters.counter")
         line: dict[str, Any] = {"mode": "lines", "line": {"color": colour, "width": 2}}
@@ -127,10 +139,26 @@ def _lines(figure: go.Figure, drawn: Strokes, view: View, rows: int) -> None:
         if sum(value is not None for value in saw) == 1:
             look |= {"mode": "markers", "marker": {"color": colour, "size": 7}}
         hover = f"%{{x|{CLOCK}}}<br>{words('counters.counter')} %{{y:,.0f}}<extra></extra>"
-        figure.add_scatter(x=x, y=saw, hovertemplate=hover, **look, **({"row": 1, "col": 1} if rows == 2 else {}))
-        if rows == 2:
-            hover = f"%{{x|{CLOCK}}}<br>%{{y:,.0f}} {words('ids')}<extra></extra>"
-            figure.add_scatter(x=x, y=count, hovertemplate=hover, row=2, col=1, **look)
+        figure.add_scatter(x=x, y=saw, hovertemplate=hover, **look, **where)
+
+
+def _rates(figure: go.Figure, points: pd.DataFrame, view: View) -> None:
+    """IDs a second below: stalls and bursts, which a rising counter hides."""
+    words, palette = view.words, view.palette
+    places, seconds, _ = _places(points, view)
+    found = list(rates(points, places, seconds))
+    for track, x, speed in found:
+        colour = palette.roles["counter"] if len(found) == 1 else series_colour(palette, track)
+        figure.add_scatter(
+            x=x,
+            y=[*speed, speed[-1]],
+            name=words("counters.rate_axis"),
+            mode="lines",
+            line={"color": colour, "width": 1.5, "shape": "hv"},
+            hovertemplate=f"%{{x|{CLOCK}}}<br>%{{y:,.1f}} {words('counters.rate_axis')}<extra></extra>",
+            row=2,
+            col=1,
+        )
 
 
 def _dots(figure: go.Figure, points: pd.DataFrame, view: View, where: Mapping[str, int]) -> None:
@@ -159,25 +187,37 @@ def _dots(figure: go.Figure, points: pd.DataFrame, view: View, where: Mapping[st
 
 
 def _gap_dots(figure: go.Figure, drawn: Strokes, process: str, view: View) -> None:
-    """A mark on the lower edge of each band, to be clicked: a band itself cannot be."""
+    """A lane of marks below the counter, to be clicked: one for each gap, the higher the more are missing."""
     words, palette, zone = view.words, view.palette, view.zone
     found = bands(drawn)
     if not found:
         return
+    most = found[0][2]
     figure.add_scatter(
         x=[begin + (end - begin) / 2 for begin, end, _, _ in found],
-        y=[0.0] * len(found),
+        y=[0.5] * len(found),
         yaxis="y3",
         mode="markers",
         name="gaps",
         cliponaxis=False,
-        marker={"symbol": "triangle-up", "size": 10, "color": palette.roles["warning"]},
+        marker={
+            "symbol": "line-ns-open",
+            "size": [4 + 14 * (ids / most) ** 0.5 for _, _, ids, _ in found],
+            "color": palette.roles["error"],
+            "line": {"width": 2, "color": palette.roles["error"]},
+        },
         unselected={"marker": {"opacity": 1}},
         customdata=[pick(process=process, **between(begin, end, zone)) for begin, end, _, _ in found],
         hovertext=[gap_text(ids, count, words) for _, _, ids, count in found],
         hoverinfo="text",
     )
-    figure.update_layout(yaxis3={"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True})
+    bottom = (figure.layout.yaxis.domain or (0, 1))[0]
+    domain = [max(0.0, bottom - LANE), max(0.01, bottom - 0.015)]
+    figure.update_layout(
+        yaxis3={"domain": domain, "anchor": "x", "range": [0, 1], "visible": False, "fixedrange": True}
+    )
+    lane: dict[str, Any] = {"x": 0, "xref": "x domain", "y": 0.5, "yref": "y3", "yanchor": "middle", "xshift": -6}
+    note(figure, words("counters.gap_lane"), palette.muted, "right", **lane)
 
 
 def _marks(figure: go.Figure, drawn: Strokes, view: View) -> None:
@@ -198,6 +238,7 @@ def _marks(figure: go.Figure, drawn: Strokes, view: View) -> None:
             row=1,
             col=1,
         )
+        _starts_again(figure, drawn, view)
     gaps(figure, drawn, view)
     for place in drawn.restarts:
         line = {"color": palette.text, "width": 1.5, "dash": "dot"}
@@ -205,22 +246,39 @@ def _marks(figure: go.Figure, drawn: Strokes, view: View) -> None:
         top: dict[str, Any] = {"x": place, "xref": "x", "y": 1.0, "yref": "y domain", "yanchor": "top", "xshift": 4}
         note(figure, words("counters.restart"), palette.text, **top)
     tracks = {track for track, _, _, _ in drawn.lines}
-    for rank, (track, place, count, rate) in enumerate(drawn.slopes):
+    for rank, (track, place, _, rate) in enumerate(drawn.slopes):
         colour = palette.roles["counter"] if len(tracks) == 1 else series_colour(palette, track)
         if len(drawn.slopes) == len(tracks) <= MOST_CORNER:  # at the top left, where no count is
-            where: dict[str, Any] = {"x": 0, "y": 1, "xref": "x2 domain", "yref": "y2 domain", "yanchor": "top"}
-            where |= {"xanchor": "left", "xshift": 6, "yshift": -16 * rank}
-        else:  # after restarts each rate is at the end of its own line
-            where = {"x": place, "y": count, "xref": "x2", "yref": "y2", "yanchor": "bottom"}
+            where: dict[str, Any] = {"x": 0, "y": 1, "xref": "x2 domain", "yref": "y2 domain", "yanchor": "bottom"}
+            where |= {"xanchor": "left", "xshift": 6, "yshift": 16 * rank}
+        else:  # after restarts each rate is above the end of its own part
+            where = {"x": place, "y": 1, "xref": "x2", "yref": "y2 domain", "yanchor": "bottom"}
             where |= {"xanchor": "right", "xshift": -4, "yshift": 2}
         note(figure, words("counters.slope_mean", n=rate_text(rate)), colour, **where)
 
 
+def _starts_again(figure: go.Figure, drawn: Strokes, view: View) -> None:
+    """What a wrap is, said once: below a stroke that rises to one, or above the stroke that begins at the last."""
+    places = [x for _, line, _, _ in drawn.lines for x in line if x is not None]
+    if not places or min(places) == max(places):
+        return
+    left, right, text = min(places), max(places), view.words("counters.starts_again")
+    ends = [left, *drawn.wraps]
+    for begin, end in itertools.pairwise(ends):
+        if (end - begin) / (right - left) >= ROOM:
+            where: dict[str, Any] = {"x": end, "xref": "x", "y": 0, "yref": "y", "yanchor": "bottom", "xshift": -8}
+            note(figure, text, view.palette.muted, "right", **where)
+            return
+    if (right - ends[-1]) / (right - left) >= ROOM:
+        where = {"x": ends[-1], "xref": "x", "y": TOP, "yref": "y", "yanchor": "top", "xshift": 8}
+        note(figure, text, view.palette.muted, **where)
+
+
 def gaps(figure: go.Figure, drawn: Strokes, view: View) -> None:
-    """Bands where ids are missing, and their numbers as far as these can be read next to each other."""
+    """The widest gaps as bands, and their numbers as far as these can be read next to each other."""
     words, palette = view.words, view.palette
-    warning = palette.roles["warning"]
-    for begin, end, _, _ in bands(drawn):
+    warning = palette.roles["error"]
+    for begin, end, _, _ in wide(drawn):
         line = {"width": 1, "color": tint(warning, 0.45)}
         band(figure, begin, end, "paper", layer="below", line=line, fillcolor=tint(warning, 0.2))
     for begin, _, ids, count in labelled(drawn):

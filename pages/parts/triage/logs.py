@@ -115,6 +115,9 @@ def ask(logs: dict[str, growth.Log], kept: Retention, view: View) -> None:
 
 def notes(run: Run, logs: dict[str, growth.Log], kept: Retention, view: View) -> list[str]:
     """What a cell of a log is, and what the growth rests on."""
-    of_store = run.store is not None
-    largest = int(cache.frame(run, "files")["bytes"].max()) if of_store else growth.SEGMENT
-    return broker_logs.notes(logs, kept, of_store, largest, view, view.now())
+    return broker_logs.notes(logs, kept, run.store is not None, file_size(run), view, view.now())
+
+
+def file_size(run: Run) -> int:
+    """Bytes of a full commit log file: of a store that of its largest one, else the default."""
+    return int(cache.frame(run, "files")["bytes"].max()) if run.store is not None else growth.SEGMENT

@@ -1,30 +1,32 @@
-"""Which process to look at: a box to choose from, and a ranking by wraps, missing share or rate."""
+"""Which process to look at: a box to choose from, and a ranking by missing share, wraps or rate."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
-from idcore.base.catalogue import Words
-from idcore.presentation.html import tables
+from idcore.presentation.html import counters as html
 from idcore.presentation.triage.in_range import KEY, InRange
 from idcore.presentation.triage.processes import find_process, process_key, process_name, sorted_processes
 from idcore.runs.runs import Run
 from pages.parts import cache
 from pages.parts.triage import filters, shared
-from pages.parts.view import View
+from pages.parts.view import View, link_params
+from pages.parts.widgets import show_html
 
 TOP = 10
 FIRST = 500  # by each rank, of a large scan
-BY = ("wraps", "missing", "rate")
+BY = ("missing", "wraps", "rate")
 
 
 def of_run(run: Run, asked: str | None) -> pd.DataFrame:
     """The processes to choose from: all, or of a large scan the first by each rank, and the one that is asked for."""
-    if not cache.is_cut(run, "processes"):
-        return cache.frame(run, "processes")
+    if (every := cache.all_judged(run)) is not None:
+        return every
     found = pd.concat([*(cache.first(run, by).head(FIRST) for by in BY), shared.find_row(run, asked)])
-    return found.drop_duplicates(["layout", "host", "pid", "loader"])
+    return cache.judge(run, found.drop_duplicates(["layout", "host", "pid", "loader"]))
 
 
 def of_range(run: Run, found: InRange, asked: str | None) -> pd.DataFrame:
@@ -62,28 +64,25 @@ def into_link(processes: pd.DataFrame, place: int) -> None:
     st.query_params["process"] = process_key(processes.iloc[place])
 
 
-def ranking_list(processes: pd.DataFrame, place: int, count: int, view: View) -> None:
-    """The first ten by wraps, missing share or rate; a click shows the process."""
-    words = view.words
+def criteria(processes: pd.DataFrame) -> list[str]:
+    """What processes can be ranked by, first what is not the same for all of them."""
     if "wraps" not in processes:  # of a time range
-        _buttons(processes.head(TOP), processes, place, "ids", words)
-    else:
+        return ["ids"]
+    telling = {"missing": "lost", "wraps": "wraps", "rate": "rate_per_second"}
+    return sorted(BY, key=lambda by: not (processes[telling[by]].fillna(0) > 0).any())
+
+
+def ranking_list(run: Run, processes: pd.DataFrame, place: int, count: int, view: View) -> None:
+    """The first ten by missing share, wraps or rate, each with its counter; a click shows the process."""
+    words, by = view.words, criteria(processes)[0]
+    ordered = processes
+    if by != "ids":
         label, text = words("counters.rank"), lambda name: words(f"rank.{name}")
-        by = filters.one_of(st.segmented_control, "rank", BY, label, text, required=True)
-        _buttons(sorted_processes(processes, by).head(TOP), processes, place, by, words)
+        by = filters.one_of(st.segmented_control, "rank", criteria(processes), label, text, required=True)
+        ordered = sorted_processes(processes, by)
+    rows = ordered.head(TOP).to_dict("records")
+    asked = {name: value for name, value in link_params().items() if name != "process"}
+    current = process_key(processes.iloc[place])
+    show_html(html.ranking(rows, current, by, partial(cache.points, run), view, asked | {"run": run.name}))
     if count > TOP:
         st.caption(words("counters.rank_more", n=TOP, all=words.count("process", count)))
-
-
-def _buttons(ordered: pd.DataFrame, processes: pd.DataFrame, place: int, by: str, words: Words) -> None:
-    """A button for each process, with what it is ranked by; a click shows it."""
-    with st.container(key="ranking", gap=None):
-        for at, row in ordered.iterrows():
-            st.button(
-                f"**{tables.measured(row, by, words)}**  `{row['host']}` {row['pid']}".removeprefix("****").strip(),
-                key=f"rank-{at}",
-                width="stretch",
-                type="secondary" if at == place else "tertiary",
-                on_click=into_link,
-                args=(processes, int(str(at))),
-            )

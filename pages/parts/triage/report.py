@@ -102,7 +102,8 @@ def _producers(run: Run, view: View) -> Iterator[Html]:
         beyond, marks = shared.beyond(run, hosts, "ids"), shared.host_marks(run, hosts.head(MOST_BARS), words)
         figure = producer_charts.bars(hosts, "ids", view, limit=MOST_BARS, small=True, beyond=beyond, marks=marks)
         alt = words("producers.alt", hosts=words.count("host", cache.rows(run, "hosts")))
-        yield _drawn(figure, alt, sentences.producers(cache.totals(run), cache.rows(run, "hosts"), view))
+        said = sentences.producers(cache.totals(run), cache.rows(run, "hosts"), view, cache.all_judged(run))
+        yield _drawn(figure, alt, said)
 
 
 def _counters(run: Run, view: View) -> Iterator[Html]:

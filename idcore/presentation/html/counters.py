@@ -1,0 +1,71 @@
+"""What stands next to the picture of a counter: the processes to look at, and the counter around its widest gap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from idcore.presentation import times
+from idcore.presentation.html import tables
+from idcore.presentation.reader import Reader
+from idcore.presentation.reports.markup import Html, join, link, tag
+from idcore.presentation.triage import counter_rows
+from idcore.presentation.triage.counter_rows import Gap
+from idcore.presentation.triage.processes import process_key
+from idcore.presentation.triage.time_range import between
+
+Row = Mapping[Any, Any]
+
+
+def ranking(
+    rows: Sequence[Row],
+    current: str,
+    by: str,
+    points: Callable[[Row], pd.DataFrame],
+    reader: Reader,
+    asked: Mapping[str, str | Sequence[str]],
+) -> Html:
+    """Each process with its counter small and what it is ranked by; a link shows it."""
+    made = []
+    for row in rows:
+        key = process_key(row)
+        shape = counter_rows.outline(points(row))
+        saw = tag("i", style=f"clip-path:polygon({shape})") if shape else None
+        host, pid = tag("b", row["host"], class_="mq-mono"), tag("span", f"{row['pid']}", class_="mq-pid")
+        name = tag("span", join([host, pid], " "))
+        figure = tag("span", tables.measured(row, by, reader.words), class_="mq-faint")
+        inside = join([tag("span", saw, class_="mq-saw", aria_hidden="true"), name, figure])
+        where = reader.href("counters", process=key, **asked)
+        made.append(tag("li", tag("a", inside, href=where, target="_self", aria_current=key == current and "page")))
+    return tag("ol", *made, class_="mq-ranking")
+
+
+def gap(found: Gap, run: str, process: str, reader: Reader) -> Html:
+    """The counter around the widest gap: full squares are in the input, empty ones are missing."""
+    words = reader.words
+    squares = [tag("i", class_=_square(part)) for part in found.squares]
+    text = words(
+        "counters.gap_squares",
+        n=words.count("id", max(1, round(found.each))),
+        missing=f"{found.missing:,}",
+        first=f"{found.first:,}",
+        last=f"{found.last:,}",
+    )
+    more: Html | None = None
+    if found.begins is not None and found.ends is not None:
+        when = between(times.local(found.begins, reader.zone), times.local(found.ends, reader.zone), reader.zone)
+        more = link(words("counters.gap_lines"), reader.href("lines", run=run, process=process, **when))
+    return tag(
+        "div",
+        tag("div", *squares, class_="mq-squares", role="img", aria_label=text),
+        tag("p", join([text, *([more] if more else [])], " "), class_="mq-faint mq-note"),
+        class_="mq-plain-links",
+    )
+
+
+def _square(missing: float) -> str | None:
+    if missing <= 0:
+        return None
+    return "mq-gone" if missing >= 1 else "mq-partly"

@@ -1,0 +1,209 @@
+"""What one row says of each broker: how fast it grows, when its file is full, what is deleted, whether it stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal, NamedTuple
+
+import pandas as pd
+
+from idcore.answers import growth
+from idcore.base.catalogue import Words
+from idcore.presentation import times
+from idcore.presentation.reader import Reader
+from idcore.presentation.triage import broker_logs
+from idcore.presentation.triage.activity import step_minutes
+from idcore.presentation.triage.broker_logs import Speed, rate_text
+from idcore.presentation.triage.time_range import TimeRange
+
+STEPS = 60  # of a strip
+MOST_CELLS = 14  # files of a row, the newest
+# A broker is silent that has had no record for so long after its last one, when others still had some.
+LEAST_SILENCE = timedelta(minutes=1)
+USUAL_WAITS = 20  # times the mean time between two of its records
+State = Literal["seen", "unseen", "deleted"]
+
+
+class Step(NamedTuple):
+    """A stretch of a strip: where it begins and ends, and how high it is, each from 0 to 1."""
+
+    left: float
+    right: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRow:
+    """One broker. `written` of `size` bytes of its newest file; `files` are the newest, oldest first."""
+
+    address: str
+    host: str
+    port: int
+    share: float
+    speed: Speed | None
+    strip: tuple[Step, ...]
+    written: int
+    size: int
+    full_at: datetime | None
+    silent_since: datetime | None
+    files: tuple[State, ...]
+    older: int
+    older_deleted: int
+
+
+def rows_of(
+    brokers: pd.DataFrame,
+    segments: pd.DataFrame,
+    logs: Mapping[str, growth.Log],
+    speeds: Mapping[str, Speed],
+    cut: datetime,
+    size: int = growth.SEGMENT,
+    within: TimeRange = TimeRange(),  # noqa: B008
+) -> list[BrokerRow]:
+    """A row for each broker, the fastest first. `logs`: of the time range; `cut`: what is older is deleted by now.
+
+    All strips have one scale of time and one of speed.
+    """
+    strips, seen = _strips(logs, within), dict(iter(segments.groupby("address")))
+    total, last = int(brokers["ids"].sum()), max((log.last for log in logs.values()), default=None)
+    made = []
+    for broker in brokers.to_dict("records"):
+        address = broker["address"]
+        log, speed = logs.get(address), speeds.get(address)
+        silent = log.last if log is not None and _is_silent(log, int(broker["ids"]), last) else None
+        files, older, gone = _files(seen[address], broker_logs.kept_from(log, cut), log, cut)
+        written = int(broker["max_offset"]) % size
+        full = None
+        if log is not None and speed is not None and speed.rate > 0 and silent is None:
+            full = _later(log.last, (size - written) / speed.rate)
+        made.append(
+            BrokerRow(
+                address,
+                broker["host"],
+                int(broker["port"]),
+                int(broker["ids"]) / total if total else 0.0,
+                speed,
+                strips.get(address, ()),
+                written,
+                size,
+                full,
+                silent,
+                files,
+                older,
+                gone,
+            )
+        )
+    return sorted(made, key=lambda row: (row.silent_since is not None, -(row.speed.rate if row.speed else -1)))
+
+
+def _later(moment: datetime, seconds: float) -> datetime | None:
+    """None for a time that no calendar has: so slow a file is never full."""
+    try:
+        return moment + timedelta(seconds=seconds)
+    except OverflowError:
+        return None
+
+
+def _is_silent(log: growth.Log, records: int, last: datetime | None) -> bool:
+    """Whether others have records much later than this one's last."""
+    if last is None or records < 2:
+        return False
+    wait = (log.last - log.first) / (records - 1)
+    return last - log.last > max(LEAST_SILENCE, wait * USUAL_WAITS)
+
+
+def _ends(logs: Mapping[str, growth.Log], within: TimeRange) -> tuple[datetime, datetime]:
+    begin = within.begin or min(log.first for log in logs.values())
+    return begin, within.end or max(log.last for log in logs.values())
+
+
+def _strips(logs: Mapping[str, growth.Log], within: TimeRange) -> dict[str, tuple[Step, ...]]:
+    """The speed of each log over time, as parts of the widest span and of the highest speed."""
+    if not logs:
+        return {}
+    begin, end = _ends(logs, within)
+    span = (end - begin).total_seconds()
+    if span <= 0:
+        return {}
+    minutes = step_minutes(int(span // 60) + 1, STEPS)
+    speeds = {address: growth.speeds(log, minutes) for address, log in logs.items()}
+    top = max((speed for own in speeds.values() for _, _, speed in own), default=0.0)
+    if top <= 0:
+        return {}
+
+    def place(moment: datetime) -> float:
+        return min(1.0, max(0.0, (moment - begin).total_seconds() / span))
+
+    return {
+        address: tuple(Step(place(first), place(until), speed / top) for first, until, speed in own)
+        for address, own in speeds.items()
+    }
+
+
+def _files(
+    segments: pd.DataFrame, kept_from: int | None, log: growth.Log | None, cut: datetime
+) -> tuple[tuple[State, ...], int, int]:
+    """The newest files, how many older ones there are, how many of those are deleted: all that is before the cut."""
+    starts = {int(name) // growth.SEGMENT for name in segments["segment"]}
+    first, last = min(starts), max(starts)
+    border = kept_from // growth.SEGMENT if kept_from is not None else first
+    if log is not None and log.last < cut:
+        border = last + 1
+    begin = max(first, last - MOST_CELLS + 1)
+    states: list[State] = []
+    for file in range(begin, last + 1):
+        states.append("deleted" if file < border else "seen" if file in starts else "unseen")
+    return tuple(states), begin - first, max(0, min(border, begin) - first)
+
+
+def said(rows: Sequence[BrokerRow], reader: Reader) -> str:
+    """Who grows fastest and when its file is full, and who has no record for how long; empty without growth."""
+    words, text = reader.words, ""
+    fastest = next((row for row in rows if row.speed is not None and row.silent_since is None), None)
+    if fastest is not None and fastest.speed is not None and fastest.speed.rate > 0:
+        code = "brokers.fastest" if len(rows) > 1 else "brokers.grows"
+        text = words(code, address=fastest.address, rate=rate_text(fastest.speed.rate, words))
+        text += (words("brokers.said_full", at=reader.minute(fastest.full_at)) if fastest.full_at else "") + words(
+            "stop"
+        )
+    silent = sorted((row for row in rows if row.silent_since), key=lambda row: str(row.silent_since))
+    for row in silent[: broker_logs.NAMED]:
+        text += words("brokers.said_silent", address=row.address, at=reader.minute(row.silent_since))
+    if (more := len(silent) - broker_logs.NAMED) > 0:
+        text += words("brokers.said_silent_more", n=words.count("broker", more))
+    return text.strip()
+
+
+def clock(moment: datetime, reader: Reader) -> str:
+    """`11-21 09:50`: short enough for a cell. The year is in the span of the strips, the zone under the list."""
+    return f"{times.local(moment, reader.zone):%m-%d %H:%M}"
+
+
+def span_text(logs: Mapping[str, growth.Log], within: TimeRange, reader: Reader) -> str:
+    """The time that all strips show."""
+    if not logs:
+        return reader.words("brokers.over_time")
+    return " – ".join(times.between(*_ends(logs, within), reader.zone))
+
+
+def outline(steps: Sequence[Step]) -> str:
+    """The area under the steps as a CSS polygon, in percent; a stretch without steps has none."""
+    corners: list[tuple[float, float]] = []
+    for place, step in enumerate(steps):
+        before = steps[place - 1].right if place else None
+        if before is None or step.left > before:
+            corners += [(before, 0.0)] if before is not None else []
+            corners.append((step.left, 0.0))
+        height = max(step.height, 0.04) if step.height > 0 else 0.0
+        corners += [(step.left, height), (step.right, height)]
+    corners += [(steps[-1].right, 0.0)] if steps else []
+    return ", ".join(f"{100 * x:.2f}% {100 - 100 * y:.1f}%" for x, y in corners)
+
+
+def files_text(row: BrokerRow, words: Words) -> str:
+    """How many files there are from the oldest seen to the newest, and how many of them are deleted by now."""
+    deleted = row.older_deleted + sum(state == "deleted" for state in row.files)
+    text = words.count("file", len(row.files) + row.older)
+    return text + words("brokers.files_deleted", n=f"{deleted:,}") if deleted else text

@@ -1,0 +1,112 @@
+"""What is said of a counter next to its picture: its sawtooth small, its widest gap as squares, its next wrap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import pandas as pd
+
+from idcore.answers.findings.limits import CUT_COUNTER
+from idcore.presentation.triage.strokes import TURN, strokes
+
+SQUARES = 96  # of a gap and its surroundings
+LINE = 5.0  # percent of the height: the line of a small sawtooth
+MOST_CORNERS = 240
+LEAST_IDS = 100  # from which a rate says when the next wrap is
+LONGEST = timedelta(days=60)
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """The widest gap of a process: its counters, the instants on both sides, and the counter around it as squares.
+
+    `squares`: which part of each is missing, from 0 to 1; each is `each` counters.
+    """
+
+    missing: int
+    first: int
+    last: int
+    begins: datetime | None
+    ends: datetime | None
+    squares: tuple[float, ...]
+    each: float
+
+
+def widest_gap(points: pd.DataFrame) -> Gap | None:
+    """Where most IDs are missing in a row; None where none is."""
+    if points.empty or not (points["missing_before"] > 0).any():
+        return None
+    ordered = points.sort_values(["track", "chain", "position"]).reset_index(drop=True)
+    at = int(ordered["missing_before"].to_numpy().argmax())
+    row, before = ordered.iloc[at], ordered.iloc[at - 1] if at else None
+    missing, position = int(row["missing_before"]), int(row["position"])
+    chain = ordered[(ordered["track"] == row["track"]) & (ordered["chain"] == row["chain"])]
+    low, high = int(chain["position"].min()), int(chain["position"].max()) + 1
+    begin, end = position - missing, position  # the gap: from begin up to end
+    around = max(missing // 2, SQUARES // 4)
+    left, right = max(low, begin - around), min(high, end + around)
+    lost = chain[chain["missing_before"] > 0]
+    holes = [(int(p) - int(m), int(p)) for p, m in zip(lost["position"], lost["missing_before"], strict=True)]
+    number = min(SQUARES, right - left)
+    each = (right - left) / number
+    squares = []
+    for place in range(number):
+        a, b = left + place * each, left + (place + 1) * each
+        squares.append(sum(max(0.0, min(b, y) - max(a, x)) for x, y in holes) / each)
+    dated = before is not None and pd.notna(row["sent_at"]) and pd.notna(before["sent_at"])
+    return Gap(
+        missing,
+        (int(row["counter"]) - missing) % TURN,
+        (int(row["counter"]) - 1) % TURN,
+        before["sent_at"].to_pydatetime() if dated and before is not None else None,
+        row["sent_at"].to_pydatetime() if dated else None,
+        tuple(min(1.0, round(part, 3)) for part in squares),
+        each,
+    )
+
+
+def next_wrap(row: dict[str, Any]) -> tuple[timedelta, datetime | None] | None:
+    """How often a counter wraps at its mean rate, and when it will next; None where few IDs or no rate show it."""
+    rate = row["rate_per_second"]
+    if row["layout"] == CUT_COUNTER or rate is None or rate != rate or rate <= 0 or row["produced"] < LEAST_IDS:
+        return None
+    if row["tracks"] > 1 or TURN / rate > LONGEST.total_seconds():
+        return None
+    every = timedelta(seconds=TURN / rate)
+    last = row["last_sent_at"]
+    if pd.isna(last):
+        return every, None
+    return every, last + timedelta(seconds=(TURN - int(row["last_counter"])) / rate)
+
+
+def outline(points: pd.DataFrame) -> str:
+    """The sawtooth as a thin CSS polygon, in percent; empty where there is no line."""
+    if len(points) < 2:
+        return ""
+    ordered = points.sort_values(["elapsed_ms", "position"], kind="stable")
+    seconds = [value / 1000 for value in ordered["elapsed_ms"].tolist()]
+    begin, span = min(seconds), max(seconds) - min(seconds)
+    if span <= 0:
+        return ""
+    there: list[tuple[float, float]] = []
+    back: list[tuple[float, float]] = []
+    for _, x, saw, _ in strokes(ordered, seconds, seconds).lines:
+        for part in _parts(x, saw):
+            thin = part[:: len(part) // MOST_CORNERS + 1] + part[-1:]
+            line = [(100 * (a - begin) / span, (100 - LINE) * (1 - b / TURN)) for a, b in thin]
+            there += [*line, *((a, b + LINE) for a, b in reversed(line)), line[0]]
+            back.insert(0, line[0])
+    return ", ".join(f"{x:.1f}% {y:.1f}%" for x, y in (*there, *back))
+
+
+def _parts(x: list[Any], y: list[Any]) -> list[list[tuple[float, float]]]:
+    """A line with breaks as its parts."""
+    made: list[list[tuple[float, float]]] = [[]]
+    for a, b in zip(x, y, strict=True):
+        if a is None:
+            made.append([])
+        else:
+            made[-1].append((float(a), float(b)))
+    return [part for part in made if part]

@@ -1,0 +1,200 @@
+"""What one row says of each producer host, or of each group of hosts: messages, share, time, missing, processes."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import pandas as pd
+
+from idcore.answers.findings import gaps
+from idcore.answers.findings.limits import CUT_COUNTER
+from idcore.base.catalogue import Words
+from idcore.presentation.reader import Reader
+from idcore.presentation.triage import strokes
+from idcore.presentation.triage.activity import binned
+
+GROUPED = 30  # from so many hosts on they can be grouped
+CELLS = 60  # of a strip
+MOST_JUDGED = 50  # processes of which more than a tenth is missing
+PointsOf = Callable[[Mapping[Any, Any]], pd.DataFrame]
+SORTS = ("messages", "missing", "host", "processes")
+GROUPS = ("host", "network", "client")
+
+
+@lru_cache(maxsize=1 << 16)
+def network_of(host: str) -> str:
+    """The /24 of an IPv4 address, the /64 of an IPv6 address; the host itself where it is no address."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    return str(ipaddress.ip_network((address, 24 if address.version == 4 else 64), strict=False))
+
+
+def namer(group: str, processes: pd.DataFrame, words: Words) -> Callable[[str], str]:
+    """To which row a host belongs. A host with several clients belongs to that of most of its IDs."""
+    if group == "network":
+        return network_of
+    if group != "client":
+        return str
+    most = processes.sort_values("ids", ascending=False).drop_duplicates("host").set_index("host")
+    names = {
+        str(host): words.client(row["maker"] or "", {"position": row.get("loader_position") or "?"})
+        for host, row in most.iterrows()
+    }
+    return lambda host: names.get(host, words("producers.client_unknown"))
+
+
+def summed(hosts: pd.DataFrame, processes: pd.DataFrame, measure: str, name: Callable[[str], str]) -> pd.DataFrame:
+    """One row for each name: `messages`, `hosts`, `processes`; of judged ones `lost`, `produced`, `samples`."""
+    rows = hosts.assign(name=hosts["host"].map(name)).groupby("name", sort=False)
+    made = rows.agg(messages=(measure, "sum"), hosts=("host", "size"))
+    own = processes.assign(name=processes["host"].map(name))
+    made["processes"] = own.groupby("name").size().reindex(made.index, fill_value=0)
+    if "lost" in own:
+        figures = own.groupby("name").agg(lost=("lost", "sum"), produced=("produced", "sum"), samples=("sample", "sum"))
+        made = made.join(figures).fillna({"lost": 0, "produced": 0, "samples": 0})
+    return made.reset_index()
+
+
+def judged(processes: pd.DataFrame, points: PointsOf) -> pd.DataFrame:
+    """Processes with what they `lost`, and whether the input is only a `sample` of them: then only holes are lost.
+
+    Of more than MOST_JUDGED in doubt those with fewer IDs count as samples. A cut counter shows no loss.
+    """
+    cut = processes["layout"] == CUT_COUNTER
+    made = processes.assign(lost=processes["missing"].where(~cut, 0), sample=False)
+    made["produced"] = made["produced"].where(~cut, 0)
+    doubtful = made[gaps.is_sample(made["lost"], made["produced"])].sort_values("ids", ascending=False)
+    for place, (index, row) in enumerate(doubtful.iterrows()):
+        known = points(row.to_dict()) if place < MOST_JUDGED else pd.DataFrame()
+        if known.empty:
+            made.loc[index, ["lost", "sample"]] = (0, True)
+            continue
+        found = strokes.judgement(known, int(row["distinct"]), int(row["missing"]))
+        if found.even:
+            made.loc[index, ["lost", "sample"]] = (found.in_holes, True)
+    return made
+
+
+def ordered(rows: pd.DataFrame, by: str) -> pd.DataFrame:
+    """The rows in the order a person asked for; ties by messages."""
+    keys = {"messages": rows["messages"], "processes": rows["processes"], "host": rows["name"].map(_in_order)}
+    if "lost" in rows:
+        keys["missing"] = rows["lost"] / rows["produced"].clip(lower=1)
+    made = rows.assign(_by=keys.get(by, rows["messages"]))
+    rising = by == "host"
+    return made.sort_values(["_by", "messages", "name"], ascending=[rising, False, True]).drop(columns="_by")
+
+
+@lru_cache(maxsize=1 << 16)
+def _in_order(name: str) -> tuple[int, int, str]:
+    """Addresses by their numbers: 10.0.0.9 before 10.0.0.10."""
+    try:
+        address = ipaddress.ip_network(name, strict=False).network_address
+    except ValueError:
+        return 9, 0, name
+    return address.version, int(address), name
+
+
+def matching(rows: pd.DataFrame, text: str) -> pd.DataFrame:
+    """The rows whose name has this text, or lies in this network (`10.42.3.0/24`)."""
+    if not text:
+        return rows
+    try:
+        network = ipaddress.ip_network(text, strict=False) if "/" in text else None
+    except ValueError:
+        network = None
+    if network is None:
+        return rows[rows["name"].str.contains(text, case=False, regex=False)]
+    return rows[[_lies_in(name, network) for name in rows["name"]]]
+
+
+def _lies_in(name: str, network: ipaddress.IPv4Network | ipaddress.IPv6Network) -> bool:
+    try:
+        return ipaddress.ip_network(name, strict=False).network_address in network
+    except ValueError:
+        return False
+
+
+def strips(
+    activity: pd.DataFrame, names: Sequence[str], name: Callable[[str], str], least: pd.Timedelta
+) -> tuple[dict[str, list[float]], pd.Timedelta, tuple[pd.Timestamp, pd.Timestamp] | None]:
+    """How busy each row was from step to step, from 0 to 1 of the busiest cell of its own; the step; the ends of all.
+
+    Each row has its own scale: how many it has is in the columns next to it. A strip shows when.
+    """
+    if activity.empty:
+        return {}, least, None
+    mine = activity.assign(host=activity["host"].map(name))
+    mine = mine.groupby(["host", "minute"], as_index=False)["ids"].sum()
+    own = [one for one in names if one in set(mine["host"])]
+    if not own:
+        return {}, least, None
+    grid, step = binned(mine, own, least, CELLS)
+    whole = grid.div(grid.max(axis=1), axis=0).fillna(0.0)
+    found = {str(host): values for host, values in zip(whole.index, whole.to_numpy().tolist(), strict=True)}
+    return found, step, (grid.columns[0], grid.columns[-1] + step)
+
+
+def stops(values: Sequence[float], colours: Sequence[str]) -> str:
+    """A strip as the stops of a CSS gradient: the busier, the stronger; nothing where there was nothing."""
+    made, width = list[str](), 100 / len(values)
+    begin = 0
+    for place in range(1, len(values) + 1):
+        shade = _shade(values[begin], colours)
+        if place < len(values) and _shade(values[place], colours) == shade:
+            continue
+        made.append(f"{shade} {begin * width:.2f}% {place * width:.2f}%")
+        begin = place
+    return ", ".join(made)
+
+
+def _shade(value: float, colours: Sequence[str]) -> str:
+    if value <= 0:
+        return "transparent"
+    return colours[min(len(colours) - 1, int(value * len(colours)))]
+
+
+@dataclass(frozen=True, slots=True)
+class Worst:
+    """The process that misses most without being a sample, and its widest gap where the scan's points have it."""
+
+    process: Mapping[str, Any]
+    widest: int
+    begins: pd.Timestamp | None
+
+
+def worst(processes: pd.DataFrame, points: PointsOf) -> Worst | None:
+    """Of judged processes the one that lost most; None where none lost any."""
+    counted = processes[processes["lost"] > 0] if len(processes) else processes
+    if counted.empty:
+        return None
+    row = counted.sort_values(["lost", "ids"], ascending=False).iloc[0].to_dict()
+    known = points(row)
+    if known.empty or not known["sent_at"].notna().all():
+        return Worst(row, 0, None)
+    known = known.sort_values(["track", "chain", "position"]).reset_index(drop=True)
+    at = int(known["missing_before"].to_numpy().argmax())
+    widest = int(known["missing_before"].iloc[at])
+    return Worst(row, widest, known["sent_at"].iloc[at - 1] if widest and at else None)
+
+
+def said(found: Worst | None, shared: Sequence[str], reader: Reader) -> str:
+    """What the page is opened for: who misses messages, and which fingerprints several processes share. Or nothing."""
+    words, text = reader.words, ""
+    if found is not None:
+        row, missing = found.process, int(found.process["lost"])
+        text = words("producers.worst", host=row["host"], pid=row["pid"], missing=words.count("id", missing))
+        if found.begins is not None and found.widest < missing:
+            text += words("producers.worst_gap", n=f"{found.widest:,}", at=reader.minute(found.begins.to_pydatetime()))
+        elif found.begins is not None:
+            text += words("producers.worst_one", at=reader.minute(found.begins.to_pydatetime()))
+        text += words("stop")
+    if shared:
+        text += words("producers.shared_by", hosts=words.first(list(shared), 3))
+    return text.strip()

@@ -1,0 +1,120 @@
+"""The list of producer hosts: what is asked of it, and what of it is in sight. Computes nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from idcore.presentation import times
+from idcore.presentation.html import hosts as html
+from idcore.presentation.triage import address_flags, host_rows
+from idcore.presentation.triage.activity import step_text
+from idcore.presentation.triage.in_range import InRange
+from idcore.presentation.triage.time_range import TimeRange
+from idcore.runs.runs import Run
+from pages.parts import cache
+from pages.parts.triage import filters, shared, time_range
+from pages.parts.view import View
+from pages.parts.widgets import page_of, pager, show_html, small_print
+
+MEASURES = ("distinct", "ids")
+
+
+def headline(run: Run, found: InRange | None, view: View) -> str:
+    """Who misses messages, and which fingerprints several processes share; nothing where the scan is a list."""
+    if found is not None or cache.totals(run).is_list or run.store is not None:
+        return ""
+    most = cache.judged(run)
+    own = most[most["tracks"] > 1]["host"]
+    shared_by = own.drop_duplicates().tolist() if cache.totals(run).shared else []
+    return host_rows.said(host_rows.worst(most, partial(cache.points, run)), shared_by, view)
+
+
+def show(
+    run: Run, hosts: pd.DataFrame, chosen: Sequence[str], found: InRange | None, within: TimeRange, view: View
+) -> None:
+    """The boxes above the list, the rows in sight, the rest in words, the other pages."""
+    group, by, text, measure = _asked(run, hosts, found, view)
+    cut = cache.is_cut(run, "processes") if found is None else False
+    every = pd.DataFrame(columns=["host"]) if cut else cache.judged(run)
+    if found is not None:
+        every = found.processes
+    if cut and group == "client":
+        group = "host"
+    name = host_rows.namer(group, cache.frame(run, "processes"), view.words)
+    rows = host_rows.ordered(host_rows.summed(hosts, every, measure, name), by)
+    wanted = host_rows.matching(rows, text)
+    if chosen and group == "host":
+        wanted = rows[rows["name"].isin(chosen)]
+    page, _ = page_of(wanted, "hosts_page")
+    if cut:
+        mine = cache.judge(run, cache.where(run, "processes", host=page["name"].tolist()))
+        of_page = hosts[hosts["host"].isin(page["name"])]
+        page = host_rows.ordered(host_rows.summed(of_page, mine, measure, name), by)
+    beyond = shared.beyond(run, hosts, measure) if found is None else (0, 0)
+    members = hosts["host"] if group != "host" else page["name"]
+    strips, step, ends = host_rows.strips(*_activity(run, within, members, page, name))
+    marks = {} if group != "host" or found is not None else _marks(run, page["name"].tolist())
+    look = html.Look(
+        marks=marks,
+        strips=strips,
+        span=_span(ends, view),
+        colours=view.palette.scale[2:8],
+        run=run.name,
+        within=within.params(),
+        grouped=group != "host",
+        measure=measure,
+        total=int(hosts[measure].sum()) + beyond[1],
+    )
+    if wanted.empty:
+        st.info(view.words("producers.no_host"), icon=":material/info:")
+        return
+    in_sight = set(page["name"])
+    rest = rows[~rows["name"].isin(in_sight)] if not text and not chosen else rows.head(0)
+    show_html(html.rows(page, rest, beyond if not text and not chosen else (0, 0), look, view))
+    pager(wanted, "hosts_page")
+    small_print([view.words("producers.strip_note", step=step_text(step, view.words)) if strips else ""])
+
+
+def _asked(run: Run, hosts: pd.DataFrame, found: InRange | None, view: View) -> tuple[str, str, str, str]:
+    """The group, the order, the text sought, and what is counted: each in the address."""
+    words, text, group = view.words, "", "host"
+    measures = [name for name in MEASURES if name in hosts]
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="hosts-asked"):
+        if len(hosts) > 1:
+            label = words("producers.search")
+            text = st.text_input(label, key="q", placeholder="10.42.3.0/24", bind="query-params", width=220).strip()
+        if len(hosts) > host_rows.GROUPED:
+            name = lambda one: words(f"producers.group.{one}")  # noqa: E731
+            group = filters.one_of(st.selectbox, "group", host_rows.GROUPS, words("producers.group"), name, width=150)
+        sorts = [one for one in host_rows.SORTS if one in ("messages", "host") or not cache.is_cut(run, "processes")]
+        sorts = [one for one in sorts if one != "missing" or found is None]
+        by = "messages"
+        if len(hosts) > 1:
+            name = lambda one: words(f"producers.by.{one}")  # noqa: E731
+            by = filters.one_of(st.selectbox, "by", sorts, words("sort"), name, width=160)
+        name = lambda one: words("col.messages" if one == "distinct" else "col.ids")  # noqa: E731
+        look = {"required": True, "label_visibility": "collapsed"}
+        measure = filters.one_of(st.segmented_control, "measure", measures, words("producers.measure"), name, **look)
+    return group, by, text, measure
+
+
+def _activity(run: Run, within: TimeRange, members: pd.Series, page: pd.DataFrame, name):  # type: ignore[no-untyped-def]
+    """What the strips of the rows in sight are made of; of a scan too large for all its groups nothing."""
+    if len(members) > len(page) and cache.is_cut(run, "activity"):
+        return pd.DataFrame(), [], name, pd.Timedelta(0)
+    found, least = time_range.activity(run, within, members.tolist())
+    return found, page["name"].tolist(), name, least
+
+
+def _marks(run: Run, hosts: list[str]) -> dict[str, list[str]]:
+    return address_flags.of_hosts(cache.where(run, "processes", address_flags.NEEDED, host=hosts))
+
+
+def _span(ends: tuple[pd.Timestamp, pd.Timestamp] | None, view: View) -> str:
+    if ends is None:
+        return view.words("producers.over_time")
+    return " – ".join(times.between(ends[0].to_pydatetime(), ends[1].to_pydatetime(), view.zone, by_minute=True))
