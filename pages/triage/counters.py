@@ -36,7 +36,7 @@ if found is None:
 ranking.unknown(run, asked)
 place = ranking.choose(processes, shown)
 key = process_key(processes.iloc[place])
-row = shared.find_row(run, key).iloc[0].to_dict()
+row = cache.judge(run, shared.find_row(run, key)).iloc[0].to_dict()
 points = time_range.points(run, row, in_range)
 limited = bool(in_range) and points.dated
 empty = limited and points.inside.empty

@@ -139,7 +139,7 @@ def test_the_sentence_names_the_brokers_that_the_chart_leaves_out(scanned: Any, 
     app = open_page("brokers", run=scanned([*minute_of_log(), line(7_000, 10, 2), line(7_000, 20, 2)]))
     page = shown(app)
     assert "10.0.0.2:10911: All lines with both IDs have the same time, so there is no growth rate to show." in page
-    assert charts_of(app) == ["log-10.0.0.1:10911", "log-10.0.0.2:10911", "growth-"] and "205 MiB in 49 s" in page
+    assert charts_of(app) == ["growth-"] and "205 MiB in 49 s" in page
 
 
 def test_the_speed_on_the_page_is_that_of_the_table(tmp_path: Path) -> None:

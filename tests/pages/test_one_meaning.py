@@ -16,7 +16,7 @@ from idcore.answers.findings import gaps
 from idcore.answers.findings.limits import CUT_COUNTER
 from idcore.presentation.html import tables
 from idcore.presentation.terminal import scans
-from idcore.presentation.triage import largest, sentences, strokes
+from idcore.presentation.triage import host_rows, largest, sentences, strokes
 from idcore.presentation.triage.processes import sorted_processes
 from idcore.scan.schemas import SCHEMAS
 from tests.cli.test_scan import summed
@@ -64,7 +64,8 @@ def drawn(draw: Any, *given: Any) -> list[dict[str, str]]:
 
 def column(rows: list[dict[str, str]], name: str) -> int:
     """The sum of a column, less the figures that are not known."""
-    return sum(int(re.sub(r"[≥ ,]", "", row[name])) for row in rows if row[name] not in ("", tables.UNKNOWN))
+    figures = (re.sub(r"[≥ ,]", "", row[name]) for row in rows)
+    return sum(int(figure) for figure in figures if figure not in ("", tables.UNKNOWN, "sample", "抽样"))
 
 
 def numbers(text: str) -> set[int]:
@@ -75,13 +76,14 @@ def numbers(text: str) -> set[int]:
 @pytest.mark.parametrize("rows", [PROCESSES, MIXED], ids=["example", "with a sample and a cut counter"])
 def test_the_headline_of_producers_is_the_sum_of_their_table(rows: pd.DataFrame, lang: str) -> None:
     view = reader(lang)
-    table = drawn(tables.processes, rows, view, "r")
+    judged = host_rows.judged(rows, lambda _: pd.DataFrame())
+    table = drawn(tables.processes, judged, view, "r")
     totals = largest.Totals()
     totals.add(example_run.typed(rows))
-    said = sentences.producers(totals, rows["host"].nunique(), view)
+    said = sentences.producers(totals, rows["host"].nunique(), view, judged)
     for name, total in (
         ("produced", totals.produced),
-        ("missing", totals.missing),
+        ("missing", int(judged["lost"].sum())),
         ("distinct", totals.distinct),
         ("wraps", totals.wraps),
     ):
@@ -100,10 +102,8 @@ def test_what_is_left_out_of_a_sum_is_left_out_of_the_table_and_said() -> None:
     totals.add(example_run.typed(MIXED))
     said = sentences.producers(totals, 9, view)
     assert (totals.uncounted, totals.in_part, totals.missing_in_part) == (1, 1, 125_031)
-    assert (
-        "1 process has only an 8-bit counter" in said
-        and "more than a tenth of its IDs missing, 125,031 in total" in said
-    )
+    assert "1 process has only an 8-bit counter" in said
+    assert "Of 1 process more than a tenth is not in this input, 125,031 IDs in total" in said
     assert sentences.process(CUT, view).count("200 distinct msgIds") == 1 and "4,800" not in sentences.process(
         CUT, view
     )
@@ -119,11 +119,11 @@ def test_the_counters_page_says_of_a_process_what_its_row_has(place: int, lang: 
     assert figures - {0} <= said  # no IDs missing is said in words
 
 
-def test_a_sample_says_what_is_missing_and_what_is_here() -> None:
-    said = sentences.process(SAMPLE, reader())
-    assert (
-        "generated **125,751 IDs**" in said and "125,031 IDs missing (99.4%), 720 distinct msgIds in this input" in said
-    )
+def test_of_a_sample_it_says_what_is_here_and_calls_nothing_missing() -> None:
+    (row,) = host_rows.judged(pd.DataFrame([SAMPLE]), lambda _: pd.DataFrame()).to_dict("records")
+    said = sentences.process(row, reader())
+    assert "generated **125,751 IDs**" in said and "720 distinct msgIds (0.6%) in this input, a sample" in said
+    assert "missing" not in said
 
 
 @pytest.mark.parametrize(("lang", "unit"), [("en", "records"), ("zh", "条记录")])
@@ -153,7 +153,7 @@ def test_the_summary_of_a_scan_has_the_same_figures_and_says_what_they_are(tmp_p
     (head,) = [re.split("  +", line.strip()) for line in lines if "Generated" in line and "Loader" in line]
     cells = [re.split("  +", line.strip()) for line in lines if "10.9.9." in line]
     row = {first.split()[0]: dict(zip(head, (first, *more), strict=True)) for first, *more in cells}
-    assert (row["10.9.9.1"]["Generated"], row["10.9.9.1"]["Missing"]) == ("125,751", "125,031")
+    assert (row["10.9.9.1"]["Generated"], row["10.9.9.1"]["Missing"]) == ("125,751", "sample")
     assert [row["10.9.9.2"][name] for name in ("Generated", "Missing", "Wraps")] == [tables.UNKNOWN] * 3
 
 

@@ -178,11 +178,12 @@ def test_a_process_in_a_link_is_found_again() -> None:
 def test_an_average_says_that_it_spans_a_standstill() -> None:
     row = example_run.tables()["processes"].iloc[0].to_dict()
     seconds = [0, 1, 2, 60, 61]
-    points = pd.DataFrame({"elapsed_ms": [1000 * second for second in seconds]})
-    said = sentences.process(row, reader(), points)
+    row["rate_per_second"], none = 1.0, {"missing_before": 0}
+    points = pd.DataFrame({"elapsed_ms": [1000 * second for second in seconds]}).assign(**none)
+    said = sentences.process(row | {"produced": 5}, reader(), points)
     assert "IDs/s over the whole span, but 58 s of 1 min 1 s passed without an ID." in said
-    steady = pd.DataFrame({"elapsed_ms": range(0, 100_000, 1000)})
-    assert sentences.process(row, reader(), steady).endswith("IDs/s over the whole span.")
+    steady = pd.DataFrame({"elapsed_ms": range(0, 100_000, 1000)}).assign(**none)
+    assert sentences.process(row | {"produced": 5}, reader(), steady).endswith("IDs/s over the whole span.")
 
 
 # ---- names of runs

@@ -699,6 +699,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "counters.counter": "counter",
     "counters.track": "counter of process {n}",
     "counters.rate_axis": "IDs/s",
+    "counters.sampled": "{ids} ({share}) in this input, a sample",
     "counters.said_gap": "**{n} in a row** are not in this input, after **{at}** for {lasting}. ",
     "counters.said_every": " It wraps every {every}",
     "counters.said_next": ", at this rate next at about {at}",

@@ -685,6 +685,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "counters.counter": "计数器",
     "counters.track": "进程 {n} 的计数器",
     "counters.rate_axis": "ID/秒",
+    "counters.sampled": "本次输入有 {ids}（{share}），是抽样",
     "counters.said_gap": "**连续 {n}** 不在本次输入中，始于 **{at}** 之后，历时 {lasting}。",
     "counters.said_every": "每 {every} 回绕一次",
     "counters.said_next": "，按此速度下一次大约在 {at}",

@@ -76,8 +76,10 @@ class Pen:
         return tag("line", x1=f"{x0:.1f}", y1=f"{y0:.1f}", x2=f"{x1:.1f}", y2=f"{y1:.1f}", style=style)
 
     def mark(self, point: tuple[float, float], size: float, fill: str, symbol: str) -> Html:
-        """A dot, or a triangle."""
+        """A dot, a triangle, or a line that stands."""
         x, y = point
+        if symbol == "line-ns-open":
+            return self.line(x, y - size, x, y + size, fill, 2)
         if symbol == "triangle-down":
             corners = f"{x - size:.1f},{y - size:.1f} {x + size:.1f},{y - size:.1f} {x:.1f},{y + size:.1f}"
             return tag("polygon", points=corners, style=self.paint(fill))
@@ -411,10 +413,10 @@ def _scatter(sheet: Sheet, trace: Any, x: Axis, y: Axis) -> Iterator[Html]:
         style = sheet.pen.paint(None, trace.line.color, trace.line.width or 2, "2 3" if trace.line.dash else "")
         yield tag("path", d="".join(parts), style=f"{style};stroke-linejoin:round;stroke-linecap:round")
     if "markers" in mode:
-        size = float(trace.marker.size or 6) / 2
-        for point, fill in zip(points, _each(trace.marker.color, len(points)), strict=True):
+        sizes = _each(trace.marker.size or 6, len(points))
+        for point, fill, size in zip(points, _each(trace.marker.color, len(points)), sizes, strict=True):
             if point is not None:
-                yield sheet.pen.mark(point, size, fill, str(trace.marker.symbol))
+                yield sheet.pen.mark(point, float(size) / 2, fill, str(trace.marker.symbol))
     if "text" in mode:
         for point, text in zip(points, _each(trace.text, len(points)), strict=True):
             if point is not None and text:

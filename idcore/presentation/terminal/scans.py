@@ -116,6 +116,8 @@ def _largest(out: Path, reader: Reader, hosts: int) -> Iterator[str]:
 
 def _points(out: Path, process: Mapping[Any, Any]) -> pd.DataFrame:
     """The points of one process's counter."""
+    if not any((out / "counters").glob("*.parquet")):
+        return pd.DataFrame()
     wanted = {name: [process[name]] for name in ("layout", "host", "pid", "loader")}
     return largest.where(out / "counters", wanted, MOST_ROWS).to_pandas()
 

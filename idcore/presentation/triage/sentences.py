@@ -96,8 +96,11 @@ def process(row: dict[str, Any], reader: Reader, points: pd.DataFrame | None = N
     ]
     missing, produced = int(row["missing"]), int(row["produced"])
     share = words("counters.share", share=words.share(missing, produced)) if missing else ""
-    parts.append(words.count("missing", missing) + share)
-    parts.append(words("counters.in_input", ids=words.count("distinct_uniq", int(row["distinct"]))))
+    here = words.count("distinct_uniq", int(row["distinct"]))
+    if row.get("sample"):
+        parts.append(words("counters.sampled", ids=here, share=words.share(row["distinct"], produced)))
+    else:
+        parts += [words.count("missing", missing) + share, words("counters.in_input", ids=here)]
     restarts = int(row["chains"]) - int(row["tracks"]) if row.get("chains") is not None else 0
     if restarts > 0:
         parts.append(words.count("restart", restarts))
