@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -285,6 +286,7 @@ def test_every_message_has_the_fate_that_the_rule_gives_it_alone(made: Made, rea
 @pytest.mark.usefixtures("here")
 def test_msgids_of_several_records_have_the_fates_that_the_rule_gives_them_alone(tmp_path: Path) -> None:
     root = doubtful.written(tmp_path / "store")
+    os.truncate(next((root / "commitlog").iterdir()), 1 << 16)  # all records are in its first pages
     whole = tables(root)
     check(root, whole)
     assert tables(root, 700) == whole
