@@ -48,7 +48,7 @@ def rows(
             cell=lambda row: tables.lines_link(reader, run, broker=row.address, **within.params()),
         ),
     ]
-    return tag("div", listed(columns, found, words("table.brokers")), class_="mq-list mq-list-brokers")
+    return tag("div", listed(columns, found, words("brokers.list"), labelled=True), class_="mq-list mq-list-brokers")
 
 
 def _strip(row: BrokerRow, colour: str, words: Words) -> Html:

@@ -38,7 +38,9 @@ def rows(found: pd.DataFrame, rest: pd.DataFrame, beyond: tuple[int, int], look:
     def name(row: Row) -> Html:
         label = str(row["name"])
         if look.grouped:
-            return join([label, tag("span", words.count("host", int(row["hosts"])), class_="mq-faint")], " ")
+            inside = reader.href("producers", run=look.run, q=label, **look.within) if "/" in label else ""
+            shown = link(label, inside) if inside else label
+            return join([shown, tag("span", words.count("host", int(row["hosts"])), class_="mq-faint")], " ")
         there = reader.href("producers", run=look.run, host=label, **look.within)
         return tables.marked(link(label, there), look.marks.get(label, ()), words)
 
@@ -70,9 +72,8 @@ def rows(found: pd.DataFrame, rest: pd.DataFrame, beyond: tuple[int, int], look:
         Column("processes", words("producers.processes"), right=True),
         *([] if look.grouped else [Column("lines", words("col.lines"), cell=lines)]),
     ]
-    list_ = listed(columns, found.to_dict("records"), words("table.hosts"))
-    more = _rest(rest, beyond, look, reader)
-    return tag("div", list_, more, class_="mq-list mq-list-hosts")
+    made = listed(columns, found.to_dict("records"), words("table.hosts"), labelled=True)
+    return tag("div", made, _rest(rest, beyond, look, reader), class_="mq-list mq-list-hosts")
 
 
 def _missing_of(reader: Reader) -> Callable[[Row], Html | str]:

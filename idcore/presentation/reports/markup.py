@@ -98,9 +98,9 @@ class Table(NamedTuple):
         rows = [[row[place] for place in places] for row in self.rows]
         return Table(self.caption, [self.columns[place] for place in places], rows)
 
-    def html(self, *, first: int = 1, numbered: bool = False) -> Html:
+    def html(self, *, first: int = 1, numbered: bool = False, labelled: bool = False) -> Html:
         """As a table of a page."""
-        return table(self.columns, self.rows, self.caption, first=first, numbered=numbered)
+        return table(self.columns, self.rows, self.caption, first=first, numbered=numbered, labelled=labelled)
 
 
 def _hint(cell: Any) -> str | None:
@@ -109,9 +109,18 @@ def _hint(cell: Any) -> str | None:
 
 
 def table(
-    columns: Sequence[Column], rows: Iterable[Sequence[Any]], caption: str, *, first: int = 1, numbered: bool = False
+    columns: Sequence[Column],
+    rows: Iterable[Sequence[Any]],
+    caption: str,
+    *,
+    first: int = 1,
+    numbered: bool = False,
+    labelled: bool = False,
 ) -> Html:
-    """A table that scrolls sideways in its own box; the caption is for screen readers."""
+    """A table that scrolls sideways in its own box; the caption is for screen readers.
+
+    `labelled`: each cell has the name of its column, for where a row is a block.
+    """
     head = [tag("th", "#", scope="col", class_="mq-num mq-nth")] if numbered else []
     head += [
         tag("th", column.label, scope="col", class_="mq-num" if column.right else None, title=column.help)
@@ -135,7 +144,13 @@ def table(
     for place, row in enumerate(rows, first):
         cells = [tag("td", f"{place:,}", class_="mq-num mq-faint mq-nth")] if numbered else []
         cells += [
-            tag("td", "" if cell is None else cell, class_=style, title=_hint(cell) if column.wide else None)
+            tag(
+                "td",
+                "" if cell is None else cell,
+                class_=style,
+                title=_hint(cell) if column.wide else None,
+                data_label=column.label if labelled and column.right else None,
+            )
             for column, cell, style in zip(columns, row, styles, strict=True)
         ]
         body.append(tag("tr", *cells))
@@ -150,10 +165,16 @@ def table(
 
 
 def listed(
-    columns: Sequence[Column], items: Iterable[Any], caption: str, *, first: int = 1, numbered: bool = False
+    columns: Sequence[Column],
+    items: Iterable[Any],
+    caption: str,
+    *,
+    first: int = 1,
+    numbered: bool = False,
+    labelled: bool = False,
 ) -> Html:
     """A table with a row for each item."""
-    return Table.of(caption, columns, items).html(first=first, numbered=numbered)
+    return Table.of(caption, columns, items).html(first=first, numbered=numbered, labelled=labelled)
 
 
 def fact_list(pairs: Iterable[tuple[Any, Any]]) -> Html | None:
