@@ -1,0 +1,275 @@
+"""Hosts, counters and brokers as rows: what each row says, held against a slow count of the same log."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from idcore.answers import growth
+from idcore.presentation.html import broker_logs as broker_html
+from idcore.presentation.html import counters as counter_html
+from idcore.presentation.html import hosts as host_html
+from idcore.presentation.triage import broker_rows, counter_rows, host_rows
+from idcore.presentation.triage.broker_logs import Speed
+from idcore.presentation.triage.time_range import ALL_TIMES
+from tests.pages.test_parts import reader
+
+START = datetime(2026, 11, 20, 2, tzinfo=UTC)
+GIB = 1 << 30
+MINUTE = 60_000
+
+
+def log(minutes: range, rate: int, base: int = 0) -> growth.Log:
+    """A log that grows by so many bytes a minute."""
+    first = int(START.timestamp()) // 60
+    rows = [growth.Row(first + n, base + n * rate, base + n * rate, (first + n) * MINUTE) for n in minutes]
+    made = growth.of_rows([row._replace(high_at=row.low_at) for row in rows])
+    assert made is not None
+    return made
+
+
+def broker_tables(logs: dict[str, growth.Log]) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Speed]]:
+    brokers, segments = [], []
+    for address, one in logs.items():
+        host, _, port = address.rpartition(":")
+        low, high = int(one.lows[0]), int(one.highs[-1])
+        brokers.append({"address": address, "host": host, "port": int(port), "ids": len(one.lows), "max_offset": high})
+        segments += [
+            {"address": address, "segment": f"{n * GIB:020d}", "ids": 1} for n in range(low // GIB, high // GIB + 1)
+        ]
+    speeds = {address: Speed(rate) for address, one in logs.items() if (rate := growth.rate(one))}
+    return pd.DataFrame(brokers), pd.DataFrame(segments), speeds
+
+
+LOGS = {
+    "10.0.0.1:10911": log(range(60), 60 << 20, 7 * GIB),
+    "10.0.0.2:10911": log(range(60), 6 << 20, GIB // 2),
+    "10.0.0.3:10911": log(range(21), 90 << 20),
+}
+
+
+def rows(cut: datetime = START - timedelta(days=3)) -> list[broker_rows.BrokerRow]:
+    brokers, segments, speeds = broker_tables(LOGS)
+    return broker_rows.rows_of(brokers, segments, LOGS, speeds, cut)
+
+
+def test_the_fastest_broker_comes_first_and_one_that_stopped_last() -> None:
+    found = rows()
+    assert [row.address for row in found] == [*LOGS]
+    assert [row.silent_since for row in found] == [None, None, START + timedelta(minutes=20)]
+    assert sum(row.share for row in found) == pytest.approx(1)
+
+
+def test_a_file_is_full_when_its_rest_is_written_at_the_rate_of_its_broker() -> None:
+    first, second, stopped = rows()
+    for row in (first, second):
+        left = row.size - row.written
+        assert row.speed is not None and row.full_at is not None
+        last = START + timedelta(minutes=59)
+        assert (row.full_at - last).total_seconds() == pytest.approx(left / row.speed.rate)
+        assert row.written == int(LOGS[row.address].highs[-1]) % GIB
+    assert stopped.full_at is None, "nobody knows when it goes on"
+
+
+def test_all_strips_have_one_scale_of_time_and_of_speed() -> None:
+    first, second, stopped = rows()
+    tops = [max(step.height for step in row.strip) for row in (stopped, first, second)]
+    assert tops == pytest.approx([1, 60 / 90, 6 / 90], rel=0.01)
+    assert stopped.strip[-1].right == pytest.approx(20 / 59, rel=0.05) and first.strip[-1].right == 1
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_an_outline_never_leaves_its_box(seed: int) -> None:
+    chance = random.Random(seed)
+    edges = sorted(chance.random() for _ in range(2 * chance.randrange(1, 9)))
+    steps = [broker_rows.Step(a, b, chance.random()) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+    corners = [[float(part[:-1]) for part in corner.split()] for corner in broker_rows.outline(steps).split(", ")]
+    assert all(0 <= x <= 100 and 0 <= y <= 100 for x, y in corners)
+    assert corners[0][1] == corners[-1][1] == 100, "it stands on the ground"
+    assert [x for x, _ in corners] == sorted(x for x, _ in corners)
+
+
+def test_files_before_the_deletion_line_are_marked_and_counted() -> None:
+    half = START + timedelta(minutes=30)
+    (first, *_) = rows(half)
+    border = next(row for row in LOGS["10.0.0.1:10911"].lows if row >= 7 * GIB + 29 * (60 << 20)) // GIB
+    assert first.files.count("deleted") == border - 7
+    assert broker_rows.files_text(first, reader().words).endswith(f"{border - 7} probably deleted")
+    old = rows(START + timedelta(days=9))
+    assert all(set(row.files) == {"deleted"} for row in old), "all is older"
+    brokers, segments, speeds = broker_tables({"10.0.0.1:10911": log(range(600), 60 << 20)})
+    (long,) = broker_rows.rows_of(brokers, segments, {}, speeds, half)
+    assert len(long.files) + long.older == len(segments) and len(long.files) == broker_rows.MOST_CELLS
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_headline_of_brokers_names_who_is_fastest_and_who_stopped(lang: str) -> None:
+    said = broker_rows.said(rows(), reader(lang))
+    assert "10.0.0.1:10911" in said and "10.0.0.3:10911" in said and "10.0.0.2" not in said
+    assert "2026-11-20 10:20" in said, "when the last record of the third is"
+    assert not broker_rows.said([], reader(lang))
+
+
+def test_a_row_of_a_broker_shows_no_markup_of_a_name() -> None:
+    view = reader()
+    colours = dict.fromkeys(LOGS, "#123456")
+    html = broker_html.rows(rows(), colours, view, "r", ALL_TIMES, "<span>")
+    assert "&lt;span&gt;" in html and html.count("mq-gauge") == 3 and html.count("clip-path") == 3
+
+
+# ---- hosts
+
+
+def processes(*made: dict[str, Any]) -> pd.DataFrame:
+    usual = {"layout": "uniq_v4", "pid": 7, "loader": "18B4AAC2", "maker": "", "loader_position": None, "ids": 10}
+    frame = pd.DataFrame([usual | {"distinct": 10, "missing": 0, "produced": 10, "tracks": 1} | one for one in made])
+    return frame.astype({"missing": "int64", "produced": "int64"})
+
+
+def counter(*counters: int) -> pd.DataFrame:
+    """The points of one chain, an ID each second."""
+    places = list(counters)
+    before = [0, *(b - a - 1 for a, b in itertools.pairwise(places))]
+    return pd.DataFrame(
+        {
+            "track": 0,
+            "chain": 0,
+            "position": [place - places[0] for place in places],
+            "counter": [place % 65_536 for place in places],
+            "missing_before": before,
+            "elapsed_ms": [place * 1000 for place in places],
+            "sent_at": pd.to_datetime([int(START.timestamp()) + place for place in places], unit="s", utc=True),
+        }
+    )
+
+
+def test_a_hole_is_a_loss_at_any_share_and_an_even_share_is_a_sample() -> None:
+    hole, even = counter(*range(200), *range(700, 900)), counter(*range(0, 4000, 10))
+    made = processes(
+        {"host": "10.0.0.1", "distinct": 400, "missing": 500, "produced": 900},
+        {"host": "10.0.0.2", "distinct": 400, "missing": 3_591, "produced": 3_991},
+        {"host": "10.0.0.3", "distinct": 95, "missing": 5, "produced": 100},
+    )
+    known = {"10.0.0.1": hole, "10.0.0.2": even}
+    found = host_rows.judged(made, lambda row: known[row["host"]])
+    assert found["lost"].tolist() == [500, 0, 5] and found["sample"].tolist() == [False, True, False]
+    worst = host_rows.worst(found, lambda row: known[row["host"]])
+    assert worst is not None and worst.process["host"] == "10.0.0.1" and worst.widest == 500
+    assert worst.begins == pd.Timestamp(START + timedelta(seconds=199))
+    said = host_rows.said(worst, ["10.0.0.9"], reader())
+    assert "**500 IDs**" in said and "in a row" in said and "10.0.0.9" in said
+    assert host_rows.worst(found.iloc[[1]], lambda _: even) is None
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_group_of_hosts_has_the_sums_of_its_hosts(seed: int) -> None:
+    chance = random.Random(seed)
+    hosts = [f"10.0.{chance.randrange(4)}.{n}" for n in range(60)] + ["2001:db8::1", "2001:db8::2"]
+    table = pd.DataFrame({"host": hosts, "ids": [chance.randrange(1, 99) for _ in hosts]}).assign(distinct=1)
+    own = processes(*({"host": host, "missing": chance.randrange(2), "produced": 100} for host in hosts))
+    judged = host_rows.judged(own, lambda _: pd.DataFrame())
+    for group, name in (("network", host_rows.network_of), ("host", str)):
+        assert host_rows.namer(group, own, reader().words)("10.0.1.7") == name("10.0.1.7")
+        found = host_rows.summed(table, judged, "ids", name)
+        for row in found.to_dict("records"):
+            mine = [host for host in hosts if name(host) == row["name"]]
+            assert row["messages"] == table[table["host"].isin(mine)]["ids"].sum()
+            assert (row["hosts"], row["processes"]) == (len(mine), len(mine))
+            assert row["lost"] == own[own["host"].isin(mine)]["missing"].sum()
+        assert found["messages"].sum() == table["ids"].sum()
+        values = host_rows.ordered(found, "messages")["messages"].tolist()
+        assert values == sorted(values, reverse=True)
+    assert "10.0.0.0/24" in set(host_rows.summed(table, judged, "ids", host_rows.network_of)["name"])
+
+
+def test_hosts_are_found_by_a_part_or_a_network_and_ordered_as_numbers() -> None:
+    table = pd.DataFrame(
+        {"name": ["10.0.0.10", "10.0.0.9", "10.1.0.1", "2001:db8::1", "pod-7"], "messages": 1, "processes": 1}
+    )
+    assert host_rows.matching(table, "10.0.0.0/24")["name"].tolist() == ["10.0.0.10", "10.0.0.9"]
+    assert host_rows.matching(table, "POD")["name"].tolist() == ["pod-7"]
+    assert host_rows.matching(table, "10.0.0.0/99").empty and len(host_rows.matching(table, "")) == 5
+    assert host_rows.matching(table, "[.(").empty, "it is text, not a pattern"
+    by = host_rows.ordered(table, "host")["name"].tolist()
+    assert by == ["10.0.0.9", "10.0.0.10", "10.1.0.1", "2001:db8::1", "pod-7"]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_strip_is_as_long_as_its_cells_and_blank_where_nothing_was(seed: int) -> None:
+    chance = random.Random(seed)
+    values = [chance.choice([0.0, 0.0, chance.random(), 1.0]) for _ in range(chance.randrange(1, 90))]
+    stops = [stop.split() for stop in host_rows.stops(values, ["#aaa", "#bbb", "#ccc"]).split(", ")]
+    ends = [(float(a[:-1]), float(b[:-1])) for _, a, b in stops]
+    assert ends[0][0] == 0 and ends[-1][1] == pytest.approx(100)
+    assert all(end == begin for (_, end), (begin, _) in itertools.pairwise(ends))
+    width = 100 / len(values)
+    for place, value in enumerate(values):
+        (colour,) = [c for c, a, b in stops if float(a[:-1]) - 0.02 <= (place + 0.5) * width < float(b[:-1]) + 0.02][:1]
+        assert (colour == "transparent") == (value == 0), place
+
+
+def test_the_strip_of_a_row_is_when_its_hosts_were_busy() -> None:
+    minutes = pd.to_datetime([START + timedelta(minutes=n) for n in (0, 1, 9, 0)])
+    activity = pd.DataFrame({"host": ["a", "a", "a", "b"], "minute": minutes, "ids": [4, 2, 1, 7]})
+    found, step, ends = host_rows.strips(activity, ["a", "b"], str, pd.Timedelta(minutes=1))
+    assert step == pd.Timedelta(minutes=1) and ends == (minutes[0], minutes[0] + pd.Timedelta(minutes=10))
+    assert found["a"] == [1, 0.5, 0, 0, 0, 0, 0, 0, 0, 0.25] and found["b"][0] == 1 and not any(found["b"][1:])
+    both, _, _ = host_rows.strips(activity, ["all"], lambda _: "all", pd.Timedelta(minutes=1))
+    assert both["all"][0] == 1 and both["all"][1] == pytest.approx(2 / 11)
+
+
+def test_the_rest_of_a_list_is_told_in_its_true_size() -> None:
+    rows_ = pd.DataFrame({"name": ["a", "b", "c"], "messages": [50, 30, 20], "hosts": 1, "processes": 1})
+    look = host_html.Look({}, {}, "when", ["#abc"], "r", {}, False, "distinct", 400)
+    html = host_html.rows(rows_.head(1), rows_.iloc[1:], (5, 300), look, reader())
+    assert "7 more hosts: 350, 87.5% together." in html and "12.5%" in html
+    assert not re.search("7 more", host_html.rows(rows_, rows_.head(0), (0, 0), look, reader()))
+
+
+# ---- counters
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_squares_show_what_is_missing_around_the_widest_gap(seed: int, tmp_path: Path) -> None:
+    chance = random.Random(seed)
+    here = sorted(chance.sample(range(chance.choice([200, 3_000])), 90))
+    start = chance.randrange(65_536)
+    points = counter(*(start + place for place in here))
+    gap = counter_rows.widest_gap(points)
+    widths = [b - a - 1 for a, b in itertools.pairwise(here)]
+    assert gap is not None and gap.missing == max(widths)
+    at = widths.index(gap.missing)
+    first, last = here[at] + 1, here[at + 1] - 1
+    assert (gap.first, gap.last) == ((start + first) % 65_536, (start + last) % 65_536)
+    around = max(gap.missing // 2, counter_rows.SQUARES // 4)
+    left, right = max(here[0], first - around), min(here[-1] + 1, last + 1 + around)
+    assert len(gap.squares) == min(counter_rows.SQUARES, right - left)
+    missing = sum(gap.squares) * gap.each
+    assert missing == pytest.approx(len(set(range(left, right)) - set(here)), abs=0.2)
+    html = counter_html.gap(gap, "r", "p", reader())
+    assert html.count("<i") == len(gap.squares) and f"{gap.missing:,} are missing" in html
+    assert counter_rows.widest_gap(counter(*range(40))) is None
+
+
+def test_the_next_wrap_is_where_the_line_reaches_the_top() -> None:
+    row = {"layout": "uniq_v4", "rate_per_second": 100.0, "produced": 5_000, "tracks": 1, "last_counter": 65_036}
+    every, at = counter_rows.next_wrap(row | {"last_sent_at": pd.Timestamp(START)}) or (None, None)
+    assert every == timedelta(seconds=655.36) and at == START + timedelta(seconds=5)
+    for other in ({"rate_per_second": None}, {"tracks": 2}, {"produced": 20}, {"rate_per_second": 1e-6}):
+        assert counter_rows.next_wrap(row | {"last_sent_at": None} | other) is None
+
+
+def test_a_small_sawtooth_stays_in_its_box_and_breaks_at_a_wrap() -> None:
+    shape = counter_rows.outline(counter(*range(65_000, 66_000, 10)))
+    corners = [[float(part[:-1]) for part in corner.split()] for corner in shape.split(", ")]
+    assert all(0 <= x <= 100 and -0.1 <= y <= 100.1 for x, y in corners)
+    highest, lowest = min(y for _, y in corners), max(y for _, y in corners)
+    assert highest < 1 and lowest > 99, "up to the top, and again from the ground"
+    assert counter_rows.outline(counter(5)) == ""
