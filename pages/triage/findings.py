@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
-from idcore.presentation.triage import finding_report, finding_rows, finding_texts
+from idcore.presentation.triage import finding_report, finding_rows, finding_texts, findings_in_range
 from idcore.presentation.triage.finding_rows import Kind
 from pages.parts import cache, session
 from pages.parts.triage import diagnosis, finding_filters, opened, report, shared, time_range
@@ -21,13 +23,14 @@ heading("page.findings")
 run = opened.run_of("findings")
 in_range = time_range.bar(run, shown)
 every = cache.frame(run, "findings")
-found = every if every.empty else every[in_range.overlaps(every["first_sent_at"], every["last_sent_at"])]
+found = findings_in_range.narrowed(every, in_range, partial(diagnosis.process_of, run))
 if not run.has("findings"):
     st.info(words("findings.older"), icon=":material/info:")
     session.stop()
 
 # show
-said(finding_texts.findings_sentence(found, run.summary or {}, words, in_range=bool(in_range)))
+counted = finding_texts.findings_sentence(found, run.summary or {}, words, in_range=bool(in_range))
+said(finding_texts.headline(found, shown), counted)
 if cache.rows(run, "fates") and not finding_rows.of_groups(every):
     page_link("fate", words("findings.no_groups"), icon=":material/mark_email_unread:", run=run.name)
 notes = [finding_texts.outside(in_range, every, words), *shared.notes(run, shown), zone_note(shown)]

@@ -229,14 +229,12 @@ def test_lines_of_a_packed_input_come_from_its_index(tmp_path: Path) -> None:
     packed.write_bytes(gzip.compress(plain.read_bytes()))
     plain.unlink()
     rows = run.table("findings").to_pylist()
-    number, row = next((number, row) for number, row in enumerate(rows) if row["code"] == "missing_ids")
-    assert diagnosis.log_lines(run).of_finding(number, row, view().words) == ("", ""), (
-        "nothing that is not the line itself"
-    )
+    row = next(row for row in rows if row["code"] == "missing_ids")
+    assert diagnosis.log_lines(run).of_finding(row, view().words) == ("", ""), "nothing that is not the line itself"
     folder = run.path / "occurrences"
     folder.mkdir()
     name = index_of(str(packed), folder).page(np.array([0]))[0].file
-    label, shown = diagnosis.log_lines(run).of_finding(number, row, view().words)
+    label, shown = diagnosis.log_lines(run).of_finding(row, view().words)
     ids = [f"msgId={PREFIX}{1_000_000 + n * 1000:08X}{n:04X}" for n in (37, 38, 39, 41)]
     texts = [*ids[:3], "msgId=x", ids[3]]
     assert label == "Log lines"

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -19,9 +22,19 @@ from streamlit.testing.v1 import AppTest
 from idcore.answers import findings
 from idcore.base import catalogue
 from idcore.base.errors import CoreError
+from idcore.ids.model import UniqId
 from idcore.ids.origins import BrokerAddress
 from idcore.presentation.reports import roles
-from idcore.presentation.triage import activity, compared, in_range, line_filter, strokes
+from idcore.presentation.triage import (
+    activity,
+    compared,
+    finding_rows,
+    finding_texts,
+    findings_in_range,
+    in_range,
+    line_filter,
+    strokes,
+)
 from idcore.presentation.triage import time_range as core
 from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
 from idcore.runs.runs import Run
@@ -457,3 +470,73 @@ def kept_of(run: Run, text: str) -> str:
     facts["options"] |= {"sources": ["app.log"]}
     (run.path / "run.json").write_text(json.dumps(facts))
     return run.name
+
+
+# ---- findings of a range
+
+
+def chains(chance: random.Random) -> tuple[dict[str, Any], pd.DataFrame]:
+    """A process of two runs with gaps, an ID each second, and its points; the second begins an hour later."""
+    process = {"layout": "uniq_v4", "host": "10.42.3.17", "pid": 7, "loader": "18B4AAC2"}
+    made = []
+    for chain in range(2):
+        here = sorted(chance.sample(range(400), chance.randrange(300, 390)))
+        begin, first = 3_600 * chain, here[0]
+        for before, place in pairwise([None, *here]):
+            made.append(
+                {
+                    "track": 0,
+                    "chain": chain,
+                    "position": place - first,
+                    "counter": (65_400 + (place or 0)) % 65_536,
+                    "missing_before": 0 if before is None else (place or 0) - before - 1,
+                    "elapsed_ms": 1000 * (begin + (place or 0)),
+                    "sent_at": START + timedelta(seconds=begin + (place or 0)),
+                }
+            )
+    return process, pd.DataFrame(made)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_a_finding_in_a_range_counts_the_gaps_that_touch_it(seed: int) -> None:
+    chance = random.Random(seed)
+    process, points = chains(chance)
+    evidence = {"process": process, "variant": "gaps", "ids": [], "gaps": [], "produced": 800, "share": 0.1}
+    row = {"code": "missing_ids", "severity": "warning", "subject": "x", "count": 99, "evidence": json.dumps(evidence)}
+    row |= {"values": "{}", "certainty": None}
+    row |= {"first_sent_at": pd.Timestamp(START), "last_sent_at": pd.Timestamp(START + timedelta(hours=2))}
+    other = row | {"code": "restart", "severity": "info", "evidence": json.dumps({"process": process})}
+    found = pd.DataFrame([row, other])
+    shown = after(chance.randrange(420), chance.choice([0.5, 7, 60, 5_000]))
+    known = findings_in_range.narrowed(found, shown, lambda _: (process, points))
+    rows = points.to_dict("records")
+    gaps = [  # slow: every instant between two IDs that follow each other
+        (one["sent_at"], two["sent_at"], two["missing_before"])
+        for one, two in pairwise(rows)
+        if one["chain"] == two["chain"] and two["missing_before"]
+    ]
+    assert shown.begin is not None and shown.end is not None
+    wanted = [gap for gap in gaps if gap[1] >= shown.begin and gap[0] < shown.end]
+    own = known[known["code"] == "missing_ids"]
+    assert len(own) == bool(wanted) and (known["code"] == "restart").sum() == 1, "what has no gaps stays"
+    if not wanted:
+        return
+    said = finding_rows.evidence_of(own.iloc[0].to_dict())
+    widths = [width for _, _, width in wanted]
+    assert own["count"].iloc[0] == sum(widths) and dict(said)["widest"] == max(widths)
+    assert dict(said)["in_gaps"] == len(wanted) and dict(said)["share"] <= 1
+    assert own["first_sent_at"].iloc[0] == min(begin for begin, _, _ in wanted)
+    assert own["last_sent_at"].iloc[0] == max(end for _, end, _ in wanted)
+    gap = finding_rows.gap_of(own.iloc[0].to_dict())
+    assert gap in [(begin, end) for begin, end, width in wanted if width == max(widths)]
+    lower, upper = (UniqId.from_hex(str(text)) for text in (said.gap_after, said.gap_before))
+    assert (upper.counter - lower.counter) % 65_536 == max(widths) + 1 and lower.host == process["host"]
+    assert finding_texts.headline(known, reader(SHANGHAI)).startswith(f"**{max(widths)} ID")
+
+
+def test_without_a_range_findings_are_those_of_the_scan(indexed: Run) -> None:
+    found = indexed.table("findings").to_pandas()
+    assert findings_in_range.narrowed(found, ALL_TIMES, lambda _: (None, pd.DataFrame())).equals(found)
+    whole = findings_in_range.narrowed(found, after(-9, 1e6), lambda _: (None, pd.DataFrame()))
+    dated = found[found["first_sent_at"].notna()]
+    assert sorted(whole.index) == sorted(dated.index), "what is not looked up keeps its figures"

@@ -62,10 +62,14 @@ def kind_card(kind: Kind, run: str, reader: Reader) -> Iterator[Html]:
         yield tag("p", upper(finding_texts.say("meaning", row, reader)), words("stop"), class_="mq-advice")
 
 
-def card(row: Row, reader: Reader) -> Iterator[Html]:
-    """A finding: what it means, what to do, what would disprove it."""
+def card(row: Row, reader: Reader, sides: tuple[str, str] = ("", "")) -> Iterator[Html]:
+    """A finding: what it means, what to do, what would disprove it. `sides`: the lines around its widest gap."""
     words = reader.words
     yield head(row, reader)
+    if all(sides):
+        above, below = (tag("code", side) for side in sides)
+        between = tag("span", finding_texts.between_sides(row, reader), class_="mq-error")
+        yield tag("div", above, between, below, class_="mq-sides")
     yield tag("p", upper(finding_texts.say("meaning", row, reader)), words("stop"), class_="mq-meaning")
     for part, label in _PARTS:
         yield tag("p", tag("b", words(label)), finding_texts.say(part, row, reader), class_="mq-advice")
@@ -135,6 +139,8 @@ def finding_section(
     if seen := finding_texts.seen(row, reader):
         yield tag("p", " · ".join(seen), class_="faint")
     yield tag("p", upper(finding_texts.say("meaning", row, reader)), words("stop"))
+    if sides := finding_texts.sides(row, lines.sides(row), reader):
+        yield tag("pre", sides)
     yield tag("p", tag("b", words("findings.do")), finding_texts.say("advice", row, reader))
     if picture is not None:
         yield picture
@@ -143,7 +149,7 @@ def finding_section(
     if line := evidence_texts.fact_line(evidence, reader, finding_texts.said_figures(row)):
         yield tag("p", line)
     most = MOST_OF_NOTE if row["severity"] == "info" else MOST_LINES
-    label, shown = lines.of_finding(number, row, words, most)
+    label, shown = lines.of_finding(row, words, most)
     if shown:
         yield tag("p", label, class_="faint")
         yield tag("pre", shown)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from idcore.answers.findings.evidence import FindingEvidence
 from idcore.answers.findings.registry import RULES
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
 from idcore.presentation.triage import line_filter, lines
-from idcore.presentation.triage.finding_rows import Kind, Row, evidence_of, tokens
+from idcore.presentation.triage.finding_rows import Kind, Row, evidence_of
 from idcore.presentation.triage.lines import NumberedLine
 from idcore.runs.runs import Run
 from idcore.scan.occurrences.index import Allowed, Index
@@ -31,9 +33,9 @@ class LogLines:
     index: Index | None
     allowed: Allowed
 
-    def of_finding(self, number: int, row: Row, words: Words, most: int = MOST_LINES) -> tuple[str, str]:
+    def of_finding(self, row: Row, words: Words, most: int = MOST_LINES) -> tuple[str, str]:
         """What they are called, and the lines of the evidence; empty where none is at hand."""
-        found = self._found(number, row)
+        found = self._found(row)
         key = "findings.numbered" if len(found) <= most else "findings.numbered_part"
         name = words(key, n=f"{most:,}", all=f"{len(found):,}") if found else ""
         return name, lines.as_text(found[:most])
@@ -41,21 +43,29 @@ class LogLines:
     def of_kind(self, kind: Kind, words: Words) -> tuple[str, str]:
         """The same of the first findings of a kind, a few lines of each."""
         first = kind.rows[:FIRST_OF_KIND]
-        found = {line for number, row in first for line in self._found(number, row)[:LINES_OF_EACH]}
+        found = {line for _, row in first for line in self._found(row)[:LINES_OF_EACH]}
         name = words("findings.numbered_first", n=len(first)) if found else ""
         return name, lines.as_text(sorted(found, key=lambda line: (line.file, line.number)))
 
-    def _found(self, number: int, row: Row) -> list[NumberedLine]:
-        evidence, before = evidence_of(row), lines_before(row)
-        if self.index is not None and tokens(evidence):
+    def sides(self, row: Row) -> tuple[str, str]:
+        """The lines of the IDs on both sides of the widest gap; empty where it has none, or not both are at hand."""
+        evidence = evidence_of(row)
+        ends = [evidence.gap_after, evidence.gap_before]
+        if not all(ends):
+            return "", ""
+        found = [lines.as_text(self._of_ids([str(end)], evidence)) for end in ends]
+        return (found[0], found[1]) if all(found) else ("", "")
+
+    def _found(self, row: Row) -> list[NumberedLine]:
+        evidence = evidence_of(row)
+        return self._of_ids(line_filter.ids_of(evidence), evidence, lines_before(row))
+
+    def _of_ids(self, ids: Sequence[str], evidence: FindingEvidence, before: int = 0) -> list[NumberedLine]:
+        if self.index is not None and ids:
             try:
-                ids = line_filter.ids_of_finding(self.run, str(number))
                 return lines.indexed(self.index, ids, before, self.allowed, evidence.label or "")
-            except (
-                CoreError,
-                PermissionError,
-            ):  # its file changed, or is not allowed any more: the page of lines says so
+            except (CoreError, PermissionError):  # its file changed, or is not allowed any more: Lines says so
                 return []
-        wanted = {*tokens(evidence), *evidence.after_ids}
-        places = [place for place in evidence.places if str(place["id"]) in wanted]
+        wanted = {text.upper() for text in ids}
+        places = [place for place in evidence.places if str(place["id"]).upper() in wanted]
         return lines.numbered(self.run, places, before)

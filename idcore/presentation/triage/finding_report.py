@@ -90,11 +90,12 @@ def section(part: Part, reader: Reader, lines: LogLines, address: str) -> list[s
     name = words("colon", name=words(f"severity.{row['severity']}")) + finding_rows.title_of(row, words)
     ids = evidence_tables.details(evidence, reader)[:MOST_IDS]
     figures = evidence_texts.fact_line(evidence, reader, finding_texts.said_figures(row))
-    label, shown = lines.of_finding(number, row, words)
+    label, shown = lines.of_finding(row, words)
     text = [
         f"## {name}",
         " · ".join([code(finding_texts.subject(row, words)), *map(escaped, finding_texts.seen(row, reader))]),
         escaped(upper(finding_texts.say("meaning", row, reader)) + words("stop")),
+        fenced(sides) if (sides := finding_texts.sides(row, lines.sides(row), reader)) else "",
         escaped(f"{words('findings.do')}{finding_texts.say('advice', row, reader)}"),
         "\n".join("- " + " · ".join([code(one), *map(escaped, more)]) for one, more in ids),
         escaped(figures),

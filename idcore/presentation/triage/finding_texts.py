@@ -13,7 +13,7 @@ import pandas as pd
 from idcore.answers import finding_words as messages
 from idcore.answers.findings import model
 from idcore.answers.findings.registry import RULES, SEVERITIES
-from idcore.base.catalogue import Words
+from idcore.base.catalogue import Words, upper
 from idcore.presentation import times
 from idcore.presentation.reader import Reader
 from idcore.presentation.triage import evidence_texts, finding_rows
@@ -111,6 +111,49 @@ def findings_sentence(found: pd.DataFrame, summary: Mapping[str, Any], words: Wo
         return words("findings.none", where=where)
     key = "findings.said" if numbers.keys() - {"info"} else "findings.only_info"
     return words(key, findings=words.listed(by_severity(numbers, words, "**")), where=where)
+
+
+def between_sides(row: Row, reader: Reader) -> str:
+    """What is missing between two log lines: how many IDs, which counters, for how long."""
+    evidence, gap, words = evidence_of(row), finding_rows.gap_of(row), reader.words
+    figures = dict(evidence)
+    lasting = words("findings.sides_lasting", lasting=words.lasting((gap[1] - gap[0]).total_seconds())) if gap else ""
+    return words(
+        "findings.sides",
+        n=words.count("id", int(figures.get("widest") or row["count"])),
+        first=f"{figures.get('gap_from', 0):,}",
+        last=f"{figures.get('gap_to', 0):,}",
+        lasting=lasting,
+    )
+
+
+def sides(row: Row, found: tuple[str, str], reader: Reader) -> str:
+    """Both log lines with what is missing between them, as text; nothing where they are not at hand."""
+    return f"{found[0]}\n… {between_sides(row, reader)}\n{found[1]}" if all(found) else ""
+
+
+def headline(found: pd.DataFrame, reader: Reader) -> str:
+    """The worst finding as a sentence, above the counts; nothing where there is no error and no warning."""
+    kinds = finding_rows.kinds(found) if not found.empty else []
+    worst = next((kind for kind in kinds if kind.severity != "info"), None)
+    if worst is None:
+        return ""
+    if worst.grouped or not worst.rows:
+        return upper(brief(worst, reader.words)) + reader.words("stop")
+    row = max((row for _, row in worst.rows), key=lambda one: int(one["count"]))
+    if (gap := finding_rows.gap_of(row)) is not None:
+        lost = dict(evidence_of(row)).get("widest") or int(row["count"])
+        words = reader.words
+        more = int(row["count"]) - lost
+        return words(
+            "findings.headline_gap",
+            subject=row["subject"],
+            n=words.count("id", int(lost)),
+            at=reader.full(gap[0]),
+            lasting=words.duration((gap[1] - gap[0]).total_seconds()),
+            more=words("findings.headline_more", n=f"{more:,}") if more > 0 else "",
+        )
+    return upper(say("meaning", row, reader)) + reader.words("stop")
 
 
 def outside(shown: TimeRange, every: pd.DataFrame, words: Words) -> str:

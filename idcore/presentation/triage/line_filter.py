@@ -74,14 +74,13 @@ def ids_of_finding(run: Run, number: str) -> list[str]:
     table = run.table("findings", ["code", "evidence"])
     if not number.isdecimal() or int(number) >= table.num_rows:
         raise refuse("link_value", "finding", None, number, name="finding", given=number)
-    evidence = evidence_of(table.slice(int(number), 1).to_pylist()[0])
-    found = list(_texts(evidence))
+    found = ids_of(evidence_of(table.slice(int(number), 1).to_pylist()[0]))
     if not found:
         raise refuse("finding_no_ids", "finding", None, number)
-    return found[:MOST_IDS]
+    return found
 
 
-def _texts(evidence: FindingEvidence) -> Iterator[str]:
+def ids_of(evidence: FindingEvidence) -> list[str]:
     """The ids in the evidence, each once."""
     named = [
         *evidence.ids,
@@ -90,7 +89,8 @@ def _texts(evidence: FindingEvidence) -> Iterator[str]:
         evidence.gap_after,
         evidence.gap_before,
     ]
-    yield from dict.fromkeys(str(text).upper() for text in named if text and _ID.fullmatch(str(text)))
+    found = dict.fromkeys(str(text).upper() for text in named if text and _ID.fullmatch(str(text)))
+    return list(found)[:MOST_IDS]
 
 
 def _ids(text: str) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
@@ -42,7 +44,8 @@ def finding_card(
     """A finding, what to do, what would disprove it; its evidence is folded, and not read before it is opened."""
     words = view.words
     with st.container(border=True, gap="small"):
-        for part in html.card(row, view):
+        sides = log_lines(run).sides(row) if finding_rows.gap_of(row) is not None else ("", "")
+        for part in html.card(row, view, sides):
             show_html(part)
         with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
             copy_button(ticket, words, str(number))
@@ -67,7 +70,7 @@ def proof(row: Row, run: Run, view: View, key: str, in_range: TimeRange = ALL_TI
     for made in (make(evidence, view, anatomy) for make in (evidence_tables.id_table, evidence_tables.copies)):
         if made is not None:
             show_html(made)
-    label, shown = log_lines(run).of_finding(int(key), row, words)
+    label, shown = log_lines(run).of_finding(row, words)
     if not shown:  # the places are not known: they are looked for
         named = [f"{evidence.label}={text}" for text in tokens(evidence)] if evidence.label else []
         around = lines.around(run, named) or lines.around(run, tokens(evidence), lines_before(row))
@@ -86,6 +89,13 @@ def proof(row: Row, run: Run, view: View, key: str, in_range: TimeRange = ALL_TI
     with st.container(horizontal=True, gap="medium"):
         for page, shown_by in onward(row):
             page_link(page, words(f"findings.to_{page}"), icon=ICONS[page], run=run.name, **shown_by)
+
+
+def process_of(run: Run, key: str) -> tuple[dict[Any, Any] | None, pd.DataFrame]:
+    """A process by its key, and its points."""
+    found = shared.find_row(run, key)
+    row = None if found.empty else found.iloc[0].to_dict()
+    return row, pd.DataFrame() if row is None else cache.points(run, row)
 
 
 def log_lines(run: Run) -> LogLines:
