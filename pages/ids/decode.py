@@ -65,7 +65,7 @@ with result:
 
             with above:
                 pictures.verdict(run, view())
-            pictures.three(run, view())
+                pictures.three(run, view())
         found = here.intake.found
         cut = words("decode.cut", n=words.count("id", len(found))) if here.intake.cut and found else ""
         dated = intake_texts.dated_note(here.dated_by(here.clock()), words)

@@ -6,12 +6,13 @@ from functools import partial
 
 import streamlit as st
 
+from idcore.presentation.html import findings as html
 from idcore.presentation.triage import finding_report, finding_rows, finding_texts, findings_in_range
 from idcore.presentation.triage.finding_rows import Kind
 from pages.parts import cache, session
 from pages.parts.triage import diagnosis, finding_filters, opened, report, shared, time_range
 from pages.parts.view import view
-from pages.parts.widgets import heading, page_link, page_of, pager, said, small_print, zone_note
+from pages.parts.widgets import heading, page_link, page_of, pager, said, show_html, small_print, zone_note
 
 ROWS = 12
 
@@ -46,7 +47,9 @@ if (asked := st.query_params.get("finding")) is not None:  # one of them, from a
         session.stop()
     st.info(words("findings.gone", n=asked[:12]), icon=":material/info:")
 if found.empty:
-    small_print([finding_texts.checked(words) if (run.summary or {}).get("ids") else "", *notes])
+    if (run.summary or {}).get("ids"):
+        show_html(html.silent(found, words))
+    small_print(notes)
     session.stop()
 
 # chart
@@ -66,4 +69,5 @@ for part in page_of(parts, "findings_page", ROWS)[0]:
     else:
         diagnosis.finding_card(*part, run, shown, ticket, in_range=in_range)
 pager(parts, "findings_page", ROWS)
-small_print([finding_texts.checked(words), *notes])
+show_html(html.silent(found, words))
+small_print(notes)

@@ -96,7 +96,7 @@ def resets(tab: Visit) -> None:
 
 
 def takes_the_range_of_a_box_in_hosts_by_time(tab: Visit) -> None:
-    """A host is one click from its own chart: a box over its cells is taken by figures and tables, until it is reset."""
+    """A host is one click from its own chart: a box over its cells is a range until it is reset."""
     tab.page.locator(".mq-list-hosts td a").first.click()
     expect(tab.page).to_have_url(re.compile("host=10.42.3.17"))
     tab.settle()

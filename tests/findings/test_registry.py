@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
@@ -168,12 +169,13 @@ def test_a_new_rule_is_in_the_table_the_console_and_the_command_line(even_pid: R
     assert f"  Warning: Even pid. {SUBJECT} has an even pid. Make it odd." in lines
     # the console: the list of what was checked, the card, the report
     view = View(console("en"), UTC, "UTC", "chosen", "light")
-    checked = finding_texts.checked(view.words)
+    said, checked = finding_texts.silent(pd.DataFrame(), view.words)
     assert (
-        f"{len(RULES)} checks" in checked
-        and "Process ID missing (pid 0); Even pid; Host address is not real" in checked
+        f"{len(RULES)} checks" in said and "Process ID missing (pid 0); Even pid; Host address is not real" in checked
     )
-    assert CODE in finding_texts.checked(console("zh")), "without a name of its own it has its code"
+    assert CODE in finding_texts.silent(pd.DataFrame(), console("zh"))[1], "without a name of its own it has its code"
+    some = pd.DataFrame([row])
+    assert "Even pid" not in finding_texts.silent(some, view.words)[1], "it found something"
     assert "Even pid" in str(html.head(row, view)) and SUBJECT in str(html.head(row, view))
     assert finding_texts.say("advice", row, view) in report.markdown(run, view)
     assert pq.read_table(run.path / "findings").num_rows >= 1

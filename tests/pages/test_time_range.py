@@ -482,16 +482,16 @@ def chains(chance: random.Random) -> tuple[dict[str, Any], pd.DataFrame]:
     for chain in range(2):
         here = sorted(chance.sample(range(400), chance.randrange(300, 390)))
         begin, first = 3_600 * chain, here[0]
-        for before, place in pairwise([None, *here]):
+        for before, place in pairwise([first - 1, *here]):
             made.append(
                 {
                     "track": 0,
                     "chain": chain,
                     "position": place - first,
-                    "counter": (65_400 + (place or 0)) % 65_536,
-                    "missing_before": 0 if before is None else (place or 0) - before - 1,
-                    "elapsed_ms": 1000 * (begin + (place or 0)),
-                    "sent_at": START + timedelta(seconds=begin + (place or 0)),
+                    "counter": (65_400 + place) % 65_536,
+                    "missing_before": place - before - 1,
+                    "elapsed_ms": 1000 * (begin + place),
+                    "sent_at": START + timedelta(seconds=begin + place),
                 }
             )
     return process, pd.DataFrame(made)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from idcore.base.catalogue import Words, upper
 from idcore.presentation.reader import Reader
-from idcore.presentation.reports.markup import Column, Html, emphasised, join, link, table, tag
+from idcore.presentation.reports.markup import Column, Html, emphasised, fold, join, link, table, tag
 from idcore.presentation.triage import evidence_tables, evidence_texts, finding_report, finding_rows, finding_texts
 from idcore.presentation.triage.finding_lines import MOST_LINES, LogLines
 from idcore.presentation.triage.finding_rows import Kind, Row
@@ -93,6 +93,11 @@ def kind_table(kind: Kind, run: str, reader: Reader) -> Html:
         for row, (number, of) in zip(cells, kind.rows, strict=True)
     ]
     return table([first, *links, *columns], rows, finding_rows.title(kind.code, words, kind.variant))
+
+
+def silent(found: pd.DataFrame, words: Words) -> Html:
+    """The checks that found nothing, folded."""
+    return tag("div", fold(*finding_texts.silent(found, words)), class_="mq-small")
 
 
 def in_store(ids: Sequence[str], folder: str, reader: Reader) -> Html:

@@ -165,13 +165,11 @@ def outside(shown: TimeRange, every: pd.DataFrame, words: Words) -> str:
     return words("findings.outside", others=f"{others:,}", undated=f"{undated:,}")
 
 
-def checked(words: Words) -> str:
-    """Everything that was looked for."""
-    return words(
-        "findings.checked",
-        n=len(RULES),
-        codes=words("semicolon").join(finding_rows.title(code, words) for code in RULES),
-    )
+def silent(found: pd.DataFrame, words: Words) -> tuple[str, str]:
+    """How many checks found nothing here, which does not prove that all is well; and which."""
+    codes = [code for code in RULES if found.empty or code not in set(found["code"])]
+    said = words("findings.silent", n=words.count("check", len(codes)))
+    return said, words("semicolon").join(finding_rows.title(code, words) for code in codes)
 
 
 def subject(row: Row, words: Words) -> str:

@@ -20,6 +20,7 @@ from pages.parts.view import View
 from pages.parts.widgets import chart, few, page_link
 
 MOST_SAID = 3  # kinds of findings on the decode page
+FEWEST = 10  # IDs that are worth pictures
 
 
 def verdict(run: Run, view: View) -> None:
@@ -53,8 +54,13 @@ def _said(kind: Kind, place: int, run: Run, words: Words) -> None:
 
 
 def three(run: Run, view: View) -> None:
-    """The three pictures of a finished scan."""
+    """The three pictures of a finished scan; of a few IDs the ways to their pages."""
     words = view.words
+    if int((run.summary or {}).get("ids", 0)) < FEWEST:
+        with st.container(horizontal=True, gap="medium"):
+            for page, icon in (("producers", "dns"), ("counters", "show_chart"), ("brokers", "storage")):
+                page_link(page, words(f"pictures.{page}"), icon=f":material/{icon}:", run=run.name)
+        return
     hosts, table, brokers = (cache.frame(run, name) for name in ("hosts", "processes", "brokers"))
     left, middle, right = st.container(key="three-pictures").columns(3, gap="large")
     with left:
