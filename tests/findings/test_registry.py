@@ -169,9 +169,9 @@ def test_a_new_rule_is_in_the_table_the_console_and_the_command_line(even_pid: R
     assert f"  Warning: Even pid. {SUBJECT} has an even pid. Make it odd." in lines
     # the console: the list of what was checked, the card, the report
     view = View(console("en"), UTC, "UTC", "chosen", "light")
-    said, checked = finding_texts.silent(pd.DataFrame(), view.words)
+    counted, checked = finding_texts.silent(pd.DataFrame(), view.words)
     assert (
-        f"{len(RULES)} checks" in said and "Process ID missing (pid 0); Even pid; Host address is not real" in checked
+        f"{len(RULES)} checks" in counted and "Process ID missing (pid 0); Even pid; Host address is not real" in checked
     )
     assert CODE in finding_texts.silent(pd.DataFrame(), console("zh"))[1], "without a name of its own it has its code"
     some = pd.DataFrame([row])
