@@ -8,7 +8,7 @@ PY := $(VENV)/bin/python
 # One heap for Python, Arrow and all threads: what visitors leave goes back to the system (ADR 54).
 HEAP := PYTHONMALLOC=malloc MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=262144 ARROW_DEFAULT_MEMORY_POOL=system
 
-.PHONY: setup setup-dev run quick test test-pythons check format bench golden releases docs screenshots clean
+.PHONY: setup setup-dev run quick test test-pythons check format bench golden releases docs screenshots dist clean
 
 setup:            ## .venv with the pinned packages, Java for Spark, compiled kernels
 	@$(PYTHON) scripts/setup.py --venv $(VENV)
@@ -58,6 +58,9 @@ docs: setup-dev   ## the pages of docs/ that are rendered from the code
 
 screenshots: setup-dev ## docs/screenshots, from a real browser
 	@IDCORE_SCREENSHOTS=1 $(PY) -m pytest tests/browser/test_screenshots.py $(ARGS)
+
+dist: setup-dev   ## the package: wheel and sdist in dist/
+	@$(PY) -m hatchling build -d dist
 
 clean:
 	rm -rf $(VENV) .cache .hypothesis

@@ -47,6 +47,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as problem:  # noqa: BLE001  a mistake of ours: one line all the same, with what is needed to find it
         import traceback
 
+        from idcore.cli.extras import lacks
+
+        if (lacking := lacks(problem)) is not None:  # what the bare package does not bring
+            return _fail(lacking, USAGE)
         *_, last = traceback.extract_tb(problem.__traceback__)
         said = f"{type(problem).__name__}: {problem} ({os.path.basename(last.filename)}:{last.lineno})"
         return _fail(f"internal error, please report it: {said}", BUG)
@@ -93,10 +97,15 @@ def _own() -> int:
         return INTERRUPTED
 
 
-if __name__ == "__main__":
+def command() -> None:
+    """The process as a whole: `rocketmq-ids`, or `python -m idcore`."""
     status = _own()
     if status == INTERRUPTED:
         import logging
 
         logging.raiseExceptions = False  # a thread that is still loading Spark may have made half of a handler
     sys.exit(status)
+
+
+if __name__ == "__main__":
+    command()

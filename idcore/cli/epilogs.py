@@ -78,6 +78,10 @@ EPILOGS = {
     "incident": Epilog(
         ("python -m idcore make incident clock_back --variant two_seconds --out clock_back.log",), _MADE
     ),
+    "serve": Epilog(
+        ("python -m idcore serve --port 8501",),
+        ((0, "ended"), USAGE),
+    ),
     "start": Epilog(
         ("python -m idcore session start --idle 1800",),
         ((0, "the session is ready"), (1, "it did not start"), USAGE),

@@ -63,6 +63,7 @@ def build_parser() -> argparse.ArgumentParser:
     _compare(commands)
     _make(commands)
     _session(commands)
+    _serve(commands)
     for command in commands_of(parser):
         epilogs.add(command)
     return parser
@@ -384,6 +385,15 @@ def _session(commands: Any) -> None:
     start.set_defaults(run=_later("session", "run_start"))
     asked.add_parser("stop", help="ends the session").set_defaults(run=_later("session", "run_stop"))
     asked.add_parser("status", help="says whether there is a session").set_defaults(run=_later("session", "run_status"))
+
+
+def _serve(commands: Any) -> None:
+    command = commands.add_parser(
+        "serve", help="the console in a browser", description="Serves the console until Ctrl-C."
+    )
+    command.add_argument("--host", type=_name, default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
+    command.add_argument("--port", type=_count, default=8501, help="port to listen on (default: 8501)")
+    command.set_defaults(run=_later("serve"))
 
 
 def _run_scan(options: argparse.Namespace) -> int:

@@ -122,8 +122,11 @@ HEAP = dict(word.split("=") for word in re.findall(r"^HEAP := (.*)", (ROOT / "Ma
 
 
 @contextmanager
-def console(folder: Path, make: bool = False, **environment: str) -> Iterator[Console]:
-    """Start the console as `make run` does, or by it; no request is made, so the first one is the test's own."""
+def console(folder: Path, make: bool = False, serve: Path | None = None, **environment: str) -> Iterator[Console]:
+    """Start the console as `make run` does, or by it; no request is made, so the first one is the test's own.
+
+    `serve`: a folder with an installed package, whose command `serve` starts it.
+    """
     port, runs, log = _port(), folder / "runs", folder / "console.log"
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.address", "127.0.0.1"]
     command += ["--server.port", str(port), "--server.headless", "true"]
@@ -131,10 +134,19 @@ def console(folder: Path, make: bool = False, **environment: str) -> Iterator[Co
         command = ["make", "run", f"PORT={port}"]
     variables = {**os.environ, **HEAP, "IDCORE_RUNS": str(runs), **environment}
     folder.mkdir(parents=True, exist_ok=True)
+    if serve is not None:
+        command = [sys.executable, "-m", "idcore", "serve", "--port", str(port)]
+        variables["PYTHONPATH"] = str(serve)
     with log.open("wb") as out:
         started = time.perf_counter()
         process = subprocess.Popen(
-            command, cwd=ROOT, env=variables, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
+            command,
+            cwd=folder if serve else ROOT,
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
         )
         try:
             while not _listens(port):

@@ -171,7 +171,8 @@ def test_a_new_rule_is_in_the_table_the_console_and_the_command_line(even_pid: R
     view = View(console("en"), UTC, "UTC", "chosen", "light")
     counted, checked = finding_texts.silent(pd.DataFrame(), view.words)
     assert (
-        f"{len(RULES)} checks" in counted and "Process ID missing (pid 0); Even pid; Host address is not real" in checked
+        f"{len(RULES)} checks" in counted
+        and "Process ID missing (pid 0); Even pid; Host address is not real" in checked
     )
     assert CODE in finding_texts.silent(pd.DataFrame(), console("zh"))[1], "without a name of its own it has its code"
     some = pd.DataFrame([row])

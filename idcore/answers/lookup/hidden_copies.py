@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from idcore.answers.lookup.copies import TIMER_TOPIC, group_in
 from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX
@@ -17,6 +16,9 @@ from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
 from idcore.rocketmq.store.files import first_and_last_byte
 from idcore.rocketmq.store.folder import StoreFolder
 from idcore.rocketmq.store.queue import ConsumeQueue
+
+if TYPE_CHECKING:  # `view` of a store does without it as long as no damage has to be judged
+    import numpy as np
 
 _ENDLESS = 1 << 62
 Stretch = tuple[int, int]  # of the log: where damage begins, and the offset behind it
@@ -81,6 +83,8 @@ def hidden_copies(store: StoreFolder, damage: Sequence[Stretch], seen: Mapping[P
 
 def _joined(damage: Sequence[Stretch]) -> np.ndarray:
     """Rows of begin and end, in order, none inside another."""
+    import numpy as np
+
     rows: list[list[int]] = []
     for begin, end in sorted(damage):
         if rows and begin <= rows[-1][1]:
@@ -94,6 +98,8 @@ def _lacks(
     store: StoreFolder, place: Place, queue: ConsumeQueue | None, seen: Seen | None, stretches: np.ndarray
 ) -> bool:
     """Whether a record of a queue may be in the damage; yes where the consume queue does not have all of its time."""
+    import numpy as np
+
     following = (store.config.delays or {}).get(place[1] + 1) if place[0] == SCHEDULE_TOPIC else None
     entries = queue.entries() if queue is not None else np.zeros((0, 3), np.int64)
     offsets, physical = entries[:, 0], entries[:, 1]

@@ -4,12 +4,13 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal, cast
+
+from idcore.base.console_folder import CONSOLE
 
 Theme = Literal["light", "dark"]
 
-CONFIG = Path(__file__).resolve().parents[3] / ".streamlit" / "config.toml"
+CONFIG = CONSOLE / ".streamlit" / "config.toml"
 
 # Role -> option of the theme; with a number: that entry of the option's list.
 ROLES: dict[str, tuple[str, int | None]] = {

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from idcore.base.layout import QUEUE_UNIT
 from idcore.base.open_folders import entries
 from idcore.rocketmq.store.files import File, Reading, list_files
+
+if TYPE_CHECKING:  # `view` of a store does without it as long as no damage has to be judged
+    import numpy as np
 
 _UNITS_AT_ONCE = 10_000
 _FILLED = 0x7FFFFFFF  # the size of what fillPreBlank writes
@@ -69,6 +71,8 @@ class ConsumeQueue:
 
     def entries(self) -> np.ndarray:
         """Queue offset, physical offset and tags code of every unit that was written, in order."""
+        import numpy as np
+
         found = [np.zeros((0, 3), np.int64)]
         for place, raw in (block for file in self.files for block in self._blocks_of(file)):
             units = np.frombuffer(raw, QUEUE_UNIT.dtype)

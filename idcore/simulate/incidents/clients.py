@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from idcore.base.layout import UNIQ_V4_LE
 from idcore.ids import clock as clocks
-from idcore.ids import seeds
 from idcore.ids.model import UniqId
 from idcore.simulate.incidents.simulated_cluster import Producer, Stage
 
@@ -90,5 +89,7 @@ def producer(stage: Stage, name: str, host: str, pid: int) -> Producer:
         return Producer(stage, host, pid, 0x02B89EAA, make=dotnet)
     make, loader, counter = MAKERS[name]
     if loader is None:
+        from idcore.ids import seeds  # numpy, which the other incidents do without
+
         loader = seeds.first_rand_of(stage.now // 1000)
     return Producer(stage, host, 0 if name == "cpp_old" else pid, loader, counter, make=make)

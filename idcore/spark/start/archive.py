@@ -21,7 +21,7 @@ def spark_home() -> str:
     """Where PySpark is, without importing it."""
     found = find_spec("pyspark")
     if found is None or found.origin is None:
-        raise ModuleNotFoundError("pyspark is not installed")
+        raise ModuleNotFoundError("pyspark is not installed", name="pyspark")
     return os.path.dirname(found.origin)
 
 

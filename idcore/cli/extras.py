@@ -1,0 +1,18 @@
+"""Which extra of the package brings a module that is not installed, and how to add it."""
+
+from __future__ import annotations
+
+import sys
+
+CONSOLE = frozenset({"streamlit", "plotly", "authlib", "httpx", "prometheus_client", "starlette", "uvicorn"})
+SCAN = frozenset({"numpy", "pandas", "pyarrow", "pyspark", "numba", "isal", "grpc", "grpc_status", "google"})
+
+
+def lacks(problem: Exception) -> str | None:
+    """What to install for a module that is not there; None for any other problem: that is a mistake of ours."""
+    module = (problem.name or "").partition(".")[0] if isinstance(problem, ModuleNotFoundError) else ""
+    extra = "console" if module in CONSOLE else "scan" if module in SCAN else None
+    if extra is None:
+        return None
+    command = f"{sys.executable} -m pip install 'rocketmq-ids[{extra}]'"
+    return f"this needs {module}, which the extra {extra!r} brings: {command}"
