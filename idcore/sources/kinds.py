@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from idcore.base.errors import refuse
 from idcore.base.layout import TOPIC_LENGTHS
 from idcore.sources.packings import NOT_UNPACKED, PACKED
@@ -47,10 +45,10 @@ def kind_of(head: bytes) -> str:
 
 def _unmarked(head: bytes) -> str:
     """UTF-16 without a mark: every other byte of mostly Latin text is 0, and none of those between."""
-    units = np.frombuffer(head, np.uint8, len(head) // 2 * 2).reshape(-1, 2) == 0
-    if len(units) < 8:
+    units = len(head) // 2
+    if units < 8:
         return PLAIN
-    first, second = units.mean(axis=0)
+    first, second = (head[start : 2 * units : 2].count(0) / units for start in (0, 1))
     if second > 0.4 and first < 0.02:
         return "utf-16-le"
     return "utf-16-be" if first > 0.4 and second < 0.02 else PLAIN
