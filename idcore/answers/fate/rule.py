@@ -226,7 +226,7 @@ class _Case:
         if hindered is not None:
             code, values = hindered
             certainty: Certainty = "proved" if code in _CERTAIN else "inferred"
-            why = [*self._given(code), *self._incomplete(), *self._proxy(code)]
+            why = [*self._given(code), *self._incomplete(), *self._proxy(code), *self._pulled_before(code)]
             return self._say(code, certainty, *why, **{"ahead": ahead} | values)
         if self.group.consumers.answered:
             return self._moving(ahead)
@@ -297,7 +297,8 @@ class _Case:
             return self._handed_out()  # the first calls of its listener still run
         if hindered is not None:
             code, values = hindered
-            return self._say("never_read", "inferred", Reason(code, values), *self._given(code), *self._proxy(code))
+            why = [Reason(code, values), *self._given(code), *self._proxy(code), *self._pulled_before(code)]
+            return self._say("never_read", "inferred", *why)
         if not self.group.consumers.answered:
             return self._say("never_read", "uncertain", Reason("connection_unknown"))
         # before 5.1.0 no broker notes what was pulled
@@ -364,6 +365,12 @@ class _Case:
     def _proxy(self, code: str) -> list[Reason]:
         return [Reason("proxy")] if code == "offline" else []
 
+    def _pulled_before(self, code: str) -> list[Reason]:
+        """Clients that were killed may have processed what was behind an unfinished message: no offset shows it."""
+        handed = self.group.pull_offset.value
+        was_pulled = code == "offline" and handed is not None and handed > self.home.offset
+        return [Reason("pulled_before")] if was_pulled else []
+
     def _young(self) -> list[Reason]:
         return [Reason("young")] if self.now_ms - self.home.stored_ms < YOUNG_MS else []
 
@@ -423,6 +430,7 @@ def _fact(name: str, heard: Heard[Any]) -> Iterator[Fact]:
 _CERTAIN = frozenset({"unreadable_queue", "not_dispatched", "disabled"})
 _DOUBTS = frozenset(
     {"slave", "young", "copies_unknown", "shared_copy", "filter_unknown", "expression", "subscribed_later"}
+    | {"pulled_before"}
 )
 # Verdicts that the next minutes change.
 _OPEN = frozenset(

@@ -2931,6 +2931,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.why.visible_again": "without an acknowledgement it comes back at {until}",
     "fate.why.renewed": "a POP consumer took this retry; clients can extend its time, so it may still be in process",
     "fate.why.proxied": "no broker lists a client of this group, but messages were requested within the last minute: its clients are probably behind a proxy",
+    "fate.why.pulled_before": "its clients pulled it before they disconnected, and may have processed it",
     "fate.why.in_memory": "{client} said that it has the message in memory",
     "fate.why.in_memory_first": "{client} said that it has no older message of this queue in memory, and has finished none since {since}",
     "fate.why.in_no_memory": "every connected client said that it does not have the message in memory",

@@ -2800,6 +2800,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.why.visible_again": "若不确认，将于 {until} 重新投递",
     "fate.why.renewed": "POP 消费者取走了这次重试；客户端可以延长时间，因此可能仍在处理",
     "fate.why.proxied": "Broker 没有列出它的客户端，但最近一分钟内有拉取请求：客户端很可能通过 Proxy 消费",
+    "fate.why.pulled_before": "其客户端断开前已拉取该消息，可能已经处理",
     "fate.why.in_memory": "{client} 报告该消息在其内存中",
     "fate.why.in_memory_first": "{client} 报告其内存中没有此队列更早的消息，且自 {since} 起没有处理完任何一条",
     "fate.why.in_no_memory": "所有在线客户端都报告内存中没有该消息",
