@@ -124,7 +124,7 @@ def _rest(verdicts: Sequence[Verdict], others: bool, words: Words) -> list[str]:
 
 def _how_sure(verdicts: Iterable[Verdict], words: Words) -> str:
     """By what it is known of the groups that consumed it; empty where all is proved."""
-    counts = Counter(verdict.certainty for verdict in verdicts)
+    counts: Counter[str] = Counter(verdict.certainty for verdict in verdicts)
     if not counts.keys() - {"proved"}:
         return ""
     parts = [

@@ -110,7 +110,7 @@ def fates(
     With `reach` clients that may have a record in memory are asked themselves, where the profile permits it.
     """
     verdicts: list[Verdict] = []
-    for homes in homes_of(copies, notes.add):
+    for homes in homes_of(copies, notes.add, _siblings(copies, notes)):
         key = homes.copies[0].record.uniq_id
         traced = [each for each in attempts if key is not None and each.msg_id.upper() == key.upper()]
         # a trace does not say which record of a msgId it is about, nor of which topic
@@ -124,6 +124,21 @@ def fates(
         asking.reach = reach and notes.cluster.profile.limits.reach_clients
         verdicts += asking.run()
     return tuple(verdicts)
+
+
+def _siblings(copies: Sequence[Copy], notes: Notes) -> list[Record]:
+    """The other items of a batch: their retries and dead letters have the same msgId, that of the batch."""
+    batches = {
+        (copy.record.uniq_id, copy.record.topic): copy.record.store_timestamp
+        for copy in copies
+        if copy.record.in_batch and not is_special(copy.record.topic)
+    }
+    found: list[Record] = []
+    for (key, topic), stored_ms in batches.items():
+        if key is not None:
+            items = Search(key, notes).run([topic], max(0, stored_ms - _EARLIER_MS))
+            found += [record for record, _ in items if record.uniq_id == key and record.topic == topic]
+    return found
 
 
 def _is_alone(homes: Homes, notes: Notes) -> bool:

@@ -2921,6 +2921,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.why.filter_unknown": "which messages its clients subscribed to at that time is not known",
     "fate.why.subscription_given": "the subscription was given with --subscription; a store folder does not contain it",
     "fate.why.subscribed_later": "the clients subscribed at {since}, after the message was stored",
+    "fate.why.subscribed_just_before": "the clients subscribed at {since}, just before the message was stored; a pull from before may have skipped it",
     "fate.why.asked_once": "the offset was read once, so it is not known whether the group advances",
     "fate.why.moving": "the group consumes {rate} messages a second, so it reaches this one in about {seconds} s",
     "fate.why.still": "the group's offset did not advance within {seconds} s",

@@ -2790,6 +2790,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.why.filter_unknown": "当时客户端订阅了哪些消息未知",
     "fate.why.subscription_given": "订阅表达式由使用者用 --subscription 给出；存储目录中没有订阅信息",
     "fate.why.subscribed_later": "客户端于 {since} 订阅，晚于消息的存储时间",
+    "fate.why.subscribed_just_before": "客户端在消息存储前不久（{since}）才订阅；此前挂起的拉取可能已跳过它",
     "fate.why.asked_once": "只读取了一次消费位点，无法判断是否在推进",
     "fate.why.moving": "该消费组每秒消费 {rate} 条，约 {seconds} 秒后轮到这条",
     "fate.why.still": "{seconds} 秒内消费位点没有推进",
