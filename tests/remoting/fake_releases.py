@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from idcore.rocketmq.message import Record
 from idcore.rocketmq.remoting.frame import Frame
 from tests.remoting.fake import answers
 from tests.remoting.fake_queues import Queues
@@ -60,3 +61,56 @@ class DaysOnly(Queues):
             "brokerVersionDesc": self.version,
         }
         return answer(frame, 0, json.dumps({"table": table}).encode())
+
+
+class TagsInFiles(Queues):
+    """5.4.0 with index files: the newest 64 of a tag in a window. `lastKey` is not read (IndexService.queryOffset)."""
+
+    version = "V5_4_0"
+    clock_ms = 1_795_000_000_000
+
+    @answers(12)
+    def _by_key(self, frame: Frame) -> bytes:
+        begin, end = (int(frame.field(name) or "0") for name in ("beginTimestamp", "endTimestamp"))
+        found = [each for each in self.records if each.topic == frame.field("topic")]
+        found = [each for each in found if each.properties.get("TAGS") == frame.field("key")]
+        found = [each for each in found if begin <= each.store_timestamp <= end]
+        found = self.page(found, frame) if frame.field("indexType") == "T" else []
+        return answer(frame, 0, b"".join(map(bytes, found))) if found else answer(frame, 22, b"", "no")
+
+    def page(self, found: list[Record], frame: Frame) -> list[Record]:
+        return sorted(found, key=lambda each: each.store_timestamp)[-64:]
+
+    @answers(28)
+    def _state(self, frame: Frame) -> bytes:
+        oldest = min((each.store_timestamp for each in self.records), default=self.clock_ms)
+        table = {
+            "commitLogMinOffset": "0",
+            "commitLogMaxOffset": "100000",
+            "earliestMessageTimeStamp": str(oldest),
+            "brokerVersionDesc": self.version,
+            "bootTimestamp": str(self.clock_ms - 5_000),
+            "runtime": "[ 0 days, 0 hours, 0 minutes, 5 seconds ]",
+        }
+        return answer(frame, 0, json.dumps({"table": table}).encode())
+
+
+class TagsInRocksDB(TagsInFiles):
+    """An index in RocksDB: the first 64 behind a key, of seven days (MessageRocksDBStorage.queryOffsetForIndex)."""
+
+    def page(self, found: list[Record], frame: Frame) -> list[Record]:
+        begin, end = (int(frame.field(name) or "0") for name in ("beginTimestamp", "endTimestamp"))
+        if end - begin > 7 * 86_400_000:
+            return []
+        keys = {self.key(each): each for each in found}
+        if last := frame.field("lastKey"):
+            hour, *words, offset = last.split("@")
+            assert len(words) == 4, last
+            after = (int(hour), ("@" + "@".join(words) + "@").encode(), int(offset))
+            keys = {key: each for key, each in keys.items() if key > after}
+        return sorted((keys[key] for key in sorted(keys)[:64]), key=lambda each: each.physical_offset)
+
+    @staticmethod
+    def key(each: Record) -> tuple[int, bytes, int]:
+        text = f"@{each.topic}@T@{each.properties['TAGS']}@{each.uniq_id}@"
+        return each.store_timestamp // 3_600_000 * 3_600_000, text.encode(), each.physical_offset

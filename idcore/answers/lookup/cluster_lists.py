@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from idcore.answers.lookup import by_tag
 from idcore.answers.lookup.by_key import Search
 from idcore.answers.lookup.copies import explain, is_special, related_topics
 from idcore.answers.lookup.listing import SLICE, Part, Place, collect, inside, place_of, why_none
@@ -81,6 +82,8 @@ def find(way: Way, notes: Notes, progress: Progress, stop: Stop) -> Listing:
         return Listing(way, (), reason="no_dead_letters" if way.kind == "dead_letters" else "topic_unknown")
     if route.static:
         notes.add("list_static", topic=topic)
+    if way.kind == "tag" and by_tag.have_index(route, notes):
+        return _by_tag(way, route, notes, stop)
     queues = list(_queues(way, topic, route, notes))
     if not queues:
         return Listing(way, (), reason=notes.failure if notes.failed else "no_queue")
@@ -150,7 +153,17 @@ def _copies(records: Iterable[tuple[Record, Member]], notes: Notes) -> tuple[Cop
     )
 
 
-# ---- by key
+# ---- by tag and by key
+
+
+def _by_tag(way: Way, route: Route, notes: Notes, stop: Stop) -> Listing:
+    """Every message with a tag, the newest first."""
+    records, cut = by_tag.find(way, route, notes, stop)
+    newest = sorted(records, key=lambda pair: pair[0].store_timestamp, reverse=True)
+    copies = _copies(newest[: way.limit], notes)
+    cut = "limit" if len(newest) > way.limit else cut or ("failed" if notes.failed else None)
+    missed = "stopped" if cut == "stopped" else "tag_unknown"
+    return Listing(way, copies, (), cut, None if copies else notes.failure if notes.failed else missed)
 
 
 def _by_key(way: Way, notes: Notes, progress: Progress, stop: Stop) -> Listing:
