@@ -114,3 +114,18 @@ class TagsInRocksDB(TagsInFiles):
     def key(each: Record) -> tuple[int, bytes, int]:
         text = f"@{each.topic}@T@{each.properties['TAGS']}@{each.uniq_id}@"
         return each.store_timestamp // 3_600_000 * 3_600_000, text.encode(), each.physical_offset
+
+
+class Tiered(Queues):
+    """With a tier behind the local log: 31 is of the tier (TieredMessageStore.getMinOffsetInQueue), 321 is local."""
+
+    tier = 0
+
+    @answers(28)
+    def _state(self, frame: Frame) -> bytes:
+        table = {"commitLogMinOffset": "50000", "commitLogMaxOffset": "100000", "brokerVersionDesc": "V5_5_0"}
+        return answer(frame, 0, json.dumps({"table": table}).encode())
+
+    @answers(31)
+    def _first(self, frame: Frame) -> bytes:
+        return answer(frame, 0, offset=str(self.tier))

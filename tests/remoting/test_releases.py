@@ -14,7 +14,7 @@ from idcore.ids import OffsetId
 from tests.remoting.asking import codes
 from tests.remoting.fake import NOW, UNIQ, record
 from tests.remoting.fake_queues import START, Queues
-from tests.remoting.fake_releases import WAITING, DaysOnly, TopicChecked
+from tests.remoting.fake_releases import WAITING, DaysOnly, Tiered, TopicChecked
 
 TOPICS = dict.fromkeys(("Orders", "Notices", *WAITING), 1)
 
@@ -26,7 +26,7 @@ def checked() -> Iterator[TopicChecked]:
         yield made
 
 
-def offset_id(fake: TopicChecked, physical_offset: int) -> str:
+def offset_id(fake: Queues, physical_offset: int) -> str:
     return str(OffsetId.of(fake.server.address.ip, fake.server.address.port, physical_offset))
 
 
@@ -178,3 +178,16 @@ def test_a_recall_handle_leads_to_its_message() -> None:
     with queues.server, (service := queues.service()).cluster:
         answer = service.one(handle)
     assert [copy.record for copy in answer.copies] == [made] and "recall_handle" in codes(answer)
+
+
+def test_an_offset_below_the_local_log_may_be_in_tiered_storage() -> None:
+    made = Tiered({"Orders": 1})
+    made.first["Orders", 0] = 40
+    made.put("Orders", 0, 5_000, UNIQ)
+    with made.server, (service := made.service()).cluster:
+        below = offset_id(made, 20_000)
+        found = service.one(below, "Orders")
+        assert found.reason == "before_minimum" and "may_be_tiered" in codes(found)
+        made.tier = 40
+        assert "may_be_tiered" not in codes(service.one(below, "Orders"))
+        assert "may_be_tiered" not in codes(service.one(below)), "without a topic no queue is known"

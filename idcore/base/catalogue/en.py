@@ -2410,7 +2410,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "unit.min": "min",
     "unit.s": "s",
     # look-ups: why nothing was found
-    "lookup.reason.before_minimum": "the record is older than the oldest one the broker still has",
+    "lookup.reason.before_minimum": "the record is older than the oldest one in the broker's local log",
     "lookup.reason.beyond_end": "the offset is past the end of the broker's commit log",
     "lookup.reason.mid_record": "this offset is inside a record, not at its start",
     "lookup.reason.blank": "this offset is in the padding at the end of a file, not at a record",
@@ -2544,6 +2544,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lookup.fact.clients_silent": "{count} of {of} clients gave no answer within {seconds} s: {clients}",
     "lookup.fact.records_left_out": "records not judged: {count} more, the limit being {limit}",
     "lookup.fact.tag_no_index": "{broker} ({version}) has no index of tags, which comes with 5.4.0: the queues of the topic were read",
+    "lookup.fact.may_be_tiered": "not in the local log; may be in tiered storage: queue {queue} of {topic} begins at {first}, locally at {local}. Look up its msgId",
     "lookup.fact.list_static": "{topic} is a static topic: its queue offsets can differ from those that consumers see",
     "lookup.fact.list_route": "{topic} has queues on these brokers (number of queues): {held}",
     "lookup.fact.list_queues_left_out": "{count} more queues of {broker} were not read, because the limit is {limit}",

@@ -2285,7 +2285,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "unit.min": "分钟",
     "unit.s": "秒",
     # look-ups: why nothing was found
-    "lookup.reason.before_minimum": "该记录早于 Broker 现存的最早记录",
+    "lookup.reason.before_minimum": "该记录早于 Broker 本地日志中最早的记录",
     "lookup.reason.beyond_end": "该偏移量超出了 Broker 的 CommitLog 末尾",
     "lookup.reason.mid_record": "这个偏移量落在某条记录中间，不是记录的开头",
     "lookup.reason.blank": "这个偏移量处是文件尾填充，不是记录",
@@ -2419,6 +2419,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lookup.fact.clients_silent": "{of} 个客户端中有 {count} 个在 {seconds} 秒内没有响应：{clients}",
     "lookup.fact.records_left_out": "还有 {count} 条记录没有判断（上限 {limit}）",
     "lookup.fact.tag_no_index": "{broker}（{version}）没有 5.4.0 起提供的 Tag 索引，因此读取了主题的队列",
+    "lookup.fact.may_be_tiered": "不在本地日志中，可能在分级存储中：{topic} 的队列 {queue} 从 {first} 开始，本地从 {local} 开始；请按 msgId 查询",
     "lookup.fact.list_static": "{topic} 是静态主题：其队列位点可能与消费者看到的不同",
     "lookup.fact.list_route": "{topic} 的队列分布（队列数）：{held}",
     "lookup.fact.list_queues_left_out": "{broker} 还有 {count} 个队列没有读取（上限 {limit}）",
