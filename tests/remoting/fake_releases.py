@@ -64,7 +64,10 @@ class DaysOnly(Queues):
 
 
 class TagsInFiles(Queues):
-    """5.4.0 with index files: the newest 64 of a tag in a window. `lastKey` is not read (IndexService.queryOffset)."""
+    """5.4.0 with index files, which count in seconds: the newest 64 of a tag in a window (IndexService.queryOffset).
+
+    `lastKey` is not read.
+    """
 
     version = "V5_4_0"
     clock_ms = 1_795_000_000_000
@@ -74,9 +77,12 @@ class TagsInFiles(Queues):
         begin, end = (int(frame.field(name) or "0") for name in ("beginTimestamp", "endTimestamp"))
         found = [each for each in self.records if each.topic == frame.field("topic")]
         found = [each for each in found if each.properties.get("TAGS") == frame.field("key")]
-        found = [each for each in found if begin <= each.store_timestamp <= end]
+        found = [each for each in found if begin <= self.time(each) <= end]
         found = self.page(found, frame) if frame.field("indexType") == "T" else []
         return answer(frame, 0, b"".join(map(bytes, found))) if found else answer(frame, 22, b"", "no")
+
+    def time(self, each: Record) -> int:
+        return each.store_timestamp // 1_000 * 1_000
 
     def page(self, found: list[Record], frame: Frame) -> list[Record]:
         return sorted(found, key=lambda each: each.store_timestamp)[-64:]
@@ -97,6 +103,9 @@ class TagsInFiles(Queues):
 
 class TagsInRocksDB(TagsInFiles):
     """An index in RocksDB: the first 64 behind a key, of seven days (MessageRocksDBStorage.queryOffsetForIndex)."""
+
+    def time(self, each: Record) -> int:
+        return each.store_timestamp
 
     def page(self, found: list[Record], frame: Frame) -> list[Record]:
         begin, end = (int(frame.field(name) or "0") for name in ("beginTimestamp", "endTimestamp"))

@@ -499,6 +499,16 @@ def test_every_message_with_a_tag_is_listed_the_newest_first_past_what_a_broker_
         assert is_old == (release is Queues)
 
 
+@pytest.mark.parametrize("release", [TagsInFiles, TagsInRocksDB])
+def test_a_second_with_more_messages_than_a_broker_shows_is_listed_whole(release: type[Queues]) -> None:
+    made = release({TOPIC: 2})
+    sent = [made.put(TOPIC, at % 2, at - 400_000, TAGS="Rare") for at in range(200)]
+    with made.server:
+        found = listing(made, topic=TOPIC, tag="Rare")
+    assert ids(found) == [each.uniq_id for each in reversed(sent)] and found.cut is None
+    assert any(item.code == "tag_overfull" for item in found.evidence) == (release is TagsInFiles)
+
+
 def test_a_tag_with_the_sign_between_the_parts_of_a_key_is_paged_by_time() -> None:
     made = TagsInFiles({TOPIC: 1})
     sent = [made.put(TOPIC, 0, 2_000 * number - 400_000, TAGS="a@b") for number in range(150)]

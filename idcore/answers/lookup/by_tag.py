@@ -16,6 +16,8 @@ from idcore.rocketmq.remoting.guard import Member
 from idcore.rocketmq.remoting.requests import LONG_MAX, BrokerState, Query, Route
 
 HAS_TAGS = (5, 4, 0)
+# Why an index in files cannot be used: it counts in seconds, and one of them has more messages than a broker shows.
+OVERFULL = "overfull"
 _PAGE, _MOST_PAGES, _SECOND, _HOUR = 64, 2_000, 1_000, 3_600_000
 Found = list[tuple[Record, Member]]
 
@@ -73,10 +75,10 @@ def _of_broker(
                 return list(found.values()), "bytes"
             if len(page) < _PAGE:
                 break
-            has_ignored_key = not fresh and bool(question.last_key)
-            is_by_time = is_by_time or has_ignored_key
-            goes_on = bool(fresh) or has_ignored_key  # the first page by time is still to come
-            question = _next(question, page, goes_on, None if is_by_time else _last_key(page, way))
+            if is_by_time and not fresh:
+                return list(found.values()), OVERFULL
+            is_by_time = is_by_time or (not fresh and bool(question.last_key))
+            question = _next(question, page, None if is_by_time else _last_key(page, way))
             if question.end_ms < begin:
                 break
         if len(found) >= way.limit:
@@ -84,13 +86,11 @@ def _of_broker(
     return list(found.values()), None
 
 
-def _next(question: Query, page: Sequence[Record], is_fresh: bool, last_key: str | None) -> Query:
+def _next(question: Query, page: Sequence[Record], last_key: str | None) -> Query:
     """What follows a page. RocksDB goes on behind its last key; index files show the newest, and take no key."""
     if last_key is not None:
         return replace(question, last_key=last_key)
-    oldest = min(record.store_timestamp for record in page)
-    end = oldest if is_fresh and oldest < question.end_ms else min(oldest, question.end_ms) - _SECOND
-    return replace(question, end_ms=end, last_key="")
+    return replace(question, end_ms=min(record.store_timestamp for record in page), last_key="")
 
 
 def _last_key(page: Sequence[Record], way: Way) -> str | None:

@@ -83,7 +83,10 @@ def find(way: Way, notes: Notes, progress: Progress, stop: Stop) -> Listing:
     if route.static:
         notes.add("list_static", topic=topic)
     if way.kind == "tag" and by_tag.have_index(route, notes):
-        return _by_tag(way, route, notes, stop)
+        found, cut = by_tag.find(way, route, notes, stop)
+        if cut != by_tag.OVERFULL:
+            return _of_tag(way, found, cut, notes)
+        notes.add("tag_overfull", tag=way.tag)
     queues = list(_queues(way, topic, route, notes))
     if not queues:
         return Listing(way, (), reason=notes.failure if notes.failed else "no_queue")
@@ -156,9 +159,8 @@ def _copies(records: Iterable[tuple[Record, Member]], notes: Notes) -> tuple[Cop
 # ---- by tag and by key
 
 
-def _by_tag(way: Way, route: Route, notes: Notes, stop: Stop) -> Listing:
+def _of_tag(way: Way, records: by_tag.Found, cut: str | None, notes: Notes) -> Listing:
     """Every message with a tag, the newest first."""
-    records, cut = by_tag.find(way, route, notes, stop)
     newest = sorted(records, key=lambda pair: pair[0].store_timestamp, reverse=True)
     copies = _copies(newest[: way.limit], notes)
     cut = "limit" if len(newest) > way.limit else cut or ("failed" if notes.failed else None)

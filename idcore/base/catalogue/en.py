@@ -2543,6 +2543,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lookup.fact.clients_left_out": "clients not asked: {count} more, the limit being {limit}",
     "lookup.fact.clients_silent": "{count} of {of} clients gave no answer within {seconds} s: {clients}",
     "lookup.fact.records_left_out": "records not judged: {count} more, the limit being {limit}",
+    "lookup.fact.tag_overfull": "more messages with tag {tag} were stored in one second than a broker shows of its index: the queues of the topic were read",
     "lookup.fact.tag_no_index": "{broker} ({version}) has no index of tags, which comes with 5.4.0: the queues of the topic were read",
     "lookup.fact.may_be_tiered": "not in the local log; may be in tiered storage: queue {queue} of {topic} begins at {first}, locally at {local}. Look up its msgId",
     "lookup.fact.list_static": "{topic} is a static topic: its queue offsets can differ from those that consumers see",

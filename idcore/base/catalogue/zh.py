@@ -2418,6 +2418,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lookup.fact.clients_left_out": "还有 {count} 个客户端没有询问（上限 {limit}）",
     "lookup.fact.clients_silent": "{of} 个客户端中有 {count} 个在 {seconds} 秒内没有响应：{clients}",
     "lookup.fact.records_left_out": "还有 {count} 条记录没有判断（上限 {limit}）",
+    "lookup.fact.tag_overfull": "同一秒内 Tag 为 {tag} 的消息多于 Broker 索引一次可显示的数量，因此读取了主题的队列",
     "lookup.fact.tag_no_index": "{broker}（{version}）没有 5.4.0 起提供的 Tag 索引，因此读取了主题的队列",
     "lookup.fact.may_be_tiered": "不在本地日志中，可能在分级存储中：{topic} 的队列 {queue} 从 {first} 开始，本地从 {local} 开始；请按 msgId 查询",
     "lookup.fact.list_static": "{topic} 是静态主题：其队列位点可能与消费者看到的不同",
