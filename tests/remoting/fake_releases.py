@@ -138,3 +138,13 @@ class Tiered(Queues):
     @answers(31)
     def _first(self, frame: Frame) -> bytes:
         return answer(frame, 0, offset=str(self.tier))
+
+
+class LightQueues(Queues):
+    """The queue of a light topic is one that the broker has, or 321 is an error (QueryConsumeQueue makes none)."""
+
+    @answers(321)
+    def _entries(self, frame: Frame) -> bytes:
+        if (frame.field("topic") or "", int(frame.field("queueId") or "0")) not in self.held:
+            return answer(frame, 1, b"", f"{frame.field('queueId')}@{frame.field('topic')} is not exist!")
+        return super()._entries(frame)
