@@ -239,6 +239,15 @@ def ask_cluster(variant: Variant, names: str, sent: Mapping[str, str]) -> dict[s
             ("a msgId that nobody sent", service.one(sent["plain"][:-4] + "FFFF").reason == "unknown"),
         ):
             cells[text] = "right" if right else "wrong"
+        for tag, count in (("Usual", 100), ("Rare", 50)):
+            way = Way.of({"topic": "Tagged", "tag": tag}, UTC)
+            assert way is not None
+            listed = service.list_messages(way)
+            cells[f"list of {count} messages with a tag"] = (
+                "right"
+                if len(listed.copies) == count and listed.cut is None
+                else f"wrong: {len(listed.copies)} {listed.cut}"
+            )
         every = service.cluster.topics()
         for room in (room for room in ROOMS if room in every):
             way = Way.of({"topic": room, "from": "2020-01-01T00:00:00Z"}, UTC)

@@ -23,9 +23,10 @@ from streamlit.testing.v1 import AppTest
 from idcore.__main__ import main
 from idcore.answers import findings
 from idcore.answers.findings import Finding
-from idcore.answers.journey import Journey, Line, Sources, answers_text, build, event_text, gap_text, oddities
+from idcore.answers.journey import Journey, Line, Sources, build, event_text, gap_text, oddities
 from idcore.base.catalogue import words
 from idcore.ids.clock import Clock
+from idcore.presentation.headline import answers_text
 from idcore.scan import lines
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows

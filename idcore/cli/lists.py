@@ -16,7 +16,7 @@ from idcore.presentation.terminal import messages
 
 def way_of(options: argparse.Namespace, zone: tzinfo) -> Way | None:
     """The way that the options name; None where IDs are looked up."""
-    named = {name: getattr(options, name) for name in ("queue", "key", "dead_letters", "limit")}
+    named = {name: getattr(options, name) for name in ("queue", "key", "tag", "dead_letters", "limit")}
     if options.ids:
         if wrong := [f"--{name.replace('_', '-')}" for name, value in named.items() if value is not None]:
             raise Usage(f"{', '.join(wrong)}: give either IDs or a list")
@@ -24,7 +24,7 @@ def way_of(options: argparse.Namespace, zone: tzinfo) -> Way | None:
     else:
         way = Way.of(named | {"topic": options.topic, "from": options.begin, "to": options.end}, zone)
     if way is None and options.format in ("csv", "jsonl"):
-        raise Usage(f"--format {options.format} goes with a list: --from, --queue, --key, --dead-letters")
+        raise Usage(f"--format {options.format} goes with a list: --from, --queue, --key, --tag, --dead-letters")
     of_ids = options.fate or options.out or options.journey or options.trace or options.trace_topic or options.who
     if way is not None and of_ids:
         raise Usage("--fate, --out, --journey, --trace and --who go with IDs")

@@ -295,6 +295,9 @@ def _add_lists(command: argparse.ArgumentParser) -> None:
     )
     listed.add_argument("--key", type=_name, metavar="KEY", help="every message with this key or msgId, newest first")
     listed.add_argument(
+        "--tag", type=_name, metavar="TAG", help="with --topic: every message with this tag, newest first"
+    )
+    listed.add_argument(
         "--dead-letters", type=_name, metavar="GROUP", help="the dead letters of a consumer group, newest first"
     )
     listed.add_argument("--limit", type=_name, metavar="N", help="most messages to list (default: 1000, for --queue 1)")

@@ -252,16 +252,25 @@ def _members(file: Any, words: Words) -> Iterator[list[_Member]]:
 
 
 def _places(members: Sequence[_Member]) -> list[PurePosixPath]:
-    """Where stores are: folders with a folder commitlog that holds files of a log, else folders with such files."""
+    """Where stores are: folders with a folder commitlog that holds files of a log, else folders with such files.
+
+    A broker with DLedger has its log in dledger-ID/data.
+    """
     paths = (member.path for member in members if _LOG_NAME.fullmatch(member.path.name))
     logs = {path.parent for path in paths if "consumequeue" not in path.parts}
-    return sorted({log.parent for log in logs if log.name == "commitlog"} or logs)
+    entries = {log.parent.parent for log in logs if log.name == "data" and _of_dledger(log.parent.name)}
+    return sorted(entries | {log.parent for log in logs if log.name == "commitlog"} or logs)
+
+
+def _of_dledger(name: str) -> bool:
+    return name.startswith("dledger-")
 
 
 def _inside(path: PurePosixPath, place: PurePosixPath) -> PurePosixPath | None:
     """The path of a file in its store; None for what does not belong there."""
     inside = path.relative_to(place)
-    return inside if inside.parts[0] in _OF_A_STORE or _LOG_NAME.fullmatch(str(inside)) else None
+    is_part = inside.parts[0] in _OF_A_STORE or _of_dledger(inside.parts[0])
+    return inside if is_part or _LOG_NAME.fullmatch(str(inside)) else None
 
 
 def _copy(member: _Member, target: Path) -> Iterator[int]:

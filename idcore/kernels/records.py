@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from idcore.base.layout import BLANK_MAGIC, RECORD_HEADS, TOPIC_LENGTHS
+from idcore.base.layout import BLANK_MAGIC, DLEDGER_BLANK, DLEDGER_ENTRY, DLEDGER_MAGIC, RECORD_HEADS, TOPIC_LENGTHS
 from idcore.kernels.keys import (
     SLACK,
     alike,
@@ -36,6 +36,7 @@ HOST_4, HOST_6 = (layout.field("store_ip").size + layout.field("store_port").siz
 BEHIND = _V4.size - _V4.span("store_port").stop
 SHORTEST = _V4.size + TOPIC_1 + 2
 LONGEST_HEAD = _V6.size
+ENTRY, _ENTRY_POS = DLEDGER_ENTRY.size, DLEDGER_ENTRY.span("pos").start
 BORN_V6, STORE_V6 = 16, 32
 # The longest line, of LONGEST_KEY and IPv6, is shorter than the shortest record that holds it.
 LONGEST_KEY = 64  # a longer UNIQ_KEY is not an id
@@ -177,9 +178,38 @@ def size_at(first, at, filled, base, end):
 
 @numba.njit(cache=True, nogil=True)
 def is_blank(first, at, filled, end):
-    """Whether padding begins there: it fills the file up to its end."""
+    """Whether padding begins there: it fills the file up to its end. In a DLedger log its size is behind its magic."""
     p = first + U(at)
-    return at + 8 <= filled and be_32(p + U(4)) == BLANK_MAGIC and at + be_32(p) == end
+    if at + 8 > filled:
+        return False
+    if signed_32(p) == DLEDGER_BLANK:
+        return at + be_32(p + U(4)) == end
+    return be_32(p + U(4)) == BLANK_MAGIC and at + be_32(p) == end
+
+
+@numba.njit(cache=True, nogil=True)
+def entry_at(first, at, filled, base, end):
+    """Bytes of the head of a DLedger entry that begins there and says so itself; 0 for none, -1: more is needed."""
+    if at + ENTRY + SHORTEST > end:
+        return 0
+    if at + ENTRY > filled:
+        return 0 if at + 4 <= filled and signed_32(first + U(at)) != DLEDGER_MAGIC else -1
+    p = first + U(at)
+    if signed_32(p) != DLEDGER_MAGIC or be_64(p + U(_ENTRY_POS)) != base + at:
+        return 0
+    return ENTRY if be_32(p + U(4)) == ENTRY + be_32(p + U(ENTRY - 4)) else 0
+
+
+@numba.njit(cache=True, nogil=True)
+def unit_at(first, at, filled, base, end):
+    """What is in front of a record that begins there, and the record's bytes, as `size_at` has them."""
+    size = size_at(first, at, filled, base, end)
+    if size != 0:
+        return 0, size
+    ahead = entry_at(first, at, filled, base, end)
+    if ahead <= 0:
+        return 0, ahead
+    return ahead, size_at(first, at + ahead, filled, base, end)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -347,16 +377,17 @@ def records(log, out, topics, tags, places):
         at = state[AT]
         if at >= stop:
             return DONE
-        size = size_at(first, at, filled, base, end)
+        ahead, size = unit_at(first, at, filled, base, end)
         if size < 0:
             return MORE
         if size == 0:
             if at + 8 > filled and filled < end:
                 return MORE
             return BLANK if is_blank(first, at, filled, end) else NO_RECORD
-        begin = state[FILLED]
+        begin = state[FILLED] + ahead
         if begin + size > out.size or state[PLACES] == places.shape[0]:
             return FULL
+        at += ahead
         p = first + U(at)
         flag = be_32(p + U(AT_FLAG))
         born = HOST_6 if flag & BORN_V6 else HOST_4
@@ -410,6 +441,7 @@ def records(log, out, topics, tags, places):
         place = _put_born(be_64(p + U(AT_BORN - 8)), place)
         used = np.int64(place - line)
         out[used] = 10
+        out[begin - ahead : begin] = 32
         # as long as the record: so a place in the text is a place in the file
         out[used + 1 : begin + size - 1] = 32
         out[begin + size - 1] = 10
@@ -424,14 +456,14 @@ def skip(log, state):
     first = U(raw.ctypes.data)
     while state[AT] < stop:
         at = state[AT]
-        size = size_at(first, at, filled, base, end)
+        ahead, size = unit_at(first, at, filled, base, end)
         if size < 0:
             return MORE
         if size == 0:
             if at + 8 > filled and filled < end:
                 return MORE
             return BLANK if is_blank(first, at, filled, end) else NO_RECORD
-        state[AT] = at + size
+        state[AT] = at + ahead + size
     return DONE
 
 

@@ -38,6 +38,7 @@ WRITING = ".writing"  # while a scan writes there
 _TABLES = {"summary.json", "files", "processes"}
 _TABLE = re.compile(r"part-.*\.parquet")
 _COMMIT_LOG = re.compile(r"[0-9]{20}")
+_DLEDGER = re.compile(r"dledger-.+", re.ASCII | re.DOTALL)
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
@@ -111,23 +112,35 @@ def _listed(paths: Sequence[str], roots: Roots, left_out: list[str] | None) -> l
 def list_store(root: str, roots: Roots = None) -> list[InputFile]:
     """The commit log files of a store folder, in order, and what is missing between them.
 
-    Files right in the folder may be dumps of some records, between which nothing has to be.
+    A broker with DLedger has them in dledger-ID/data; those in commitlog are older. Files right in the folder may be
+    dumps of some records, between which nothing has to be.
     """
     folder = os.path.join(root, "commitlog")
     whole = os.path.isdir(folder)
-    folder = folder if whole else root
     try:
-        with entries(folder, roots) as inside:
-            names = sorted(entry.name for entry in inside if _COMMIT_LOG.fullmatch(entry.name))
+        with entries(root, roots) as inside:
+            logs = sorted(os.path.join(root, each.name, "data") for each in inside if _DLEDGER.fullmatch(each.name))
+        newest = next((log for log in logs if os.path.isdir(log) and _log_names(log, roots)), None)
+        names = dict.fromkeys(_log_names(folder, roots), folder) if whole else {}
+        if newest is not None:
+            first = min(later := _log_names(newest, roots))
+            names = {name: at for name, at in names.items() if name < first} | dict.fromkeys(later, newest)
+        elif not whole:
+            names = dict.fromkeys(_log_names(root, roots), root)
     except OSError as problem:
         raise refuse("unreadable", path=shown(root), why=coded(problem)) from None
-    files = [_log_file(folder, name, roots) for name in names]
+    files = [_log_file(names[name], name, roots) for name in sorted(names)]
     if not files:
         raise refuse("no_log", folder=shown(root))
-    return [*_with_holes(files, folder)] if whole else files
+    return [*_with_holes(files)] if whole or newest is not None else files
 
 
-def _with_holes(files: Sequence[InputFile], folder: str) -> Iterator[InputFile]:
+def _log_names(folder: str, roots: Roots) -> list[str]:
+    with entries(folder, roots) as inside:
+        return [entry.name for entry in inside if _COMMIT_LOG.fullmatch(entry.name)]
+
+
+def _with_holes(files: Sequence[InputFile]) -> Iterator[InputFile]:
     """A row of its own, without bytes, for each stretch of a log that no file holds: one is gone, or was cut."""
     for before, after in pairwise([*files, None]):
         if before is None:
@@ -138,7 +151,7 @@ def _with_holes(files: Sequence[InputFile], folder: str) -> Iterator[InputFile]:
         end, start = (int(os.path.basename(file.path)) for file in (before, after))
         end += before.size
         if end < start:
-            name = os.path.join(folder, f"{end:020d}")
+            name = os.path.join(os.path.dirname(before.path), f"{end:020d}")
             why = refuse("log_hole", first=f"{end:020d}", last=f"{start:020d}")
             yield replace(before, size=0, error=why, name=name, kind="")
 

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from idcore.base.errors import refuse
+from idcore.base.layout import DLEDGER_MAGIC
 from idcore.kernels import records as kernel
 from idcore.kernels.keys import SLACK
 from idcore.sources.copies import Copies
@@ -131,8 +132,7 @@ class RecordLines:
         self._place = self._origin + int(state[kernel.AT])
         if what == kernel.MORE:
             seen = self._raw[self._place - self._origin : self._filled]
-            size = int.from_bytes(seen[:4].tobytes(), "big") if len(seen) >= 8 else 0
-            self._see(self._place, max(_CHUNK, size), reload=True)
+            self._see(self._place, max(_CHUNK, _size_of(seen)), reload=True)
         elif what == kernel.BLANK:
             self._place = self._size
         elif what == kernel.FULL:
@@ -157,7 +157,7 @@ class RecordLines:
     def _longer(self) -> bool:
         """Room for a line as long as the record at hand; False where it was not that which was missing."""
         at = int(self._state[kernel.AT])
-        size = int.from_bytes(self._raw[at : at + 4].tobytes(), "big")
+        size = _size_of(self._raw[at:])
         if size <= len(self._out):
             return False
         self._out = np.empty(size + SLACK, np.uint8)
@@ -231,6 +231,12 @@ class RecordLines:
             self._damage.clear()
             self._filler = 0
             return self._place
+
+
+def _size_of(seen: np.ndarray) -> int:
+    """What the record or DLedger entry that begins there says of its size; 0 where too little is seen."""
+    first, second = (int.from_bytes(seen[at : at + 4].tobytes(), "big") for at in (0, 4))
+    return 0 if len(seen) < 8 else second if first == DLEDGER_MAGIC else first
 
 
 def _named(rows: np.ndarray, names: np.ndarray) -> list[list[Any]]:

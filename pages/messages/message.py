@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from idcore.answers.journey import answers_text, found_text
+from idcore.answers.journey import found_text
 from idcore.presentation import intake_texts
+from idcore.presentation.headline import answers_text
 from idcore.presentation.html import cards, ruler
 from idcore.presentation.html import journeys as html
 from idcore.presentation.reports.markup import tag
@@ -45,7 +46,7 @@ with problems.caught():
         made = journeys.build(found, known, lines, run, shown)
 
         # show
-        said(sentence := answers_text(known, bool(offers), words, made))
+        said(sentence := answers_text(known, bool(offers), words, made, shown.instant))
         for each in html.fates(known, shown, st.query_params.get("cluster")):
             show_html(each)
         if made.events:

@@ -60,7 +60,7 @@ def waiting(tries: int, delivered: bool | None, due: int | None, at: int = STORE
 
 DEAD = Copy("dead", 3, STORED + 90_000)
 FAILED = Try(STORED + 1_000, STORED + 2_000, False)
-LATER = STORED + 60_000
+LATER, BEFORE = STORED + 60_000, STORED - 9_000
 POP, PULL = (replace(PUSH, consume_type=kind) for kind in ("CONSUME_POP", "CONSUME_ACTIVELY"))
 PROXIED = Consumers(filter=ALL, proxied=True)
 GONE = Consumers(filter=ALL, proxied_before=True)
@@ -118,6 +118,12 @@ TABLE: list[Row] = [
      ["subscribed_later"]),
     ("6", HOME, group(consumers=replace(LATER_ALL, from_last=False)), "consumed", "uncertain",
      ["subscribed_later"]),
+    ("6", replace(HOME, tag="TagB"), group(consumers=replace(PUSH, filter=replace(TAGS, since_ms=BEFORE))),
+     "consumed", "uncertain", ["subscribed_just_before"]),
+    ("6", HOME, group(consumers=replace(PUSH, filter=replace(ALL, since_ms=BEFORE))), "consumed", "inferred", []),
+    ("6", HOME, group(consumers=replace(PUSH, filter=replace(TAGS, since_ms=BEFORE))), "filtered", "inferred", []),
+    ("6", replace(HOME, tag="TagB"), group(consumers=replace(PULL, filter=replace(TAGS, since_ms=BEFORE))),
+     "taken", "uncertain", ["pulled", "subscribed_just_before"]),
     ("6", HOME, group(consumers=replace(PUSH, filter=SQL)), "consumed", "uncertain", ["expression"]),
     ("6", HOME, group(consumers=replace(PUSH, filter=None)), "consumed", "uncertain", ["not_subscribed"]),
     ("6", HOME, group(consumers=POP), "taken", "inferred", ["popped"]),
@@ -147,7 +153,8 @@ TABLE: list[Row] = [
      "inferred", ["unfinished_itself"]),
     ("7", HOME, group(5, pull_offset=heard(11), blocker=Blocker("7F00", "0A42", 5, STORED)), "handed_out", "inferred",
      ["unfinished"]),
-    ("7", HOME, group(10, NOBODY, pull_offset=heard(11)), "offline", "inferred", ["proxy"]),
+    ("7", HOME, group(10, NOBODY, pull_offset=heard(11)), "offline", "uncertain", ["proxy", "pulled_before"]),
+    ("8", HOME, group(10, NOBODY, pull_offset=heard(10)), "offline", "inferred", ["proxy"]),
     ("7", HOME, group(10, pull_offset=heard(10), **still(10)), "stuck", "inferred", ["still"]),
     ("4", HOME, group(10, holders=heard((Holder("c@1", True, NOW - 5_000),)), **still(10)), "running", "inferred",
      ["in_memory_first"]),
@@ -181,7 +188,8 @@ TABLE: list[Row] = [
     ("9", HOME, group(None, LATER_ALL, pull_offset=heard(11)), "handed_out", "uncertain", ["subscribed_later"]),
     ("9", HOME, group(None, replace(PULL, filter=None), pull_offset=heard(11)), "handed_out", "uncertain",
      ["filter_unknown"]),
-    ("9", HOME, group(None, NOBODY, pull_offset=heard(11)), "never_read", "inferred", ["offline", "proxy"]),
+    ("9", HOME, group(None, NOBODY, pull_offset=heard(11)), "never_read", "uncertain",
+     ["offline", "proxy", "pulled_before"]),
     ("9", HOME, group(None, None), "never_read", "uncertain", ["connection_unknown"]),
     ("9", replace(HOME, readable=False), group(None), "never_read", "inferred", ["unreadable_queue"]),
     ("9", HOME, group(None, replace(PUSH, filter=TAGS)), "never_read", "inferred", ["filtered_ahead"]),
@@ -301,6 +309,16 @@ def test_a_dead_letter_counts_attempts_and_a_retry_has_its_number() -> None:
     assert "(failed attempts: 1)" in verdict_text(judge(HOME, group(copies=(copies[0],)), NOW))
     retry = verdict_text(judge(HOME, group(copies=(queued(1, False),)), NOW))
     assert retry == "retry 1 after a failure is ready, not consumed yet"
+
+
+def test_a_group_whose_offset_was_set_forward_has_not_surely_consumed_what_it_jumped() -> None:
+    """No broker notes a reset. A Java push client that is reset takes its queues anew and subscribes again (since 5.0:
+    RebalancePushImpl.messageQueueChanged); of a group that was reset without clients nobody is connected.
+    """
+    anew = replace(PUSH, filter=replace(ALL, since_ms=LATER), from_last=False)
+    for consumers in (anew, NOBODY):
+        assert judge(HOME, group(40, consumers), NOW).certainty == "uncertain"
+    assert "an offset that was reset" in catalogue.words()("fate.disproof.consumed")
 
 
 def test_rate_and_arrival_come_of_two_questions() -> None:

@@ -17,7 +17,6 @@ from idcore.answers.journey import (
     Sources,
     build,
     conflict_text,
-    consumed_text,
     event_text,
     found_text,
     gap_text,
@@ -516,37 +515,6 @@ def test_a_link_or_a_scan_gives_the_id_its_time() -> None:
     token = Token(MSG_ID, 1, 1, born_ms=BASE, linked=True)
     (event,) = journey(ASSUMED, token=token).events
     assert event.at_ms == BASE and not event.is_open
-
-
-@pytest.mark.parametrize(
-    ("found", "text"),
-    [
-        ([], "No consumer group of its topic is known."),
-        ([verdict()], "**1** of 1 consumer group consumed it. Of these: 1 inferred."),
-        ([replace(verdict(), certainty="proved")], "**1** of 1 consumer group consumed it."),
-        (
-            [verdict(), replace(verdict(), certainty="proved"), replace(verdict(group="b"), certainty="uncertain")],
-            "**2** of 2 consumer groups consumed it. Of these: 1 proved, 1 uncertain.",
-        ),
-        (
-            [verdict(), verdict("dead", "b", tries=3), verdict("no_verdict", "c")],
-            "**1** of 3 consumer groups consumed it. Of these: 1 inferred. It is a dead letter in 1 consumer group."
-            " For 1 consumer group this could not be determined.",
-        ),
-        (
-            [verdict("offline"), verdict("consumed_on_retry")],
-            "**1** of 1 consumer group consumed it. Of these: 1 inferred.",
-        ),
-    ],
-)
-def test_the_sentence_counts_groups_not_records(found: list[Verdict], text: str) -> None:
-    assert consumed_text(Answer(MSG_ID, copies(HOME), None, (), (), fate=tuple(found))) == text
-
-
-def test_the_sentence_says_where_consumers_cannot_get_it() -> None:
-    half = record("RMQ_SYS_TRANS_HALF_TOPIC", REAL_TOPIC="Orders")
-    for held, text in (((half,), "only records that the broker holds back"), ((), "its record was not found")):
-        assert text in consumed_text(Answer(MSG_ID, copies(*held), None, (), (), fate=()))
 
 
 def test_what_a_record_holds_in_place_of_times_is_no_time() -> None:

@@ -6,9 +6,10 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from idcore.answers.journey import Journey, Line, Sources, answers_text, build, event_text, gap_text, oddities, row_of
+from idcore.answers.journey import Journey, Line, Sources, build, event_text, gap_text, oddities, row_of
 from idcore.base.catalogue import words
 from idcore.ids.clock import Clock
+from idcore.presentation.headline import answers_text
 
 CHINA = timezone(timedelta(hours=8))
 CLOCK = Clock(datetime(2026, 11, 25, tzinfo=CHINA), CHINA, "given")

@@ -103,10 +103,7 @@ def test_a_store_alone_gives_records_and_the_gaps_between_them(
     events = table_of(app, "Journey")
     assert "retry copy for consumer group" in events and "waiting copy of retry" in events and "VectorTopic" in events
     assert "Gaps" in shown(app) and "2 consumer groups, no traces" in shown(app)
-    assert (
-        "<b>2</b> of 2 consumer groups consumed it. Of these: 1 inferred, 1 uncertain." in shown(app)
-        and "store folder" in events
-    )
+    assert "2 consumer groups consumed it (1 inferred, 1 uncertain)." in shown(app) and "store folder" in events
     app = open_page("message", id=SECOND[:-1] + "F", store=str(store))
     assert not app.exception and "no records" in shown(app)
     app = open_page("message", id=SECOND, store="/etc")
@@ -135,7 +132,7 @@ def test_a_link_asks_nobody_and_one_click_says_whether_it_was_consumed(open_page
     press(app, words()("message.ask", cluster="default"))
     assert not app.exception and not app.error
     text = shown(app)
-    assert "<b>2</b> of 2 consumer groups consumed it." in text
+    assert "2 consumer groups consumed it" in text
     assert "the message trace shows success" in text.lower() and "10.0.0.3 · 4464" in table_of(app, "Journey")
     attempts = table_of(app, "Attempts of consumers in the message trace")
     assert "30 ms" in attempts and "success" in attempts and "10.0.0.3" in attempts and "4464" in attempts
@@ -150,7 +147,7 @@ def test_a_click_on_an_id_asks_the_only_cluster_at_once(open_page: Open, cluster
     app.switch_page("pages/messages/message.py")
     app.query_params["id"] = UNIQ
     app.run()
-    assert not app.exception and cluster.server.seen and "of 2 consumer groups" in shown(app)
+    assert not app.exception and cluster.server.seen and "2 consumer groups consumed it" in shown(app)
     before_ = len(cluster.server.seen)
     app.query_params["id"] = UNIQ[:-1] + "9"
     app.run()

@@ -42,12 +42,13 @@ class Cluster(Fake):
         self.permission = 6
         self.absent: list[str] = []  # brokers of the route that the cluster does not list
         self.pauses: list[float] = []
+        self.popped: list[tuple[str, str]] = []  # topic and group of each that a setting makes take messages by POP
         self.proxied: dict[str, bytes] = {}  # 345 of groups whose clients no broker lists
 
     @staticmethod
     def connection(expression: str = "*", topic: str = "Orders", **more: Any) -> dict[str, Any]:
         tags = [] if expression == "*" else expression.split(" || ")
-        subscription = {"topic": topic, "subString": expression, "tagsSet": tags, "subVersion": STORED - 9_000}
+        subscription = {"topic": topic, "subString": expression, "tagsSet": tags, "subVersion": STORED - 60_000}
         return {
             "connectionSet": [{"clientId": "10.0.0.3@1", "clientAddr": "10.0.0.3:5", "language": "JAVA", "version": 1}],
             "consumeType": "CONSUME_PASSIVELY",
@@ -82,6 +83,11 @@ class Cluster(Fake):
     @answers(352)
     def _settings(self, frame: Frame) -> bytes:
         return answer(frame, 0, b'{"consumeEnable":true}')
+
+    @answers(402)
+    def _modes(self, frame: Frame) -> bytes:
+        modes = {topic: {group: {"mode": "POP", "popShareQueueNum": 8}} for topic, group in self.popped}
+        return answer(frame, 0, json.dumps({"messageRequestModeMap": modes}).encode())
 
     @answers(201)
     def _all_settings(self, frame: Frame) -> bytes:

@@ -117,6 +117,10 @@ class Progressing(Fake):
         wanted = {"subscriptionData": subscription(version=NOW_MS)} if frame.field("group") in self.proxied else {}
         return answer(frame, 0, json.dumps({"topic": frame.field("topic") or "", **wanted}).encode())
 
+    @answers(402)
+    def _modes(self, frame: Frame) -> bytes:
+        return answer(frame, 0, b"{}")
+
     @answers(352)
     def _settings(self, frame: Frame) -> bytes:
         return answer(frame, 0, json.dumps({"consumeEnable": self.can_consume}).encode())

@@ -13,6 +13,7 @@ from idcore.answers.lookup import relation_text, row_of
 from idcore.answers.lookup.copies import TIMER_TOPIC, explain, group_of, home_topic
 from idcore.answers.lookup.fates import Pace
 from idcore.ids import OffsetId
+from idcore.rocketmq.message import Record
 from idcore.rocketmq.remoting.frame import Frame
 from tests.remoting.fake import UNIQ, record
 from tests.remoting.fake_groups import HOME, NOW_MS, OTHER, SCHEDULE, STORED, Cluster, copy
@@ -36,7 +37,7 @@ def test_what_is_not_asked_is_not_there(cluster: Cluster) -> None:
     with service.cluster:
         found = service.one(UNIQ, "Orders")
     assert found.fate is None and "fate" not in row_of(found)
-    assert not {frame.code for frame in cluster.server.seen} & {14, 43, 45, 201, 203, 208, 300, 352}
+    assert not {frame.code for frame in cluster.server.seen} & {14, 43, 45, 201, 203, 208, 300, 352, 402}
 
 
 def test_an_offset_past_the_record_is_consumed_and_nobody_waits(cluster: Cluster) -> None:
@@ -267,7 +268,7 @@ def test_of_a_hundred_messages_each_group_is_asked_about_once(cluster: Cluster) 
     assert (codes.count("consumed"), codes.count("handed_out")) == (960, 40)
     asked = Counter(frame.code for frame in cluster.server.seen if frame.code not in (12, 105, 106, 206))
     # for each group one of connection, settings, offset, and four topics of copies with the two of the broker's own
-    assert asked == {28: 1, 300: 1, 30: 1, 31: 1, 203: 10, 352: 10, 14: 10, 208: 1, 202: 42, 321: 1, 33: 1}
+    assert asked == {28: 1, 300: 1, 30: 1, 31: 1, 203: 10, 352: 10, 402: 1, 14: 10, 208: 1, 202: 42, 321: 1, 33: 1}
 
 
 def test_who_waited_for_one_message_need_not_wait_for_the_next(cluster: Cluster) -> None:
@@ -314,6 +315,53 @@ def test_a_copy_belongs_to_the_record_that_it_names(cluster: Cluster) -> None:
         str(one.offset_id): "consumed",
         str(two.offset_id): "dead",
     }
+
+
+BATCH, ITEMS = UNIQ[:-4] + "0002", (UNIQ[:-4] + "0000", UNIQ[:-4] + "0001")
+
+
+def item(own: str, at: int) -> Record:
+    """An item of a batch: its own msgId, and behind it that of the batch, which the broker appends."""
+    made = record("Orders", BATCH, at)
+    raw = f"UNIQ_KEY\x01{own}\x02".encode() + made.properties_bytes
+    return replace(made, properties_bytes=raw).placed(at // 1_000, at, STORED)
+
+
+def item_copy(topic: str, **properties: str) -> Record:
+    """A retry or a dead letter of an item has the msgId of the batch."""
+    more = {"RETRY_TOPIC": "Orders", **properties}
+    return record(topic, BATCH, 9_000, reconsume_times=1, properties=more).placed(0, 9_000, STORED + 9_000)
+
+
+def test_what_became_of_one_item_of_a_batch_is_not_said_of_another(cluster: Cluster) -> None:
+    items = [item(own, at) for own, at in zip(ITEMS, (6_000, 7_000), strict=True)]
+    cluster.records = [*items, item_copy("%DLQ%works", ORIGIN_MESSAGE_ID=str(items[1].offset_id))]
+    cluster.offsets["Orders@works"] = 8
+    service = cluster.service()
+    with service.cluster:
+        codes = [[verdict.code for verdict in service.one(own, "Orders", fate=True).fate or ()] for own in ITEMS]
+    assert codes == [["consumed"], ["dead"]]
+
+
+def test_a_copy_that_names_no_item_of_a_batch_may_be_of_any(cluster: Cluster) -> None:
+    cluster.records = [
+        *(item(own, at) for own, at in zip(ITEMS, (6_000, 7_000), strict=True)),
+        item_copy("%RETRY%works"),
+    ]
+    cluster.topics.append("%RETRY%works")
+    cluster.offsets |= {"Orders@works": 8, "%RETRY%works@works": 0}
+    service = cluster.service()
+    with service.cluster:
+        verdicts = service.one(ITEMS[0], "Orders", fate=True).fate or ()
+    assert [(each.code, each.certainty) for each in verdicts] == [("retry_queued", "uncertain")]
+
+
+def test_push_clients_that_take_messages_by_pop_are_known_from_the_brokers_settings(cluster: Cluster) -> None:
+    cluster.offsets["Orders@works"] = 11
+    cluster.popped = [("Paid", "works"), ("Orders", "others")]
+    assert [each.code for each in cluster.answer().fate or ()] == ["consumed"]
+    cluster.popped.append(("Orders", "works"))
+    assert [each.code for each in cluster.answer().fate or ()] == ["taken"]
 
 
 def traced(cluster: Cluster) -> dict[tuple[str, str], tuple[str, str]]:

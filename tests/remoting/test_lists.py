@@ -22,6 +22,7 @@ from idcore.rocketmq.remoting.errors import TooManyLookups
 from idcore.rocketmq.remoting.requests import ReadCode
 from tests.remoting.fake import UNIQ, Fake, record
 from tests.remoting.fake_queues import START, Nearest, Queues, exact, nearest
+from tests.remoting.fake_releases import TagsInFiles, TagsInRocksDB
 from tests.remoting.servers import answer
 
 TOPIC = "Orders"
@@ -469,6 +470,52 @@ def test_every_message_with_a_key_is_listed_the_newest_first_past_what_a_broker_
         found = service.list_messages(Way("key", key="nobody"), stop=lambda: True)
     assert (found.cut, found.reason) == ("stopped", "stopped"), "who cancels has not learnt that there is none"
     assert all(frame.code != 12 for frame in queues.server.seen)
+
+
+@pytest.mark.parametrize("release", [TagsInFiles, TagsInRocksDB, Queues])
+def test_every_message_with_a_tag_is_listed_the_newest_first_past_what_a_broker_shows_at_once(
+    release: type[Queues],
+) -> None:
+    """By the index of tags from 5.4.0 on, of whatever kind; else by the queues."""
+    made, day = release({TOPIC: 3}), 86_400_000
+    sent = [
+        made.put(
+            TOPIC, number % 3, day * (number // 100) - 16 * day + 400 * number, TAGS="Rare" if number % 2 else "Usual"
+        )
+        for number in range(1_500)
+    ]
+    with made.server:
+        for tag in ("Rare", "Usual"):
+            every = [each.uniq_id for each in reversed(sent) if each.properties["TAGS"] == tag]
+            found = listing(made, topic=TOPIC, tag=tag)
+            assert ids(found) == every and (found.cut, found.reason) == (None, None)
+            assert ids(listing(made, topic=TOPIC, tag=tag, limit="70")) == every[:70]
+        low, high = (each.store_timestamp for each in (sent[301], sent[399]))
+        some = listing(made, topic=TOPIC, tag="Rare", **{"from": instant(low - START), "to": instant(high - START)})
+        assert ids(some) == [each.uniq_id for each in reversed(sent[301:400:2])]
+        assert listing(made, topic=TOPIC, tag="None").reason == "tag_unknown"
+        assert listing(made, topic="Nowhere", tag="Rare").reason == "topic_unknown"
+        is_old = any(item.code == "tag_no_index" for item in listing(made, topic=TOPIC, tag="Rare").evidence)
+        assert is_old == (release is Queues)
+
+
+@pytest.mark.parametrize("release", [TagsInFiles, TagsInRocksDB])
+def test_a_second_with_more_messages_than_a_broker_shows_is_listed_whole(release: type[Queues]) -> None:
+    made = release({TOPIC: 2})
+    sent = [made.put(TOPIC, at % 2, at - 400_000, TAGS="Rare") for at in range(200)]
+    with made.server:
+        found = listing(made, topic=TOPIC, tag="Rare")
+    assert ids(found) == [each.uniq_id for each in reversed(sent)] and found.cut is None
+    assert any(item.code == "tag_overfull" for item in found.evidence) == (release is TagsInFiles)
+
+
+def test_a_tag_with_the_sign_between_the_parts_of_a_key_is_paged_by_time() -> None:
+    made = TagsInFiles({TOPIC: 1})
+    sent = [made.put(TOPIC, 0, 2_000 * number - 400_000, TAGS="a@b") for number in range(150)]
+    with made.server:
+        found = listing(made, topic=TOPIC, tag="a@b")
+        assert ids(found) == [each.uniq_id for each in reversed(sent)]
+        assert all(frame.field("lastKey") is None for frame in made.server.seen)
 
 
 # ---- who may, who did, and who is there at all

@@ -31,6 +31,8 @@ PRODUCED = {
         "subscribed_later",
         "filter_unknown",
         "unfinished",
+        "popped",
+        "invisible",
     ),
     "test_real_fate.py::test_a_group_without_clients_is_offline_not_behind": ("offline", "proxy"),
     "test_real_trace.py::test_the_trace_proves_a_verdict_and_shows_what_still_runs": ("running", "trace_success"),
@@ -91,7 +93,12 @@ PRODUCED = {
     ),
 }
 ELSEWHERE = {
-    BY_HAND: ("popped", "invisible", "proxied"),
+    BY_HAND: ("proxied",),
+    "`benchmarks.witnesses`: consumers of 5.3.3 that log what they do": (
+        "subscribed_just_before",
+        "pulled_before",
+        "renewed",
+    ),
     "by hand: a static topic of 5.3.3": ("static_topic",),
     "`make releases`: 5.5.1 with RocksDB transactions": ("half_open",),
     "no real broker: the rule's own tests": (
@@ -99,7 +106,6 @@ ELSEWHERE = {
         "expression",
         "shared_copy",
         "unfinished_itself",
-        "renewed",
         "visible_again",
     ),
 }

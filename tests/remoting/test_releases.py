@@ -14,7 +14,7 @@ from idcore.ids import OffsetId
 from tests.remoting.asking import codes
 from tests.remoting.fake import NOW, UNIQ, record
 from tests.remoting.fake_queues import START, Queues
-from tests.remoting.fake_releases import WAITING, DaysOnly, TopicChecked
+from tests.remoting.fake_releases import WAITING, DaysOnly, LightQueues, Tiered, TopicChecked
 
 TOPICS = dict.fromkeys(("Orders", "Notices", *WAITING), 1)
 
@@ -26,7 +26,7 @@ def checked() -> Iterator[TopicChecked]:
         yield made
 
 
-def offset_id(fake: TopicChecked, physical_offset: int) -> str:
+def offset_id(fake: Queues, physical_offset: int) -> str:
     return str(OffsetId.of(fake.server.address.ip, fake.server.address.port, physical_offset))
 
 
@@ -178,3 +178,45 @@ def test_a_recall_handle_leads_to_its_message() -> None:
     with queues.server, (service := queues.service()).cluster:
         answer = service.one(handle)
     assert [copy.record for copy in answer.copies] == [made] and "recall_handle" in codes(answer)
+
+
+def test_an_offset_below_the_local_log_may_be_in_tiered_storage() -> None:
+    made = Tiered({"Orders": 1})
+    made.first["Orders", 0] = 40
+    made.put("Orders", 0, 5_000, UNIQ)
+    with made.server, (service := made.service()).cluster:
+        below = offset_id(made, 20_000)
+        found = service.one(below, "Orders")
+        assert found.reason == "before_minimum" and "may_be_tiered" in codes(found)
+        made.tier = 40
+        assert "may_be_tiered" not in codes(service.one(below, "Orders"))
+        assert "may_be_tiered" not in codes(service.one(below)), "without a topic no queue is known"
+
+
+def test_the_messages_of_a_light_topic_are_listed_by_its_own_queue() -> None:
+    made, light = LightQueues({"Parent": 2}), "%LMQ%$Parent$session-0"
+    sent = []
+    for at in range(5):
+        names = [light, "%LMQ%$Parent$other"] if at % 2 else [light]
+        more = {
+            "INNER_MULTI_DISPATCH": ",".join(names),
+            "INNER_MULTI_QUEUE_OFFSET": ",".join([str(at), "7"][: len(names)]),
+        }
+        sent.append(made.put("Parent", at % 2, 1_000 * at, **more))
+    strange = made.put("Parent", 0, 6_000)
+    made.held[light, 0] = [*sent, strange]
+    with made.server, (service := made.service()).cluster:
+        for given, expected in (
+            ({"from": "2020-01-01T00:00:00Z"}, sent),
+            ({"queue": "a:0:3"}, sent[3:4]),
+        ):
+            way = Way.of({"topic": light, **given}, UTC)
+            assert way is not None
+            found = service.list_messages(way)
+            assert [copy.record for copy in found.copies] == expected
+            assert "lite_topic" in {item.code for item in found.evidence}
+        none = Way.of({"topic": "%LMQ%$Parent$nobody", "from": "2020-01-01T00:00:00Z"}, UTC)
+        assert none is not None and service.list_messages(none).reason == "no_queue"
+        assert not [
+            frame for frame in made.server.seen if frame.code == 31 and "nobody" in (frame.field("topic") or "")
+        ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import struct
 import zlib
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,6 +31,7 @@ from idcore.simulate.traffic import Traffic
 from idcore.simulate.writer import StoreWriter
 from idcore.sources.inputs import list_store
 from tests.scan.comparing import same
+from tests.store.test_dledger import entry
 from tests.store.unpacked import real_store
 
 MONTHS = month_rows(datetime(2026, 11, 22, tzinfo=UTC), UTC)
@@ -151,6 +153,53 @@ def test_any_split_gives_the_same_tables(real: Path, small: Path, split_size: in
     for root, least in ((real, 50_000), (small, 100)):
         if split_size >= least:
             assert same(scanned(root), scanned(root, split_size)) == []
+
+
+@pytest.fixture
+def dledger(small: Path, tmp_path: Path) -> Path:
+    """The records of `small` as a broker with DLedger has them, in files of 16 KiB."""
+    data = tmp_path / "raft" / "dledger-n0" / "data"
+    data.mkdir(parents=True)
+    size, start, raw = 1 << 14, 0, b""
+    records = [step.record for step in CommitLog(small / "commitlog").walk() if isinstance(step, Stored)]
+    for index, each in enumerate([*records, None]):
+        if each is None or len(raw) + 48 + each.size + 8 > size:
+            padding = struct.pack(">ii", -1, size - len(raw)) if each is not None else b""
+            (data / f"{start:020d}").write_bytes((raw + padding).ljust(size, b"\0"))
+            start, raw = start + size, b""
+        if each is not None:
+            placed = each.placed(each.queue_offset, start + len(raw) + 48, each.store_timestamp)
+            raw += entry(index, start + len(raw), bytes(placed))
+    return tmp_path / "raft"
+
+
+def counted(tables: dict[str, pa.Table]) -> list[dict[str, Any]]:
+    """What topics have, whatever the places in the log."""
+    return [{name: row[name] for name in row if name not in ("min_offset", "max_offset")} for row in topics(tables)]
+
+
+def test_a_store_of_a_broker_with_dledger_counts_the_same(small: Path, dledger: Path) -> None:
+    plain, whole = scanned(small), scanned(dledger)
+    assert counted(whole) == counted(plain) and whole["tags"] == plain["tags"]
+    assert [wrong(row) for row in whole["files"].to_pylist()] == [None] * len(list_store(str(dledger)))
+    for name in ("lines", "ids", "records"):
+        column = [row.get(name) for row in plain["files"].to_pylist()]
+        assert sum(filter(None, column)) == sum(filter(None, (row.get(name) for row in whole["files"].to_pylist())))
+    for split_size in (97, 500, 1_000, 4_096, 5_001, 16_383):
+        assert same(whole, scanned(dledger, split_size)) == [], split_size
+
+
+def test_damage_in_a_log_of_dledger_is_named_where_it_begins(dledger: Path) -> None:
+    first, second = sorted((dledger / "dledger-n0" / "data").iterdir())[:2]
+    raw = bytearray(first.read_bytes())
+    raw[5_000:6_000] = bytes(1_000)
+    first.write_bytes(raw)
+    whole = scanned(dledger)
+    problems = [wrong(row) for row in whole["files"].to_pylist()]
+    assert problems[0] is not None and problems[0][0] == "log_damaged" and problems[1:] == [None] * (len(problems) - 1)
+    assert second.name == f"{1 << 14:020d}"
+    for split_size in (97, 1_000, 5_500):
+        assert same(whole, scanned(dledger, split_size)) == [], split_size
 
 
 def test_every_split_size_of_a_damaged_store(small: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rocksdict import Options, Rdict
 
 from idcore.base.errors import CoreError
 from idcore.rocketmq.store.config import (
@@ -119,7 +120,7 @@ def test_what_is_missing_or_too_large_is_said_and_the_rest_goes_on(tmp_path: Pat
     assert found.read == ("consumerOffset.json",) and "consumerOffset.json" not in found.missing
 
 
-def test_rocksdb_folders_are_named_and_not_read(tmp_path: Path) -> None:
+def test_rocksdb_folders_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     for name in ("config/consumerOffsets", "consumequeue_rocksdb", "config/plain"):
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / ("LOCK" if name.endswith("plain") else "CURRENT")).touch()
@@ -135,6 +136,39 @@ def test_rocksdb_folders_are_named_and_not_read(tmp_path: Path) -> None:
     )
     assert found.read == ("delayOffset.json",) and not found.missing, "they may be in RocksDB"
     assert [note.values["name"] for note in found.notes] == ["consumequeue_rocksdb", "config/consumerOffsets"]
+
+
+def in_rocksdb(root: Path, name: str, rows: dict[str, dict[str, Any]]) -> None:
+    """Settings as a broker with configRocksDB keeps them: a row for each group or topic."""
+    options = Options(raw_mode=True)
+    made = Rdict(str(root / "config" / name), options)
+    for key, value in rows.items():
+        made[key.encode()] = json.dumps(value).encode()
+    made.close()
+
+
+def test_settings_in_rocksdb_are_read_as_those_of_files(tmp_path: Path) -> None:
+    in_rocksdb(tmp_path, "consumerOffsets", {"Orders@works": {"offsetTable": {"0": 12, "1": 9}}})
+    in_rocksdb(tmp_path, "subscriptionGroups", {"works": {"groupName": "works", "consumeEnable": False}})
+    in_rocksdb(tmp_path, "topics", {"Orders": {"perm": 2, "readQueueNums": 4}})
+    before = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*")}
+    found = config(tmp_path)
+    assert found.offsets == {("Orders", "works"): {0: 12, 1: 9}} and found.groups and found.topics
+    assert not found.groups["works"].can_consume and not found.topics["Orders"].is_readable
+    assert codes(found) == [] and found.read == ("consumerOffsets", "subscriptionGroups", "topics")
+    assert {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*")} == before, "nothing is written next to it"
+
+
+def test_rocksdb_of_another_layout_or_damaged_is_named(tmp_path: Path) -> None:
+    in_rocksdb(tmp_path, "consumerOffsets", {"1": {"other": 1}})
+    found = config(tmp_path)
+    assert codes(found) == ["config_rocksdb", "config_lost"] and found.offsets is None
+    for file in (tmp_path / "config" / "consumerOffsets").glob("*.sst"):
+        file.write_bytes(b"x" * 500)
+    for file in (tmp_path / "config" / "consumerOffsets").glob("MANIFEST*"):
+        file.write_bytes(b"x" * 500)
+    found = config(tmp_path)
+    assert codes(found) == ["config_rocksdb"] and found.offsets is None
 
 
 def test_subscriptions_are_read_by_line_and_written_as_read() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 from idcore.answers.lookup import StoreLookup
 from idcore.answers.lookup.copies import TIMER_TOPIC
 from idcore.rocketmq.message import Host, Message, Record
 from idcore.rocketmq.message.properties import encode
+from idcore.rocketmq.message.validators import ROCKSDB_HALF_TOPIC, ROCKSDB_OP_HALF_TOPIC
 from idcore.rocketmq.store import StoreFolder
 from idcore.simulate.broker import Broker
 from idcore.simulate.writer import StoreWriter
@@ -40,6 +43,27 @@ def test_a_transaction_has_its_end(tmp_path: Path) -> None:
         broker = Broker(writer, STORE)
         broker.end_transaction(half, False, AT + 1_000)
     assert said(tmp_path / "store") == ["half_rolled_back"]
+
+
+def in_rocksdb(half: Record, note: bool = False) -> Record:
+    """A half message, or the note of its decision, as a broker with transactions in RocksDB stores them (5.4.0)."""
+    topic = ROCKSDB_OP_HALF_TOPIC if note else ROCKSDB_HALF_TOPIC
+    more = {"TRANS_OFFSET": str(half.physical_offset), "UNIQ_KEY": "A" * 32} if note else {}
+    properties = encode({**half.properties, **more}).encode()
+    return replace(half, topic_bytes=topic.encode(), properties_bytes=properties)
+
+
+def test_a_transaction_in_rocksdb_has_its_end(tmp_path: Path) -> None:
+    with StoreWriter(tmp_path / "sent") as writer:
+        usual = Broker(writer, STORE).send_half(MESSAGE, "payers", 0, AT, CONSUMER, AT).records[0]
+    with StoreWriter(tmp_path / "store") as writer:
+        half = writer.put(in_rocksdb(usual), AT).records[0]
+    assert said(tmp_path / "store") == ["half_open"]
+    with StoreWriter(tmp_path / "store") as writer:
+        writer.put(in_rocksdb(half, note=True), AT + 1_000)
+    assert said(tmp_path / "store") == ["half_rolled_back"]
+    shutil.rmtree(tmp_path / "store" / "consumequeue")  # they may be in RocksDB too
+    assert said(tmp_path / "store") == ["only_half"]
 
 
 def test_a_transaction_that_was_committed_has_its_message(tmp_path: Path) -> None:

@@ -111,6 +111,11 @@ class Filter:
     since_ms: int
     by_class: bool = False
 
+    @property
+    def is_narrow(self) -> bool:
+        """Whether it may drop any message."""
+        return self.by_class or self.kind == "SQL92" or self.excludes(None) is not False
+
     def excludes(self, tag: str | None, properties: Mapping[str, str] | None = None) -> bool | None:
         """Whether it drops a message with this tag and these properties; None where only the broker could judge it."""
         if self.kind == "SQL92" and not self.by_class and properties is not None:

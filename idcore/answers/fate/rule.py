@@ -24,6 +24,8 @@ from idcore.answers.fate.model import (
 PULL = "CONSUME_ACTIVELY"
 # Clients report their offsets every 5 s, and the second question comes 5 s after the first.
 YOUNG_MS = 15_000
+# How long a broker holds a pull of a push consumer that finds no message (DefaultMQPushConsumerImpl).
+HELD_MS = 15_000
 # How long a popped message stays with its consumer before it comes back, unless the consumer says otherwise.
 INVISIBLE_MS = 60_000
 # A record that one of these says of needs no other copy of the message.
@@ -176,9 +178,11 @@ class _Case:
         if self.consumers.pops:
             held = self._held(self.home.stored_ms, "popped")
             certainty: Certainty = "uncertain" if held.code == "invisible" else "inferred"
-            return self._say("taken", certainty, held, *proxied, *self._doubts_of(chosen))
+            return self._say("taken", certainty, held, *proxied, *self._doubts_of(chosen), *self._just_changed(chosen))
         if kind == PULL:
-            return self._say("taken", "inferred", Reason("pulled"), *self._doubts_of(chosen))
+            return self._say(
+                "taken", "inferred", Reason("pulled"), *self._doubts_of(chosen), *self._just_changed(chosen)
+            )
         if chosen is None:
             return self._say("consumed", "uncertain", Reason("not_subscribed", {"topic": self.home.topic}))
         return self._passed_with(chosen)
@@ -202,7 +206,7 @@ class _Case:
             return self._say("filtered", "inferred", *doubts, **self._filter(chosen))
         if self.consumers.from_last and self._is_later(chosen):
             return self._say("passed_maybe_skipped", "uncertain", *doubts)
-        return self._say("consumed", "inferred", *doubts)
+        return self._say("consumed", "inferred", *doubts, *self._just_changed(chosen))
 
     def _by_clients(self) -> Verdict | None:
         """What the clients say of their memory; the one that has no older message of the queue works on this one."""
@@ -226,7 +230,7 @@ class _Case:
         if hindered is not None:
             code, values = hindered
             certainty: Certainty = "proved" if code in _CERTAIN else "inferred"
-            why = [*self._given(code), *self._incomplete(), *self._proxy(code)]
+            why = [*self._given(code), *self._incomplete(), *self._proxy(code), *self._pulled_before(code)]
             return self._say(code, certainty, *why, **{"ahead": ahead} | values)
         if self.group.consumers.answered:
             return self._moving(ahead)
@@ -297,7 +301,8 @@ class _Case:
             return self._handed_out()  # the first calls of its listener still run
         if hindered is not None:
             code, values = hindered
-            return self._say("never_read", "inferred", Reason(code, values), *self._given(code), *self._proxy(code))
+            why = [Reason(code, values), *self._given(code), *self._proxy(code), *self._pulled_before(code)]
+            return self._say("never_read", "inferred", *why)
         if not self.group.consumers.answered:
             return self._say("never_read", "uncertain", Reason("connection_unknown"))
         # before 5.1.0 no broker notes what was pulled
@@ -347,6 +352,11 @@ class _Case:
         later = [Reason("subscribed_later", {"since": chosen.since_ms})] if self._is_later(chosen) else []
         return [*by_expression, *later]
 
+    def _just_changed(self, chosen: Filter | None) -> list[Reason]:
+        """A pull that a broker held since before the clients subscribed passes messages by the filter of that time."""
+        held = chosen is not None and chosen.is_narrow and 0 <= self.home.stored_ms - chosen.since_ms < HELD_MS
+        return [Reason("subscribed_just_before", {"since": chosen.since_ms})] if chosen is not None and held else []
+
     def _incomplete(self) -> list[Reason]:
         return [] if self.group.copies_complete else [Reason("copies_unknown")]
 
@@ -363,6 +373,12 @@ class _Case:
 
     def _proxy(self, code: str) -> list[Reason]:
         return [Reason("proxy")] if code == "offline" else []
+
+    def _pulled_before(self, code: str) -> list[Reason]:
+        """Clients that were killed may have processed what was behind an unfinished message: no offset shows it."""
+        handed = self.group.pull_offset.value
+        was_pulled = code == "offline" and handed is not None and handed > self.home.offset
+        return [Reason("pulled_before")] if was_pulled else []
 
     def _young(self) -> list[Reason]:
         return [Reason("young")] if self.now_ms - self.home.stored_ms < YOUNG_MS else []
@@ -423,6 +439,7 @@ def _fact(name: str, heard: Heard[Any]) -> Iterator[Fact]:
 _CERTAIN = frozenset({"unreadable_queue", "not_dispatched", "disabled"})
 _DOUBTS = frozenset(
     {"slave", "young", "copies_unknown", "shared_copy", "filter_unknown", "expression", "subscribed_later"}
+    | {"pulled_before", "subscribed_just_before"}
 )
 # Verdicts that the next minutes change.
 _OPEN = frozenset(

@@ -24,12 +24,12 @@ def utc(milliseconds: int) -> str:
 
 def verdict_text(verdict: Verdict, words: Words = _ENGLISH, time: Time = utc) -> str:
     """What became of the message."""
-    return _said(f"fate.verdict.{verdict.code}", verdict.values, words, time)
+    return said_with(f"fate.verdict.{verdict.code}", verdict.values, words, time)
 
 
 def reason_text(reason: Reason, words: Words = _ENGLISH, time: Time = utc) -> str:
     """Why the verdict is what it is, or what makes it less certain."""
-    return _said(f"fate.why.{reason.code}", reason.values, words, time)
+    return said_with(f"fate.why.{reason.code}", reason.values, words, time)
 
 
 def fact_text(fact: Fact, words: Words = _ENGLISH) -> str:
@@ -65,8 +65,11 @@ def _shown(values: Mapping[str, Any], time: Time) -> dict[str, Any]:
     return {name: time(value) if name in INSTANTS else value for name, value in values.items()}
 
 
-def _said(key: str, values: Mapping[str, Any], words: Words, time: Time) -> str:
-    """A message; what the values do not hold is a question mark, numbers have their separators."""
+def said_with(key: str, values: Mapping[str, Any], words: Words = _ENGLISH, time: Time = utc) -> str:
+    """A message of the catalogue, with instants in a reader's zone and separators in numbers.
+
+    What the values do not hold is a question mark.
+    """
     shown = {
         name: f"{value:,}" if isinstance(value, int | float) else value for name, value in _shown(values, time).items()
     }

@@ -2,9 +2,7 @@
 
 from idcore.answers.journey.model import Conflict, Event, Gap, Journey, Line, Sources
 from idcore.answers.journey.sentences import (
-    answers_text,
     conflict_text,
-    consumed_text,
     event_text,
     found_text,
     gap_text,
@@ -25,10 +23,8 @@ __all__ = [
     "Journey",
     "Line",
     "Sources",
-    "answers_text",
     "build",
     "conflict_text",
-    "consumed_text",
     "event_text",
     "found_text",
     "gap_text",

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from idcore.answers.fate import Verdict
-from idcore.answers.fate.rule import DONE
 from idcore.answers.fate.sentences import utc, verdict_text
-from idcore.answers.journey.events import HELD
 from idcore.answers.journey.model import Conflict, Event, Gap, Journey
-from idcore.answers.lookup.model import Answer
 from idcore.base import catalogue
 from idcore.base.catalogue import Words
 from idcore.ids.delivery_sentences import sentences as delivery_texts
@@ -23,8 +19,6 @@ _ENGLISH = catalogue.words()
 _COUNTS = {"lines": "line", "records": "stored", "groups": "judged_group", "trace": "trace_context"}
 _OF_TRIES = ("logged_message", "logged_received", "logged_failed")
 _LONGEST = 24  # of a name in few words
-_SURE = ("proved", "inferred", "uncertain", "none")  # certainties of a verdict, the best first
-_SUMS = DONE, {"dead"}, {"no_verdict"}
 
 
 def event_text(event: Event, words: Words = _ENGLISH, time: Time = utc) -> str:
@@ -172,50 +166,6 @@ def found_text(journey: Journey, words: Words = _ENGLISH) -> str:
         for name, count in journey.found.items()
     ]
     return words("message.sources", found=words("comma").join(parts))
-
-
-def consumed_text(answer: Answer, words: Words = _ENGLISH) -> str:
-    """How many groups consumed the message, in how many it died, and of how many that is not known."""
-    kinds = {copy.relation for copy in answer.copies} - {"trace"}
-    codes: dict[str, set[str]] = {}
-    for verdict in answer.fate or ():
-        codes.setdefault(verdict.group, set()).add(verdict.code)
-    if not codes:
-        return words("message.not_found" if not kinds else "message.held" if kinds <= HELD else "message.no_groups")
-    done, dead, unknown = (sum(not found.isdisjoint(some) for found in codes.values()) for some in _SUMS)
-    text = words("message.consumed", done=f"{done:,}", groups=words.count("judged_group", len(codes)))
-    text += _how_sure(answer.fate or (), words)
-    text += words("message.dead", n=words.count("judged_group", dead)) if dead else ""
-    return text + (words("message.unknown", n=words.count("judged_group", unknown)) if unknown else "")
-
-
-def answers_text(
-    known: Sequence[Answer], can_ask: bool, words: Words = _ENGLISH, journey: Journey | None = None
-) -> str:
-    """Whether the message was consumed, as far as somebody was asked. `can_ask`: there is a cluster to ask."""
-    answer = next((each for each in known if each.fate is not None), None)
-    if answer is None and journey is not None and said(journey, words):
-        return words("message.lines_say")
-    if answer is None:
-        return words("message.not_asked" if can_ask else "message.no_cluster")
-    return consumed_text(answer, words)
-
-
-def _how_sure(verdicts: Iterable[Verdict], words: Words) -> str:
-    """By what it is known of the groups that consumed it; empty where all is proved."""
-    best: dict[str, int] = {}
-    for verdict in verdicts:
-        if verdict.code in DONE:
-            rank = _SURE.index(verdict.certainty)
-            best[verdict.group] = min(rank, best.get(verdict.group, rank))
-    counts = Counter(best.values())
-    if not counts.keys() - {0}:
-        return ""
-    parts = [
-        words("message.how_sure_part", n=f"{counts[rank]:,}", certainty=words(f"fate.certainty.{_SURE[rank]}"))
-        for rank in sorted(counts)
-    ]
-    return words("message.how_sure", parts=words("comma").join(parts))
 
 
 def _said(key: str, values: Mapping[str, Any], words: Words) -> str:

@@ -10,13 +10,14 @@ from idcore.ids.model import OffsetId
 from idcore.rocketmq.message import Record, decode_record
 from idcore.rocketmq.remoting.errors import AnswerError, NotInTopology, NotPermitted, RemotingError, TopicMismatch
 from idcore.rocketmq.remoting.guard import Member
-from idcore.rocketmq.remoting.requests import BrokerState, RuntimeInfo, View
+from idcore.rocketmq.remoting.requests import BrokerState, QueueEnd, QueueMax, QueueSlice, RuntimeInfo, View
 
 _MAGICS = (b"\xda\xa3\x20\xa7", b"\xda\xa3\x20\xab")
 _MAGIC_AT = 4
 _PHYSICAL_OFFSET = slice(28, 36)
 _LOOK_AHEAD = 1 << 20
 _ZEROS = 128
+_MOST_QUEUES = 16  # of a topic, asked for what is in tiered storage
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,30 @@ def _at(member: Member, offset_id: OffsetId, topic: str, notes: Notes) -> AtOffs
     # Asked after the record, so that one that was appended meanwhile is before this end.
     state = notes.cluster.ask(member, RuntimeInfo())
     notes.states[member.registered] = member, state
-    return AtOffset(reason=_why(member, wanted, raw, record, problem, state, notes))
+    reason = _why(member, wanted, raw, record, problem, state, notes)
+    if reason == "before_minimum" and topic:
+        _say_tiered(member, topic, notes)
+    return AtOffset(reason=reason)
+
+
+def _say_tiered(member: Member, topic: str, notes: Notes) -> None:
+    """Whether the broker has older messages of the topic in tiered storage, which no offsetMsgId leads to.
+
+    Its queue begins where the tier begins (31, TieredMessageStore.getMinOffsetInQueue), the local one later (321).
+    """
+    route = notes.cluster.routes([topic])[topic]
+    access = route.access.get(member.broker) if route is not None else None
+    for queue in range(min(access.read_queues, _MOST_QUEUES) if access is not None else 0):
+        try:
+            first = notes.cluster.ask(member, QueueEnd(topic, queue))
+            last = notes.cluster.ask(member, QueueMax(topic, queue)) - 1
+            local = notes.cluster.ask(member, QueueSlice(topic, queue, max(0, last), 1)).min_offset
+        except RemotingError as problem:
+            notes.fail(problem)
+            return
+        if local is not None and first < local:
+            notes.add("may_be_tiered", topic=topic, queue=queue, first=max(0, first), local=local)
+            return
 
 
 def _why(

@@ -52,12 +52,12 @@ def oldest_of_days(clock: Clock, notes: Notes) -> int | None:
     (IndexRocksDBStore.queryOffset). No request says which index a broker has.
     """
     notes.learn_states([members[0] for members in notes.cluster.topology().brokers().values()])
-    states = [state for _, state in notes.states.values() if _version(state.version) >= _ROCKSDB_INDEX]
+    states = [state for _, state in notes.states.values() if version_of(state.version) >= _ROCKSDB_INDEX]
     oldest = min((state.earliest_ms for state in states if state.earliest_ms), default=None)
     return None if oldest is None or oldest > to_ms(clock.reference) - INDEX_DAYS_MS else oldest
 
 
-def _version(text: str) -> tuple[int, ...]:
+def version_of(text: str) -> tuple[int, ...]:
     """The numbers of a version as brokers have it: V5_4_0."""
     return tuple(int(part) for part in re.findall(r"\d+", text)[:3])
 

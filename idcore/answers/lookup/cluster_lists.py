@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from idcore.answers.lookup import by_tag
 from idcore.answers.lookup.by_key import Search
 from idcore.answers.lookup.copies import explain, is_special, related_topics
 from idcore.answers.lookup.listing import SLICE, Part, Place, collect, inside, place_of, why_none
@@ -14,9 +15,11 @@ from idcore.answers.lookup.source import Progress
 from idcore.answers.lookup.ways import Listing, Stop, Way
 from idcore.base.errors import CoreError, refuse
 from idcore.rocketmq.message import Record, decode_record
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.model import LIGHT_PREFIX, parent_of
 from idcore.rocketmq.message.row import has_key
 from idcore.rocketmq.remoting.cluster import Cluster
-from idcore.rocketmq.remoting.errors import NotPermitted, RemotingError, TopicMismatch, Unreachable
+from idcore.rocketmq.remoting.errors import AnswerError, NotPermitted, RemotingError, TopicMismatch, Unreachable
 from idcore.rocketmq.remoting.guard import Member
 from idcore.rocketmq.remoting.requests import LONG_MAX, Query, QueueAt, QueueEnd, QueueMax, QueueSlice, Route
 
@@ -56,6 +59,30 @@ class _LiveQueue:
         return places
 
 
+@dataclass(frozen=True, slots=True)
+class _LightQueue(_LiveQueue):
+    """The queue of a light topic (LMQ): its entries are of records of other topics, and each names its place there."""
+
+    def read(self, first: int, most: int) -> list[Place]:
+        units = self.cluster.ask(self.member, QueueSlice(self.topic, self.number, first, most)).units[:most]
+        parent = parent_of(self.topic) or ""
+        answers = self.cluster.view(self.member, [unit.physical_offset for unit in units], parent)
+        places: list[Place] = []
+        for at, (unit, raw) in enumerate(zip(units, answers, strict=True), first):
+            record = _record(raw, unit.physical_offset)
+            is_there = record is not None and _light_place(record, self.topic) == at
+            places.append(Place(at, at + 1, record if is_there else None))
+        return places
+
+
+def _light_place(record: Record, topic: str) -> int | None:
+    """The queue offset of a record in the queue of a light topic; None where it is not in it."""
+    listed = (
+        record.properties.get(name, "").split(",") for name in (names.INNER_MULTI_DISPATCH, names.INNER_MULTI_OFFSET)
+    )
+    return next((names.number(offset) for name, offset in zip(*listed, strict=False) if name == topic), None)
+
+
 def _record(raw: bytes | RemotingError | None, offset: int) -> Record | None:
     if isinstance(raw, NotPermitted | TopicMismatch):
         raise raw
@@ -75,13 +102,49 @@ def find(way: Way, notes: Notes, progress: Progress, stop: Stop) -> Listing:
     if way.kind == "key":
         return _by_key(way, notes, progress, stop)
     topic = way.listed_topic or ""
+    if topic.startswith(LIGHT_PREFIX):
+        return _of_queues(way, topic, list(_light_queues(way, topic, notes)), notes, progress, stop)
     route = notes.cluster.routes([topic])[topic]
     if route is None:
         notes.add("topic_route", topic=topic)
         return Listing(way, (), reason="no_dead_letters" if way.kind == "dead_letters" else "topic_unknown")
     if route.static:
         notes.add("list_static", topic=topic)
-    queues = list(_queues(way, topic, route, notes))
+    if way.kind == "tag" and by_tag.have_index(route, notes):
+        found, cut = by_tag.find(way, route, notes, stop)
+        if cut != by_tag.OVERFULL:
+            return _of_tag(way, found, cut, notes)
+        notes.add("tag_overfull", tag=way.tag)
+    return _of_queues(way, topic, list(_queues(way, topic, route, notes)), notes, progress, stop)
+
+
+def _light_queues(way: Way, topic: str, notes: Notes) -> Iterator[_LightQueue]:
+    """The queue of a light topic at each broker that has it; no name server has a route of it."""
+    brokers, parent = notes.cluster.topology().brokers(), parent_of(topic)
+    route = notes.cluster.routes([parent])[parent] if parent is not None else None
+    if parent is not None:
+        notes.add("lite_topic", topic=topic, parent=parent)
+    for name in [entry.name for entry in route.brokers] if route is not None else brokers:
+        members = brokers.get(name, ())
+        if not members or way.broker not in (None, name, *(each.registered for each in members)):
+            continue
+        try:
+            # asked first, because 31 makes a queue that is not there (QueryConsumeQueue does not)
+            member, (answer,) = notes.cluster.ask_any(members, [QueueSlice(topic, way.queue, 0, 1)])
+        except RemotingError as problem:
+            notes.fail(problem)
+            continue
+        notes.ask(member)
+        if not isinstance(answer, RemotingError):
+            yield _LightQueue(notes.cluster, member, topic, way.queue)
+        elif not isinstance(answer, AnswerError):
+            notes.fail(answer)
+
+
+def _of_queues(
+    way: Way, topic: str, queues: Sequence[_LiveQueue], notes: Notes, progress: Progress, stop: Stop
+) -> Listing:
+    """The messages of some queues, or why there are none."""
     if not queues:
         return Listing(way, (), reason=notes.failure if notes.failed else "no_queue")
     listed = collect(queues, way, progress, stop)
@@ -150,7 +213,16 @@ def _copies(records: Iterable[tuple[Record, Member]], notes: Notes) -> tuple[Cop
     )
 
 
-# ---- by key
+# ---- by tag and by key
+
+
+def _of_tag(way: Way, records: by_tag.Found, cut: str | None, notes: Notes) -> Listing:
+    """Every message with a tag, the newest first."""
+    newest = sorted(records, key=lambda pair: pair[0].store_timestamp, reverse=True)
+    copies = _copies(newest[: way.limit], notes)
+    cut = "limit" if len(newest) > way.limit else cut or ("failed" if notes.failed else None)
+    missed = "stopped" if cut == "stopped" else "tag_unknown"
+    return Listing(way, copies, (), cut, None if copies else notes.failure if notes.failed else missed)
 
 
 def _by_key(way: Way, notes: Notes, progress: Progress, stop: Stop) -> Listing:

@@ -16,12 +16,12 @@ from idcore.rocketmq.message.validators import (
     ROCKSDB_HALF_TOPIC,
     ROCKSDB_OP_HALF_TOPIC,
     SCHEDULE_TOPIC,
+    TIMER_TOPIC,
     is_system_topic,
     is_trace_topic,
 )
 from idcore.rocketmq.remoting.bodies import BodyPolicy
 
-TIMER_TOPIC = "rmq_sys_wheel_timer"
 # What a POP consumer did not acknowledge comes back with this property; a recall names the message that it takes back.
 FIRST_POP_TIME, RECALLED = "1ST_POP_TIME", "TIMER_DEL_UNIQKEY"
 _POP_SEPARATOR = "+"  # of %RETRY%group+topic, from 5.2 on where it is enabled; no name may contain it

@@ -37,6 +37,7 @@ from idcore.rocketmq.remoting.consumers import (
     ConsumerOffset,
     ConsumeStats,
     GroupConfigOf,
+    PoppedTopics,
     QueueProgress,
     QueueStats,
     Subscription,
@@ -69,6 +70,7 @@ PAUSE_SECONDS = 5.0
 LATELY_MS = 60_000
 # So many clients are asked themselves, and for so long.
 MOST_REACHED, REACHED_SECONDS = 16, 5.0
+PUSH, POP = "CONSUME_PASSIVELY", "CONSUME_POP"
 _MAY_BE_IN_MEMORY = frozenset({"handed_out", "stuck", "behind", "never_read"})
 # What was asked so short a time ago is not asked again: many ids ask the same of one group.
 RECENT_MS = 2_000
@@ -108,7 +110,7 @@ def fates(
     With `reach` clients that may have a record in memory are asked themselves, where the profile permits it.
     """
     verdicts: list[Verdict] = []
-    for homes in homes_of(copies, notes.add):
+    for homes in homes_of(copies, notes.add, _siblings(copies, notes)):
         key = homes.copies[0].record.uniq_id
         traced = [each for each in attempts if key is not None and each.msg_id.upper() == key.upper()]
         # a trace does not say which record of a msgId it is about, nor of which topic
@@ -122,6 +124,21 @@ def fates(
         asking.reach = reach and notes.cluster.profile.limits.reach_clients
         verdicts += asking.run()
     return tuple(verdicts)
+
+
+def _siblings(copies: Sequence[Copy], notes: Notes) -> list[Record]:
+    """The other items of a batch: their retries and dead letters have the same msgId, that of the batch."""
+    batches = {
+        (copy.record.uniq_id, copy.record.topic): copy.record.store_timestamp
+        for copy in copies
+        if copy.record.in_batch and not is_special(copy.record.topic)
+    }
+    found: list[Record] = []
+    for (key, topic), stored_ms in batches.items():
+        if key is not None:
+            items = Search(key, notes).run([topic], max(0, stored_ms - _EARLIER_MS))
+            found += [record for record, _ in items if record.uniq_id == key and record.topic == topic]
+    return found
 
 
 def _is_alone(homes: Homes, notes: Notes) -> bool:
@@ -438,11 +455,25 @@ class _Fates(TopicBrokers):
             for place, group in enumerate(groups)
             if not (connected := connections[group].value) or not connected.clients
         }
+        self._mark_popped(connections)
         # who has gone from a proxy may be connected to a broker that was silent
         behind = self._proxied(unseen)
         return connections | {
             group: each for group, each in behind.items() if is_there(each) or connections[group].answered
         }
+
+    def _mark_popped(self, connections: dict[str, Heard[Consumers]]) -> None:
+        """Java push clients that take messages by POP connect as push clients; the brokers' settings name them."""
+        pushing = [group for group, each in connections.items() if each.value and each.value.consume_type == PUSH]
+        newer = [name for name in self.brokers if self.versions.get(name, "").startswith("V5")]
+        if not pushing or not newer:
+            return
+        answers = self._ask_all({name: [PoppedTopics()] for name in newer}, self.since_ms)
+        popped = {pair for (heard,) in answers.values() for pair in heard.value or ()}
+        for group in pushing:
+            held = connections[group]
+            if held.value is not None and (self.topic, group) in popped:
+                connections[group] = replace(held, value=replace(held.value, consume_type=POP))
 
     def _configs(self, groups: Sequence[str]) -> dict[tuple[str, str], Heard[Any]]:
         """The settings of each group at the brokers of the records; before 5.0 there is one question for all."""

@@ -42,19 +42,19 @@ class Homes:
         return mark_doubles(verdicts) if is_one else list(verdicts)
 
 
-def homes_of(copies: Sequence[Copy], note: Callable[..., None]) -> list[Homes]:
-    """The records to judge, by topic; those beyond the limit are noted."""
+def homes_of(copies: Sequence[Copy], note: Callable[..., None], siblings: Sequence[Record] = ()) -> list[Homes]:
+    """The records to judge, by topic; those beyond the limit are noted. `siblings`: other items of their batches."""
     homes = [copy for copy in copies if copy.relation != "trace" and not is_special(copy.record.topic)]
     if len(homes) > MOST_RECORDS:
         note("records_left_out", count=len(homes) - MOST_RECORDS, limit=MOST_RECORDS)
-    origins = frozenset(str(copy.record.offset_id) for copy in homes)
+    known = {str(record.offset_id): record for record in (*(copy.record for copy in homes), *siblings)}
     messages: dict[tuple[str, str | None], list[Copy]] = {}
     for copy in homes[:MOST_RECORDS]:
         messages.setdefault((copy.record.topic, copy.record.uniq_id), []).append(copy)
     records: dict[str | None, tuple[Record, ...]] = {}
-    for copy in homes:
-        records[copy.record.uniq_id] = (*records.get(copy.record.uniq_id, ()), copy.record)
-    return [Homes(topic, tuple(own), records[key], origins) for (topic, key), own in messages.items()]
+    for record in known.values():
+        records[record.uniq_id] = (*records.get(record.uniq_id, ()), record)
+    return [Homes(topic, tuple(own), records[key], known.keys()) for (topic, key), own in messages.items()]
 
 
 def is_copy_of(copy: Record, record: Record, origins: Set[str]) -> bool:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
-from idcore.answers.lookup.ways import MOST_BYTES, QueueCount, Stop, Way
+from idcore.answers.lookup.ways import MOST_BYTES, MOST_LISTED, QueueCount, Stop, Way
 from idcore.base.errors import CoreError
 from idcore.rocketmq.message import Record
 from idcore.rocketmq.message import properties as names
@@ -215,7 +215,7 @@ def collect(
     with ThreadPoolExecutor(min(at_once, len(parts)) or 1, "list") as pool:
         for _ in pool.map(lambda part: None if stop() else part.open(way), parts):
             pass
-    most = way.limit * len(parts) if way.kind == "queue" else way.limit
+    most = way.limit * len(parts) if way.kind == "queue" else MOST_LISTED if way.kind == "tag" else way.limit
     total = min(most, sum(part.end - part.first for part in parts))
     streams = [part.places(way.newest_first) for part in parts]
     records: list[tuple[Record, Q]] = []
@@ -223,8 +223,9 @@ def collect(
     merged = heapq.merge(*streams, key=lambda item: item[0], reverse=way.newest_first)
     for done, (_, part, place) in enumerate(() if cut else merged):
         # what is read is bounded, whether it can be read or not
-        if done >= most or size >= MOST_BYTES or stop():
-            cut = "limit" if done >= most else "bytes" if size >= MOST_BYTES else "stopped"
+        is_full = done >= most or len(records) >= way.limit
+        if is_full or size >= MOST_BYTES or stop():
+            cut = "limit" if is_full else "bytes" if size >= MOST_BYTES else "stopped"
             break
         if done % SLICE == 0:
             progress(done, total, way.listed_topic or "")
@@ -243,7 +244,12 @@ def collect(
 
 
 def inside(record: Record, way: Way) -> bool:
-    """Whether a record is of the time asked for: where a clock was set back, those between two others may not be."""
+    """Whether a record is of the time asked for: where a clock was set back, those between two others may not be.
+
+    And of the tag, where one was asked for.
+    """
+    if way.kind == "tag" and record.properties.get(names.TAGS) != way.tag:
+        return False
     begin, end = way.begin_ms, way.end_ms
     at = record.store_timestamp
     return (begin is None or at >= begin) and (end is None or at <= end)
@@ -260,4 +266,4 @@ def why_none(way: Way, listed: Listed[Q]) -> str:
         return "empty"
     if way.kind == "queue":
         return "before_first" if any(way.offset < part.minimum for part in parts) else "behind_end"
-    return "none_in_range"
+    return "tag_unknown" if way.kind == "tag" else "none_in_range"

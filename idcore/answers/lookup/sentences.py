@@ -79,7 +79,14 @@ def _local(name: str, value: Any, time: Callable[[datetime], str]) -> Any:
 def list_text(listing: Listing, words: Words = _ENGLISH, time: Callable[[int], str] = utc) -> str:
     """How many messages were listed, of how many, by which way."""
     way = listing.way
-    values = {"topic": way.topic, "key": way.key, "group": way.group, "queue": way.queue, "offset": f"{way.offset:,}"}
+    values = {
+        "topic": way.topic,
+        "key": way.key,
+        "tag": way.tag,
+        "group": way.group,
+        "queue": way.queue,
+        "offset": f"{way.offset:,}",
+    }
     kind = "topic" if way.kind == "time" else way.kind
     parts = [words.fill(f"list.of.{kind}", values)]
     if way.topic is not None and way.kind == "key":

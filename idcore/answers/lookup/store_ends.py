@@ -18,7 +18,13 @@ from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.answers.lookup.transactions import SWEEPER, checks_of, noted_offsets
 from idcore.rocketmq.message import Record
 from idcore.rocketmq.message import properties as names
-from idcore.rocketmq.message.validators import CHECK_MAX_TIME_TOPIC, HALF_TOPIC, OP_HALF_TOPIC
+from idcore.rocketmq.message.validators import (
+    CHECK_MAX_TIME_TOPIC,
+    HALF_TOPIC,
+    OP_HALF_TOPIC,
+    ROCKSDB_HALF_TOPIC,
+    ROCKSDB_OP_HALF_TOPIC,
+)
 from idcore.rocketmq.store import Stored
 
 _MOST_NOTES = 100_000
@@ -43,12 +49,18 @@ def _transaction(evidence: StoreEvidence, found: Sequence[Record]) -> Iterator[R
     """The newest half message; each check has stored it again."""
     config, at, key = evidence.config, evidence.snapshot_ms, found[0].uniq_id
     every, is_whole = evidence.records_of(key) if key is not None else ([], False)
-    halves = {record.queue_offset: record for record in (*found, *every) if record.topic == HALF_TOPIC}
+    in_rocksdb = found[0].topic == ROCKSDB_HALF_TOPIC
+    halves = {
+        record.physical_offset if in_rocksdb else record.queue_offset: record
+        for record in (*found, *every)
+        if record.topic == found[0].topic
+    }
     half = halves[max(halves)]
     topic, group = half.properties.get(names.REAL_TOPIC, ""), half.properties.get(names.PRODUCER_GROUP, "")
     given_up = [record for record in every if record.topic == CHECK_MAX_TIME_TOPIC]
     committed = next((str(record.offset_id) for record in every if record.topic == topic), None)
     swept = (config.offsets or {}).get((HALF_TOPIC, SWEEPER), {}).get(half.queue_id)
+    is_swept = config.offsets is not None and not in_rocksdb
     return decide_transaction(
         Transaction(
             topic,
@@ -56,17 +68,23 @@ def _transaction(evidence: StoreEvidence, found: Sequence[Record]) -> Iterator[R
             half.queue_offset,
             max(checks_of(record) for record in (*halves.values(), *given_up)),
             bool(given_up),
-            Heard() if config.offsets is None else Heard(swept, at),
+            Heard(swept, at) if is_swept else Heard(),
             _noted(evidence, halves),
             Heard(committed, at) if is_whole or committed else Heard(),
+            in_rocksdb=in_rocksdb,
         )
     )
 
 
 def _noted(evidence: StoreEvidence, halves: dict[int, Record]) -> Heard[bool]:
-    """Whether a note of a decision names one of the half messages, as far as all notes after the first can be read."""
+    """Whether a note of a decision names one of the half messages, as far as all notes after the first can be read.
+
+    A folder whose consume queues are in RocksDB does not show where the notes are.
+    """
     first, store = halves[min(halves)], evidence.store
-    for queue in store.queues.of(OP_HALF_TOPIC):
+    if not store.queues.topics:
+        return Heard()
+    for queue in store.queues.of(ROCKSDB_OP_HALF_TOPIC if first.topic == ROCKSDB_HALF_TOPIC else OP_HALF_TOPIC):
         if queue.queue_id != first.queue_id:
             continue
         physical = queue.entries()[:, 1]

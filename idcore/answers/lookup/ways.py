@@ -18,10 +18,10 @@ from idcore.rocketmq.message import properties as names
 from idcore.rocketmq.message.model import DLQ_PREFIX
 
 Stop = Callable[[], bool]
-Kind = Literal["key", "time", "queue", "dead_letters"]
-KINDS: tuple[Kind, ...] = ("key", "time", "queue", "dead_letters")
+Kind = Literal["key", "tag", "time", "queue", "dead_letters"]
+KINDS: tuple[Kind, ...] = ("key", "tag", "time", "queue", "dead_letters")
 # What names a way in an address, and as options of the command line.
-NAMES = ("key", "topic", "queue", "dead_letters", "from", "to", "limit")
+NAMES = ("key", "tag", "topic", "queue", "dead_letters", "from", "to", "limit")
 # So many messages are listed where nobody says how many, and so many at most. One place alone is one message.
 USUAL_LIMIT, MOST_LISTED = 1_000, 100_000
 # Records are held in memory until the list is written.
@@ -49,6 +49,7 @@ class Way:
     begin_ms: int | None = None
     end_ms: int | None = None
     limit: int = USUAL_LIMIT
+    tag: str = ""
 
     @classmethod
     def of(cls, given: Mapping[str, str | None], zone: tzinfo) -> Way | None:
@@ -65,7 +66,7 @@ class Way:
         if len(kinds) > 1:
             raise WrongWay("way_several")
         (kind,) = kinds
-        if kind == "queue" and "topic" not in text:
+        if kind in ("queue", "tag") and "topic" not in text:
             raise WrongWay("way_topic")
         begin, end = (to_ms(parse_instant(text[name], zone)) if name in text else None for name in ("from", "to"))
         if begin is not None and end is not None and begin > end:
@@ -75,7 +76,8 @@ class Way:
         limit = _limit(text.get("limit"), 1 if kind == "queue" else USUAL_LIMIT)
         place = _place(text["queue"]) if kind == "queue" else (None, 0, 0)
         topic = None if kind == "dead_letters" else text.get("topic")
-        return cls(kind, topic, text.get("key", ""), text.get("dead_letters", ""), *place, begin, end, limit)
+        of_kind = topic, text.get("key", ""), text.get("dead_letters", ""), *place
+        return cls(kind, *of_kind, begin, end, limit, text.get("tag", ""))
 
     @property
     def listed_topic(self) -> str | None:
@@ -85,7 +87,7 @@ class Way:
     @property
     def newest_first(self) -> bool:
         """Whether a list that is too long keeps its newest messages, not its oldest."""
-        return self.kind in ("dead_letters", "key")
+        return self.kind in ("dead_letters", "key", "tag")
 
     def params(self) -> dict[str, str]:
         """What `of` makes the same way from: names and texts of options and of an address."""
@@ -94,6 +96,7 @@ class Way:
         params = {
             "topic": self.topic,
             "key": self.key,
+            "tag": self.tag,
             "dead_letters": self.group,
             "queue": (f"{self.broker}:{place}" if self.broker else place) if self.kind == "queue" else None,
             "from": _instant(self.begin_ms),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -23,10 +23,11 @@ from idcore.answers.lookup import (
 from idcore.answers.lookup.model import Traced
 from idcore.answers.lookup.sentences import evidence_sentences, reason_of
 from idcore.base.catalogue import Words, upper
+from idcore.presentation import headline
 from idcore.presentation.html import clients, records, strips
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markdown import escaped
-from idcore.presentation.reports.markup import Column, Html, Table, fold, join, link, table, tag, wrapped
+from idcore.presentation.reports.markup import Column, Html, Table, emphasised, fold, join, link, table, tag, wrapped
 from idcore.presentation.triage import evidence_texts
 from idcore.rocketmq.store.consistency import Doubt
 
@@ -121,6 +122,11 @@ def fates(answer: Answer, record: str, reader: Reader, cluster: str | None = Non
     known = [verdict for verdict in answer.fate or () if verdict.record == record]
     if not known:
         return None
+    shown, healthy = headline.parted(known)
+    tables = [verdicts(answer, shown, reader, cluster).html()]
+    if healthy:
+        label = upper(headline.others_text(healthy, words))
+        tables.append(fold(label, verdicts(answer, healthy, reader, cluster).html()))
     facts = [
         [
             verdict.group,
@@ -138,21 +144,20 @@ def fates(answer: Answer, record: str, reader: Reader, cluster: str | None = Non
     inside = table(evidence, facts, words("lookup.fact"))
     folded = fold(words("fate.evidence", n=f"{len(facts):,}"), inside, disproof)
     drawn = strips.strips(known, words)
-    return tag("div", verdicts(answer, record, reader, cluster).html(), drawn, folded, class_="mq-plain")
+    return tag("div", *tables, drawn, folded, class_="mq-plain")
 
 
-def verdicts(answer: Answer, record: str, reader: Reader, cluster: str | None = None) -> Table:
-    """What became of one record in each consumer group, how sure that is, and why."""
+def verdicts(answer: Answer, some: Iterable[Verdict], reader: Reader, cluster: str | None = None) -> Table:
+    """What became of one record in some consumer groups, how sure that is, and why."""
     words = reader.words
     rows: list[list[Any]] = []
-    for verdict in answer.fate or ():
-        if verdict.record == record:
-            reasons = (upper(fate_reason(reason, words, reader.instant)) + words("stop") for reason in verdict.why)
-            sure = tag("span", words(f"fate.certainty.{verdict.certainty}"), class_="mq-faint")
-            outcome = upper(verdict_text(verdict, words, reader.instant))
-            group_page = _progress(answer, verdict, reader, cluster) if answer.source == "" else ""
-            name = link(verdict.group, group_page) if group_page else verdict.group
-            rows.append([wrapped(name), wrapped(outcome), sure, join(map(wrapped, reasons), " ")])
+    for verdict in some:
+        reasons = (upper(fate_reason(reason, words, reader.instant)) + words("stop") for reason in verdict.why)
+        sure = tag("span", words(f"fate.certainty.{verdict.certainty}"), class_="mq-faint")
+        outcome = upper(verdict_text(verdict, words, reader.instant))
+        group_page = _progress(answer, verdict, reader, cluster) if answer.source == "" else ""
+        name = link(verdict.group, group_page) if group_page else verdict.group
+        rows.append([wrapped(name), wrapped(outcome), sure, join(map(wrapped, reasons), " ")])
     named = [("group", True), ("outcome", False), ("sure", False), ("reasons", False)]
     return Table(words("fate.table"), [Column(name, words(f"fate.{name}"), mono) for name, mono in named], rows)
 
@@ -279,6 +284,8 @@ def card(found: Answer, reader: Reader, cluster: str | None, with_fates: bool) -
         yield tag("p", reason(found, reader), class_="mq-meaning")
         if not found.found:
             yield advice(found, words)
+    if with_fates and found.fate is not None and found.copies:
+        yield tag("p", emphasised(headline.headline(found, words, reader.instant)), class_="mq-said")
     if found.trace is not None:
         yield traces(found.trace, reader)
     rows = [copy_row(copy) for copy in found.copies]

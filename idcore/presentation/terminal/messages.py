@@ -23,7 +23,9 @@ from idcore.answers.lookup import (
 )
 from idcore.answers.lookup.model import Copy
 from idcore.answers.lookup.sentences import evidence_sentences
+from idcore.base.catalogue import upper
 from idcore.base.safe_text import printable
+from idcore.presentation import headline
 from idcore.presentation.html import answers, clients, journeys, lists, records
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import text_of
@@ -38,7 +40,8 @@ def answer(found: Answer, made: Journey | None, reader: Reader) -> Iterator[str]
     words = reader.words
     reason = f" ({found.reason})" if found.reason else ""
     yield printable(f"{found.id or '–'}: {answers.outcome(found, words)}{reason}")
-    texts = [answers.reason(found, reader)] if found.reason else []
+    texts = [headline.headline(found, words, reader.instant)] if found.fate is not None and found.copies else []
+    texts += [answers.reason(found, reader)] if found.reason else []
     if found.reason and not found.found:
         texts.append(words("lookup.next") + advice_text(found, words) + words("stop"))
     yield from (INDENT + sentence(text) for text in [*texts, *answers.facts_of(found, reader)])
@@ -76,9 +79,14 @@ def _copy(copy: Copy, found: Answer, reader: Reader) -> Iterator[str]:
     yield printable(f"{INDENT}{row['topic']}" + (f" ({relation})" if relation else ""))
     yield from record(row, reader)
     yield from (INDENT + printable(doubt_text(doubt, reader.words, reader.instant)) for doubt in copy.doubts or ())
-    verdicts = answers.verdicts(found, row["offset_msg_id"], reader)
-    if verdicts.rows:
-        yield from table(verdicts)
+    of_record = [verdict for verdict in found.fate or () if verdict.record == row["offset_msg_id"]]
+    shown, healthy = headline.parted(of_record)
+    if shown:
+        yield from table(answers.verdicts(found, shown, reader))
+    if healthy:
+        names = reader.words("comma").join(verdict.group for verdict in healthy)
+        label = upper(headline.others_text(healthy, reader.words))
+        yield INDENT + printable(reader.words("headline.named", label=label, groups=names))
 
 
 def record(row: records.Row, reader: Reader) -> Iterator[str]:

@@ -13,6 +13,7 @@ from idcore.rocketmq.message import javatext
 from idcore.rocketmq.message import properties as names
 
 RETRY_PREFIX, DLQ_PREFIX = "%RETRY%", "%DLQ%"
+LIGHT_PREFIX = "%LMQ%"
 _LITE_PREFIX, _LITE_SEPARATOR = "%LMQ%$", "$"
 
 

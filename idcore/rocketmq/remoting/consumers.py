@@ -12,6 +12,7 @@ from idcore.rocketmq.remoting.errors import FrameError
 from idcore.rocketmq.remoting.frame import Frame
 from idcore.rocketmq.remoting.requests import (
     QUERY_NOT_FOUND,
+    SUCCESS,
     SYSTEM_ERROR,
     TOPIC_NOT_EXIST,
     ClientCode,
@@ -84,6 +85,28 @@ class AllDelayOffsets(Request["Mapping[int, int]"]):
 
     def read(self, answer: Frame) -> Mapping[int, int]:
         return _numbers(object_in(json_object(answer), "offsetTable"))
+
+
+@dataclass(frozen=True, slots=True)
+class PoppedTopics(Request["frozenset[tuple[str, str]]"]):
+    """Topic and group of each that takes messages by POP although its clients connect as push clients (5.0 on).
+
+    A broker that does not say so is no failure: the groups are then judged as push consumers.
+    """
+
+    code: ClassVar[ReadCode] = ReadCode.GET_ALL_MESSAGE_REQUEST_MODE
+
+    def read(self, answer: Frame) -> frozenset[tuple[str, str]]:
+        modes = object_in(json_object(answer), "messageRequestModeMap") if answer.body else {}
+        return frozenset(
+            (topic, group)
+            for topic, groups in modes.items()
+            for group, held in as_object(groups).items()
+            if as_object(held).get("mode") == "POP"
+        )
+
+    def result(self, answer: Frame, address: str) -> frozenset[tuple[str, str]]:
+        return Request.result(self, answer, address) if answer.code == SUCCESS else frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,7 @@ class ReadCode(IntEnum):
     GET_ALL_PRODUCER_INFO = 328
     QUERY_SUBSCRIPTION_BY_CONSUMER = 345
     GET_SUBSCRIPTIONGROUP_CONFIG = 352
+    GET_ALL_MESSAGE_REQUEST_MODE = 402
 
 
 class ClientCode(IntEnum):
@@ -125,7 +126,10 @@ class View(Request["bytes | None"]):
 
 @dataclass(frozen=True, slots=True)
 class Query(Request[bytes]):
-    """Records whose key hashes alike in the index, one behind the other; the reader compares the keys."""
+    """Records whose key hashes alike in the index, one behind the other; the reader compares the keys.
+
+    `index_type` and `last_key` are of 5.4.0: T is the index of tags, and a page of it begins behind the last key.
+    """
 
     code: ClassVar[ReadCode] = ReadCode.QUERY_MESSAGE
     topic: str
@@ -134,6 +138,8 @@ class Query(Request[bytes]):
     begin_ms: int = 0
     end_ms: int = LONG_MAX
     most: int = 64
+    index_type: str = ""
+    last_key: str = ""
 
     def fields(self) -> dict[str, str]:
         return {
@@ -143,6 +149,8 @@ class Query(Request[bytes]):
             "beginTimestamp": str(self.begin_ms),
             "endTimestamp": str(self.end_ms),
             "_UNIQUE_KEY_QUERY": "true" if self.unique else "false",
+            **({"indexType": self.index_type} if self.index_type else {}),
+            **({"lastKey": self.last_key} if self.last_key else {}),
         }
 
     def read(self, answer: Frame) -> bytes:

@@ -17,15 +17,22 @@ from idcore.base.errors import CoreError
 from idcore.base.open_folders import Roots, entries, opener
 from idcore.base.safe_text import encodable
 from idcore.ids.clock import is_time
+from idcore.rocketmq.store import rocksdb
 from idcore.rocketmq.store.files import Reading
 
 T = TypeVar("T")
 LARGEST = 64 << 20
 _ROCKSDB_MARK = "CURRENT"  # a file that each RocksDB folder has
 _ROCKSDB_DATA = (".sst", ".log")
-_ROCKSDB_INDEX, _ROCKSDB_QUEUES = "rocksdbstore", "consumequeue_rocksdb"
+_ROCKSDB_INDEX, _ROCKSDB_QUEUES = "rocksdbstore", ("consumequeue_rocksdb", "consumequeue")
 # What a look-up in the folder lacks where these are in RocksDB; of other folders the name says it.
-_ROCKSDB_PARTS = {_ROCKSDB_INDEX: "config_rocksdb_index", _ROCKSDB_QUEUES: "config_rocksdb_queues"}
+_ROCKSDB_PARTS = {_ROCKSDB_INDEX: "config_rocksdb_index"} | dict.fromkeys(_ROCKSDB_QUEUES, "config_rocksdb_queues")
+# Files of settings by the folder and the table that have them in RocksDB.
+_ROCKSDB_TABLES = {
+    "consumerOffset.json": ("consumerOffsets", "offsetTable"),
+    "subscriptionGroup.json": ("subscriptionGroups", "subscriptionGroupTable"),
+    "topics.json": ("topics", "topicConfigTable"),
+}
 _READABLE = 4  # PermName.PERM_READ
 _BROADCAST = "@broadcast"
 _OF_EVERY_BROKER = ("consumerOffset.json", "delayOffset.json", "subscriptionGroup.json", "topics.json")
@@ -156,6 +163,7 @@ class _Files:
         self._times: list[int] = []
         self._written: dict[str, int] = {}
         self.notes: list[Note] = []
+        self._read_rocksdb: set[str] = set()
 
     def config(self) -> BrokerConfig:
         """Everything that is there."""
@@ -182,14 +190,17 @@ class _Files:
             static_topics=self._file("topicQueueMapping.json", _static) or frozenset(),
             timer_read_ms=timer,
             latest_ms=max((at for at in self._times if is_time(at)), default=None),
-            offsets_written_ms=self._written.get("consumerOffset.json"),
-            notes=tuple(self.notes),
+            offsets_written_ms=self._written.get("consumerOffset.json", self._written.get("consumerOffsets")),
+            notes=tuple(note for note in self.notes if not self._is_read(note)),
             read=tuple(sorted(self._written)),
             missing=() if rocks else tuple(name for name in _OF_EVERY_BROKER if not self._is_there(name)),
         )
 
     def _is_there(self, name: str) -> bool:
         return any((self._folder / each).exists() for each in (name, f"{name}.bak"))
+
+    def _is_read(self, note: Note) -> bool:
+        return note.code == "config_rocksdb" and note.values["name"] in self._read_rocksdb
 
     def _note(self, code: str, **values: Any) -> None:
         self.notes.append(Note(code, values))
@@ -237,7 +248,29 @@ class _Files:
             return found
         if problem is not None:
             self._note("config_lost", name=name, problem=problem.coded())
-        return None
+            return None
+        return self._of_rocksdb(name, read)
+
+    def _of_rocksdb(self, name: str, read: Callable[[dict[str, Any]], T]) -> T | None:
+        """The same from a broker that keeps it in RocksDB (RocksDBConsumerOffsetManager): a row for each."""
+        part, table = _ROCKSDB_TABLES.get(name, ("", ""))
+        folder = self._folder / part
+        if not part or not (folder / _ROCKSDB_MARK).is_file() or not _has_data(folder):
+            return None
+        rows = rocksdb.pairs(folder, self._reading)
+        try:
+            values = {key.decode(): _object(loose_json.loads(value)) for key, value in (rows or {}).items()}
+            is_offsets = table == "offsetTable"
+            held = {key: _object(value.get(table)) if is_offsets else value for key, value in values.items()}
+            found = read({table: held}) if rows is not None else None
+        except ValueError as error:  # another layout: useSingleRocksDBForAllConfigs, or the offsets of v2
+            problem = CoreError("config_damaged", {"name": part, "why": str(error)})
+            self._note("config_lost", name=part, problem=problem.coded())
+            return None
+        if found is not None:
+            self._written[part] = int(max(file.stat().st_mtime for file in folder.iterdir()) * 1_000)
+            self._read_rocksdb.add(f"{self._folder.name}/{part}")
+        return found
 
     def _earlier(self) -> GroupOffsets:
         """The offsets of the .bak next to a file that was read; a damaged one is not needed."""

@@ -13,6 +13,7 @@ from idcore.base.errors import coded, refuse
 from idcore.base.layout import CHECKPOINT
 from idcore.base.open_folders import Roots, entries
 from idcore.rocketmq.message import is_system_topic
+from idcore.rocketmq.message.validators import SYSTEM_TOPICS, TIMER_TOPIC
 from idcore.rocketmq.store.commitlog import LOOKED_FOR_RECORDS, CommitLog, Stored, is_dledger, place_of
 from idcore.rocketmq.store.config import BrokerConfig, read_config
 from idcore.rocketmq.store.files import Reading
@@ -75,6 +76,8 @@ class StoreFolder:
     def topics(self) -> list[str]:
         """Every topic that has a queue or a configuration; those of the system last."""
         names = set(self.queues.topics) | set(self.config.topics or ())
+        if names and not self.queues.topics:  # queues in RocksDB; these topics are in no settings
+            names |= SYSTEM_TOPICS | {TIMER_TOPIC}
         return sorted(names, key=lambda name: (is_system_topic(name), name))
 
     @cached_property

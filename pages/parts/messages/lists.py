@@ -29,6 +29,7 @@ BY_ID = "id"
 # The boxes of each way, row by row.
 BOXES = {
     "key": (("key", "topic"), ("from", "to")),
+    "tag": (("tag", "topic"), ("from", "to")),
     "time": (("topic", "from", "to"),),
     "queue": (("topic", "queue"),),
     "dead_letters": (("dead_letters", "from", "to"),),

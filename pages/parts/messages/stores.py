@@ -18,6 +18,7 @@ from idcore.base.errors import CoreError
 from idcore.base.open_folders import Roots
 from idcore.ids import Clock
 from idcore.policy.access import PERMISSIONS, AccessError
+from idcore.presentation.headline import headline
 from idcore.presentation.html import answers, records
 from idcore.presentation.html import stores as html
 from idcore.presentation.reports.markdown import escaped
@@ -245,6 +246,8 @@ def answer(store: StoreFolder, asked: str, view: View) -> bool:
         return False
     if found.reason:
         st.info(escaped(answers.reason(found, view)), icon=":material/info:")
+    if found.fate is not None:
+        said(headline(found, words, view.instant))
     told = answers.shown_figures(found, view)
     _figures({name: told[name] for name in found.figures if name in _ODD}, view)
     copies = live.answer_seen(found).copies[: html.MOST_ROWS]

@@ -43,6 +43,9 @@ public class Scenes {
             send("timed", 0, 2_000);
             send("timer", 0, 3_600_000);
         }
+        for (int at = 0; at < 150; at++) { // more than a broker shows at a time
+            producer.send(new Message("Tagged", at % 3 == 0 ? "Rare" : "Usual", "tagged".getBytes(StandardCharsets.UTF_8)));
+        }
         transactions();
         await("reads plain", "reads delayed", "reads committed", "fails plain");
         if (timer) {
