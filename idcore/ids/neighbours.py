@@ -7,12 +7,13 @@ little-endian ids and the seconds of 5.x clients by the same rules, when it merg
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 
 from idcore.base.layout import OFFSET_V4, UNIQ_V4_LE
-from idcore.ids import little_endian, rules
-from idcore.ids.identify import Certainty, Reading, Verdict
+from idcore.ids import little_endian, look_alikes, rules
+from idcore.ids.identify import Case, Certainty, Reading, Verdict, as_look_alike, may_be_another
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.ids.reasons import Maker, Reason
 from idcore.ids.scoring import weigh_little_endian, weigh_offset
@@ -45,15 +46,19 @@ class _Group:
 class Neighbours:
     """Brokers, processes and 5.x clients of one input, by the ids that are likely by themselves."""
 
-    def __init__(self) -> None:
+    def __init__(self, case: Case = "strict") -> None:
+        self._case = case
         self._witnesses: dict[Hashable, set[str]] = {}
         self._groups: dict[str, _Group] = {}
+        self._suspects: dict[bytes, Counter[bytes]] = {}  # by the first bytes of a process its IDs
+        self._rule: look_alikes.Rule | None = None
         self._by_letters: dict[Hashable, set[str]] = {}
 
     def see(self, verdict: Verdict) -> None:
         """Takes an id as a witness, if it is likely."""
         best = verdict.best
         self._see_group(verdict)
+        self._see_suspect(verdict)
         if best is not None and best.made_by.code in _BY_LETTERS:
             self._by_letters.setdefault(_key(best, ""), set()).add(best.made_by.code)
         if best is None or best.certainty == "possible" or _either_way(best):
@@ -61,6 +66,24 @@ class Neighbours:
         texts = self._witnesses.setdefault(_key(best, best.made_by.code), set())
         if len(texts) < _ENOUGH:
             texts.add(verdict.text.upper())
+
+    def _see_suspect(self, verdict: Verdict) -> None:
+        if self._case == "any" or verdict.best is None or not may_be_another(verdict.best.id):
+            return
+        raw = bytes.fromhex(verdict.text)
+        ids = self._suspects.setdefault(raw[: -look_alikes.TAIL], Counter())
+        ids[raw] += 1 if not verdict.vouched else look_alikes.MOST_TIMES + 1
+
+    def _is_look_alike(self, verdict: Verdict) -> bool:
+        if not self._suspects or verdict.best is None:
+            return False
+        if self._rule is None:
+            self._rule = look_alikes.rule_of({key: look_alikes.only_of(ids) for key, ids in self._suspects.items()})
+        if not self._rule or not may_be_another(verdict.best.id):
+            return False
+        raw = bytes.fromhex(verdict.text)
+        known = self._suspects.get(raw[: -look_alikes.TAIL])
+        return known is not None and look_alikes.only_of(known) == raw and self._rule.holds(raw)
 
     def _see_group(self, verdict: Verdict) -> None:
         pair = _offset_or_little(verdict)
@@ -103,6 +126,8 @@ class Neighbours:
     def settle(self, verdict: Verdict) -> Verdict:
         """The verdict as the other ids settle it; as it was where they do not, or where it was clear."""
         best = verdict.best
+        if self._is_look_alike(verdict):
+            return as_look_alike(verdict)
         if best is not None and best.made_by.code in (*_BY_LETTERS, "go_family"):
             seen = self._by_letters.get(_key(best, ""), set())
             code = next((code for code in _BY_LETTERS if code in seen), "go_family")
@@ -139,10 +164,10 @@ class Neighbours:
         return bool(self._witnesses.get(key, set()) - {text})
 
 
-def settled(verdicts: Iterable[Verdict]) -> list[Verdict]:
+def settled(verdicts: Iterable[Verdict], case: Case = "strict") -> list[Verdict]:
     """All verdicts of one input, each settled by the others where it was open."""
     held = list(verdicts)
-    known = Neighbours()
+    known = Neighbours(case)
     for verdict in held:
         known.see(verdict)
     return [known.settle(verdict) for verdict in held]

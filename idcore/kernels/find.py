@@ -14,7 +14,7 @@ import numpy as np
 
 from idcore.base.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, UNIQ_V4, UNIQ_V6, Layout
 from idcore.ids import rules
-from idcore.kernels.codes import CLIENTS, CODE_SHIFT, CODES, EARLY, OFFSETS, WORDS_SIZE, rows_of
+from idcore.kernels.codes import CHANCE, CLIENTS, CODE_SHIFT, CODES, EARLY, OFFSETS, WORDS_SIZE, rows_of
 from idcore.kernels.little_endian import (
     COUNTER_SHIFT,
     WORD,
@@ -77,9 +77,10 @@ REASONS = ("lower_case", "version", "port", "elapsed", "other_name")
 LOWER_CASE, VERSION, PORT, ELAPSED, OTHER_NAME = range(5)
 STATE_IDS, STATE_KEYS, LINE_START, LINE_OPEN, LINE_FIRST = range(5)
 STATE_LINES, STATE_RANGES, STATE_PAIRED, STATE_LOOSE, STATE_VOTES = range(5, 10)
-STATE_SIZE = 10
+STATE_FILE, STATE_SIZE = 10, 11
 KEY_COLUMNS, TABLE_COLUMNS = 3, 8
 TABLE_SLOT, TABLE_IDS, TABLE_LAST, TABLE_UNSORTED, TABLE_LETTERS = range(KEY_COLUMNS, TABLE_COLUMNS)
+OF_KNOWN, VOUCHED = np.int64(-1), np.int64(-2)  # instead of the place of a process's first id
 # What a call does: count ids, read on for a line that began earlier, write down where each id is.
 COUNT, TAIL, PLACE = range(3)
 
@@ -130,14 +131,17 @@ def rules_for(
 class Found(NamedTuple):
     """What is found. `table`: open-addressed keys, a power of two of rows, each with its slot, ids, last value, whether
     they came out of order, and the case of letters. `keys`: the key of each slot. `values`, `slots`: one entry an id.
-    `lines`: those kept. `state`: how many of all these there are. `refused`, `samples`: what is not an id, by reason.
-    `places`: the byte of the text at which each id begins; only PLACE writes it."""
+    `lines`: those kept. `first`: where the first id of each key is (OF_KNOWN of a known client, VOUCHED behind a label
+    that vouches), and the number of its file. `state`: how many of all these there are, and the number of the file.
+    `refused`, `samples`: what is not an id, by reason. `places`: the byte of the text at which each id begins; only
+    PLACE writes it."""
 
     table: np.ndarray
     keys: np.ndarray
     values: np.ndarray
     slots: np.ndarray
     lines: np.ndarray
+    first: np.ndarray
     state: np.ndarray
     refused: np.ndarray
     samples: np.ndarray
@@ -390,6 +394,12 @@ def judge_own_length(p, size, rules):
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
+def may_be_chance(k2, rules):
+    """Whether hex digits are of a process by chance: of no known client."""
+    return CHANCE >> (k2 >> CODE_SHIFT) & U(1) != U(0) and not is_known(rules.loaders, k2 & WORD)
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
 def is_another(p, k2, rules):
     """Whether a msgId is none because of the name in front of it, as only that of a usual launch is one then."""
     return not rules.any_case and names_another(p) and not is_known(rules.usual, k2 & WORD)
@@ -615,14 +625,21 @@ def find(buf, origin, start, stop, what, rules, found):
                 if what != TAIL:
                     refuse(reason, buf, place, size, origin, found.refused, found.samples)
             else:
-                row, keys = row_of(k0, k1, k2, table, found.keys, keys)
+                row, used = row_of(k0, k1, k2, table, found.keys, keys)
+                slot = np.int64(table[row, TABLE_SLOT])
+                if used != keys:
+                    found.first[keys, 0] = place + origin if may_be_chance(k2, rules) else OF_KNOWN
+                    found.first[keys, 1] = state[STATE_FILE]
+                    keys = used
+                if found.first[slot, 0] >= 0 and has_label(text + U(place)):
+                    found.first[slot, 0] = VOUCHED
                 if what == COUNT:
                     count_id(row, value, table)
                     keep_letters(row, k2, text + U(place + size - 16), table)
                 elif what == PLACE:
                     found.places[n] = place + origin
                 found.values[n] = value
-                found.slots[n] = np.uint32(table[row, TABLE_SLOT])
+                found.slots[n] = np.uint32(slot)
                 n += 1
         if ended or full:
             break

@@ -11,6 +11,7 @@ from idcore.base.errors import CoreError, coded, refuse
 from idcore.ids import records
 from idcore.ids.line_moments import born_marks, elapsed_of, moment_of, prefix_time
 from idcore.kernels import around, codes, dates, encode, find, paired_offsets, pairs
+from idcore.scan import look_alikes
 from idcore.scan.crossing import EVERY_PART, Block, Fact, Refused, Report, What, fact_of
 from idcore.scan.finder import Finder
 from idcore.scan.month_inference import summary
@@ -118,6 +119,7 @@ class Scanner:
         self.finder.found.refused[:] = 0
         state[find.LINE_FIRST] = state[find.STATE_IDS]
         state[find.LINE_START] = split.start
+        state[find.STATE_FILE] = split.number
         self.dating.near[:] = around.nothing_near()
         error: CoreError | None = None
         at = split.start
@@ -215,12 +217,21 @@ class Scanner:
             yield from _deal(What.VOTES, votes[:rows])
             yield Fact(EVERY_PART, What.SUMMARY, summary(votes[:rows], self.months).tobytes())
 
+    def _suspects(self, sizes: np.ndarray, ids: int) -> Iterator[Fact]:
+        if self.finder.rules.any_case:
+            return
+        rows = look_alikes.suspects_of(self.finder.found, sizes, ids)
+        if len(rows):
+            yield from _deal(What.SUSPECTS, rows)
+            yield Fact(EVERY_PART, What.SUSPECTED, look_alikes.sample_of(rows).tobytes())
+
     def _pack_ids(self, n: int, keys: int) -> Iterator[Fact]:
         words = self.finder.found.keys[:keys]
         sizes = np.empty(keys, np.int64)
         unsorted = np.empty(keys, np.bool_)
         parts = np.empty(keys, np.uint8)  # bytes are sorted by counting
         encode.groups_of(self.finder.found.table, words, keys, sizes, unsorted, parts)
+        yield from self._suspects(sizes, n)
         starts = np.zeros(keys + 1, np.int64)
         np.cumsum(sizes, out=starts[1:])
         grouped = np.empty(n, np.uint64)

@@ -41,6 +41,7 @@ class Finder:
             values=np.empty(ids, np.uint64),
             slots=np.empty(ids, np.uint32),
             lines=np.empty((MOST_OF_A_WINDOW, find.LINE_COLUMNS), np.int64),
+            first=np.empty((_TABLE_ROWS // 2 + 1, 2), np.int64),
             state=self.state,
             refused=np.zeros((len(find.REASONS), 3), np.int64),
             samples=np.zeros((len(find.REASONS), ID_DIGITS[-1] + _SPARE), np.uint8),
@@ -84,4 +85,6 @@ class Finder:
         find.grow(self.found.table, larger)
         keys = np.empty((len(larger) // 2 + 1, find.KEY_COLUMNS), np.uint64)
         keys[: len(self.found.keys)] = self.found.keys
-        self.found = self.found._replace(table=larger, keys=keys)
+        first = np.empty((len(keys), 2), np.int64)
+        first[: len(self.found.first)] = self.found.first
+        self.found = self.found._replace(table=larger, keys=keys, first=first)

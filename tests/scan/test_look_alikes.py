@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import random
+import uuid
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
@@ -22,11 +24,28 @@ def md5(number: int) -> str:
     return hashlib.md5(f"order {number}".encode()).hexdigest().upper()
 
 
+def uuid4(number: int) -> str:
+    return uuid.UUID(bytes=random.Random(number).randbytes(16), version=4).hex.upper()
+
+
+def sys_guid(number: int) -> str:
+    """Oracle's: a counter in the middle, the host and process behind it."""
+    return f"7CD5B776{0x9DF75CEF + number:08X}E0340800208C5A31"
+
+
 KINDS: dict[str, Callable[[int], str]] = {
     "sign= of a gateway": lambda n: f"pay notify out_trade_no={n} sign={md5(n)} result_code=SUCCESS",
     "XML of a gateway": lambda n: f"<xml><sign><![CDATA[{md5(n)}]]></sign></xml>",
     "ETag": lambda n: f'PUT /bucket/{n} 200 ETag: "{md5(n)}"',
+    "a digest that no name tells": lambda n: f"saved {md5(n)} ok",
+    "a column of digests": md5,
+    "trace ID": lambda n: f"2026-11-20 10:00:00.123 [{md5(n)}] INFO order {n}",
+    "traceparent": lambda n: f"traceparent: 00-{md5(n)}-{md5(-n)[:16]}-01",
     "X-B3-TraceId": lambda n: f"X-B3-TraceId: {md5(n)}",
+    "UUID without dashes": lambda n: (
+        f"task {uuid.UUID(bytes=random.Random(n).randbytes(16), version=4).hex.upper()} done"
+    ),
+    "SYS_GUID": lambda n: f"insert into t values ('{sys_guid(n)}')",
     "IV that counts": lambda n: f"iv={n:032X}",
     "password hash": lambda n: f"password={md5(n)}",
 }
@@ -83,3 +102,19 @@ def test_a_name_of_something_else_takes_no_id_of_a_known_client() -> None:
     for name in ("traceId=", "key=", "uuid: ", "KEY_SIGN="):
         (token,) = find(f"{name}{one}")
         assert token.disowned and judge(token).best is not None
+
+
+@pytest.mark.parametrize("count", [1, 7])
+def test_a_few_strings_alone_show_nothing(count: int) -> None:
+    verdicts = settled(map(judge, find("\n".join(f"saved {md5(n)} ok" for n in range(count)))))
+    assert {verdict.reason for verdict in verdicts} <= {None, "elapsed"}
+
+
+def test_producers_of_unknown_clients_in_one_network_stay(on_disk: Write) -> None:
+    """Forty hosts that sent one message each: chance does not give them one network."""
+    r = random.Random(1)
+    for network in (0x0A2A0000, 0x2F5E0000):
+        fields = ((n, r.randrange(1, 99), r.getrandbits(31), r.randrange(2**31)) for n in range(40))
+        text = "\n".join(f"sent {uniq(network + n, pid, loader, ms, n)}" for n, pid, loader, ms in fields)
+        assert scan_local([on_disk(text.encode())], MONTHS)["processes"].num_rows == 40
+        assert all(verdict.best for verdict in settled(map(judge, find(text))))

@@ -6,7 +6,7 @@ import gzip
 import re
 from bisect import bisect
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from ipaddress import ip_address
@@ -25,8 +25,10 @@ from .reading import (
     Uniq,
     classify,
     instant,
+    is_known,
     milliseconds,
     minute_of,
+    private,
     settled,
     stream,
     tokens,
@@ -47,6 +49,7 @@ class Found(NamedTuple):
     byte: int
     raw: bytes
     one: Uniq | Offset | Client
+    file: int = 0
 
 
 @dataclass
@@ -103,8 +106,10 @@ def unpacked(data: bytes) -> bytes:
     return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
 
 
-def judged(data: bytes, case: str) -> tuple[list[Found], Counter[str]]:
-    """The ids of a text, and why other tokens are none."""
+def judged(
+    data: bytes, case: str, vouched: set[tuple[str, str, int, int]], file: int
+) -> tuple[list[Found], Counter[str]]:
+    """The ids of a text, and why other tokens are none; processes that a label vouches for go to `vouched`."""
     here: list[Found] = []
     refused: Counter[str] = Counter()
     for token in tokens(data):
@@ -112,8 +117,61 @@ def judged(data: bytes, case: str) -> tuple[list[Found], Counter[str]]:
         if isinstance(one, Refused):
             refused[one.reason] += 1
         else:
-            here.append(Found(token.byte, bytes.fromhex(token.text), one))
+            here.append(Found(token.byte, bytes.fromhex(token.text), one, file))
+            if token.labelled and isinstance(one, Uniq):
+                vouched.add(one.process)
     return here, refused
+
+
+def without_look_alikes(
+    accepted: list[Found], vouched: set[tuple[str, str, int, int]], refused: Counter[str], files: list[Row]
+) -> list[Found]:
+    """Less the ids of processes with one id that all together look like chance."""
+    by_process: dict[tuple[str, str, int, int], list[Found]] = defaultdict(list)
+    for found in accepted:
+        if isinstance(found.one, Uniq) and found.one.layout != "uniq_v4_le" and not is_known(found.one.loader):
+            by_process[found.one.process].append(found)
+    suspects = {
+        key: own for key, own in by_process.items() if key not in vouched and len({found.raw for found in own}) == 1
+    }
+    looks = look_alike_rule([own[0].raw for own in suspects.values()])
+    gone = [found for own in suspects.values() if len(own) <= 16 and looks(own[0].raw) for found in own]
+    refused["look_alike"] += len(gone)
+    for found in gone:
+        files[found.file]["ids"] -= 1
+        files[found.file]["refused"] += 1
+    out = set(map(id, gone))
+    refused += Counter()
+    return [found for found in accepted if id(found) not in out]
+
+
+def look_alike_rule(raws: list[bytes]) -> Callable[[bytes], bool]:
+    """What only looks like an id, by all of them: addresses of chance, UUIDs, one tail."""
+    if len(raws) < 8:
+        return lambda raw: False
+    inside = sum(map(has_private_address, raws))
+    by_chance = 256 - 256 * (255 / 256) ** len(raws)
+    spread = inside <= len(raws) / 10 and len({raw[0] for raw in raws}) >= by_chance / 2
+    everywhere = spread and max(1, inside) <= len(raws) / 50
+    uuids = sum(map(is_version_4, raws)) >= 0.9 * len(raws)
+    ((tail, times),) = Counter(raw[-6:] for raw in raws).most_common(1)
+    same = times >= max(8, len(raws) / 2)
+
+    def looks(raw: bytes) -> bool:
+        chance = spread and (everywhere or not has_private_address(raw))
+        return chance or (uuids and is_version_4(raw)) or (same and raw[-6:] == tail)
+
+    return looks
+
+
+def has_private_address(raw: bytes) -> bool:
+    if len(raw) != 16:
+        return not 0x20 <= raw[0] <= 0x3F
+    return private(raw[:4]) or raw[0] == 127
+
+
+def is_version_4(raw: bytes) -> bool:
+    return len(raw) == 16 and f"{raw.hex()}"[12] == "4" and f"{raw.hex()}"[16] in "89ab"
 
 
 def tables(
@@ -122,7 +180,7 @@ def tables(
     """Every table of the scan that the text alone gives; rows in any order."""
     named = list(files.items()) if isinstance(files, Mapping) else list(files)
     accepted: list[Found] = []
-    refused, file_rows = Counter[str](), list[Row]()
+    refused, vouched, file_rows = Counter[str](), set[tuple[str, str, int, int]](), list[Row]()
     growth: Growth = defaultdict(list)
     votes: Votes = defaultdict(list)
     stored_as: dict[str, set[str]] = defaultdict(set)
@@ -131,7 +189,7 @@ def tables(
     dated: list[tuple[Uniq | Client, Offset, dates.Vote | None, bytes]] = []
     for name, stored in named:
         data = unpacked(stored)
-        here, refused_here = judged(data, case)
+        here, refused_here = judged(data, case, vouched, len(file_rows))
         refused += refused_here
         counts = {"ids": len(here), "refused": refused_here.total(), "error": None}
         file_rows.append({"file": name, "bytes": len(stored), "text_bytes": len(data), **counts})
@@ -148,6 +206,7 @@ def tables(
                 stored_as[written(one)].add(written(place))
             lines_of.update({written(one) for one, _ in line})
     accepted = settle(accepted)
+    accepted = without_look_alikes(accepted, vouched, refused, file_rows) if case != "any" else accepted
     known = dates.whole(votes, [when for own in moments.values() for when, *_ in own], SHARE)
     calendar = calendar_of(known, Calendar(zone, at), zone, at)
     for one, place, vote, text in dated:
