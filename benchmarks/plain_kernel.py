@@ -151,15 +151,14 @@ def find(buf, origin, start, stop, what, rules, found):
         else:
             row, used = row_of(k0, k1, k2, table, found.keys, keys)
             if used != keys:
-                found.first[keys, 0] = place + origin if kernel.may_be_chance(k2, rules) else kernel.OF_KNOWN
-                found.first[keys, 1] = state[kernel.STATE_FILE]
-            keys = used
-            slot = np.int64(table[row, TABLE_SLOT])
-            if found.first[slot, 0] >= 0 and kernel.has_label(U(buf.ctypes.data + place)):
-                found.first[slot, 0] = kernel.VOUCHED
+                keys = used
+                if not rules.any_case and kernel.may_be_chance(k2, rules):
+                    table[row, kernel.TABLE_MARKS] |= kernel.UNKNOWN
             if what == COUNT:
+                kernel.mark_suspect(row, value, U(buf.ctypes.data + place), table)
                 count_id(row, value, table)
                 keep_letters(row, k2, U(buf.ctypes.data + place + size - 16), table)
+            found.places[n] = place + origin
             found.values[n] = value
             found.slots[n] = np.uint32(table[row, TABLE_SLOT])
             n += 1

@@ -1,94 +1,211 @@
 """Strings that only look like msgIds: what all of one input show together that one alone does not. Reads no text.
 
-A hash, signature or key of 32 hex digits is a msgId by its digits alone. Of a real producer the first ten bytes come
-again, its address is one of a network, and its counter counts. Suspects are msgIds of processes with one ID, whose
-loader no known client has, and that no label vouches for. A sample of them decides, in decode and in the scan.
+A hash, key or UUID of 32 hex digits is a msgId by its digits alone. Suspects are processes whose loader no usual launch
+has, and that no label vouches for. A sample of them gives the rule of the input, in decode and in the scan. The numbers
+of a `Suspect` are numbers, or arrays of them: the same functions judge one string and all of a scan.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
+from functools import reduce
+from operator import or_
+from typing import Any, NamedTuple
 
-from idcore.ids import rules
+from idcore.ids.model import UniqId
 
-LEAST, MOST = 8, 256  # suspects of one input that show anything, and processes that are compared
-MOST_TIMES = 16  # that a suspect is in the input
-TAIL = 6  # bytes of elapsed and counter, behind those of the process
-_FIRST_BYTES = 256
-_PRIVATE_SHARE, _CHANCE_SHARE = 10, 50  # of chance, 1 in 240 is private; of real producers most are
-_SPREAD = 0.5  # of the first bytes that chance would show
-_UUID_SHARE, _SAME_SHARE = 0.9, 0.5  # chance makes 1 in 64 a version 4 UUID, and never the same last six bytes
+LEAST, MOST = 8, 1024  # strings of one kind that show anything, and processes that are compared
+_SHARE = 8  # of chance, 1 in 64 has the marks of a UUID of one version, and 1 in 256 a time in its first bytes
+_SAME, _SAME_SHARE = 4, 16  # of chance, no two processes have one elapsed and counter
+_FIRST_BYTES, _SPREAD = 256, 0.75  # values of an address's first byte; of those that chance would show
+_RESERVED, _FEW = 32, 32  # of chance, 1 in 8 addresses is no host's: from so many on, 1 in 32 has to be
+_PRIVATE = 75  # of chance, 1 in 240 is private; of real producers most are
+_NETWORK, _LARGE = 3, 256  # addresses of one /16 that chance does not give so many processes; one more from so many on
+_BEGUN = 1  # the greatest counter of a process that has just begun
+_DAWN_MS, _DUSK_MS = 1_000_000_000_000, 2_100_000_000_000  # 2001 to 2036, as the first 48 bits of UUIDv7 are
+_MASK = (1 << 64) - 1
+_DECIMAL_MASK = 0x1111111111111111
+
+
+class Suspect(NamedTuple):
+    """Processes of unknown clients, and the only ID of each where it has one; numbers, or arrays of them.
+
+    `high`: the first 32 bits of the address. `value`: elapsed and counter. `decimal`: no ID has a digit above 9.
+    `known`: the loader is in the stream, but so late that chance finds it too.
+    """
+
+    wide: Any
+    high: Any
+    pid: Any
+    loader: Any
+    value: Any
+    several: Any
+    decimal: Any
+    known: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What makes a suspect a look-alike: an address as chance has it, the marks of a UUID, the tail of most.
+    """What makes a suspect of one input a look-alike: the marks that so many have that chance does not give them.
 
-    `everywhere`: so few addresses are private that these are of chance too.
+    `spread`: addresses as chance spreads them. `versions`: of UUIDs. `tails`: one elapsed and counter of many.
+    `clock`: a time in front. `decimal`: no letter. `networks`: those of several addresses, which chance does not give.
+    `everywhere`: so few addresses are private that these are of chance.
     """
 
     spread: bool = False
+    versions: frozenset[int] = frozenset()
+    tails: frozenset[int] = frozenset()
+    networks: frozenset[int] = frozenset()
+    clock: bool = False
+    decimal: bool = False
     everywhere: bool = False
-    uuid: bool = False
-    tail: bytes | None = None
 
     def __bool__(self) -> bool:
-        return self.spread or self.uuid or self.tail is not None
+        return bool(self.spread or self.versions or self.tails or self.clock or self.decimal)
 
-    def holds(self, raw: bytes) -> bool:
-        """Whether the bytes of a suspect only look like a msgId."""
-        return (
-            (self.spread and (self.everywhere or not is_private(raw)))
-            or (self.uuid and is_uuid(raw))
-            or raw[-TAIL:] == self.tail
-        )
-
-
-def sample(processes: Iterable[bytes]) -> set[bytes]:
-    """Of the first bytes of msgIds some that are the same however an input is cut."""
-    return set(sorted(set(processes), key=lambda one: blake2b(one, digest_size=8).digest())[:MOST])
+    def holds(self, one: Suspect) -> Any:
+        """Whether suspects only look like msgIds. Of a process with several IDs only its first bytes can show it."""
+        real = is_private(one) & ((one.value & 0xFFFF <= _BEGUN) | one.known | (not self.everywhere))
+        real = real | _is_in(one.high >> 16, self.networks)
+        by_chance = _is_in(version_of(one), self.versions) | self.spread
+        alone = _is_in(one.value, self.tails) | (by_chance & (real ^ True))
+        return (one.decimal & self.decimal) | (is_clock(one) & self.clock) | (alone & (one.several ^ True))
 
 
-def rule_of(processes: Mapping[bytes, bytes | None]) -> Rule:
-    """The rule that an input gives, by a sample of its processes of unknown clients.
+def order_of(first: Any, second: Any, third: Any) -> Any:
+    """A number that orders processes as chance does, by the words of their keys: a sample is the first of them."""
+    mixed = (first * 0x9E3779B97F4A7C15 & _MASK) ^ (second * 0xC2B2AE3D27D4EB4F & _MASK)
+    mixed = mixed ^ (third * 0xFF51AFD7ED558CCD & _MASK)
+    mixed = (mixed ^ (mixed >> 32)) * 0xD6E8FEB86659FD93 & _MASK
+    return mixed ^ (mixed >> 29)
 
-    `processes`: by the first bytes of its msgIds the only one, None of a process that is no suspect.
 
-    >>> ids = [bytes.fromhex(f"{17 * n:02X}A896A540A6FC5DF3616B1C0000{n:04X}") for n in range(12)]
-    >>> rule_of({one[:-6]: one for one in ids}).spread
+def rule_of(suspects: Sequence[Suspect]) -> Rule:
+    """The rule that a sample of an input gives. Suspects with a label are not in it.
+
+    >>> word = 0x12345678
+    >>> ids = [Suspect(False, 16_843_009 * 16 * n, 5, word, 77 * n, False, False, False) for n in range(12)]
+    >>> rule_of(ids).spread
     True
     """
-    single = [raw for process in sample(processes) if (raw := processes[process]) is not None]
-    number = len(single)
-    if number < LEAST:
-        return Rule()
+    decimal = sum(one.decimal for one in suspects) >= LEAST
+    clock = _is_kind(sum(map(is_clock, suspects)), len(suspects))
+    marked = Rule(decimal=decimal, clock=clock)
+    single = [one for one in suspects if not one.several and not marked.holds(one)]
+    if len(single) < LEAST:
+        return marked
+    versions = Counter(map(version_of, single))
+    uuids = frozenset(each for each, times in versions.items() if each and _is_kind(times, len(single)))
+    tails = _tails([one for one in single if version_of(one) not in uuids])
+    rest = [one for one in single if version_of(one) not in uuids and one.value not in tails]
+    times = Counter(one.high >> 16 for one in rest)
+    networks = frozenset(each for each, n in times.items() if n >= _NETWORK + (len(rest) >= _LARGE))
+    public = [one for one in rest if not is_private(one) and one.high >> 16 not in networks]
+    everywhere = _PRIVATE * max(1, sum(map(is_private, single))) <= len(single)
+    return Rule(_is_spread(public), uuids, tails, networks, clock, decimal, everywhere)
+
+
+def _is_kind(times: int, number: int) -> bool:
+    return times >= LEAST and _SHARE * times >= number
+
+
+def _tails(single: Sequence[Suspect]) -> frozenset[int]:
+    """Elapsed and counter that many processes share, and not those of one private network."""
+    inside = Counter(one.value for one in single if is_private(one))
+    times = Counter(one.value for one in single)
+    same = {
+        tail: n for tail, n in times.items() if n >= _SAME and n * _SAME_SHARE >= len(single) and 2 * inside[tail] < n
+    }
+    return frozenset(same) if sum(same.values()) >= LEAST else frozenset()
+
+
+def _is_spread(public: Sequence[Suspect]) -> bool:
+    """Whether addresses are of all networks, and of those that no host has."""
+    number = len(public)
     chance = _FIRST_BYTES * (1 - (1 - 1 / _FIRST_BYTES) ** number)
-    private = sum(map(is_private, single))
-    spread = _PRIVATE_SHARE * private <= number and len({raw[0] for raw in single}) >= _SPREAD * chance
-    tails = Counter(raw[-TAIL:] for raw in single)
-    tail, times = max(tails.items(), key=lambda one: (one[1], one[0]))
-    return Rule(
-        spread=spread,
-        everywhere=spread and _CHANCE_SHARE * max(1, private) <= number,
-        uuid=sum(map(is_uuid, single)) >= _UUID_SHARE * number,
-        tail=tail if times >= max(LEAST, _SAME_SHARE * number) else None,
-    )
+    reserved = sum(one.high >> 24 >= 224 or one.high >> 24 == 0 for one in public)
+    different = len({one.high >> 24 for one in public})
+    return number >= LEAST and different >= _SPREAD * chance and _RESERVED * reserved >= number - _FEW
 
 
-def only_of(ids: Mapping[bytes, int]) -> bytes | None:
-    """The only ID of a process, and how often it is; None where there are more, or where it is no suspect."""
-    ((raw, times),) = ids.items() if len(ids) == 1 else [(None, 0)]
-    return raw if times <= MOST_TIMES else None
+def is_private(one: Suspect) -> Any:
+    """Whether an address is private or of the machine itself: RFC 1918 and 127/8, or fd00::/8, fe80::/12 and ::/32."""
+    top = one.high >> 24
+    inside = (top == 10) | (top == 127) | (one.high >> 20 == 0xAC1) | (one.high >> 16 == 0xC0A8)
+    of_six = (top == 0xFD) | (one.high >> 20 == 0xFE8) | (one.high == 0)
+    return (inside & (one.wide ^ True)) | (of_six & one.wide)
 
 
-def is_private(raw: bytes) -> bool:
-    """Whether the address of a msgId is one of a private network; of IPv6, any but a global one."""
-    return rules.private_or_loopback(raw[:4]) if len(raw) == 16 else raw[0] & 0xE0 != 0x20
+def version_of(one: Suspect) -> Any:
+    """The version of a UUID (RFC 9562) of 32 digits; 0 where the digits have no marks of one."""
+    return (one.loader >> 28) * ((one.loader >> 14 & 3 == 2) & (one.wide ^ True))
 
 
-def is_uuid(raw: bytes) -> bool:
-    """Whether the bytes have the marks of a version 4 UUID (RFC 9562)."""
-    return len(raw) == 16 and raw[6] >> 4 == 4 and raw[8] >> 6 == 2
+def is_clock(one: Suspect) -> Any:
+    """Whether the first bytes are a time: six are milliseconds of these years, or eight, and no host has 0.x.x.x."""
+    ms = (one.high << 16) | one.pid
+    return (((ms >= _DAWN_MS) & (ms < _DUSK_MS)) | (one.high >> 24 == 0)) & (one.wide ^ True)
+
+
+def is_decimal(word: Any) -> Any:
+    """Whether no hex digit of a word is a letter."""
+    return (word >> 3) & ((word >> 2) | (word >> 1)) & _DECIMAL_MASK == 0
+
+
+def _is_in(number: Any, some: Iterable[int]) -> Any:
+    return reduce(or_, (number == each for each in some), number < 0)
+
+
+@dataclass(slots=True)
+class _Process:
+    words: tuple[int, int, int]
+    value: int
+    wide: bool
+    known: bool
+    labelled: bool = False
+    several: bool = False
+    decimal: bool = True
+
+    @property
+    def suspect(self) -> Suspect:
+        wide, (first, second, third) = self.wide, self.words
+        high = first >> 32 if wide else second
+        known = self.known
+        return Suspect(wide, high, third >> 32, third & 0xFFFFFFFF, self.value, self.several, self.decimal, known)
+
+
+class Suspects:
+    """The processes of unknown clients of one input, and the rule that they give."""
+
+    def __init__(self) -> None:
+        self._processes: dict[Hashable, _Process] = {}
+        self._rule: Rule | None = None
+
+    def see(self, one: UniqId, labelled: bool, known: bool) -> None:
+        """Takes an ID of an unknown client."""
+        value = one.elapsed << 16 | one.counter
+        process = self._processes.get(_key(one))
+        if process is None:
+            address = int.from_bytes(one.ip, "big")
+            words = address >> 64, address & _MASK, one.pid << 32 | one.loader
+            process = self._processes[_key(one)] = _Process(words, value, len(one.ip) > 4, known)
+        process.labelled |= labelled
+        process.several |= value != process.value
+        process.decimal &= all(map(is_decimal, (*process.words, value)))
+
+    def has_look_alike(self, one: UniqId) -> bool:
+        """Whether an ID that was seen only looks like one, by all of them."""
+        process = self._processes.get(_key(one))
+        if process is None or process.labelled:
+            return False
+        if self._rule is None:
+            sample = sorted(self._processes.values(), key=lambda each: order_of(*each.words))[:MOST]
+            self._rule = rule_of([each.suspect for each in sample if not each.labelled])
+        return bool(self._rule.holds(process.suspect))
+
+
+def _key(one: UniqId) -> Hashable:
+    return one.layout.name, one.ip, one.pid, one.loader

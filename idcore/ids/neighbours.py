@@ -7,13 +7,13 @@ little-endian ids and the seconds of 5.x clients by the same rules, when it merg
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 
 from idcore.base.layout import OFFSET_V4, UNIQ_V4_LE
-from idcore.ids import little_endian, look_alikes, rules
+from idcore.ids import little_endian, makers, rules
 from idcore.ids.identify import Case, Certainty, Reading, Verdict, as_look_alike, may_be_another
+from idcore.ids.look_alikes import Suspects
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.ids.reasons import Maker, Reason
 from idcore.ids.scoring import weigh_little_endian, weigh_offset
@@ -50,8 +50,7 @@ class Neighbours:
         self._case = case
         self._witnesses: dict[Hashable, set[str]] = {}
         self._groups: dict[str, _Group] = {}
-        self._suspects: dict[bytes, Counter[bytes]] = {}  # by the first bytes of a process its IDs
-        self._rule: look_alikes.Rule | None = None
+        self._suspects = Suspects()
         self._by_letters: dict[Hashable, set[str]] = {}
 
     def see(self, verdict: Verdict) -> None:
@@ -68,22 +67,13 @@ class Neighbours:
             texts.add(verdict.text.upper())
 
     def _see_suspect(self, verdict: Verdict) -> None:
-        if self._case == "any" or verdict.best is None or not may_be_another(verdict.best.id):
-            return
-        raw = bytes.fromhex(verdict.text)
-        ids = self._suspects.setdefault(raw[: -look_alikes.TAIL], Counter())
-        ids[raw] += 1 if not verdict.vouched else look_alikes.MOST_TIMES + 1
+        best = verdict.best
+        if self._case != "any" and best is not None and isinstance(best.id, UniqId) and may_be_another(best.id):
+            self._suspects.see(best.id, verdict.vouched, makers.is_known(best.id.loader))
 
     def _is_look_alike(self, verdict: Verdict) -> bool:
-        if not self._suspects or verdict.best is None:
-            return False
-        if self._rule is None:
-            self._rule = look_alikes.rule_of({key: look_alikes.only_of(ids) for key, ids in self._suspects.items()})
-        if not self._rule or not may_be_another(verdict.best.id):
-            return False
-        raw = bytes.fromhex(verdict.text)
-        known = self._suspects.get(raw[: -look_alikes.TAIL])
-        return known is not None and look_alikes.only_of(known) == raw and self._rule.holds(raw)
+        best = verdict.best
+        return best is not None and isinstance(best.id, UniqId) and self._suspects.has_look_alike(best.id)
 
     def _see_group(self, verdict: Verdict) -> None:
         pair = _offset_or_little(verdict)

@@ -77,10 +77,13 @@ REASONS = ("lower_case", "version", "port", "elapsed", "other_name")
 LOWER_CASE, VERSION, PORT, ELAPSED, OTHER_NAME = range(5)
 STATE_IDS, STATE_KEYS, LINE_START, LINE_OPEN, LINE_FIRST = range(5)
 STATE_LINES, STATE_RANGES, STATE_PAIRED, STATE_LOOSE, STATE_VOTES = range(5, 10)
-STATE_FILE, STATE_SIZE = 10, 11
+STATE_SIZE = 10
 KEY_COLUMNS, TABLE_COLUMNS = 3, 8
-TABLE_SLOT, TABLE_IDS, TABLE_LAST, TABLE_UNSORTED, TABLE_LETTERS = range(KEY_COLUMNS, TABLE_COLUMNS)
-OF_KNOWN, VOUCHED = np.int64(-1), np.int64(-2)  # instead of the place of a process's first id
+TABLE_SLOT, TABLE_IDS, TABLE_LAST, TABLE_UNSORTED, TABLE_MARKS = range(KEY_COLUMNS, TABLE_COLUMNS)
+# Marks of a key: the case of letters (`letter_case_16`); whether no usual launch has it, a label vouches for it, it has
+# several ids, and one of them has a letter behind the process.
+LETTER_CASES = U(3)
+UNKNOWN, LABELLED, SEVERAL, LETTERED = U(4), U(8), U(16), U(32)
 # What a call does: count ids, read on for a line that began earlier, write down where each id is.
 COUNT, TAIL, PLACE = range(3)
 
@@ -130,18 +133,15 @@ def rules_for(
 
 class Found(NamedTuple):
     """What is found. `table`: open-addressed keys, a power of two of rows, each with its slot, ids, last value, whether
-    they came out of order, and the case of letters. `keys`: the key of each slot. `values`, `slots`: one entry an id.
-    `lines`: those kept. `first`: where the first id of each key is (OF_KNOWN of a known client, VOUCHED behind a label
-    that vouches), and the number of its file. `state`: how many of all these there are, and the number of the file.
-    `refused`, `samples`: what is not an id, by reason. `places`: the byte of the text at which each id begins; only
-    PLACE writes it."""
+    they came out of order, and marks. `keys`: the key of each slot. `values`, `slots`, `places`: one entry an id; its
+    place is the byte of the text at which it begins. `lines`: those kept. `state`: how many of all these there are.
+    `refused`, `samples`: what is not an id, by reason."""
 
     table: np.ndarray
     keys: np.ndarray
     values: np.ndarray
     slots: np.ndarray
     lines: np.ndarray
-    first: np.ndarray
     state: np.ndarray
     refused: np.ndarray
     samples: np.ndarray
@@ -395,8 +395,8 @@ def judge_own_length(p, size, rules):
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def may_be_chance(k2, rules):
-    """Whether hex digits are of a process by chance: of no known client."""
-    return CHANCE >> (k2 >> CODE_SHIFT) & U(1) != U(0) and not is_known(rules.loaders, k2 & WORD)
+    """Whether hex digits are of a process by chance: of no usual launch."""
+    return CHANCE >> (k2 >> CODE_SHIFT) & U(1) != U(0) and not is_known(rules.usual, k2 & WORD)
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -499,7 +499,22 @@ def count_id(row, value, table):
 def keep_letters(row, k2, tail, table):
     """Keeps the case of the last 16 digits, at `tail`, of a client without a loader: they tell Go from Elixir."""
     if k2 & WORD == U(0):
-        table[row, TABLE_LETTERS] |= letter_case_16(tail)
+        table[row, TABLE_MARKS] |= letter_case_16(tail)
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def mark_suspect(row, value, p, table):
+    """Marks the key of an unknown client, before its id at p is counted: what `idcore.scan.look_alikes` judges by."""
+    marks = table[row, TABLE_MARKS]
+    if marks & UNKNOWN == U(0):
+        return
+    if table[row, TABLE_IDS] != U(0) and table[row, TABLE_LAST] != value:
+        marks |= SEVERAL
+    if (value >> U(3)) & ((value >> U(2)) | (value >> U(1))) & U(0x1111111111111111) != U(0):
+        marks |= LETTERED
+    if marks & LABELLED == U(0) and has_label(p):
+        marks |= LABELLED
+    table[row, TABLE_MARKS] = marks
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -626,20 +641,17 @@ def find(buf, origin, start, stop, what, rules, found):
                     refuse(reason, buf, place, size, origin, found.refused, found.samples)
             else:
                 row, used = row_of(k0, k1, k2, table, found.keys, keys)
-                slot = np.int64(table[row, TABLE_SLOT])
                 if used != keys:
-                    found.first[keys, 0] = place + origin if may_be_chance(k2, rules) else OF_KNOWN
-                    found.first[keys, 1] = state[STATE_FILE]
                     keys = used
-                if found.first[slot, 0] >= 0 and has_label(text + U(place)):
-                    found.first[slot, 0] = VOUCHED
+                    if not rules.any_case and may_be_chance(k2, rules):
+                        table[row, TABLE_MARKS] |= UNKNOWN
                 if what == COUNT:
+                    mark_suspect(row, value, text + U(place), table)
                     count_id(row, value, table)
                     keep_letters(row, k2, text + U(place + size - 16), table)
-                elif what == PLACE:
-                    found.places[n] = place + origin
+                found.places[n] = place + origin
                 found.values[n] = value
-                found.slots[n] = np.uint32(slot)
+                found.slots[n] = np.uint32(table[row, TABLE_SLOT])
                 n += 1
         if ended or full:
             break

@@ -15,6 +15,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from enum import IntEnum
+from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
@@ -110,6 +111,11 @@ class Report:
 def fact_of(reports: Iterable[Report]) -> Fact:
     """Reports as one fact: a row of Spark costs more than a tiny file."""
     return Fact(0, What.REPORT, b"\n".join(report.pack() for report in reports))
+
+
+def text_number(number: int, place: tuple[int, ...]) -> int:
+    """One number for a text of the input: of a file by its number, of a member by its place in it too."""
+    return int.from_bytes(blake2b(repr((number, place)).encode(), digest_size=8).digest(), "big")
 
 
 def reports_of(data: bytes) -> list[Report]:

@@ -1,117 +1,169 @@
 """Strings of a scan that only look like msgIds: told by a sample of all tasks, taken out before the merge.
 
-The rule is `idcore.ids.look_alikes`. A process is a row: the words of its key, its value, how often it is, the number
-of its file and the byte where it is.
+The rule is `idcore.ids.look_alikes`. A row is a process of an unknown client in one text of one task: the words of its
+key, an ID, how many IDs it has there, the number of the text, the byte of the first, and its marks as the kernel has
+them. A process with a label, or with several IDs that no mark covers, has one row in which no ID is counted.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from idcore.ids import look_alikes
-from idcore.ids.look_alikes import MOST_TIMES, Rule
-from idcore.kernels import codes, encode, find
+from idcore.ids import look_alikes, makers
+from idcore.ids.look_alikes import Rule, Suspect
+from idcore.kernels import codes, find
 
 from .crossing import Block
 from .settle import without
 
-ROW = 7  # columns of a suspect
-K1, K2, VALUE, COUNT, FILE, PLACE = range(1, ROW)
-NO_SUSPECT = MOST_TIMES + 1  # times
+ROW = 8  # columns of a suspect
+VALUE, COUNT, TEXT, PLACE, MARKS = range(find.KEY_COLUMNS, ROW)
 _U = np.uint64
+_IDENTITY = _U((1 << 48) - 1)  # pid and loader, of the third word of a key
 
 
 class LookAlike(NamedTuple):
-    """Strings of one file that only look like msgIds: how many, and the first of them."""
+    """Strings of one text that only look like msgIds: how many, and the first of them."""
 
-    file: int
+    text: int
     ids: int
     sample: str
     byte: int
 
 
-def suspects_of(found: find.Found, sizes: np.ndarray, ids: int) -> np.ndarray:
-    """The processes of unknown clients of one task; `sizes`: how many ids each key has.
-
-    The value of a process with several ids is one of them, and the count of one that is no suspect too high for one.
-    """
-    first = found.first[: len(sizes)]
-    wanted = (sizes > 0) & (first[:, 0] != find.OF_KNOWN)
-    if not wanted.any():
+def suspects_of(found: find.Found, ids: int, texts: Sequence[tuple[int, int]]) -> np.ndarray:
+    """The rows of one task. `texts`: of each the first of its IDs, and its number."""
+    table = found.table[found.table[:, find.TABLE_MARKS] & find.UNKNOWN != 0]
+    table = table[table[:, find.TABLE_IDS] > 0]
+    if not len(table):
         return np.empty((0, ROW), np.uint64)
-    mine = np.flatnonzero(wanted[found.slots[:ids]])
-    slots, values = found.slots[mine], found.values[mine]
-    order = np.lexsort((values, slots))
-    slots, values = slots[order], values[order]
-    begin = np.flatnonzero(np.diff(slots.astype(np.int64), prepend=-1))
-    one = slots[begin]
-    single = values[begin] == values[np.append(begin[1:], len(slots)) - 1]
-    counts = np.where(single & (first[one, 0] >= 0), np.minimum(sizes[one], NO_SUSPECT), NO_SUSPECT)
-    columns = (values[begin], counts, first[one, 1], np.maximum(first[one, 0], 0))
-    return np.column_stack([found.keys[one], *(column.astype(np.uint64) for column in columns)])
-
-
-def raw_of(row: np.ndarray) -> bytes:
-    """The bytes of the msgId of a suspect."""
-    wide, address, third, value = (int(word) for word in row[:COUNT])
-    tail = (third & (1 << 48) - 1).to_bytes(6, "big") + value.to_bytes(6, "big")
-    if third >> int(codes.CODE_SHIFT) == int(find.CODE_V6):
-        return wide.to_bytes(8, "big") + address.to_bytes(8, "big") + tail
-    return address.to_bytes(4, "big") + tail
+    rows = np.zeros((len(table), ROW), np.uint64)
+    rows[:, : find.KEY_COLUMNS] = table[:, : find.KEY_COLUMNS]
+    rows[:, VALUE], rows[:, MARKS] = table[:, find.TABLE_LAST], table[:, find.TABLE_MARKS]
+    may_be = _may_be_none(rows)
+    row_of_slot = np.full(int(found.slots[:ids].max()) + 1, -1, np.int64)
+    row_of_slot[table[may_be, find.TABLE_SLOT].astype(np.int64)] = np.flatnonzero(may_be)
+    owner = row_of_slot[found.slots[:ids]]
+    mine = np.flatnonzero(owner >= 0)
+    firsts, numbers = (np.array(column, np.uint64) for column in zip(*texts, strict=True))
+    text = np.searchsorted(firsts, mine.astype(np.uint64), side="right") - 1
+    order = np.lexsort((mine, text, owner[mine]))
+    owners, texts_of, places = owner[mine][order], text[order], found.places[mine][order]
+    new = (np.diff(owners, prepend=-1) != 0) | (np.diff(texts_of, prepend=-1) != 0)
+    begin = np.flatnonzero(new)
+    counted = rows[owners[begin]]
+    counted[:, COUNT] = np.diff(begin, append=len(order))
+    counted[:, TEXT], counted[:, PLACE] = numbers[texts_of[begin]], places[begin].astype(np.uint64)
+    return np.concatenate([rows[~may_be], counted])
 
 
 def sample_of(rows: np.ndarray) -> np.ndarray:
     """The processes of one task that go to every part."""
-    by_process = {raw_of(row)[: -look_alikes.TAIL]: row for row in rows}
-    return np.array([by_process[one] for one in look_alikes.sample(by_process)], np.uint64)
+    return _of_sample(_whole(rows)[0])
 
 
 def rule_of(samples: Sequence[np.ndarray]) -> Rule:
     """The rule by the samples of all tasks."""
-    processes: dict[bytes, Counter[bytes]] = {}
-    for row in (row for rows in samples for row in rows):
-        raw = raw_of(row)
-        processes.setdefault(raw[: -look_alikes.TAIL], Counter())[raw] += int(row[COUNT])
-    return look_alikes.rule_of({one: look_alikes.only_of(ids) for one, ids in processes.items()})
+    if not samples:
+        return Rule()
+    rows = _of_sample(_whole(np.concatenate(samples))[0])
+    rows = rows[rows[:, MARKS] & find.LABELLED == 0]
+    columns = [np.broadcast_to(column, len(rows)).tolist() for column in _suspects(rows)]
+    return look_alikes.rule_of([Suspect(*one) for one in zip(*columns, strict=True)])
 
 
 def taken_out(blocks: Sequence[Block], suspects: np.ndarray, rule: Rule) -> tuple[list[Block], list[LookAlike]]:
-    """The blocks without the look-alikes of the part, and what was taken out, by file."""
-    rows = [row for row in suspects if row[COUNT] <= MOST_TIMES and rule.holds(raw_of(row))] if rule else []
-    if not rows:
+    """The blocks without the look-alikes of the part, and what was taken out, by text."""
+    processes, of_rows = _whole(suspects)
+    gone = (processes[:, MARKS] & find.LABELLED == 0) & rule.holds(_suspects(processes)) if rule else None
+    if gone is None or not gone.any():
         return list(blocks), []
-    known: dict[tuple[int, ...], list[np.ndarray]] = {}
-    for row in rows:
-        known.setdefault(tuple(int(word) for word in row[:VALUE]), []).append(row)
-    ids: Counter[tuple[int, ...]] = Counter()
-    places: dict[tuple[int, ...], list[tuple[int, int]]] = {}
-    for at, block in enumerate(blocks):
-        begins = np.cumsum(block.lengths, dtype=np.int64) - block.lengths
-        for key in np.flatnonzero(codes.are(block.keys, codes.CHANCE)).tolist():
-            words = tuple(int(word) for word in block.keys[key])
-            if words in known:
-                values, counts = (
-                    np.empty(int(block.distinct[key]), np.uint64),
-                    np.empty(int(block.distinct[key]), np.int64),
-                )
-                encode.decode(block.runs, int(begins[key]), len(values), block.keys[key, K2], values, counts, 0)
-                ids[words] += int(counts.sum())
-                places.setdefault(words, []).append((at, key))
-    gone: dict[int, set[int]] = {}
-    out: dict[int, LookAlike] = {}
-    for words, own in known.items():
-        times = sum(int(row[COUNT]) for row in own)
-        if ids[words] != times or times > MOST_TIMES or len({int(row[VALUE]) for row in own}) > 1:
-            continue  # elsewhere it is labelled, or has other ids: a process
-        for at, key in places[words]:
-            gone.setdefault(at, set()).add(key)
-        for row in own:
-            file, one = int(row[FILE]), LookAlike(int(row[FILE]), 0, raw_of(row).hex().upper(), int(row[PLACE]))
-            before = out.get(file, one)
-            first = min(before, one, key=lambda each: each.byte)
-            out[file] = first._replace(ids=before.ids + int(row[COUNT]))
-    return [without(block, gone[at]) if at in gone else block for at, block in enumerate(blocks)], list(out.values())
+    out = _by_text(suspects[gone[of_rows]])
+    keys = _sorted_keys(processes[gone])
+    left = []
+    for block in blocks:
+        own = np.flatnonzero(codes.are(block.keys, codes.CHANCE))
+        own = own[_are_in(block.keys[own], keys)]
+        left.append(without(block, own) if len(own) else block)
+    return left, out
+
+
+def _by_text(rows: np.ndarray) -> list[LookAlike]:
+    rows = rows[np.lexsort((rows[:, PLACE], rows[:, TEXT]))]
+    begin = np.flatnonzero(np.diff(rows[:, TEXT], prepend=~rows[:1, TEXT]) != 0)
+    counts = np.add.reduceat(rows[:, COUNT], begin)
+    return [
+        LookAlike(int(rows[at, TEXT]), int(count), _digits(rows[at]), int(rows[at, PLACE]))
+        for at, count in zip(begin, counts, strict=True)
+    ]
+
+
+def _digits(row: np.ndarray) -> str:
+    """The msgId of a suspect."""
+    first, second, third, value = (int(word) for word in row[:COUNT])
+    address = f"{first:016X}{second:016X}" if third >> int(codes.CODE_SHIFT) == int(find.CODE_V6) else f"{second:08X}"
+    return f"{address}{third & int(_IDENTITY):012X}{value:012X}"
+
+
+def _whole(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """One row for each process, with the marks of all of its rows, and which it is of each row."""
+    order = np.lexsort((rows[:, VALUE], rows[:, 2], rows[:, 1], rows[:, 0]))
+    ordered = rows[order]
+    new = np.ones(len(rows), np.bool_)
+    new[1:] = (np.diff(ordered[:, : find.KEY_COLUMNS], axis=0) != 0).any(axis=1)
+    begin = np.flatnonzero(new)
+    processes = ordered[begin]
+    if len(begin):
+        last = ordered[np.append(begin[1:], len(rows)) - 1, VALUE]
+        processes[:, MARKS] = np.bitwise_or.reduceat(ordered[:, MARKS], begin)
+        processes[:, MARKS] |= np.where(processes[:, VALUE] != last, find.SEVERAL, _U(0))
+    of_rows = np.empty(len(rows), np.int64)
+    of_rows[order] = np.cumsum(new) - 1
+    return processes, of_rows
+
+
+def _of_sample(processes: np.ndarray) -> np.ndarray:
+    order = look_alikes.order_of(processes[:, 0], processes[:, 1], processes[:, 2] & _IDENTITY)
+    return processes[np.argsort(order, kind="stable")[: look_alikes.MOST]]
+
+
+def _may_be_none(rows: np.ndarray) -> np.ndarray:
+    """Whether the IDs of a process are counted: no label vouches for it, and it has one, or marks in its first bytes."""
+    suspects = _suspects(rows)
+    single = rows[:, MARKS] & find.SEVERAL == 0
+    return (rows[:, MARKS] & find.LABELLED == 0) & (single | suspects.decimal | look_alikes.is_clock(suspects))
+
+
+def _suspects(rows: np.ndarray) -> Suspect:
+    """Rows as the columns that the rule reads."""
+    first, second, third, marks = rows[:, 0], rows[:, 1], rows[:, 2], rows[:, MARKS]
+    wide = third >> codes.CODE_SHIFT == find.CODE_V6
+    loader = third & find.WORD
+    decimal = marks & find.LETTERED == 0
+    for word in (first, second, third & _IDENTITY):
+        decimal &= look_alikes.is_decimal(word)
+    return Suspect(
+        wide=wide,
+        high=np.where(wide, first >> _U(32), second),
+        pid=third >> find.PID_SHIFT & _U(0xFFFF),
+        loader=loader,
+        value=rows[:, VALUE],
+        several=marks & find.SEVERAL != 0,
+        decimal=decimal,
+        known=makers.loader_positions(loader)[0] >= 0,
+    )
+
+
+def _sorted_keys(rows: np.ndarray) -> np.ndarray:
+    keys = np.ascontiguousarray(rows[:, : find.KEY_COLUMNS])
+    return np.sort(keys.view([("", np.uint64)] * find.KEY_COLUMNS).reshape(-1))
+
+
+def _are_in(keys: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Whether each key is among sorted ones."""
+    words = np.ascontiguousarray(keys).view(known.dtype).reshape(-1)
+    at = np.minimum(np.searchsorted(known, words), len(known) - 1)
+    return known[at] == words

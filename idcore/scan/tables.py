@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta, timezone
 from typing import NamedTuple
 
@@ -30,7 +30,7 @@ from idcore.scan.sorted_runs import PairedOffsets, SortedRuns, collect
 from idcore.sources.inputs import shown
 from idcore.sources.record_lines import tags_of, topics_of
 
-from .crossing import Block, Fact, Refused, Report, What, reports_of
+from .crossing import Block, Fact, Refused, Report, What, reports_of, text_number
 from .dated_offsets import DatedOffsets
 from .look_alikes import LookAlike
 from .months import Months, as_months, newest_rows
@@ -43,6 +43,7 @@ _NONE = -(1 << 62)
 _COUNTER_BITS, _COUNTER_MASK = np.int64(find.COUNTER_SHIFT), np.int64(chains.PERIOD - 1)
 _ROWS = 1 << 20
 LOOK_ALIKES = "look_alikes"  # strings that only look like IDs, as they travel
+_TAKEN = pa.schema([("text", pa.uint64()), ("ids", pa.int64()), ("sample", pa.string()), ("byte", pa.int64())])
 COPIES = "copied"  # the copies of splits, as they travel
 Tables = dict[str, pa.Table]
 
@@ -237,7 +238,7 @@ class Merge:
             dated = DatedOffsets.of_ranges(np.concatenate(ranges), self.months, known)
             yield from self._brokers(runs["offset"], dated)
         if taken:
-            yield LOOK_ALIKES, pa.Table.from_pylist([one._asdict() for one in taken])
+            yield LOOK_ALIKES, pa.Table.from_pylist([one._asdict() for one in taken], _TAKEN)
         if reports:
             yield "reports", pa.table({"report": pa.array(reports, pa.binary())})
         if topics:
@@ -478,6 +479,7 @@ def combine(
     rows = (row.as_py() for table in collected.pop("reports") for row in table["report"])
     reports = [report for row in rows for report in reports_of(row)]
     taken = [LookAlike(**row) for table in collected.pop(LOOK_ALIKES) for row in table.to_pylist()]
+    reports += _reports_of(taken, reports)
     tables = {
         name: pa.concat_tables(found) if found else schema.empty_table()
         for (name, schema), found in ((item, collected[item[0]]) for item in SCHEMAS.items())
@@ -490,7 +492,7 @@ def combine(
         tables["tags"] = _table("tags", [list(column) for column in zip(*tags_of(seen), strict=True)] or [[]] * 4)
     timeline = tables["timeline"].group_by(["minute", "kind"]).aggregate([("ids", "sum")])
     tables["timeline"] = _table("timeline", [timeline["minute"], timeline["kind"], timeline["ids_sum"]])
-    tables["files"], tables["refused"] = _files([*reports, *map(_report_of, taken)], files)
+    tables["files"], tables["refused"] = _files(reports, files)
 
     def in_order(name: str) -> pa.Table:
         return tables[name].sort_by([(column, "ascending") for column in ORDER[name]]).combine_chunks()
@@ -499,9 +501,19 @@ def combine(
         return tables | dict(zip(ORDER, pool.map(in_order, ORDER), strict=True))
 
 
-def _report_of(taken: LookAlike) -> Report:
-    """Strings that were counted as ids, and are none."""
-    return Report(taken.file, 0, -taken.ids, (Refused("look_alike", taken.ids, taken.sample, taken.byte),))
+def _reports_of(taken: Sequence[LookAlike], reports: Sequence[Report]) -> list[Report]:
+    """Strings that were counted as ids, and are none: they are taken from the text that has them."""
+    texts = {text_number(report.number, report.place): report for report in reports} if taken else {}
+    return [
+        replace(
+            texts[one.text],
+            text_bytes=0,
+            ids=-one.ids,
+            refused=(Refused("look_alike", one.ids, one.sample, one.byte),),
+            error=None,
+        )
+        for one in taken
+    ]
 
 
 def _topics(seen: Sequence[bytes]) -> pa.Table:

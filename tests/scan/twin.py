@@ -13,6 +13,8 @@ from ipaddress import ip_address
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from idcore.ids.look_alikes import order_of
+
 from . import dates
 from .chains import Chain, chains, tracks
 from .other_records import dated_text
@@ -26,8 +28,10 @@ from .reading import (
     classify,
     instant,
     is_known,
+    is_usual,
     milliseconds,
     minute_of,
+    number,
     private,
     settled,
     stream,
@@ -123,19 +127,25 @@ def judged(
     return here, refused
 
 
+Key = tuple[str, str, int, int]
+
+
 def without_look_alikes(
-    accepted: list[Found], vouched: set[tuple[str, str, int, int]], refused: Counter[str], files: list[Row]
+    accepted: list[Found], vouched: set[Key], refused: Counter[str], files: list[Row]
 ) -> list[Found]:
-    """Less the ids of processes with one id that all together look like chance."""
-    by_process: dict[tuple[str, str, int, int], list[Found]] = defaultdict(list)
+    """Less the ids of processes of unknown clients that all together look like chance, UUIDs, clocks or numbers."""
+    by_process: dict[Key, list[Found]] = defaultdict(list)
     for found in accepted:
-        if isinstance(found.one, Uniq) and found.one.layout != "uniq_v4_le" and not is_known(found.one.loader):
+        if isinstance(found.one, Uniq) and found.one.layout != "uniq_v4_le" and not is_usual(found.one.loader):
             by_process[found.one.process].append(found)
-    suspects = {
-        key: own for key, own in by_process.items() if key not in vouched and len({found.raw for found in own}) == 1
-    }
-    looks = look_alike_rule([own[0].raw for own in suspects.values()])
-    gone = [found for own in suspects.values() if len(own) <= 16 and looks(own[0].raw) for found in own]
+    sample = sorted(by_process, key=lambda key: rank(by_process[key][0].raw))[:1024]
+    looks = look_alike_rule([{found.raw for found in by_process[key]} for key in sample if key not in vouched])
+    gone = [
+        found
+        for key, own in by_process.items()
+        if key not in vouched and looks({found.raw for found in own})
+        for found in own
+    ]
     refused["look_alike"] += len(gone)
     for found in gone:
         files[found.file]["ids"] -= 1
@@ -145,33 +155,78 @@ def without_look_alikes(
     return [found for found in accepted if id(found) not in out]
 
 
-def look_alike_rule(raws: list[bytes]) -> Callable[[bytes], bool]:
-    """What only looks like an id, by all of them: addresses of chance, UUIDs, one tail."""
+def rank(raw: bytes) -> int:
+    """Which processes of many are compared: any order does that has nothing to do with the input."""
+    address = int.from_bytes(raw[:-12], "big")
+    return int(order_of(address >> 64, address % 2**64, int.from_bytes(raw[-12:-6], "big")))
+
+
+def look_alike_rule(processes: list[set[bytes]]) -> Callable[[set[bytes]], bool]:
+    """What only looks like an id, by the ids of each process."""
+    numbers = sum(map(all_decimal, processes)) >= 8
+    times = sum(begins_with_time(min(own)) for own in processes)
+    clock = times >= max(8, len(processes) / 8)
+
+    def of_process(own: set[bytes]) -> bool:
+        return (numbers and all_decimal(own)) or (clock and begins_with_time(min(own)))
+
+    raws = [min(own) for own in processes if len(own) == 1 and not of_process(own)]
     if len(raws) < 8:
-        return lambda raw: False
-    inside = sum(map(has_private_address, raws))
-    by_chance = 256 - 256 * (255 / 256) ** len(raws)
-    spread = inside <= len(raws) / 10 and len({raw[0] for raw in raws}) >= by_chance / 2
-    everywhere = spread and max(1, inside) <= len(raws) / 50
-    uuids = sum(map(is_version_4, raws)) >= 0.9 * len(raws)
-    ((tail, times),) = Counter(raw[-6:] for raw in raws).most_common(1)
-    same = times >= max(8, len(raws) / 2)
+        return of_process
+    uuids = {v for v, n in Counter(map(uuid_version, raws)).items() if v and n >= max(8, len(raws) / 8)}
+    others = [raw for raw in raws if uuid_version(raw) not in uuids]
+    by_tail: dict[bytes, list[bytes]] = defaultdict(list)
+    for raw in others:
+        by_tail[raw[-6:]].append(raw)
+    tails = {
+        tail
+        for tail, own in by_tail.items()
+        if len(own) >= max(4, len(others) / 16) and sum(map(has_private_address, own)) < len(own) / 2
+    }
+    if sum(len(by_tail[tail]) for tail in tails) < 8:
+        tails = set()
+    rest = [raw for raw in others if raw[-6:] not in tails]
+    most = 3 if len(rest) < 256 else 4
+    networks = {network for network, n in Counter(raw[:2] for raw in rest).items() if n >= most}
+    public = [raw for raw in rest if not has_private_address(raw) and raw[:2] not in networks]
+    by_chance = 256 - 256 * (255 / 256) ** len(public)
+    nowhere = sum(raw[0] >= 224 or raw[0] == 0 for raw in public)
+    spread = len(public) >= 8 and len({raw[0] for raw in public}) >= 0.75 * by_chance
+    spread = spread and nowhere >= (len(public) - 32) / 32
+    everywhere = max(1, sum(map(has_private_address, raws))) <= len(raws) / 75
 
-    def looks(raw: bytes) -> bool:
-        chance = spread and (everywhere or not has_private_address(raw))
-        return chance or (uuids and is_version_4(raw)) or (same and raw[-6:] == tail)
+    def of_all(own: set[bytes]) -> bool:
+        raw = min(own)
+        real = has_private_address(raw) and (
+            not everywhere or has_begun(raw) or is_known(number(raw, len(raw) - 10, 4))
+        )
+        chance = (spread or uuid_version(raw) in uuids) and not real and raw[:2] not in networks
+        return of_process(own) or (len(own) == 1 and (raw[-6:] in tails or chance))
 
-    return looks
+    return of_all
+
+
+def has_begun(raw: bytes) -> bool:
+    return raw[-2:] in (b"\0\0", b"\0\1")
+
+
+def all_decimal(own: set[bytes]) -> bool:
+    return all(raw.hex().isdecimal() for raw in own)
+
+
+def begins_with_time(raw: bytes) -> bool:
+    return len(raw) == 16 and (raw[0] == 0 or 1_000_000_000_000 <= number(raw, 0, 6) < 2_100_000_000_000)
 
 
 def has_private_address(raw: bytes) -> bool:
     if len(raw) != 16:
-        return not 0x20 <= raw[0] <= 0x3F
+        return raw[0] == 0xFD or raw.hex().startswith(("fe8", "00000000"))
     return private(raw[:4]) or raw[0] == 127
 
 
-def is_version_4(raw: bytes) -> bool:
-    return len(raw) == 16 and f"{raw.hex()}"[12] == "4" and f"{raw.hex()}"[16] in "89ab"
+def uuid_version(raw: bytes) -> int:
+    digits = raw.hex()
+    return int(digits[12], 16) if len(raw) == 16 and digits[16] in "89ab" else 0
 
 
 def tables(
@@ -217,6 +272,7 @@ def tables(
     brokers = {found.one.address for found in accepted if isinstance(found.one, Offset)}
     growth = {key: rows for key, rows in growth.items() if key[0] in brokers}
     clients = client_processes(accepted, moments, zone, at, known)
+    kept = {written(found.one) for found in accepted}
     return {
         "processes": [process_row(p, zone, known) for p in running],
         "hosts": host_rows(running),
@@ -229,7 +285,7 @@ def tables(
         "copies": [
             {"msg_id": one, "offset_msg_ids": ",".join(sorted(places)), "lines": lines_of[one]}
             for one, places in stored_as.items()
-            if len(places) > 1
+            if len(places) > 1 and one in kept
         ],
         "refused": [{"reason": reason, "ids": n} for reason, n in refused.items()],
         "files": file_rows,
