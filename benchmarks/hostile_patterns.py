@@ -90,7 +90,7 @@ def _compiled(node: ast.Call) -> Iterator[Pattern]:
 def _flag(part: ast.AST) -> str | None:
     """The name of a flag: re.ASCII is ASCII."""
     of_re = isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == "re"
-    return part.attr if of_re and isinstance(part, ast.Attribute) else None
+    return part.attr if of_re and isinstance(part, ast.Attribute) and part.attr.isupper() else None
 
 
 def texts(pattern: str, length: int) -> Iterator[str]:

@@ -81,10 +81,11 @@ A token is a maximal run of hex digits, without the digits of an escape right in
 6. A msgId is rejected (`other_name`) if its label is one of something else (`sign=`, `"fileMd5": "`,
    `<traceId>`). It is accepted all the same if its loader is a constant or among the first {usual:,} of the stream. The
    last word of the label counts. `OTHER_THINGS` in `idcore/ids/rules.py` is the list.
-7. An input can show that many of its msgIds only look like some: they are rejected (`look_alike`). Suspects have an
-   unknown loader, no label and no second ID of their process. From {least} suspects on, three marks count: addresses as
-   chance spreads them, version 4 UUIDs, or one elapsed and counter in most of them. `--case any` accepts those of 6 and
-   7 too, as does one click in the console.
+7. An input can show that many of its msgIds only look like some: they are rejected (`look_alike`). Suspects have a
+   loader of no usual launch, and no ID of their process has a label. Marks count that {least} suspects or more have:
+   no letter, a time in front, a UUID, one elapsed and counter, addresses as chance spreads them.
+   [ADR 64](adr/0064-what-only-looks-like-an-id.md) has the rule. `--case any` accepts those of 6 and 7 too, as does one
+   click in the console.
 
 An ID that the end of a line cuts is joined if it is certain then, else it is named (`broken`). The scan joins in plain
 files up to 4 MiB. Behind a label that vouches, one digit too many is left off if the loader is known. Of an ID that a

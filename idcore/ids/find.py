@@ -251,15 +251,15 @@ def _places(text: str) -> list[tuple[int, int, int]]:
             start += _escape(text[max(0, first - 2) : first], text[first : first + 4], stop - first)
         if stop - start in rules.CANDIDATE_DIGITS:
             found.append((start, stop, first))
-        elif stop - start == ID_DIGITS[0] + 1 and _vouched(text, start):
+        elif stop - start == ID_DIGITS[0] + 1 and _vouched(text, start) and _of_known_client(text, start):
             found.append((start, stop - 1, first))  # one digit too many behind a name that vouches
-    found += [(*match.span(), match.start()) for match in _CUT.finditer(text) if _is_rest(text, match)]
+    found += [(*cut.span(), cut.start()) for cut in _CUT.finditer(text) if _of_known_client(text, cut.start())]
     return sorted(found)
 
 
-def _is_rest(text: str, match: re.Match[str]) -> bool:
-    """Whether masked digits are the rest of a msgId of IPv4: by the loader of a known client."""
-    return makers.is_known(int(match[0][12:20], 16))
+def _of_known_client(text: str, start: int) -> bool:
+    """Whether the digits of a msgId of IPv4 have the loader of a known client."""
+    return makers.is_known(int(text[start + 12 : start + 20], 16))
 
 
 def _escape(before: str, digits: str, size: int) -> int:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from math import sqrt
 from operator import or_
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ _SHARE = 8  # of chance, 1 in 64 has the marks of a UUID of one version, and 1 i
 _SAME, _SAME_SHARE = 4, 16  # of chance, no two processes have one elapsed and counter
 _FIRST_BYTES, _SPREAD = 256, 0.75  # values of an address's first byte; of those that chance would show
 _RESERVED, _FEW = 32, 32  # of chance, 1 in 8 addresses is no host's: from so many on, 1 in 32 has to be
-_PRIVATE = 75  # of chance, 1 in 240 is private; of real producers most are
+_PRIVATE, _ENOUGH = 240, 75  # of chance, 1 in 240 is private, which so many can show; of real producers most are
 _NETWORK, _LARGE = 3, 256  # addresses of one /16 that chance does not give so many processes; one more from so many on
 _BEGUN = 1  # the greatest counter of a process that has just begun
 _DAWN_MS, _DUSK_MS = 1_000_000_000_000, 2_100_000_000_000  # 2001 to 2036, as the first 48 bits of UUIDv7 are
@@ -33,10 +34,11 @@ class Suspect(NamedTuple):
     """Processes of unknown clients, and the only ID of each where it has one; numbers, or arrays of them.
 
     `high`: the first 32 bits of the address. `value`: elapsed and counter. `decimal`: no ID has a digit above 9.
-    `known`: the loader is in the stream, but so late that chance finds it too.
+    `known`: the loader is in the stream, but so late that chance finds it too. `early`: little-endian.
     """
 
     wide: Any
+    early: Any
     high: Any
     pid: Any
     loader: Any
@@ -72,7 +74,8 @@ class Rule:
         real = real | _is_in(one.high >> 16, self.networks)
         by_chance = _is_in(version_of(one), self.versions) | self.spread
         alone = _is_in(one.value, self.tails) | (by_chance & (real ^ True))
-        return (one.decimal & self.decimal) | (is_clock(one) & self.clock) | (alone & (one.several ^ True))
+        by_bytes = (is_clock(one) & self.clock) | (alone & (one.several ^ True))
+        return (one.decimal & self.decimal) | (by_bytes & (one.early ^ True))
 
 
 def order_of(first: Any, second: Any, third: Any) -> Any:
@@ -87,14 +90,14 @@ def rule_of(suspects: Sequence[Suspect]) -> Rule:
     """The rule that a sample of an input gives. Suspects with a label are not in it.
 
     >>> word = 0x12345678
-    >>> ids = [Suspect(False, 16_843_009 * 16 * n, 5, word, 77 * n, False, False, False) for n in range(12)]
+    >>> ids = [Suspect(False, False, 16_843_009 * 16 * n, 5, word, 77 * n, False, False, False) for n in range(12)]
     >>> rule_of(ids).spread
     True
     """
     decimal = sum(one.decimal for one in suspects) >= LEAST
-    clock = _is_kind(sum(map(is_clock, suspects)), len(suspects))
+    clock = _is_kind(sum(is_clock(one) and not one.early for one in suspects), len(suspects))
     marked = Rule(decimal=decimal, clock=clock)
-    single = [one for one in suspects if not one.several and not marked.holds(one)]
+    single = [one for one in suspects if not (one.several or one.early or marked.holds(one))]
     if len(single) < LEAST:
         return marked
     versions = Counter(map(version_of, single))
@@ -104,7 +107,8 @@ def rule_of(suspects: Sequence[Suspect]) -> Rule:
     times = Counter(one.high >> 16 for one in rest)
     networks = frozenset(each for each, n in times.items() if n >= _NETWORK + (len(rest) >= _LARGE))
     public = [one for one in rest if not is_private(one) and one.high >> 16 not in networks]
-    everywhere = _PRIVATE * max(1, sum(map(is_private, single))) <= len(single)
+    chance = len(single) / _PRIVATE
+    everywhere = len(single) >= _ENOUGH and sum(map(is_private, single)) <= chance + 4 * sqrt(chance)
     return Rule(_is_spread(public), uuids, tails, networks, clock, decimal, everywhere)
 
 
@@ -164,6 +168,7 @@ class _Process:
     words: tuple[int, int, int]
     value: int
     wide: bool
+    early: bool
     known: bool
     labelled: bool = False
     several: bool = False
@@ -171,10 +176,10 @@ class _Process:
 
     @property
     def suspect(self) -> Suspect:
-        wide, (first, second, third) = self.wide, self.words
-        high = first >> 32 if wide else second
-        known = self.known
-        return Suspect(wide, high, third >> 32, third & 0xFFFFFFFF, self.value, self.several, self.decimal, known)
+        first, second, third = self.words
+        high = first >> 32 if self.wide else second
+        own = third >> 32, third & 0xFFFFFFFF, self.value, self.several, self.decimal, self.known
+        return Suspect(self.wide, self.early, high, *own)
 
 
 class Suspects:
@@ -191,7 +196,7 @@ class Suspects:
         if process is None:
             address = int.from_bytes(one.ip, "big")
             words = address >> 64, address & _MASK, one.pid << 32 | one.loader
-            process = self._processes[_key(one)] = _Process(words, value, len(one.ip) > 4, known)
+            process = self._processes[_key(one)] = _Process(words, value, len(one.ip) > 4, one.layout.early, known)
         process.labelled |= labelled
         process.several |= value != process.value
         process.decimal &= all(map(is_decimal, (*process.words, value)))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from idcore.base.layout import OFFSET_V4, UNIQ_V4_LE
 from idcore.ids import little_endian, makers, rules
-from idcore.ids.identify import Case, Certainty, Reading, Verdict, as_look_alike, may_be_another
+from idcore.ids.identify import Case, Certainty, Reading, Verdict, as_look_alike
 from idcore.ids.look_alikes import Suspects
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.ids.reasons import Maker, Reason
@@ -67,9 +67,9 @@ class Neighbours:
             texts.add(verdict.text.upper())
 
     def _see_suspect(self, verdict: Verdict) -> None:
-        best = verdict.best
-        if self._case != "any" and best is not None and isinstance(best.id, UniqId) and may_be_another(best.id):
-            self._suspects.see(best.id, verdict.vouched, makers.is_known(best.id.loader))
+        found = verdict.best and verdict.best.id
+        if self._case != "any" and isinstance(found, UniqId) and not makers.is_usual(found.loader):
+            self._suspects.see(found, verdict.vouched, makers.is_known(found.loader))
 
     def _is_look_alike(self, verdict: Verdict) -> bool:
         best = verdict.best

@@ -14,7 +14,7 @@ import numpy as np
 
 from idcore.base.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, UNIQ_V4, UNIQ_V6, Layout
 from idcore.ids import rules
-from idcore.kernels.codes import CHANCE, CLIENTS, CODE_SHIFT, CODES, EARLY, OFFSETS, WORDS_SIZE, rows_of
+from idcore.kernels.codes import CLIENTS, CODE_SHIFT, CODES, EARLY, OFFSETS, UNIQS, WORDS_SIZE, rows_of
 from idcore.kernels.little_endian import (
     COUNTER_SHIFT,
     WORD,
@@ -395,8 +395,8 @@ def judge_own_length(p, size, rules):
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def may_be_chance(k2, rules):
-    """Whether hex digits are of a process by chance: of no usual launch."""
-    return CHANCE >> (k2 >> CODE_SHIFT) & U(1) != U(0) and not is_known(rules.usual, k2 & WORD)
+    """Whether hex digits are of a process by chance, as its loader is of no usual launch."""
+    return UNIQS >> (k2 >> CODE_SHIFT) & U(1) != U(0) and not is_known(rules.usual, k2 & WORD)
 
 
 @numba.njit(cache=True, nogil=True, inline="always")

@@ -55,6 +55,7 @@ def suspects_of(found: find.Found, ids: int, texts: Sequence[tuple[int, int]]) -
     new = (np.diff(owners, prepend=-1) != 0) | (np.diff(texts_of, prepend=-1) != 0)
     begin = np.flatnonzero(new)
     counted = rows[owners[begin]]
+    counted[:, VALUE] = found.values[mine][order][begin]
     counted[:, COUNT] = np.diff(begin, append=len(order))
     counted[:, TEXT], counted[:, PLACE] = numbers[texts_of[begin]], places[begin].astype(np.uint64)
     return np.concatenate([rows[~may_be], counted])
@@ -81,14 +82,17 @@ def taken_out(blocks: Sequence[Block], suspects: np.ndarray, rule: Rule) -> tupl
     gone = (processes[:, MARKS] & find.LABELLED == 0) & rule.holds(_suspects(processes)) if rule else None
     if gone is None or not gone.any():
         return list(blocks), []
-    out = _by_text(suspects[gone[of_rows]])
     keys = _sorted_keys(processes[gone])
-    left = []
+    left, taken = [], np.zeros(len(keys), np.bool_)
     for block in blocks:
-        own = np.flatnonzero(codes.are(block.keys, codes.CHANCE))
-        own = own[_are_in(block.keys[own], keys)]
+        own = np.flatnonzero(codes.are(block.keys, codes.UNIQS))
+        at = _places_in(block.keys[own], keys)
+        own, at = own[at >= 0], at[at >= 0]
+        taken[at] = True
         left.append(without(block, own) if len(own) else block)
-    return left, out
+    rows = suspects[gone[of_rows]]
+    places = _places_in(rows, keys[taken])  # what is settled as ids of a broker is none of a process any more
+    return left, _by_text(rows[places >= 0])
 
 
 def _by_text(rows: np.ndarray) -> list[LookAlike]:
@@ -104,8 +108,12 @@ def _by_text(rows: np.ndarray) -> list[LookAlike]:
 def _digits(row: np.ndarray) -> str:
     """The msgId of a suspect."""
     first, second, third, value = (int(word) for word in row[:COUNT])
-    address = f"{first:016X}{second:016X}" if third >> int(codes.CODE_SHIFT) == int(find.CODE_V6) else f"{second:08X}"
-    return f"{address}{third & int(_IDENTITY):012X}{value:012X}"
+    identity, code = third & int(_IDENTITY), third >> int(codes.CODE_SHIFT)
+    if code == int(find.CODE_LE):
+        pieces = (second, 4), (identity >> 32, 2), (identity & int(find.WORD), 4), (value >> 16, 4), (value & 0xFFFF, 2)
+        return b"".join(number.to_bytes(size, "little") for number, size in pieces).hex().upper()
+    address = f"{first:016X}{second:016X}" if code == int(find.CODE_V6) else f"{second:08X}"
+    return f"{address}{identity:012X}{value:012X}"
 
 
 def _whole(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -131,7 +139,7 @@ def _of_sample(processes: np.ndarray) -> np.ndarray:
 
 
 def _may_be_none(rows: np.ndarray) -> np.ndarray:
-    """Whether the IDs of a process are counted: no label vouches for it, and it has one, or marks in its first bytes."""
+    """Whether the IDs of a process are counted: without a label, and only one, or with marks in the first bytes."""
     suspects = _suspects(rows)
     single = rows[:, MARKS] & find.SEVERAL == 0
     return (rows[:, MARKS] & find.LABELLED == 0) & (single | suspects.decimal | look_alikes.is_clock(suspects))
@@ -147,6 +155,7 @@ def _suspects(rows: np.ndarray) -> Suspect:
         decimal &= look_alikes.is_decimal(word)
     return Suspect(
         wide=wide,
+        early=codes.are(rows, codes.EARLY),
         high=np.where(wide, first >> _U(32), second),
         pid=third >> find.PID_SHIFT & _U(0xFFFF),
         loader=loader,
@@ -162,8 +171,10 @@ def _sorted_keys(rows: np.ndarray) -> np.ndarray:
     return np.sort(keys.view([("", np.uint64)] * find.KEY_COLUMNS).reshape(-1))
 
 
-def _are_in(keys: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Whether each key is among sorted ones."""
-    words = np.ascontiguousarray(keys).view(known.dtype).reshape(-1)
+def _places_in(rows: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Where the key of each row is among sorted ones; -1 where it is not."""
+    if not len(known):
+        return np.full(len(rows), -1, np.int64)
+    words = np.ascontiguousarray(rows[:, : find.KEY_COLUMNS]).view(known.dtype).reshape(-1)
     at = np.minimum(np.searchsorted(known, words), len(known) - 1)
-    return known[at] == words
+    return np.where(known[at] == words, at, -1)

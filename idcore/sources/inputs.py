@@ -10,7 +10,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from io import BytesIO
+from io import BufferedReader, BytesIO, FileIO
 from itertools import islice, pairwise
 from typing import BinaryIO
 
@@ -358,12 +358,16 @@ _last: tuple[object, bytes] = (None, b"")  # a small file may have many splits
 def _unbroken(file: BinaryIO) -> BinaryIO:
     """A small text in which no line break cuts an ID (`idcore.ids.broken_lines`)."""
     global _last
-    status = os.fstat(file.fileno()) if hasattr(file, "fileno") else None
-    key = status and (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-    if key is None or _last[0] != key:
+    status = os.fstat(file.fileno())
+    key = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+    if _last[0] != key:
         file.seek(0)
         _last = key, broken_lines.unbroken(file.read())
     return BytesIO(_last[1])
+
+
+def _is_small(file: BinaryIO) -> bool:
+    return 0 < file.seek(0, os.SEEK_END) <= broken_lines.MOST
 
 
 def _in_place(
@@ -373,7 +377,7 @@ def _in_place(
     width = np.dtype(WIDE.get(kind, "u1")).itemsize
     start, stop = (-(-place // width) for place in (split.start, split.stop))
     begin = max(0, start - BEFORE)
-    if kind not in WIDE and file.seekable() and 0 < file.seek(0, os.SEEK_END) <= broken_lines.MOST:
+    if kind not in WIDE and isinstance(file, BufferedReader | FileIO) and file.seekable() and _is_small(file):
         file = _unbroken(file)
     file.seek(begin * width)
     read = file.readinto  # type: ignore[attr-defined]

@@ -22,7 +22,7 @@ from idcore.sources.inputs import Split, list_files, split_files
 from tests.scan import logs, twin
 from tests.scan.logs import AT, JAVA, NOON, send_result, uniq
 from tests.scan.packing import ARCHIVES, LOG, PACKERS
-from tests.scan.reading import Client, Offset, Refused, Uniq, classify, tokens
+from tests.scan.reading import Client, Offset, Uniq
 
 MONTHS = month_rows(AT, UTC)
 
@@ -77,12 +77,9 @@ def test_every_id_is_at_its_byte_in_its_line_with_its_time(log: logs.Log, tmp_pa
     folder = tmp_path / "index"
     folder.mkdir()
     found = every(index_of(str(path), folder))
-    accepted = []
-    for token in tokens(data):
-        judged = classify(token.text, token.labelled, "strict", token.disowned)
-        if not isinstance(judged, Refused):
-            accepted.append(twin.Found(token.byte, bytes.fromhex(token.text), judged))
-    settled = {one.byte: one for one in twin.settle(accepted)}
+    vouched: set[twin.Key] = set()
+    accepted = twin.settle(twin.judged(data, "strict", vouched, 0)[0])
+    settled = {one.byte: one for one in twin.without(accepted, twin.look_alikes(accepted, vouched))}
     assert [one.byte for one in found] == sorted(settled)
     lines = [data.rfind(b"\n", 0, one.byte) + 1 for one in found]
     assert [one.line for one in found] == [data.count(b"\n", 0, one.byte) + 1 for one in found]

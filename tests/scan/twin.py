@@ -39,7 +39,8 @@ from .reading import (
 )
 
 Row = dict[str, Any]
-Votes = dict[tuple[str, str, int, int], list[dates.Vote]]
+Key = tuple[str, str, int, int]  # of a process
+Votes = dict[Key, list[dates.Vote]]
 Growth = dict[tuple[str, datetime], list[tuple[int, datetime]]]
 Line = tuple[bytes, list[Uniq | Offset | Client]]  # its text and its ids
 
@@ -110,9 +111,7 @@ def unpacked(data: bytes) -> bytes:
     return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
 
 
-def judged(
-    data: bytes, case: str, vouched: set[tuple[str, str, int, int]], file: int
-) -> tuple[list[Found], Counter[str]]:
+def judged(data: bytes, case: str, vouched: set[Key], file: int) -> tuple[list[Found], Counter[str]]:
     """The ids of a text, and why other tokens are none; processes that a label vouches for go to `vouched`."""
     here: list[Found] = []
     refused: Counter[str] = Counter()
@@ -127,48 +126,46 @@ def judged(
     return here, refused
 
 
-Key = tuple[str, str, int, int]
-
-
-def without_look_alikes(
-    accepted: list[Found], vouched: set[Key], refused: Counter[str], files: list[Row]
-) -> list[Found]:
-    """Less the ids of processes of unknown clients that all together look like chance, UUIDs, clocks or numbers."""
+def look_alikes(accepted: list[Found], vouched: set[Key]) -> list[Found]:
+    """The ids of unknown clients that all together look like chance, UUIDs, clocks or numbers."""
     by_process: dict[Key, list[Found]] = defaultdict(list)
+    process_of: dict[Key, Uniq] = {}
     for found in accepted:
-        if isinstance(found.one, Uniq) and found.one.layout != "uniq_v4_le" and not is_usual(found.one.loader):
+        if isinstance(found.one, Uniq) and not is_usual(found.one.loader):
             by_process[found.one.process].append(found)
-    sample = sorted(by_process, key=lambda key: rank(by_process[key][0].raw))[:1024]
-    looks = look_alike_rule([{found.raw for found in by_process[key]} for key in sample if key not in vouched])
-    gone = [
-        found
-        for key, own in by_process.items()
-        if key not in vouched and looks({found.raw for found in own})
-        for found in own
+            process_of[found.one.process] = found.one
+    sample = sorted(by_process, key=lambda key: rank(process_of[key]))[:1024]
+    unlabelled = {key: {found.raw for found in by_process[key]} for key in sample if key not in vouched}
+    numbers = sum(map(all_decimal, unlabelled.values())) >= 8
+    others = [
+        raws for key, raws in unlabelled.items() if key[0] != "uniq_v4_le" and not (numbers and all_decimal(raws))
     ]
-    refused["look_alike"] += len(gone)
-    for found in gone:
-        files[found.file]["ids"] -= 1
-        files[found.file]["refused"] += 1
+    clocks = sum(begins_with_time(min(raws)) for key, raws in unlabelled.items() if key[0] != "uniq_v4_le")
+    looks = look_alike_rule(others, clocks >= max(8, len(unlabelled) / 8))
+    gone = []
+    for key, own in by_process.items():
+        raws = {found.raw for found in own}
+        if key not in vouched and ((numbers and all_decimal(raws)) or (key[0] != "uniq_v4_le" and looks(raws))):
+            gone += own
+    return gone
+
+
+def without(accepted: list[Found], gone: list[Found]) -> list[Found]:
     out = set(map(id, gone))
-    refused += Counter()
     return [found for found in accepted if id(found) not in out]
 
 
-def rank(raw: bytes) -> int:
+def rank(one: Uniq) -> int:
     """Which processes of many are compared: any order does that has nothing to do with the input."""
-    address = int.from_bytes(raw[:-12], "big")
-    return int(order_of(address >> 64, address % 2**64, int.from_bytes(raw[-12:-6], "big")))
+    address = int(ip_address(one.host))
+    return int(order_of(address >> 64, address % 2**64, one.pid << 32 | one.loader))
 
 
-def look_alike_rule(processes: list[set[bytes]]) -> Callable[[set[bytes]], bool]:
+def look_alike_rule(processes: list[set[bytes]], clock: bool) -> Callable[[set[bytes]], bool]:
     """What only looks like an id, by the ids of each process."""
-    numbers = sum(map(all_decimal, processes)) >= 8
-    times = sum(begins_with_time(min(own)) for own in processes)
-    clock = times >= max(8, len(processes) / 8)
 
     def of_process(own: set[bytes]) -> bool:
-        return (numbers and all_decimal(own)) or (clock and begins_with_time(min(own)))
+        return clock and begins_with_time(min(own))
 
     raws = [min(own) for own in processes if len(own) == 1 and not of_process(own)]
     if len(raws) < 8:
@@ -193,7 +190,8 @@ def look_alike_rule(processes: list[set[bytes]]) -> Callable[[set[bytes]], bool]
     nowhere = sum(raw[0] >= 224 or raw[0] == 0 for raw in public)
     spread = len(public) >= 8 and len({raw[0] for raw in public}) >= 0.75 * by_chance
     spread = spread and nowhere >= (len(public) - 32) / 32
-    everywhere = max(1, sum(map(has_private_address, raws))) <= len(raws) / 75
+    by_chance = len(raws) / 240
+    everywhere = len(raws) >= 75 and sum(map(has_private_address, raws)) <= by_chance + 4 * by_chance**0.5
 
     def of_all(own: set[bytes]) -> bool:
         raw = min(own)
@@ -235,7 +233,7 @@ def tables(
     """Every table of the scan that the text alone gives; rows in any order."""
     named = list(files.items()) if isinstance(files, Mapping) else list(files)
     accepted: list[Found] = []
-    refused, vouched, file_rows = Counter[str](), set[tuple[str, str, int, int]](), list[Row]()
+    refused, vouched, file_rows = Counter[str](), set[Key](), list[Row]()
     growth: Growth = defaultdict(list)
     votes: Votes = defaultdict(list)
     stored_as: dict[str, set[str]] = defaultdict(set)
@@ -261,7 +259,12 @@ def tables(
                 stored_as[written(one)].add(written(place))
             lines_of.update({written(one) for one, _ in line})
     accepted = settle(accepted)
-    accepted = without_look_alikes(accepted, vouched, refused, file_rows) if case != "any" else accepted
+    gone = look_alikes(accepted, vouched) if case != "any" else []
+    accepted = without(accepted, gone)
+    refused.update({"look_alike": len(gone)} if gone else {})
+    for found in gone:
+        file_rows[found.file]["ids"] -= 1
+        file_rows[found.file]["refused"] += 1
     known = dates.whole(votes, [when for own in moments.values() for when, *_ in own], SHARE)
     calendar = calendar_of(known, Calendar(zone, at), zone, at)
     for one, place, vote, text in dated:
@@ -295,19 +298,17 @@ def tables(
 def all_processes(
     files: Iterable[tuple[str, bytes]], zone: tzinfo, at: datetime, case: str = "strict"
 ) -> list[Process]:
-    accepted = []
+    accepted: list[Found] = []
     votes: Votes = defaultdict(list)
+    vouched: set[Key] = set()
     for _, stored in files:
         data = unpacked(stored)
-        here = []
-        for token in tokens(data):
-            one = classify(token.text, token.labelled, case, token.disowned)
-            if not isinstance(one, Refused):
-                here.append(Found(token.byte, bytes.fromhex(token.text), one))
+        here, _ = judged(data, case, vouched, 0)
         accepted += here
         count_votes(by_line(data, here), zone, votes)
     known = dates.whole(votes, [], SHARE)
     accepted = settle(accepted)
+    accepted = without(accepted, look_alikes(accepted, vouched) if case != "any" else [])
     return processes(accepted, calendar_of(known, Calendar(zone, at), zone, at), votes, zone, known)
 
 

@@ -39,9 +39,9 @@ def settle(
 
 
 def counted(keys: np.ndarray, tables: dict[str, pa.Table]) -> np.ndarray:
-    """Whether the scan counts the ids of each key: not those that only look like msgIds, whose processes it left out."""
+    """Whether the scan counts the ids of each key: it left out processes that only look like some."""
     loaders = (keys[:, 2] & find.WORD).astype(np.uint32)
-    asked = np.flatnonzero(codes.are(keys, codes.CHANCE) & ~np.isin(loaders, usual_loaders()))
+    asked = np.flatnonzero(codes.are(keys, codes.UNIQS) & ~np.isin(loaders, usual_loaders()))
     processes = process_columns(keys[asked])
     names = processes.column_names
     known = tables["processes"].select(names).cast(processes.schema)
