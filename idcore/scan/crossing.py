@@ -41,6 +41,7 @@ class What(IntEnum):
     SUSPECTS = 9
     SUSPECTED = 10
     LETTERS = 11
+    SUSPECTS_OF_SECOND = 12
 
 
 class Fact(NamedTuple):

@@ -61,6 +61,11 @@ def suspects_of(found: find.Found, ids: int, texts: Sequence[tuple[int, int]]) -
     return np.concatenate([rows[~may_be], counted])
 
 
+def rows_of(data: bytes) -> np.ndarray:
+    """Rows as they travel."""
+    return np.frombuffer(data, np.uint64).reshape(-1, ROW)
+
+
 def sample_of(rows: np.ndarray) -> np.ndarray:
     """The processes of one task that go to every part."""
     return _of_sample(_whole(rows)[0])

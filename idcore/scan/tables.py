@@ -212,10 +212,9 @@ class Merge:
             elif fact.what == What.SUMMARY:
                 summaries.append(np.frombuffer(fact.data, np.int64).reshape(-1, SUMMARY_COLUMNS))
             elif fact.what == What.SUSPECTS:
-                suspects.append(np.frombuffer(fact.data, np.uint64).reshape(-1, look_alikes.ROW))
+                suspects.append(look_alikes.rows_of(fact.data))
             elif fact.what == What.SUSPECTED:
-                rows = np.frombuffer(fact.data, np.uint64).reshape(-1, look_alikes.ROW)
-                suspected.setdefault(fact.part, []).append(rows)
+                suspected.setdefault(fact.part, []).append(look_alikes.rows_of(fact.data))
             elif fact.what == What.LETTERS:
                 letters.append(np.frombuffer(fact.data, np.uint64).reshape(-1, LETTER_COLUMNS))
             elif fact.what == What.TOPICS:

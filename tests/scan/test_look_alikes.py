@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from idcore.ids import find, judge, settled
+from idcore.scan.compare import compare
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from tests.ids.real_clients import rows
@@ -237,3 +238,13 @@ def test_a_single_send_of_a_private_host_stays_among_hashes() -> None:
     one = uniq(0x0A000001, 7, 0x18B4AAC2, 1_600_000_000, 0)
     verdicts = settled(map(judge, find("\n".join([one, *map(md5, range(2_000))]))))
     assert [verdict.text for verdict in verdicts if verdict.best] == [one]
+
+
+def test_a_comparison_leaves_out_what_each_input_shows_to_be_none(tmp_path: Path) -> None:
+    lines = [f"{line}\n" for line in mixed("a digest that no name tells", 300)]
+    before, after = written(tmp_path, "a.log", "".join(lines).encode()), tmp_path / "b.log"
+    after.write_text("".join(lines[:-1]) + "".join(map("saved {}\n".format, map(md5, range(500, 600)))))
+    rows = compare([str(before)], [str(after)])
+    assert {row.kind for row in rows} == {"uniq", "offset"} and len(rows) == 6
+    assert not any(row.new for row in rows)
+    assert any(row.new for row in compare([str(before)], [str(after)], any_case=True))
