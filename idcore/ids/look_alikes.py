@@ -136,9 +136,9 @@ def _is_spread(public: Sequence[Suspect]) -> bool:
 
 
 def is_private(one: Suspect) -> Any:
-    """Whether an address is private or of the machine itself: RFC 1918 and 127/8, or fd00::/8, fe80::/12 and ::/32."""
+    """Whether an address is private or of the machine itself: RFC 1918, 127.0.x.x; fd00::/8, fe80::/12, ::/32."""
     top = one.high >> 24
-    inside = (top == 10) | (top == 127) | (one.high >> 20 == 0xAC1) | (one.high >> 16 == 0xC0A8)
+    inside = (top == 10) | (one.high >> 20 == 0xAC1) | (one.high >> 16 == 0xC0A8) | (one.high >> 16 == 0x7F00)
     of_six = (top == 0xFD) | (one.high >> 20 == 0xFE8) | (one.high == 0)
     return (inside & (one.wide ^ True)) | (of_six & one.wide)
 

@@ -219,7 +219,7 @@ def begins_with_time(raw: bytes) -> bool:
 def has_private_address(raw: bytes) -> bool:
     if len(raw) != 16:
         return raw[0] == 0xFD or raw.hex().startswith(("fe8", "00000000"))
-    return private(raw[:4]) or raw[0] == 127
+    return raw[:2] == b"\x7f\0" or (raw[0] != 127 and private(raw[:4]))
 
 
 def uuid_version(raw: bytes) -> int:
