@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import hashlib
 import json
@@ -9,12 +10,15 @@ import random
 import uuid
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from io import BytesIO, StringIO, TextIOWrapper
 from ipaddress import IPv4Address
 from pathlib import Path
 
 import pytest
 
+from idcore.__main__ import main
 from idcore.ids import find, judge, settled
+from idcore.intake import intake
 from idcore.scan.compare import compare
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
@@ -248,3 +252,21 @@ def test_a_comparison_leaves_out_what_each_input_shows_to_be_none(tmp_path: Path
     assert {row.kind for row in rows} == {"uniq", "offset"} and len(rows) == 6
     assert not any(row.new for row in rows)
     assert any(row.new for row in compare([str(before)], [str(after)], any_case=True))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_page_and_the_command_say_the_same_and_take_it_back_on_request(
+    kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "\n".join(mixed(kind, 400))
+    real = {token.text for token in find(text) if token.text.startswith("0A0000")}
+    pasted = intake.read([("", text)])
+    assert {item.verdict.text for item in pasted.found} == real
+    assert pasted.look_alikes == sum(item.verdict.reason in ("other_name", "look_alike") for item in pasted.items)
+    again = intake.read([("", text)], case="any")
+    assert len(again.found) == len(pasted.found) + pasted.look_alikes
+    for case, found in (("strict", pasted.found), ("any", again.found)):
+        monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(text.encode())))
+        main(["decode", "-", "--format", "csv", "--case", case])
+        rows_of_ids = [row for row in csv.DictReader(StringIO(capsys.readouterr().out)) if row["kind"]]
+        assert [row["text"] for row in rows_of_ids] == [item.verdict.text for item in found]
