@@ -318,7 +318,7 @@ Moments = dict[tuple[str, int], list[tuple[int, int, int | None, bool]]]  # when
 
 def settle(accepted: list[Found]) -> list[Found]:
     ones = settled([(found.raw, found.one) for found in accepted])
-    return [Found(found.byte, found.raw, one) for found, one in zip(accepted, ones, strict=True)]
+    return [found._replace(one=one) for found, one in zip(accepted, ones, strict=True)]
 
 
 def calendar_of(known: dates.Whole, calendar: Calendar, zone: tzinfo, at: datetime) -> Calendar:
