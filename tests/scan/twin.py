@@ -150,6 +150,16 @@ def look_alikes(accepted: list[Found], vouched: set[Key]) -> list[Found]:
     return gone
 
 
+def less_look_alikes(accepted: list[Found], vouched: set[Key], refused: Counter[str], files: list[Row]) -> list[Found]:
+    """The ids that are left, and the counts of what was rejected set right."""
+    gone = look_alikes(accepted, vouched)
+    for found in gone:
+        refused["look_alike"] += 1
+        files[found.file]["ids"] -= 1
+        files[found.file]["refused"] += 1
+    return without(accepted, gone)
+
+
 def without(accepted: list[Found], gone: list[Found]) -> list[Found]:
     out = set(map(id, gone))
     return [found for found in accepted if id(found) not in out]
@@ -258,13 +268,7 @@ def tables(
                 dated.append((one, place, vote, text if short else b""))
                 stored_as[written(one)].add(written(place))
             lines_of.update({written(one) for one, _ in line})
-    accepted = settle(accepted)
-    gone = look_alikes(accepted, vouched) if case != "any" else []
-    accepted = without(accepted, gone)
-    refused.update({"look_alike": len(gone)} if gone else {})
-    for found in gone:
-        file_rows[found.file]["ids"] -= 1
-        file_rows[found.file]["refused"] += 1
+    accepted = less_look_alikes(settle(accepted), vouched, refused, file_rows) if case != "any" else settle(accepted)
     known = dates.whole(votes, [when for own in moments.values() for when, *_ in own], SHARE)
     calendar = calendar_of(known, Calendar(zone, at), zone, at)
     for one, place, vote, text in dated:
