@@ -132,19 +132,37 @@ AT = datetime(2026, 11, 20, 12, tzinfo=ZONE)
 def look_alike(kind: str, dice: random.Random, number: int) -> str:
     """A line with a string of one kind that has the digits of an id and is none."""
     digits = f"{dice.randrange(1 << 128):032X}"
-    version_4 = f"{digits[:12]}4{digits[13:16]}{dice.choice('89AB')}{digits[17:]}"
+    marks = f"{digits[13:16]}{dice.choice('89AB')}{digits[17:]}"
+    ticks, ms = 0x1F0C9D2A3B4C5D6 + 70_000 * number, 1_764_000_000_000 + number // 30
+    version_1 = f"{ticks & 0xFFFFFFFF:08X}{ticks >> 32 & 0xFFFF:04X}1{ticks >> 48:03X}9C4A02420A0B0C0D"
     return {
         "sign": f"pay notify sign={digits} ok",
         "md5, bare": f"stored {digits} ok",
         "etag": f'ETag: "{digits}"',
         "traceId": f"traceId={digits} GET /",
-        "UUID without dashes": f"task {version_4} done",
+        "UUID without dashes": f"task {digits[:12]}4{marks} done",
+        "UUID of version 1": f"task {version_1} done",
+        "UUID of version 7": f"task {ms:012X}7{marks} done",
+        "payment of 32 digits": f"paid 20261120{100_000_000 + number:09d}{number:015d}",
+        "milliseconds and a counter": f"row {ms:012X}{number:020X}",
         "Oracle SYS_GUID": f"row {dice.randrange(1 << 40):010X}{number:06X}E0530100007F1A2B",
         "IV that counts": f"iv={number:032X}",
     }[kind]
 
 
-LOOK_ALIKES = ("sign", "md5, bare", "etag", "traceId", "UUID without dashes", "Oracle SYS_GUID", "IV that counts")
+LOOK_ALIKES = (
+    "sign",
+    "md5, bare",
+    "etag",
+    "traceId",
+    "UUID without dashes",
+    "UUID of version 1",
+    "UUID of version 7",
+    "payment of 32 digits",
+    "milliseconds and a counter",
+    "Oracle SYS_GUID",
+    "IV that counts",
+)
 
 
 def look_alikes(kind: str, count: int, folder: Path) -> tuple[int, int, int, int]:

@@ -149,10 +149,16 @@ def find(buf, origin, start, stop, what, rules, found):
             if what != TAIL:
                 refuse(reason, buf, place, size, origin, found.refused, found.samples)
         else:
-            row, keys = row_of(k0, k1, k2, table, found.keys, keys)
+            row, used = row_of(k0, k1, k2, table, found.keys, keys)
+            if used != keys:
+                keys = used
+                if not rules.any_case and kernel.may_be_chance(k2, rules):
+                    table[row, kernel.TABLE_MARKS] |= kernel.UNKNOWN
             if what == COUNT:
+                kernel.mark_suspect(row, value, U(buf.ctypes.data + place), table)
                 count_id(row, value, table)
                 keep_letters(row, k2, U(buf.ctypes.data + place + size - 16), table)
+            found.places[n] = place + origin
             found.values[n] = value
             found.slots[n] = np.uint32(table[row, TABLE_SLOT])
             n += 1

@@ -111,7 +111,7 @@ def _rows(
 ) -> Iterator[dict[str, Any]]:
     items = list(items)
     given = [identify(text.strip(), None, case) for item in items if item != "-" for text in item.split(",")]
-    known, voting = Neighbours(), Voting(clock)
+    known, voting = Neighbours(case), Voting(clock)
     for verdict in given:
         known.see(verdict)
     held = Held(sys.stdin.buffer) if "-" in items else None

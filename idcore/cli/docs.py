@@ -12,7 +12,7 @@ from idcore.base import catalogue
 from idcore.base.catalogue.en import LENGTHS
 from idcore.base.layout import LAYOUTS, Layout
 from idcore.cli import reference
-from idcore.ids import from_bytes, rules
+from idcore.ids import from_bytes, look_alikes, rules
 from idcore.ids.makers import KNOWN_CONSTANTS, STREAM_LENGTH, USUAL_PLACES
 from idcore.ids.scoring import CERTAIN_FROM, LIKELY_FROM
 from idcore.policy import limits as console_limits
@@ -33,6 +33,7 @@ _REFUSED = (
     "port",
     "elapsed",
     "other_name",
+    "look_alike",
     "broken",
     "masked",
     "masked_timed",
@@ -79,8 +80,12 @@ A token is a maximal run of hex digits, without the digits of an escape right in
    known, or if it has a label (`msgId`, `UNIQ_KEY`, ...).
 6. A msgId is rejected (`other_name`) if its label is one of something else (`sign=`, `"fileMd5": "`,
    `<traceId>`). It is accepted all the same if its loader is a constant or among the first {usual:,} of the stream. The
-   last word of the label counts. `OTHER_THINGS` in `idcore/ids/rules.py` is the list. `--case any`, and one click in
-   the console, accept such strings.
+   last word of the label counts. `OTHER_THINGS` in `idcore/ids/rules.py` is the list.
+7. An input can show that many of its msgIds only look like some: they are rejected (`look_alike`). Suspects have a
+   loader of no usual launch, and no ID of their process has a label. Marks count that {least} suspects or more have:
+   no letter, a time in front, a UUID, one elapsed and counter, addresses as chance spreads them.
+   [ADR 64](adr/0064-what-only-looks-like-an-id.md) has the rule. `--case any` accepts those of 6 and 7 too, as does one
+   click in the console.
 
 An ID that the end of a line cuts is joined if it is certain then, else it is named (`broken`). The scan joins in plain
 files up to 4 MiB. Behind a label that vouches, one digit too many is left off if the loader is known. Of an ID that a
@@ -347,6 +352,7 @@ def formats() -> str:
             month=rules.LONGEST_MONTH_MS,
             slack=rules.ELAPSED_SLACK_MS,
             usual=USUAL_PLACES,
+            least=look_alikes.LEAST,
             certain=CERTAIN_FROM,
             likely=LIKELY_FROM,
             stream=STREAM_LENGTH,

@@ -36,7 +36,7 @@ from idcore.ids.tokens import Token
 
 Case = Literal["strict", "any"]
 
-LOOK_ALIKES = ("lower_case", "other_name")  # reasons that case "any" does not know
+LOOK_ALIKES = ("lower_case", "other_name", "look_alike")  # reasons that case "any" does not know
 _PAIRS: dict[int, tuple[Layout, Layout]] = {
     UNIQ_V4.digits: (UNIQ_V4, OFFSET_V4),
     UNIQ_V6.digits: (UNIQ_V6, OFFSET_V6),
@@ -53,6 +53,7 @@ class Verdict:
     rejected: tuple[Reading, ...] = ()
     error: CoreError | None = None
     reason: str | None = None
+    vouched: bool = False  # a name in front says that it is a msgId
 
     @property
     def best(self) -> Reading | None:
@@ -107,7 +108,7 @@ def identify(
         first = found[0]
         # The order of the first interpretation is the rule's, not the score's; the rest goes by score.
         found = [first, *sorted(found[1:], key=lambda item: -item.score)]
-        return Verdict(text, label, tuple(found), tuple(rejected))
+        return Verdict(text, label, tuple(found), tuple(rejected), vouched=vouched)
     assert error is not None
     return Verdict(text, label, (), tuple(rejected), error, error.code)
 
@@ -142,6 +143,13 @@ def _of_rest(token: Token) -> Verdict:
         values |= {"day": days + 1, "time": f"{ms // 3_600_000:02d}:{ms // 60_000 % 60:02d}:{ms / 1000 % 60:06.3f}"}
     error = refuse(code, None, None, token.text, **values)
     return Verdict(token.text, token.label, (), (), error, code)
+
+
+def as_look_alike(verdict: Verdict) -> Verdict:
+    """The verdict of a string that only looks like a msgId, as all of its input shows."""
+    error = refuse("look_alike", None, None, verdict.text)
+    rejected = (*(_rejected(item, error) for item in verdict.readings), *verdict.rejected)
+    return replace(verdict, readings=(), rejected=rejected, error=error, reason=error.code)
 
 
 def may_be_another(found: MessageId) -> bool:

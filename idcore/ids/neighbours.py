@@ -11,8 +11,9 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 
 from idcore.base.layout import OFFSET_V4, UNIQ_V4_LE
-from idcore.ids import little_endian, rules
-from idcore.ids.identify import Certainty, Reading, Verdict
+from idcore.ids import little_endian, makers, rules
+from idcore.ids.identify import Case, Certainty, Reading, Verdict, as_look_alike
+from idcore.ids.look_alikes import Suspects
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.ids.reasons import Maker, Reason
 from idcore.ids.scoring import weigh_little_endian, weigh_offset
@@ -45,15 +46,18 @@ class _Group:
 class Neighbours:
     """Brokers, processes and 5.x clients of one input, by the ids that are likely by themselves."""
 
-    def __init__(self) -> None:
+    def __init__(self, case: Case = "strict") -> None:
+        self._case = case
         self._witnesses: dict[Hashable, set[str]] = {}
         self._groups: dict[str, _Group] = {}
+        self._suspects = Suspects()
         self._by_letters: dict[Hashable, set[str]] = {}
 
     def see(self, verdict: Verdict) -> None:
         """Takes an id as a witness, if it is likely."""
         best = verdict.best
         self._see_group(verdict)
+        self._see_suspect(verdict)
         if best is not None and best.made_by.code in _BY_LETTERS:
             self._by_letters.setdefault(_key(best, ""), set()).add(best.made_by.code)
         if best is None or best.certainty == "possible" or _either_way(best):
@@ -61,6 +65,15 @@ class Neighbours:
         texts = self._witnesses.setdefault(_key(best, best.made_by.code), set())
         if len(texts) < _ENOUGH:
             texts.add(verdict.text.upper())
+
+    def _see_suspect(self, verdict: Verdict) -> None:
+        found = verdict.best and verdict.best.id
+        if self._case != "any" and isinstance(found, UniqId) and not makers.is_usual(found.loader):
+            self._suspects.see(found, verdict.vouched, makers.is_known(found.loader))
+
+    def _is_look_alike(self, verdict: Verdict) -> bool:
+        best = verdict.best
+        return best is not None and isinstance(best.id, UniqId) and self._suspects.has_look_alike(best.id)
 
     def _see_group(self, verdict: Verdict) -> None:
         pair = _offset_or_little(verdict)
@@ -103,6 +116,8 @@ class Neighbours:
     def settle(self, verdict: Verdict) -> Verdict:
         """The verdict as the other ids settle it; as it was where they do not, or where it was clear."""
         best = verdict.best
+        if self._is_look_alike(verdict):
+            return as_look_alike(verdict)
         if best is not None and best.made_by.code in (*_BY_LETTERS, "go_family"):
             seen = self._by_letters.get(_key(best, ""), set())
             code = next((code for code in _BY_LETTERS if code in seen), "go_family")
@@ -139,10 +154,10 @@ class Neighbours:
         return bool(self._witnesses.get(key, set()) - {text})
 
 
-def settled(verdicts: Iterable[Verdict]) -> list[Verdict]:
+def settled(verdicts: Iterable[Verdict], case: Case = "strict") -> list[Verdict]:
     """All verdicts of one input, each settled by the others where it was open."""
     held = list(verdicts)
-    known = Neighbours()
+    known = Neighbours(case)
     for verdict in held:
         known.see(verdict)
     return [known.settle(verdict) for verdict in held]

@@ -129,7 +129,7 @@ class Intake:
     longest: int = 0  # digits of the longest run, where nothing was found
     cut: bool = False  # there is more than was read at once
     lower: int = 0  # all in lower case: rejected ids that would be read, or, read as upper case, those that were
-    look_alikes: int = 0  # in upper case: rejected by their label, or read all the same
+    look_alikes: int = 0  # in upper case: rejected by their name or by the whole input, or read all the same
     alone: bool = False  # one string, pasted without anything around it
     texts: list[str] = field(default_factory=list)  # names of the texts that were looked through
     failed: list[tuple[str, CoreError]] = field(default_factory=list)  # names of files that could not be read, and why
@@ -195,10 +195,10 @@ def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT, case: Case = "s
     made.alone = len(sources) == len(items) == 1 and not sources[0][0] and _only(sources[0][1], items[0].token.text)
     if made.alone:
         items = [replace(items[0], verdict=identify_alone(items[0].token.text, case))]
-    verdicts = settled(item.verdict for item in items)
+    verdicts = settled((item.verdict for item in items), case)
     made.items = [replace(item, verdict=verdict) for item, verdict in zip(items, verdicts, strict=True)]
-    strict = verdicts if case == "strict" else [judge(item.token) for item in items]
-    made.look_alikes = sum(verdict.reason == "other_name" for verdict in strict)
+    strict = verdicts if case == "strict" else settled(map(_strictly, items))
+    made.look_alikes = sum(verdict.reason in ("other_name", "look_alike") for verdict in strict)
     made.size = sum(len(text) for _, text in sources)
     if not made.found:
         made.binary = any(mark in text[:HEAD] for _, text in sources for mark in "\0\ufffd")
@@ -263,6 +263,11 @@ def only_ids(text: str) -> bool:
     """Whether a text is a list of ids and nothing else: only then may a link carry it."""
     pieces = text.replace(",", " ").split()
     return bool(pieces) and all(piece.isalnum() and len(piece) <= 80 for piece in pieces)
+
+
+def _strictly(item: Found) -> Verdict:
+    token = item.token
+    return judge(token)
 
 
 def _lower(token: Token, verdict: Verdict, case: Case) -> bool:

@@ -33,6 +33,7 @@ OFFSETS = bits_of(lambda layout: layout.kind == "offset")
 CLIENTS = bits_of(lambda layout: layout.kind == "client")
 IPV6 = bits_of(lambda layout: layout.has_ipv6)
 EARLY = bits_of(lambda layout: layout.early)
+UNIQS = bits_of(lambda layout: layout.kind == "uniq")
 DIGITS = np.array([0, *(layout.digits for layout in LAYOUTS.values())])
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from idcore.base.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, UNIQ_V4, UNIQ_V6, Layout
 from idcore.ids import rules
-from idcore.kernels.codes import CLIENTS, CODE_SHIFT, CODES, EARLY, OFFSETS, WORDS_SIZE, rows_of
+from idcore.kernels.codes import CLIENTS, CODE_SHIFT, CODES, EARLY, OFFSETS, UNIQS, WORDS_SIZE, rows_of
 from idcore.kernels.little_endian import (
     COUNTER_SHIFT,
     WORD,
@@ -79,7 +79,11 @@ STATE_IDS, STATE_KEYS, LINE_START, LINE_OPEN, LINE_FIRST = range(5)
 STATE_LINES, STATE_RANGES, STATE_PAIRED, STATE_LOOSE, STATE_VOTES = range(5, 10)
 STATE_SIZE = 10
 KEY_COLUMNS, TABLE_COLUMNS = 3, 8
-TABLE_SLOT, TABLE_IDS, TABLE_LAST, TABLE_UNSORTED, TABLE_LETTERS = range(KEY_COLUMNS, TABLE_COLUMNS)
+TABLE_SLOT, TABLE_IDS, TABLE_LAST, TABLE_UNSORTED, TABLE_MARKS = range(KEY_COLUMNS, TABLE_COLUMNS)
+# Marks of a key: the case of letters (`letter_case_16`); whether no usual launch has it, a label vouches for it, it has
+# several ids, and one of them has a letter behind the process.
+LETTER_CASES = U(3)
+UNKNOWN, LABELLED, SEVERAL, LETTERED = U(4), U(8), U(16), U(32)
 # What a call does: count ids, read on for a line that began earlier, write down where each id is.
 COUNT, TAIL, PLACE = range(3)
 
@@ -129,9 +133,9 @@ def rules_for(
 
 class Found(NamedTuple):
     """What is found. `table`: open-addressed keys, a power of two of rows, each with its slot, ids, last value, whether
-    they came out of order, and the case of letters. `keys`: the key of each slot. `values`, `slots`: one entry an id.
-    `lines`: those kept. `state`: how many of all these there are. `refused`, `samples`: what is not an id, by reason.
-    `places`: the byte of the text at which each id begins; only PLACE writes it."""
+    they came out of order, and marks. `keys`: the key of each slot. `values`, `slots`, `places`: one entry an id; its
+    place is the byte of the text at which it begins. `lines`: those kept. `state`: how many of all these there are.
+    `refused`, `samples`: what is not an id, by reason."""
 
     table: np.ndarray
     keys: np.ndarray
@@ -390,6 +394,12 @@ def judge_own_length(p, size, rules):
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
+def may_be_chance(k2, rules):
+    """Whether hex digits are of a process by chance, as its loader is of no usual launch."""
+    return UNIQS >> (k2 >> CODE_SHIFT) & U(1) != U(0) and not is_known(rules.usual, k2 & WORD)
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
 def is_another(p, k2, rules):
     """Whether a msgId is none because of the name in front of it, as only that of a usual launch is one then."""
     return not rules.any_case and names_another(p) and not is_known(rules.usual, k2 & WORD)
@@ -489,7 +499,22 @@ def count_id(row, value, table):
 def keep_letters(row, k2, tail, table):
     """Keeps the case of the last 16 digits, at `tail`, of a client without a loader: they tell Go from Elixir."""
     if k2 & WORD == U(0):
-        table[row, TABLE_LETTERS] |= letter_case_16(tail)
+        table[row, TABLE_MARKS] |= letter_case_16(tail)
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def mark_suspect(row, value, p, table):
+    """Marks the key of an unknown client, before its id at p is counted: what `idcore.scan.look_alikes` judges by."""
+    marks = table[row, TABLE_MARKS]
+    if marks & UNKNOWN == U(0):
+        return
+    if table[row, TABLE_IDS] != U(0) and table[row, TABLE_LAST] != value:
+        marks |= SEVERAL
+    if (value >> U(3)) & ((value >> U(2)) | (value >> U(1))) & U(0x1111111111111111) != U(0):
+        marks |= LETTERED
+    if marks & LABELLED == U(0) and has_label(p):
+        marks |= LABELLED
+    table[row, TABLE_MARKS] = marks
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -615,12 +640,16 @@ def find(buf, origin, start, stop, what, rules, found):
                 if what != TAIL:
                     refuse(reason, buf, place, size, origin, found.refused, found.samples)
             else:
-                row, keys = row_of(k0, k1, k2, table, found.keys, keys)
+                row, used = row_of(k0, k1, k2, table, found.keys, keys)
+                if used != keys:
+                    keys = used
+                    if not rules.any_case and may_be_chance(k2, rules):
+                        table[row, TABLE_MARKS] |= UNKNOWN
                 if what == COUNT:
+                    mark_suspect(row, value, text + U(place), table)
                     count_id(row, value, table)
                     keep_letters(row, k2, text + U(place + size - 16), table)
-                elif what == PLACE:
-                    found.places[n] = place + origin
+                found.places[n] = place + origin
                 found.values[n] = value
                 found.slots[n] = np.uint32(table[row, TABLE_SLOT])
                 n += 1

@@ -16,7 +16,7 @@ from idcore.base.errors import CoreError
 from idcore.ids.origins import BrokerAddress, Fingerprint, Origin
 from idcore.ids.rules import LONGEST_MONTH_MS
 from idcore.kernels import merge
-from idcore.scan import column_texts
+from idcore.scan import column_texts, look_alikes
 from idcore.scan.occurrences import dating
 from idcore.scan.sorted_runs import SortedRuns, collect
 from idcore.sources.inputs import list_files, split_files
@@ -27,6 +27,8 @@ from .facts import scan_task
 
 SAMPLES = 5
 _SPLIT = 256 << 20
+_IDS, _SUSPECTS = (What.IDS, What.IDS_OF_SECOND), (What.SUSPECTS, What.SUSPECTS_OF_SECOND)
+_OF_SECOND = dict((_IDS, _SUSPECTS))
 _NO_IDS = np.empty(0, np.uint64)
 Keep = Callable[[str, Origin, np.ndarray, np.ndarray], np.ndarray]
 OneSided = Callable[[str, Sequence[str]], None]
@@ -84,32 +86,51 @@ def compare(
     says of the kind, the origin, the words of its key and values of ids, which of these are compared.
     """
     unread = [] if problems is None else problems
-    facts_of_parts = (facts for _, facts in batches(_facts(before, after, any_case, unread)))
-    differences = [row for facts in facts_of_parts for row in _of_parts(facts, told, exact, keep)]
+    samples: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
+    facts_of_parts = (facts for _, facts in batches(_facts(before, after, any_case, unread, samples)))
+    differences = [row for facts in facts_of_parts for row in _of_parts(facts, samples, told, exact, keep)]
     return sorted(differences, key=lambda row: (-(row.missing + row.new), row.kind, row.subject))
 
 
-def _facts(before: Sequence[str], after: Sequence[str], any_case: bool, problems: list[Unread]) -> Iterator[Fact]:
+def _facts(
+    before: Sequence[str],
+    after: Sequence[str],
+    any_case: bool,
+    problems: list[Unread],
+    samples: tuple[list[np.ndarray], list[np.ndarray]],
+) -> Iterator[Fact]:
+    """The ids of both inputs, and what only looks like some; `samples` of each input are whole when all were read."""
     # Months date ids and do not distinguish them: any will do.
     months = np.array([[0, LONGEST_MONTH_MS - 1]], np.int64)
-    for side, paths in ((What.IDS, before), (What.IDS_OF_SECOND, after)):
+    for second, paths in enumerate((before, after)):
         files = list_files(paths)
         problems += [(file.shown, file.error) for file in files if file.error]
         for split in split_files(files, _SPLIT):
             for fact in scan_task([split], months, any_case):
-                if fact.what == What.IDS:
-                    yield fact._replace(what=side)
+                if fact.what in (What.IDS, What.SUSPECTS):
+                    yield fact._replace(what=_OF_SECOND[fact.what]) if second else fact
+                elif fact.what == What.SUSPECTED:
+                    samples[second].append(look_alikes.rows_of(fact.data))
                 elif fact.what == What.REPORT:
                     name = files[split.number].shown
                     problems += [(name, report.error) for report in reports_of(fact.data) if report.error]
 
 
 def _of_parts(
-    facts: Iterable[Fact], told: OneSided | None, exact: Exact | None, keep: Keep | None
+    facts: Iterable[Fact],
+    samples: Sequence[Sequence[np.ndarray]],
+    told: OneSided | None,
+    exact: Exact | None,
+    keep: Keep | None,
 ) -> Iterator[Difference]:
-    sides: tuple[list[Block], list[Block]] = ([], [])
+    known: dict[What, list[bytes]] = {}
     for fact in facts:
-        sides[fact.what == What.IDS_OF_SECOND].append(Block.unpack(fact.data))
+        known.setdefault(fact.what, []).append(fact.data)
+    sides = []
+    for sample, ids, suspects in zip(samples, _IDS, _SUSPECTS, strict=True):
+        blocks = [Block.unpack(data) for data in known.get(ids, ())]
+        own = look_alikes.rows_of(b"".join(known.get(suspects, ())))
+        sides.append(look_alikes.taken_out(blocks, own, look_alikes.rule_of(sample))[0])
     first_after = sum(len(block.keys) for block in sides[0])
     for kind, runs in collect([*sides[0], *sides[1]]).items():
         ends = _one_sided(kind, runs, told, exact)

@@ -4,7 +4,8 @@ A fact is (part, what, bytes). IDS: processes, clients and brokers of one part w
 with them the offsetMsgIds that they are paired with. LOOSE_PAIRS: pairs of ids that do not fit there, unchanged.
 RANGES: broker, minute, least and greatest offset with their instants. VOTES: in which months lines say that a process
 generated its ids. REPORT: what happened to splits, as lines of JSON. SUMMARY: what the votes of one task say of the
-whole input. TOPICS: of a commit log, the topics and queues of one split, as JSON. COPIES: of
+whole input. SUSPECTS: msgIds that may only look like some, and SUSPECTED: a sample of those of one task, for
+every part (idcore.scan.look_alikes). TOPICS: of a commit log, the topics and queues of one split, as JSON. COPIES: of
 one split the copies that groups made (idcore.sources.copies).
 """
 
@@ -14,6 +15,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from enum import IntEnum
+from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +23,7 @@ import pyarrow as pa
 
 from idcore.base.errors import CoreError, from_coded
 
-EVERY_PART = -1  # the part of a SUMMARY
+EVERY_PART = -1  # the part of what every part needs
 
 
 class What(IntEnum):
@@ -36,7 +38,10 @@ class What(IntEnum):
     SUMMARY = 6
     IDS_OF_SECOND = 7  # where two inputs are compared
     COPIES = 8
-    LETTERS = 9
+    SUSPECTS = 9
+    SUSPECTED = 10
+    LETTERS = 11
+    SUSPECTS_OF_SECOND = 12
 
 
 class Fact(NamedTuple):
@@ -107,6 +112,11 @@ class Report:
 def fact_of(reports: Iterable[Report]) -> Fact:
     """Reports as one fact: a row of Spark costs more than a tiny file."""
     return Fact(0, What.REPORT, b"\n".join(report.pack() for report in reports))
+
+
+def text_number(number: int, place: tuple[int, ...]) -> int:
+    """One number for a text of the input: of a file by its number, of a member by its place in it too."""
+    return int.from_bytes(blake2b(repr((number, place)).encode(), digest_size=8).digest(), "big")
 
 
 def reports_of(data: bytes) -> list[Report]:

@@ -11,7 +11,8 @@ from idcore.base.errors import CoreError, coded, refuse
 from idcore.ids import records
 from idcore.ids.line_moments import born_marks, elapsed_of, moment_of, prefix_time
 from idcore.kernels import around, codes, dates, encode, find, paired_offsets, pairs
-from idcore.scan.crossing import EVERY_PART, Block, Fact, Refused, Report, What, fact_of
+from idcore.scan import look_alikes
+from idcore.scan.crossing import EVERY_PART, Block, Fact, Refused, Report, What, fact_of, text_number
 from idcore.scan.finder import Finder
 from idcore.scan.month_inference import summary
 from idcore.sources.inputs import Split, walk
@@ -52,10 +53,8 @@ class Scanner:
         self._clear()
 
     def _clear(self) -> None:
-        self.finder.forget()
-        self.finder.found = self.finder.found._replace(
-            values=np.empty(self.expected, np.uint64), slots=np.empty(self.expected, np.uint32)
-        )
+        self.finder.clear(self.expected)
+        self.texts: list[tuple[int, int]] = []
         self.pairing = self.pairing._replace(
             ranges=_rows_of(pairs.RANGE_COLUMNS),
             steps=np.zeros(self.expected, np.int8),
@@ -118,6 +117,8 @@ class Scanner:
         self.finder.found.refused[:] = 0
         state[find.LINE_FIRST] = state[find.STATE_IDS]
         state[find.LINE_START] = split.start
+        self.text = text_number(split.number, split.place)
+        self.texts.append((int(state[find.STATE_IDS]), self.text))
         self.dating.near[:] = around.nothing_near()
         error: CoreError | None = None
         at = split.start
@@ -136,6 +137,7 @@ class Scanner:
                 if self._is_full() and self._may_pack():
                     self.ids += int(state[find.STATE_IDS])
                     yield from self.facts()
+                    self.texts.append((0, self.text))
                 limit = windows.slide()
             self._read_on(windows, at)
         except READ_ERRORS as problem:
@@ -203,8 +205,9 @@ class Scanner:
             yield from _deal(What.LOOSE_PAIRS, self.pairing.loose[: self.state[find.STATE_LOOSE]])
         yield from self._pack_votes(keys)
         table = self.finder.found.table
-        if len(lettered := table[table[:, find.TABLE_LETTERS] != 0]):
-            yield from _deal(What.LETTERS, lettered[:, [0, 1, 2, find.TABLE_LETTERS]])
+        if len(lettered := table[table[:, find.TABLE_MARKS] & find.LETTER_CASES != 0]):
+            lettered[:, find.TABLE_MARKS] &= find.LETTER_CASES
+            yield from _deal(What.LETTERS, lettered[:, [0, 1, 2, find.TABLE_MARKS]])
         self._clear()
 
     def _pack_votes(self, keys: int) -> Iterator[Fact]:
@@ -215,12 +218,19 @@ class Scanner:
             yield from _deal(What.VOTES, votes[:rows])
             yield Fact(EVERY_PART, What.SUMMARY, summary(votes[:rows], self.months).tobytes())
 
+    def _suspects(self, ids: int) -> Iterator[Fact]:
+        rows = look_alikes.suspects_of(self.finder.found, ids, self.texts)
+        if len(rows):
+            yield from _deal(What.SUSPECTS, rows)
+            yield Fact(EVERY_PART, What.SUSPECTED, look_alikes.sample_of(rows).tobytes())
+
     def _pack_ids(self, n: int, keys: int) -> Iterator[Fact]:
         words = self.finder.found.keys[:keys]
         sizes = np.empty(keys, np.int64)
         unsorted = np.empty(keys, np.bool_)
         parts = np.empty(keys, np.uint8)  # bytes are sorted by counting
         encode.groups_of(self.finder.found.table, words, keys, sizes, unsorted, parts)
+        yield from self._suspects(n)
         starts = np.zeros(keys + 1, np.int64)
         np.cumsum(sizes, out=starts[1:])
         grouped = np.empty(n, np.uint64)

@@ -29,12 +29,11 @@ def usual() -> np.ndarray:
 
 
 class Finder:
-    """Finds the ids of windows of text. `with_places`: the place of each is written down too."""
+    """Finds the ids of windows of text. `ids`: room for so many at first."""
 
-    def __init__(self, any_case: bool = False, *, with_places: bool = False) -> None:
+    def __init__(self, any_case: bool = False, ids: int = 0) -> None:
         self.rules = find.rules_for(any_case, loaders(), usual())
         self.state = np.zeros(find.STATE_SIZE, np.int64)
-        ids = MOST_OF_A_WINDOW if with_places else 0
         self.found = find.Found(
             table=np.zeros((_TABLE_ROWS, find.TABLE_COLUMNS), np.uint64),
             keys=np.empty((_TABLE_ROWS // 2 + 1, find.KEY_COLUMNS), np.uint64),
@@ -62,9 +61,16 @@ class Finder:
         held = len(self.found.values)
         if ids > held:
             more = max(2 * held, ids) - held
-            values = np.concatenate([self.found.values, np.empty(more, np.uint64)])
-            slots = np.concatenate([self.found.slots, np.empty(more, np.uint32)])
-            self.found = self.found._replace(values=values, slots=slots)
+            columns = self.found.values, self.found.slots, self.found.places
+            values, slots, places = (np.concatenate([each, np.empty(more, each.dtype)]) for each in columns)
+            self.found = self.found._replace(values=values, slots=slots, places=places)
+
+    def clear(self, ids: int) -> None:
+        """Forgets the keys and all ids: room for so many."""
+        self.forget()
+        self.found = self.found._replace(
+            values=np.empty(ids, np.uint64), slots=np.empty(ids, np.uint32), places=np.empty(ids, np.int64)
+        )
 
     def step(self, windows: Windows, stop: int, what: int) -> bool:
         """Takes the text up to `stop`, or up to where the table of keys had to grow: `windows.at` says which.

@@ -45,7 +45,7 @@ def settle(blocks: Sequence[Block]) -> list[Block]:
     for runs in moved.values():
         for run in runs:
             taken.setdefault(run.block, set()).add(run.key)
-    kept = [without(block, taken[at]) if at in taken else block for at, block in enumerate(blocks)]
+    kept = [without(block, list(taken[at])) if at in taken else block for at, block in enumerate(blocks)]
     return [
         *kept,
         _encoded([piece for origin, runs in moved.items() for run in runs for piece in _pieces(origin, run)]),
@@ -152,10 +152,10 @@ def _pieces(origin: Origin, run: _Run) -> Iterator[tuple[list[int], np.ndarray]]
         yield broker, np.sort(values[~kept])
 
 
-def without(block: Block, keys: set[int]) -> Block:
+def without(block: Block, keys: Sequence[int] | np.ndarray) -> Block:
     """A block less some keys."""
     gone = np.zeros(len(block.keys), np.bool_)
-    gone[list(keys)] = True
+    gone[keys] = True
     runs = block.runs[~np.repeat(gone, block.lengths)]
     paired = block.paired
     packed = int(block.paired_lengths.sum())

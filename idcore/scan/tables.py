@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta, timezone
 from typing import NamedTuple
 
@@ -24,14 +24,15 @@ from idcore.kernels import chains, clients, codes, find, merge, paired_offsets, 
 from idcore.kernels.dates import FIRST_MONTH, MONTH
 from idcore.kernels.encode import PackedRuns
 from idcore.kernels.pairs import RANGE_COLUMNS, VOTE_COLUMNS
-from idcore.scan import column_texts, large_keys
+from idcore.scan import column_texts, large_keys, look_alikes
 from idcore.scan.month_inference import SOURCES, SUMMARY_COLUMNS, Whole, date, of_clients, whole
 from idcore.scan.sorted_runs import PairedOffsets, SortedRuns, collect
 from idcore.sources.inputs import shown
 from idcore.sources.record_lines import tags_of, topics_of
 
-from .crossing import Block, Fact, Report, What, reports_of
+from .crossing import Block, Fact, Refused, Report, What, reports_of, text_number
 from .dated_offsets import DatedOffsets
+from .look_alikes import LookAlike
 from .months import Months, as_months, newest_rows
 from .schemas import OF_STORES, ORDER, SCHEMAS, TEXT, TIME
 from .settle import settle
@@ -41,6 +42,8 @@ _WAYS = ("grpc", "grpc_cpp_old", "grpc_rust")  # by what clients.way_of gives
 _NONE = -(1 << 62)
 _COUNTER_BITS, _COUNTER_MASK = np.int64(find.COUNTER_SHIFT), np.int64(chains.PERIOD - 1)
 _ROWS = 1 << 20
+LOOK_ALIKES = "look_alikes"  # strings that only look like IDs, as they travel
+_TAKEN = pa.schema([("text", pa.uint64()), ("ids", pa.int64()), ("sample", pa.string()), ("byte", pa.int64())])
 COPIES = "copied"  # the copies of splits, as they travel
 Tables = dict[str, pa.Table]
 
@@ -193,8 +196,10 @@ class Merge:
         ranges = [np.empty((0, RANGE_COLUMNS), np.uint64)]
         loose = [np.empty((0, paired_offsets.LOOSE_COLUMNS), np.uint64)]
         votes = [np.empty((0, VOTE_COLUMNS), np.uint64)]
+        suspects = [np.empty((0, look_alikes.ROW), np.uint64)]
         letters = [np.empty((0, LETTER_COLUMNS), np.uint64)]
         summaries: list[np.ndarray] = []
+        suspected: dict[int, list[np.ndarray]] = {}  # every part has a copy of each
         for fact in facts:
             if fact.what == What.IDS:
                 blocks.append(Block.unpack(fact.data))
@@ -206,6 +211,10 @@ class Merge:
                 ranges.append(np.frombuffer(fact.data, np.uint64).reshape(-1, RANGE_COLUMNS))
             elif fact.what == What.SUMMARY:
                 summaries.append(np.frombuffer(fact.data, np.int64).reshape(-1, SUMMARY_COLUMNS))
+            elif fact.what == What.SUSPECTS:
+                suspects.append(look_alikes.rows_of(fact.data))
+            elif fact.what == What.SUSPECTED:
+                suspected.setdefault(fact.part, []).append(look_alikes.rows_of(fact.data))
             elif fact.what == What.LETTERS:
                 letters.append(np.frombuffer(fact.data, np.uint64).reshape(-1, LETTER_COLUMNS))
             elif fact.what == What.TOPICS:
@@ -215,7 +224,8 @@ class Merge:
             else:
                 reports.append(fact.data)
         known = whole(summaries, self.months.zone_source)
-        blocks = settle(blocks)
+        rule = look_alikes.rule_of(next(iter(suspected.values()), []))
+        blocks, taken = look_alikes.taken_out(settle(blocks), np.concatenate(suspects), rule)
         runs = collect(blocks)
         paired = PairedOffsets(blocks, np.concatenate(loose))
         if "uniq" in runs:
@@ -226,6 +236,8 @@ class Merge:
         if "offset" in runs:
             dated = DatedOffsets.of_ranges(np.concatenate(ranges), self.months, known)
             yield from self._brokers(runs["offset"], dated)
+        if taken:
+            yield LOOK_ALIKES, pa.Table.from_pylist([one._asdict() for one in taken], _TAKEN)
         if reports:
             yield "reports", pa.table({"report": pa.array(reports, pa.binary())})
         if topics:
@@ -460,11 +472,13 @@ def combine(
     `files`: name, bytes as stored and error of each input file, in the order the splits number them. A store has its
     own tables also where no file of it could be read.
     """
-    collected: dict[str, list[pa.Table]] = {name: [] for name in (*SCHEMAS, "reports", "seen")}
+    collected: dict[str, list[pa.Table]] = {name: [] for name in (*SCHEMAS, "reports", "seen", LOOK_ALIKES)}
     for name, table in parts:
         collected[name].append(table)
     rows = (row.as_py() for table in collected.pop("reports") for row in table["report"])
     reports = [report for row in rows for report in reports_of(row)]
+    taken = [LookAlike(**row) for table in collected.pop(LOOK_ALIKES) for row in table.to_pylist()]
+    reports += _reports_of(taken, reports)
     tables = {
         name: pa.concat_tables(found) if found else schema.empty_table()
         for (name, schema), found in ((item, collected[item[0]]) for item in SCHEMAS.items())
@@ -484,6 +498,21 @@ def combine(
 
     with ThreadPoolExecutor() as pool:  # the two large ones, side by side
         return tables | dict(zip(ORDER, pool.map(in_order, ORDER), strict=True))
+
+
+def _reports_of(taken: Sequence[LookAlike], reports: Sequence[Report]) -> list[Report]:
+    """Strings that were counted as ids, and are none: they are taken from the text that has them."""
+    texts = {text_number(report.number, report.place): report for report in reports} if taken else {}
+    return [
+        replace(
+            texts[one.text],
+            text_bytes=0,
+            ids=-one.ids,
+            refused=(Refused("look_alike", one.ids, one.sample, one.byte),),
+            error=None,
+        )
+        for one in taken
+    ]
 
 
 def _topics(seen: Sequence[bytes]) -> pa.Table:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import zipfile
 from collections import Counter
@@ -22,7 +24,7 @@ from idcore.sources.inputs import Split, list_files, split_files
 from tests.scan import logs, twin
 from tests.scan.logs import AT, JAVA, NOON, send_result, uniq
 from tests.scan.packing import ARCHIVES, LOG, PACKERS
-from tests.scan.reading import Client, Offset, Refused, Uniq, classify, tokens
+from tests.scan.reading import Client, Offset, Uniq
 
 MONTHS = month_rows(AT, UTC)
 
@@ -77,12 +79,9 @@ def test_every_id_is_at_its_byte_in_its_line_with_its_time(log: logs.Log, tmp_pa
     folder = tmp_path / "index"
     folder.mkdir()
     found = every(index_of(str(path), folder))
-    accepted = []
-    for token in tokens(data):
-        judged = classify(token.text, token.labelled, "strict", token.disowned)
-        if not isinstance(judged, Refused):
-            accepted.append(twin.Found(token.byte, bytes.fromhex(token.text), judged))
-    settled = {one.byte: one for one in twin.settle(accepted)}
+    vouched: set[twin.Key] = set()
+    accepted = twin.settle(twin.judged(data, "strict", vouched, 0)[0])
+    settled = {one.byte: one for one in twin.without(accepted, twin.look_alikes(accepted, vouched))}
     assert [one.byte for one in found] == sorted(settled)
     lines = [data.rfind(b"\n", 0, one.byte) + 1 for one in found]
     assert [one.line for one in found] == [data.count(b"\n", 0, one.byte) + 1 for one in found]
@@ -305,3 +304,26 @@ def test_a_damaged_archive_keeps_the_lines_before_the_damage(tmp_path: Path) -> 
     found = every(index_of(str(cut), tmp_path / "cut"))
     assert 0 < len(found) < whole
     assert len(found) == scan_local([str(cut)], MONTHS)["files"]["ids"][0].as_py()
+
+
+def test_what_only_looks_like_an_id_has_no_row_and_no_host(tmp_path: Path) -> None:
+    """As in the tables: a page of lines shows none, and no link of its leads to a host that is not there."""
+    real = [uniq(0x0A000001, 7, JAVA, 1_600_000_000 + n, n) for n in range(9)]
+    hashes = [hashlib.md5(b"%d" % n).hexdigest().upper() for n in range(300)]
+    lines = [f"saved {one} ok" for pair in zip(hashes[::30], real, strict=False) for one in pair] + hashes
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("a.log", "\n".join(lines[:50]))
+        archive.writestr("b.log", "\n".join(lines[50:]))
+    for name, data in (("a.log", "\n".join(lines).encode()), ("a.zip", packed.getvalue())):
+        (tmp_path / name).write_bytes(data)
+        for any_case in (False, True):
+            folder = tmp_path / f"{name} {any_case}"
+            folder.mkdir()
+            index = index_of(str(tmp_path / name), folder, any_case=any_case)
+            tables = scan_local([str(tmp_path / name)], MONTHS, any_case=any_case)
+            assert index.rows == len(every(index)) == sum(tables["files"]["ids"].to_pylist())
+            if not any_case:
+                assert [one.id for one in every(index)] == real
+                assert sum(index.has("host", host) for host in tables["hosts"]["host"].to_pylist()) == 1
+                assert {row["host"] for part in index.parts for row in part.names.to_pylist()} == {"10.0.0.1"}

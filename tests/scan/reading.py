@@ -186,6 +186,11 @@ def is_known(loader: int) -> bool:
     return loader in stream() or loader in MORE_LOADERS
 
 
+def is_usual(loader: int) -> bool:
+    """Whether a launch without an agent has it: chance has one of the later ones too."""
+    return loader in MORE_LOADERS or stream().get(loader, (1_000, 0))[0] < 1_000
+
+
 def private(raw: bytes) -> bool:
     return any(IPv4Address(raw) in network for network in PRIVATE)
 
@@ -212,7 +217,7 @@ def classify(
     """What one candidate is."""
     one = judged_alone(text, labelled, case)
     if disowned and case != "any" and isinstance(one, Uniq) and one.layout != "uniq_v4_le":
-        return one if is_known(one.loader) else Refused("other_name")
+        return one if is_usual(one.loader) else Refused("other_name")
     return one
 
 

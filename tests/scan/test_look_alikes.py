@@ -2,31 +2,92 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 import hashlib
+import json
+import random
+import uuid
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from io import BytesIO, StringIO, TextIOWrapper
+from ipaddress import IPv4Address
+from pathlib import Path
 
 import pytest
 
+from idcore.__main__ import main
 from idcore.ids import find, judge, settled
+from idcore.intake import intake
+from idcore.scan.compare import compare
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
+from tests.ids.real_clients import rows
 from tests.scan.logs import JAVA, offset, uniq
+from tests.scan.packing import tar_of, written, zip_of
 
 pytestmark = pytest.mark.quick
 MONTHS = month_rows(datetime(2026, 11, 25, tzinfo=UTC), UTC)
+VECTORS = Path(__file__).parents[1] / "vectors"
 Write = Callable[..., str]
+ARCHIVES: dict[str, Callable[[dict[str, bytes]], bytes]] = {
+    "zip": zip_of,
+    "tar": tar_of,
+    "tar.gz": lambda parts: tar_of(parts, "w:gz"),
+}
 
 
 def md5(number: int) -> str:
     return hashlib.md5(f"order {number}".encode()).hexdigest().upper()
 
 
+def uuid4(number: int) -> str:
+    return uuid.UUID(bytes=random.Random(number).randbytes(16), version=4).hex.upper()
+
+
+def uuid1(number: int) -> str:
+    """Of one machine, seven milliseconds apart."""
+    ticks = 0x1F0C9D2A3B4C5D6 + 70_000 * number
+    return f"{ticks & 0xFFFFFFFF:08X}{ticks >> 32 & 0xFFFF:04X}1{ticks >> 48:03X}9C4A02420A0B0C0D"
+
+
+def uuid7(number: int) -> str:
+    """Thirty in each millisecond."""
+    digits = random.Random(number).randbytes(10).hex().upper()
+    return f"{1_764_000_000_000 + number // 30:012X}7{digits[1:4]}{'89AB'[number % 4]}{digits[5:]}"
+
+
+def payment(number: int) -> str:
+    """An order number of 32 digits: the time to the millisecond, and a counter."""
+    return f"20261120{10_00_00_000 + number // 3:09d}{number:015d}"
+
+
+def sys_guid(number: int) -> str:
+    """Oracle's: a counter in the middle, the host and process behind it."""
+    return f"7CD5B776{0x9DF75CEF + number:08X}E0340800208C5A31"
+
+
 KINDS: dict[str, Callable[[int], str]] = {
     "sign= of a gateway": lambda n: f"pay notify out_trade_no={n} sign={md5(n)} result_code=SUCCESS",
     "XML of a gateway": lambda n: f"<xml><sign><![CDATA[{md5(n)}]]></sign></xml>",
     "ETag": lambda n: f'PUT /bucket/{n} 200 ETag: "{md5(n)}"',
+    "a digest that no name tells": lambda n: f"saved {md5(n)} ok",
+    "a column of digests": md5,
+    "trace ID": lambda n: f"2026-11-20 10:00:00.123 [{md5(n)}] INFO order {n}",
+    "traceparent": lambda n: f"traceparent: 00-{md5(n)}-{md5(-n)[:16]}-01",
     "X-B3-TraceId": lambda n: f"X-B3-TraceId: {md5(n)}",
+    "UUID without dashes": lambda n: (
+        f"task {uuid.UUID(bytes=random.Random(n).randbytes(16), version=4).hex.upper()} done"
+    ),
+    "UUID of version 1": lambda n: f"task {uuid1(n)} done",
+    "UUID of version 7": lambda n: f"task {uuid7(n)} done",
+    "SHA-1 cut to 32 digits": lambda n: f"saved {hashlib.sha1(b'%d' % n).hexdigest()[:32].upper()} ok",
+    "SHA-224": lambda n: f"saved {hashlib.sha224(b'%d' % n).hexdigest().upper()} ok",
+    "payment of 32 digits": lambda n: f"paid {payment(n)}",
+    "milliseconds and a counter": lambda n: f"row {1_764_000_000_000 + n // 9:012X}{n:020X}",
+    "a long millisecond and a counter": lambda n: f"row {1_764_000_000_000 + n // 9:016X}{n:016X}",
+    "trace ID of twenty lines": lambda n: f"[{md5(n // 20)}] INFO step {n}",
+    "SYS_GUID": lambda n: f"insert into t values ('{sys_guid(n)}')",
     "IV that counts": lambda n: f"iv={n:032X}",
     "password hash": lambda n: f"password={md5(n)}",
 }
@@ -83,3 +144,129 @@ def test_a_name_of_something_else_takes_no_id_of_a_known_client() -> None:
     for name in ("traceId=", "key=", "uuid: ", "KEY_SIGN="):
         (token,) = find(f"{name}{one}")
         assert token.disowned and judge(token).best is not None
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if "sign" not in kind])
+def test_it_is_the_same_however_an_input_is_cut_packed_or_sorted(kind: str, tmp_path: Path) -> None:
+    lines = [f"{line}\n" for line in mixed(kind, 300)]
+    one = _told(written(tmp_path, "a.log", "".join(lines).encode()))
+    assert one == _told(tmp_path / "a.log", 1_999)
+    random.Random(1).shuffle(lines)
+    halves = {"a.log": "".join(lines[:90]).encode(), "b.log": "".join(lines[90:]).encode()}
+    packed = {name: written(tmp_path, f"x.{name}", pack(halves)) for name, pack in ARCHIVES.items()}
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name, data in halves.items():
+        written(folder, name, data)
+    written(folder, "c.log.gz", gzip.compress(b"nothing here\n"))
+    for path in (folder, *packed.values()):
+        for together in (1, 9):
+            assert one == _told(path, together=together), path
+
+
+def _told(path: Path, split: int = 1 << 30, together: int = 1) -> list[object]:
+    """What a scan says, but for the files and places."""
+    tables = scan_local([str(path)], MONTHS, split, together=together)
+    counted = [sum(tables["files"][name].to_pylist()) for name in ("ids", "refused")]
+    refused = [(row["reason"], row["ids"]) for row in tables["refused"].to_pylist()]
+    return [counted, refused, *(tables[name].to_pylist() for name in ("processes", "hosts", "brokers", "activity"))]
+
+
+def test_each_member_has_its_own_count(tmp_path: Path) -> None:
+    texts = [
+        "\n".join(KINDS["a digest that no name tells"](n) for n in range(first, first + 50)) for first in (1, 11, 101)
+    ]
+    members = {f"{number}.log": text.encode() for number, text in enumerate(texts)}
+    alone = [judge(token).reason for text in texts for token in find(text)]
+    for pack in ARCHIVES.values():
+        tables = scan_local([str(written(tmp_path, "some", pack(members)))], MONTHS)
+        rows = [row for row in tables["files"].to_pylist() if row["text_bytes"]]
+        assert [(row["ids"], row["refused"]) for row in rows] == [(0, 50)] * 3
+        refused = {row["reason"]: row for row in tables["refused"].to_pylist()}
+        assert refused["look_alike"]["ids"] == alone.count(None)
+        assert texts[0][refused["look_alike"]["byte"] :].startswith(refused["look_alike"]["sample"])
+
+
+@pytest.mark.parametrize("count", [1, 7])
+def test_a_few_strings_alone_show_nothing(count: int) -> None:
+    verdicts = settled(map(judge, find("\n".join(f"saved {md5(n)} ok" for n in range(count)))))
+    assert {verdict.reason for verdict in verdicts} <= {None, "elapsed"}
+
+
+def test_producers_of_unknown_clients_in_one_network_stay(on_disk: Write) -> None:
+    """Forty hosts that sent one message each: chance does not give them one network."""
+    r = random.Random(1)
+    for network in (0x0A2A0000, 0x2F5E0000):
+        fields = ((n, r.randrange(1, 99), r.getrandbits(31), r.randrange(2**31)) for n in range(40))
+        text = "\n".join(f"sent {uniq(network + n, pid, loader, ms, n)}" for n, pid, loader, ms in fields)
+        assert scan_local([on_disk(text.encode())], MONTHS)["processes"].num_rows == 40
+        assert all(verdict.best for verdict in settled(map(judge, find(text))))
+
+
+def test_real_ids_of_unknown_clients_stay_among_nine_times_as_many_uuids(on_disk: Write) -> None:
+    """Each of a process of its own, without a label: in one network they are more than chance gives it."""
+    for network in (0x0A2A0000, 0x2F5E0000):
+        r = random.Random(network)
+        real = [
+            uniq(network + n, r.randrange(1, 32_768), r.getrandbits(31), 1_700_000_000 + n * 977, r.randrange(9))
+            for n in range(60)
+        ]
+        for other in (uuid4, uuid7, md5):
+            lines = [*real, *map(other, range(540))]
+            r.shuffle(lines)
+            tables = scan_local([on_disk("\n".join(lines).encode())], MONTHS)
+            hosts = set(tables["hosts"]["host"].to_pylist())
+            assert {str(IPv4Address(network + n)) for n in range(60)} <= hosts and len(hosts) < 66
+            verdicts = settled(map(judge, find("\n".join(lines))))
+            assert set(real) <= {verdict.text for verdict in verdicts if verdict.best}
+
+
+def test_five_ids_of_five_unknown_clients_are_shown() -> None:
+    r = random.Random(3)
+    five = [uniq(r.getrandbits(32), r.getrandbits(16), r.getrandbits(31), r.randrange(2**31), n) for n in range(5)]
+    verdicts = settled(map(judge, find("\n".join(five))))
+    assert len(verdicts) == 5 and all(verdict.best for verdict in verdicts)
+
+
+def test_no_id_of_a_real_client_or_of_a_public_line_is_lost() -> None:
+    """Bare, without the labels that they have in their logs."""
+    public = [json.loads(line)["text"] for line in (VECTORS / "public-lines.jsonl").read_text("utf-8").splitlines()]
+    for texts in ([row["msg_id"] for row in rows()], [token.text for line in public for token in find(line)]):
+        verdicts = [judge(token) for token in find("\n".join(texts))]
+        assert len(verdicts) > 100
+        for alone, beside in zip(verdicts, settled(verdicts), strict=True):
+            assert (alone.best is None) == (beside.best is None)
+
+
+def test_a_single_send_of_a_private_host_stays_among_hashes() -> None:
+    one = uniq(0x0A000001, 7, 0x18B4AAC2, 1_600_000_000, 0)
+    verdicts = settled(map(judge, find("\n".join([one, *map(md5, range(2_000))]))))
+    assert [verdict.text for verdict in verdicts if verdict.best] == [one]
+
+
+def test_a_comparison_leaves_out_what_each_input_shows_to_be_none(tmp_path: Path) -> None:
+    lines = [f"{line}\n" for line in mixed("a digest that no name tells", 300)]
+    before, after = written(tmp_path, "a.log", "".join(lines).encode()), tmp_path / "b.log"
+    after.write_text("".join(lines[:-1]) + "".join(map("saved {}\n".format, map(md5, range(500, 600)))))
+    rows = compare([str(before)], [str(after)])
+    assert {row.kind for row in rows} == {"uniq", "offset"} and len(rows) == 6
+    assert not any(row.new for row in rows)
+    assert any(row.new for row in compare([str(before)], [str(after)], any_case=True))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_page_and_the_command_say_the_same_and_take_it_back_on_request(
+    kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "\n".join(mixed(kind, 400))
+    real = {token.text for token in find(text) if token.text.startswith("0A0000")}
+    pasted = intake.read([("", text)])
+    assert {item.verdict.text for item in pasted.found} == real
+    assert pasted.look_alikes == sum(item.verdict.reason in ("other_name", "look_alike") for item in pasted.items)
+    again = intake.read([("", text)], case="any")
+    assert len(again.found) == len(pasted.found) + pasted.look_alikes
+    for case, found in (("strict", pasted.found), ("any", again.found)):
+        monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(text.encode())))
+        main(["decode", "-", "--format", "csv", "--case", case])
+        rows_of_ids = [row for row in csv.DictReader(StringIO(capsys.readouterr().out)) if row["kind"]]
+        assert [row["text"] for row in rows_of_ids] == [item.verdict.text for item in found]

@@ -220,8 +220,13 @@ def test_a_refused_sample_stands_where_it_says_and_was_refused_for_that(on_disk:
     path = on_disk(data)
     samples = [scan(path, split)["refused"].to_pylist() for split in (100, 5000, 1 << 30)]
     assert samples[0] == samples[1] == samples[2]
-    assert {row["reason"] for row in samples[0]} == {"lower_case", "version", "port", "elapsed"}
+    assert {row["reason"] for row in samples[0]} == {"lower_case", "version", "port", "elapsed", "look_alike"}
+    vouched: set[twin.Key] = set()
+    accepted, _ = twin.judged(data, "strict", vouched, 0)
     refused = {
+        found.byte: (found.raw.hex().upper(), "look_alike")
+        for found in twin.look_alikes(twin.settle(accepted), vouched)
+    } | {
         token.byte: (token.text, one.reason)
         for token in twin.tokens(data)
         if isinstance(one := twin.classify(token.text, token.labelled, disowned=token.disowned), twin.Refused)

@@ -6,12 +6,14 @@ import gzip
 import re
 from bisect import bisect
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from ipaddress import ip_address
 from itertools import pairwise
 from typing import Any, NamedTuple
+
+from idcore.ids.look_alikes import order_of
 
 from . import dates
 from .chains import Chain, chains, tracks
@@ -25,15 +27,20 @@ from .reading import (
     Uniq,
     classify,
     instant,
+    is_known,
+    is_usual,
     milliseconds,
     minute_of,
+    number,
+    private,
     settled,
     stream,
     tokens,
 )
 
 Row = dict[str, Any]
-Votes = dict[tuple[str, str, int, int], list[dates.Vote]]
+Key = tuple[str, str, int, int]  # of a process
+Votes = dict[Key, list[dates.Vote]]
 Growth = dict[tuple[str, datetime], list[tuple[int, datetime]]]
 Line = tuple[bytes, list[Uniq | Offset | Client]]  # its text and its ids
 
@@ -47,6 +54,7 @@ class Found(NamedTuple):
     byte: int
     raw: bytes
     one: Uniq | Offset | Client
+    file: int = 0
 
 
 @dataclass
@@ -103,8 +111,8 @@ def unpacked(data: bytes) -> bytes:
     return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
 
 
-def judged(data: bytes, case: str) -> tuple[list[Found], Counter[str]]:
-    """The ids of a text, and why other tokens are none."""
+def judged(data: bytes, case: str, vouched: set[Key], file: int) -> tuple[list[Found], Counter[str]]:
+    """The ids of a text, and why other tokens are none; processes that a label vouches for go to `vouched`."""
     here: list[Found] = []
     refused: Counter[str] = Counter()
     for token in tokens(data):
@@ -112,8 +120,121 @@ def judged(data: bytes, case: str) -> tuple[list[Found], Counter[str]]:
         if isinstance(one, Refused):
             refused[one.reason] += 1
         else:
-            here.append(Found(token.byte, bytes.fromhex(token.text), one))
+            here.append(Found(token.byte, bytes.fromhex(token.text), one, file))
+            if token.labelled and isinstance(one, Uniq):
+                vouched.add(one.process)
     return here, refused
+
+
+def look_alikes(accepted: list[Found], vouched: set[Key]) -> list[Found]:
+    """The ids of unknown clients that all together look like chance, UUIDs, clocks or numbers."""
+    by_process: dict[Key, list[Found]] = defaultdict(list)
+    process_of: dict[Key, Uniq] = {}
+    for found in accepted:
+        if isinstance(found.one, Uniq) and not is_usual(found.one.loader):
+            by_process[found.one.process].append(found)
+            process_of[found.one.process] = found.one
+    sample = sorted(by_process, key=lambda key: rank(process_of[key]))[:1024]
+    unlabelled = {key: {found.raw for found in by_process[key]} for key in sample if key not in vouched}
+    numbers = sum(map(all_decimal, unlabelled.values())) >= 8
+    others = [
+        raws for key, raws in unlabelled.items() if key[0] != "uniq_v4_le" and not (numbers and all_decimal(raws))
+    ]
+    clocks = sum(begins_with_time(min(raws)) for key, raws in unlabelled.items() if key[0] != "uniq_v4_le")
+    looks = look_alike_rule(others, clocks >= max(8, len(unlabelled) / 8))
+    gone = []
+    for key, own in by_process.items():
+        raws = {found.raw for found in own}
+        if key not in vouched and ((numbers and all_decimal(raws)) or (key[0] != "uniq_v4_le" and looks(raws))):
+            gone += own
+    return gone
+
+
+def less_look_alikes(accepted: list[Found], vouched: set[Key], refused: Counter[str], files: list[Row]) -> list[Found]:
+    """The ids that are left, and the counts of what was rejected set right."""
+    gone = look_alikes(accepted, vouched)
+    for found in gone:
+        refused["look_alike"] += 1
+        files[found.file]["ids"] -= 1
+        files[found.file]["refused"] += 1
+    return without(accepted, gone)
+
+
+def without(accepted: list[Found], gone: list[Found]) -> list[Found]:
+    out = set(map(id, gone))
+    return [found for found in accepted if id(found) not in out]
+
+
+def rank(one: Uniq) -> int:
+    """Which processes of many are compared: any order does that has nothing to do with the input."""
+    address = int(ip_address(one.host))
+    return int(order_of(address >> 64, address % 2**64, one.pid << 32 | one.loader))
+
+
+def look_alike_rule(processes: list[set[bytes]], clock: bool) -> Callable[[set[bytes]], bool]:
+    """What only looks like an id, by the ids of each process."""
+
+    def of_process(own: set[bytes]) -> bool:
+        return clock and begins_with_time(min(own))
+
+    raws = [min(own) for own in processes if len(own) == 1 and not of_process(own)]
+    if len(raws) < 8:
+        return of_process
+    uuids = {v for v, n in Counter(map(uuid_version, raws)).items() if v and n >= max(8, len(raws) / 8)}
+    others = [raw for raw in raws if uuid_version(raw) not in uuids]
+    by_tail: dict[bytes, list[bytes]] = defaultdict(list)
+    for raw in others:
+        by_tail[raw[-6:]].append(raw)
+    tails = {
+        tail
+        for tail, own in by_tail.items()
+        if len(own) >= max(4, len(others) / 16) and sum(map(has_private_address, own)) < len(own) / 2
+    }
+    if sum(len(by_tail[tail]) for tail in tails) < 8:
+        tails = set()
+    rest = [raw for raw in others if raw[-6:] not in tails]
+    most = 3 if len(rest) < 256 else 4
+    networks = {network for network, n in Counter(raw[:2] for raw in rest).items() if n >= most}
+    public = [raw for raw in rest if not has_private_address(raw) and raw[:2] not in networks]
+    by_chance = 256 - 256 * (255 / 256) ** len(public)
+    nowhere = sum(raw[0] >= 224 or raw[0] == 0 for raw in public)
+    spread = len(public) >= 8 and len({raw[0] for raw in public}) >= 0.75 * by_chance
+    spread = spread and nowhere >= (len(public) - 32) / 32
+    by_chance = len(raws) / 240
+    everywhere = len(raws) >= 75 and sum(map(has_private_address, raws)) <= by_chance + 4 * by_chance**0.5
+
+    def of_all(own: set[bytes]) -> bool:
+        raw = min(own)
+        real = has_private_address(raw) and (
+            not everywhere or has_begun(raw) or is_known(number(raw, len(raw) - 10, 4))
+        )
+        chance = (spread or uuid_version(raw) in uuids) and not real and raw[:2] not in networks
+        return of_process(own) or (len(own) == 1 and (raw[-6:] in tails or chance))
+
+    return of_all
+
+
+def has_begun(raw: bytes) -> bool:
+    return raw[-2:] in (b"\0\0", b"\0\1")
+
+
+def all_decimal(own: set[bytes]) -> bool:
+    return all(raw.hex().isdecimal() for raw in own)
+
+
+def begins_with_time(raw: bytes) -> bool:
+    return len(raw) == 16 and (raw[0] == 0 or 1_000_000_000_000 <= number(raw, 0, 6) < 2_100_000_000_000)
+
+
+def has_private_address(raw: bytes) -> bool:
+    if len(raw) != 16:
+        return raw[0] == 0xFD or raw.hex().startswith(("fe8", "00000000"))
+    return raw[:2] == b"\x7f\0" or (raw[0] != 127 and private(raw[:4]))
+
+
+def uuid_version(raw: bytes) -> int:
+    digits = raw.hex()
+    return int(digits[12], 16) if len(raw) == 16 and digits[16] in "89ab" else 0
 
 
 def tables(
@@ -122,7 +243,7 @@ def tables(
     """Every table of the scan that the text alone gives; rows in any order."""
     named = list(files.items()) if isinstance(files, Mapping) else list(files)
     accepted: list[Found] = []
-    refused, file_rows = Counter[str](), list[Row]()
+    refused, vouched, file_rows = Counter[str](), set[Key](), list[Row]()
     growth: Growth = defaultdict(list)
     votes: Votes = defaultdict(list)
     stored_as: dict[str, set[str]] = defaultdict(set)
@@ -131,7 +252,7 @@ def tables(
     dated: list[tuple[Uniq | Client, Offset, dates.Vote | None, bytes]] = []
     for name, stored in named:
         data = unpacked(stored)
-        here, refused_here = judged(data, case)
+        here, refused_here = judged(data, case, vouched, len(file_rows))
         refused += refused_here
         counts = {"ids": len(here), "refused": refused_here.total(), "error": None}
         file_rows.append({"file": name, "bytes": len(stored), "text_bytes": len(data), **counts})
@@ -147,7 +268,7 @@ def tables(
                 dated.append((one, place, vote, text if short else b""))
                 stored_as[written(one)].add(written(place))
             lines_of.update({written(one) for one, _ in line})
-    accepted = settle(accepted)
+    accepted = less_look_alikes(settle(accepted), vouched, refused, file_rows) if case != "any" else settle(accepted)
     known = dates.whole(votes, [when for own in moments.values() for when, *_ in own], SHARE)
     calendar = calendar_of(known, Calendar(zone, at), zone, at)
     for one, place, vote, text in dated:
@@ -158,6 +279,7 @@ def tables(
     brokers = {found.one.address for found in accepted if isinstance(found.one, Offset)}
     growth = {key: rows for key, rows in growth.items() if key[0] in brokers}
     clients = client_processes(accepted, moments, zone, at, known)
+    kept = {written(found.one) for found in accepted}
     return {
         "processes": [process_row(p, zone, known) for p in running],
         "hosts": host_rows(running),
@@ -170,7 +292,7 @@ def tables(
         "copies": [
             {"msg_id": one, "offset_msg_ids": ",".join(sorted(places)), "lines": lines_of[one]}
             for one, places in stored_as.items()
-            if len(places) > 1
+            if len(places) > 1 and one in kept
         ],
         "refused": [{"reason": reason, "ids": n} for reason, n in refused.items()],
         "files": file_rows,
@@ -180,19 +302,17 @@ def tables(
 def all_processes(
     files: Iterable[tuple[str, bytes]], zone: tzinfo, at: datetime, case: str = "strict"
 ) -> list[Process]:
-    accepted = []
+    accepted: list[Found] = []
     votes: Votes = defaultdict(list)
+    vouched: set[Key] = set()
     for _, stored in files:
         data = unpacked(stored)
-        here = []
-        for token in tokens(data):
-            one = classify(token.text, token.labelled, case, token.disowned)
-            if not isinstance(one, Refused):
-                here.append(Found(token.byte, bytes.fromhex(token.text), one))
+        here, _ = judged(data, case, vouched, 0)
         accepted += here
         count_votes(by_line(data, here), zone, votes)
     known = dates.whole(votes, [], SHARE)
     accepted = settle(accepted)
+    accepted = without(accepted, look_alikes(accepted, vouched) if case != "any" else [])
     return processes(accepted, calendar_of(known, Calendar(zone, at), zone, at), votes, zone, known)
 
 
@@ -202,7 +322,7 @@ Moments = dict[tuple[str, int], list[tuple[int, int, int | None, bool]]]  # when
 
 def settle(accepted: list[Found]) -> list[Found]:
     ones = settled([(found.raw, found.one) for found in accepted])
-    return [Found(found.byte, found.raw, one) for found, one in zip(accepted, ones, strict=True)]
+    return [found._replace(one=one) for found, one in zip(accepted, ones, strict=True)]
 
 
 def calendar_of(known: dates.Whole, calendar: Calendar, zone: tzinfo, at: datetime) -> Calendar:

@@ -10,7 +10,7 @@ import numpy as np
 from idcore.base.errors import CoreError, coded
 from idcore.kernels import find
 from idcore.kernels.line_numbers import BEGIN, END, LINE, number_lines
-from idcore.scan.finder import Finder
+from idcore.scan.finder import MOST_OF_A_WINDOW, Finder
 from idcore.sources.unpack import READ_ERRORS
 from idcore.sources.windows import Windows
 
@@ -34,7 +34,7 @@ class Locator:
     """The ids of any number of texts; their keys are those of its finder."""
 
     def __init__(self, any_case: bool = False) -> None:
-        self.finder = Finder(any_case, with_places=True)
+        self.finder = Finder(any_case, MOST_OF_A_WINDOW)
 
     def read(self, windows: Windows, heard: Callable[[bytes], None] | None = None) -> Iterator[Places | CoreError]:
         """The ids of one text, a window at a time; last, why the rest could not be read.

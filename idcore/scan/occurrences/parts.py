@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from idcore.kernels import codes
 from idcore.scan.occurrences import dating
 from idcore.scan.occurrences.locate import Locator, Places
-from idcore.scan.occurrences.settled import settle
+from idcore.scan.occurrences.settled import counted, settle
 from idcore.sources.inputs import Split, shown, walk
 from idcore.sources.kinds import PLAIN
 
@@ -102,7 +102,7 @@ class PartWriter:
     """
 
     def __init__(self, folder: Path, prefix: str, tables: dict[str, pa.Table], any_case: bool = False) -> None:
-        self.folder, self.prefix, self.tables = folder, prefix, tables
+        self.folder, self.prefix, self.tables, self.any_case = folder, prefix, tables, any_case
         self.locator = Locator(any_case)
         self.number = 0
         self._begin()
@@ -161,6 +161,14 @@ class PartWriter:
         slots, values, at, lines, begins, ends = each
         texts = np.repeat([text for text, _ in self.found], [len(places.slots) for _, places in self.found])
         keys, slots, values = settle(keys, slots, values, self.tables)
+        if not self.any_case:
+            is_counted = counted(keys, self.tables)
+            mine = is_counted[slots]
+            texts, slots, values, at, lines, begins, ends = (
+                column[mine] for column in (texts, slots, values, at, lines, begins, ends)
+            )
+            keys, slots = keys[is_counted], (np.cumsum(is_counted) - 1)[slots]
+            self.rows = len(slots)
         self._put(self._name(), "keys", pa.table(list(keys.T), schema=KEYS))
         self._put(self._name(), "names", dating.names_of(keys))
         sent = dating.times(keys, slots, values, self.tables)

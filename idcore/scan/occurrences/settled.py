@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from idcore.ids.makers import usual_loaders
 from idcore.kernels import codes, find, little_endian
 from idcore.scan import column_texts
 from idcore.scan.occurrences.dating import process_columns
@@ -35,6 +36,19 @@ def settle(
         if _has_broker(tables["brokers"], broker):
             keys, slots, values = _moved(keys, slots, values, np.flatnonzero(slots == slot), broker)
     return keys, slots, values
+
+
+def counted(keys: np.ndarray, tables: dict[str, pa.Table]) -> np.ndarray:
+    """Whether the scan counts the ids of each key: it left out processes that only look like some."""
+    loaders = (keys[:, 2] & find.WORD).astype(np.uint32)
+    asked = np.flatnonzero(codes.are(keys, codes.UNIQS) & ~np.isin(loaders, usual_loaders()))
+    processes = process_columns(keys[asked])
+    names = processes.column_names
+    known = tables["processes"].select(names).cast(processes.schema)
+    left_out = processes.append_column("key", pa.array(asked)).join(known, names, join_type="left anti")
+    out = np.ones(len(keys), np.bool_)
+    out[left_out["key"].to_numpy()] = False
+    return out
 
 
 def _process(address: int, port: int) -> np.ndarray:

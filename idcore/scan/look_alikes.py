@@ -1,0 +1,185 @@
+"""Strings of a scan that only look like msgIds: told by a sample of all tasks, taken out before the merge.
+
+The rule is `idcore.ids.look_alikes`. A row is a process of an unknown client in one text of one task: the words of its
+key, an ID, how many IDs it has there, the number of the text, the byte of the first, and its marks as the kernel has
+them. A process with a label, or with several IDs that no mark covers, has one row in which no ID is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from idcore.ids import look_alikes, makers
+from idcore.ids.look_alikes import Rule, Suspect
+from idcore.kernels import codes, find
+
+from .crossing import Block
+from .settle import without
+
+ROW = 8  # columns of a suspect
+VALUE, COUNT, TEXT, PLACE, MARKS = range(find.KEY_COLUMNS, ROW)
+_U = np.uint64
+_IDENTITY = _U((1 << 48) - 1)  # pid and loader, of the third word of a key
+
+
+class LookAlike(NamedTuple):
+    """Strings of one text that only look like msgIds: how many, and the first of them."""
+
+    text: int
+    ids: int
+    sample: str
+    byte: int
+
+
+def suspects_of(found: find.Found, ids: int, texts: Sequence[tuple[int, int]]) -> np.ndarray:
+    """The rows of one task. `texts`: of each the first of its IDs, and its number."""
+    table = found.table[found.table[:, find.TABLE_MARKS] & find.UNKNOWN != 0]
+    table = table[table[:, find.TABLE_IDS] > 0]
+    if not len(table):
+        return np.empty((0, ROW), np.uint64)
+    rows = np.zeros((len(table), ROW), np.uint64)
+    rows[:, : find.KEY_COLUMNS] = table[:, : find.KEY_COLUMNS]
+    rows[:, VALUE], rows[:, MARKS] = table[:, find.TABLE_LAST], table[:, find.TABLE_MARKS]
+    may_be = _may_be_none(rows)
+    row_of_slot = np.full(int(found.slots[:ids].max()) + 1, -1, np.int64)
+    row_of_slot[table[may_be, find.TABLE_SLOT].astype(np.int64)] = np.flatnonzero(may_be)
+    owner = row_of_slot[found.slots[:ids]]
+    mine = np.flatnonzero(owner >= 0)
+    firsts, numbers = (np.array(column, np.uint64) for column in zip(*texts, strict=True))
+    text = np.searchsorted(firsts, mine.astype(np.uint64), side="right") - 1
+    order = np.lexsort((mine, text, owner[mine]))
+    owners, texts_of, places = owner[mine][order], text[order], found.places[mine][order]
+    new = (np.diff(owners, prepend=-1) != 0) | (np.diff(texts_of, prepend=-1) != 0)
+    begin = np.flatnonzero(new)
+    counted = rows[owners[begin]]
+    counted[:, VALUE] = found.values[mine][order][begin]
+    counted[:, COUNT] = np.diff(begin, append=len(order))
+    counted[:, TEXT], counted[:, PLACE] = numbers[texts_of[begin]], places[begin].astype(np.uint64)
+    return np.concatenate([rows[~may_be], counted])
+
+
+def rows_of(data: bytes) -> np.ndarray:
+    """Rows as they travel."""
+    return np.frombuffer(data, np.uint64).reshape(-1, ROW)
+
+
+def sample_of(rows: np.ndarray) -> np.ndarray:
+    """The processes of one task that go to every part."""
+    return _of_sample(_whole(rows)[0])
+
+
+def rule_of(samples: Sequence[np.ndarray]) -> Rule:
+    """The rule by the samples of all tasks."""
+    if not samples:
+        return Rule()
+    rows = _of_sample(_whole(np.concatenate(samples))[0])
+    rows = rows[rows[:, MARKS] & find.LABELLED == 0]
+    columns = [np.broadcast_to(column, len(rows)).tolist() for column in _suspects(rows)]
+    return look_alikes.rule_of([Suspect(*one) for one in zip(*columns, strict=True)])
+
+
+def taken_out(blocks: Sequence[Block], suspects: np.ndarray, rule: Rule) -> tuple[list[Block], list[LookAlike]]:
+    """The blocks without the look-alikes of the part, and what was taken out, by text."""
+    processes, of_rows = _whole(suspects)
+    gone = (processes[:, MARKS] & find.LABELLED == 0) & rule.holds(_suspects(processes)) if rule else None
+    if gone is None or not gone.any():
+        return list(blocks), []
+    keys = _sorted_keys(processes[gone])
+    left, taken = [], np.zeros(len(keys), np.bool_)
+    for block in blocks:
+        own = np.flatnonzero(codes.are(block.keys, codes.UNIQS))
+        at = _places_in(block.keys[own], keys)
+        own, at = own[at >= 0], at[at >= 0]
+        taken[at] = True
+        left.append(without(block, own) if len(own) else block)
+    rows = suspects[gone[of_rows]]
+    places = _places_in(rows, keys[taken])  # what is settled as ids of a broker is none of a process any more
+    return left, _by_text(rows[places >= 0])
+
+
+def _by_text(rows: np.ndarray) -> list[LookAlike]:
+    rows = rows[np.lexsort((rows[:, PLACE], rows[:, TEXT]))]
+    begin = np.flatnonzero(np.diff(rows[:, TEXT], prepend=~rows[:1, TEXT]) != 0)
+    counts = np.add.reduceat(rows[:, COUNT], begin)
+    return [
+        LookAlike(int(rows[at, TEXT]), int(count), _digits(rows[at]), int(rows[at, PLACE]))
+        for at, count in zip(begin, counts, strict=True)
+    ]
+
+
+def _digits(row: np.ndarray) -> str:
+    """The msgId of a suspect."""
+    first, second, third, value = (int(word) for word in row[:COUNT])
+    identity, code = third & int(_IDENTITY), third >> int(codes.CODE_SHIFT)
+    if code == int(find.CODE_LE):
+        pieces = (second, 4), (identity >> 32, 2), (identity & int(find.WORD), 4), (value >> 16, 4), (value & 0xFFFF, 2)
+        return b"".join(number.to_bytes(size, "little") for number, size in pieces).hex().upper()
+    address = f"{first:016X}{second:016X}" if code == int(find.CODE_V6) else f"{second:08X}"
+    return f"{address}{identity:012X}{value:012X}"
+
+
+def _whole(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """One row for each process, with the marks of all of its rows, and which it is of each row."""
+    order = np.lexsort((rows[:, VALUE], rows[:, 2], rows[:, 1], rows[:, 0]))
+    ordered = rows[order]
+    new = np.ones(len(rows), np.bool_)
+    new[1:] = (np.diff(ordered[:, : find.KEY_COLUMNS], axis=0) != 0).any(axis=1)
+    begin = np.flatnonzero(new)
+    processes = ordered[begin]
+    if len(begin):
+        last = ordered[np.append(begin[1:], len(rows)) - 1, VALUE]
+        processes[:, MARKS] = np.bitwise_or.reduceat(ordered[:, MARKS], begin)
+        processes[:, MARKS] |= np.where(processes[:, VALUE] != last, find.SEVERAL, _U(0))
+    of_rows = np.empty(len(rows), np.int64)
+    of_rows[order] = np.cumsum(new) - 1
+    return processes, of_rows
+
+
+def _of_sample(processes: np.ndarray) -> np.ndarray:
+    order = look_alikes.order_of(processes[:, 0], processes[:, 1], processes[:, 2] & _IDENTITY)
+    return processes[np.argsort(order, kind="stable")[: look_alikes.MOST]]
+
+
+def _may_be_none(rows: np.ndarray) -> np.ndarray:
+    """Whether the IDs of a process are counted: without a label, and only one, or with marks in the first bytes."""
+    suspects = _suspects(rows)
+    single = rows[:, MARKS] & find.SEVERAL == 0
+    return (rows[:, MARKS] & find.LABELLED == 0) & (single | suspects.decimal | look_alikes.is_clock(suspects))
+
+
+def _suspects(rows: np.ndarray) -> Suspect:
+    """Rows as the columns that the rule reads."""
+    first, second, third, marks = rows[:, 0], rows[:, 1], rows[:, 2], rows[:, MARKS]
+    wide = third >> codes.CODE_SHIFT == find.CODE_V6
+    loader = third & find.WORD
+    decimal = marks & find.LETTERED == 0
+    for word in (first, second, third & _IDENTITY):
+        decimal &= look_alikes.is_decimal(word)
+    return Suspect(
+        wide=wide,
+        early=codes.are(rows, codes.EARLY),
+        high=np.where(wide, first >> _U(32), second),
+        pid=third >> find.PID_SHIFT & _U(0xFFFF),
+        loader=loader,
+        value=rows[:, VALUE],
+        several=marks & find.SEVERAL != 0,
+        decimal=decimal,
+        known=makers.loader_positions(loader)[0] >= 0,
+    )
+
+
+def _sorted_keys(rows: np.ndarray) -> np.ndarray:
+    keys = np.ascontiguousarray(rows[:, : find.KEY_COLUMNS])
+    return np.sort(keys.view([("", np.uint64)] * find.KEY_COLUMNS).reshape(-1))
+
+
+def _places_in(rows: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Where the key of each row is among sorted ones; -1 where it is not."""
+    if not len(known):
+        return np.full(len(rows), -1, np.int64)
+    words = np.ascontiguousarray(rows[:, : find.KEY_COLUMNS]).view(known.dtype).reshape(-1)
+    at = np.minimum(np.searchsorted(known, words), len(known) - 1)
+    return np.where(known[at] == words, at, -1)
