@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 
 CONSOLE = frozenset({"streamlit", "plotly", "authlib", "httpx", "prometheus_client", "starlette", "uvicorn"})
-SCAN = frozenset({"numpy", "pandas", "pyarrow", "pyspark", "numba", "isal", "grpc", "grpc_status", "google", "rocksdict"})
+SCAN = frozenset(
+    {"numpy", "pandas", "pyarrow", "pyspark", "numba", "isal", "grpc", "grpc_status", "google", "rocksdict"}
+)
 
 
 def lacks(problem: Exception) -> str | None:
