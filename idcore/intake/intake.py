@@ -24,7 +24,6 @@ from idcore.ids.lists import is_list_of_ids
 from idcore.ids.neighbours import settled
 from idcore.ids.tokens import Token
 from idcore.runs.runs import Run
-from idcore.sources.archives import ARCHIVES, kind_of
 from idcore.sources.kinds import PACKINGS, WIDE
 
 PASTED = "pasted.txt"
@@ -302,6 +301,8 @@ def heads_of(data: bytes | BinaryIO | Path, name: str, limit: int = HEAD) -> Hea
     if isinstance(data, Path):
         with data.open("rb") as file:
             return heads_of(file, name, limit)
+    from idcore.sources.archives import ARCHIVES, kind_of  # Arrow, which pasted text does without
+
     data.seek(0)
     raw = data.read(limit + 1)
     data.seek(0)
