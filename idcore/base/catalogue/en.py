@@ -434,6 +434,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "range.strip_occurrence": "IDs by time, one bar for {step}",
     "range.strip_lacking": "Messages not consumed, by store time; one bar for {step}",
     "run.same": "{names} have identical content; their IDs are counted more than once.",
+    "run.deliveries_sampled": "What lines say of deliveries is a sample: {n} in {part} of {all} of text.",
     "run.case_any": "IDs whose letters are all lower case are decoded as upper case, as chosen.",
     "run.zones": "The processes ran in {n} time zones ({names}); the processes table shows each zone and where it was found.",
     "run.zone_born": "Times use zone {zone}, found in the log lines, and the latest possible month up to {at}.",
