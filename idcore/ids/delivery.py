@@ -37,6 +37,7 @@ _PAIR = re.compile(
     r"""([^\s,;=\]\[(){}"'\\]{1,255}+)(?!=)"""
 )
 _NULLS = ("null", "None")
+_SPRING = re.compile(r"\Arocket(?:mq)?_(?:mq_)?", re.IGNORECASE)  # headers of Spring messages
 # The same as the Go client of 5.x and the C++ client print them.
 _OTHER_FIELDS = (
     ("topic", "topic:{", re.compile(r"\btopic:\{[^{}]{0,200}?name:\s{0,2}\"([^\"]{1,255})\"")),
@@ -460,7 +461,7 @@ def _fields(text: str) -> dict[str, str]:
     for name, value in _PAIR.findall(text):
         if value not in _NULLS:
             for each in (name, name.rpartition(" ")[2]) if " " in name else (name,):
-                found.setdefault(each.replace("_", "").replace(" ", "").lower(), value)
+                found.setdefault(_SPRING.sub("", each).replace("_", "").replace(" ", "").lower(), value)
     for name, mark, pattern in _OTHER_FIELDS:
         if mark in text and (match := pattern.search(text)) is not None:
             found[name] = match[1]
