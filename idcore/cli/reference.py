@@ -70,6 +70,7 @@ _COLUMNS = {
     "last_elapsed_ms": "elapsed of the last ID",
     "first_sent_at": "when the first ID was generated; empty if unknown",
     "last_sent_at": "when the last ID was generated",
+    "assumed": "what of these times no line shows: `month`, `zone`, or `month_part` and `zone_part` where not of all",
     "first_counter": "counter of the first ID",
     "last_counter": "counter of the last ID",
     "produced": "generated IDs: the range of the counter from the first to the last ID",

@@ -43,7 +43,7 @@ said(words(key, n=words.count("occurrence", len(chosen)), all=f"{index.rows:,}")
 if not found:
     lines.none(given, run, shown)
 else:
-    show_html(html.rows(found, html.Lines(index, run.name, lines.allowed_for(run)), shown, between="finding" in given))
+    show_html(html.rows(found, lines.of_page(run, index, found, words), shown, between="finding" in given))
 if pages > 1:
     st.pagination(pages, key="page", bind="query-params")
 if found:

@@ -141,7 +141,7 @@ def _read(match: re.Match[str], order: str) -> list[Other]:
     made = [(day, wall) for day, wall in made if wall is not None and _fits(zone)]
     if "c" in told and any(one[2] == other[2] for one, _ in made for other, _ in made if one != other):
         return []  # the same day of two months
-    return [(wall + rest, ahead_of(zone), resolution, sure) for _, wall in made]
+    return [(wall + rest, ahead_of(zone), resolution, sure) for _, wall in made if wall is not None]
 
 
 def _short_years(told: dict[str, str]) -> list[tuple[int, int, int]]:

@@ -72,6 +72,8 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "zone.source_given": "producer's zone {zone}, from your setting",
     "zone.source_assumed": "producer's zone {zone}, assumed",
     "zone.assumed": "zone assumed",
+    "month_part.assumed": "month of a part assumed",
+    "zone_part.assumed": "zone of a part assumed",
     "month.assumed": "month assumed",
     "month.source_assumed": "month assumed: the latest that fits",
     "month.source_line": "month from its line",

@@ -69,6 +69,8 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "zone.source_given": "生产者时区 {zone}，来自时区设置",
     "zone.source_assumed": "生产者时区 {zone}，仅为假定",
     "zone.assumed": "时区为假定",
+    "month_part.assumed": "部分月份为假定",
+    "zone_part.assumed": "部分时区为假定",
     "month.assumed": "月份为假定",
     "month.source_assumed": "月份为假定：最近的可能月份",
     "month.source_line": "月份来自所在的日志行",

@@ -52,7 +52,7 @@ def producers(totals: Totals, hosts: int, reader: Reader) -> str:
         ids=words.count("distinct_uniq", totals.distinct),
         seen=words.count("seen", totals.ids),
         produced=words.count("id", totals.produced),
-        span=between(totals.first, totals.last, reader),
+        span=(when := between(totals.first, totals.last, reader)) + (words.assumed(totals.assumed) if when else ""),
         parts=words("clause").join(parts),
     )
     if totals.is_list:
