@@ -162,7 +162,7 @@ class _Lines:
         rest = match[1]
         before = self._before
         begin = _LAST_RUN.search(before, max(0, len(before) - ID_DIGITS[-1] - 3))
-        if begin is None or begin.start() == 0:
+        if begin is None or not before[: begin.start()].strip(" \t>"):
             return  # a column of digits is no broken text
         start = begin.start() + _escape(
             before[max(0, begin.start() - 2) : begin.start()],

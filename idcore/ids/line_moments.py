@@ -89,7 +89,7 @@ _DATED = re.compile(
     re.IGNORECASE,
 )
 _COMPACT = re.compile(
-    rf"(?<![0-9A-Za-z])(?P<y1>{_YEAR})(?P<m1>\d\d)(?P<d1>\d\d)T?(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)"
+    rf"(?<![0-9A-Za-z.])(?P<y1>{_YEAR})(?P<m1>\d\d)(?P<d1>\d\d)T?(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)"
     rf"(?:[.,]?(?P<fraction>\d{{3}}))?(?!\d){_ZONE}(?![0-9A-Za-z])"
 )
 _MAY_BE = re.compile(r"\d:\d\d(?!\d)|\d[时時点시]|\d{10}|\d{8}T\d{6}")

@@ -57,6 +57,8 @@ def test_quoted_printable_mail_has_its_ids() -> None:
     "text",
     [
         f"{ID[:16]}\n{ID[16:]}\n" * 3,  # a column of halves
+        f"  {ID[:16]}\n  {ID[16:]}\n" * 3,
+        f"> {ID[:16]}\n> {ID[16:]}\n" * 3,
         f"sent {ID[:16]}\nABCDEF {ID[16:]}",  # 22 digits
         f"sent {ID}\n{ID}",  # two whole ones
         "the word dead\nbeef and more",

@@ -46,7 +46,7 @@ STYLES = [
 REST = f"{JOIN}{TIME}{ZONE}{LATER}"
 COMPILED = [(re.compile(rf"(?<![0-9A-Za-z])(?:{style}){REST}", re.IGNORECASE), order) for style, order in STYLES]
 COMPACT = re.compile(
-    rf"(?<![0-9A-Za-z]){YEAR}(\d\d)(\d\d)T?(\d\d)(\d\d)(\d\d)(?:[.,]?(\d{{3}}))?(?!\d){ZONE}(?![0-9A-Za-z])"
+    rf"(?<![0-9A-Za-z.]){YEAR}(\d\d)(\d\d)T?(\d\d)(\d\d)(\d\d)(?:[.,]?(\d{{3}}))?(?!\d){ZONE}(?![0-9A-Za-z])"
 )
 NUMBER = re.compile(r"(?<![\w.])(?:\d{10}(?:\.\d{1,9})?|\d{13}|\d{16}|\d{19})(?![\w.])")
 NAMED = re.compile(
