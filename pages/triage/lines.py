@@ -1,5 +1,7 @@
 """Lines: every ID of a run with its log line, filtered and searched. Computes nothing itself."""
 
+from functools import partial
+
 import streamlit as st
 
 from idcore.base.errors import CoreError
@@ -47,7 +49,7 @@ else:
 if pages > 1:
     st.pagination(pages, key="page", bind="query-params")
 if found:
-    taken = index, chosen.rows, lines.allowed_for(run)
+    taken = index, chosen.rows, lines.allowed_for(run), partial(lines.assumed_of, run)
     downloads(lambda: files.as_csv(*taken), lambda: files.as_json(*taken), "lines", "lines")
 small_print(
     [

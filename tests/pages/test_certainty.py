@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -20,6 +22,7 @@ from idcore.presentation.html import findings as findings_html
 from idcore.presentation.html import journeys, tables
 from idcore.presentation.terminal import scans
 from idcore.presentation.triage import finding_rows, finding_texts, sentences
+from idcore.presentation.triage import lines as files
 from idcore.presentation.triage.processes import assumed
 from idcore.presentation.triage.time_range import ALL_TIMES
 from idcore.runs.runs import Run
@@ -29,10 +32,10 @@ from pages.parts import frame
 from pages.parts import view as view_module
 from pages.parts.charts import counters, timeline
 from pages.parts.charts import findings as finding_charts
-from pages.parts.triage import report
+from pages.parts.triage import lines, report
 from pages.parts.view import View
 from tests.pages.test_findings import AT, PREFIX, judged
-from tests.pages.test_lines import indexed
+from tests.pages.test_lines import index_of, indexed
 from tests.pages.test_pages import press, shown
 
 Open = Callable[..., AppTest]
@@ -136,6 +139,10 @@ def test_pictures_mark_what_is_assumed_where_they_are_pointed_at(undated: Run) -
 def test_lines_producers_and_journey_mark_what_is_assumed(lang: str, undated: Run, open_page: Open) -> None:
     for page in ("lines", "producers"):
         assert MARKS[lang] in shown(open_page(page, run=undated.name, lang=lang))
+    index = index_of(undated)
+    every = np.arange(index.rows)
+    taken = files.as_csv(index, every, lambda _: None, partial(lines.assumed_of, undated)).decode()
+    assert taken.count(",month,") == 9
     clock = Clock(AT, UTC, "given")
     made = build(UNDATED[6:38], Sources(), clock, UTC)
     at = made.events[0]

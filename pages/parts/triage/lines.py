@@ -15,7 +15,7 @@ from idcore.intake.allowed import is_copy
 from idcore.presentation.html import lines as html
 from idcore.presentation.reports.markup import Html, link, tag
 from idcore.presentation.triage import finding_rows, line_filter
-from idcore.presentation.triage.processes import assumed, process_key
+from idcore.presentation.triage.processes import assumed_codes, process_key
 from idcore.presentation.triage.time_range import ANY_TIME
 from idcore.runs.runs import Run
 from idcore.scan.occurrences.index import Allowed, Filter, Index, Occurrence, Selection
@@ -130,10 +130,15 @@ def preview(run: Run, view: View, filters: Mapping[str, str], key: str = "lines-
 
 def of_page(run: Run, index: Index, found: Sequence[Occurrence], words: Words) -> html.Lines:
     """The lines of a run, with the marks behind the times of the processes of a page."""
+    marks = {key: words.assumed(codes) for key, codes in assumed_of(run, found).items()}
+    return html.Lines(index, run.name, allowed_for(run), marks)
+
+
+def assumed_of(run: Run, found: Sequence[Occurrence]) -> dict[str, tuple[str, ...]]:
+    """What of the times of their processes no line shows, by the key of a process."""
     hosts = {one.names["host"] for one in found if one.kind == "uniq"}
     rows = cache.where(run, "processes", host=sorted(hosts)).to_dict("records") if hosts else []
-    marks = {process_key(row): assumed(row, words) for row in rows}
-    return html.Lines(index, run.name, allowed_for(run), marks)
+    return {process_key(row): assumed_codes(row) for row in rows}
 
 
 def page_number(pages: int, key: str = "page") -> int:
