@@ -19,6 +19,7 @@ import tarfile
 import urllib.request
 import zipfile
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -62,10 +63,10 @@ def pyodide(cache: Path) -> dict[str, bytes]:
 
 def core() -> bytes:
     """`idcore` and the time zones as one archive, the same for the same sources."""
-    import tzdata
-
-    made = io.BytesIO()
-    zones = Path(tzdata.__file__).parent
+    made, found = io.BytesIO(), find_spec("tzdata")
+    if found is None or found.origin is None:
+        raise SystemExit("make page: tzdata is missing; `make setup` installs it")
+    zones = Path(found.origin).parent
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as out:
         for path in sorted((ROOT / "idcore").rglob("*")):
             place = path.relative_to(ROOT)
@@ -121,14 +122,16 @@ def folder(out: Path, files: dict[str, bytes]) -> None:
 
 def one_file(path: Path, files: dict[str, bytes]) -> None:
     """The page as one file, which opens from a disk or a stick."""
-    assets = [
-        f'<script type="text/plain" data-asset="{name}">{base64.b64encode(gzip.compress(data, 9, mtime=0)).decode()}</script>'
-        for name, data in files.items()
-    ]
+    assets = []
+    for name, data in files.items():
+        packed = base64.b64encode(gzip.compress(data, 9, mtime=0)).decode()
+        assets.append(f'<script type="text/plain" data-asset="{name}">{packed}</script>')
     worker, script = ((SOURCES / name).read_text(encoding="utf-8") for name in ("worker.js", "page.js"))
     assets.append(f'<script id="worker" type="text/plain">{worker}</script>')
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    page = filled(OF_FILE.format(hashes=f"'sha256-{digest}'"), f'<script type="module">{script}</script>', "\n".join(assets))
+    page = filled(
+        OF_FILE.format(hashes=f"'sha256-{digest}'"), f'<script type="module">{script}</script>', "\n".join(assets)
+    )
     path.write_text(page, encoding="utf-8")
 
 

@@ -17,6 +17,7 @@ SENTENCES = ("meaning", "advice", "disproof")
 # Figures that are instants, and those that are several, as ISO 8601.
 INSTANTS = frozenset({"cutoff", "started_at", "first_at", "last_at"})
 MOMENTS = frozenset({"began_at"})
+OF_IDS = MOMENTS | {"first_at", "last_at"}  # of these, the times of the finding's IDs
 
 
 def key_of(words: Words, part: str, code: str, *variants: str | None) -> str:
@@ -50,4 +51,6 @@ def say(part: str, code: str, values: Mapping[str, Any], lang: str = catalogue.E
     words = catalogue.words(lang)
     if "maker_code" in values:
         values = {**values, "maker": words.client(values["maker_code"], {"position": "?"})}
+    if mark := words.assumed(values.get("assumed") or ()):
+        values = {**values, **{name: f"{values[name]}{mark}" for name in OF_IDS if values.get(name)}}
     return "".join(words.fill(key, values) for key in keys(part, code, values, words))

@@ -179,13 +179,22 @@ def read_text(stream: IO[bytes] | Held) -> Iterator[str]:
         if not more:
             break
         start += more
-    name = next((name for mark, name in _MARKS if start.startswith(mark)), "utf-8")
+    name = next((name for mark, name in _MARKS if start.startswith(mark)), None) or _unmarked(start[:512])
     decoder = codecs.getincrementaldecoder(name)("replace")
     piece = start
     while piece:
         yield decoder.decode(piece)
         piece = read(_CHUNK)
     yield decoder.decode(b"", True)
+
+
+def _unmarked(start: bytes) -> str:
+    """UTF-16 without a mark, as PowerShell may pipe it: every other byte of mostly Latin text is 0."""
+    units = len(start) // 2
+    first, second = (start[place : 2 * units : 2].count(0) for place in (0, 1))
+    if units >= 8 and max(first, second) > 0.4 * units and min(first, second) < 0.02 * units:
+        return "utf-16-le" if second > first else "utf-16-be"
+    return "utf-8"
 
 
 def _flat(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -87,9 +87,10 @@ A token is a maximal run of hex digits, without the digits of an escape right in
    [ADR 64](adr/0064-what-only-looks-like-an-id.md) has the rule. `--case any` accepts those of 6 and 7 too, as does one
    click in the console.
 
-An ID that the end of a line cuts is joined if it is certain then, else it is named (`broken`). The scan joins in plain
-files up to 4 MiB. Behind a label that vouches, one digit too many is left off if the loader is known. Of an ID that a
-mask or an ellipsis ends, `decode` and the pages name what is left (`masked`).
+An ID that the end of a line cuts is joined if it is certain then, else it is named (`broken`). Marks of a quoted mail
+and an indent may be in front of its rest. Zero-width spaces and colours between digits are passed over. The scan joins
+in plain files up to 4 MiB. Behind a label that vouches, one digit too many is left off if the loader is known. Of an ID
+that a mask or an ellipsis ends, `decode` and the pages name what is left (`masked`).
 
 Interpretations are ranked, never chosen in silence: the others are shown next to the first, with their reasons. A label
 is only a hint, because a printed MessageExt shows the offsetMsgId as `msgId`.

@@ -70,6 +70,7 @@ _COLUMNS = {
     "last_elapsed_ms": "elapsed of the last ID",
     "first_sent_at": "when the first ID was generated; empty if unknown",
     "last_sent_at": "when the last ID was generated",
+    "assumed": "what of these times no line shows: `month`, `zone`, or `month_part` and `zone_part` where not of all",
     "first_counter": "counter of the first ID",
     "last_counter": "counter of the last ID",
     "produced": "generated IDs: the range of the counter from the first to the last ID",
@@ -122,7 +123,7 @@ _COLUMNS = {
     "values": "JSON: the values of the sentence",
     "certainty": "how certain the finding is",
     "try": "number of the delivery, 1 for the first; null if the line does not name it",
-    "event": "`received`, `failed`, `acked`, `skipped` or `filtered`: a claim of the line",
+    "event": "`received`, `failed`, `acked`, `skipped` or `filtered`: a claim of the line; else `track`",
     "consumer_group": "consumer group, if the line names it",
     "line": "number of the line; null in an input of which only pieces were read",
     "at": "time that the line opens with",
@@ -256,6 +257,7 @@ once in all input and has one offsetMsgId there is never in `copies`.
 | `assumed` | zone, reference time, case and subscriptions that the scan was given |
 | `versions` | of this project, Python and its libraries |
 | `left_out` | folders below the input with tables of a scan, which were not read again |
+| `deliveries_sampled` | where a part of the text was read for `deliveries`: its `bytes`, `of` so many; `lines` |
 | `is_list` | true of an input of nothing but IDs, from which nothing is missing |
 
 ## The JSON of `decode`

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import IO, Any
 
+from idcore.base import catalogue
 from idcore.base.safe_text import printable
+from idcore.ids.assumptions import assumed
 
 _Row = dict[str, Any]
 # Rows that are measured together: wide enough for steady columns, few enough to show a stream as it comes.
@@ -15,14 +17,8 @@ _BATCH = 500
 def _time(row: _Row) -> str:
     if row["sent_at"] is None:
         return ""
-    assumed = assumptions(row)
-    return f"{row['sent_at'].replace('T', ' ')}{f' ({assumed})' if assumed else ''}"
-
-
-def assumptions(row: _Row) -> str:
-    """What of a time nothing shows: `month assumed, zone assumed`."""
-    found = ["month assumed"] if row["month_source"] == "assumed" else []
-    return ", ".join(found + (["zone assumed"] if row["zone_source"] == "assumed" else []))
+    codes = assumed(row["month_source"] != "assumed", row["zone_source"])
+    return f"{row['sent_at'].replace('T', ' ')}{catalogue.words().assumed(codes)}"
 
 
 def _host(row: _Row) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from zlib import crc32
 
+from idcore.ids import broken_lines
 from idcore.ids.find import find
 from idcore.ids.line_moments import prefix_time
 from idcore.ids.receipts import Recall, Receipt
@@ -36,6 +37,7 @@ _PAIR = re.compile(
     r"""([^\s,;=\]\[(){}"'\\]{1,255}+)(?!=)"""
 )
 _NULLS = ("null", "None")
+_SPRING = re.compile(r"\Arocket(?:mq)?_(?:mq_)?", re.IGNORECASE)  # headers of Spring messages
 # The same as the Go client of 5.x and the C++ client print them.
 _OTHER_FIELDS = (
     ("topic", "topic:{", re.compile(r"\btopic:\{[^{}]{0,200}?name:\s{0,2}\"([^\"]{1,255})\"")),
@@ -117,6 +119,10 @@ _FIELD_LINE = re.compile(rf"""(?i)\s{{0,60}}["']?(?:{_KNOWN})["']?\s{{0,24}}[=:]
 _INSIDE = re.compile(r"""\s{0,60}(?:["']?[\w.()-][\w .()-]{0,60}["']?\s{0,24}[=:]|[\])}]|$)""")
 _OPENING = ("[", "{", " ", "\t")
 _DIGITS = re.compile(r"[0-9A-Fa-f]{32}")
+# A line that a terminal cut behind an id, as `idcore.ids.broken_lines` puts such a break, and how it goes on.
+_HEX_DIGITS = frozenset("0123456789ABCDEFabcdef")
+_ENDS_IN_ID = re.compile(r"[=:] ?[0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{8}){0,1}\Z")
+_BEHIND_ID = re.compile(r" ?[,;] ?\w{1,40}[=:]")
 _OK = re.compile(rf"(?i)sendStatus{_IS}(?:SEND_OK|0)\b")
 _OPENS = re.compile(r"(?:Message(?:Client)?Ext|SendResult|MessageView(?:Impl)?) ?[\[{(]\s*\Z")
 
@@ -186,6 +192,8 @@ class DeliveryReader:
         self._sends = sends
         self._record: list[tuple[int, str]] = []
         self._depth = 0  # of the brackets that are open in it
+        self._before = (0, "")  # the line in front
+        self._is_wrapped = False  # one line of a program, which a terminal's or a mail's line breaks cut
         self._is_open = False  # fields without brackets around them: no bracket ends it
         self._last: tuple[str, ...] = ()  # of the message that tracks belong to
         self._passed = ""  # a later line with an id that says nothing else
@@ -203,6 +211,21 @@ class DeliveryReader:
                 yield from self.end()
             return
         yield from self.end()
+        before, self._before = self._before, (number, text)
+        lines = [(number, text)]
+        # a line as wide as this one was cut, too: it has the time, and may end inside of the record's first word
+        if len(before[1]) == len(text) and not _DIGITS.search(before[1]) and prefix_time(text) is None:
+            lines.insert(0, before)
+        joined = "".join(part for _, part in lines)
+        if _is_cut(joined):
+            self._record, self._depth, self._is_open, self._is_wrapped = lines, _open(joined), False, True
+        elif text[-1:] in _HEX_DIGITS and _ENDS_IN_ID.search(text) is not None:
+            self._record, self._depth, self._is_open, self._is_wrapped = lines[-1:], 0, False, True
+        else:
+            yield from self._alone(number, text)
+
+    def _alone(self, number: int, text: str) -> Iterator[Delivery]:
+        """A line that does not go on in the next, or the first of a record of one field a line."""
         opens = text.endswith(_OPENING) and _OPENS.search(text) is not None
         if opens or _FIELD_LINE.match(text):
             self._record, self._depth, self._is_open = [(number, text)], _depth(text), not opens
@@ -224,12 +247,28 @@ class DeliveryReader:
         """Whether a line belongs to the record that is open."""
         if len(self._record) == _MOST_LINES or _TRACK.search(text) is not None:
             return False
+        if len(self._record) == 1 and self._depth > 0 and len(text) == len(self._record[0][1]):
+            self._is_wrapped = True  # cut behind the bracket that opens it
+        if self._is_wrapped:
+            if self._depth <= 0:  # it was cut behind an id, and has no brackets
+                return len(self._record) == 1 and _BEHIND_ID.match(text) is not None
+            return bool(text.strip()) and _START.search(text) is None and prefix_time(text) is None
         return (_INSIDE if self._depth > 0 else _FIELD_LINE).match(text) is not None
 
     def end(self) -> Iterator[Delivery]:
         """What the record says that is open at the end of a text."""
         record, self._record = self._record, []
-        if record:
+        is_wrapped, self._is_wrapped = self._is_wrapped, False
+        if is_wrapped and (self._depth > 0 or len(record) == 1):  # no bracket ends it: each line is one
+            yield from self._alone(*record[0])
+            for number, text in record[1:]:
+                yield from self.line(number, text)
+            yield from self.end()
+        elif is_wrapped:
+            pieces = [part for _, part in record]
+            starts = [(sum(map(len, pieces[:place])), number) for place, (number, _) in enumerate(record)]
+            yield from self._read("".join(pieces)[:_LONGEST], starts)
+        elif record:
             text, starts = "", []
             for number, part in record:
                 starts.append((len(text), number))
@@ -277,11 +316,15 @@ class DeliveryText:
         self.found: list[Delivery] = []
         self._most = most
         self._reader, self._rest, self._number = DeliveryReader(), "", 0
+        self._left = broken_lines.MOST
         self._places: dict[tuple[int, str], Delivery] = {}
 
     def feed(self, piece: str) -> None:
         """Takes in a piece, cut anywhere."""
-        *lines, self._rest = (self._rest + piece).split("\n")
+        text, self._left = self._rest + piece, self._left - len(piece)
+        if self._left > 0:  # a small text may be copied from a terminal, whose line breaks cut ids
+            text = broken_lines.unbroken(text.encode("utf-8", "replace")).decode()
+        *lines, self._rest = text.split("\n")
         self._rest = self._rest[: _LONGEST + 1]
         for text in lines:
             if len(self.found) >= self._most:
@@ -310,6 +353,17 @@ class DeliveryText:
 def is_part(text: str) -> bool:
     """Whether a line is one of those that print a record one field a line, or that belong to such a record."""
     return _FIELD_LINE.match(text) is not None or bool(_INSIDE.match(text) and text[:1].isspace())
+
+
+def _open(text: str) -> int:
+    """How many brackets of the last printed message of a line are open at its end."""
+    starts = [match.start() for match in _START.finditer(text)]
+    return max(0, _depth(text[starts[-1] :])) if starts else 0
+
+
+def _is_cut(text: str) -> bool:
+    """Whether a line ends inside of a printed message. If it ends with the first bracket, each line has one field."""
+    return _depth(text) > 0 and _open(text) > 0 and not (text.endswith(_OPENING) and _OPENS.search(text) is not None)
 
 
 def _depth(text: str) -> int:
@@ -407,7 +461,7 @@ def _fields(text: str) -> dict[str, str]:
     for name, value in _PAIR.findall(text):
         if value not in _NULLS:
             for each in (name, name.rpartition(" ")[2]) if " " in name else (name,):
-                found.setdefault(each.replace("_", "").replace(" ", "").lower(), value)
+                found.setdefault(_SPRING.sub("", each).replace("_", "").replace(" ", "").lower(), value)
     for name, mark, pattern in _OTHER_FIELDS:
         if mark in text and (match := pattern.search(text)) is not None:
             found[name] = match[1]

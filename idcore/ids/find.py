@@ -77,8 +77,17 @@ _NAMES = frozenset(
 LEAST_DIGITS = 20  # of an id that is cut: host, pid and loader of IPv4
 # What is left of an ID in front of a mask or an ellipsis.
 _CUT = re.compile(rf"(?<![0-9A-Fa-f])([0-9A-Fa-f]{{{LEAST_DIGITS},{ID_DIGITS[0] - 1}}})(?=[*…]|\.\.\.|x{{3,}}|X{{3,}})")
-_LAST_RUN = re.compile(rf"(?<![0-9A-Fa-f])[0-9A-Fa-f]{{1,{ID_DIGITS[-1]}}}(?==?\r?\Z)")
-_FIRST_RUN = re.compile(rf"[0-9A-Fa-f]{{1,{ID_DIGITS[-1]}}}(?![0-9A-Fa-f])")
+# How a line ends that goes on in the next: a soft break of mail, a shell's or a soft hyphen. What is in front of the
+# rest: marks of a quoted mail, or an indent.
+CONTINUED, MARGIN = "(?:=|\\\\|\u00ad)?", r"(?:(?:[ \t]{0,8}>){1,4}[ \t]?|[ \t]{1,40})?"
+_LAST_RUN = re.compile(rf"(?<![0-9A-Fa-f])[0-9A-Fa-f]{{1,{ID_DIGITS[-1]}}}(?={CONTINUED}\r?\Z)")
+_FIRST_RUN = re.compile(rf"{MARGIN}([0-9A-Fa-f]{{1,{ID_DIGITS[-1]}}})(?![0-9A-Fa-f])")
+# What nobody sees between two digits: where a chat or a page may break them, and the colours of grep.
+_INVISIBLE = "(?:\u200b|\u200c|\u200d|\u2060|\ufeff|\u00ad|<wbr ?/?>|&#8203;|&shy;|&#173;|\x1b\\[[0-9;]{0,20}[mK])+"
+_SEEN = ("\x1b[", "\u200b", "<wbr", "\u00ad", "&#8203;", "&shy;", "&#173;", "\u200c", "\u200d", "\u2060", "\ufeff")
+_PART = rf"[0-9A-Fa-f]{{1,{ID_DIGITS[-1]}}}"
+_PARTED = re.compile(rf"(?<![0-9A-Fa-f])(?:{_PART}{_INVISIBLE}){{1,9}}{_PART}(?![0-9A-Fa-f])")
+_UNSEEN = re.compile(_INVISIBLE)
 # Queues of MQTT topics; those of lite topics (5.5) have a $ in their names.
 _LIGHT_QUEUE = re.compile(r"INNER_MULTI_DISPATCH[\"']?\s?[=:]\s?[\"']?%LMQ%[^$\s,}\"']{1,255}[\s,}\"']")
 
@@ -132,6 +141,7 @@ class _Lines:
         self._before = ""
 
     def take(self, line: str, number: int) -> Iterator[Token]:
+        line = whole_digits(line)
         joined = list(self._joined(line, number))
         self._before = line
         return self._records.take(line, [*joined, *_of_line(line, number)])
@@ -147,19 +157,20 @@ class _Lines:
 
     def _joined(self, line: str, number: int) -> Iterator[Token]:
         """The ID that begins in the line before and goes on here: of a terminal's width, or a soft break of mail."""
-        if not self._before or (end := _FIRST_RUN.match(line)) is None:
+        if not self._before or (match := _FIRST_RUN.match(line)) is None:
             return
+        rest = match[1]
         before = self._before
-        begin = _LAST_RUN.search(before, max(0, len(before) - ID_DIGITS[-1] - 2))
-        if begin is None or begin.start() == 0:
+        begin = _LAST_RUN.search(before, max(0, len(before) - ID_DIGITS[-1] - 3))
+        if begin is None or not before[: begin.start()].strip(" \t>"):
             return  # a column of digits is no broken text
         start = begin.start() + _escape(
             before[max(0, begin.start() - 2) : begin.start()],
             begin[0][:4],
-            len(begin[0]) + len(end[0]),
+            len(begin[0]) + len(rest),
         )
-        text = before[start : begin.end()] + end[0]
-        if len(text) in rules.CANDIDATE_DIGITS and not {len(begin[0]), len(end[0])} & rules.CANDIDATE_DIGITS:
+        text = before[start : begin.end()] + rest
+        if len(text) in rules.CANDIDATE_DIGITS and not {len(begin[0]), len(rest)} & rules.CANDIDATE_DIGITS:
             yield Token(
                 text,
                 number - 1,
@@ -170,6 +181,18 @@ class _Lines:
                 disowned=rules.names_another(before[max(0, start - 48) : start]),
                 whole="joined",
             )
+
+
+def whole_digits(text: str) -> str:
+    """A text with what nobody sees between digits put behind them, where they are an id's only then."""
+    return _PARTED.sub(_whole, text) if any(sign in text for sign in _SEEN) else text
+
+
+def _whole(parted: re.Match[str]) -> str:
+    parts = _UNSEEN.split(parted[0])
+    if sum(map(len, parts)) not in rules.CANDIDATE_DIGITS or rules.CANDIDATE_DIGITS.intersection(map(len, parts)):
+        return parted[0]
+    return "".join([*parts, *_UNSEEN.findall(parted[0])])
 
 
 def _of_line(line: str, number: int) -> Iterator[Token]:

@@ -62,28 +62,37 @@ def _day(wall_ms: int) -> date:
 
 
 _YEAR, _NAME = r"(?:19|20)\d\d", rf"(?:{'|'.join(_NAMES)})"
-_ZONE = r"(?: ?(?P<zone>Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d\b))?"
-# Dates in front of a time, each by its order. Of the last two the order is open: day or month, and the century.
+_ZONE = r"(?: ?(?P<zone>(?:UTC|GMT)[+-]\d{1,2}(?::?\d\d)?\b|Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d\b))?"
+_GBK = "\ufffd{2}"  # a Chinese letter of GBK that was read as UTF-8
+# Dates in front of a time, each by its order. Of the last three the order is open: day or month, and the century.
 _DATES = (
-    rf"(?P<y1>{_YEAR})[-/.年](?P<m1>\d{{1,2}})[-/.月](?P<d1>\d{{1,2}})日?",
-    rf"(?P<y2>{_YEAR})(?P<m2>\d\d)(?P<d2>\d\d)",
+    rf"(?P<y1>{_YEAR})(?:[-/.年년]|{_GBK}) ?(?P<m1>\d{{1,2}})(?:[-/.月월]|{_GBK}) ?"
+    rf"(?P<d1>\d{{1,2}})(?:[日일.]|{_GBK})?",
+    rf"[IWEF]?(?P<y2>{_YEAR})(?P<m2>\d\d)(?P<d2>\d\d)",  # a letter in front as glog has it
     rf"(?P<y3>{_YEAR})[-/. ](?P<n3>{_NAME})[a-z]*[-/. ](?P<d3>\d{{1,2}})",
     rf"(?P<d4>\d{{1,2}})[-/. ](?P<n4>{_NAME})[a-z]*[-/. ,]{{1,2}}(?P<y4>{_YEAR})",
     rf"(?P<n5>{_NAME})[a-z]* {{1,2}}(?P<d5>\d{{1,2}})(?:,? (?P<y5>{_YEAR}))?",
     rf"(?P<a6>\d{{1,2}})(?P<sign>[-/.])(?P<b6>\d{{1,2}})(?P=sign)(?P<y6>{_YEAR})",
-    r"(?P<c7>\d\d)/(?P<m7>\d\d)/(?P<d7>\d\d)",
+    r"(?P<c7>\d\d)(?P<cut>[-/.])(?P<m7>\d\d)(?P=cut)(?P<e7>\d\d)",
+    rf"(?P<c8>\d\d)-(?P<n8>{_NAME})-(?P<e8>\d\d)",
 )
+# Between a date and its time: signs, the cells of a table, a weekday.
+_JOIN = r"(?:T|(?:</?[a-z]{1,8}>[ \t]?){1,4}|[\"']?[ ,;:@\[\]\t|]{0,3}[\"']?(?<=[^0-9]))"
+_WEEKDAY = r"(?:[(（]?(?:(?:星期|周)[一二三四五六日天]|[日月火水木金土](?:曜日)?|[월화수목금토일](?:요일)?)[)）]? ?)?"
+_FORENOON, _AFTERNOON = ("上午", "凌晨", "早上", "午前", "오전"), ("下午", "中午", "晚上", "午後", "오후")
+_HALF_DAY = rf"(?:(?P<fore>{'|'.join(_FORENOON)})|(?P<after>{'|'.join(_AFTERNOON)}))? ?"
 _DATED = re.compile(
-    rf"(?<![0-9A-Za-z])(?:{'|'.join(_DATES)})(?:T|[ ,:@\[\]]{{0,3}})(?<=[^0-9])"
-    r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,:](?P<fraction>\d{1,9}))?)?(?![\d:])"
+    rf"(?<![0-9A-Za-z])(?:{'|'.join(_DATES)}){_JOIN}{_WEEKDAY}{_HALF_DAY}"
+    r"(?P<hour>\d{1,2})(?::(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,:](?P<fraction>\d{1,9}))?)?(?![\d:])"
+    r"|[时時点시] ?(?P<minutes>\d{1,2})[分분](?: ?(?P<seconds>\d{1,2})[秒초])?)"
     rf"(?: ?(?P<half>[ap])\.?m\b\.?)?{_ZONE}(?:(?: [A-Z]{{3,5}})? (?P<later>{_YEAR})\b)?",
     re.IGNORECASE,
 )
 _COMPACT = re.compile(
-    rf"(?<![0-9A-Za-z])(?P<y1>{_YEAR})(?P<m1>\d\d)(?P<d1>\d\d)T?(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)"
+    rf"(?<![0-9A-Za-z.])(?P<y1>{_YEAR})(?P<m1>\d\d)(?P<d1>\d\d)T?(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)"
     rf"(?:[.,]?(?P<fraction>\d{{3}}))?(?!\d){_ZONE}(?![0-9A-Za-z])"
 )
-_MAY_BE = re.compile(r"\d:\d\d(?!\d)|\d{10}|\d{8}T\d{6}")
+_MAY_BE = re.compile(r"\d:\d\d(?!\d)|\d[时時点시]|\d{10}|\d{8}T\d{6}")
 _NUMBER = re.compile(r"(?<![\w.])(?:\d{10}(?:\.(?P<f>\d{1,9}))?|\d{13}|\d{16}|\d{19})(?![\w.])")
 _LONGEST_NAME = 40
 _NAMED = re.compile(
@@ -172,10 +181,13 @@ def _of_match(match: re.Match[str]) -> Iterator[Moment]:
     """The times that a match may mean: two where the order of day and month is open, none of an impossible date."""
     part = {name: text for name, text in match.groupdict().items() if text is not None}
     date_part = {name[0]: text for name, text in part.items() if name[-1].isdigit()}
-    year = date_part.get("y") or part.get("later") or (f"20{date_part['c']}" if "c" in date_part else None)
+    if "c" in date_part:
+        yield from _of_short_year(part, date_part)
+        return
+    year = date_part.get("y") or part.get("later")
     if year is None:
         return  # `Mar 11 20:57:47` of syslog has no year
-    sure = "c" not in date_part
+    sure = True
     if "a" in date_part:  # 11/03 is of March or of November; where one of the two cannot be, the other is sure
         first, second = int(date_part["a"]), int(date_part["b"])
         orders = [order for order in dict.fromkeys([(second, first), (first, second)]) if order[0] <= 12]
@@ -188,26 +200,50 @@ def _of_match(match: re.Match[str]) -> Iterator[Moment]:
             yield found
 
 
+def _of_short_year(part: dict[str, str], date_part: dict[str, str]) -> Iterator[Moment]:
+    """The times of a date whose year has two digits and may be in front or last: sure of none, the ID chooses.
+
+    None where two of them are the same day of different months: no ID can choose.
+    """
+    first, last = int(date_part["c"]), int(date_part["e"])
+    if "n" in date_part:
+        month = _MONTHS[date_part["n"].lower()]
+        dates = [(first, month, last), (last, month, first)]
+    else:
+        middle = int(date_part["m"])
+        dates = [(first, middle, last), (last, middle, first), (last, first, middle)]
+    found = {}
+    for year, month, day in dict.fromkeys(dates):
+        if (moment := _moment(part, 2000 + year, month, day, False)) is not None:
+            found[year, month, day] = moment
+    if len({day for _, _, day in found}) == len(found):
+        yield from found.values()
+
+
 def _moment(part: dict[str, str], year: int, month: int, day: int, sure: bool) -> Moment | None:
     hour, half, zone, fraction = int(part["hour"]), part.get("half"), part.get("zone"), part.get("fraction")
     if half is not None:
         if not 1 <= hour <= 12:
             return None
         hour = hour % 12 + (12 if half in "pP" else 0)
+    elif hour <= 12 and ("fore" in part or "after" in part):  # 下午 20:57 has all of its hours
+        hour = hour % 12 + (12 if "after" in part else 0)
+    minute, second = (part.get(name, part.get(f"{name}s")) for name in ("minute", "second"))
     try:
-        wall = datetime(year, month, day, hour, int(part["minute"]), int(part.get("second", "0")))
+        wall = datetime(year, month, day, hour, int(minute or 0), int(second or 0))
     except ValueError:
         return None
     ahead = None if zone is None else _minutes(zone)
     if ahead is not None and abs(ahead) >= 1_440:
         return None
-    resolution = 60_000 if "second" not in part else 1_000 if fraction is None else 0
+    resolution = 60_000 if second is None else 1_000 if fraction is None else 0
     wall_ms = (wall - _EPOCH) // timedelta(milliseconds=1) + int((fraction or "0")[:3].ljust(3, "0"))
     return Moment(wall_ms, ahead, resolution, sure)
 
 
 def _minutes(zone: str) -> int:
-    if zone[0] not in "+-":
+    sign, digits = zone.lstrip("UTCGMutcgmZz")[:1], "".join(filter(str.isdigit, zone))
+    if not sign:
         return 0
-    minutes = int(zone[1:3]) * 60 + int(zone[-2:])
-    return -minutes if zone[0] == "-" else minutes
+    minutes = int(digits[:-2]) * 60 + int(digits[-2:]) if len(digits) > 2 else int(digits) * 60
+    return -minutes if sign == "-" else minutes

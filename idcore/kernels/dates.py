@@ -15,6 +15,9 @@ from .vector import bo_mask_64, load_8, load_64, separator_mask_64, trailing_zer
 U = np.uint64
 HINT_LINE = 1 << 16  # a longer line dates nothing
 TS, ME, MP, IS, CH, ND = (ord(pair[0]) << 8 | ord(pair[1]) for pair in ("ts", "me", "mp", "is", "ch", "nd"))
+# What is behind the hour of a Chinese, Japanese or Korean time, in UTF-8, and the least first byte of these letters.
+SHI, JI, DIAN, SI = (int.from_bytes(sign.encode(), "big") for sign in "时時点시")
+HOUR_BYTES = 0xE6
 WITHIN = 160  # a moment that opens a line ends within so many bytes of it
 NO_MINUTE = np.int64(-(1 << 62))  # nor any other time
 NO_ZONE = np.int64(1 << 20)
@@ -419,6 +422,8 @@ def may_have_time(begin, end, elapsed):
                 apart = (not is_word(before) or before == 95) and before != 46
             digits += 1
         elif digits:
+            if byte >= HOUR_BYTES and p + U(2) < end and is_hour_sign(p):
+                return True
             if p + U(2) < end and two_digits(p + U(1)) >= 0:
                 if byte == 58 and not (p + U(3) < end and is_digit(load_8(p + U(3)))):
                     return True
@@ -433,6 +438,13 @@ def may_have_time(begin, end, elapsed):
         before = byte
         p += U(1)
     return False
+
+
+@numba.njit(cache=True, nogil=True)
+def is_hour_sign(p):
+    """Whether the letter at p, of three bytes, is behind the hour of a Chinese, Japanese or Korean time."""
+    letter = np.int64(load_8(p)) << 16 | np.int64(load_8(p + U(1))) << 8 | np.int64(load_8(p + U(2)))
+    return letter == SHI or letter == JI or letter == DIAN or letter == SI
 
 
 @numba.njit(cache=True, nogil=True)

@@ -156,6 +156,7 @@ _SUMMARY = {
     **dict.fromkeys(("cluster", "topic"), _text),
     "assumed": _table({"zone": _text, "zone_source": _text, "case": _text, "at": _text}),
     "zone_sources": _each(_count),
+    "deliveries_sampled": _each(_count),
     "versions": _each(_text),
     "cut": _each(_count),
     "problem": _ERROR,

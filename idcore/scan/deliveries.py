@@ -33,7 +33,7 @@ _WORDS = (
     *(b"NOT_AVAILABLE", b"_TIMEOUT", b"sendStatus=1", b"sendStatus=2", b"sendStatus=3"),
     *(word.encode() for word in ("消费", "收到", "接收", "跳过")),
 )
-# What mqadmin tells of a group that has passed a message.
+# What mqadmin tells of a group that has passed a message. What it tells of others is no event: the status says it.
 _TRACKED = {"CONSUMED": "received"}
 
 
@@ -58,6 +58,12 @@ class DeliveryLook:
         self._left = MOST_LINES if whole else MOST_LINES_OF_PIECES
         self._reader = DeliveryReader(sends=False)
         self._next: tuple[str, int] = ("", -1)
+        self.bytes = 0  # of the texts that were read for it
+
+    @property
+    def is_full(self) -> bool:
+        """Whether lines may have been left out because so many were read."""
+        return self._left <= 0
 
     def take(self, file: str, first: int, text: bytes) -> None:
         """Reads the lines of a piece, as long as so many are left."""
@@ -66,7 +72,9 @@ class DeliveryLook:
         self._next = (file, first + text.count(b"\n")) if first >= 0 else ("", -1)
         if self._left <= 0 or not any(word in text for word in _WORDS):
             self.end()
+            self.bytes += len(text) if self._left > 0 else 0
             return
+        self.bytes += len(text)
         for number, line in enumerate(text.split(b"\n"), max(first, 0) + 1):
             if len(line) > 1:
                 self._keep(file, first >= 0, self._reader.line(number, line.decode("utf-8", "replace")))
@@ -95,8 +103,8 @@ def table(told: Sequence[Told], zone: tzinfo) -> pa.Table:
     rows = []
     for one in told:
         delivery = one.delivery
-        event = _TRACKED.get(delivery.status or "") if delivery.event == "track" else delivery.event
-        if event not in EVENTS:
+        event = _TRACKED.get(delivery.status or "", "track") if delivery.event == "track" else delivery.event
+        if event not in (*EVENTS, "track"):
             continue
         at = instant(delivery, zone)
         rows.append(

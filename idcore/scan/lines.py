@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from idcore.base.layout import ID_DIGITS, UNIQ_V4_LE
 from idcore.ids import rules
@@ -144,10 +145,18 @@ class LineEvidence:
     names: dict[tuple[str, str, str], Named] = field(default_factory=dict)
     last_items: set[str] = field(default_factory=set)  # the last msgId of each batch that was sent, upper case
     deliveries: list[Told] = field(default_factory=list)  # what lines say of deliveries
+    delivery_bytes: int = 0  # of the text that was read for them
+    is_full: bool = False  # so many of these lines were read that others were left out
     bytes: int = 0
     whole: bool = True
     stamps: dict[str, list[Stamp]] = field(default_factory=dict)  # of each broker, by its address
     is_list: bool = False  # nothing but ids was seen: their order and their gaps show nothing
+
+    def summary(self, text_bytes: int) -> dict[str, Any]:
+        """What the summary of a scan says of its lines: a list of ids; not all lines of deliveries were read."""
+        is_sample = bool(self.bytes) and (self.is_full or not self.whole)
+        read = {"bytes": min(self.delivery_bytes, text_bytes), "of": text_bytes, "lines": len(self.deliveries)}
+        return ({"is_list": True} if self.is_list else {}) | ({"deliveries_sampled": read} if is_sample else {})
 
 
 def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], None] = lambda: None) -> LineEvidence:
@@ -174,7 +183,7 @@ def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], N
             _records(piece.text, wanted, evidence)
             _sends(piece.text, wanted, evidence)
     looked.end()
-    evidence.deliveries = looked.told
+    evidence.deliveries, evidence.delivery_bytes, evidence.is_full = looked.told, looked.bytes, looked.is_full
     evidence.is_list = bool(lists) and all(lists)
     return evidence
 

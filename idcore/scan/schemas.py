@@ -17,7 +17,7 @@ _COLUMNS = {
     "processes": f"{_PROCESS} maker:text {_COUNTED} first_elapsed_ms last_elapsed_ms {_SENT} first_counter last_counter"
     " produced missing wraps wraps_certain:truth out_of_order tracks rate_per_second:real"
     " chains loader_position:small loader_bits:small last_possible_elapsed_ms zone:text zone_source:text month:text",
-    "hosts": f"host:text processes {_COUNTED} {_SENT}",
+    "hosts": f"host:text processes {_COUNTED} {_SENT} assumed:text",
     "brokers": f"address:text host:text port {_COUNTED} segments {_OFFSETS} bytes_per_second:real",
     "segments": f"address:text segment:text {_COUNTED} {_OFFSETS}",
     "clients": f"mac:text pid:small {_COUNTED} {_SENT} min_sequence max_sequence maker:text zone:text zone_source:text",
@@ -27,7 +27,8 @@ _COLUMNS = {
     "distribution": f"address:text from_offset to_offset {_COUNTED}",
     "copies": "msg_id:text offset_msg_ids:text lines",
     "growth": f"address:text minute:time {_OFFSETS} min_at:time max_at:time",
-    "findings": f"code:text severity:text subject:text count evidence:text values:text certainty:text {_SENT}",
+    "findings": f"code:text severity:text subject:text count evidence:text values:text certainty:text {_SENT}"
+    " assumed:text",
     "deliveries": "msg_id:text broker:text queue_id queue_offset physical_offset consumer_group:text try:small"
     " event:text at:time file:text line topic:text stored_topic:text thread:text status:text",
     "refused": "reason:text ids sample:text file:text byte",

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from idcore.base.errors import CoreError
 from idcore.base.layout import LAYOUTS
 from idcore.ids import rules
+from idcore.ids.assumptions import assumed_of_many
 from idcore.ids.client_time import local_2021_ms
 from idcore.ids.clock import DAY_MS, HOUR_MS, from_ms, is_time
 from idcore.ids.makers import loader_positions, process_makers
@@ -168,7 +169,25 @@ def _hosts(keys: _Processes, processes: pa.Table) -> pa.Table:
     sums = [("pid", "count"), ("ids", "sum"), ("distinct", "sum"), *ends]
     rows = processes.select(["pid", "ids", "distinct", "first_sent_at", "last_sent_at"])
     grouped = rows.append_column("host", pa.array(keys.host_rows)).group_by("host").aggregate(sums).sort_by("host")
-    return _table("hosts", [keys.host_names, *(grouped["_".join(pair)] for pair in sums)])
+    figures = [grouped["_".join(pair)] for pair in sums]
+    return _table("hosts", [keys.host_names, *figures, _assumed(keys.host_rows, len(grouped), processes)])
+
+
+def _assumed(host_rows: np.ndarray, hosts: int, processes: pa.Table) -> pa.Array:
+    """What of the times of each host no line shows, by its processes, as the page of processes marks them."""
+
+    def counted(some: np.ndarray) -> np.ndarray:
+        return np.bincount(host_rows[dated & some], minlength=hosts)
+
+    dated = pc.is_valid(processes["first_sent_at"]).to_numpy()
+    zone = pc.fill_null(pc.equal(processes["zone_source"], "assumed"), False).to_numpy()
+    every = counted(dated)
+    months, zones = (
+        np.where(some == every, 2, 1) * (some > 0)
+        for some in map(counted, (pc.is_null(processes["month"]).to_numpy(), zone))
+    )
+    texts = [" ".join(assumed_of_many(2, m, z)) or None for m in range(3) for z in range(3)]
+    return pa.array(texts, pa.string()).take(pa.array(3 * months + zones))
 
 
 def _minutes_of_hosts(keys: _Processes, parts: Sequence[pa.Table]) -> Iterator[tuple[str, pa.Table]]:

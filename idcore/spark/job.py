@@ -249,8 +249,8 @@ def scan(
         summary["findings"] = {
             name: sum(item.number for item in found if item.severity == name) for name in findings.SEVERITIES
         }
-        if seen.line_evidence is not None and seen.line_evidence.is_list:
-            summary["is_list"] = True
+        if seen.line_evidence is not None:
+            summary |= seen.line_evidence.summary(summary["text_bytes"])
         summary["start_seconds"] = round(made.start_seconds, 3)
         summary |= counted | {"assumed": assumed(options), "versions": versions()}
         summary["seconds"] = round(made.seconds + time.monotonic() - writing, 3)

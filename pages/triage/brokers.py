@@ -51,7 +51,8 @@ rows = broker_rows.rows_of(brokers, segments, parts, rates, cut, logs.file_size(
 
 # show
 counted = words("brokers.in_range" if found is not None else "brokers.in_all", said=sentences.brokers(brokers, shown))
-said(broker_rows.said(rows, shown), counted)
+assumed = words.assumed(cache.totals(run).assumed) if dated else ""
+said(broker_rows.said(rows, shown, assumed), counted)
 chosen = filters.known("broker", filters.chosen("broker", None), known)
 some = brokers[brokers["address"].isin(chosen)]
 if not some.empty:
@@ -62,7 +63,7 @@ if not some.empty:
 # chart
 listed = [row for row in rows if row.address in set(some["address"])] or rows
 page, _ = page_of(listed, "brokers_page", ROWS)
-show_html(html.rows(page, colours, shown, run.name, within, broker_rows.span_text(parts, within, shown)))
+show_html(html.rows(page, colours, shown, run.name, within, broker_rows.span_text(parts, within, shown, assumed)))
 pager(listed, "brokers_page", ROWS)
 clicked = {}
 for row in (some if len(brokers) > 1 else brokers).head(SHOWN).to_dict("records"):

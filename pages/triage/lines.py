@@ -1,5 +1,7 @@
 """Lines: every ID of a run with its log line, filtered and searched. Computes nothing itself."""
 
+from functools import partial
+
 import streamlit as st
 
 from idcore.base.errors import CoreError
@@ -43,11 +45,11 @@ said(words(key, n=words.count("occurrence", len(chosen)), all=f"{index.rows:,}")
 if not found:
     lines.none(given, run, shown)
 else:
-    show_html(html.rows(found, html.Lines(index, run.name, lines.allowed_for(run)), shown, between="finding" in given))
+    show_html(html.rows(found, lines.of_page(run, index, found, words), shown, between="finding" in given))
 if pages > 1:
     st.pagination(pages, key="page", bind="query-params")
 if found:
-    taken = index, chosen.rows, lines.allowed_for(run)
+    taken = index, chosen.rows, lines.allowed_for(run), partial(lines.assumed_of, run)
     downloads(lambda: files.as_csv(*taken), lambda: files.as_json(*taken), "lines", "lines")
 small_print(
     [

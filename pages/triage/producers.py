@@ -57,7 +57,7 @@ activity, least = time_range.activity(run, in_range, chosen)
 if not activity.empty and not few(int(activity["ids"].sum()), chosen):
     st.header(words("producers.over_time"), anchor=False)
     grid, step = binned(activity, [host for host in chosen if host in set(activity["host"])], least)
-    heat = charts.heat(grid, step, shown, in_range)
+    heat = charts.heat(grid, step, shown, in_range, shared.assumed_by_host(run, list(grid.index), words))
     alt, brush = (
         words("producers.alt_time", step=step_text(step, words)),
         time_range.brush(in_range, shown.zone),

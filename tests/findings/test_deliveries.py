@@ -10,9 +10,12 @@ import pytest
 
 from idcore.answers import findings
 from idcore.answers.findings import Finding
+from idcore.base.catalogue import words
 from idcore.ids.clock import to_ms
 from idcore.ids.model import UniqId
+from idcore.presentation.triage import run_notes
 from idcore.scan import deliveries, lines
+from idcore.scan.deliveries import MOST_LINES_OF_PIECES
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.sources.inputs import list_files
@@ -149,5 +152,23 @@ def test_receipts_and_tracks_of_mqadmin_are_rows(tmp_path: Path) -> None:
     assert [tuple(row[key] for key in keys) for row in rows] == [
         (client, "acked", "cg", "broker-b", 1, 5_228_468, 1),
         (uniq(0), "filtered", "mail", None, None, None, 6),
+        (uniq(0), "track", "ship", None, None, None, 7),
         (uniq(0), "received", "bill", None, None, None, 8),
     ]
+    assert rows[2]["status"] == "NOT_CONSUME_YET"
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_part_of_the_lines_is_called_a_sample(lang: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "\n".join(f"{at(1)} {SPRING}messageId:{uniq(n)}, topic:t, reconsumeTimes:0" for n in range(4_000))
+    (tmp_path / "app.log").write_text(text)
+    files = list_files([str(tmp_path / "app.log")])
+    assert lines.look(files, []).summary(len(text)) == {}
+    monkeypatch.setattr(lines, "MOST_BYTES_FOR_NAMES", 1 << 18)
+    monkeypatch.setattr(lines, "SAMPLED_BYTES_FOR_NAMES", 1 << 17)
+    seen = lines.look(files, []).summary(len(text))
+    read = seen["deliveries_sampled"]
+    assert read["lines"] == MOST_LINES_OF_PIECES and 0 < read["bytes"] < read["of"] == len(text)
+    said = run_notes.deliveries_sampled(seen, words(lang))
+    assert f"{read['lines']:,}" in said and words(lang).bytes(read["of"]) in said
+    assert run_notes.deliveries_sampled({}, words(lang)) == ""

@@ -160,7 +160,7 @@ def test_a_new_rule_is_in_the_table_the_console_and_the_command_line(even_pid: R
     run = judged(tmp_path, LOG)
     (row,) = [row for row in run.table("findings").to_pylist() if row["code"] == CODE]
     assert (row["severity"], row["subject"], row["count"]) == ("warning", SUBJECT, 50)
-    assert json.loads(row["values"]) == {"subject": SUBJECT, "count": 50}
+    assert json.loads(row["values"]) == {"subject": SUBJECT, "count": 50, "assumed": ["month"]}
     # the command line, as JSON and as text
     for lang, said in (("en", SAID), ("zh", SAID_ZH)):
         (told,) = [told for told in scans.findings(run.path, lang) if told["code"] == CODE]

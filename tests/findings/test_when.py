@@ -96,7 +96,9 @@ def test_three_starts_within_a_minute_are_a_loop(seconds: list[float], said: str
     meaning = finding.say("meaning")
     assert (said or "restarted") in meaning and ("crash loop" in meaning) == bool(said)
     began = [at_day_20(int(1000 * at)).isoformat(timespec="milliseconds") for at in seconds[1:]]
-    assert finding.evidence["began_at"] == began and meaning.endswith(", ".join(began))
+    assert finding.evidence["began_at"] == began and meaning.endswith(
+        f"{', '.join(began)} (month assumed, zone assumed)"
+    )
     assert ("exit code" in finding.say("advice")) == bool(said)
 
 

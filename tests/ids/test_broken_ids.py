@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import textwrap
 
 import pytest
 
 from idcore.ids import find, judge
+from idcore.ids.broken_lines import unbroken
 from idcore.ids.identify import Verdict
 
 pytestmark = pytest.mark.quick
@@ -55,6 +57,8 @@ def test_quoted_printable_mail_has_its_ids() -> None:
     "text",
     [
         f"{ID[:16]}\n{ID[16:]}\n" * 3,  # a column of halves
+        f"  {ID[:16]}\n  {ID[16:]}\n" * 3,
+        f"> {ID[:16]}\n> {ID[16:]}\n" * 3,
         f"sent {ID[:16]}\nABCDEF {ID[16:]}",  # 22 digits
         f"sent {ID}\n{ID}",  # two whole ones
         "the word dead\nbeef and more",
@@ -98,3 +102,28 @@ def test_what_a_mask_leaves_is_told(text: str, reason: str, told: str) -> None:
 )
 def test_other_digits_that_end_early_are_no_ids(text: str) -> None:
     assert read(text) == []
+
+
+@pytest.mark.parametrize("end", ["\n> ", "\n>> ", "\n> > ", "\n    ", "\n\t", "\\\n", "\u00ad\n", "=\n", "\r\n> "])
+@pytest.mark.parametrize("place", [8, 20, 31])
+def test_an_id_that_goes_on_behind_a_margin_is_joined_at_both_doors(end: str, place: int) -> None:
+    text = f"sent msgId={ID[:place]}{end}{ID[place:]} topic=t"
+    assert ids(text) == [ID]
+    whole = unbroken(text.encode())
+    assert len(whole) == len(text.encode()) and ID.encode() in whole
+
+
+HIDDEN = ["\u200b", "\u00ad", "\u2060", "<wbr>", "<wbr/>", "&#8203;", "&shy;", "\x1b[m\x1b[K", "\x1b[01;31m"]
+
+
+@pytest.mark.parametrize("hidden", HIDDEN)
+def test_what_nobody_sees_between_digits_parts_no_id(hidden: str) -> None:
+    for parts in ([16], [4, 20, 31]):
+        cuts = [0, *parts, len(ID)]
+        text = f"sent msgId={hidden.join(ID[a:b] for a, b in itertools.pairwise(cuts))} topic=t"
+        (token,) = find(text)
+        assert (token.text, token.label, token.column) == (ID, "msgId", 12)
+        whole = unbroken(text.encode())
+        assert len(whole) == len(text.encode()) and ID.encode() in whole
+    for alone in (f"de{hidden}{ID}", f"{ID}{hidden}{OFFSET}"):  # a whole one keeps its digits
+        assert ID in ids(alone)

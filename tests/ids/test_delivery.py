@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from base64 import urlsafe_b64encode
+from dataclasses import replace
 
 import pytest
 
-from idcore.ids.delivery import Delivery, DeliveryReader, deliveries
+from idcore.ids.delivery import Delivery, DeliveryReader, DeliveryText, deliveries
 from idcore.ids.receipts import Recall, Receipt
 
 ID, OFFSET = "0A141E28126418B4AAC26531F659001F", "0A09000200002A9F00000000000AAE60"
@@ -264,3 +265,42 @@ def test_a_hostile_line_costs_no_more_than_its_length() -> None:
         list(deliveries([filler * (60_000 // len(filler)) + f" {ID} consumed"]))
     list(deliveries(["MessageExt [", *["  a=b,"] * 50_000]))
     assert time.process_time() - began < 5  # half a second
+
+
+RECORD = (
+    "2026-11-10 15:52:25.890 INFO [ConsumeMessageThread_ship_4] Receive New Messages: [MessageExt "
+    "[brokerName=broker-a, queueId=3, queueOffset=771, bornTimestamp=1794297145877, bornHost=/10.3.1.9:52747, "
+    "storeTimestamp=1794297145877, storeHost=/10.3.0.2:10911, msgId=0A03000200002A9F00000000000B4FDC, "
+    "commitLogOffset=741340, bodyCRC=988340972, reconsumeTimes=2, preparedTransactionOffset=0, "
+    "toString()=Message{topic='order_paid', flag=0, properties={MIN_OFFSET=0, CONSUME_START_TIME=1794297145886, "
+    "UNIQ_KEY=0A0301090A2418B4AAC231C13615000B, WAIT=true}, body=[72], transactionId='null'}]]"
+)
+
+
+def _claims(text: str) -> list[Delivery]:
+    read = DeliveryText()
+    read.feed(text)
+    read.close()
+    return [replace(one, line=0, begin=0, end=0, form=0) for one in read.found]
+
+
+@pytest.mark.parametrize("width", range(56, 140, 3))
+def test_a_record_that_a_terminal_cut_says_what_it_says_on_one_line(width: int) -> None:
+    behind = "\n2026-11-10 15:52:26.000 INFO [main] consume success msgId=0A0301090A2418B4AAC231C13616000C"
+    wrapped = "\n".join(RECORD[at : at + width] for at in range(0, len(RECORD), width))
+    assert _claims(wrapped + behind) == _claims(RECORD + behind)
+    assert [one.tries for one in _claims(wrapped)] == [2]
+
+
+def test_an_open_record_that_no_bracket_ends_takes_no_line_from_others() -> None:
+    cut = RECORD[: RECORD.index("msgId=")]
+    done = "consume success msgId=0A0301090A2418B4AAC231C13616000"
+    text = f"{cut}\n{done}C\n\n{done}D"
+    assert [(one.msg_id[-1], one.event) for one in _claims(text)] == [("C", "acked"), ("D", "acked")]
+
+
+def test_a_line_cut_in_its_id_keeps_its_topic_and_try() -> None:
+    line = "consume message failed. messageId:0A5C0304030918B4AAC2644043540000, topic:order_paid, reconsumeTimes:3"
+    for place in range(43, 65):
+        (one,) = _claims(f"{line[:place]}\n{line[place:]}")
+        assert (one.event, one.tries, one.topic) == ("failed", 3, "order_paid")

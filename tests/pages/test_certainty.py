@@ -4,23 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from idcore.answers.journey import Sources, build
+from idcore.answers.journey.sentences import when_text
 from idcore.base.catalogue import words
-from idcore.presentation.html import tables
-from idcore.presentation.triage import finding_texts, sentences
+from idcore.ids.assumptions import assumed_of_many
+from idcore.ids.clock import Clock
+from idcore.presentation import export
+from idcore.presentation.html import findings as findings_html
+from idcore.presentation.html import journeys, tables
+from idcore.presentation.terminal import scans
+from idcore.presentation.triage import finding_rows, finding_texts, sentences
+from idcore.presentation.triage import lines as files
 from idcore.presentation.triage.processes import assumed
+from idcore.presentation.triage.time_range import ALL_TIMES
+from idcore.runs.runs import Run
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from pages.parts import frame
 from pages.parts import view as view_module
-from pages.parts.triage import report
+from pages.parts.charts import counters, timeline
+from pages.parts.charts import findings as finding_charts
+from pages.parts.triage import lines, report
 from pages.parts.view import View
 from tests.pages.test_findings import AT, PREFIX, judged
+from tests.pages.test_lines import index_of, indexed
+from tests.pages.test_pages import press, shown
 
 Open = Callable[..., AppTest]
 
@@ -77,3 +93,82 @@ def test_the_table_and_the_sentence_of_a_process_mark_what_is_assumed(lang: str,
     mark = "(month assumed, zone assumed)" if lang == "en" else "（月份为假定、时区为假定）"
     assert tables.processes(rows, view, "run").html().count(mark) == 2
     assert mark in sentences.process(rows.iloc[0].to_dict(), view)
+
+
+UNDATED = "\n".join(f"msgId={PREFIX}{(3600 + n) * 1000:08X}{n % 3:04X}" for n in range(9))  # it restarts twice
+MARKS = {"en": "(month assumed)", "zh": "（月份为假定）"}  # the zone of these scans was given
+
+
+@pytest.fixture
+def undated(tmp_path: Path) -> Run:
+    return indexed(tmp_path, UNDATED)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_findings_mark_what_is_assumed_in_sentence_card_report_csv_and_json(lang: str, undated: Run) -> None:
+    view = View(words(lang), UTC, "UTC", "chosen", "light")
+    rows = undated.table("findings").to_pandas()
+    (row,) = (row for row in rows.to_dict("records") if row["code"] == "restart")
+    assert row["assumed"] == "month"
+    mark = MARKS[lang]
+    assert mark in finding_texts.say("meaning", row, view), "when it restarted"
+    assert mark in finding_texts.when_of(row, view) and mark in "".join(findings_html.head(row, view))
+    assert mark in report.markdown(undated, view) and mark in report.html(undated, view)
+    (told,) = (told for told in scans.findings(undated.path, lang) if told["code"] == "restart")
+    assert told["assumed"] == ["month"] and mark in told["meaning"]
+    assert b",month" in export.csv_frame(rows) and b'"assumed":"month"' in export.json_frame(rows)
+    assert undated.table("hosts")["assumed"].to_pylist() == ["month"]
+
+
+def test_pictures_mark_what_is_assumed_where_they_are_pointed_at(undated: Run) -> None:
+    view, mark = View(words(), UTC, "UTC", "chosen", "light"), MARKS["en"]
+    process = undated.table("processes").to_pandas().iloc[0].to_dict()
+    points = undated.table("counters").to_pandas()
+    figure, _ = counters.sawtooth(points, view, assumed=assumed(process, view.words))
+    hovers = [trace.hovertemplate for trace in figure.data if trace.hovertemplate]
+    assert len(hovers) > 2 and all(mark in hover for hover in hovers)
+    times = pd.Series([3], index=pd.to_datetime(["2026-11-01T01:00Z"]))
+    strip = timeline.strip(times, pd.Timedelta(minutes=1), ALL_TIMES, view, assumed=f" {mark}")
+    assert mark in strip.data[0].hovertext[0]
+    kinds = finding_rows.kinds(undated.table("findings").to_pandas())
+    over_time = finding_charts.over_time(kinds, [kind.code for kind in kinds], view)
+    assert mark in "".join(trace.hovertemplate for trace in over_time.data)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_lines_producers_and_journey_mark_what_is_assumed(lang: str, undated: Run, open_page: Open) -> None:
+    for page in ("lines", "producers"):
+        assert MARKS[lang] in shown(open_page(page, run=undated.name, lang=lang))
+    index = index_of(undated)
+    every = np.arange(index.rows)
+    taken = files.as_csv(index, every, lambda _: None, partial(lines.assumed_of, undated)).decode()
+    assert taken.count(",month,") == 9
+    clock = Clock(AT, UTC, "given")
+    made = build(UNDATED[6:38], Sources(), clock, UTC)
+    at = made.events[0]
+    assert at.values["assumed"] == ["month"] and MARKS[lang] in when_text(at, words(lang))
+    assert MARKS[lang] in journeys.hover(at, words(lang), lambda ms: str(ms))
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_comparison_marks_when_ids_of_one_side_were_generated(lang: str, open_page: Open) -> None:
+    app = open_page("compare", lang=lang)
+    app.text_area[0].set_value(UNDATED)
+    app.text_area[1].set_value(f"msgId={PREFIX}{9_000_000:08X}0001")
+    assert MARKS[lang].strip("()（）")[:5] in shown(press(app, words(lang)("compare.button")))
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_table_of_decode_has_the_time_and_its_mark_behind_the_id(lang: str, open_page: Open) -> None:
+    app = open_page("decode", lang=lang)
+    app.text_area[0].set_value(UNDATED)
+    page = shown(press(app, words(lang)("decode.button")))
+    assert words(lang)("month.assumed") in page
+    heads = [words(lang)(f"col.{name}") for name in ("id", "sent_at", "host_or_broker")]
+    places = [page.index(f">{head}<") for head in heads]
+    assert places == sorted(places)
+
+
+def test_what_is_assumed_for_a_part_is_not_said_of_all() -> None:
+    assert assumed_of_many(3, 3, 0) == ("month",) and assumed_of_many(3, 1, 3) == ("month_part", "zone")
+    assert words().assumed(("month_part",)) == " (month of a part assumed)" and words().assumed(()) == ""

@@ -153,8 +153,8 @@ def hrefs(page: str, text: str) -> list[dict[str, list[str]]]:
 @pytest.mark.parametrize(
     ("lang", "said"),
     [
-        ("en", r"only in the first: generated [0-9-]{7}-20 09:51 to 10:01 \+08:00\."),
-        ("zh", r"生成于 [0-9-]{7}-20 09:51 至 10:01 \+08:00"),
+        ("en", r"only in the first: generated [0-9-]{7}-20 09:51 to 10:01 \+08:00 \(month assumed\)\."),
+        ("zh", r"生成于 [0-9-]{7}-20 09:51 至 10:01 \+08:00 （月份为假定）"),
     ],
 )
 def test_the_sentence_says_what_is_missing_and_when(

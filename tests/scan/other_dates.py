@@ -8,25 +8,45 @@ from datetime import datetime, timedelta
 DAY = 86_400_000
 EPOCH = datetime(1970, 1, 1)
 NAMES = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-YEAR, NAME, JOIN = r"((?:19|20)\d\d)", rf"({'|'.join(NAMES)})[a-z]*", r"(?:T|[ ,:@\[\]]{0,3})(?<=\D)"
-TIME = r"(\d{1,2}):(\d\d)(?::(\d\d)(?:[.,:](\d{1,9}))?)?(?![\d:])(?: ?([ap])\.?m\b\.?)?"
-ZONE = r"(?: ?(Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d\b))?"
+YEAR, NAME = r"((?:19|20)\d\d)", rf"({'|'.join(NAMES)})[a-z]*"
+TAGS, SIGNS = r"(?:</?[a-z]{1,8}>[ \t]?){1,4}", r"[\"']?[ ,;:@\[\]\t|]{0,3}[\"']?(?<=\D)"
+DAY_OF_WEEK = (
+    r"(?:[(（]?(?:(?:星期|周)[一二三四五六日天]|[日月火水木金土](?:曜日)?|[월화수목금토일](?:요일)?)[)）]? ?)?"
+)
+HALVES = {
+    "上午": 0,
+    "凌晨": 0,
+    "早上": 0,
+    "午前": 0,
+    "오전": 0,
+    "下午": 12,
+    "中午": 12,
+    "晚上": 12,
+    "午後": 12,
+    "오후": 12,
+}
+JOIN = f"(?:T|{TAGS}|{SIGNS}){DAY_OF_WEEK}({'|'.join(HALVES)})? ?"
+COLONS = r"(\d{1,2}):(\d\d)(?::(\d\d)(?:[.,:](\d{1,9}))?)?(?![\d:])"
+LETTERS = r"(\d{1,2})[时時点시] ?(\d{1,2})[分분](?: ?(\d{1,2})[秒초])?"
+TIME = rf"(?:{COLONS}|{LETTERS})(?: ?([ap])\.?m\b\.?)?"
+ZONE = r"(?: ?((?:UTC|GMT)[+-]\d{1,2}(?::?\d\d)?\b|Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d\b))?"
 LATER = rf"(?:(?: [A-Z]{{3,5}})? {YEAR}\b)?"
 # Each with the order of its groups; the first that matches at a place counts.
 STYLES = [
-    (rf"{YEAR}[-/.年](\d{{1,2}})[-/.月](\d{{1,2}})日?", "ymd"),
-    (rf"{YEAR}(\d\d)(\d\d)", "ymd"),
+    (rf"{YEAR}(?:[-/.年년]|��) ?(\d{{1,2}})(?:[-/.月월]|��) ?(\d{{1,2}})(?:[日일.]|��)?", "ymd"),
+    (rf"[IWEF]?{YEAR}(\d\d)(\d\d)", "ymd"),
     (rf"{YEAR}[-/. ]{NAME}[-/. ](\d{{1,2}})", "ynd"),
     (rf"(\d{{1,2}})[-/. ]{NAME}[-/. ,]{{1,2}}{YEAR}", "dny"),
     (rf"{NAME} {{1,2}}(\d{{1,2}}),? {YEAR}", "ndy"),
     (rf"{NAME} {{1,2}}(\d{{1,2}})", "nd"),
     (rf"(\d{{1,2}})-(\d{{1,2}})-{YEAR}|(\d{{1,2}})/(\d{{1,2}})/{YEAR}|(\d{{1,2}})\.(\d{{1,2}})\.{YEAR}", "aby"),
-    (r"(\d\d)/(\d\d)/(\d\d)", "cmd"),
+    (r"(\d\d)-(\d\d)-(\d\d)|(\d\d)/(\d\d)/(\d\d)|(\d\d)\.(\d\d)\.(\d\d)", "cme"),
+    (rf"(\d\d)-{NAME}-(\d\d)", "cne"),
 ]
 REST = f"{JOIN}{TIME}{ZONE}{LATER}"
 COMPILED = [(re.compile(rf"(?<![0-9A-Za-z])(?:{style}){REST}", re.IGNORECASE), order) for style, order in STYLES]
 COMPACT = re.compile(
-    rf"(?<![0-9A-Za-z]){YEAR}(\d\d)(\d\d)T?(\d\d)(\d\d)(\d\d)(?:[.,]?(\d{{3}}))?(?!\d){ZONE}(?![0-9A-Za-z])"
+    rf"(?<![0-9A-Za-z.]){YEAR}(\d\d)(\d\d)T?(\d\d)(\d\d)(\d\d)(?:[.,]?(\d{{3}}))?(?!\d){ZONE}(?![0-9A-Za-z])"
 )
 NUMBER = re.compile(r"(?<![\w.])(?:\d{10}(?:\.\d{1,9})?|\d{13}|\d{16}|\d{19})(?![\w.])")
 NAMED = re.compile(
@@ -86,30 +106,53 @@ def _dated(line: str) -> list[Other]:
 
 def _read(match: re.Match[str], order: str) -> list[Other]:
     groups = list(match.groups())
-    count = 9 if order == "aby" else len(order)
+    count = 9 if order in ("aby", "cme") else len(order)
     parts = [part for part in groups[:count] if part is not None]
-    hour, minute, second, fraction, half, zone, later = groups[count:]
+    half_day, *colons, hour, minute, second, half, zone, later = groups[count:]
+    fraction = None
+    if colons[0] is not None:
+        hour, minute, second, fraction = colons
     told = dict(zip(order, parts, strict=True))
-    year = told.get("y") or later or ("20" + told["c"] if "c" in told else None)
-    if year is None:
-        return []
-    if order == "aby":
-        first, second_ = int(told["a"]), int(told["b"])
-        days = [(month, day) for month, day in ((second_, first), (first, second_)) if month <= 12]
-        days = days[:1] if first == second_ else days
-        sure = len(days) == 1
+    sure = True
+    if "c" in told:
+        sure, days = False, _short_years(told)
     else:
-        days = [(NAMES.index(told["n"].lower()) + 1 if "n" in told else int(told["m"]), int(told["d"]))]
-        sure = order != "cmd"
+        year = told.get("y") or later
+        if year is None:
+            return []
+        if order == "aby":
+            first, second_ = int(told["a"]), int(told["b"])
+            days = [(int(year), month, day) for month, day in ((second_, first), (first, second_)) if month <= 12]
+            days = days[:1] if first == second_ else days
+            sure = len(days) == 1
+        else:
+            month = NAMES.index(told["n"].lower()) + 1 if "n" in told else int(told["m"])
+            days = [(int(year), month, int(told["d"]))]
     clock = int(hour)
     if half:
         if clock < 1 or clock > 12:
             return []
         clock = clock % 12 + 12 * (half.lower() == "p")
+    elif half_day and clock <= 12:
+        clock = clock % 12 + HALVES[half_day]
     resolution = 60_000 if second is None else 1_000 if fraction is None else 0
     rest = int((fraction or "").ljust(3, "0")[:3])
-    made = [_wall(int(year), month, day, clock, int(minute), int(second or 0)) for month, day in days]
-    return [(wall + rest, ahead_of(zone), resolution, sure) for wall in made if wall is not None and _fits(zone)]
+    made = [(day, _wall(*day, clock, int(minute), int(second or 0))) for day in days]
+    made = [(day, wall) for day, wall in made if wall is not None and _fits(zone)]
+    if "c" in told and any(one[2] == other[2] for one, _ in made for other, _ in made if one != other):
+        return []  # the same day of two months
+    return [(wall + rest, ahead_of(zone), resolution, sure) for _, wall in made if wall is not None]
+
+
+def _short_years(told: dict[str, str]) -> list[tuple[int, int, int]]:
+    c, e = int(told["c"]), int(told["e"])
+    if "n" in told:
+        month = NAMES.index(told["n"].lower()) + 1
+        days = [(c, month, e), (e, month, c)]
+    else:
+        m = int(told["m"])
+        days = [(c, m, e), (e, m, c), (e, c, m)]
+    return [(2000 + year, month, day) for year, month, day in dict.fromkeys(days)]
 
 
 def _compact(line: str) -> list[Other]:
@@ -145,10 +188,11 @@ def _wall(year: int, month: int, day: int, hour: int, minute: int, second: int) 
 def ahead_of(zone: str | None) -> int | None:
     if zone is None:
         return None
-    if zone[0] not in "+-":
-        return 0
-    minutes = int(zone[1:3]) * 60 + int(zone[-2:])
-    return -minutes if zone[0] == "-" else minutes
+    parts = re.fullmatch(r"[A-Z]*(?:([+-])(\d{1,2}?):?(\d\d)?)?", zone, re.IGNORECASE)
+    assert parts is not None, zone
+    sign, hours, minutes = parts.groups()
+    ahead = int(hours or 0) * 60 + int(minutes or 0)
+    return -ahead if sign == "-" else ahead
 
 
 def _fits(zone: str | None) -> bool:

@@ -10,7 +10,8 @@ from tests.scan.other_dates import ID, other_of, proves
 
 REACH = 8_192
 MOST = 16
-MAY_BE = re.compile(rb"\d:\d\d(?!\d)|\d{10}|\d{8}T\d{6}")
+HOURS = "|".join("时時点시").encode()
+MAY_BE = re.compile(rb"\d:\d\d(?!\d)|\d(?:%s)|\d{10}|\d{8}T\d{6}" % HOURS)
 
 
 def dated_text(data: bytes, begin: int, end: int) -> bytes:

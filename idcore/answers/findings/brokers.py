@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from ipaddress import ip_address, ip_network
@@ -19,8 +19,9 @@ from idcore.answers.findings import limits
 from idcore.answers.findings.evidence import FindingEvidence
 from idcore.answers.findings.large import Rows
 from idcore.answers.findings.model import Finding, unseen
-from idcore.answers.findings.processes import Processes, numbers
+from idcore.answers.findings.processes import Processes, counts_of_assumed, numbers
 from idcore.answers.findings.registry import INFO, WARNING, Rule, Scan, register
+from idcore.ids.assumptions import assumed_of_many
 from idcore.ids.model import OffsetId
 from idcore.scan.schemas import SCHEMAS
 
@@ -80,6 +81,7 @@ class Brokers:
         total = sum(int(numbers(table, "distinct").sum()) for table in rows.pieces("brokers", ["distinct"]))
         doubtful, many = [], SCHEMAS["brokers"].empty_table()
         self.left = 0
+        self._dated, self._months, self._zones = 0, 0, 0  # processes with a time, and what of it is assumed
         for table in rows.pieces("brokers"):
             doubtful.append(table.filter(_doubtful(table, total)))  # no more than BROKER_SHARE in all
             largest = table.filter(pc.greater_equal(table["distinct"], limits.MOVED_IDS))
@@ -95,8 +97,15 @@ class Brokers:
         self.many = [row for row in self.many if row["address"] not in without_room]
         self.left += len(without_room)
 
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """What of the times of brokers no line shows: msgIds beside their IDs have these times."""
+        return assumed_of_many(self._dated, self._months, self._zones)
+
     def clear_producers(self, processes: pa.Table) -> None:
-        """Hosts that are producers, whose little-endian ids can be read as offsetMsgIds of the address in reverse."""
+        """Takes in processes: their times, and hosts whose little-endian ids read as offsetMsgIds of their reverse."""
+        dated, months, zones = counts_of_assumed(processes)
+        self._dated, self._months, self._zones = self._dated + dated, self._months + months, self._zones + zones
         turned = pa.array({".".join(reversed(row["host"].split("."))) for row in self.doubtful}, pa.string())
         if len(turned):
             little = pc.equal(processes["layout"], "uniq_v4_le")
@@ -119,6 +128,7 @@ class Brokers:
                 certainty,
                 since,
                 until,
+                assumed=self.assumed if since else (),
             )
 
     @cached_property
@@ -135,7 +145,8 @@ class Brokers:
                 if variant is not None:
                     silent = {} if variant or old is None or new is None else self._silence(old, new)
                     seen = self._seen(after["address"])
-                    moves.append(_moved(before, after, variant, seen, bool(self.growth), silent))
+                    moved = _moved(before, after, variant, seen, bool(self.growth), silent)
+                    moves.append(replace(moved, assumed=self.assumed))
         return [*moves, unseen("broker_moved", self.left, self.left, INFO)] if self.left else moves
 
     def _silence(self, old: _Growth, new: _Growth) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from idcore.answers.findings import brokers, limits
 from idcore.answers.findings.evidence import FindingEvidence
 from idcore.answers.findings.large import Rows
 from idcore.answers.findings.model import Finding, unseen
-from idcore.answers.findings.processes import KEY, is_loopback
+from idcore.answers.findings.processes import KEY, assumed_of, is_loopback
 from idcore.answers.findings.registry import ERROR, INFO, WARNING, Rule, Scan, register
 from idcore.base.errors import CoreError
 from idcore.base.layout import LAYOUTS
@@ -349,8 +349,9 @@ def dated(findings: Sequence[Finding], rows: Rows) -> Iterator[Finding]:
     for number, finding in enumerate(findings):
         key, spent = undated.get(number) or (None, [])
         if key in starts:
-            first, last = (from_ms(starts[key] + elapsed) for elapsed in (min(spent), max(spent)))
-            finding = replace(finding, since=first, until=last)
+            start, assumed = starts[key]
+            first, last = (from_ms(start + elapsed) for elapsed in (min(spent), max(spent)))
+            finding = replace(finding, since=first, until=last, assumed=assumed)
         yield finding
 
 
@@ -363,17 +364,20 @@ def _generated(finding: Finding) -> tuple[tuple[Any, ...], list[int]] | None:
     return tuple(process.values()), [UniqId.from_bytes(bytes.fromhex(text), layout).elapsed for text in ids]
 
 
-def _starts(keys: set[tuple[Any, ...]], rows: Rows) -> dict[tuple[Any, ...], int]:
-    """The instant from which processes count their elapsed, in milliseconds; without those that have several."""
+def _starts(keys: set[tuple[Any, ...]], rows: Rows) -> dict[tuple[Any, ...], tuple[int, tuple[str, ...]]]:
+    """The instant from which processes count their elapsed, in milliseconds, and what of it no line shows.
+
+    Without the processes that have several.
+    """
     starts, hosts = {}, pa.array({host for _, host, _, _ in keys}, pa.string())
     ends = [f"{end}_{what}" for end in ("first", "last") for what in ("sent_at", "elapsed_ms")]
-    for piece in rows.pieces("processes", [*KEY, *ends]) if keys else ():
+    for piece in rows.pieces("processes", [*KEY, *ends, "month", "zone_source"]) if keys else ():
         for row in piece.filter(pc.is_in(piece["host"], value_set=hosts)).to_pylist():
             key = tuple(row[name] for name in KEY)
             if key in keys and row["first_sent_at"] is not None:
                 first, last = (to_ms(row[f"{end}_sent_at"]) - row[f"{end}_elapsed_ms"] for end in ("first", "last"))
                 if first == last:
-                    starts[key] = first
+                    starts[key] = first, assumed_of(row)
     return starts
 
 

@@ -29,6 +29,7 @@ class Finding:
     since: datetime | None = None
     until: datetime | None = None
     lighter: str | None = field(default=None)  # a severity below the code's own
+    assumed: tuple[str, ...] = ()  # what of its times no line shows, as codes of `Words.assumed`
 
     @classmethod
     def of(cls, code: str, subject: str, count: int, evidence: Mapping[str, Any], *more: Any, **named: Any) -> Finding:
@@ -49,14 +50,15 @@ class Finding:
     def values(self) -> dict[str, Any]:
         """What the templates of words are filled with."""
         moments = {name: ", ".join(self.evidence[name]) for name in words.MOMENTS if name in self.evidence}
-        return {"subject": self.subject, "count": self.count, **self.evidence, **moments}
+        assumed = {"assumed": list(self.assumed)} if self.assumed else {}
+        return {"subject": self.subject, "count": self.count, **self.evidence, **moments, **assumed}
 
     @property
     def told(self) -> dict[str, Any]:
         """Of these what its sentences need, in any language."""
         values = self.values
         named = frozenset().union(*(words.names(part, self.code, values) for part in words.SENTENCES))
-        wanted = named | {"subject", "count", "variant", "also", "maker_code", "more"}
+        wanted = named | {"subject", "count", "variant", "also", "maker_code", "more", "assumed"}
         return {name: value for name, value in values.items() if name in wanted}
 
     def in_zone(self, zone: tzinfo) -> Finding:
@@ -148,6 +150,7 @@ def to_table(findings: Iterable[Finding]) -> pa.Table:
             "certainty": finding.certainty,
             "first_sent_at": finding.since,
             "last_sent_at": finding.until,
+            "assumed": " ".join(finding.assumed if finding.since else ()) or None,
         }
         for finding in findings
     ]

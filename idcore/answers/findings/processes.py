@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from idcore.answers.findings.limits import MOST_IDS
 from idcore.answers.findings.quota import Listed
 from idcore.base.layout import LAYOUTS
-from idcore.ids import rules
+from idcore.ids import assumptions, rules
 from idcore.ids.model import UniqId
 from idcore.ids.origins import Fingerprint
 
@@ -173,7 +173,7 @@ class Processes:
         """Its name, its key for the evidence, and when it was seen."""
         row = self.row(at)
         key = {name: row[name] for name in KEY}
-        when = {"since": row["first_sent_at"], "until": row["last_sent_at"]}
+        when = {"since": row["first_sent_at"], "until": row["last_sent_at"], "assumed": assumed_of(row)}
         return str(Fingerprint.of_row(row)), {"process": key}, when
 
     def ids(self, at: int, points: Iterable[int]) -> list[str]:
@@ -201,6 +201,20 @@ class Processes:
         times = self.times(points)
         dated = [time for time in times if time is not None]
         return {"since": min(dated), "until": max(dated)} if dated and len(dated) == len(times) else {}
+
+
+def assumed_of(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """What of the times of a process or client no line shows; a client's ID has its month."""
+    if row["first_sent_at"] is None:
+        return ()
+    return assumptions.assumed(row.get("month", "") is not None, row["zone_source"])
+
+
+def counts_of_assumed(table: pa.Table) -> tuple[int, int, int]:
+    """How many processes have a time, and of how many of these no line shows the month, the zone."""
+    dated = text_mask(pc.is_valid(table["first_sent_at"]))
+    months, zones = text_mask(pc.is_null(table["month"])), text_mask(pc.equal(table["zone_source"], "assumed"))
+    return int(dated.sum()), int((dated & months).sum()), int((dated & zones).sum())
 
 
 def is_loopback(host: str) -> bool:

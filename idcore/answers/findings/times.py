@@ -16,7 +16,7 @@ from idcore.answers.findings.evidence import FindingEvidence
 from idcore.answers.findings.finding_builder import each, of_process
 from idcore.answers.findings.hosts import dated, java, little_endian, whole_seconds
 from idcore.answers.findings.model import Finding, rest
-from idcore.answers.findings.processes import Processes, numbers, text_mask
+from idcore.answers.findings.processes import Processes, assumed_of, numbers, text_mask
 from idcore.answers.findings.quota import Listed
 from idcore.answers.findings.registry import INFO, WARNING, Rule, Scan, register
 from idcore.answers.growth import DELETES_AT, KEPT_HOURS, expired_before
@@ -122,6 +122,7 @@ def expired_clients(scan: Scan) -> Iterator[Finding]:
                 evidence,
                 since=row["first_sent_at"],
                 until=row["last_sent_at"],
+                assumed=assumed_of(row),
             )
 
 

@@ -11,9 +11,10 @@ from idcore.answers.fate import Verdict
 from idcore.answers.journey.model import Event, Line, Role
 from idcore.answers.lookup.clients import host_of
 from idcore.answers.lookup.model import Copy
+from idcore.ids.assumptions import assumed
 from idcore.ids.clock import Clock, SentAt, is_time, to_ms, wall_ms
 from idcore.ids.delivery import Delivery, DeliveryReader
-from idcore.ids.describe import when
+from idcore.ids.describe import month_source, when
 from idcore.ids.find import find
 from idcore.ids.identify import identify
 from idcore.ids.model import ClientId, UniqId
@@ -59,11 +60,12 @@ def own_time(text: str, clock: Clock, token: Token | None) -> OwnTime | None:
     reading = identify(text, case="any").best
     if reading is None or not isinstance(reading.id, (UniqId, ClientId)):
         return None
-    dated, plain = when(reading, token, clock)[0], when(reading, None, clock)[0]
+    (dated, reason), plain = when(reading, token, clock), when(reading, None, clock)[0]
     if dated is None:
         return None
+    codes = assumed(month_source(reading, reason) != "assumed", dated.zone_source)
     early, late = (None if each is None else to_ms(each) for each in (dated.earliest, dated.latest))
-    values = {"zone": dated.zone, "zone_source": dated.zone_source}
+    values = {"zone": dated.zone, "zone_source": dated.zone_source, "assumed": list(codes)}
     process = reading.id.process
     who, at_ms = process.host_and_pid, to_ms(dated.at)
     event = Event("generated", "id", "producer", who, at_ms, None, early, late, text, values, process.host)

@@ -119,9 +119,10 @@ def when_text(event: Event, words: Words = _ENGLISH, time: Time = utc) -> str:
     """An instant, or from when to when it may have been."""
     if event.at_ms is None:
         return words("message.undated")
+    mark = words.assumed(event.values.get("assumed") or ())
     if event.earliest_ms is not None and event.latest_ms is not None and event.is_open:
-        return words("message.between", first=time(event.earliest_ms), last=time(event.latest_ms))
-    return time(event.at_ms)
+        return words("message.between", first=time(event.earliest_ms), last=time(event.latest_ms)) + mark
+    return time(event.at_ms) + mark
 
 
 def steps(journey: Journey, words: Words = _ENGLISH) -> Iterator[str]:

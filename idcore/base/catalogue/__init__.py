@@ -6,7 +6,7 @@ when a door (a page, the command line, a report) shows it. `docs/adr/0020-messag
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -134,6 +134,14 @@ class Words:
         if not isinstance(template, str):
             template = template.get(f"={number}") or template.get(self._plural(number)) or template["other"]
         return template.format(n=f"{number:,}")
+
+    def assumed(self, codes: Iterable[str]) -> str:
+        """What of a time nothing shows, to put behind it: ` (month assumed, zone assumed)`; empty where all is shown.
+
+        `codes`: `month`, `zone`; with `_part` behind it, what is assumed for a part of the IDs.
+        """
+        text = self("comma").join(self(f"{code}.assumed") for code in codes)
+        return f" {self('in_brackets', text=text)}" if text else ""
 
     def coded(self, item: Coded) -> str:
         """A reason, a client or an error in this language; its code where the catalogue has no message."""

@@ -8,6 +8,7 @@ from datetime import UTC
 from idcore.base.catalogue import Words
 from idcore.ids import clock as clocks
 from idcore.ids import fields
+from idcore.ids.assumptions import assumed
 from idcore.ids.clock import Clock, SentAt
 from idcore.ids.describe import made_by, month_source, when, why
 from idcore.ids.identify import Reading, Verdict
@@ -169,11 +170,11 @@ def many(
     columns = [
         Column("kind", words("col.kind")),
         Column("text", words("col.id"), mono=True),
+        Column("sent_at", words("col.sent_at"), mono=True, role="time"),
         Column("message", words("message.journey")),
         Column("host", words("col.host_or_broker"), mono=True, role="host"),
         Column("pid", words("col.pid"), right=True, mono=True, role="pid"),
         Column("loader", words("col.loader"), mono=True, role="loader"),
-        Column("sent_at", words("col.sent_at"), mono=True, role="time"),
         Column("counter", words("col.counter"), right=True, mono=True, role="counter"),
         Column("segment", words("col.segment"), mono=True, role="offset"),
         Column("position", words("col.position"), right=True, mono=True, role="offset"),
@@ -193,30 +194,29 @@ def _row(item: Found, reader: Reader, clock: Clock, files: bool, run: str | None
     made = best.id
     sent, reason = when(best, item.token, clock)
     sure, asked = words(f"certainty_short.{best.certainty}"), anatomy_params(item, clock)
+    at = None if sent is None else dated(reader.full(sent.at), sent, month_source(best, reason), words)
     cells: list[object] = [
         join([kind_mark(best, words), tag("span", f" {sure}", class_="mq-faint")]),
         link(item.token.text, reader.href("anatomy", **asked), new=True),
+        at,
         link(words("card.journey"), reader.href("message", **asked, run=run), new=True),
     ]
-    at = None if sent is None else dated(reader.full(sent.at), sent, month_source(best, reason), words)
     if isinstance(made, OffsetId):
         broker = tag("span", made.address, class_="mq-broker")
-        cells += [broker, None, None, None, None, made.segment(), f"{made.position():,}"]
+        cells += [broker, None, None, None, made.segment(), f"{made.position():,}"]
     elif isinstance(made, ClientId):
-        cells += [made.mac_text, made.pid, None, at, f"{made.sequence:,}", None, None]
+        cells += [made.mac_text, made.pid, None, f"{made.sequence:,}", None, None]
     else:
-        cells += [made.host, made.pid, made.loader_text, at, f"{made.counter:,}", None, None]
+        cells += [made.host, made.pid, made.loader_text, f"{made.counter:,}", None, None]
     reasons = words("semicolon").join(words.coded(reason) for reason in why(best, item.token, clock))
     place: list[object] = [f"{item.token.line:,}", *([item.source] if files else [])]
     return [*cells, *place, words.coded(made_by(best, reason)), reasons]
 
 
 def dated(text: str, sent: SentAt, month: str | None, words: Words) -> Html:
-    """A time with what of it is assumed."""
-    assumed = [words("month.assumed")] if month == "assumed" else []
-    assumed += [words("zone.assumed")] if sent.zone_source == "assumed" else []
-    mark = _faint(words("in_brackets", text=words("comma").join(assumed))) if assumed else None
-    return join([text, *([" ", mark] if mark is not None else [])])
+    """A time, and on a line of its own what of it is assumed: so the column stays in sight."""
+    mark = words.assumed(assumed(month != "assumed", sent.zone_source)).strip()
+    return join([text, *([tag("br"), _faint(mark)] if mark else [])])
 
 
 def refused(items: Sequence[Found], reader: Reader, *, files: bool = False) -> Html:

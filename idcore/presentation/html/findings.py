@@ -38,7 +38,7 @@ def kind_head(kind: Kind, reader: Reader) -> Html:
     """Severity, name and number of a kind, and from when to when."""
     words = reader.words
     first, last = kind.when()
-    when = "" if pd.isna(first) else " ".join(finding_texts.between(first, last, reader))
+    when = "" if pd.isna(first) else " ".join(finding_texts.between(first, last, reader)) + words.assumed(kind.assumed)
     return tag(
         "div",
         tag("span", words(f"severity.{kind.severity}"), class_=f"mq-severity mq-{kind.severity}"),
@@ -149,7 +149,7 @@ def finding_section(
     yield tag("p", tag("b", words("findings.do")), finding_texts.say("advice", row, reader))
     if picture is not None:
         yield picture
-    if ids := evidence_tables.details(evidence, reader)[: finding_report.MOST_IDS]:
+    if ids := evidence_tables.details(evidence, reader, finding_rows.assumed_of(row))[: finding_report.MOST_IDS]:
         yield tag("ul", *(tag("li", tag("code", one), *_whole(more)) for one, more in ids))
     if line := evidence_texts.fact_line(evidence, reader, finding_texts.said_figures(row)):
         yield tag("p", line)

@@ -30,8 +30,7 @@ def texts(made: Journey, reader: Reader) -> list[str]:
 
 def hover(event: Event, words: Words, time: Callable[[int], str]) -> str:
     """What an event of the picture says when it is pointed at."""
-    at = words("message.undated") if event.at_ms is None else time(event.at_ms)
-    known = (at, journeys.event_text(event, words, time), event.who, event.evidence)
+    known = (journeys.when_text(event, words, time), journeys.event_text(event, words, time), event.who, event.evidence)
     return "<br>".join(esc(text) for text in known if text)
 
 

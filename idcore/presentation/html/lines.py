@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby, pairwise
 
@@ -23,11 +23,15 @@ BETWEEN = 20  # lines at each end of what is between two
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The lines of a run: its index, its name, and what is asked before a file is opened."""
+    """The lines of a run: its index, its name, what is asked before a file is opened, and marks behind times.
+
+    `assumed`: of each process, by its key, what of its times no line shows.
+    """
 
     index: Index
     run: str
     allowed: Allowed
+    assumed: Mapping[str, str] = field(default_factory=dict)
 
 
 def rows(found: Sequence[Occurrence], of: Lines, reader: Reader, *, between: bool = False) -> Html:
@@ -69,7 +73,8 @@ def _row(ids: Sequence[Occurrence], of: Lines, reader: Reader) -> Html:
     facts = [tag("span", f"{name}:{first.line:,}", class_="mq-mono", title=f"{first.file}:{first.line}")]
     told = None
     for one in ids:
-        sent = words("lines.undated") if one.sent_ms is None else reader.full(from_ms(one.sent_ms))
+        mark = of.assumed.get(process_key(one.names), "") if one.kind == "uniq" else ""
+        sent = words("lines.undated") if one.sent_ms is None else reader.full(from_ms(one.sent_ms)) + mark
         if sent != told:  # the ids of one line have one time, most often
             facts.append(tag("span", sent, class_="mq-mono mq-time"))
         facts.append(tag("span", _maker(one, of, reader), class_="mq-mono"))

@@ -29,6 +29,9 @@ def text_of(value: Any) -> str:
     return unescape(re.sub("<[^>]*>", "", re.sub('<a href="([^"]+)"[^>]*>(.*?)</a>', r"\2 \1", value)))
 
 
+_VOID = frozenset({"br", "hr", "img", "input", "link", "meta", "wbr"})  # a browser reads </br> as one more <br>
+
+
 def tag(name: str, *children: Any, **attributes: Any) -> Html:
     """One element. `class_` is class, `data_field` is data-field; None leaves an attribute out."""
     parts = []
@@ -37,6 +40,8 @@ def tag(name: str, *children: Any, **attributes: Any) -> Html:
             continue
         key = key.rstrip("_").replace("_", "-")
         parts.append(f" {key}" if value is True else f' {key}="{escape(encodable(str(value)), quote=True)}"')
+    if name in _VOID:
+        return Html(f"<{name}{''.join(parts)}>")
     inside = "".join(esc(child) for child in children if child is not None)
     return Html(f"<{name}{''.join(parts)}>{inside}</{name}>")
 

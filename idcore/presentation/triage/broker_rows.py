@@ -158,19 +158,22 @@ def _files(
     return tuple(states), begin - first, max(0, min(border, begin) - first)
 
 
-def said(rows: Sequence[BrokerRow], reader: Reader) -> str:
-    """Who grows fastest and when its file is full, and who has no record for how long; empty without growth."""
+def said(rows: Sequence[BrokerRow], reader: Reader, assumed: str = "") -> str:
+    """Who grows fastest and when its file is full, and who has no record for how long; empty without growth.
+
+    `assumed`: what of the times no line shows.
+    """
     words, text = reader.words, ""
     fastest = next((row for row in rows if row.speed is not None and row.silent_since is None), None)
     if fastest is not None and fastest.speed is not None and fastest.speed.rate > 0:
         code = "brokers.fastest" if len(rows) > 1 else "brokers.grows"
         text = words(code, address=fastest.address, rate=rate_text(fastest.speed.rate, words))
-        text += (words("brokers.said_full", at=reader.minute(fastest.full_at)) if fastest.full_at else "") + words(
-            "stop"
-        )
+        text += (
+            words("brokers.said_full", at=reader.minute(fastest.full_at) + assumed) if fastest.full_at else ""
+        ) + words("stop")
     silent = sorted((row for row in rows if row.silent_since), key=lambda row: str(row.silent_since))
     for row in silent[: broker_logs.NAMED]:
-        text += words("brokers.said_silent", address=row.address, at=reader.minute(row.silent_since))
+        text += words("brokers.said_silent", address=row.address, at=reader.minute(row.silent_since) + assumed)
     if (more := len(silent) - broker_logs.NAMED) > 0:
         text += words("brokers.said_silent_more", n=words.count("broker", more))
     return text.strip()
@@ -181,11 +184,11 @@ def clock(moment: datetime, reader: Reader) -> str:
     return f"{times.local(moment, reader.zone):%m-%d %H:%M}"
 
 
-def span_text(logs: Mapping[str, growth.Log], within: TimeRange, reader: Reader) -> str:
+def span_text(logs: Mapping[str, growth.Log], within: TimeRange, reader: Reader, assumed: str = "") -> str:
     """The time that all strips show."""
     if not logs:
         return reader.words("brokers.over_time")
-    return " – ".join(times.between(*_ends(logs, within), reader.zone))
+    return " – ".join(times.between(*_ends(logs, within), reader.zone)) + assumed
 
 
 def outline(steps: Sequence[Step]) -> str:

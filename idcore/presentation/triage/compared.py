@@ -38,6 +38,8 @@ MESSAGE, STORED = "message", "stored"
 GROUPS = {"uniq": MESSAGE, "client": MESSAGE, "offset": STORED}  # what each kind of id names
 _TABLES = ("processes", "clients", "counters", "timeline")
 Whose = tuple[str, str, str]  # side, kind, subject
+_OF_DATING = ("first_sent_at", "month", "zone_source")
+_WHO = {"processes": ("host", "pid", "loader"), "clients": ("mac", "pid")}
 _OF_ORIGIN = ("host", "pid", "loader", "port")  # columns of a kept row that name a process, a client or a broker
 
 
@@ -83,11 +85,15 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """When the ids that one side alone has of a producer were generated: first and last ms, and how many are dated."""
+    """When the ids that one side alone has of a producer were generated: first and last ms, and how many are dated.
+
+    `assumed`: what of these times no line shows, as codes of `Words.assumed`.
+    """
 
     first: int
     last: int
     dated: int
+    assumed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +119,10 @@ class Compared:
     def briefs(self) -> dict[str, str]:
         """The brief text of each subject."""
         return {row.subject: row.origin.brief for row in self.rows}
+
+    def assumed(self, side: str, subject: str) -> tuple[str, ...]:
+        """What of the times of a producer's ids that one side has alone is assumed."""
+        return next((self.generated[name].assumed for name in self.generated if name[::2] == (side, subject)), ())
 
     def can_differ(self, kind: str) -> bool:
         """Whether both sides have ids of this group; else none of them is missing from the other."""
@@ -267,9 +277,27 @@ def _dated(counted: Compared, exact: _OneSided, tables: Sequence[dict[str, pa.Ta
             some = at[edges[place] : edges[place + 1]]
             if len(some := some[some != NO_TIME]):
                 known[name] = np.sort(some)
-    spans = {name: Generated(int(at[0]), int(at[-1]), len(at)) for name, at in known.items()}
+    marks = _assumed(counted, tables)
+    spans = {name: Generated(int(at[0]), int(at[-1]), len(at), marks.get(name, ())) for name, at in known.items()}
     step = bin_seconds(spans.values())
     return replace(counted, generated=spans, bin_seconds=step, bins=tuple(_bins(known, step * 1000, counted)))
+
+
+def _assumed(counted: Compared, tables: Sequence[dict[str, pa.Table]]) -> dict[Whose, tuple[str, ...]]:
+    """What of the times of each producer no line of its side shows."""
+    from idcore.presentation.triage.processes import assumed_codes
+
+    origins: dict[Origin, list[tuple[str, str]]] = {}
+    for row in counted.rows:
+        origins.setdefault(row.origin, []).append((row.kind, row.subject))
+    found: dict[Whose, tuple[str, ...]] = {}
+    for side, own in zip(SIDES, tables, strict=True):
+        for name in ("processes", "clients"):
+            columns = [each for each in (*_OF_DATING, *_WHO[name]) if each in own[name].column_names]
+            for row in own[name].select(columns).to_pylist():
+                for kind, subject in origins.get(Fingerprint.of_row(row), ()):
+                    found[side, kind, subject] = assumed_codes(row)
+    return found
 
 
 def bin_seconds(spans: Iterable[Generated]) -> int:
@@ -502,7 +530,9 @@ def read(run: Run) -> Compared:
             if row[f"dated_{name}"]:
                 ends = (row[f"only_{name}_{end}"].timestamp() for end in ("from", "to"))
                 first, last = (round(end * 1000) for end in ends)
-                made[side, row["kind"], row["subject"]] = Generated(first, last, row[f"dated_{name}"])
+                made[side, row["kind"], row["subject"]] = Generated(
+                    first, last, row[f"dated_{name}"], tuple((row.get(f"assumed_{name}") or "").split())
+                )
     whose: dict[Whose, list[str]] = {}
     ids: dict[str, list[str]] = {side: [] for side in SIDES}
     for row in run.table("only").to_pylist():
@@ -558,6 +588,7 @@ def _times_of(row: Difference, found: Compared) -> dict[str, Any]:
         span = found.generated.get((side, row.kind, row.subject))
         made[f"only_{name}_from"], made[f"only_{name}_to"] = (span.first, span.last) if span else (None, None)
         made[f"dated_{name}"] = span.dated if span else 0
+        made[f"assumed_{name}"] = " ".join(span.assumed) if span else ""
     return made
 
 

@@ -46,9 +46,9 @@ def missing_sentence(row: Difference, side: str, found: Compared, reader: Reader
         return text + words("stop")
     first, last = (from_ms(at, reader.zone) for at in (span.first, span.last))
     if f"{first:%Y-%m-%d %H:%M}" == f"{last:%Y-%m-%d %H:%M}":
-        return text + words("compare.made_in", at=reader.minute(first)) + words("stop")
+        return text + words("compare.made_in", at=reader.minute(first)) + words.assumed(span.assumed) + words("stop")
     start, end = between(first, last, reader.zone, by_minute=True)
-    return text + words("compare.made_between", first=start, last=end) + words("stop")
+    return text + words("compare.made_between", first=start, last=end) + words.assumed(span.assumed) + words("stop")
 
 
 def compared_sentence(found: Compared, words: Words, chosen: TimeRange = ALL_TIMES) -> str:

@@ -17,14 +17,19 @@ from idcore.presentation.triage.finding_rows import tokens, where_of
 Anatomy = Callable[[str], Html]  # an id as a link to its bytes; without one it is text
 
 
-def id_table(evidence: FindingEvidence, reader: Reader, anatomy: Anatomy = esc) -> Html | None:
-    """The ids that prove it, each as a link where `anatomy` makes one, with its time, gap, process and offsetMsgIds."""
+def id_table(
+    evidence: FindingEvidence, reader: Reader, anatomy: Anatomy = esc, assumed: Sequence[str] = ()
+) -> Html | None:
+    """The ids that prove it, each as a link where `anatomy` makes one, with its time, gap, process and offsetMsgIds.
+
+    `assumed`: what of their times no line shows, as codes of `Words.assumed`.
+    """
     words = reader.words
     ids = list(evidence.ids)
     if not ids:
         return None
     first, links = Column("id", words("col.id"), mono=True), [anatomy(text) for text in ids]
-    return _known(first, links, _further(evidence, reader, anatomy), words("findings.ids"))
+    return _known(first, links, _further(evidence, reader, anatomy, assumed), words("findings.ids"))
 
 
 def _known(first: Column, ids: Sequence[Html], further: Iterable[tuple[Column, list[Any]]], caption: str) -> Html:
@@ -38,10 +43,13 @@ def _known(first: Column, ids: Sequence[Html], further: Iterable[tuple[Column, l
     return table(columns, rows, caption)
 
 
-def _further(evidence: FindingEvidence, reader: Reader, anatomy: Anatomy = esc) -> Iterable[tuple[Column, list[Any]]]:
+def _further(
+    evidence: FindingEvidence, reader: Reader, anatomy: Anatomy = esc, assumed: Sequence[str] = ()
+) -> Iterable[tuple[Column, list[Any]]]:
     """The further columns of the ids, those that are known."""
     words = reader.words
-    moments = [reader.full(datetime.fromisoformat(at)) if at else "" for at in evidence.sent_at]
+    mark = words.assumed(assumed)
+    moments = [reader.full(datetime.fromisoformat(at)) + mark if at else "" for at in evidence.sent_at]
     yield Column("sent_at", words("col.sent_at"), mono=True), moments
     gaps = [f"{gap['missing']:,}" for gap in evidence.gaps]
     yield Column("missing", words("fact.missing_before"), right=True), gaps
@@ -62,11 +70,11 @@ def _further(evidence: FindingEvidence, reader: Reader, anatomy: Anatomy = esc) 
         yield Column("offset_ids", words("fact.offset_msg_ids"), mono=True), links
 
 
-def details(evidence: FindingEvidence, reader: Reader) -> list[tuple[str, list[str]]]:
+def details(evidence: FindingEvidence, reader: Reader, assumed: Sequence[str] = ()) -> list[tuple[str, list[str]]]:
     """The ids whose lines show it, each with what is known of it, for a report."""
     words, where = reader.words, where_of(evidence)
     beside: dict[str, list[str]] = {}
-    for column, cells in _further(evidence, reader):
+    for column, cells in _further(evidence, reader, assumed=assumed):
         if column.name in ("sent_at", "missing", "track"):
             for text, cell in zip(evidence.ids, cells, strict=False):
                 label = "" if column.name == "sent_at" else words("colon", name=column.label)

@@ -31,7 +31,14 @@ def kind_cells(kind: Kind, reader: Reader) -> tuple[list[Column], list[list[str]
         ),
         (Column("count", words("findings.count"), right=True), [f"{row['count']:,}" for _, row in kind.rows]),
     ]
-    first, last = ([reader.full(row[f"{name}_sent_at"]) for _, row in kind.rows] for name in ("first", "last"))
+    marks = [words.assumed(finding_rows.assumed_of(row)) for _, row in kind.rows]
+    first, last = (
+        [
+            time + mark if (time := reader.full(row[f"{name}_sent_at"])) else ""
+            for (_, row), mark in zip(kind.rows, marks, strict=True)
+        ]
+        for name in ("first", "last")
+    )
     times = {"sent_at": first} if first == last else {"first": first, "last": last}
     columns += [(Column(name, words(f"col.{name}"), mono=True, role="time"), cells) for name, cells in times.items()]
     if RULES[kind.code].subject == "id":
@@ -88,7 +95,7 @@ def section(part: Part, reader: Reader, lines: LogLines, address: str) -> list[s
     words, (number, row) = reader.words, part
     evidence = finding_rows.evidence_of(row)
     name = words("colon", name=words(f"severity.{row['severity']}")) + finding_rows.title_of(row, words)
-    ids = evidence_tables.details(evidence, reader)[:MOST_IDS]
+    ids = evidence_tables.details(evidence, reader, finding_rows.assumed_of(row))[:MOST_IDS]
     figures = evidence_texts.fact_line(evidence, reader, finding_texts.said_figures(row))
     label, shown = lines.of_finding(row, words)
     text = [

@@ -64,6 +64,12 @@ def onward(row: Row) -> list[tuple[str, dict[str, Any]]]:
     return [*ways, ("brokers", {"broker": addresses})] if addresses else ways
 
 
+def assumed_of(row: Row) -> list[str]:
+    """What of its times no line shows, as codes of `Words.assumed`; tables of older versions do not say it."""
+    codes = row.get("assumed")
+    return codes.split() if isinstance(codes, str) else []
+
+
 def select(found: pd.DataFrame, severity: str | None = None, code: str | None = None) -> pd.DataFrame:
     """The rows of one severity and of one code; None takes all. A row keeps its number as its index."""
     kept = pd.Series(True, index=found.index)
@@ -100,6 +106,13 @@ class Kind:
     def number(self) -> int:
         """How many findings they are."""
         return len(self.rows) + sum(number_of(row) for _, row in self.rest)
+
+    @property
+    def assumed(self) -> list[str]:
+        """What of their times is assumed: of some findings, `month_part`."""
+        found = [assumed_of(row) for _, row in self.rows if pd.notna(row["first_sent_at"])]
+        counts = {code: sum(code in codes for codes in found) for codes in found for code in codes}
+        return [code if n == len(found) or code.endswith("_part") else f"{code}_part" for code, n in counts.items()]
 
     @property
     def total(self) -> int:

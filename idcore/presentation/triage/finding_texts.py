@@ -27,7 +27,8 @@ SECOND = pd.Timedelta(seconds=1)
 
 def say(part: str, row: Row, reader: Reader) -> str:
     """`meaning`, `advice` or `disproof` of a finding in the reader's language and zone."""
-    values = {"subject": row["subject"], "count": row["count"], **evidence_texts.dated(evidence_of(row), reader)}
+    evidence = evidence_texts.dated(evidence_of(row), reader)
+    values = {"subject": row["subject"], "count": row["count"], **evidence, "assumed": finding_rows.assumed_of(row)}
     return messages.say(part, str(row["code"]), values, reader.words.lang)
 
 
@@ -41,7 +42,8 @@ def sentences_of(row: Row, lang: str) -> dict[str, Any]:
     values = json.loads(row["values"])
     said = {part: messages.say(part, row["code"], values, lang) for part in messages.SENTENCES}
     whose = {name: row[name] for name in ("code", "severity", "subject", "count", "certainty")}
-    return whose | {"number": model.number_of(model.read_evidence(row["code"], values))} | said
+    assumed = values.get("assumed") or []
+    return whose | {"assumed": assumed, "number": model.number_of(model.read_evidence(row["code"], values))} | said
 
 
 def option(name: str, numbers: Mapping[str, int], words: Words) -> str:
@@ -149,7 +151,7 @@ def headline(found: pd.DataFrame, reader: Reader) -> str:
             "findings.headline_gap",
             subject=row["subject"],
             n=words.count("id", int(lost)),
-            at=reader.full(gap[0]),
+            at=reader.full(gap[0]) + words.assumed(finding_rows.assumed_of(row)),
             lasting=words.duration((gap[1] - gap[0]).total_seconds()),
             more=words("findings.headline_more", n=f"{more:,}") if more > 0 else "",
         )
@@ -193,7 +195,7 @@ def when_of(row: Row, reader: Reader) -> str:
         when = reader.full(first) if last - first < SECOND else f"{start} {words('to')} {end}"
     named = rule.code if row["severity"] == rule.severity else "other"
     names = [name for name in (f"when.{named}", "when.other") if words.has(name)]
-    return words(names[0], when=when)
+    return words(names[0], when=when + words.assumed(finding_rows.assumed_of(row)))
 
 
 def sure_of(row: Row, words: Words) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -31,14 +32,17 @@ def shortened(name: str) -> str:
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 10]}…{name[-9:]}"
 
 
-def of_hosts(grid: pd.DataFrame, step: pd.Timedelta, clock: pd.Series, words: Words) -> list[Cell]:
-    """Hosts by time. `clock`: the columns as the reader's wall clock."""
+def of_hosts(
+    grid: pd.DataFrame, step: pd.Timedelta, clock: pd.Series, words: Words, assumed: Mapping[str, str]
+) -> list[Cell]:
+    """Hosts by time. `clock`: the columns as the reader's wall clock; `assumed`: marks of hosts (`Words.assumed`)."""
     form, size = ("%Y-%m-%d %H:%M", 16) if step >= MINUTE else ("%Y-%m-%d %H:%M:%S.%f", 23 if step.microseconds else 19)
     found = []
     for host, values in zip(grid.index, grid.to_numpy(), strict=True):
         for begin, moment, value in zip(grid.columns, clock, values, strict=True):
             if value == value and value:
-                said = f"<b>{host}</b><br>{f'{moment:{form}}'[:size]}<br>{words.count('occurrence', int(value))}"
+                when = f"{f'{moment:{form}}'[:size]}{assumed.get(host, '')}"
+                said = f"<b>{host}</b><br>{when}<br>{words.count('occurrence', int(value))}"
                 asked = pick(host=host, **TimeRange(begin, begin + step).params())
                 found.append(Cell(moment + step / 2, host, asked, said))
     return found

@@ -16,6 +16,7 @@ from idcore.base.catalogue import Words
 from idcore.presentation.reader import Reader
 from idcore.presentation.triage import strokes
 from idcore.presentation.triage.activity import binned
+from idcore.presentation.triage.processes import assumed
 
 GROUPED = 30  # from so many hosts on they can be grouped
 CELLS = 60  # of a strip
@@ -189,11 +190,14 @@ def said(found: Worst | None, shared: Sequence[str], reader: Reader) -> str:
     words, text = reader.words, ""
     if found is not None:
         row, missing = found.process, int(found.process["lost"])
+        mark = assumed(row, words)
         text = words("producers.worst", host=row["host"], pid=row["pid"], missing=words.count("id", missing))
         if found.begins is not None and found.widest < missing:
-            text += words("producers.worst_gap", n=f"{found.widest:,}", at=reader.minute(found.begins.to_pydatetime()))
+            text += words(
+                "producers.worst_gap", n=f"{found.widest:,}", at=reader.minute(found.begins.to_pydatetime()) + mark
+            )
         elif found.begins is not None:
-            text += words("producers.worst_one", at=reader.minute(found.begins.to_pydatetime()))
+            text += words("producers.worst_one", at=reader.minute(found.begins.to_pydatetime()) + mark)
         text += words("stop")
     if shared:
         text += words("producers.shared_by", hosts=words.first(list(shared), 3))

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from idcore.answers.findings.gaps import is_sample
 from idcore.answers.findings.limits import CUT_COUNTER
+from idcore.ids.assumptions import assumed_of_many
 
 _READERS = 4  # files of a table that are read at a time
 SHORT = timedelta(minutes=30)
@@ -136,12 +137,20 @@ class Totals:
     first: datetime | None = None
     last: datetime | None = None
     zones: set[str] = field(default_factory=set)
+    dated: int = 0  # processes that have a time
+    months_assumed: int = 0  # of these, without a month that lines show
+    zones_assumed: int = 0
     is_list: bool = False  # of ids alone, from which nothing is missing
 
     @property
     def is_short(self) -> bool:
         """Whether minutes are too coarse for all of them."""
         return self.first is not None and self.last is not None and self.last - self.first < SHORT
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """What of their times no line shows, as codes of `Words.assumed`; scans of older versions do not say it."""
+        return assumed_of_many(self.dated, self.months_assumed, self.zones_assumed)
 
     def add(self, rows: pa.RecordBatch | pa.Table, times: int = 1) -> None:
         """Some more processes; each row counts so many times."""
@@ -167,6 +176,12 @@ class Totals:
         first, last = pc.min(rows["first_sent_at"]).as_py(), pc.max(rows["last_sent_at"]).as_py()
         self.first = min(filter(None, (self.first, first)), default=None)
         self.last = max(filter(None, (self.last, last)), default=None)
+        if {"month", "zone_source"} <= set(rows.schema.names):
+            dated = pc.is_valid(rows["first_sent_at"])
+            months, zones = pc.is_null(rows["month"]), pc.fill_null(pc.equal(rows["zone_source"], "assumed"), False)
+            self.dated += times * _count(dated)
+            self.months_assumed += times * _count(pc.and_(dated, months))
+            self.zones_assumed += times * _count(pc.and_(dated, zones))
         if "zone" in rows.schema.names:
             self.zones |= {zone for zone in pc.unique(rows["zone"]).to_pylist() if zone}
 
@@ -180,7 +195,7 @@ def totals(folder: Path) -> Totals:
     """The sums of the table `processes`."""
     found = Totals()
     for group in _groups(folder):
-        columns = (*_COUNTED, "layout", "chains", "first_sent_at", "last_sent_at", "zone")
+        columns = (*_COUNTED, "layout", "chains", "first_sent_at", "last_sent_at", "zone", "zone_source", "month")
         names = [name for name in columns if name in group.types.names]
         known = group.known(names, least=("first_sent_at",), most=("last_sent_at",))
         if len(known) == len(names):
@@ -188,6 +203,10 @@ def totals(folder: Path) -> Totals:
         else:
             found.add(group.read(names, known))
     return found
+
+
+def _count(truths: pa.ChunkedArray) -> int:
+    return pc.sum(truths).as_py() or 0
 
 
 def _numbers(rows: pa.RecordBatch | pa.Table, name: str) -> np.ndarray:

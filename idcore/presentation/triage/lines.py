@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import mmap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -15,6 +15,7 @@ from idcore.ids.clock import from_ms
 from idcore.ids.find import behind_label
 from idcore.policy import limits
 from idcore.presentation import export
+from idcore.presentation.triage.processes import process_key
 from idcore.runs.runs import Run
 from idcore.scan.occurrences.index import Allowed, Filter, Index, Occurrence
 
@@ -138,25 +139,46 @@ def _line(text: mmap.mmap, place: int) -> str:
     return f"{head}{told.strip()}{tail}"
 
 
-COLUMNS = ("file", "line", "byte", "id", "kind", "sent_at", "host", "pid", "loader", "mac", "address", "text")
+# Of some occurrences what of their times no line shows, by the key of their process.
+Assumed = Callable[[Sequence[Occurrence]], Mapping[str, Sequence[str]]]
+COLUMNS = (
+    "file",
+    "line",
+    "byte",
+    "id",
+    "kind",
+    "sent_at",
+    "assumed",
+    "host",
+    "pid",
+    "loader",
+    "mac",
+    "address",
+    "text",
+)
 
 
-def taken(index: Index, rows: np.ndarray, allowed: Allowed) -> Iterable[dict[str, Any]]:
+def taken(
+    index: Index, rows: np.ndarray, allowed: Allowed, assumed: Assumed = lambda _: {}
+) -> Iterable[dict[str, Any]]:
     """The rows of a download, a page at a time."""
     most = limits.figure("download_rows")
     for start in range(0, min(len(rows), most), 1000):
-        for one in index.page(rows[start : min(start + 1000, most)], allowed):
+        page = index.page(rows[start : min(start + 1000, most)], allowed)
+        codes = assumed(page)
+        for one in page:
             sent = None if one.sent_ms is None else from_ms(one.sent_ms).isoformat(timespec="milliseconds")
             own = {"file": one.file, "line": one.line, "byte": one.byte, "id": one.id, "kind": one.kind}
-            row = own | {"sent_at": sent, "text": one.text} | one.names
+            mark = " ".join(codes.get(process_key(one.names), ())) if one.kind == "uniq" else ""
+            row = own | {"sent_at": sent, "assumed": mark or None, "text": one.text} | one.names
             yield {name: row.get(name) for name in COLUMNS}
 
 
-def as_csv(index: Index, rows: np.ndarray, allowed: Allowed) -> bytes:
+def as_csv(index: Index, rows: np.ndarray, allowed: Allowed, assumed: Assumed = lambda _: {}) -> bytes:
     """The rows as CSV."""
-    return export.csv_table(COLUMNS, (list(row.values()) for row in taken(index, rows, allowed)))
+    return export.csv_table(COLUMNS, (list(row.values()) for row in taken(index, rows, allowed, assumed)))
 
 
-def as_json(index: Index, rows: np.ndarray, allowed: Allowed) -> bytes:
+def as_json(index: Index, rows: np.ndarray, allowed: Allowed, assumed: Assumed = lambda _: {}) -> bytes:
     """The rows as JSON Lines."""
-    return "".join(export.json_lines(taken(index, rows, allowed))).encode()
+    return "".join(export.json_lines(taken(index, rows, allowed, assumed))).encode()

@@ -9,6 +9,7 @@ import pandas as pd
 from idcore.answers.findings.limits import CUT_COUNTER
 from idcore.base.catalogue import Words
 from idcore.base.layout import USUAL_OF_PROCESSES
+from idcore.ids import assumptions
 from idcore.ids.origins import Fingerprint
 
 
@@ -19,12 +20,12 @@ def named_layout(layout: Any) -> tuple[str, ...]:
 
 def assumed(row: Any, words: Words) -> str:
     """What of the times of a process no line shows, in brackets; scans of older versions do not say it."""
-    if pd.isna(row.get("first_sent_at")):
-        return ""
-    names = ["month"] if "month" in row and pd.isna(row["month"]) else []
-    names += ["zone"] if row.get("zone_source") == "assumed" else []
-    text = words("comma").join(words(f"{name}.assumed") for name in names)
-    return f" {words('in_brackets', text=text)}" if text else ""
+    return "" if pd.isna(row.get("first_sent_at")) else words.assumed(assumed_codes(row))
+
+
+def assumed_codes(row: Any) -> tuple[str, ...]:
+    """The same as codes, of any process."""
+    return assumptions.assumed("month" not in row or not pd.isna(row["month"]), row.get("zone_source"))
 
 
 def process_name(row: Any) -> str:

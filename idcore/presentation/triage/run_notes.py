@@ -21,6 +21,7 @@ def notes(run: Run, zones: Collection[str], files: pd.DataFrame, refused: pd.Dat
     lines.append(zone(run.summary or {}, {"at": run.created, **run.options}, sorted(zones), words))
     if ((run.summary or {}).get("assumed") or run.options).get("case") == "any":
         lines.append(words("run.case_any"))
+    lines.append(deliveries_sampled(run.summary or {}, words))
     lines += unread(files, words)
     lines.append(without_ids(*files_without_ids(files), words))
     return [*lines, *rejected(refused, words)]
@@ -45,6 +46,15 @@ def zone(summary: Mapping[str, Any], asked: Mapping[str, Any], zones: Sequence[s
     key = "run.zone_born" if from_lines else f"run.zone_{assumed.get('zone_source') or 'assumed'}"
     at = str(assumed.get("at") or asked.get("at", ""))[:10]
     return words(key if words.has(key) else "run.zone_assumed", zone=zones[0] if from_lines else assumed["zone"], at=at)
+
+
+def deliveries_sampled(summary: Mapping[str, Any], words: Words) -> str:
+    """That not every line about a delivery was read, and how many were; empty where all were."""
+    read = summary.get("deliveries_sampled") or {}
+    if not read.keys() >= {"bytes", "of", "lines"}:
+        return ""
+    sizes = {"part": words.bytes(read["bytes"]), "all": words.bytes(read["of"])}
+    return words("run.deliveries_sampled", n=words.count("line", read["lines"]), **sizes)
 
 
 def unread(files: pd.DataFrame, words: Words) -> list[str]:

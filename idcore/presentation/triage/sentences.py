@@ -58,7 +58,7 @@ def producers(totals: Totals, hosts: int, reader: Reader, judged: pd.DataFrame |
         ids=words.count("distinct_uniq", totals.distinct),
         seen=words.count("seen", totals.ids),
         produced=words.count("id", totals.produced),
-        span=between(totals.first, totals.last, reader),
+        span=(when := between(totals.first, totals.last, reader)) + (words.assumed(totals.assumed) if when else ""),
         parts=words("clause").join(parts),
     )
     if totals.is_list:
@@ -133,7 +133,9 @@ def process(row: dict[str, Any], reader: Reader, points: pd.DataFrame | None = N
         if (wrap := counter_rows.next_wrap(row)) is not None:
             every, at = wrap
             said += words("counters.said_every", every=words.duration(every.total_seconds()))
-            said += (words("counters.said_next", at=reader.minute(at)) if at is not None else "") + words("stop")
+            said += (
+                words("counters.said_next", at=reader.minute(at) + assumed(row, words)) if at is not None else ""
+            ) + words("stop")
     if row["tracks"] > 1:
         said += words("counters.said_tracks", n=words.count("track", int(row["tracks"])))
     return lead + said
@@ -144,9 +146,8 @@ def widest(row: dict[str, Any], gap: counter_rows.Gap | None, reader: Reader) ->
     if gap is None or row.get("sample") or row["layout"] == CUT_COUNTER or gap.begins is None or gap.ends is None:
         return ""
     lasting = reader.words.duration((gap.ends - gap.begins).total_seconds())
-    return reader.words(
-        "counters.said_gap", n=reader.words.count("id", gap.missing), at=reader.full(gap.begins), lasting=lasting
-    )
+    at = reader.full(gap.begins) + assumed(row, reader.words)
+    return reader.words("counters.said_gap", n=reader.words.count("id", gap.missing), at=at, lasting=lasting)
 
 
 def point_notes(points: Points, row: dict[str, Any], chosen: TimeRange, reader: Reader) -> list[str]:

@@ -173,16 +173,21 @@ def growth(
     colours: Mapping[str, str],
     view: View,
     shown: TimeRange = TimeRange(),  # noqa: B008
+    assumed: str = "",
 ) -> tuple[go.Figure, int]:
     """How fast each log grew; also the step in minutes. A few logs share their axes, and show how far they had come.
 
-    Every point is drawn at its own instant. A log of few points has marks on them.
+    Every point is drawn at its own instant. A log of few points has marks on them. `assumed` is what of the times no
+    line shows.
     """
     palette = view.palette
     span = max(int(log.low_at[-1] - log.low_at[0]) for log in logs.values()) // MINUTE + 1
     step = step_minutes(span, STEPS)
     steps = {address: speeds_of(log, step) for address, log in logs.items()}
-    figure = _rows(steps, colours, view) if len(logs) > MOST_TOGETHER else _together(logs, steps, colours, view)
+    if len(logs) > MOST_TOGETHER:
+        figure = _rows(steps, colours, view, assumed)
+    else:
+        figure = _together(logs, steps, colours, view, assumed)
     last = pd.Series(pd.to_datetime([int(log.high_at[-1]) for log in logs.values()], unit="ms", utc=True))
     zoomed = {"range": list(shown.clock(view.zone))} if shown else {}
     figure.update_xaxes(axis(palette, showgrid=False, tickformatstops=DATES, **zoomed))
@@ -192,7 +197,11 @@ def growth(
 
 
 def _together(
-    logs: Mapping[str, Log], steps: Mapping[str, Sequence[Step]], colours: Mapping[str, str], view: View
+    logs: Mapping[str, Log],
+    steps: Mapping[str, Sequence[Step]],
+    colours: Mapping[str, str],
+    view: View,
+    assumed: str,
 ) -> go.Figure:
     """Speed on top, growth below, each in a unit of its own; a name of the legend hides both lines of its broker."""
     words, palette, zone = view.words, view.palette, view.zone
@@ -204,7 +213,7 @@ def _together(
         line = {"color": colours[address], "width": 2, "dash": DASHES[place % len(DASHES)]}
         clock = "%Y-%m-%d %H:%M:%S.%L" if log.short else "%Y-%m-%d %H:%M"
         look = {"name": address, "legendgroup": address, "customdata": None, "cliponaxis": False}
-        look["hovertemplate"] = f"<b>{address}</b><br>%{{x|{clock}}}<br>%{{text}}<extra></extra>"
+        look["hovertemplate"] = f"<b>{address}</b><br>%{{x|{clock}}}{assumed}<br>%{{text}}<extra></extra>"
         if own := steps[address]:
             speeds = [speed for _, _, speed in own]
             figure.add_scatter(
@@ -244,7 +253,7 @@ def _picks(address: str, steps: Sequence[Step]) -> list[str]:
     return [pick(broker=address, **TimeRange(begin, end).params()) for begin, end, _ in steps]
 
 
-def _rows(steps: Mapping[str, Sequence[Step]], colours: Mapping[str, str], view: View) -> go.Figure:
+def _rows(steps: Mapping[str, Sequence[Step]], colours: Mapping[str, str], view: View, assumed: str) -> go.Figure:
     """The speed of each log in a row of its own, as high as its highest; that one is next to the name."""
     words, palette, zone = view.words, view.palette, view.zone
     figure = go.Figure(layout=paper(palette, ROW * len(steps) + 56))
@@ -263,7 +272,7 @@ def _rows(steps: Mapping[str, Sequence[Step]], colours: Mapping[str, str], view:
             width=[(end - begin).total_seconds() * 1000 for begin, end in clocks],
             marker={"color": colours[address], "line": {"width": 0.5, "color": colours[address]}},
             hovertext=[
-                f"<b>{address}</b><br>{begin:%Y-%m-%d %H:%M:%S} – {end:%H:%M:%S}<br>{rate_text(speed, words)}"
+                f"<b>{address}</b><br>{begin:%Y-%m-%d %H:%M:%S} – {end:%H:%M:%S}{assumed}<br>{rate_text(speed, words)}"
                 for (begin, end), (_, _, speed) in zip(clocks, own, strict=True)
             ],
             hoverinfo="text",

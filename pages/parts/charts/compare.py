@@ -60,6 +60,7 @@ def over_time(rows: pd.DataFrame, found: Compared, view: View) -> go.Figure:
     named: set[str] = set()
     for place, name, side, mine in compared_texts.series(rows):
         label = briefs[name] if name else words("compare.other_producers")
+        mark = words.assumed(found.assumed(side, name)) if name else ""
         clock, counts = wall_clock(mine["at"], view.zone), mine["ids"].tolist()
         said = [words(f"compare.only_{side}", ids=words.count("id", n)) for n in counts]
         figure.add_bar(
@@ -76,7 +77,8 @@ def over_time(rows: pd.DataFrame, found: Compared, view: View) -> go.Figure:
                 "line": {"width": 0},
             },
             hovertext=[
-                f"<b>{label}</b><br>{at:%Y-%m-%d %H:%M:%S}<br>{text}" for at, text in zip(clock, said, strict=True)
+                f"<b>{label}</b><br>{at:%Y-%m-%d %H:%M:%S}{mark}<br>{text}"
+                for at, text in zip(clock, said, strict=True)
             ],
             hoverinfo="text",
         )

@@ -48,6 +48,7 @@ def sawtooth(
     `assumed` is what of the times no line shows.
     """
     words, palette = view.words, view.palette
+    assumed = assumed if _dated(points) else ""
     places, drawn, title = _drawn(points, view, missing)
     dated = _dated(points)
     begin, end = shown.clock(view.zone) if dated else (None, None)
@@ -55,9 +56,9 @@ def sawtooth(
     if dated and shown:
         drawn = clipped(drawn, left if shown.begin else None, right if shown.end else None)
     figure = two_rows(paper(palette, 540, top=34), (0.7, 0.3), 0.12)
-    _lines(figure, drawn, view, row=1, col=1)
-    _rates(figure, points, view)
-    _marks(figure, drawn, view)
+    _lines(figure, drawn, view, assumed, row=1, col=1)
+    _rates(figure, points, view, assumed)
+    _marks(figure, drawn, view, assumed)
     saw = None
     if (dated and shown) or not drawn.wraps:
         saw = extremes(((x, y) for _, x, y, _ in drawn.lines), left, right)
@@ -69,26 +70,28 @@ def sawtooth(
     figure.update_xaxes(axis(palette, showgrid=False, tickformatstops=DATES if dated else None))
     if dated and shown:
         figure.update_xaxes(range=[left, right])
-    figure.update_xaxes(title=titled(title + (assumed if dated else ""), palette), row=2, col=1)
+    figure.update_xaxes(title=titled(title + assumed, palette), row=2, col=1)
     if dated:
-        clickable(figure, points[shown.contains(points["sent_at"])], drawn, view, row=1, col=1)
+        clickable(figure, points[shown.contains(points["sent_at"])], drawn, view, assumed, row=1, col=1)
     figure.update_layout(dragmode="zoom", hovermode="closest")
     return figure, drawn
 
 
-def clickable(figure: go.Figure, points: pd.DataFrame, drawn: Strokes, view: View, **where: int) -> None:
+def clickable(
+    figure: go.Figure, points: pd.DataFrame, drawn: Strokes, view: View, assumed: str = "", **where: int
+) -> None:
     """Marks that lead to the lines of a point and of a gap, where these have a date."""
     if not points.empty and _dated(points):
-        _dots(figure, points, view, where)
+        _dots(figure, points, view, assumed, where)
         _gap_dots(figure, drawn, process_key(points.iloc[0]), view)
 
 
-def small(points: pd.DataFrame, view: View, missing: int | None = None) -> tuple[go.Figure, Strokes]:
-    """The sawtooth alone, low and without marks."""
+def small(points: pd.DataFrame, view: View, missing: int | None = None, assumed: str = "") -> tuple[go.Figure, Strokes]:
+    """The sawtooth alone, low and without marks. `assumed` is what of the times no line shows."""
     palette = view.palette
     _, drawn, _ = _drawn(points, view, missing)
     figure = go.Figure(layout=paper(palette, 168, top=14, bottom=4))
-    _lines(figure, drawn, view)
+    _lines(figure, drawn, view, assumed if _dated(points) else "")
     figure.update_yaxes(
         axis(palette, range=[0, TURN * 1.04], tickvals=[0, TOP], ticktext=["0", f"{TOP:,}"], fixedrange=True)
     )
@@ -128,7 +131,7 @@ def _of_counter(sight: tuple[float, float] | None) -> dict[str, Any]:
     return {"range": [0, TURN * 1.02], "tickvals": ticks, "ticktext": [f"{tick:,}" for tick in ticks]}
 
 
-def _lines(figure: go.Figure, drawn: Strokes, view: View, **where: int) -> None:
+def _lines(figure: go.Figure, drawn: Strokes, view: View, assumed: str, **where: int) -> None:
     words, palette = view.words, view.palette
     tracks = {track for track, _, _, _ in drawn.lines}
     for track, x, saw, _ in drawn.lines:
@@ -138,11 +141,11 @@ def _lines(figure: go.Figure, drawn: Strokes, view: View, **where: int) -> None:
         look = {**line, "connectgaps": False, "name": name}
         if sum(value is not None for value in saw) == 1:
             look |= {"mode": "markers", "marker": {"color": colour, "size": 7}}
-        hover = f"%{{x|{CLOCK}}}<br>{words('counters.counter')} %{{y:,.0f}}<extra></extra>"
+        hover = f"%{{x|{CLOCK}}}{assumed}<br>{words('counters.counter')} %{{y:,.0f}}<extra></extra>"
         figure.add_scatter(x=x, y=saw, hovertemplate=hover, **look, **where)
 
 
-def _rates(figure: go.Figure, points: pd.DataFrame, view: View) -> None:
+def _rates(figure: go.Figure, points: pd.DataFrame, view: View, assumed: str) -> None:
     """IDs a second below: stalls and bursts, which a rising counter hides."""
     words, palette = view.words, view.palette
     places, seconds, _ = _places(points, view)
@@ -155,13 +158,13 @@ def _rates(figure: go.Figure, points: pd.DataFrame, view: View) -> None:
             name=words("counters.rate_axis"),
             mode="lines",
             line={"color": colour, "width": 1.5, "shape": "hv"},
-            hovertemplate=f"%{{x|{CLOCK}}}<br>%{{y:,.1f}} {words('counters.rate_axis')}<extra></extra>",
+            hovertemplate=f"%{{x|{CLOCK}}}{assumed}<br>%{{y:,.1f}} {words('counters.rate_axis')}<extra></extra>",
             row=2,
             col=1,
         )
 
 
-def _dots(figure: go.Figure, points: pd.DataFrame, view: View, where: Mapping[str, int]) -> None:
+def _dots(figure: go.Figure, points: pd.DataFrame, view: View, assumed: str, where: Mapping[str, int]) -> None:
     """A mark for each point, to be pointed at and clicked; in sight where these are all IDs. Those have their text."""
     words, palette, zone = view.words, view.palette, view.zone
     ids = points["id"].tolist() if "id" in points else None
@@ -181,7 +184,7 @@ def _dots(figure: go.Figure, points: pd.DataFrame, view: View, where: Mapping[st
         selected={"marker": {"opacity": 1, "size": 10, "color": palette.text}},
         customdata=picks,
         hovertext=ids,
-        hovertemplate=f"%{{x|{CLOCK}}}<br>{words('counters.counter')} %{{y:,.0f}}{more}<extra></extra>",
+        hovertemplate=f"%{{x|{CLOCK}}}{assumed}<br>{words('counters.counter')} %{{y:,.0f}}{more}<extra></extra>",
         **where,
     )
 
@@ -220,7 +223,7 @@ def _gap_dots(figure: go.Figure, drawn: Strokes, process: str, view: View) -> No
     note(figure, words("counters.gap_lane"), palette.muted, "right", **lane)
 
 
-def _marks(figure: go.Figure, drawn: Strokes, view: View) -> None:
+def _marks(figure: go.Figure, drawn: Strokes, view: View, assumed: str) -> None:
     words, palette = view.words, view.palette
     some = drawn.wraps if len(drawn.wraps) <= 40 else drawn.wraps[:: len(drawn.wraps) // 40 + 1]
     number = {place: str(rank) for rank, place in enumerate(drawn.wraps, 1 + drawn.wraps_before)}
@@ -234,7 +237,7 @@ def _marks(figure: go.Figure, drawn: Strokes, view: View) -> None:
             cliponaxis=False,
             textfont={"size": 12, "color": palette.text},
             marker={"symbol": "triangle-down", "size": 8, "color": palette.text},
-            hovertemplate=f"%{{x|{CLOCK}}}<br>{words('counters.wrap_hover')} %{{text}}<extra></extra>",
+            hovertemplate=f"%{{x|{CLOCK}}}{assumed}<br>{words('counters.wrap_hover')} %{{text}}<extra></extra>",
             row=1,
             col=1,
         )

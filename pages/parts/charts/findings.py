@@ -21,11 +21,14 @@ LEAST_DATED = 2  # kinds with times that are worth a picture
 ZOOMED = 0.25  # of the counter's range: what spans less is drawn as large as it is
 
 
-def counter(points: pd.DataFrame, view: View, missing: int | None = None) -> go.Figure:
-    """The sawtooth, as near as the points allow, with gaps and restarts. `missing`: of the whole process."""
-    figure, drawn = charts.small(points, view, missing)
+def counter(points: pd.DataFrame, view: View, missing: int | None = None, assumed: str = "") -> go.Figure:
+    """The sawtooth, as near as the points allow, with gaps and restarts. `missing`: of the whole process.
+
+    `assumed` is what of the times no line shows.
+    """
+    figure, drawn = charts.small(points, view, missing, assumed)
     charts.gaps(figure, drawn, view)
-    charts.clickable(figure, points, drawn, view)
+    charts.clickable(figure, points, drawn, view, assumed)
     low, high = int(points["counter"].min()), int(points["counter"].max())
     if high - low < ZOOMED * TURN:
         room = max(1.0, 0.08 * (high - low))
@@ -34,7 +37,7 @@ def counter(points: pd.DataFrame, view: View, missing: int | None = None) -> go.
     return figure
 
 
-def clock(points: pd.DataFrame, view: View) -> go.Figure | None:
+def clock(points: pd.DataFrame, view: View, assumed: str = "") -> go.Figure | None:
     """When ids were generated, in the order of their counter: a fall is the clock. None where that order is unknown."""
     words, palette, zone = view.words, view.palette, view.zone
     if points["sent_at"].isna().any() or len(points) < 2:
@@ -49,7 +52,7 @@ def clock(points: pd.DataFrame, view: View) -> go.Figure | None:
         y=moments,
         mode="lines",
         line={"color": palette.roles["time"], "width": 2},
-        hovertemplate="%{y|%Y-%m-%d %H:%M:%S.%L}<br>%{x:,.0f}<extra></extra>",
+        hovertemplate=f"%{{y|%Y-%m-%d %H:%M:%S.%L}}{assumed}<br>%{{x:,.0f}}<extra></extra>",
     )
     _steps(figure, ordered.assign(at=moments.to_list()), view)
     figure.update_yaxes(axis(palette, fixedrange=True, nticks=4, tickformatstops=DATES))
@@ -89,7 +92,7 @@ def over_time(found: Sequence[Kind], names: Sequence[str], view: View, shown: Ti
             mode="lines+markers",
             line={"color": tint(colour, 0.5), "width": 4},
             marker={"color": colour, "size": 8},
-            hovertemplate="%{x|%Y-%m-%d %H:%M:%S.%L}<extra></extra>",
+            hovertemplate=f"%{{x|%Y-%m-%d %H:%M:%S.%L}}{view.words.assumed(kind.assumed)}<extra></extra>",
         )
     rows_of = rows_axis(palette, tickvals=list(range(len(found))), ticktext=list(names))
     rows_of |= {"range": [len(found) - 0.5, -0.5], "autorange": None, "tickfont": {"color": palette.text, "size": 12}}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -62,8 +62,17 @@ def heat_note(figure: go.Figure, step: pd.Timedelta, words: Words) -> str:
     return words("producers.heat_note", step=step_text(step, words), most=words.count("occurrence", most))
 
 
-def heat(grid: pd.DataFrame, step: pd.Timedelta, view: View, shown: TimeRange = ALL_TIMES) -> go.Figure:
-    """Host x time: the darker, the more ids; steps without ids stay blank. Of a range the axis shows what is in it."""
+def heat(
+    grid: pd.DataFrame,
+    step: pd.Timedelta,
+    view: View,
+    shown: TimeRange = ALL_TIMES,
+    assumed: Mapping[str, str] | None = None,
+) -> go.Figure:
+    """Host x time: the darker, the more ids; steps without ids stay blank. Of a range the axis shows what is in it.
+
+    `assumed`: what is behind the times of a host of which no line shows the month or the zone.
+    """
     palette, zone = view.palette, view.zone
     columns = pd.Series(grid.columns)
     clock = wall_clock(columns, zone)
@@ -71,7 +80,7 @@ def heat(grid: pd.DataFrame, step: pd.Timedelta, view: View, shown: TimeRange = 
     scale = [[place / (len(palette.scale) - 3), colour] for place, colour in enumerate(palette.scale[2:])]
     edges = [*clock, clock.iloc[-1] + step]  # a cell begins with its step
     heat_strip(figure, edges, list(grid.index), z=grid.to_numpy(), colorscale=scale, zmin=0)
-    cells(figure, heat_cells.of_hosts(grid, step, clock, view.words))
+    cells(figure, heat_cells.of_hosts(grid, step, clock, view.words, assumed or {}))
     clock_columns(figure, columns, step, not shown and len(clock) <= FEW, view)
     left, right = shown.clock(zone)
     figure.update_xaxes(range=[left or edges[0], right or edges[-1]])

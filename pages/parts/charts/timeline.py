@@ -17,13 +17,18 @@ HEIGHT, TITLE = 116, 22  # pixels
 COLOURS = {"occurrence": "time"}  # the role of what is counted; what is missing is no time of an ID
 
 
-def strip(bins: pd.Series, step: pd.Timedelta, shown: TimeRange, view: View, unit: str = "occurrence") -> go.Figure:
-    """IDs, or what `unit` names, by time step, `bins` by their instants; what is outside the range shown is faint."""
+def strip(
+    bins: pd.Series, step: pd.Timedelta, shown: TimeRange, view: View, unit: str = "occurrence", assumed: str = ""
+) -> go.Figure:
+    """IDs, or what `unit` names, by time step, `bins` by their instants; what is outside the range shown is faint.
+
+    `assumed` is what of the times no line shows.
+    """
     words, palette = view.words, view.palette
     figure = go.Figure(layout=paper(palette, HEIGHT, top=TITLE, bottom=34))
     clock = wall_clock(bins.index.to_series(), view.zone)
     said, colour = [words.count(unit, int(ids)) for ids in bins], palette.roles[COLOURS.get(unit, "info")]
-    bars(figure, clock, step, bins, said, colour)
+    bars(figure, clock, step, bins, said, colour, assumed)
     outside(figure, clock, step, shown, view)
     figure.update_xaxes(axis(palette, showgrid=False, tickformatstops=DATES, nticks=8, tickangle=0))
     figure.update_yaxes(axis(palette, rangemode="tozero", fixedrange=True, nticks=3, tickformat=",d"))
@@ -34,7 +39,13 @@ def strip(bins: pd.Series, step: pd.Timedelta, shown: TimeRange, view: View, uni
 
 
 def bars(
-    figure: go.Figure, clock: pd.Series, step: pd.Timedelta, values: pd.Series, said: list[str], colour: str
+    figure: go.Figure,
+    clock: pd.Series,
+    step: pd.Timedelta,
+    values: pd.Series,
+    said: list[str],
+    colour: str,
+    assumed: str = "",
 ) -> None:
     """A bar for each step, with what it says when it is pointed at."""
     figure.add_bar(
@@ -42,7 +53,7 @@ def bars(
         y=values.to_numpy(),
         width=step.total_seconds() * 1000,
         marker={"color": colour, "line": {"width": 0}},
-        hovertext=[f"{moment:%Y-%m-%d %H:%M:%S}<br>{text}" for moment, text in zip(clock, said, strict=True)],
+        hovertext=[f"{moment:%Y-%m-%d %H:%M:%S}{assumed}<br>{text}" for moment, text in zip(clock, said, strict=True)],
         hoverinfo="text",
         unselected={"marker": {"opacity": 1}},
     )

@@ -9,7 +9,7 @@ from idcore.base.catalogue import Words
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.triage import finding_rows, finding_texts
 from idcore.presentation.triage.finding_rows import Kind
-from idcore.presentation.triage.processes import busiest_process, process_key
+from idcore.presentation.triage.processes import assumed, busiest_process, process_key
 from idcore.runs.runs import Run
 from pages.parts import cache
 from pages.parts.charts.brokers import totals
@@ -80,7 +80,8 @@ def three(run: Run, view: View) -> None:
         if points.empty:
             st.caption(words("pictures.no_uniq"))
         elif busiest is not None and not few(int(table["distinct"].max()), [str(busiest["host"])]):
-            figure, _ = small(points, view)
+            busy = table[[process_key(row) == key for row in table.to_dict("records")]].iloc[0]
+            figure, _ = small(points, view, assumed=assumed(busy, words))
             chart(figure, words("counters.alt_small"), None, "small-counter")
     with right:
         page_link("brokers", words("pictures.brokers"), icon=":material/storage:", run=run.name)

@@ -14,7 +14,7 @@ from idcore.presentation.reports.markup import Html, fact_list, link
 from idcore.presentation.triage import evidence_tables, evidence_texts, finding_rows, finding_texts, line_filter, lines
 from idcore.presentation.triage.finding_lines import LogLines, lines_before
 from idcore.presentation.triage.finding_rows import Kind, Row, evidence_of, onward, tokens
-from idcore.presentation.triage.processes import process_key
+from idcore.presentation.triage.processes import assumed, process_key
 from idcore.presentation.triage.time_range import ALL_TIMES, ANY_TIME, TimeRange
 from idcore.runs.runs import Run
 from idcore.server import jobs
@@ -67,7 +67,8 @@ def proof(row: Row, run: Run, view: View, key: str, in_range: TimeRange = ALL_TI
         drawn[0].update_layout(clickmode="event+select")
         if marked := line_filter.last_clicked(chart(*drawn, None, f"proof-{key}", select=True)):
             run_lines.clicked(run, view, marked, key)
-    for made in (make(evidence, view, anatomy) for make in (evidence_tables.id_table, evidence_tables.copies)):
+    ids = evidence_tables.id_table(evidence, view, anatomy, finding_rows.assumed_of(row))
+    for made in (ids, evidence_tables.copies(evidence, view, anatomy)):
         if made is not None:
             show_html(made)
     label, shown = log_lines(run).of_finding(row, words)
@@ -115,12 +116,12 @@ def figure_of(row: Row, run: Run, view: View, in_range: TimeRange = ALL_TIMES) -
     points = pd.DataFrame() if found.empty else cache.points(run, found.iloc[0].to_dict())
     if points.empty:
         return None
-    missing = int(found.iloc[0]["missing"])
+    missing, mark = int(found.iloc[0]["missing"]), assumed(found.iloc[0], view.words)
     inside = points[in_range.contains(points["sent_at"])]
     if in_range and len(inside) > 1:
         points, missing = inside, int(inside["missing_before"].sum())
-    figure = charts.clock(points, view) if shows == "clock" else None
+    figure = charts.clock(points, view, mark) if shows == "clock" else None
     if figure is not None:
         return figure, view.words("findings.alt_clock")
-    figure = charts.counter(points, view, missing)
+    figure = charts.counter(points, view, missing, mark)
     return figure, view.words("findings.alt_counter", subject=finding_texts.subject(row, view.words))

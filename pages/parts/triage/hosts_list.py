@@ -61,7 +61,7 @@ def show(
     look = html.Look(
         marks=marks,
         strips=strips,
-        span=_span(ends, view),
+        span=_span(ends, view) + (view.words.assumed(cache.totals(run).assumed) if ends else ""),
         colours=view.palette.scale[2:8],
         run=run.name,
         within=within.params(),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
 from idcore.base.open_folders import Roots
 from idcore.ids.identify import identify_alone
@@ -14,9 +15,10 @@ from idcore.intake.allowed import is_copy
 from idcore.presentation.html import lines as html
 from idcore.presentation.reports.markup import Html, link, tag
 from idcore.presentation.triage import finding_rows, line_filter
+from idcore.presentation.triage.processes import assumed_codes, process_key
 from idcore.presentation.triage.time_range import ANY_TIME
 from idcore.runs.runs import Run
-from idcore.scan.occurrences.index import Allowed, Filter, Index, Selection
+from idcore.scan.occurrences.index import Allowed, Filter, Index, Occurrence, Selection
 from idcore.server import jobs
 from pages.parts import browser, cache, problems, scans, session
 from pages.parts.view import View
@@ -123,7 +125,20 @@ def preview(run: Run, view: View, filters: Mapping[str, str], key: str = "lines-
         all_of_them = link(words("lines.all"), view.href("lines", run=run.name, **ANY_TIME | given))
         head = words("lines.preview", shown=f"{len(found):,}", all=words.count("occurrence", len(chosen)))
         show_html(tag("p", head, " ", all_of_them, class_="mq-run"))
-        show_html(html.rows(found, html.Lines(index, run.name, allowed_for(run)), view))
+        show_html(html.rows(found, of_page(run, index, found, words), view))
+
+
+def of_page(run: Run, index: Index, found: Sequence[Occurrence], words: Words) -> html.Lines:
+    """The lines of a run, with the marks behind the times of the processes of a page."""
+    marks = {key: words.assumed(codes) for key, codes in assumed_of(run, found).items()}
+    return html.Lines(index, run.name, allowed_for(run), marks)
+
+
+def assumed_of(run: Run, found: Sequence[Occurrence]) -> dict[str, tuple[str, ...]]:
+    """What of the times of their processes no line shows, by the key of a process."""
+    hosts = {one.names["host"] for one in found if one.kind == "uniq"}
+    rows = cache.where(run, "processes", host=sorted(hosts)).to_dict("records") if hosts else []
+    return {process_key(row): assumed_codes(row) for row in rows}
 
 
 def page_number(pages: int, key: str = "page") -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -53,6 +55,13 @@ def host_marks(run: Run, hosts: pd.DataFrame, words: Words) -> dict[str, list[st
     """What is odd about these hosts, in words."""
     odd = address_flags.of_hosts(cache.where(run, "processes", address_flags.NEEDED, host=hosts["host"].tolist()))
     return {host: [words(f"mark.{code}") for code in codes] for host, codes in odd.items()}
+
+
+def assumed_by_host(run: Run, hosts: Sequence[str], words: Words) -> dict[str, str]:
+    """What is behind the times of these hosts, by host; empty for scans of older versions."""
+    rows = cache.where(run, "hosts", host=hosts)
+    codes = rows["assumed"] if "assumed" in rows else [None] * len(rows)
+    return {host: words.assumed((code or "").split()) for host, code in zip(rows["host"], codes, strict=True)}
 
 
 def find_row(run: Run, key: str | None) -> pd.DataFrame:

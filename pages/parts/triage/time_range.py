@@ -46,13 +46,19 @@ def bar(run: Run, shown: View, other: Run | None = None) -> TimeRange:
     for one in runs:
         index_of(one, shown, make=bool(asked()) or cache.totals(one).is_short)
     fine = [made for one in runs if (made := cache.fine_activity(one, ALL_TIMES)) is not None]
+    codes = dict.fromkeys(code for one in runs for code in cache.totals(one).assumed)
+    assumed = shown.words.assumed(codes)
     if len(fine) < len(runs):
-        return strip([cache.frame(one, "timeline") for one in runs], shown)
-    return strip([table for table, _ in fine], shown, max(step for _, step in fine))
+        return strip([cache.frame(one, "timeline") for one in runs], shown, assumed=assumed)
+    return strip([table for table, _ in fine], shown, max(step for _, step in fine), assumed=assumed)
 
 
 def strip(
-    timelines: list[pd.DataFrame], shown: View, least: pd.Timedelta = steps.MINUTE, unit: str = "occurrence"
+    timelines: list[pd.DataFrame],
+    shown: View,
+    least: pd.Timedelta = steps.MINUTE,
+    unit: str = "occurrence",
+    assumed: str = "",
 ) -> TimeRange:
     """The same of timelines, whose times are exact to `least`; they count what `unit` names."""
     chosen, extent = asked(), None
@@ -61,7 +67,7 @@ def strip(
         table = pd.concat(found)
         extent = table["minute"].min(), table["minute"].max()
         bins, step = steps.by_time(table, least)
-        figure = charts.strip(bins, step, chosen, shown, unit)
+        figure = charts.strip(bins, step, chosen, shown, unit, assumed)
         alt = shown.words(f"range.alt_{unit}", first=shown.minute(bins.index[0]), last=shown.minute(bins.index[-1]))
         chart(figure, alt, None, "timeline", brush=brush(chosen, shown.zone))
     line(chosen, shown, extent)
