@@ -8,7 +8,7 @@ PY := $(VENV)/bin/python
 # One heap for Python, Arrow and all threads: what visitors leave goes back to the system (ADR 54).
 HEAP := PYTHONMALLOC=malloc MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=262144 ARROW_DEFAULT_MEMORY_POOL=system
 
-.PHONY: setup setup-dev run quick test test-pythons check format bench golden releases docs screenshots dist clean
+.PHONY: setup setup-dev run quick test test-pythons check format bench golden releases docs screenshots dist page clean
 
 setup:            ## .venv with the pinned packages, Java for Spark, compiled kernels
 	@$(PYTHON) scripts/setup.py --venv $(VENV)
@@ -61,6 +61,9 @@ screenshots: setup-dev ## docs/screenshots, from a real browser
 
 dist: setup-dev   ## the package: wheel and sdist in dist/
 	@$(PY) -m hatchling build -d dist
+
+page: setup       ## a page that decodes IDs without a server: dist/rocketmq-ids/ and dist/rocketmq-ids.html
+	@$(PY) scripts/make_page.py
 
 clean:
 	rm -rf $(VENV) .cache .hypothesis

@@ -34,7 +34,7 @@ from idcore.simulate.example import SAMPLES  # noqa: E402
 PYODIDE = "314.0.7"
 ADDRESS = f"https://registry.npmjs.org/pyodide/-/pyodide-{PYODIDE}.tgz"
 SHA256 = "66b7949e5a0cba2250b586d7e368bf12fb482800748d182c4618254b685ffaa0"
-FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
+FILES = ("pyodide.js", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 SOURCES = ROOT / "scripts" / "page"
 # What the page imports of the core; a test holds that it is enough. Not one line is another than the console's.
 WINGS = ("base", "ids", "intake", "policy", "presentation", "runs", "simulate", "sources", "rocketmq", "answers")
@@ -58,7 +58,18 @@ def pyodide(cache: Path) -> dict[str, bytes]:
         packed.unlink()
         raise SystemExit(f"make page: {ADDRESS} has other bytes than the known ones")
     with tarfile.open(fileobj=io.BytesIO(raw)) as members:
-        return {name: members.extractfile(f"package/{name}").read() for name in FILES}  # type: ignore[union-attr]
+        files = {name: members.extractfile(f"package/{name}").read() for name in FILES}  # type: ignore[union-attr]
+    files["pyodide.asm.js"] = _classic(files.pop("pyodide.asm.mjs"))
+    return files
+
+
+def _classic(module: bytes) -> bytes:
+    """A module as a classic script: a page that is opened from a disk may load no modules into a worker."""
+    text = module.decode().replace("import.meta.url", "self.location.href")
+    begin, exported, rest = text.rpartition("export default _createPyodideModule;")
+    if not exported or rest.strip():
+        raise SystemExit("make page: this Pyodide ends in another way than the known one")
+    return f"{begin}self._createPyodideModule = _createPyodideModule;\n".encode()
 
 
 def core() -> bytes:

@@ -45,9 +45,7 @@ def _parts(here: Decoding, clock: Clock, reader: OfflineReader) -> Iterator[Html
         item = intake.found[0]
         yield cards.card(item, reader, clock, alone=intake.alone)
         if (best := item.verdict.best) is not None:
-            yield tag(
-                "div", ruler.ruler(best, words, large=True, bits=True), ruler.key(best, words), class_="mq-anatomy"
-            )
+            yield tag("div", ruler.ruler(best, words, large=True, bits=True), class_="mq-anatomy")
             yield ruler.lessons(best, words)
     else:
         sentences = [intake_texts.intake_sentence(intake, here.where(words), words)]

@@ -82,7 +82,7 @@ let worker;
 (async () => {
   const own = document.getElementById("worker");
   const where = own ? URL.createObjectURL(new Blob([own.textContent], { type: "text/javascript" })) : "worker.js";
-  worker = new Worker(where, { type: "module" });
+  worker = new Worker(where);
   worker.onmessage = heard;
   worker.onerror = (problem) => say("offline.failed", { why: problem.message ?? "" });
   say(at("box").value.trim() ? "offline.loading" : "offline.sample");

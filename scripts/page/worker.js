@@ -1,7 +1,7 @@
 // Runs Python beside the page: the page stays quick while a text is decoded. Python and the decoder come from
 // the folder of this page, or, in the single file, from the message `begin`.
 const HERE = "https://page.invalid/"; // no address: every request for it is answered from what the page brought
-const TYPES = { wasm: "application/wasm", mjs: "text/javascript", json: "application/json", zip: "application/zip" };
+const TYPES = { wasm: "application/wasm", js: "text/javascript", json: "application/json", zip: "application/zip" };
 let python;
 
 function typed(name, bytes) {
@@ -10,7 +10,7 @@ function typed(name, bytes) {
 
 async function begin(assets) {
   const part = async (name) => assets[name] ?? (await (await fetch(new URL(name, self.location))).arrayBuffer());
-  const names = ["pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json", "idcore.zip"];
+  const names = ["pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json", "idcore.zip"];
   const files = Object.fromEntries(await Promise.all(names.map(async (name) => [name, await part(name)])));
   const away = self.fetch;
   self.fetch = async (address, ...more) => {
@@ -18,9 +18,10 @@ async function begin(assets) {
     const name = url.startsWith(HERE) ? url.slice(HERE.length) : "";
     return files[name] ? new Response(typed(name, files[name])) : away(address, ...more);
   };
-  const code = (name) => import(URL.createObjectURL(typed(name, files[name])));
-  const [{ loadPyodide }, { default: createPyodideModule }] = await Promise.all([code("pyodide.mjs"), code("pyodide.asm.mjs")]);
-  python = await loadPyodide({ indexURL: HERE, createPyodideModule });
+  const load = self.importScripts.bind(self);
+  self.importScripts = () => { throw new TypeError("as in a module"); }; // Pyodide asks, and takes no other worker
+  for (const name of ["pyodide.asm.js", "pyodide.js"]) load(URL.createObjectURL(typed(name, files[name])));
+  python = await loadPyodide({ indexURL: HERE, createPyodideModule: self._createPyodideModule });
   python.unpackArchive(files["idcore.zip"], "zip", { extractDir: "/app" });
   python.runPython("import sys; sys.path.insert(0, '/app'); from idcore.presentation.offline import answer");
 }
