@@ -207,13 +207,19 @@ def assumed_of(row: Mapping[str, Any]) -> tuple[str, ...]:
     """What of the times of a process or client no line shows; a client's ID has its month."""
     if row["first_sent_at"] is None:
         return ()
-    return assumptions.assumed(row.get("month", "") is not None, row["zone_source"])
+    return assumptions.assumed(row.get("month", "") is not None, row.get("zone_source"))
 
 
 def counts_of_assumed(table: pa.Table) -> tuple[int, int, int]:
-    """How many processes have a time, and of how many of these no line shows the month, the zone."""
+    """How many processes have a time, and of how many of these no line shows the month, the zone.
+
+    Tables of older versions do not say it.
+    """
     dated = text_mask(pc.is_valid(table["first_sent_at"]))
-    months, zones = text_mask(pc.is_null(table["month"])), text_mask(pc.equal(table["zone_source"], "assumed"))
+    none = np.zeros(len(dated), bool)
+    has = set(table.column_names)
+    months = text_mask(pc.is_null(table["month"])) if "month" in has else none
+    zones = text_mask(pc.equal(table["zone_source"], "assumed")) if "zone_source" in has else none
     return int(dated.sum()), int((dated & months).sum()), int((dated & zones).sum())
 
 

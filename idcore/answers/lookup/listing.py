@@ -223,7 +223,7 @@ def collect(
     merged = heapq.merge(*streams, key=lambda item: item[0], reverse=way.newest_first)
     for done, (_, part, place) in enumerate(() if cut else merged):
         # what is read is bounded, whether it can be read or not
-        is_full = done >= most or len(records) >= way.limit
+        is_full = done >= most or (way.kind == "tag" and len(records) >= way.limit)
         if is_full or size >= MOST_BYTES or stop():
             cut = "limit" if is_full else "bytes" if size >= MOST_BYTES else "stopped"
             break
