@@ -1,11 +1,17 @@
-"""`decode`: ids from arguments or from lines on standard input, as table, JSON Lines or CSV. Decides nothing itself."""
+"""`decode`: ids from arguments, a file or standard input, as table, JSON Lines or CSV. Decides nothing itself."""
 
 from __future__ import annotations
 
 import argparse
 import codecs
+import io
+import os
+import re
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import islice
 from typing import IO, Any
@@ -13,7 +19,7 @@ from typing import IO, Any
 from idcore.base import catalogue
 from idcore.base.catalogue.en import LENGTHS
 from idcore.base.safe_text import printable
-from idcore.cli.held import Held
+from idcore.cli.held import IN_MEMORY, Held
 from idcore.cli.parser import Usage, read_clock
 from idcore.cli.table import Table, card
 from idcore.ids import Clock, Neighbours, Token, Verdict, Voting, describe, find, identify, judge
@@ -25,20 +31,48 @@ from idcore.ids.identify import LOOK_ALIKES
 from idcore.presentation.export import csv_of_ids, json_lines
 
 _CHUNK = 1 << 16
+_ARCHIVES = (b"PK", b"PAR1")
+_ONLY_ID = re.compile("[0-9A-Fa-f,]*")
+_LIKE_A_PATH = re.compile(r"[/\\]|\.\w{1,5}$")
+_SEPARATED = re.compile(r"[\s=:\[\]]")  # in a text, not in the name of a file
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
 def run(options: argparse.Namespace) -> int:
-    """Decodes; 0 when all was understood, 1 when something was rejected."""
+    """Decodes; 0 also when a text has look-alikes that are no IDs, 1 when an argument is none."""
     if not options.ids and sys.stdin is not None and sys.stdin.isatty():
-        raise Usage("no ID given; write IDs, or - to read standard input")
+        raise Usage("no ID given; write IDs, a file, or - to read standard input")
+    files = [item for item in options.ids if _is_file(item)]
+    if len(files) + ("-" in options.ids) > 1:
+        raise Usage("decode reads one text; for several files: python -m idcore scan")
     if sys.stdin is None and (not options.ids or "-" in options.ids):
         raise Usage("standard input is closed")
     reference, zone, source = read_clock(options)
     clock = Clock(reference, zone, "given" if source == "given" else "assumed")
     refused = Refused()
     said = DeliveryText()
-    rows = _rows(options.ids or ["-"], options.case, clock, refused, Seeds(options.all), said)
+    with open(files[0], "rb") if files else nullcontext(sys.stdin and sys.stdin.buffer) as text:
+        items = ["-" if item in files else item for item in options.ids or ["-"]]
+        rows = _rows(items, text, options.case, clock, refused, Seeds(options.all), said)
+        _write(rows, options, said, clock)
+    if refused.note:
+        print(f"idcore: {refused.note}", file=sys.stderr)
+    return 1 if refused.arguments else 0
+
+
+def _is_file(item: str) -> bool:
+    """Whether an argument is a file: no ID is, whatever the folder has."""
+    if _ONLY_ID.fullmatch(item):
+        return False
+    if os.path.isfile(item):
+        return True
+    if _LIKE_A_PATH.search(item) and not _SEPARATED.search(item):
+        raise Usage(f"{item}: no such file, and no ID")
+    return False
+
+
+def _write(rows: Iterator[dict[str, Any]], options: argparse.Namespace, said: DeliveryText, clock: Clock) -> None:
+    """The rows in the form that was asked for, and what the lines say of deliveries."""
     form = options.format or ("table" if sys.stdout.isatty() else "json")
     if form == "json":
         sys.stdout.writelines(json_lines(rows))
@@ -48,9 +82,6 @@ def run(options: argparse.Namespace) -> int:
         print_table(rows, sys.stdout, every=options.all)
         sys.stdout.writelines(delivery_lines(said, clock))
     sys.stdout.flush()
-    if refused.note:
-        print(f"idcore: {refused.note}", file=sys.stderr)
-    return 1 if refused.count else 0
 
 
 class Refused:
@@ -58,6 +89,7 @@ class Refused:
 
     def __init__(self) -> None:
         self.count = 0
+        self.arguments = 0  # of them
         self.seen = 0
         self.look_alikes = 0
         self.first = ""
@@ -68,6 +100,7 @@ class Refused:
         self.seen += 1
         if verdict.error is not None:
             self.count += 1
+            self.arguments += token is None
             self.look_alikes += verdict.error.code in LOOK_ALIKES
             if not self.first:
                 where = f"line {token.line}, column {token.column}: " if token else ""
@@ -107,14 +140,13 @@ def delivery_lines(said: DeliveryText, clock: Clock) -> Iterator[str]:
 
 
 def _rows(
-    items: Iterable[str], case: Any, clock: Clock, refused: Refused, seeds: Seeds, said: DeliveryText
+    items: list[str], text: Any, case: Any, clock: Clock, refused: Refused, seeds: Seeds, said: DeliveryText
 ) -> Iterator[dict[str, Any]]:
-    items = list(items)
     given = [identify(text.strip(), None, case) for item in items if item != "-" for text in item.split(",")]
     known, voting = Neighbours(case), Voting(clock)
     for verdict in given:
         known.see(verdict)
-    held = Held(sys.stdin.buffer) if "-" in items else None
+    held = _unpacked(Held(text)) if "-" in items else None
     if held is not None:
         _see(held, case, known, voting, said)
     clock = replace(clock, dates=voting.dates())
@@ -135,6 +167,48 @@ def _rows(
             verdict = known.settle(verdict)
             refused.see(verdict, None)
             yield describe(verdict, None, clock, seeds)
+
+
+def _unpacked(held: Held) -> Held:
+    """A packed text as what is in it; an archive is for `scan`, which names its files."""
+    from idcore.sources.kinds import HEAD, PACKINGS, PLAIN, kind_of  # what unpacks; arguments do without
+
+    held.again()
+    head = held.read1(HEAD)
+    held.again()
+    kind = kind_of(head)
+    if kind == PLAIN and (b"\0" in head or head.startswith(_ARCHIVES)):
+        from idcore.sources import archives  # Arrow, which text does without
+
+        if (kind := archives.kind_of(head)) in archives.ARCHIVES:
+            raise Usage(f"this is {kind}; python -m idcore scan reads what is in it")
+    if kind not in PACKINGS:
+        return held
+    from idcore.sources.archives import texts
+    from idcore.sources.unpack import Unpacked
+
+    made = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  closed when it is dropped
+    for part in texts(io.BufferedReader(_Stream(held)), Unpacked()):
+        if part.error is not None or part.stream is None:
+            raise part.error or Usage("the packed text cannot be read")
+        shutil.copyfileobj(part.stream, made)
+    made.seek(0)
+    return Held(made)
+
+
+class _Stream(io.RawIOBase):
+    """What is held, as a stream that is read forward."""
+
+    def __init__(self, held: Held) -> None:
+        self._held = held
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, view: Any) -> int:
+        data = self._held.read1(len(view))
+        view[: len(data)] = data
+        return len(data)
 
 
 def _verdict(token: Token, case: Any) -> Verdict:
@@ -179,7 +253,7 @@ def read_text(stream: IO[bytes] | Held) -> Iterator[str]:
         if not more:
             break
         start += more
-    name = next((name for mark, name in _MARKS if start.startswith(mark)), None) or _unmarked(start[:512])
+    name = next((name for mark, name in _MARKS if start.startswith(mark)), None) or _unmarked(start)
     decoder = codecs.getincrementaldecoder(name)("replace")
     piece = start
     while piece:
@@ -189,12 +263,11 @@ def read_text(stream: IO[bytes] | Held) -> Iterator[str]:
 
 
 def _unmarked(start: bytes) -> str:
-    """UTF-16 without a mark, as PowerShell may pipe it: every other byte of mostly Latin text is 0."""
-    units = len(start) // 2
-    first, second = (start[place : 2 * units : 2].count(0) for place in (0, 1))
-    if units >= 8 and max(first, second) > 0.4 * units and min(first, second) < 0.02 * units:
-        return "utf-16-le" if second > first else "utf-16-be"
-    return "utf-8"
+    """UTF-16 without a mark, as PowerShell may pipe it, or UTF-8."""
+    from idcore.sources.kinds import HEAD, PLAIN, unmarked
+
+    name = unmarked(start[:HEAD])
+    return "utf-8" if name == PLAIN else name
 
 
 def _flat(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -33,11 +33,11 @@ EPILOGS = {
     "decode": Epilog(
         (
             "python -m idcore decode AC110001473C7D4991AD336AEA5703E0",
-            "python -m idcore decode - --format csv < orders.log > orders.csv",
+            "python -m idcore decode orders.log --format csv > orders.csv",
         ),
         (
-            (0, "every ID was decoded, or the text has none"),
-            (1, "a string that looks like an ID was rejected; standard error has the first"),
+            (0, "done; what in a text only looks like an ID is counted on standard error"),
+            (1, "an argument is no ID; standard error has the first"),
             USAGE,
         ),
     ),

@@ -9,7 +9,7 @@ import time
 from typing import IO
 
 _CHUNK = 1 << 16
-_IN_MEMORY = 64 << 20  # bytes; what is longer goes to a temporary file
+IN_MEMORY = 64 << 20  # bytes; what is longer goes to a temporary file
 PAUSE = 2.0  # seconds of silence after which a pipe is shown as it comes
 TRICKLE = 10.0, 1 << 20  # and seconds after which it is if it has not given so many bytes
 
@@ -28,7 +28,7 @@ class Held:
         if stream.seekable():
             return
         self._end = 0
-        self._copy = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115  closed when it is dropped
+        self._copy = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  closed when it is dropped
         begun, size = time.monotonic(), 0
         while not self.live:
             if not _comes(stream, pause) or (time.monotonic() - begun > TRICKLE[0] and size < TRICKLE[1]):

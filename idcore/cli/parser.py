@@ -166,9 +166,11 @@ def _decode(commands: Any) -> None:
     command = commands.add_parser(
         "decode",
         help="decode IDs: host, process and time, or broker and offset",
-        description="Decodes IDs given as arguments, or every ID in lines of text.",
+        description="Decodes IDs given as arguments, or every ID in a file or in lines of text, also packed ones.",
     )
-    command.add_argument("ids", nargs="*", metavar="ID", help="IDs, also separated by commas; - reads standard input")
+    command.add_argument(
+        "ids", nargs="*", metavar="ID", help="IDs, also separated by commas; or a file; - reads standard input"
+    )
     command.add_argument(
         "--format", choices=("table", "json", "csv"), help="default: table on a terminal, json when piped"
     )

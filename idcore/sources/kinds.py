@@ -40,10 +40,10 @@ def kind_of(head: bytes) -> str:
     for mark, (code, tool) in _UNREADABLE.items():
         if head.startswith(mark):
             raise refuse(code, tool=tool)
-    return _unmarked(head)
+    return unmarked(head)
 
 
-def _unmarked(head: bytes) -> str:
+def unmarked(head: bytes) -> str:
     """UTF-16 without a mark: every other byte of mostly Latin text is 0, and none of those between."""
     units = len(head) // 2
     if units < 8:
