@@ -38,17 +38,17 @@ def names(term: str, code: str) -> list[str]:
 
 
 @pytest.mark.parametrize("term", [UNIQ, f"  {OFFSET} ", f"msgId={UNIQ}, ok"])
-def test_an_id_is_decoded_first(term: str) -> None:
+def test_an_id_leads_to_its_lines_in_the_open_scan_and_is_decoded_next(term: str) -> None:
     found = groups(term)["id"].hits
-    assert [hit.page for hit in found] == ["decode", "anatomy", "lookup", "message", "lines"]
+    assert [hit.page for hit in found] == ["lines", "decode", "anatomy", "lookup", "message"]
     text = UNIQ if UNIQ in term else OFFSET
-    assert found[0].params == {"ids": text} and found[-1].params == {"run": RUN, "ids": text}
+    assert found[1].params == {"ids": text} and found[0].params == {"run": RUN, "ids": text}
     assert next(iter(groups(term))) == "id", "the surest kind is the first"
 
 
 def test_a_line_with_both_ids_opens_both() -> None:
     found = groups(f"SendResult [msgId={UNIQ}, offsetMsgId={OFFSET}]")["id"].hits
-    assert found[0].params == {"ids": f"{UNIQ},{OFFSET}"}
+    assert found[1].params == {"ids": f"{UNIQ},{OFFSET}"}
     assert [hit.params["id"] for hit in found if hit.page == "anatomy"] == [UNIQ, OFFSET]
 
 

@@ -16,7 +16,7 @@ from idcore.answers import growth
 from idcore.presentation.html import broker_logs as broker_html
 from idcore.presentation.html import counters as counter_html
 from idcore.presentation.html import hosts as host_html
-from idcore.presentation.triage import broker_rows, counter_rows, host_rows
+from idcore.presentation.triage import broker_logs, broker_rows, counter_rows, host_rows
 from idcore.presentation.triage.broker_logs import Speed
 from idcore.presentation.triage.time_range import ALL_TIMES
 from tests.pages.test_parts import reader
@@ -122,6 +122,23 @@ def test_a_row_of_a_broker_shows_no_markup_of_a_name() -> None:
     colours = dict.fromkeys(LOGS, "#123456")
     html = broker_html.rows(rows(), colours, view, "r", ALL_TIMES, "<span>")
     assert "&lt;span&gt;" in html and html.count("mq-gauge") == 3 and html.count("clip-path") == 3
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_an_offset_is_looked_for_in_the_logs_of_all_brokers(seed: int) -> None:
+    chance = random.Random(seed)
+    ends = {name: (int(one.lows[0]), int(one.highs[-1])) for name, one in LOGS.items()}
+    near = chance.choice([end for both in ends.values() for end in both])
+    offset = max(0, near + chance.choice([-1, 0, 1, -(1 << 31), 1 << 31]))
+    told = list(broker_logs.ages(LOGS, offset, broker_logs.Retention(), reader(), START))
+    inside = [name for name, (low, high) in ends.items() if low <= offset <= high]
+    if inside:
+        assert len(told) == len(inside) and all(name in text for name, text in zip(inside, told, strict=True))
+        return
+    apart = {name: min(abs(offset - low), abs(offset - high)) for name, (low, high) in ends.items()}
+    (only,) = told
+    assert min(apart.items(), key=lambda one: one[1])[0] in only
+    assert reader().words.bytes(min(apart.values())) in only
 
 
 # ---- hosts

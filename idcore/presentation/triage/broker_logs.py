@@ -272,6 +272,19 @@ def age(log: growth.Log, address: str, offset: int, kept: Retention, reader: Rea
     return [text + words("growth.gone" if gone else "growth.file", file=file), *notes]
 
 
+def ages(logs: Mapping[str, growth.Log], offset: int, kept: Retention, reader: Reader, now: datetime) -> Iterator[str]:
+    """The same of all brokers whose known part has the offset; else how far it is from the nearest one."""
+    inside = [name for name, log in logs.items() if int(log.lows[0]) <= offset <= int(log.highs[-1])]
+    for name in inside[:NAMED]:
+        yield age(logs[name], name, offset, kept, reader, now)[0]
+    if inside or not logs:
+        return
+    apart = {name: max(int(log.lows[0]) - offset, offset - int(log.highs[-1])) for name, log in logs.items()}
+    name = min(apart, key=lambda one: (apart[one], one))
+    code = "growth.beyond" if offset > int(logs[name].highs[-1]) else "growth.ahead"
+    yield reader.words(code, offset=f"{offset:,}", size=reader.words.bytes(apart[name]), address=name)
+
+
 def notes(
     logs: Mapping[str, growth.Log], kept: Retention, of_store: bool, largest: int, reader: Reader, now: datetime
 ) -> list[str]:

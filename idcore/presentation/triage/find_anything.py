@@ -118,8 +118,8 @@ def _ids(term: str, run: Mapping[str, str]) -> Group:
     hits.insert(0, Hit(names, "decode", {"ids": names}, message="decode"))
     hits.append(Hit(names, "lookup", {"id": names}, message="lookup"))
     hits += [Hit(text, "message", {**run, "id": text}, message="message") for text in found[:1]]
-    if run:
-        hits.append(Hit(names, "lines", {**run, "ids": names}, message="lines"))
+    if run:  # who has a scan open asks about it
+        hits.insert(0, Hit(names, "lines", {**run, "ids": names}, message="lines"))
     return Group("id", tuple(hits))
 
 

@@ -59,10 +59,13 @@ class DecodeSession(Decoding):
         return self.dating(view().clock(self.reference))
 
     def open_run(self) -> Run | None:
-        """Its scan, once it began; the chart pages show it from now on."""
+        """Its scan, once it began. The chart pages show it from now on, but one ID takes no other scan's place."""
         if self.run is None:
             return None
-        scans.remember(self.run)
+        if not self.single or st.session_state.get("run") in (None, self.run):
+            scans.remember(self.run)
+        else:
+            scans.keep_while_here(self.run)
         return scans.store().open(self.run)
 
     def begin(self) -> bool:

@@ -24,6 +24,8 @@ from pages.parts.triage import time_range
 from pages.parts.view import View
 from pages.parts.widgets import chart, said, small_print
 
+ALL = "*"  # brokers, in the box of an offset
+
 
 def growth_chart(
     logs: dict[str, growth.Log],
@@ -98,13 +100,20 @@ def ask(logs: dict[str, growth.Log], kept: Retention, view: View) -> None:
         address = made.address if made is not None else names[0]
         middle.text_input(words("col.broker"), address, disabled=True, key=f"own-{address}")
     else:
-        first = names.index(shown) if (shown := st.query_params.get("broker")) in names else 0
-        address = middle.selectbox(words("col.broker"), names, first, key="offset_broker", bind="query-params")
+        every = [ALL, *names]
+        first = every.index(shown) if (shown := st.query_params.get("broker")) in names else 0
+        text = lambda name: name if name != ALL else words("growth.every_broker")  # noqa: E731
+        address = middle.selectbox(
+            words("col.broker"), every, first, key="offset_broker", bind="query-params", format_func=text
+        )
     if not asked:
         return
     offset = made.physical_offset if made is not None else broker_logs.offset_in(asked)
     if offset is None:
         st.error(words("growth.no_offset"), icon=":material/block:")
+    elif address == ALL:
+        for sentence in broker_logs.ages(logs, offset, kept, view, view.now()):
+            said(sentence)
     elif address not in logs:
         st.info(words("growth.no_log", address=address), icon=":material/info:")
     else:
