@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 DAY = 86_400_000
 EPOCH = datetime(1970, 1, 1)
@@ -65,7 +66,7 @@ def other_of(line: str, ids: list[int] | None = None, by_name: bool = False) -> 
     """The first time that an ID proves, by default one of the line, else the first whose order is known."""
     if len(line) > 1 << 16:
         return None
-    found = [*_dated(line), *_compact(line), *_numbers(line)]
+    found = list(_found(line))
     if by_name:
         found = [one for one in found if one[1] is None or one[3]]
     elapsed = [int(one[0][-12:-4], 16) for one in ID.finditer(line)] if ids is None else ids
@@ -73,6 +74,11 @@ def other_of(line: str, ids: list[int] | None = None, by_name: bool = False) -> 
         if any(proves(one, ms) for ms in elapsed):
             return one
     return next((one for one in found if one[3]), None)
+
+
+@lru_cache(maxsize=1 << 16)  # each line is asked for by some thirty others
+def _found(line: str) -> tuple[Other, ...]:
+    return (*_dated(line), *_compact(line), *_numbers(line))
 
 
 def proves(one: Other, elapsed: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from tests.scan import dates
 from tests.scan.other_dates import ID, other_of, proves
@@ -55,7 +56,12 @@ def around(data: bytes, begin: int, end: int) -> tuple[list[bytes], list[bytes]]
 
 def of_record(lines: list[bytes]) -> list[bytes]:
     blank = next((number for number, text in enumerate(lines) if all(byte <= 32 for byte in text)), len(lines))
-    return [text for text in lines[:blank] if len(text) <= dates.LINE and MAY_BE.search(text)][:MOST]
+    return [text for text in lines[:blank] if may_be(text)][:MOST]
+
+
+@lru_cache(maxsize=1 << 16)  # each line is around some thirty others
+def may_be(text: bytes) -> bool:
+    return len(text) <= dates.LINE and MAY_BE.search(text) is not None
 
 
 def said_by(line: bytes, elapsed: list[int]) -> bytes | None:
