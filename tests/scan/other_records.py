@@ -11,6 +11,7 @@ from tests.scan.other_dates import ID, other_of, proves
 
 REACH = 8_192
 MOST = 16
+BLANK = bytes(range(33))
 HOURS = "|".join("时時点시").encode()
 MAY_BE = re.compile(rb"\d:\d\d(?!\d)|\d(?:%s)|\d{10}|\d{8}T\d{6}" % HOURS)
 
@@ -55,7 +56,7 @@ def around(data: bytes, begin: int, end: int) -> tuple[list[bytes], list[bytes]]
 
 
 def of_record(lines: list[bytes]) -> list[bytes]:
-    blank = next((number for number, text in enumerate(lines) if all(byte <= 32 for byte in text)), len(lines))
+    blank = next((number for number, text in enumerate(lines) if not text.strip(BLANK)), len(lines))
     return [text for text in lines[:blank] if may_be(text)][:MOST]
 
 
