@@ -35,6 +35,7 @@ PYODIDE = "314.0.7"
 ADDRESS = f"https://registry.npmjs.org/pyodide/-/pyodide-{PYODIDE}.tgz"
 SHA256 = "66b7949e5a0cba2250b586d7e368bf12fb482800748d182c4618254b685ffaa0"
 FILES = ("pyodide.js", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
+UNREACHED = 3  # the exit status where the registry cannot be reached
 SOURCES = ROOT / "scripts" / "page"
 # What the page imports of the core; a test holds that it is enough. Not one line is another than the console's.
 WINGS = ("base", "ids", "intake", "policy", "presentation", "runs", "simulate", "sources", "rocketmq", "answers")
@@ -51,8 +52,12 @@ def pyodide(cache: Path) -> dict[str, bytes]:
     if not packed.exists():
         cache.mkdir(parents=True, exist_ok=True)
         print(f"make page: downloading {ADDRESS} (6.5 MB)", file=sys.stderr)
-        with urllib.request.urlopen(ADDRESS, timeout=60) as there:
-            packed.write_bytes(there.read())
+        try:
+            with urllib.request.urlopen(ADDRESS, timeout=60) as there:
+                packed.write_bytes(there.read())
+        except OSError as problem:
+            print(f"make page: {ADDRESS} cannot be reached: {problem}", file=sys.stderr)
+            raise SystemExit(UNREACHED) from None
     raw = packed.read_bytes()
     if hashlib.sha256(raw).hexdigest() != SHA256:
         packed.unlink()
