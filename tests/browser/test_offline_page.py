@@ -31,7 +31,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the page; the single file is beside it."""
     out = tmp_path_factory.mktemp("page") / "rocketmq-ids"
     done = subprocess.run([sys.executable, "scripts/make_page.py", "--out", str(out)], cwd=ROOT)
-    if done.returncode == 3:  # it is the one part that neither PyPI, Debian nor Maven Central has
+    if done.returncode == 3 and not os.environ.get("CI"):
         pytest.skip("Pyodide is not in .cache, and the npm registry cannot be reached")
     assert done.returncode == 0
     return out

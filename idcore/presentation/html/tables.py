@@ -177,17 +177,6 @@ def lines_link(reader: Reader, run: str, **filters: str) -> Html:
     return link(reader.words("col.lines"), reader.href("lines", run=run, **filters))
 
 
-def hosts(rows: pd.DataFrame, reader: Reader, run: str) -> Html:
-    """The hosts table: how many ids, and the lines of each."""
-    words = reader.words
-    columns = [
-        Column("host", words("col.host"), mono=True, role="host"),
-        *(Column(name, words(f"col.{name}"), right=True) for name in ("ids", "distinct") if name in rows),
-        Column("lines", words("col.lines"), cell=lambda row: lines_link(reader, run, host=row["host"])),
-    ]
-    return listed(columns, rows.to_dict("records"), words("table.hosts"), numbered=True)
-
-
 def brokers(
     rows: pd.DataFrame,
     files: pd.DataFrame,

@@ -17,15 +17,6 @@ from pages.parts.widgets import downloads
 LONGEST = 100  # characters of a link that are shown
 
 
-def linked(name: str) -> list[str]:
-    """What the address asked for when this view was opened; clicks leave it, or the chart would be drawn again."""
-    state = st.session_state
-    if f"linked-{name}" not in state:
-        state[f"linked-{name}"] = st.query_params.get_all(name)
-    found: list[str] = state[f"linked-{name}"]
-    return found
-
-
 def chosen(name: str, picked: Any) -> list[str]:
     """The values filtered for: the last click, else the address."""
     state = st.session_state
@@ -67,20 +58,12 @@ def known(name: str, asked: Sequence[str], there: Collection[str]) -> list[str]:
     return [value for value in asked if value in there]
 
 
-def generation(name: str) -> int:
-    """How often the filter was cleared: part of the chart's key."""
-    return int(st.session_state.get(f"generation-{name}", 0))
-
-
 def clear(name: str, label: str) -> None:
     """What the table is filtered for, and a way out. The label may hold what somebody wrote into a link."""
 
     def forget() -> None:
         st.query_params.pop(name, None)
-        state = st.session_state
-        for key in (f"linked-{name}", f"picked-{name}"):
-            state.pop(key, None)
-        state[f"generation-{name}"] = state.get(f"generation-{name}", 0) + 1  # a new chart, with nothing picked
+        st.session_state.pop(f"picked-{name}", None)
 
     st.button(escaped(label), icon=":material/close:", on_click=forget, key=f"clear-{name}")
 

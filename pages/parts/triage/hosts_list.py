@@ -10,7 +10,7 @@ import streamlit as st
 
 from idcore.presentation import times
 from idcore.presentation.html import hosts as html
-from idcore.presentation.triage import address_flags, host_rows
+from idcore.presentation.triage import host_rows
 from idcore.presentation.triage.activity import step_text
 from idcore.presentation.triage.in_range import InRange
 from idcore.presentation.triage.time_range import TimeRange
@@ -56,8 +56,9 @@ def show(
         page = host_rows.ordered(host_rows.summed(of_page, mine, measure, name), by)
     beyond = shared.beyond(run, hosts, measure) if found is None else (0, 0)
     members = hosts["host"] if group != "host" else page["name"]
-    strips, step, ends = host_rows.strips(*_activity(run, within, members, page, name))
-    marks = {} if group != "host" or found is not None else _marks(run, page["name"].tolist())
+    activity, least = _activity(run, within, members, len(page))
+    strips, step, ends = host_rows.strips(activity, page["name"].tolist(), name, least)
+    marks = {} if group != "host" or found is not None else shared.host_codes(run, page["name"].tolist())
     look = html.Look(
         marks=marks,
         strips=strips,
@@ -102,16 +103,11 @@ def _asked(run: Run, hosts: pd.DataFrame, found: InRange | None, view: View) -> 
     return group, by, text, measure
 
 
-def _activity(run: Run, within: TimeRange, members: pd.Series, page: pd.DataFrame, name):  # type: ignore[no-untyped-def]
-    """What the strips of the rows in sight are made of; of a scan too large for all its groups nothing."""
-    if len(members) > len(page) and cache.is_cut(run, "activity"):
-        return pd.DataFrame(), [], name, pd.Timedelta(0)
-    found, least = time_range.activity(run, within, members.tolist())
-    return found, page["name"].tolist(), name, least
-
-
-def _marks(run: Run, hosts: list[str]) -> dict[str, list[str]]:
-    return address_flags.of_hosts(cache.where(run, "processes", address_flags.NEEDED, host=hosts))
+def _activity(run: Run, within: TimeRange, members: pd.Series, rows: int) -> tuple[pd.DataFrame, pd.Timedelta]:
+    """What so many strips are made of, and what its times are exact to; of a scan too large for its groups nothing."""
+    if len(members) > rows and cache.is_cut(run, "activity"):
+        return pd.DataFrame(), pd.Timedelta(0)
+    return time_range.activity(run, within, members.tolist())
 
 
 def _span(ends: tuple[pd.Timestamp, pd.Timestamp] | None, view: View) -> str:

@@ -51,9 +51,14 @@ def beyond(run: Run, hosts: pd.DataFrame, measure: str) -> tuple[int, int]:
     return cache.rows(run, "hosts") - len(hosts), whole - int(hosts[measure].sum())
 
 
+def host_codes(run: Run, hosts: Sequence[str]) -> dict[str, list[str]]:
+    """What is odd about these hosts, as codes."""
+    return address_flags.of_hosts(cache.where(run, "processes", address_flags.NEEDED, host=hosts))
+
+
 def host_marks(run: Run, hosts: pd.DataFrame, words: Words) -> dict[str, list[str]]:
-    """What is odd about these hosts, in words."""
-    odd = address_flags.of_hosts(cache.where(run, "processes", address_flags.NEEDED, host=hosts["host"].tolist()))
+    """The same in words."""
+    odd = host_codes(run, hosts["host"].tolist())
     return {host: [words(f"mark.{code}") for code in codes] for host, codes in odd.items()}
 
 
