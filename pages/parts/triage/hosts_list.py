@@ -58,7 +58,7 @@ def show(
     members = hosts["host"] if group != "host" else page["name"]
     activity, least = _activity(run, within, members, len(page))
     strips, step, ends = host_rows.strips(activity, page["name"].tolist(), name, least)
-    marks = {} if group != "host" or found is not None else shared.host_codes(run, page["name"].tolist())
+    marks = {} if group != "host" else shared.host_codes(run, page["name"].tolist())
     look = html.Look(
         marks=marks,
         strips=strips,
@@ -97,9 +97,12 @@ def _asked(run: Run, hosts: pd.DataFrame, found: InRange | None, view: View) -> 
         if len(hosts) > 1:
             name = lambda one: words(f"producers.by.{one}")  # noqa: E731
             by = filters.one_of(st.selectbox, "by", sorts, words("sort"), name, width=160)
-        name = lambda one: words("col.messages" if one == "distinct" else "col.ids")  # noqa: E731
-        look = {"required": True, "label_visibility": "collapsed"}
-        measure = filters.one_of(st.segmented_control, "measure", measures, words("producers.measure"), name, **look)
+        measure = measures[0]
+        if len(measures) > 1:  # of whole minutes messages are not counted
+            name = lambda one: words("col.messages" if one == "distinct" else "col.ids")  # noqa: E731
+            look = {"required": True, "label_visibility": "collapsed"}
+            label = words("producers.measure")
+            measure = filters.one_of(st.segmented_control, "measure", measures, label, name, **look)
     return group, by, text, measure
 
 
