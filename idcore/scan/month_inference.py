@@ -45,7 +45,7 @@ class Whole:
 
 
 SUMMARY_COLUMNS = 3  # kind, minutes ahead of UTC, ids; or LATEST, 0, ms
-_LATEST = -1
+LATEST = -1
 
 
 def summary(votes: np.ndarray, months: Months) -> np.ndarray:
@@ -63,7 +63,7 @@ def summary(votes: np.ndarray, months: Months) -> np.ndarray:
     zoned = ~client & ~little & (kind != MONTH) & ~universal
     (kinds, zones), sums, *_ = _sums(ids[zoned], kind[zoned], ahead[zoned])
     rows = np.column_stack([kinds, zones, sums])
-    return np.vstack([rows, [[_LATEST, 0, latest]]]).astype(np.int64)
+    return np.vstack([rows, [[LATEST, 0, latest]]]).astype(np.int64)
 
 
 def whole(summaries: list[np.ndarray], zone_source: str) -> Whole:
@@ -71,8 +71,8 @@ def whole(summaries: list[np.ndarray], zone_source: str) -> Whole:
     if not summaries:
         return Whole()
     rows = np.concatenate(summaries)
-    latest = int(rows[rows[:, 0] == _LATEST, 2].max())
-    rows = rows[rows[:, 0] != _LATEST]
+    latest = int(rows[rows[:, 0] == LATEST, 2].max())
+    rows = rows[rows[:, 0] != LATEST]
     if not len(rows):
         return Whole(latest=latest)
     (zones,), sums, *_ = _sums(rows[:, 2], rows[:, 1])

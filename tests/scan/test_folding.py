@@ -1,0 +1,65 @@
+"""Folded facts give the tables that the facts themselves give, cell for cell, however they came and were folded."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from datetime import UTC
+
+import pytest
+
+from idcore.scan.crossing import Fact
+from idcore.scan.facts import scan_task
+from idcore.scan.folding import fold
+from idcore.scan.months import month_rows
+from idcore.scan.tables import Merge, Tables, combine
+from idcore.sources.inputs import list_files, split_files
+from tests.scan import logs, logs_of_dates, logs_of_pairs
+from tests.scan.logs import AT
+
+Write = Callable[..., str]
+MONTHS = month_rows(AT, UTC)
+
+
+def tables(facts: list[Fact], path: str) -> Tables:
+    files = [(file.shown, file.size, file.error) for file in list_files([path])]
+    return combine(Merge(MONTHS).tables(facts), files)
+
+
+def facts_of(path: str, split: int) -> Iterator[list[Fact]]:
+    """The facts of each task: a task is one split."""
+    for one in split_files(list_files([path]), split):
+        yield list(scan_task([one], MONTHS))
+
+
+def folded(tasks: list[list[Fact]], chance: random.Random) -> list[Fact]:
+    """As a scan that goes on folds them: what it has with what came since, now and then."""
+    held: list[Fact] = []
+    for facts in tasks:
+        held += facts
+        if chance.random() < 0.4:
+            held = fold(held)
+    return fold(held)
+
+
+def digests(seed: int) -> bytes:
+    """Strings that only look like msgIds, between a few real ones: what is taken out is told by all tasks."""
+    chance = random.Random(seed)
+    random_hex = [f"digest={chance.randbytes(16).hex().upper()}\n" for _ in range(400)]
+    return logs.joined([*random_hex, *logs.mixed(seed, 40).data.decode("latin-1").splitlines(True)])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_folded_facts_give_the_same_tables(seed: int, on_disk: Write) -> None:
+    several = [*logs.everything(seed), logs_of_pairs.copied(seed), logs_of_dates.dated(seed)]
+    texts = {log.name: log.data for log in several} | {"digests": digests(seed)}
+    for name, data in texts.items():
+        chance = random.Random(seed)
+        path = on_disk(data)
+        tasks = list(facts_of(path, max(300, len(data) // chance.choice([5, 20, 60]))))
+        plain = [fact for facts in tasks for fact in facts]
+        held = folded(tasks, chance)
+        expected, found = tables(plain, path), tables(held, path)
+        for table, rows in expected.items():
+            assert found[table].equals(rows), (name, table)
+        assert len(held) <= len({(fact.part, fact.what) for fact in plain})
