@@ -16,6 +16,7 @@ from idcore.scan.tables import Merge, Tables, combine
 from idcore.sources.inputs import list_files, split_files
 from tests.scan import logs, logs_of_dates, logs_of_pairs
 from tests.scan.logs import AT
+from tests.scan.test_look_alikes import KINDS, mixed
 
 Write = Callable[..., str]
 MONTHS = month_rows(AT, UTC)
@@ -42,17 +43,12 @@ def folded(tasks: list[list[Fact]], chance: random.Random) -> list[Fact]:
     return fold(held)
 
 
-def digests(seed: int) -> bytes:
-    """Strings that only look like msgIds, between a few real ones: what is taken out is told by all tasks."""
-    chance = random.Random(seed)
-    random_hex = [f"digest={chance.randbytes(16).hex().upper()}\n" for _ in range(400)]
-    return logs.joined([*random_hex, *logs.mixed(seed, 40).data.decode("latin-1").splitlines(True)])
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_folded_facts_give_the_same_tables(seed: int, on_disk: Write) -> None:
     several = [*logs.everything(seed), logs_of_pairs.copied(seed), logs_of_dates.dated(seed)]
-    texts = {log.name: log.data for log in several} | {"digests": digests(seed)}
+    look_alikes = {kind: "\n".join(mixed(kind, 300)).encode() for kind in list(KINDS)[seed::3]}
+    texts = {log.name: log.data for log in several} | look_alikes
+    reasons = set()
     for name, data in texts.items():
         chance = random.Random(seed)
         path = on_disk(data)
@@ -62,4 +58,6 @@ def test_folded_facts_give_the_same_tables(seed: int, on_disk: Write) -> None:
         expected, found = tables(plain, path), tables(held, path)
         for table, rows in expected.items():
             assert found[table].equals(rows), (name, table)
+        reasons |= set(expected["refused"]["reason"].to_pylist())
         assert len(held) <= len({(fact.part, fact.what) for fact in plain})
+    assert "look_alike" in reasons
