@@ -15,7 +15,7 @@ from idcore.scan import look_alikes
 from idcore.scan.crossing import EVERY_PART, Block, Fact, Refused, Report, What, fact_of, text_number
 from idcore.scan.finder import Finder
 from idcore.scan.month_inference import summary
-from idcore.sources.inputs import Split, walk
+from idcore.sources.inputs import OpenSplit, Split, open_split, walk
 from idcore.sources.unpack import READ_ERRORS
 from idcore.sources.windows import BEFORE, WINDOW, Windows
 
@@ -334,14 +334,15 @@ def scan_task(
     any_case: bool = False,
     moved: Callable[[int, int], None] | None = None,
     with_copies: bool = False,
+    opened: OpenSplit = open_split,
 ) -> Iterator[Fact]:
     """All facts of the splits of one task; each split ends with a REPORT of its own, in their order.
 
-    `with_copies`: of commit logs also the copies that groups made.
+    `with_copies`: of commit logs also the copies that groups made. `opened` opens the file of a split.
     """
     scanner = Scanner(months, any_case, sum(split.size for split in splits))
     scanner.moved = moved
-    for split, windows, error in walk(splits):
+    for split, windows, error in walk(splits, opened):
         if windows is None:
             yield fact_of([Report(split.number, 0, 0, (), error, split.member, split.place)])
         else:

@@ -483,14 +483,20 @@ class Merge:
             yield "growth", growth.filter(pc.is_in(growth["address"], value_set=addresses))
 
 
+FileFacts = tuple[str, int, CoreError | None]  # name, bytes as stored, error
+
+
 def combine(
-    parts: Iterable[tuple[str, pa.Table]], files: Sequence[tuple[str, int, CoreError | None]], of_store: bool = False
+    parts: Iterable[tuple[str, pa.Table]],
+    files: Sequence[FileFacts] | Mapping[int, FileFacts],
+    of_store: bool = False,
 ) -> Tables:
     """One set of tables from those of all merge tasks, in a fixed order.
 
-    `files`: name, bytes as stored and error of each input file, in the order the splits number them. A store has its
-    own tables also where no file of it could be read.
+    `files`: those of the input, by the numbers that splits have of them. A store has its own tables also where no file
+    of it could be read.
     """
+    known = files if isinstance(files, Mapping) else dict(enumerate(files))
     collected: dict[str, list[pa.Table]] = {name: [] for name in (*SCHEMAS, "reports", "seen", LOOK_ALIKES)}
     for name, table in parts:
         collected[name].append(table)
@@ -510,7 +516,7 @@ def combine(
         tables["tags"] = _table("tags", [list(column) for column in zip(*tags_of(seen), strict=True)] or [[]] * 4)
     timeline = tables["timeline"].group_by(["minute", "kind"]).aggregate([("ids", "sum")])
     tables["timeline"] = _table("timeline", [timeline["minute"], timeline["kind"], timeline["ids_sum"]])
-    tables["files"], tables["refused"] = _files(reports, files)
+    tables["files"], tables["refused"] = _files(reports, known)
 
     def in_order(name: str) -> pa.Table:
         return tables[name].sort_by([(column, "ascending") for column in ORDER[name]]).combine_chunks()
@@ -542,10 +548,10 @@ def _topics(seen: Sequence[bytes]) -> pa.Table:
     return _table("topics", [*columns[:4], *times, *columns[6:]])
 
 
-def _files(reports: Sequence[Report], files: Sequence[tuple[str, int, CoreError | None]]) -> tuple[pa.Table, pa.Table]:
+def _files(reports: Sequence[Report], files: Mapping[int, FileFacts]) -> tuple[pa.Table, pa.Table]:
     """A row for each file and, behind it, for each member of an archive: the file has the bytes, they have the text."""
     found: dict[tuple, list] = {
-        (number, ()): [name, size, 0, 0, 0, error and error.coded()] for number, (name, size, error) in enumerate(files)
+        (number, ()): [name, size, 0, 0, 0, error and error.coded()] for number, (name, size, error) in files.items()
     }
     reasons: dict[str, list] = {}
     for report in reports:

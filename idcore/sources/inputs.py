@@ -9,6 +9,7 @@ import pickle
 import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from io import BufferedReader, BytesIO, FileIO
 from itertools import islice, pairwise
@@ -23,7 +24,7 @@ from idcore.ids import broken_lines
 from idcore.policy import limits
 from idcore.sources import storage as stores
 from idcore.sources.archives import BETWEEN, Text, kind_of, texts
-from idcore.sources.kinds import COMMITLOG, HEAD, PLAIN, WHOLE, WIDE
+from idcore.sources.kinds import COMMITLOG, GROWING, HEAD, PLAIN, WHOLE, WIDE
 from idcore.sources.record_lines import RecordLines
 from idcore.sources.unpack import READ_ERRORS, Unpacked, narrowed, reader
 from idcore.sources.uris import is_uri, local_path, without_secrets
@@ -52,6 +53,7 @@ class InputFile:
     name: str = ""
     kind: str = ""  # where its bytes do not show it
     roots: Roots = None  # it is read only where it is in one of them
+    start: int = 0  # the first byte that is read
 
     @property
     def shown(self) -> str:
@@ -78,6 +80,7 @@ class Split:
 
 
 Opened = tuple[Split, Windows | None, CoreError | None]  # a text, and its windows or why it cannot be read
+OpenSplit = Callable[[Split], AbstractContextManager[BinaryIO]]
 
 
 def list_files(paths: Sequence[str], roots: Roots = None, left_out: list[str] | None = None) -> list[InputFile]:
@@ -249,7 +252,7 @@ def split_files(files: Sequence[InputFile], split_size: int) -> list[Split]:
         if kind == WHOLE:
             splits.append(Split(number, path, 0, file.size, WHOLE, file.roots))
             continue
-        for start in range(0, file.size, split_size):
+        for start in range(file.start, file.size, split_size):
             splits.append(Split(number, path, start, min(start + split_size, file.size), kind, file.roots))
     return splits
 
@@ -300,7 +303,12 @@ def unpack_tasks(packed: bytes) -> list[list[Split]]:
     return [list(islice(splits, length)) for length in lengths]
 
 
-def walk(splits: Sequence[Split]) -> Iterator[Opened]:
+def open_split(split: Split) -> AbstractContextManager[BinaryIO]:
+    """The file of a split."""
+    return stores.opened(split.path, split.roots)
+
+
+def walk(splits: Sequence[Split], opened: OpenSplit = open_split) -> Iterator[Opened]:
     """Every text of the splits with its windows, or with the reason why it cannot be read. Take one before the next.
 
     Each split comes once without a `place`: as the text that it is, or behind all that it holds.
@@ -309,7 +317,7 @@ def walk(splits: Sequence[Split]) -> Iterator[Opened]:
     for split in splits:
         told = False
         try:
-            with stores.opened(split.path, split.roots) as file:
+            with opened(split) as file:
                 for where, windows, error in _texts_of(split, file, buf):
                     told = told or not where.place
                     yield where, windows, error
@@ -335,7 +343,7 @@ def _texts_of(split: Split, file: BinaryIO, buf: np.ndarray) -> Iterator[Opened]
         windows.aside, windows.copied, windows.counted = lines.aside, lines.copied, lines.text_bytes
         yield replace(split, start=begin, stop=0, kind=PLAIN), windows, None
         return
-    if kind == PLAIN or kind in WIDE:
+    if kind in (PLAIN, GROWING) or kind in WIDE:
         yield _in_place(split, file, kind, buf, taken)
         return
     most, unpacked = limits.figure("members"), Unpacked(_share(split, file, kind), split.size)
@@ -390,7 +398,7 @@ def _in_place(
     width = np.dtype(WIDE.get(kind, "u1")).itemsize
     start, stop = (-(-place // width) for place in (split.start, split.stop))
     begin = max(0, start - BEFORE)
-    if kind not in WIDE and isinstance(file, BufferedReader | FileIO) and file.seekable() and _is_small(file):
+    if kind == PLAIN and isinstance(file, BufferedReader | FileIO) and file.seekable() and _is_small(file):
         file = _unbroken(file)
     file.seek(begin * width)
     read = file.readinto  # type: ignore[attr-defined]

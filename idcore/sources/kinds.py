@@ -10,6 +10,7 @@ HEAD = 512  # bytes that show every kind: the last of them is tar's, whose heade
 PLAIN, WHOLE = "plain", "whole"  # text as it is; not looked at yet
 WIDE = {"utf-16-le": "<u2", "utf-16-be": ">u2", "utf-32-le": "<u4", "utf-32-be": ">u4"}  # numpy's names of a unit
 COMMITLOG = "commitlog"  # never guessed: the caller of a scan says that a folder is a store
+GROWING = "growing"  # nor this: text that may have more bytes by now, whose lines are read as they are
 PACKINGS = set(PACKED)
 
 _MARKS = {

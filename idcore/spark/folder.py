@@ -105,3 +105,40 @@ class TableFolder:
                 shutil.rmtree(place, ignore_errors=True)
             raise
         self.finished = True
+
+
+class LiveFolder:
+    """A folder of tables that are written again and again: readers see each as it was or as it is. One writer."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = FolderLock(path)
+        self._written: Tables = {}
+
+    def __enter__(self) -> LiveFolder:
+        try:
+            self._lock.take()
+        except OSError as error:
+            raise CoreError("unwritable", {"path": str(self.path), "why": coded(error)}) from error
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.leave()
+
+    def write(self, tables: Tables) -> None:
+        """The tables that have changed, each in one rename."""
+        for name, table in tables.items():
+            if name in self._written and self._written[name].equals(table):
+                continue
+            folder = self.path / name
+            folder.mkdir(exist_ok=True)
+            aside = folder / ".part.parquet"
+            pq.write_table(table, aside, compression="zstd", row_group_size=GROUP_ROWS, store_schema=False)
+            aside.replace(folder / "part-00000.parquet")
+            self._written[name] = table
+
+    def finish(self, summary: dict[str, Any]) -> None:
+        """Says what the tables come to: readers look for this file to see that there is news."""
+        aside = self.path / ".summary.json"
+        aside.write_text(json.dumps(summary, indent=1), encoding="utf-8")
+        aside.replace(self.path / "summary.json")

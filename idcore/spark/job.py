@@ -242,15 +242,10 @@ def scan(
             check(stop)
             for each in on_disk:
                 each.result()
-        said = deliveries.table(seen.line_evidence.deliveries if seen.line_evidence else (), seen.zone)
-        folder.write({"findings": findings.to_table(found), "deliveries": said}, lambda: check(stop))
+        folder.write(judged_tables(seen, found), lambda: check(stop))
         folder.adopt(written)
         summary = summarise(folder.aside, files, lambda: check(stop))
-        summary["findings"] = {
-            name: sum(item.number for item in found if item.severity == name) for name in findings.SEVERITIES
-        }
-        if seen.line_evidence is not None:
-            summary |= seen.line_evidence.summary(summary["text_bytes"])
+        summary |= judged_counts(seen, found, summary["text_bytes"])
         summary["start_seconds"] = round(made.start_seconds, 3)
         summary |= counted | {"assumed": assumed(options), "versions": versions()}
         summary["seconds"] = round(made.seconds + time.monotonic() - writing, 3)
@@ -326,6 +321,19 @@ def judge(
     rows = findings.Rows(tables, written, lambda: check(stop))
     seen = findings.Scan(rows, at, zone, options.zone_source, line_evidence)
     return seen, findings.of_ids(seen)
+
+
+def judged_tables(seen: findings.Scan, found: Sequence[findings.Finding]) -> Tables:
+    """The tables of what was judged."""
+    said = deliveries.table(seen.line_evidence.deliveries if seen.line_evidence else (), seen.zone)
+    return {"findings": findings.to_table(found), "deliveries": said}
+
+
+def judged_counts(seen: findings.Scan, found: Sequence[findings.Finding], text_bytes: int) -> dict[str, Any]:
+    """What the summary says of that: how many findings of each severity, and what of the lines was not read."""
+    counts = {name: sum(item.number for item in found if item.severity == name) for name in findings.SEVERITIES}
+    said = {} if seen.line_evidence is None else seen.line_evidence.summary(text_bytes)
+    return {"findings": counts, **said}
 
 
 def assumed(options: ScanOptions) -> dict[str, Any]:

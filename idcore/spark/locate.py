@@ -34,7 +34,7 @@ from idcore.sources.inputs import (
     split_files,
     unpack_tasks,
 )
-from idcore.sources.kinds import PLAIN
+from idcore.sources.kinds import GROWING, PLAIN
 from idcore.sources.uris import is_uri
 from idcore.spark import session
 from idcore.spark.tasks import collected
@@ -84,11 +84,11 @@ def _splits(files: Sequence[InputFile]) -> list[Split]:
     splits = []
     for split in split_files(files, 1 << 62):
         file = files[split.number]
-        large = file.size > TASK and not file.kind and not is_uri(file.path)
-        if large and kind_to_cut(split.path, split.roots) == PLAIN:
-            edges = [0, *_line_starts(split, file.size), file.size]
+        large = file.size - file.start > TASK and file.kind in ("", GROWING) and not is_uri(file.path)
+        if large and (file.kind or kind_to_cut(split.path, split.roots)) in (PLAIN, GROWING):
+            edges = [split.start, *_line_starts(split, file.size), file.size]
             pieces = [(start, stop) for start, stop in pairwise(edges) if start < stop]
-            splits += [replace(split, start=start, stop=stop, kind=PLAIN) for start, stop in pieces]
+            splits += [replace(split, start=start, stop=stop, kind=file.kind or PLAIN) for start, stop in pieces]
         else:
             splits.append(split)
     return splits
@@ -97,7 +97,7 @@ def _splits(files: Sequence[InputFile]) -> list[Split]:
 def _line_starts(split: Split, size: int) -> Iterator[int]:
     """Where the first line begins behind each multiple of a task's size; a line that is longer is not cut."""
     with open(split.path, "rb", opener=opener(split.roots)) as file:
-        at = TASK
+        at = split.start + TASK
         while at < size:
             file.seek(at)
             while (piece := file.read(_PIECE)) and b"\n" not in piece:

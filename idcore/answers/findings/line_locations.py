@@ -20,6 +20,7 @@ from idcore.answers.findings.registry import RULES
 from idcore.ids.find import behind_label
 from idcore.scan.lines import BORN_HOST, LineEvidence, Piece, texts
 from idcore.sources.inputs import InputFile
+from idcore.sources.kinds import COMMITLOG
 
 _LONGEST_RECORD = 1 << 14
 _BROKER = re.compile(rb"brokerName=([^,\]\s]{1,200})")
@@ -72,7 +73,7 @@ def place(findings: Sequence[Finding], files: Sequence[InputFile]) -> list[Findi
     """The findings, their evidence with `places` of the ids and, where lines show them, born hosts and broker names."""
     total = sum(file.size for file in files)
     # The lines of a commit log are made from its records: they have no place in a file.
-    if total > limits.MOST_PLACED or any(file.kind for file in files):
+    if total > limits.MOST_PLACED or any(file.kind == COMMITLOG for file in files):
         return list(findings)
     most = limits.MOST_SEARCHED // max(total, 1)
     hosts = dict(list(_hosts_of(findings))[:most])

@@ -1,0 +1,234 @@
+"""A scan that goes on: Spark reads what files get, the driver folds it, and tables are written again when they change.
+
+A folder that was followed is followed on: Spark's checkpoint and the facts so far are in it.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from idcore.answers import findings
+from idcore.answers.findings import line_locations
+from idcore.base.errors import CoreError
+from idcore.ids.clock import machine_zone, zone_text
+from idcore.runs.runs import write_text
+from idcore.scan import followed
+from idcore.scan.months import month_rows
+from idcore.scan.tables import Tables
+from idcore.spark import health
+from idcore.spark import session as spark_session
+from idcore.spark.follow_source import NAME, Asked, GrowingFiles
+
+from .folder import LiveFolder
+from .job import ScanOptions, assumed, judge, judged_counts, judged_tables, problem_of, summarise, versions
+from .watch import check
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming import StreamingQuery
+
+    from .tasks import Spark
+
+FOLDER = ".follow"
+BEGINNING, END = "beginning", "end"
+BATCH_BYTES = 64 << 20  # of one batch: what two cores read in a fraction of a second
+EVERY = 0.3  # seconds between two batches, where the one before has ended
+LOOK = 0.1  # seconds between two looks at whether there is news
+REST = 2  # a refresh is followed by a pause of so many times as long
+_CONF = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.streaming.minBatchesToRetain": "10",
+    "spark.sql.streaming.numRecentProgressUpdates": "2",
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FollowOptions:
+    """What is followed beyond what a scan takes. `since`: BEGINNING, END, or an instant, for files that are there."""
+
+    scan: ScanOptions
+    since: str | datetime = BEGINNING
+    kept: int = followed.KEPT
+    batch_bytes: int = BATCH_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """How it stands. `as_of`: up to when the tables have what was there; `behind`: bytes that were there and are not
+    in them; `seconds`: of the last refresh."""
+
+    state: str  # starting, following
+    as_of: datetime | None = None
+    behind: int = 0
+    batch: int = -1
+    ids: int = 0
+    bytes_a_second: float = 0.0
+    seconds: float = 0.0
+    summary: Mapping[str, Any] | None = None
+
+
+Report = Callable[[Now], None]
+
+
+class Follower:
+    """Follows until it is stopped. `on_news` gets each refresh, and may take its time: the next waits for it."""
+
+    def __init__(self, paths: Sequence[str], out: Path, options: FollowOptions, on_news: Report | None = None) -> None:
+        self.out, self.options, self.on_news = out, options, on_news
+        scan = options.scan
+        if scan.remote:
+            raise CoreError("follow_connect")
+        zone = scan.zone or machine_zone()
+        self.asked = Asked(
+            tuple(str(Path(path).absolute()) for path in paths),
+            scan.roots,
+            options.since if isinstance(options.since, str) else options.since.isoformat(),
+            getattr(zone, "key", None) or zone_text((scan.at or datetime.now(UTC)).astimezone(zone).utcoffset()),
+            scan.zone_source,
+            scan.at and scan.at.isoformat(),
+            scan.case,
+            options.batch_bytes,
+        )
+        self.now = Now("starting")
+        self._lock = threading.Lock()
+
+    def run(self, stop: threading.Event) -> dict[str, Any]:
+        """Until `stop` is set; then the tables are those of a scan over what was read. Returns the last summary."""
+        began = time.monotonic()
+        with LiveFolder(self.out) as folder:
+            home = self.out / FOLDER
+            self._begin(home)
+            self._state = followed.State(home / "state", self.options.kept, self.options.scan.roots)
+            query = None
+            try:
+                spark = spark_session.session(self.options.scan.master, self.options.scan.remote)
+                self._start_seconds = time.monotonic() - began
+                query = self._query(_sql(spark), str((home / "checkpoint").absolute()))
+                self._follow(query, folder, stop)
+            except Exception as error:
+                if query is not None:
+                    health.refuse_gone(spark, error)
+                raise
+            finally:
+                if query is not None:
+                    query.stop()
+            return self._refresh(folder, None)
+
+    def _begin(self, home: Path) -> None:
+        """A folder that was followed is followed on, as it was asked for."""
+        home.mkdir(parents=True, exist_ok=True)
+        told = json.loads(json.dumps(asdict(replace(self.asked, batch_bytes=0)) | {"kept": self.options.kept}))
+        try:
+            held = json.loads((home / "asked.json").read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            write_text(home / "asked.json", json.dumps(told))
+            return
+        if held != told:
+            names = sorted(name for name in told if held.get(name) != told[name])
+            raise CoreError("follow_other", {"folder": str(self.out), "names": ", ".join(names)})
+
+    def _query(self, sql: SparkSession, checkpoint: str) -> StreamingQuery:
+        sql.dataSource.register(GrowingFiles)
+        stream = sql.readStream.format(NAME).options(**self.asked.options()).load().writeStream
+        sql.sparkContext.setLocalProperty("spark.scheduler.pool", "follow")
+        try:
+            batches = stream.foreachBatch(self._take).option("checkpointLocation", checkpoint)
+            return batches.trigger(processingTime=f"{round(EVERY * 1000)} milliseconds").start()
+        finally:
+            sql.sparkContext.setLocalProperty("spark.scheduler.pool", None)  # type: ignore[arg-type]
+
+    def _take(self, batch: DataFrame, number: int) -> None:
+        facts = batch.toArrow()
+        with self._lock:
+            self._state.take(number, facts)
+            self._came = datetime.now(UTC)
+
+    def _follow(self, query: StreamingQuery, folder: LiveFolder, stop: threading.Event) -> None:
+        shown, pause_until = -2, 0.0
+        while not stop.wait(LOOK):
+            if not query.isActive:
+                raise query.exception() or CoreError("spark_ended")
+            if self._state.batch == shown or time.monotonic() < pause_until:
+                continue
+            shown = self._state.batch
+            began = time.monotonic()
+            self._refresh(folder, query)
+            pause_until = time.monotonic() + REST * (time.monotonic() - began)
+
+    def _refresh(self, folder: LiveFolder, query: StreamingQuery | None) -> dict[str, Any]:
+        """Writes the tables of what has come until now."""
+        began = time.monotonic()
+        with self._lock:
+            facts, inputs, batch = self._state.facts(), self._state.inputs(), self._state.batch
+            as_of, is_cut, left_out = (
+                getattr(self, "_came", datetime.now(UTC)),
+                self._state.is_cut,
+                self._state.left_out,
+            )
+        scan = self.options.scan
+        at = scan.at or datetime.now(UTC)
+        tables: Tables = followed.tables_of(
+            facts, inputs, month_rows(at, scan.zone or machine_zone(), scan.zone_source)
+        )
+        files = list(inputs.values())
+        never = threading.Event()
+        seen, of_ids = judge(tables, {}, replace(scan, at=at), files, never)
+        found = line_locations.place(findings.of_groups(seen, of_ids), files)
+        folder.write(tables | judged_tables(seen, found))
+        summary = summarise(folder.path, files)
+        summary |= judged_counts(seen, found, summary["text_bytes"])
+        behind = 0 if query is None else self._behind(query, inputs)
+        summary |= {
+            "start_seconds": round(self._start_seconds, 3),
+            "seconds": round(time.monotonic() - began, 3),
+            "assumed": assumed(replace(scan, at=at)),
+            "versions": versions(),
+            "left_out": sorted(left_out),
+            "follow": {
+                "as_of": as_of.isoformat(timespec="milliseconds"),
+                "batch": batch,
+                "behind": behind,
+                "is_cut": is_cut,
+                "inputs": [[file.path, file.start, file.size] for file in files],
+                "left_out": left_out,
+            },
+        }
+        folder.finish(summary)
+        self.now = Now("following", as_of, behind, batch, summary["ids"], 0.0, time.monotonic() - began, summary)
+        if self.on_news is not None:
+            self.on_news(self.now)
+        return summary
+
+    @staticmethod
+    def _behind(query: StreamingQuery, inputs: Mapping[int, Any]) -> int:
+        """Bytes that Spark has seen and that are not in the tables."""
+        progress = query.lastProgress
+        if not progress:
+            return 0
+        told = progress["sources"][0]["latestOffset"]
+        latest = json.loads(told) if isinstance(told, str) else told
+        available = (latest or {}).get("available", {})
+        return sum(max(0, size - inputs[int(n)].size) for n, size in available.items() if int(n) in inputs)
+
+
+def _sql(spark: Spark) -> SparkSession:
+    """SQL over the context that scans have; it is loaded with the first folder that is followed."""
+    from pyspark.sql import SparkSession
+
+    if health.is_connect(spark):
+        raise CoreError("follow_connect")
+    sql = SparkSession(spark.sparkContext)
+    for name, value in _CONF.items():
+        sql.conf.set(name, value)
+    return sql
+
+
+__all__ = ["FollowOptions", "Follower", "Now", "check", "problem_of"]

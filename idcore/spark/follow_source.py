@@ -1,0 +1,146 @@
+"""Growing files as a source of Spark's Structured Streaming: offsets are theirs, rows are the facts of new bytes.
+
+Spark keeps the offsets in its checkpoint: after a crash a batch is read again from where it began to where it ended.
+How far a batch goes is Spark's admission control (`ReadLimit`), and what is there to be read is what it reports.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxBytes
+from pyspark.sql.types import StructType
+
+from idcore.base.open_folders import Roots
+from idcore.ids.clock import parse_zone
+from idcore.scan.crossing import FACTS, Fact, to_batch
+from idcore.scan.facts import scan_task
+from idcore.scan.followed import note
+from idcore.scan.months import month_rows
+from idcore.sources.growing_files import News, Offset, Range, ended, opened, ranges
+from idcore.sources.inputs import Split
+from idcore.sources.kinds import GROWING
+
+NAME = "growing_files"
+PIECE = 8 << 20  # bytes that one task reads where there are more
+_ALL = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is followed, as the options of a source carry it. `at`: "now" of the reading of months, None for the clock."""
+
+    paths: tuple[str, ...]
+    roots: Roots
+    since: str
+    zone: str
+    zone_source: str
+    at: str | None
+    case: str
+    batch_bytes: int
+
+    def options(self) -> dict[str, str]:
+        return {"asked": json.dumps([getattr(self, name) for name in self.__slots__])}
+
+    @classmethod
+    def of(cls, options: Any) -> Asked:
+        paths, roots, *others = json.loads(options["asked"])
+        return cls(tuple(paths), roots and tuple(roots), *others)
+
+    def news(self) -> News:
+        since = self.since if self.since.isalpha() else datetime.fromisoformat(self.since)
+        return News(list(self.paths), self.roots, since, parse_zone(self.zone))
+
+
+class Part(InputPartition):
+    """What one task reads: splits of files, and the generations whose bytes they are; the first has what is `told`."""
+
+    def __init__(self, splits: Sequence[Split], read: Sequence[Range], told: Fact | None) -> None:
+        self.splits, self.told = list(splits), told
+        self.generations = {one.number: one.generation for one in read}
+
+
+class Reader(DataSourceStreamReader):
+    """Beside the driver it lists files; in a task it reads. What it has seen of files stays beside the driver."""
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
+        self.news: News | None = None
+
+    def _news(self) -> News:
+        self.news = self.news or self.asked.news()
+        return self.news
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"asked": self.asked, "news": None}
+
+    def initialOffset(self) -> Offset:
+        return {"next": 0, "files": {}, "ended": {}, "left_out": {}, "begun": False}
+
+    def getDefaultReadLimit(self) -> ReadLimit:
+        return ReadMaxBytes(self.asked.batch_bytes)
+
+    def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:
+        if not start["begun"]:
+            return self._news().first() | {"begun": True}
+        most = limit.max_bytes if isinstance(limit, ReadMaxBytes) else _ALL
+        after = self._news().after(start, most)
+        return start if after is start else after | {"begun": True}
+
+    def reportLatestOffset(self) -> Offset | None:
+        return None if self.news is None else {"available": self.news.available}
+
+    def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
+        found = ranges(start, end)
+        splits = [
+            Split(one.number, one.generation.path, at, min(at + PIECE, one.stop), GROWING, self.asked.roots)
+            for one in found
+            for at in range(one.start, one.stop, PIECE)
+        ]
+        tasks: list[list[Split]] = [[]]
+        for split in splits:
+            if sum(each.size for each in tasks[-1]) + split.size > PIECE:
+                tasks.append([])
+            tasks[-1].append(split)
+        told = note(found, ended(end), end["left_out"])
+        return [Part(task, found, None if number else told) for number, task in enumerate(tasks)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, Part)
+        return facts_of(self.asked, partition)
+
+
+def facts_of(asked: Asked, part: Part) -> Iterator[pa.RecordBatch]:
+    """The facts of one task, and with the first of a batch what it says of its files."""
+
+    def open_split(split: Split) -> AbstractContextManager[BinaryIO]:
+        return opened(part.generations[split.number], asked.roots)
+
+    at = datetime.now(UTC) if asked.at is None else datetime.fromisoformat(asked.at)
+    months = month_rows(at, parse_zone(asked.zone), asked.zone_source)
+    if part.told is not None:
+        yield to_batch([part.told])
+    facts = list(scan_task(part.splits, months, asked.case == "any", opened=open_split))
+    if facts:
+        yield to_batch(facts)
+
+
+class GrowingFiles(DataSource):
+    """The source, as Spark knows it."""
+
+    @classmethod
+    def name(cls) -> str:
+        return NAME
+
+    def schema(self) -> str:
+        return FACTS
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        return Reader(Asked.of(self.options))
