@@ -209,7 +209,7 @@ def test_a_bound_is_kept_at_a_lines_end(tmp_path: Path) -> None:
     append(tmp_path / "a.log", b"".join(map(line, range(500))))
     append(tmp_path / "b.log", b"x" * 100_000 + b"\n" + b"".join(map(line, range(500, 900))))
     following = Following(tmp_path)
-    sizes = []
+    sizes: list[int] = []
     while len(sizes) < 2 or sizes[-1]:
         before = sum(map(len, following.read.values()))
         following.look(most=4_000)

@@ -74,7 +74,7 @@ def note(ranges: Iterable[Range], ended: Iterable[Ended], left_out: Mapping[str,
 
 
 class State:
-    """The facts and files of a scan that goes on, in a folder of its own. One writer; `take` may come from any thread."""
+    """The facts and files of a scan that goes on, in a folder of its own, which has one writer."""
 
     def __init__(self, folder: Path, kept: int = KEPT, roots: Roots = None) -> None:
         self.folder, self.kept, self.roots = folder, kept, roots

@@ -93,7 +93,7 @@ class Follower:
             options.since if isinstance(options.since, str) else options.since.isoformat(),
             getattr(zone, "key", None) or zone_text((scan.at or datetime.now(UTC)).astimezone(zone).utcoffset()),
             scan.zone_source,
-            scan.at and scan.at.isoformat(),
+            None if scan.at is None else scan.at.isoformat(),
             scan.case,
             options.batch_bytes,
         )

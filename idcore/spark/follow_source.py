@@ -35,7 +35,7 @@ _ALL = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is followed, as the options of a source carry it. `at`: "now" of the reading of months, None for the clock."""
+    """What is followed, as the options of a source carry it. Without `at`, months are read as of the clock."""
 
     paths: tuple[str, ...]
     roots: Roots
