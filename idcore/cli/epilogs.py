@@ -54,6 +54,17 @@ EPILOGS = {
             (130, "cancelled by Ctrl-C, SIGTERM or SIGHUP; DIR is unchanged"),
         ),
     ),
+    "follow": Epilog(
+        (
+            "python -m idcore follow /var/log/orders --out live --since 30m",
+            "python -m idcore follow 'logs/*.log' --out live | jq .findings",
+        ),
+        (
+            (0, "ended by Ctrl-C, SIGTERM or SIGHUP; DIR has the tables of all that was read"),
+            USAGE,
+            (3, "it cannot be followed, or not any more; one line says why"),
+        ),
+    ),
     "view": Epilog(
         (
             "python -m idcore view 0A2ACF11102918B4AAC263F4FD4A414C --store store",

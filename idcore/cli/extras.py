@@ -6,7 +6,7 @@ import sys
 
 CONSOLE = frozenset({"streamlit", "plotly", "authlib", "httpx", "prometheus_client", "starlette", "uvicorn"})
 SCAN = frozenset(
-    {"numpy", "pandas", "pyarrow", "pyspark", "numba", "isal", "grpc", "grpc_status", "google", "rocksdict"}
+    {"numpy", "pandas", "pyarrow", "pyspark", "numba", "isal", "grpc", "grpc_status", "google", "rocksdict", "rich"}
 )
 
 

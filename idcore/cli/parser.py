@@ -6,7 +6,7 @@ import argparse
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
@@ -21,6 +21,8 @@ from idcore.ids.model import refuse
 
 _SIZE = re.compile(r"(\d+)\s*([kKmMgG]?)(?:i?[bB])?")
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_SPAN = re.compile(r"(\d{1,6})([smhd])")
+_SPANS = {"s": timedelta(seconds=1), "m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
 _ZONE_HELP = "producers' time zone where a line does not reveal it: IANA name or ±HH:MM (default: this machine's)"
 TRUTH = "truth.json"  # written beside what `make` makes
 _AT_HELP = "reference time in ISO 8601, which decides the month (default: now)"
@@ -59,6 +61,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", parser_class=_Parser)
     _decode(commands)
     _scan(commands)
+    _follow(commands)
     _view(commands)
     _compare(commands)
     _make(commands)
@@ -220,6 +223,58 @@ def _scan(commands: Any) -> None:
         help="any: also accept what only looks like an ID: all in lower case, or named something else",
     )
     command.set_defaults(run=_run_scan)
+
+
+def _follow(commands: Any) -> None:
+    command = commands.add_parser(
+        "follow",
+        help="a scan that goes on: tables and findings of files that grow",
+        description="Follows files until Ctrl-C: new lines are in the tables within seconds, also of files that are"
+        " rotated. The same command goes on where an earlier one ended.",
+    )
+    command.add_argument("paths", nargs="+", metavar="PATH", help="files, folders or globs; new files are found")
+    command.add_argument("--out", type=_path, required=True, metavar="DIR", help="folder for the tables")
+    command.add_argument(
+        "--since",
+        type=_since,
+        default="beginning",
+        metavar="WHEN",
+        help="of files that are there: beginning (default), end, so long ago (30m, 2h, 1d), or a time in ISO 8601",
+    )
+    command.add_argument(
+        "--kept", type=_count, metavar="N", help="most IDs that the tables are about, the latest (default: 32,000,000)"
+    )
+    command.add_argument("--master", metavar="URL", help="Spark master (default: this machine)")
+    _add_clock(command)
+    command.add_argument(
+        "--format", choices=("table", "json"), help="default: table on a terminal, json when piped: a line each refresh"
+    )
+    command.add_argument("--lang", choices=languages(), default="en", help="language of the findings (default: en)")
+    command.add_argument(
+        "--case",
+        choices=("strict", "any"),
+        default="strict",
+        help="any: also accept what only looks like an ID: all in lower case, or named something else",
+    )
+    command.set_defaults(run=_run_follow)
+
+
+def _since(text: str) -> str:
+    """Checked here, and read when the zone is known."""
+    if text in ("beginning", "end") or _SPAN.fullmatch(text):
+        return text
+    try:
+        parse_instant(text, machine_zone())
+    except CoreError as problem:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time, nor beginning, end or 30m ({problem})") from None
+    return text
+
+
+def read_since(text: str, zone: tzinfo) -> str | datetime:
+    """From when on files are followed: a word, or an instant."""
+    if span := _SPAN.fullmatch(text):
+        return datetime.now(zone) - int(span[1]) * _SPANS[span[2]]
+    return text if text in ("beginning", "end") else parse_instant(text, zone)
 
 
 def _view(commands: Any) -> None:
@@ -404,6 +459,13 @@ def _serve(commands: Any) -> None:
 def _run_scan(options: argparse.Namespace) -> int:
     options.at, options.zone, options.zone_source = read_clock(options)  # before Spark is imported, which takes a while
     return _later("scan")(options)
+
+
+def _run_follow(options: argparse.Namespace) -> int:
+    options.as_of = options.at is not None
+    options.at, options.zone, options.zone_source = read_clock(options)
+    options.since = read_since(options.since, options.zone)
+    return _later("follow")(options)
 
 
 def _later(module: str, function: str = "run") -> Callable[[argparse.Namespace], int]:
