@@ -25,8 +25,8 @@ Show = Any
 @interruptible()
 def run(options: argparse.Namespace) -> int:
     """Exit status 0 ended, 3 could not go on."""
-    from idcore.spark.follow import FOLDER, Follower, FollowOptions
-    from idcore.spark.job import ScanOptions
+    from idcore.spark.follow import FOLDER, Follower
+    from idcore.spark.job import FollowOptions, ScanOptions
 
     if options.out.exists() and not (options.out / FOLDER).is_dir():
         raise Usage(f"{options.out} exists, and nothing was followed into it; choose another folder")

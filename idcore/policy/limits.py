@@ -70,6 +70,8 @@ _ROWS = (
     Limit("scans_of_one", "IDCORE_SCANS_VISITOR", 12, "scans", "visitor", "limit_scans_of_one",
           "scans and lists of IDs that run or wait"),
     Limit("queue", "IDCORE_QUEUE", 100, "scans", "all", "limit_queue", "scans that wait"),
+    Limit("follows", "IDCORE_FOLLOWS", 4, "scans", "all", "limit_follows",
+          "scans that follow files until they are stopped"),
     Limit("uploads_of_one", "IDCORE_UPLOADS_VISITOR", 2 << 30, "bytes", "visitor", "limit_uploads_of_one",
           "uploads in the memory of the server"),
     Limit("uploads", "IDCORE_UPLOADS", 8 << 30, "bytes", "all", "limit_uploads",

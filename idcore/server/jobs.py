@@ -22,7 +22,10 @@ from idcore.runs.runs import FATES, Run, RunError, Runs, runs_root
 
 if TYPE_CHECKING:
     from idcore.answers.fate_list.background import Job as ListJob
+    from idcore.policy.audit import Who
     from idcore.spark.background import Job, Locating
+    from idcore.spark.follow import Now
+    from idcore.spark.job import FollowOptions
     from idcore.spark.session import Status
 
 
@@ -97,6 +100,21 @@ def _kind_of(run: Run) -> str | None:
         return None
 
 
+def follow(run: Run, paths: list[str], options: FollowOptions, who: Who, ask: Callable[[], object]) -> None:
+    """Begins to follow files; CoreError where as many are followed as may be."""
+    from idcore.spark import background
+
+    if limits.exceeds("follows", background.followed() + 1):
+        raise limits.met("follows", background.followed() + 1)
+    background.follow(run, paths, options, who, ask, announced)
+
+
+def is_followed(run: Run) -> bool:
+    """Whether this server follows files into a run now."""
+    job = of(run)
+    return job is not None and not job.ended and (run.plan or {}).get("follow") is not None
+
+
 def locating(run: Run, roots: Roots, again: bool = False) -> Locating | None:
     """The search for the lines of a finished run, begun where it is not going on; None where scans cannot run here."""
     if not ready():
@@ -117,6 +135,10 @@ def gauges(root: Path) -> dict[str, float]:
         "runs_bytes": sum(sizes.values()),
         "disk_free_bytes": room.free(root),
     }
+
+
+def announced(run: Run, now: Now) -> None:
+    """Each refresh of a followed run; nothing is announced outside the console yet."""
 
 
 def waiting() -> int:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from idcore.base.errors import CoreError, coded
 from idcore.base.open_folders import Roots
@@ -23,11 +23,15 @@ from idcore.runs.runs import STORE, TEXT, Run
 from idcore.scan import run_damage
 
 from . import turns
-from .job import ScanOptions, problem_of, scan
+from .job import FollowOptions, ScanOptions, problem_of, scan
 from .locate import locate
 from .watch import Cancelled, Progress, State
 
+if TYPE_CHECKING:
+    from .follow import Now
+
 LOG = logging.getLogger(__name__)
+OnNews = Callable[[Run, "Now"], None]
 Ask = Callable[[], object]  # CoreError or PermissionError where a scan must not begin, now that its turn has come
 TABLES_FIRST = 3.0  # seconds that a scan waits while pages make their tables: it takes all cores
 
@@ -56,17 +60,18 @@ class Job:
         self._thread = threading.Thread(
             target=self._work, args=(list(paths), options, names), name=f"job-{run.name}", daemon=True
         )
-        self.run.set_state("running", plan=_plan(paths, options, names))
+        self.run.set_state("running", plan=self._plan(paths, options, names))
         audit.note("scan_begun", who, run=run.name, kind=self._kind, files=len(paths))
         self._thread.start()
 
+    def _plan(self, paths: Sequence[str], options: ScanOptions, names: dict[str, str] | None) -> dict[str, Any]:
+        """What it was asked for, so that it can be asked again."""
+        return _plan(paths, options, names)
+
     def _work(self, paths: list[str], options: ScanOptions, names: dict[str, str] | None) -> None:
         try:
-            with logs.of_run(self.run.name), turns.of(paths, options.store).turn(self._stop, self._take_place):
-                self._ask()  # it may have waited for hours
-                self._progress = replace(self._progress, place=0)
-                TURNS.after_tables(TABLES_FIRST)
-                made = scan(paths, self.run.path, options, self._take, self._stop, names)
+            with logs.of_run(self.run.name):
+                made = self._do(paths, options, names)
         except Cancelled:
             self._end("cancelled")
         except Exception as error:
@@ -79,6 +84,14 @@ class Job:
             self._end("done")
             if self._progress.bytes_total >= turns.LARGE:  # of less they are found when they are asked for
                 locating(self.run, options.roots)
+
+    def _do(self, paths: list[str], options: ScanOptions, names: dict[str, str] | None) -> dict[str, Any]:
+        """The work, when its turn has come; the summary of what it made."""
+        with turns.of(paths, options.store).turn(self._stop, self._take_place):
+            self._ask()  # it may have waited for hours
+            self._progress = replace(self._progress, place=0)
+            TURNS.after_tables(TABLES_FIRST)
+            return scan(paths, self.run.path, options, self._take, self._stop, names)
 
     def _end(self, state: State, error: CoreError | None = None) -> None:
         self._progress = now = replace(self._progress, state=state, error=error)
@@ -132,6 +145,47 @@ class Job:
         return self._progress
 
 
+class Following(Job):
+    """A scan of the console that goes on until it is stopped, or until `seconds` have passed. It waits for no turn."""
+
+    def __init__(
+        self,
+        run: Run,
+        paths: Sequence[str],
+        options: FollowOptions,
+        who: Who = audit.CONSOLE,
+        ask: Ask = _anyone,
+        on_news: OnNews | None = None,
+    ) -> None:
+        self._followed, self._on_news = options, on_news
+        super().__init__(run, paths, options.scan, None, who, ask)
+
+    def _plan(self, paths: Sequence[str], options: ScanOptions, names: dict[str, str] | None) -> dict[str, Any]:
+        since = self._followed.since
+        asked = {"since": since if isinstance(since, str) else since.isoformat(), "kept": self._followed.kept}
+        return super()._plan(paths, options, names) | {"follow": asked}
+
+    def _do(self, paths: list[str], options: ScanOptions, names: dict[str, str] | None) -> dict[str, Any]:
+        from .follow import Follower  # SQL, which a scan does without
+
+        self._ask()
+        return Follower(paths, self.run.path, self._followed, self._news).run(self._stop)
+
+    def _news(self, now: Now) -> None:
+        summary = now.summary or {}
+        size = int(summary.get("bytes", 0))
+        self._progress = replace(
+            self._progress, state="running", bytes_done=size, bytes_total=size + now.behind, ids=now.ids
+        )
+        try:
+            self._ask()  # who may not see it any more does not have it followed any more
+        except (CoreError, PermissionError) as refused:
+            LOG.warning("not followed any more: %s", refused, extra={"run": self.run.name})
+            self._stop.set()
+        if self._on_news is not None:
+            self._on_news(self.run, now)
+
+
 class Locating:
     """The index of a run's lines while it is made: in a thread of the server, once for all who wait for it."""
 
@@ -173,6 +227,25 @@ def start(
     return job
 
 
+def follow(
+    run: Run,
+    paths: Sequence[str],
+    options: FollowOptions,
+    who: Who = audit.CONSOLE,
+    ask: Ask = _anyone,
+    on_news: OnNews | None = None,
+) -> Job:
+    """Begins to follow `paths` into the scan's folder; `ask` is called with each refresh."""
+    with _lock:
+        job = _jobs[run.name] = Following(run, paths, options, who, ask, on_news)
+    return job
+
+
+def followed() -> int:
+    """How many scans go on."""
+    return sum(isinstance(job, Following) and not job.ended for job in list(_jobs.values()))
+
+
 def find(run_name: str) -> Job | None:
     """The job of a scan that this server began, finished or not."""
     return _jobs.get(run_name)
@@ -201,12 +274,21 @@ def at_work() -> int:
     return sum(not job.ended for job in list(_jobs.values()))
 
 
-def again(run: Run, roots: Roots = None, who: Who = audit.CONSOLE, ask: Ask = _anyone) -> Job:
-    """Begins a failed or cancelled scan again, as it was asked for; what is open by now is not of its plan."""
+def again(
+    run: Run, roots: Roots = None, who: Who = audit.CONSOLE, ask: Ask = _anyone, on_news: OnNews | None = None
+) -> Job:
+    """Begins a failed or cancelled scan again, as it was asked for; what is open by now is not of its plan.
+
+    What was followed is followed on: nothing of it is read twice.
+    """
     plan = run.planned
     if run.state not in ("failed", "cancelled"):
         raise CoreError("scan_not_ended")
-    return start(run, plan["paths"], replace(_options(plan), roots=roots), plan["names"], who, ask)
+    options = replace(_options(plan), roots=roots)
+    if (asked := plan.get("follow")) is not None:
+        since = asked["since"] if asked["since"].isalpha() else datetime.fromisoformat(asked["since"])
+        return follow(run, plan["paths"], FollowOptions(options, since, asked["kept"]), who, ask, on_news)
+    return start(run, plan["paths"], options, plan["names"], who, ask)
 
 
 def _plan(paths: Sequence[str], options: ScanOptions, names: dict[str, str] | None) -> dict[str, Any]:

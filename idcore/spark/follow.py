@@ -6,6 +6,7 @@ A folder that was followed is followed on: Spark's checkpoint and the facts so f
 from __future__ import annotations
 
 import json
+import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -27,8 +28,7 @@ from idcore.spark import session as spark_session
 from idcore.spark.follow_source import NAME, Asked, GrowingFiles
 
 from .folder import LiveFolder
-from .job import ScanOptions, assumed, judge, judged_counts, judged_tables, problem_of, summarise, versions
-from .watch import check
+from .job import FollowOptions, assumed, judge, judged_counts, judged_tables, problem_of, summarise, versions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -36,11 +36,12 @@ if TYPE_CHECKING:
 
     from .tasks import Spark
 
+LOG = logging.getLogger(__name__)
 FOLDER = ".follow"
-BEGINNING, END = "beginning", "end"
-BATCH_BYTES = 64 << 20  # of one batch: what two cores read in a fraction of a second
 EVERY = 0.3  # seconds between two batches, where the one before has ended
 LOOK = 0.1  # seconds between two looks at whether there is news
+TRIES = 5  # to begin again without a batch between them
+PAUSE = 1.0  # seconds before each
 REST = 2  # a refresh is followed by a pause of so many times as long
 _CONF = {
     "spark.sql.shuffle.partitions": "1",
@@ -48,16 +49,6 @@ _CONF = {
     "spark.sql.streaming.numRecentProgressUpdates": "2",
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class FollowOptions:
-    """What is followed beyond what a scan takes. `since`: BEGINNING, END, or an instant, for files that are there."""
-
-    scan: ScanOptions
-    since: str | datetime = BEGINNING
-    kept: int = followed.KEPT
-    batch_bytes: int = BATCH_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,25 +98,36 @@ class Follower:
             home = self.out / FOLDER
             self._begin(home)
             self._state = followed.State(home / "state", self.options.kept, self.options.scan.roots)
-            query = None
-            try:
-                spark = spark_session.session(self.options.scan.master, self.options.scan.remote)
-                self._start_seconds = time.monotonic() - began
-                query = self._query(_sql(spark), str((home / "checkpoint").absolute()))
-                self._follow(query, folder, stop)
-            except Exception as error:
-                if query is not None:
-                    health.refuse_gone(spark, error)
-                raise
-            finally:
-                if query is not None:
-                    query.stop()
+            failures, batch = 0, self._state.batch
+            while not stop.is_set():
+                try:
+                    self._once(folder, str((home / "checkpoint").absolute()), stop, began)
+                except Exception as error:
+                    failures = 1 if self._state.batch > batch else failures + 1
+                    batch = self._state.batch
+                    if failures > TRIES or isinstance(error, CoreError):
+                        raise
+                    LOG.warning("what is followed is begun again where it was: %s", problem_of(error))
+                    stop.wait(PAUSE)
             return self._refresh(folder, None)
+
+    def _once(self, folder: LiveFolder, checkpoint: str, stop: threading.Event, began: float) -> None:
+        """Until it is stopped, or a worker or Java has ended: Spark goes on from its checkpoint."""
+        query = None
+        spark = spark_session.session(self.options.scan.master, self.options.scan.remote)
+        self._start_seconds = time.monotonic() - began
+        try:
+            query = self._query(_sql(spark), checkpoint)
+            self._follow(query, folder, stop)
+        finally:
+            if query is not None and not health.is_gone(spark):
+                query.stop()
 
     def _begin(self, home: Path) -> None:
         """A folder that was followed is followed on, as it was asked for."""
         home.mkdir(parents=True, exist_ok=True)
-        told = json.loads(json.dumps(asdict(replace(self.asked, batch_bytes=0)) | {"kept": self.options.kept}))
+        asked = replace(self.asked, batch_bytes=0, roots=None)  # an administrator may open other places meanwhile
+        told = json.loads(json.dumps(asdict(asked) | {"kept": self.options.kept}))
         try:
             held = json.loads((home / "asked.json").read_text(encoding="utf-8"))
         except FileNotFoundError:
@@ -152,10 +154,10 @@ class Follower:
             self._came = datetime.now(UTC)
 
     def _follow(self, query: StreamingQuery, folder: LiveFolder, stop: threading.Event) -> None:
-        shown, pause_until = -2, 0.0
+        shown, pause_until = -1, 0.0
         while not stop.wait(LOOK):
             if not query.isActive:
-                raise query.exception() or CoreError("spark_ended")
+                raise query.exception() or RuntimeError("the query has ended")
             if self._state.batch == shown or time.monotonic() < pause_until:
                 continue
             shown = self._state.batch
@@ -229,6 +231,3 @@ def _sql(spark: Spark) -> SparkSession:
     for name, value in _CONF.items():
         sql.conf.set(name, value)
     return sql
-
-
-__all__ = ["FollowOptions", "Follower", "Now", "check", "problem_of"]

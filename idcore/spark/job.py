@@ -34,8 +34,10 @@ from idcore.base.open_folders import Roots
 from idcore.ids.clock import machine_zone, zone_text
 from idcore.rocketmq.store.folder import StoreFolder
 from idcore.scan import deliveries, lines
+from idcore.scan.followed import KEPT
 from idcore.scan.months import month_rows
 from idcore.scan.tables import COPIES, Tables, combine
+from idcore.sources.growing_files import BEGINNING
 from idcore.sources.inputs import OPENING, InputFile, deal, list_files, list_store, shown, split_files
 from idcore.sources.kinds import COMMITLOG
 from idcore.spark import fates, group_progress, health, record_evidence
@@ -74,6 +76,17 @@ class ScanOptions:
     store: str | None = None  # a store folder, scanned in the place of paths
     roots: Roots = None  # what is read is in one of them: open folders and URIs
     subscriptions: Mapping[tuple[str, str], str] = field(default_factory=dict)  # tags of a topic and a group in it
+
+
+@dataclass(frozen=True, slots=True)
+class FollowOptions:
+    """A scan that goes on. `since`: from where on files that are there at first are read (growing_files.News); `kept`:
+    the most ids that its tables are about; `batch_bytes`: the most that is read at once."""
+
+    scan: ScanOptions
+    since: str | datetime = BEGINNING
+    kept: int = KEPT
+    batch_bytes: int = 64 << 20
 
 
 def problem_of(error: BaseException) -> CoreError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -224,6 +225,19 @@ def launch(
     cache.forget_runs()
 
 
+def follow(run: Run, paths: list[str], dated: Dating, since: str | datetime) -> None:
+    """Follows paths of the server in a thread of it, until it is stopped."""
+    from idcore.spark.job import FollowOptions, ScanOptions
+
+    ask = _asking(run, paths, None)
+    options = FollowOptions(ScanOptions(dated.zone, dated.source, roots=ask(visitor.current())), since)
+    begun_here(run)
+    later = visitor.later()
+    jobs.follow(run, paths, options, session.someone(), lambda: ask(later()))
+    remember(run.name)
+    cache.forget_runs()
+
+
 def again(name: str) -> None:
     """Begins a failed or cancelled scan again; a folder of the server must still be allowed."""
     from idcore.spark import background
@@ -233,7 +247,7 @@ def again(name: str) -> None:
     roots, later = ask(visitor.current()), visitor.later()
     admit()
     begun_here(run)
-    background.again(run, roots, session.someone(), lambda: ask(later()))
+    background.again(run, roots, session.someone(), lambda: ask(later()), jobs.announced)
     mine(run)
     remember(name)
     cache.forget_runs()

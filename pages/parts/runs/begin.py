@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,9 @@ from pages.parts import cache, problems, scans, session, visitor
 from pages.parts.runs import runlist, watch
 from pages.parts.view import view
 from pages.parts.widgets import page_link, show_html
+
+SINCE = ("beginning", "minutes", "end")  # of files that are there, where they are followed from
+SOME_TIME = timedelta(minutes=30)
 
 
 def uploads() -> None:
@@ -70,13 +74,19 @@ def folder() -> None:
             placeholder=roots[0],
             help=words("runs.folder_help", roots=words("comma").join(roots)),
         )
-        sent = st.form_submit_button(words("runs.scan"), key="scan-folder")
+        with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+            sent = st.form_submit_button(words("runs.scan"), key="scan-folder")
+            followed = st.form_submit_button(words("follow.button"), key="follow-folder", help=words("follow.help"))
+            text = lambda name: words(f"follow.since_{name}")  # noqa: E731
+            st.selectbox(words("follow.since"), SINCE, key="follow-since", format_func=text, width=200)
+    if followed and path and follow(path, state.get("follow-since", SINCE[0])):
+        st.rerun()
     if sent:
         state.pop("runs_offered", None)
         if path and begin_folder(path, ask=True):
             st.rerun()
-        if not path:
-            st.warning(words("runs.no_path"), icon=":material/info:")
+    if (sent or followed) and not path:
+        st.warning(words("runs.no_path"), icon=":material/info:")
     if offered := state.get("runs_offered"):
         offer(offered, words)
     going("runs_begun", words)
@@ -115,6 +125,28 @@ def begin_folder(path: str, *, ask: bool = False, subscriptions: scans.Subscript
         return None
     with problems.caught():
         return _begin(place, subscriptions)
+
+
+def follow(path: str, since: str) -> Run | None:
+    """Follows a path of the server from then on, or says why not."""
+    words = view().words
+    place = _place_of(path, words)
+    if place is None:
+        return None
+    if not jobs.ready():
+        watch.no_engine(words)
+        return None
+    if place.store is not None or "://" in place.real:
+        st.error(words("follow.no_text"), icon=":material/block:")
+        return None
+    with problems.caught():
+        visitor.current().require("folders")
+        run = scans.create(place.path, {"zone": view().zone_name}, place.contents.bytes)
+        start = view().now() - SOME_TIME if since == SINCE[1] else since
+        scans.follow(run, [place.real], intake.Dating.of(view().clock()), start)
+        st.session_state["runs_begun"] = run.name
+        return run
+    return None
 
 
 def _place_of(path: str, words: Words) -> Place | None:

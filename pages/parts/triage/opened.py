@@ -16,7 +16,7 @@ from idcore.presentation.reports.markup import tag
 from idcore.presentation.triage import run_texts
 from idcore.runs.runs import FATES, PAGES, SCANS, Run
 from pages.parts import browser, cache, problems, scans, session
-from pages.parts.runs import fate_lists, runlist, sharing, watch
+from pages.parts.runs import fate_lists, follow, runlist, sharing, watch
 from pages.parts.triage import report, shared
 from pages.parts.view import View, link_params, view
 from pages.parts.widgets import download, empty, page_link, show_html
@@ -40,7 +40,9 @@ def run_of(page: str) -> Run:
         session.stop()
     if st.query_params.get("run") != run.name:
         st.query_params["run"] = run.name
-    if run.state != "done":
+    if follow.has_tables(run):
+        follow.bar(run)
+    elif run.state != "done":
         show_html(tag("p", tag("b", run_texts.title_of(run.title, run.options, words)), class_="mq-run"))
         again = fate_lists.again(run, "run") if run.kind == FATES else partial(runlist.again, run.name)
         watch.scan_state(run, again=again if scans.is_own(run) else None)

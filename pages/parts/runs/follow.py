@@ -1,0 +1,93 @@
+"""A scan that goes on, as pages show it: as of when, pause, stop, and what is new."""
+
+from __future__ import annotations
+
+import time
+
+import streamlit as st
+
+from idcore.presentation.reports.markdown import escaped
+from idcore.presentation.reports.markup import tag
+from idcore.presentation.triage import follow_texts, run_tables
+from idcore.runs.runs import Run, may_see
+from idcore.server import jobs
+from pages.parts import cache, problems, scans, visitor
+from pages.parts.runs import runlist
+from pages.parts.view import view
+from pages.parts.widgets import page_link, show_html
+
+LOOK = 1.0  # seconds between two looks at whether there is news
+REST = 3  # a page is drawn again after so many times as long as it took
+_DRAWN = "follow-drawn"  # of this session: when the page in sight was begun, and of which tables
+
+
+def has_tables(run: Run) -> bool:
+    """Whether files are or were followed into a run that pages can show although it has not ended well."""
+    return (run.plan or {}).get("follow") is not None and run.state != "done" and run.summary is not None
+
+
+def bar(run: Run) -> None:
+    """Above a page of a scan that goes on; the page is drawn again when there are other tables."""
+    st.session_state[_DRAWN] = (time.monotonic(), run_tables.stamp(run))
+    if run.state in ("new", "running") and jobs.is_followed(run):
+        st.fragment(_ticking, run_every=LOOK)(run)
+        _news(run)
+        return
+    words = view().words
+    why = problems.said(run.error or words("scan.gone"), words)
+    st.warning(words("follow.ended", why=why), icon=":material/pause_circle:")
+    if scans.is_own(run):
+        st.button(words("follow.on"), key="follow-on", on_click=runlist.again, args=(run.name,))
+
+
+def _ticking(run: Run) -> None:
+    if not may_see(visitor.current(), run.facts) or run.state not in ("new", "running"):
+        st.rerun()
+    words, shown = view().words, view()
+    job, follow = jobs.of(run), (run.summary or {}).get("follow")
+    if job is None or follow is None:
+        st.rerun()
+    paused = st.session_state.get("follow-paused", False)
+    began, drawn = st.session_state[_DRAWN]
+    if "follow-took" not in st.session_state:
+        st.session_state["follow-took"] = time.monotonic() - began
+    is_rested = time.monotonic() - began > REST * st.session_state["follow-took"]
+    if not paused and is_rested and run_tables.stamp(run) != drawn:
+        st.session_state.pop("follow-took", None)
+        st.rerun()
+    texts = [follow_texts.standing(follow, words, shown.zone), *follow_texts.left_out(follow, words)]
+    texts += [words("follow.paused")] if paused else []
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="follow-bar"):
+        spans = [tag("span", text) for text in texts]
+        show_html(tag("div", tag("b", words("follow.live")), *spans, class_="mq-run mq-live"))
+        st.toggle(words("follow.pause"), key="follow-paused")
+        if scans.is_own(run):
+            label = words("follow.stopping" if job.cancelling else "follow.stop")
+            st.button(
+                label,
+                key="follow-stop",
+                type="tertiary",
+                on_click=scans.cancel,
+                args=(run.name,),
+                disabled=job.cancelling,
+            )
+
+
+def _news(run: Run) -> None:
+    """Errors that were not there when this session first saw the scan: a banner, and the name of the tab."""
+    words, found = view().words, cache.frame(run, "findings")
+    errors = found[found["severity"] == "error"] if len(found) else found
+    names = [f"{code} {subject}" for code, subject in zip(errors["code"], errors["subject"], strict=True)]
+    known = st.session_state.setdefault(f"follow-known-{run.name}", set(names))
+    fresh = [name for name in names if name not in known]
+    if not fresh:
+        return
+    st.set_page_config(page_title=words("follow.title", n=len(fresh), title=run.title))
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="follow-news"):
+        what = words("comma").join(
+            f"{words(f'finding.{code}')} {subject}" if words.has(f"finding.{code}") else f"{code} {subject}"
+            for code, _, subject in (name.partition(" ") for name in fresh[:3])
+        )
+        st.error(words("follow.news", what=escaped(what)), icon=":material/notification_important:")
+        page_link("findings", words("follow.news_open"), run=run.name)
+        st.button(words("follow.seen"), key="follow-seen", type="tertiary", on_click=known.update, args=(fresh,))
