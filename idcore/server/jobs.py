@@ -124,6 +124,15 @@ def locating(run: Run, roots: Roots, again: bool = False) -> Locating | None:
     return background.locating(run, roots, again)
 
 
+def lines_are_old(run: Run) -> bool:
+    """Whether the index of the lines of a scan that goes on lacks what came since, and can be made again."""
+    if (run.plan or {}).get("follow") is None or not ready():
+        return False
+    from idcore.spark import locate
+
+    return locate.is_old(run, run.summary or {})
+
+
 def gauges(root: Path) -> dict[str, float]:
     """What is now: for the metrics."""
     sizes, spark = room.sizes(root), engine()

@@ -404,7 +404,8 @@ def _in_place(
     read = file.readinto  # type: ignore[attr-defined]
     if kind in WIDE:
         read = narrowed(read, kind)
-    return replace(split, start=start, stop=stop, kind=PLAIN), Windows(buf, read, taken, start, stop, begin), None
+    known = GROWING if kind == GROWING else PLAIN
+    return replace(split, start=start, stop=stop, kind=known), Windows(buf, read, taken, start, stop, begin), None
 
 
 def _parts_of(split: Split, file: BinaryIO, kind: str, unpacked: Unpacked) -> Iterator[Text]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -40,6 +41,7 @@ from idcore.spark import session
 from idcore.spark.tasks import collected
 
 FOLDER = "occurrences"
+FRESH = 15.0  # seconds for which the index of a scan that goes on is good enough
 TASK = 64 << 20  # bytes of text that one task reads
 MOST_PROCESSES = 2_000_000  # every task dates its ids by this table
 _PIECE = 1 << 16
@@ -51,11 +53,12 @@ def locate(run: Run, roots: Roots = None) -> None:
 
     `roots` are the open folders, of a scan of the server's files.
     """
-    if Index.open(run.path / FOLDER) is not None:
+    summary = run.summary or {}
+    if Index.open(run.path / FOLDER) is not None and not is_old(run, summary):
         return
     plan = run.planned
-    files = list_files(plan["paths"], roots) if plan.get("store") is None else list_store(plan["store"], roots)
-    total, processes = sum(file.size for file in files), (run.summary or {}).get("processes", 0)
+    files = _inputs(plan, summary, roots)
+    total, processes = sum(file.size - file.start for file in files), summary.get("processes", 0)
     if total > MOST_INDEXED or processes > MOST_PROCESSES:
         raise CoreError("lines_many", {"bytes": total, "processes": processes, "most": MOST_INDEXED})
     names = plan["names"] or {}
@@ -69,6 +72,22 @@ def locate(run: Run, roots: Roots = None) -> None:
         aside.rename(run.path / FOLDER)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
+
+
+def is_old(run: Run, summary: Mapping[str, Any]) -> bool:
+    """Whether an index lacks lines of a scan that goes on, or went on: it is made again from time to time."""
+    if "follow" not in summary:
+        return False
+    made, known = ((run.path / name).stat().st_mtime for name in (f"{FOLDER}/{NAME}", "summary.json"))
+    return known - made > (FRESH if run.state == "running" else 0)
+
+
+def _inputs(plan: Mapping[str, Any], summary: Mapping[str, Any], roots: Roots) -> list[InputFile]:
+    """The files of a scan; of one that goes on the bytes that its tables have."""
+    if (follow := summary.get("follow")) is not None:
+        rows = follow["inputs"]
+        return [InputFile(path, stop, kind=GROWING, roots=roots, start=start) for path, start, stop in rows]
+    return list_files(plan["paths"], roots) if plan.get("store") is None else list_store(plan["store"], roots)
 
 
 def tables_for(run: Path) -> dict[str, pa.Table]:

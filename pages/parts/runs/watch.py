@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, cast
 
 import streamlit as st
 
 from idcore.answers.fate_list import sentences
 from idcore.base.catalogue import Words
 from idcore.presentation.reports.markup import tag
-from idcore.presentation.triage import run_texts
-from idcore.runs.runs import FATES, Run, may_see
+from idcore.presentation.triage import follow_texts, run_texts
+from idcore.runs.runs import FATES, TEXT, Run, may_see
 from idcore.server import jobs
 from pages.parts import problems, scans, visitor
 from pages.parts.view import view
+from pages.parts.widgets import page_link, show_html
 
 if TYPE_CHECKING:
     from idcore.answers.fate_list.asking import Asking
@@ -79,6 +80,9 @@ def progress(run: Run, table: bool = False, *, key: str) -> None:
         st.caption(words("scan.elsewhere"))
         return
     now = job.progress()
+    if run.kind == TEXT and (summary := run.summary) is not None and "follow" in summary:
+        following(run, summary["follow"], job.cancelling, key)
+        return
     if run.kind == FATES:
         asking = cast("Asking", now)
         share, text = asking.done / asking.total, sentences.progress_text(asking, words)
@@ -88,6 +92,18 @@ def progress(run: Run, table: bool = False, *, key: str) -> None:
     label = words("scan.cancelling" if job.cancelling else "scan.cancel")
     if scans.is_own(run):
         st.button(label, key=key, on_click=scans.cancel, args=(run.name,), disabled=job.cancelling)
+
+
+def following(run: Run, follow: Mapping[str, Any], stopping: bool, key: str) -> None:
+    """How a scan that goes on stands, the way to it, and a way to stop it."""
+    words = view().words
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        standing = follow_texts.standing(follow, words, view().zone)
+        show_html(tag("p", tag("b", words("follow.live")), " ", standing, class_="mq-faint"))
+        page_link("findings", words("runs.open"), icon=":material/arrow_forward:", run=run.name)
+        if scans.is_own(run):
+            label = words("follow.stopping" if stopping else "follow.stop")
+            st.button(label, key=key, type="tertiary", on_click=scans.cancel, args=(run.name,), disabled=stopping)
 
 
 def _scan(now: Progress, words: Words, table: bool) -> tuple[float, str]:

@@ -53,13 +53,15 @@ def making(run: Run, again: bool = False) -> Locating | None:
 def ready(run: Run, view: View) -> Index | None:
     """The index; begins to make it where there is none, and says so until the page is drawn again."""
     found = cache.lines(run)
-    if found is not None:
+    if found is not None and not jobs.lines_are_old(run):
         return found
     try:
         going = making(run)
     except (CoreError, PermissionError) as error:
         problems.show_error(error)
         return None
+    if found is not None:  # the lines of a moment ago, until the later ones are there
+        return found
     if going is None:
         show_html(tag("p", view.words("lines.no_engine"), class_="mq-warning mq-note"))
         return None
