@@ -89,6 +89,12 @@ def draw_frame() -> None:
         name: page for name, page in made.items() if here.may_open(name)
     }  # links lead to these
     jobs.warm_up()
+    if may and address in TRIAGE and st.query_params.get("wall") == "1":
+        from pages.parts.triage import wall  # pandas, which the first page does without
+
+        with problems.caught():
+            wall.show()
+        return
     if "noted" not in st.session_state:
         st.session_state["noted"] = True
         session.note_login()

@@ -1,0 +1,114 @@
+"""The wall display of a scan: `?wall=1` on any page of it. Big, dark, alone on the screen; it draws itself again."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from idcore.base.errors import CoreError
+from idcore.presentation.html import broker_logs, counters, hosts
+from idcore.presentation.html import wall as html
+from idcore.presentation.reports import roles
+from idcore.presentation.reports.markup import Html
+from idcore.presentation.triage import broker_logs as logs
+from idcore.presentation.triage import broker_rows, finding_rows, finding_texts, follow_texts, host_rows, run_tables
+from idcore.presentation.triage.processes import sorted_processes
+from idcore.presentation.triage.time_range import TimeRange
+from idcore.runs.runs import Run, may_see
+from pages.parts import cache, problems, scans, visitor
+from pages.parts.triage import ranking, shared
+from pages.parts.view import View, view
+from pages.parts.widgets import empty, show_html
+
+HOSTS, BROKERS, COUNTERS, FINDINGS = 7, 5, 6, 5
+LOOK = 1.0
+_PALETTE = roles.palette("dark")
+
+
+def show() -> None:
+    """The scan of the address, and nothing else."""
+    try:
+        run = scans.current()
+    except (CoreError, OSError) as error:
+        problems.show_error(error)
+        return
+    if run is None or run.summary is None:
+        empty(view().words("empty.findings"), ("runs", view().words("empty.runs")))
+        return
+    st.fragment(_drawn, run_every=LOOK)(run)
+
+
+def _drawn(run: Run) -> None:
+    """All of it, where there is news or it is not in sight yet."""
+    if not may_see(visitor.current(), run.facts):
+        st.rerun()
+    stamp, shown = run_tables.stamp(run), view()
+    known = st.session_state.get("wall")
+    if known is None or known[0] != (run.name, stamp, shown.words.lang):
+        known = st.session_state["wall"] = ((run.name, stamp, shown.words.lang), _screen(run, shown))
+    show_html(known[1])
+
+
+def _screen(run: Run, shown: View) -> Html:
+    words, summary = shown.words, run.summary or {}
+    found = cache.frame(run, "findings")
+    said = finding_texts.headline(found, shown) or finding_texts.findings_sentence(found, summary, words)
+    kinds, follow = finding_rows.kinds(found) if len(found) else [], summary.get("follow")
+    standing = follow_texts.standing(follow, words, shown.zone) if follow else ""
+    parts = [
+        html.Part(words("page.producers"), _hosts(run, shown), wide=True),
+        html.Part(words("page.findings"), html.findings(kinds[:FINDINGS], shown)),
+        html.Part(words("page.brokers"), _brokers(run, shown), wide=True),
+        html.Part(words("page.counters"), _counters(run, shown)),
+    ]
+    return html.screen(run.title, standing, said, [part for part in parts if part.inside])
+
+
+def _hosts(run: Run, shown: View) -> Html | None:
+    rows = cache.frame(run, "hosts")
+    if rows.empty:
+        return None
+    name = host_rows.namer("host", cache.frame(run, "processes"), shown.words)
+    cut = cache.is_cut(run, "processes")
+    every = cache.judged(run) if not cut else rows.head(0)
+    page = host_rows.ordered(host_rows.summed(rows, every, "distinct", name), "messages").head(HOSTS)
+    activity = cache.frame(run, "activity")
+    own = activity[activity["host"].isin(page["name"])]
+    strips, _, _ = host_rows.strips(own, page["name"].tolist(), name, pd.Timedelta(minutes=1))
+    look = hosts.Look(
+        marks=shared.host_codes(run, page["name"].tolist()),
+        strips=strips,
+        span=shown.words("producers.over_time"),
+        colours=_PALETTE.scale[2:8],
+        run=run.name,
+        within={},
+        grouped=False,
+        measure="distinct",
+        total=int(rows["distinct"].sum()),
+    )
+    rest = rows[~rows["host"].isin(page["name"])].rename(columns={"distinct": "messages"})
+    return hosts.rows(page, rest, (0, 0), look, shown)
+
+
+def _brokers(run: Run, shown: View) -> Html | None:
+    brokers, growth, segments = (cache.frame(run, name) for name in ("brokers", "growth", "segments"))
+    if brokers.empty:
+        return None
+    dated = logs.logs_of(growth)
+    rates = logs.speeds_of(brokers, growth, dated)
+    colours = roles.colours_of(brokers["address"].tolist(), _PALETTE)
+    cut = logs.Retention.of(None, None).cut(shown.now(), shown.zone)
+    rows = broker_rows.rows_of(brokers, segments, dated, rates, cut)
+    span = broker_rows.span_text(dated, TimeRange(), shown)
+    return broker_logs.rows(rows[:BROKERS], colours, shown, run.name, TimeRange(), span)
+
+
+def _counters(run: Run, shown: View) -> Html | None:
+    processes = ranking.of_run(run, None)
+    if processes.empty:
+        return None
+    by = ranking.criteria(processes)[0]
+    rows = sorted_processes(processes, by).head(COUNTERS).to_dict("records")
+    return counters.ranking(rows, "", by, partial(cache.points, run), shown, {"run": run.name})
