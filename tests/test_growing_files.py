@@ -218,6 +218,19 @@ def test_a_bound_is_kept_at_a_lines_end(tmp_path: Path) -> None:
     assert sizes[0] < 2_000 + 100_001 and max(sizes[1:]) <= 4_000 and len(sizes) < 15  # a longer line is read whole
 
 
+def test_a_line_that_is_longer_than_what_is_read_at_once_waits_for_its_end(tmp_path: Path) -> None:
+    log = tmp_path / "app.log"
+    append(log, line(1) + b"x" * 9_000)
+    following = Following(tmp_path)
+    following.look(most=2_000)
+    following.look(most=2_000)
+    assert following.texts == [line(1)]
+    append(log, b"y\n")
+    following.look(most=2_000)
+    following.look(2, most=2_000)
+    assert following.texts == [line(1) + b"x" * 9_000 + b"y\n"]
+
+
 def happenings(chance: random.Random, folder: Path, following: Following) -> Iterator[bytes]:
     """What may happen to a log; gives each text that was written whole."""
     log = folder / "app.log"

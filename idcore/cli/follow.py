@@ -25,10 +25,10 @@ Show = Any
 @interruptible()
 def run(options: argparse.Namespace) -> int:
     """Exit status 0 ended, 3 could not go on."""
-    from idcore.spark.follow import FOLDER, Follower
+    from idcore.spark.follow import Follower, was_followed
     from idcore.spark.job import FollowOptions, ScanOptions
 
-    if options.out.exists() and not (options.out / FOLDER).is_dir():
+    if options.out.exists() and not was_followed(options.out):
         raise Usage(f"{options.out} exists, and nothing was followed into it; choose another folder")
     scan = ScanOptions(
         zone=options.zone,

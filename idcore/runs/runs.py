@@ -44,13 +44,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = ["COMPARE", "EVERYBODY", "FATES", "KINDS", "LINK", "PRIVATE", "SHARED", "STATES", "STORE", "TEXT"]
-__all__ += ["PAGES", "SCANS", "Run", "RunError", "Runs", "error_of", "kind_of", "runs_root"]
+__all__ += ["FOLLOWED", "PAGES", "SCANS", "Run", "RunError", "Runs", "error_of", "kind_of", "runs_root"]
 _NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}(?:[0-9a-f]{26})?")  # the short ones are of older versions
 SCANS = (TEXT, STORE)
 PAGES = {COMPARE: "compare", FATES: "fate"}  # of the others, each with tables of its own
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _ends: dict[Path, dict[str, Any]] = {}  # how runs of this process ended, while their folder cannot be written
 _PLANNED = {"paths", "names", "zone", "zone_source", "at", "split_size", "case", "master", "remote"}
+FOLLOWED = ".follow"  # in the folder of a run that goes on: what Spark and the driver need to go on
 DELETED = ".deleted-"  # in front of the name of a run that is being deleted
 LONGEST_NAME = 120  # characters that a reader may call a scan
 

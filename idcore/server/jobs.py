@@ -6,6 +6,7 @@ A run that is not kept is held by sessions. With the last of them it goes, and i
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 import threading
 import weakref
@@ -15,10 +16,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from idcore.base.errors import json_value
 from idcore.base.open_folders import Roots
 from idcore.policy import limits, settings
 from idcore.runs import room
-from idcore.runs.runs import FATES, Run, RunError, Runs, runs_root
+from idcore.runs.runs import FATES, FOLLOWED, Run, RunError, Runs, runs_root, write_text
+from idcore.server import webhook
 
 if TYPE_CHECKING:
     from idcore.answers.fate_list.background import Job as ListJob
@@ -146,8 +149,28 @@ def gauges(root: Path) -> dict[str, float]:
     }
 
 
+ANNOUNCED = "announced.json"  # in the folder of what is followed: the errors that were announced
+MOST_ANNOUNCED = 20  # of one refresh; the others come with the next
+
+
 def announced(run: Run, now: Now) -> None:
-    """Each refresh of a followed run; nothing is announced outside the console yet."""
+    """Sends the error findings of a followed run that are new to the webhook, if there is one."""
+    if webhook.target() is None:
+        return
+    rows = [row for row in run.table("findings").to_pylist() if row["severity"] == "error"]
+    place = run.path / FOLLOWED / ANNOUNCED
+    try:
+        known = set(json.loads(place.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        known = set()
+    fresh = [row for row in rows if f"{row['code']} {row['subject']}" not in known][:MOST_ANNOUNCED]
+    for row in fresh:
+        told = {name: json_value(value) for name, value in row.items() if not name.endswith("_at")}
+        told |= {name: value and value.isoformat() for name, value in row.items() if name.endswith("_at")}
+        told |= {name: json.loads(row[name]) for name in ("evidence", "values") if row[name]}
+        webhook.announce({"event": "finding", "run": run.name, "title": run.title, "finding": told})
+    if fresh:
+        write_text(place, json.dumps(sorted(known | {f"{row['code']} {row['subject']}" for row in fresh})))
 
 
 def waiting() -> int:

@@ -317,7 +317,9 @@ class News:
         size, quiet = known.size, self.clock() - known.changed
         if size - start > most:
             end = _line_end(file, start, start + most)
-            return end if end > start else _next_line(file, start + most, size)
+            longer = end if end > start else _next_line(file, start + most, size)
+            if longer is not None:
+                return longer
         end = _line_end(file, start, size)
         if end < size and quiet >= UNENDED:
             return size
@@ -422,15 +424,15 @@ def _line_end(file: BinaryIO, start: int, stop: int) -> int:
     return start
 
 
-def _next_line(file: BinaryIO, at: int, size: int) -> int:
-    """Behind the first line feed from here on; the end of the file without one."""
+def _next_line(file: BinaryIO, at: int, size: int) -> int | None:
+    """Behind the first line feed from here on; None without one."""
     while at < size:
         piece = os.pread(file.fileno(), _PIECE, at)
         feed = piece.find(_NEWLINE)
         if feed >= 0 or not piece:
-            return at + feed + 1
+            return at + feed + 1 if feed >= 0 else None
         at += len(piece)
-    return size
+    return None
 
 
 def _record_end(file: BinaryIO, start: int, end: int) -> int:
@@ -454,7 +456,7 @@ def _at_time(file: BinaryIO, size: int, since: datetime, zone: tzinfo | None) ->
     """The begin of the first line that is not before an instant, where lines come in the order of time."""
     low, high = 0, size
     while high - low > _PIECE:
-        middle = _next_line(file, (low + high) // 2, size)
+        middle = _next_line(file, (low + high) // 2, size) or size
         moment, _ = _first_time(file, middle, min(high, middle + (_PIECE << 4)), zone)
         if moment is None or moment >= since:
             high = (low + high) // 2
@@ -467,7 +469,7 @@ def _at_time(file: BinaryIO, size: int, since: datetime, zone: tzinfo | None) ->
             return _line_end(file, 0, size)
         if moment >= since:
             return begin
-        at = _next_line(file, begin, size)
+        at = _next_line(file, begin, size) or size
     return _line_end(file, 0, size)
 
 

@@ -19,7 +19,7 @@ from idcore.policy import audit, logs
 from idcore.policy.audit import Who
 from idcore.policy.page_turns import TURNS
 from idcore.rocketmq.store.config import subscriptions_in, subscriptions_text
-from idcore.runs.runs import STORE, TEXT, Run
+from idcore.runs.runs import FOLLOWED, STORE, TEXT, Run
 from idcore.scan import run_damage
 
 from . import turns
@@ -169,7 +169,9 @@ class Following(Job):
         from .follow import Follower  # SQL, which a scan does without
 
         self._ask()
-        return Follower(paths, self.run.path, self._followed, self._news).run(self._stop)
+        made = Follower(paths, self.run.path, self._followed, self._news).run(self._stop)
+        shutil.rmtree(self.run.path / FOLLOWED, ignore_errors=True)  # it was stopped, and is a scan like others now
+        return made
 
     def _news(self, now: Now) -> None:
         summary = now.summary or {}
@@ -182,8 +184,11 @@ class Following(Job):
         except (CoreError, PermissionError) as refused:
             LOG.warning("not followed any more: %s", refused, extra={"run": self.run.name})
             self._stop.set()
-        if self._on_news is not None:
-            self._on_news(self.run, now)
+        try:
+            if self._on_news is not None:
+                self._on_news(self.run, now)
+        except (CoreError, OSError) as problem:  # who listens must not stop what is followed
+            LOG.warning("news are not passed on: %s", problem, extra={"run": self.run.name})
 
 
 class Locating:

@@ -19,7 +19,7 @@ from idcore.answers import findings
 from idcore.answers.findings import line_locations
 from idcore.base.errors import CoreError
 from idcore.ids.clock import machine_zone, zone_text
-from idcore.runs.runs import write_text
+from idcore.runs.runs import FOLLOWED, write_text
 from idcore.scan import followed
 from idcore.scan.months import month_rows
 from idcore.scan.tables import Tables
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from .tasks import Spark
 
 LOG = logging.getLogger(__name__)
-FOLDER = ".follow"
 EVERY = 0.3  # seconds between two batches, where the one before has ended
 LOOK = 0.1  # seconds between two looks at whether there is news
+ASKED = "asked.json"
 TRIES = 5  # to begin again without a batch between them
 PAUSE = 1.0  # seconds before each
 REST = 2  # a refresh is followed by a pause of so many times as long
@@ -95,7 +95,7 @@ class Follower:
         """Until `stop` is set; then the tables are those of a scan over what was read. Returns the last summary."""
         began = time.monotonic()
         with LiveFolder(self.out) as folder:
-            home = self.out / FOLDER
+            home = self.out / FOLLOWED
             self._begin(home)
             self._state = followed.State(home / "state", self.options.kept, self.options.scan.roots)
             failures, batch = 0, self._state.batch
@@ -129,9 +129,9 @@ class Follower:
         asked = replace(self.asked, batch_bytes=0, roots=None)  # an administrator may open other places meanwhile
         told = json.loads(json.dumps(asdict(asked) | {"kept": self.options.kept}))
         try:
-            held = json.loads((home / "asked.json").read_text(encoding="utf-8"))
+            held = json.loads((home / ASKED).read_text(encoding="utf-8"))
         except FileNotFoundError:
-            write_text(home / "asked.json", json.dumps(told))
+            write_text(home / ASKED, json.dumps(told))
             return
         if held != told:
             names = sorted(name for name in told if held.get(name) != told[name])
@@ -219,6 +219,11 @@ class Follower:
         latest = json.loads(told) if isinstance(told, str) else told
         available = (latest or {}).get("available", {})
         return sum(max(0, size - inputs[int(n)].size) for n, size in available.items() if int(n) in inputs)
+
+
+def was_followed(out: Path) -> bool:
+    """Whether files were followed into a folder, and can be followed on."""
+    return (out / FOLLOWED / ASKED).is_file()
 
 
 def _sql(spark: Spark) -> SparkSession:

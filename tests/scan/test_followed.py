@@ -1,0 +1,146 @@
+"""What a scan that goes on knows: its tables are those of one scan over the same bytes, through crashes and bounds."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from idcore.ids.broken_lines import unbroken
+from idcore.scan.crossing import to_batch
+from idcore.scan.facts import scan_task
+from idcore.scan.followed import PIECES, TAIL, State, note, tables_of
+from idcore.scan.local import scan_local
+from idcore.scan.months import month_rows
+from idcore.sources.growing_files import News, Offset, ended, opened, ranges
+from idcore.sources.inputs import Split
+from idcore.sources.kinds import GROWING
+from tests.scan import logs, logs_of_dates, logs_of_pairs
+from tests.scan.logs import AT
+
+MONTHS = month_rows(AT, UTC)
+NOTHING: Offset = {"next": 0, "files": {}, "ended": {}, "left_out": {}}
+
+
+class Following:
+    """A scan that goes on without Spark: batches between offsets, into a state in a folder."""
+
+    def __init__(self, folder: Path, state: Path, kept: int = 1 << 40) -> None:
+        self.now, self.folder, self.home, self.kept = 100.0, folder, state, kept
+        self.offset, self.batch = NOTHING, -1
+        self.restart()
+
+    def restart(self) -> None:
+        """A new process: it knows what is on disk."""
+        self.news = News([str(self.folder)], clock=lambda: self.now)
+        self.state = State(self.home, self.kept)
+
+    def look(self, most: int = 1 << 40, seconds: float = 0.3) -> None:
+        self.now += seconds
+        after = self.news.first() if self.offset is NOTHING else self.news.after(self.offset, most)
+        if after is not self.offset:
+            self.batch += 1
+            self.state.take(self.batch, self.facts(after))
+            self.offset = after
+
+    def facts(self, after: Offset) -> pa.Table:
+        found = {one.number: one for one in ranges(self.offset, after)}
+        splits = [
+            Split(one.number, one.generation.path, one.start, one.stop, GROWING)
+            for one in found.values()
+            if one.stop > one.start
+        ]
+        own = note(found.values(), ended(after), after["left_out"])
+        made = scan_task(splits, MONTHS, opened=lambda split: opened(found[split.number].generation, None))
+        return pa.Table.from_batches([to_batch([own, *made])])
+
+    def tables(self) -> dict[str, pa.Table]:
+        return tables_of(self.state.facts(), self.state.inputs(), MONTHS)
+
+
+def differing(found: dict[str, pa.Table], expected: dict[str, pa.Table]) -> list[str]:
+    return [name for name, table in expected.items() if not found[name].equals(table)]
+
+
+def texts() -> Iterator[logs.Log]:
+    """A scan puts IDs together that a line break cuts, in files of up to 4 MiB: what grows has none."""
+    several = (logs.mixed(5, 300), logs.shared(5), logs.restarts(5), logs.clock_and_month(5))
+    for log in (*several, logs_of_pairs.copied(5, 300), logs_of_dates.dated(5, 300)):
+        yield replace(log, data=unbroken(log.data))
+
+
+@pytest.mark.parametrize("log", texts(), ids=lambda log: log.name)
+def test_the_tables_are_those_of_a_scan_at_any_moment(log: logs.Log, tmp_path: Path) -> None:
+    """Logs are cut anywhere, renamed, and followed by processes that are killed; a batch may come twice."""
+    chance = random.Random(log.name)
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    following = Following(folder, tmp_path / "state")
+    at = looked = 0
+    while at < len(log.data):
+        step, checks = chance.randrange(1, len(log.data) // 12), chance.random() < 0.2
+        if checks:  # a line without its end is read after some seconds, and what comes later is another line
+            step = (log.data.find(b"\n", at + step) + 1 or len(log.data)) - at
+        with (folder / "app.log").open("ab") as file:
+            file.write(log.data[at : at + step])
+        at += step
+        if chance.random() < 0.15 and log.data[at - 1 : at] == b"\n":
+            (folder / "app.log").rename(folder / f"app-{at}.log")
+        following.look(chance.choice([1 << 40, 4_000]), chance.random())
+        if chance.random() < 0.2:
+            following.restart()
+            assert not following.state.take(following.batch, following.facts(following.offset))
+        if checks:
+            for _ in range(9):
+                following.look(seconds=1)
+            looked += 1
+            assert differing(following.tables(), scan_local([str(folder)], MONTHS)) == []
+    for _ in range(12):
+        following.look(seconds=1)
+    assert differing(following.tables(), scan_local([str(folder)], MONTHS)) == []
+    assert looked and following.batch > 5
+
+
+def test_older_ids_go_and_the_tables_are_those_of_the_bytes_that_are_kept(tmp_path: Path) -> None:
+    folder, data = tmp_path / "logs", logs.honest(3).data
+    folder.mkdir()
+    kept = 8 * 400
+    following = Following(folder, tmp_path / "state", kept)
+    lines = data.splitlines(keepends=True)
+    for round_ in range(8):
+        for at in range(0, len(lines), 7):
+            with (folder / f"{round_}.log").open("ab") as file:
+                file.writelines(lines[at : at + 7])
+            following.look()
+    assert following.state.is_cut and following.state.ids <= kept + kept // PIECES + 14 * TAIL
+    inputs = following.state.inputs()
+    assert 0 < len(inputs) < 8
+    (tmp_path / "rest").mkdir()
+    for number, kept_bytes in inputs.items():
+        rest = Path(kept_bytes.path).read_bytes()[kept_bytes.start : kept_bytes.size]
+        (tmp_path / "rest" / f"{number}.log").write_bytes(rest)
+    expected = scan_local([str(tmp_path / "rest")], MONTHS)
+    found = following.tables()
+    assert set(differing(found, expected)) <= {"files", "refused"}  # whose bytes count from the begin of each file
+    assert sum(found["files"]["text_bytes"].to_pylist()) == sum(expected["files"]["text_bytes"].to_pylist())
+    folders = sum(path.stat().st_size for path in (tmp_path / "state").iterdir())
+    assert folders < 64 * kept
+
+
+def test_what_was_lost_of_a_file_is_said(tmp_path: Path, on_disk: Callable[..., str]) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    (folder / "a.log").write_bytes(logs.honest(1).data + b"half a line")
+    following = Following(folder, tmp_path / "state")
+    for _ in range(3):
+        following.look(seconds=1.5)
+    (folder / "a.log").unlink()
+    for _ in range(9):
+        following.look(seconds=1)
+    (row,) = following.tables()["files"].to_pylist()
+    assert row["error"] == "follow_gone" and row["error_values"] == '{"bytes": 11}' and row["ids"]
