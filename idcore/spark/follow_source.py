@@ -88,10 +88,9 @@ class Reader(DataSourceStreamReader):
         return ReadMaxBytes(self.asked.batch_bytes)
 
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:
-        if not start["begun"]:
-            return self._news().first() | {"begun": True}
         most = limit.max_bytes if isinstance(limit, ReadMaxBytes) else _ALL
-        after = self._news().after(start, most)
+        before = start if start["begun"] else self._news().first()
+        after = self._news().after(before, most)
         return start if after is start else after | {"begun": True}
 
     def reportLatestOffset(self) -> Offset | None:

@@ -166,3 +166,44 @@ def test_a_reader_scans_names_compares_and_leaves_nothing_behind(
     stop(running.process)
     assert not unkept(running.runs), "with the server goes what was not to be kept"
     assert len([path for path in running.runs.iterdir() if (path / "run.json").exists()]) == before + 4
+
+
+def test_files_are_followed_and_every_page_draws_itself_again(browser: Browser, running: Console, logs: Path) -> None:
+    followed = logs / "followed"
+    followed.mkdir()
+    (followed / "app.log").write_text(log(100), encoding="utf-8")
+    runs = Runs(running.runs)
+    with visit(browser, running.url) as tab:
+        page = tab.page
+        page.goto(f"{running.url}/runs")
+        page.get_by_role("textbox", name="File or folder on the server").fill(str(followed))
+        page.get_by_role("button", name="Follow", exact=True).click()
+        page.get_by_role("link", name="Open", exact=True).first.click(timeout=SCAN)
+        tab.heading("Findings")
+        bar, facts = page.locator(".mq-live"), page.locator(".st-key-run-line")
+        expect(bar).to_contain_text("As of")
+        before = int(runs.list()[0].summary["ids"])  # type: ignore[index]
+        expect(facts).to_contain_text(f"{before:,} ID occurrences", timeout=SCAN)
+        page.goto(f"{page.url.replace('findings', 'producers')}")
+        tab.settle()
+        (followed / "app.log").rename(followed / "app.log.1")
+        (followed / "app.log").write_text(log(100, first=200), encoding="utf-8")
+        expect(facts).to_contain_text(f"{2 * before:,} ID occurrences", timeout=SCAN)
+        page.locator(".st-key-follow-paused label").click()
+        expect(bar).to_contain_text("Paused; the scan goes on")
+        with (followed / "app.log").open("a", encoding="utf-8") as file:
+            file.write(log(100, first=400))
+        deadline = time.monotonic() + 60
+        while (runs.list()[0].summary or {})["ids"] < 3 * before:
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+        expect(facts).to_contain_text(f"{2 * before:,} ID occurrences")
+        page.get_by_role("button", name="Stop", exact=True).click()
+        assert wait_for(runs, {"done", "failed"}, 60).state == "done"
+        page.goto(f"{page.url}&wall=1")
+        expect(page.locator(".mq-wall-said")).to_be_visible(timeout=SCAN)
+        assert page.locator(".mq-wall section h2").all_inner_texts()[0] == "Producers"
+        assert not page.locator("[data-testid=stSidebar]").is_visible()
+        tab.check()
+    run = runs.list()[0]
+    assert run.summary is not None and run.summary["ids"] == 3 * before and not (run.path / ".follow").exists()

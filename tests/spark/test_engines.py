@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -116,6 +118,25 @@ def test_a_standalone_cluster_of_two_workers_writes_the_same_tables(
     secret = (Path(cluster.secret["SPARK_CONF_DIR"]) / "spark-defaults.conf").read_text().split()[3]
     for worker in cluster.workers:  # the log of an executor begins with its command line
         assert not [path for path in worker.folder.rglob("std*") if secret in path.read_text()]
+
+
+@pytest.mark.timeout(300)
+def test_files_are_followed_on_a_cluster(log: Path, cluster: Cluster, tmp_path: Path) -> None:
+    data, folder = log.read_bytes(), tmp_path / "logs"
+    half = data.index(b"\n", len(data) // 2) + 1
+    folder.mkdir()
+    (folder / "app.log").write_bytes(data[:half])
+    words = ["-m", "idcore", "follow", str(folder), "--out", str(tmp_path / "out"), "--master", cluster.url, *FIXED]
+    with subprocess.Popen([sys.executable, *words], env=LOOPBACK | cluster.secret, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        told = (json.loads(line) for line in process.stdout)
+        assert next(row for row in told if row["text_bytes"] == half)["ids"]
+        with (folder / "app.log").open("ab") as file:
+            file.write(data[half:])
+        assert next(row for row in told if row["text_bytes"] == len(data))["behind"] == 0
+        process.send_signal(signal.SIGINT)
+        assert process.wait(120) == 0
+    assert tables(tmp_path / "out") == scanned_here(folder / "app.log", tmp_path / "scan")
 
 
 @pytest.mark.timeout(300)

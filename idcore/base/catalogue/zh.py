@@ -1842,7 +1842,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.limit_follows": "这样会有 {held} 个扫描在跟踪文件，最多允许 {most} 个；请先停止一个",
     "error.follow_uri": "地址不能跟踪；请跟踪本机的目录",
     "error.follow_packed": "已压缩或不是纯文本（{kind}）；请改用扫描",
-    "error.follow_copy": "{path} 的副本",
+    "error.follow_copy": "与 {path} 内容相同",
     "error.follow_gone": "未读完就被删除：缺 {bytes} 字节",
     "error.follow_truncated": "未读完就被清空：最后写入的内容缺失，至少 {bytes} 字节",
     "error.follow_connect": "Spark Connect 不能跟踪文件，因为表在驱动程序旁生成；请用 --master 或本机",
