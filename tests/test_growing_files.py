@@ -190,6 +190,17 @@ def test_packed_files_are_named_and_not_read(tmp_path: Path) -> None:
     assert isinstance(problem, CoreError) and problem.values == {"kind": "gzip"}
 
 
+def test_what_is_written_about_them_is_not_followed(tmp_path: Path) -> None:
+    append(tmp_path / "app.log", line(1))
+    out = tmp_path / "live"
+    for name in (".writing", ".follow/checkpoint/offsets/0", ".follow/state/state.json"):
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (out / name).write_bytes(line(2))
+    following = Following(tmp_path)
+    following.look(2)
+    assert following.texts == [line(1)] and not left_out(following.offset)
+
+
 def test_it_begins_at_the_end_or_at_a_time(tmp_path: Path) -> None:
     log = tmp_path / "app.log"
     lines = [b"2026-11-20 10:%02d:%02d.000 line %d\n" % (n // 60, n % 60, n) for n in range(3000)]

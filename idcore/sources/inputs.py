@@ -34,7 +34,7 @@ OPENING = 1 << 17  # bytes that could be scanned in the time that opening a file
 _SENT = ("number", "path", "start", "stop", "kind", "roots")  # of a split: no member is known before it is read
 _LONGEST_NAME = 1000  # in the driver's table, as the members are: an archive of 1 MB can hold more than a million
 # What a scan writes into a folder, which may be one of its inputs: no input of the next scan.
-_OF_SCAN = re.compile(r"summary\.json|\.writing|\.unfinished-[0-9a-f]{32}")
+_OF_SCAN = re.compile(r"summary\.json|\.writing|\.unfinished-[0-9a-f]{32}|\.follow")
 WRITING = ".writing"  # while a scan writes there
 _TABLES = {"summary.json", "files", "processes"}
 _TABLE = re.compile(r"part-.*\.parquet")

@@ -110,14 +110,15 @@ class TableFolder:
 class LiveFolder:
     """A folder of tables that are written again and again: readers see each as it was or as it is. One writer."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, aside: Path) -> None:
+        self.path, self.aside = path, aside
         self._lock = FolderLock(path)
         self._written: Tables = {}
 
     def __enter__(self) -> LiveFolder:
         try:
             self._lock.take()
+            self.aside.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise CoreError("unwritable", {"path": str(self.path), "why": coded(error)}) from error
         return self
@@ -132,13 +133,13 @@ class LiveFolder:
                 continue
             folder = self.path / name
             folder.mkdir(exist_ok=True)
-            aside = folder / ".part.parquet"
+            aside = self.aside / f"{name}.parquet"
             pq.write_table(table, aside, compression="zstd", row_group_size=GROUP_ROWS, store_schema=False)
             aside.replace(folder / "part-00000.parquet")
             self._written[name] = table
 
     def finish(self, summary: dict[str, Any]) -> None:
         """Says what the tables come to: readers look for this file to see that there is news."""
-        aside = self.path / ".summary.json"
+        aside = self.aside / "summary.json"
         aside.write_text(json.dumps(summary, indent=1), encoding="utf-8")
         aside.replace(self.path / "summary.json")

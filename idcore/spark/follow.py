@@ -94,8 +94,8 @@ class Follower:
     def run(self, stop: threading.Event) -> dict[str, Any]:
         """Until `stop` is set; then the tables are those of a scan over what was read. Returns the last summary."""
         began = time.monotonic()
-        with LiveFolder(self.out) as folder:
-            home = self.out / FOLLOWED
+        home = self.out / FOLLOWED
+        with LiveFolder(self.out, home) as folder:
             self._begin(home)
             self._state = followed.State(home / "state", self.options.kept, self.options.scan.roots)
             failures, batch = 0, self._state.batch
@@ -125,7 +125,6 @@ class Follower:
 
     def _begin(self, home: Path) -> None:
         """A folder that was followed is followed on, as it was asked for."""
-        home.mkdir(parents=True, exist_ok=True)
         asked = replace(self.asked, batch_bytes=0, roots=None)  # an administrator may open other places meanwhile
         told = json.loads(json.dumps(asdict(asked) | {"kept": self.options.kept}))
         try:

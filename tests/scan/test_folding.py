@@ -43,10 +43,10 @@ def folded(tasks: list[list[Fact]], chance: random.Random) -> list[Fact]:
     return fold(held)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_folded_facts_give_the_same_tables(seed: int, on_disk: Write) -> None:
     several = [*logs.everything(seed), logs_of_pairs.copied(seed), logs_of_dates.dated(seed)]
-    look_alikes = {kind: "\n".join(mixed(kind, 300)).encode() for kind in list(KINDS)[seed::3]}
+    look_alikes = {kind: "\n".join(mixed(kind, 300)).encode() for kind in list(KINDS)[seed::2]}
     texts = {log.name: log.data for log in several} | look_alikes
     reasons = set()
     for name, data in texts.items():
