@@ -113,11 +113,11 @@ def test_older_ids_go_and_the_tables_are_those_of_the_bytes_that_are_kept(tmp_pa
     following = Following(folder, tmp_path / "state", kept)
     lines = data.splitlines(keepends=True)
     for round_ in range(8):
-        for at in range(0, len(lines), 7):
+        for at in range(0, len(lines), 25):
             with (folder / f"{round_}.log").open("ab") as file:
-                file.writelines(lines[at : at + 7])
+                file.writelines(lines[at : at + 25])
             following.look()
-    assert following.state.is_cut and following.state.ids <= kept + kept // PIECES + 14 * TAIL
+    assert following.state.is_cut and following.state.ids <= kept + kept // PIECES + 100 * TAIL
     inputs = following.state.inputs()
     assert 0 < len(inputs) < 8
     (tmp_path / "rest").mkdir()
