@@ -21,14 +21,16 @@ from idcore.base.errors import CoreError
 from idcore.ids.clock import machine_zone, zone_text
 from idcore.runs.runs import FOLLOWED, write_text
 from idcore.scan import followed
+from idcore.scan.lines import MOST_BYTES_FOR_NAMES, LineEvidence
 from idcore.scan.months import month_rows
 from idcore.scan.tables import Tables
+from idcore.sources.inputs import InputFile
 from idcore.spark import health
 from idcore.spark import session as spark_session
 from idcore.spark.follow_source import NAME, Asked, GrowingFiles
 
 from .folder import LiveFolder
-from .job import FollowOptions, assumed, judge, judged_counts, judged_tables, problem_of, summarise, versions
+from .job import FollowOptions, assumed, judge, judged_counts, judged_tables, look, problem_of, summarise, versions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -42,6 +44,7 @@ LOOK = 0.1  # seconds between two looks at whether there is news
 ASKED = "asked.json"
 TRIES = 5  # to begin again without a batch between them
 PAUSE = 1.0  # seconds before each
+LOOKED = 5.0  # seconds for which a look at the lines of a large input is good enough
 REST = 2  # a refresh is followed by a pause of so many times as long
 _CONF = {
     "spark.sql.shuffle.partitions": "1",
@@ -90,6 +93,8 @@ class Follower:
         )
         self.now = Now("starting")
         self._lock = threading.Lock()
+        self._looked: tuple[float, LineEvidence] | None = None
+        self._came = datetime.now(UTC)  # the last batch
 
     def run(self, stop: threading.Event) -> dict[str, Any]:
         """Until `stop` is set; then the tables are those of a scan over what was read. Returns the last summary."""
@@ -169,11 +174,7 @@ class Follower:
         began = time.monotonic()
         with self._lock:
             facts, inputs, batch = self._state.facts(), self._state.inputs(), self._state.batch
-            as_of, is_cut, left_out = (
-                getattr(self, "_came", datetime.now(UTC)),
-                self._state.is_cut,
-                self._state.left_out,
-            )
+            as_of, is_cut, left_out = self._came, self._state.is_cut, self._state.left_out
         scan = self.options.scan
         at = scan.at or datetime.now(UTC)
         tables: Tables = followed.tables_of(
@@ -181,7 +182,8 @@ class Follower:
         )
         files = list(inputs.values())
         never = threading.Event()
-        seen, of_ids = judge(tables, {}, replace(scan, at=at), files, never)
+        evidence = self._look(tables, files) if query is not None else None
+        seen, of_ids = judge(tables, {}, replace(scan, at=at), files, never, evidence)
         found = line_locations.place(findings.of_groups(seen, of_ids), files)
         folder.write(tables | judged_tables(seen, found))
         summary = summarise(folder.path, files)
@@ -192,7 +194,7 @@ class Follower:
             "seconds": round(time.monotonic() - began, 3),
             "assumed": assumed(replace(scan, at=at)),
             "versions": versions(),
-            "left_out": sorted(left_out),
+            "left_out": [],
             "follow": {
                 "as_of": as_of.isoformat(timespec="milliseconds"),
                 "batch": batch,
@@ -207,6 +209,13 @@ class Follower:
         if self.on_news is not None:
             self.on_news(self.now)
         return summary
+
+    def _look(self, tables: Tables, files: Sequence[InputFile]) -> LineEvidence:
+        """What the lines say. Of a large input that is a sample, and the one of a moment ago is as good."""
+        size, held = sum(file.size - file.start for file in files), self._looked
+        if held is None or size <= MOST_BYTES_FOR_NAMES or time.monotonic() - held[0] > LOOKED:
+            held = self._looked = time.monotonic(), look(tables, self.options.scan, files, threading.Event())
+        return held[1]
 
     @staticmethod
     def _behind(query: StreamingQuery, inputs: Mapping[int, Any]) -> int:

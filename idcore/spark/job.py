@@ -317,19 +317,27 @@ def _fates(scanned: Computed, passes: Passes, folder: Path, groups: _Groups) -> 
         raise
 
 
+def look(tables: Tables, options: ScanOptions, files: Sequence[InputFile], stop: threading.Event) -> lines.LineEvidence:
+    """What the lines, or the records of a store, say of the IDs that have copies."""
+    copies = tables["copies"]
+    if options.store is None:
+        return lines.look(files, copies["msg_id"].slice(0, lines.MOST_IDS).to_pylist(), lambda: check(stop))
+    return record_evidence.look(files, copies.slice(0, limits.MOST_COPIES), lambda: check(stop))
+
+
 def judge(
     tables: Tables,
     written: dict[str, list[Path]],
     options: ScanOptions,
     files: Sequence[InputFile],
     stop: threading.Event,
+    line_evidence: lines.LineEvidence | None = None,
 ) -> tuple[findings.Scan, list[findings.Finding]]:
-    """The scan as rules see it, and the findings of the tables and of what the lines say; without those of groups."""
-    copies = tables["copies"]
-    if options.store is None:
-        line_evidence = lines.look(files, copies["msg_id"].slice(0, lines.MOST_IDS).to_pylist(), lambda: check(stop))
-    else:
-        line_evidence = record_evidence.look(files, copies.slice(0, limits.MOST_COPIES), lambda: check(stop))
+    """The scan as rules see it, and the findings of the tables and of what the lines say; without those of groups.
+
+    `line_evidence`: what a look at the lines has given before.
+    """
+    line_evidence = line_evidence or look(tables, options, files, stop)
     at, zone = options.at or datetime.now(UTC), options.zone or machine_zone()
     rows = findings.Rows(tables, written, lambda: check(stop))
     seen = findings.Scan(rows, at, zone, options.zone_source, line_evidence)

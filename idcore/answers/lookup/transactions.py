@@ -137,20 +137,21 @@ class _Transaction:
         if begin.value is None or start.value is None:
             return Heard()
         # before its first offset a queue answers as it does behind its last one
-        index = max(0, begin.value, start.value - _NOTES_BEFORE)
+        index, unread = max(0, begin.value, start.value - _NOTES_BEFORE), False
         for _ in range(_MOST_NOTES // _NOTES_AT_ONCE):
             part = self._ask(QueueSlice(*place, index, _NOTES_AT_ONCE))
             if part.value is None:
                 return Heard()
             units = part.value.units
             if not units:
-                return Heard(False, 0)
+                return Heard() if unread else Heard(False, 0)
             for each in self.notes.heard(self.broker, [View(unit.physical_offset, topic) for unit in units]):
                 if not each.answered:
                     return Heard()
                 try:
                     noted = noted_offsets(decode_record(each.value or b""))
-                except CoreError:
+                except CoreError:  # it may be the one that is looked for
+                    unread = True
                     continue
                 if self.offsets & noted:
                     return Heard(True, 0)
