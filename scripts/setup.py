@@ -247,6 +247,20 @@ def has_jars() -> bool:
     return not shutil.which("mvn") or all(map(is_there, (*RELEASES, *SERVERS)))
 
 
+def has_pyodide() -> bool:
+    """Whether Python for browsers is there, which the tests of the page without a server need."""
+    sys.path.append(str(ROOT))
+    from scripts.pyodide import is_there
+
+    return is_there()
+
+
+def fetch_pyodide() -> None:
+    """It comes from the npm registry, and the tests fetch nothing."""
+    if ended([sys.executable, "scripts/pyodide.py"]) != [0]:
+        say("Pyodide could not be downloaded; tests of the page without a server are skipped")
+
+
 class Kernels:
     """The kernels, compiled once where the Spark workers look for them: the first scan does not wait for it."""
 
@@ -323,6 +337,11 @@ def main() -> None:
                 f" ({size}, one to three minutes)",
                 not whole,
                 environment.install,
+            ),
+            Step(
+                "Pyodide for the tests of the page without a server (6.5 MB from registry.npmjs.org, seconds)",
+                options.dev and not has_pyodide(),
+                fetch_pyodide,
             ),
             Step("compiling the kernels (about a minute)", not kernels.are_there(), kernels.compile),
             Step(

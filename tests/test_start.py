@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
 import signal
 import socket
@@ -12,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import can_listen, setup
+from scripts import can_listen, pyodide, setup
 from tests.spark.test_faults import MARK, marked, until
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -98,3 +100,17 @@ def test_the_steps_of_set_up_are_counted(capsys: pytest.CaptureFixture[str]) -> 
     setup.take([setup.Step(name, name != "b", lambda name=name: done.append(name)) for name in "abc"])  # type: ignore[misc]
     assert done == ["a", "c"]
     assert [line[:14] for line in capsys.readouterr().err.splitlines()] == [f"setup: {n} of 2:" for n in (1, 1, 2, 2)]
+
+
+def test_pyodide_is_kept_only_if_it_is_the_known_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    there, packed = tmp_path / "there.tgz", tmp_path / "cache" / "pyodide.tgz"
+    there.write_bytes(b"other bytes")
+    with pytest.raises(SystemExit, match="other bytes than the known ones"):
+        pyodide.fetch(packed, there.as_uri())
+    with pytest.raises(SystemExit, match="cannot be reached"):
+        pyodide.fetch(packed, (tmp_path / "nowhere").as_uri())
+    assert not packed.parent.exists()
+    monkeypatch.setattr(pyodide, "SHA512", base64.b64encode(hashlib.sha512(b"other bytes").digest()).decode())
+    assert pyodide.fetch(packed, there.as_uri()) == b"other bytes" and pyodide.is_there(packed)
+    there.unlink()  # a second time it is not asked
+    assert pyodide.fetch(packed, there.as_uri()) == b"other bytes"
