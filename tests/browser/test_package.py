@@ -20,7 +20,7 @@ from idcore import __version__
 from tests.browser.harness import ROOT, Console, console, visit
 
 ID = "AC1100010000251A69D763F93CF40804"
-SMALL = ("lz4", "tzdata", "zstandard")  # what the package needs in any case
+SMALL = ("lz4", "shtab", "tzdata", "zstandard")  # what the package needs in any case
 PINS = re.compile(r"^([\w.-]+)==([^ ]+)", re.M)
 
 

@@ -441,6 +441,9 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "run.zones": "The processes ran in {n} time zones ({names}); the processes table shows each zone and where it was found.",
     "run.zone_born": "Times use zone {zone}, found in the log lines, and the latest possible month up to {at}.",
     "run.zone_given": "Times use zone {zone} (your setting) and the latest possible month up to {at}.",
+    "run.lines_from": "Only lines of {from_} or later were read.",
+    "run.lines_to": "Only lines before {to_} were read.",
+    "run.lines_from_to": "Only lines from {from_} up to {to_} were read.",
     "run.zone_assumed": "Times assume zone {zone} and the latest possible month up to {at}.",
     "run.without_ids": {
         "one": "{n} of {of} files has no ID: {names}.",
