@@ -8,7 +8,9 @@ PY := $(VENV)/bin/python
 # One heap for Python, Arrow and all threads: what visitors leave goes back to the system (ADR 54).
 HEAP := PYTHONMALLOC=malloc MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=262144 ARROW_DEFAULT_MEMORY_POOL=system
 
-.PHONY: setup setup-dev run quick test test-pythons check format bench golden releases docs screenshots dist page clean
+LOCK := $(PY) -m uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command "make lock"
+
+.PHONY: setup setup-dev run quick test test-pythons check format bench golden releases docs screenshots dist page lock clean
 
 setup:            ## .venv with the pinned packages, Java for Spark, compiled kernels
 	@$(PYTHON) scripts/setup.py --venv $(VENV)
@@ -59,11 +61,17 @@ docs: setup-dev   ## the pages of docs/ that are rendered from the code
 screenshots: setup-dev ## docs/screenshots, from a real browser
 	@IDCORE_SCREENSHOTS=1 $(PY) -m pytest tests/browser/test_screenshots.py $(ARGS)
 
-dist: setup-dev   ## the package: wheel and sdist in dist/
+dist: setup-dev   ## the package: wheel, sdist and the list of its parts (SBOM, CycloneDX) in dist/
 	@$(PY) -m hatchling build -d dist
+	@$(PY) -W ignore::UserWarning -m cyclonedx_py requirements requirements.lock --pyproject pyproject.toml --mc-type application \
+	  --output-reproducible -o dist/rocketmq-ids.cdx.json
 
 page: setup       ## a page that decodes IDs without a server: dist/rocketmq-ids/ and dist/rocketmq-ids.html
 	@$(PY) scripts/make_page.py
+
+lock: setup-dev   ## requirements.lock and requirements-dev.lock from the pins; ARGS=--upgrade renews what these need
+	@$(LOCK) requirements.txt -o requirements.lock $(ARGS)
+	@$(LOCK) requirements-dev.txt -c requirements.lock -o requirements-dev.lock $(ARGS)
 
 clean:
 	rm -rf $(VENV) .cache .hypothesis

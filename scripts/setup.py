@@ -107,9 +107,9 @@ class Environment:
 
     def __init__(self, folder: Path, dev: bool) -> None:
         self.folder, self.dev = folder, dev
-        self.requirements = "requirements-dev.txt" if dev else "requirements.txt"
+        self.requirements = "requirements-dev.lock" if dev else "requirements.lock"
         self.python = folder / "bin" / "python"
-        runtime, everything = ROOT / "requirements.txt", sorted(ROOT.glob("requirements*.txt"))
+        runtime, everything = ROOT / "requirements.lock", sorted(ROOT.glob("requirements*.lock"))
         self.stamps = {folder / ".runtime.stamp": digest([runtime], sys.version)}
         if dev:
             self.stamps[folder / ".dev.stamp"] = digest(everything, sys.version)
@@ -148,6 +148,7 @@ class Environment:
             "--quiet",
             "--disable-pip-version-check",
             "--root-user-action=ignore",
+            "--require-hashes",
         ]
         if self.dev:
             pip.append("--no-compile")  # most modules of the test tools are never imported; Python compiles the others
