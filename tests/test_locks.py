@@ -33,7 +33,7 @@ def pins(name: str) -> dict[str, str]:
 def locked(name: str) -> dict[str, tuple[str, str]]:
     """What is installed, and where."""
     text = (ROOT / name).read_text(encoding="utf-8")
-    found = {canonicalize_name(package): (chosen, marker) for package, chosen, marker, _ in LOCKED.findall(text)}
+    found = {str(canonicalize_name(package)): (chosen, marker) for package, chosen, marker, _ in LOCKED.findall(text)}
     entries = [line for line in text.splitlines() if line and line[0] not in " #"]
     assert len(found) == len(entries), "an entry without a sum"
     return found
