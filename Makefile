@@ -18,9 +18,11 @@ setup:            ## .venv with the pinned packages, Java for Spark, compiled ke
 setup-dev:        ## the same and what the tests need: pytest, Maven, Chromium, fonts
 	@$(PYTHON) scripts/setup.py --venv $(VENV) --dev
 
-run: setup        ## the console on http://127.0.0.1:8501
+# What decodes is set up first; Spark, Java and the kernels follow behind the console, and end with it.
+run:              ## the console on http://127.0.0.1:8501
+	@$(PYTHON) scripts/setup.py --venv $(VENV) --first
 	@$(PY) scripts/can_listen.py "$(HOST)" "$(PORT)"
-	@$(HEAP) exec $(PY) -m streamlit run app.py --server.address "$(HOST)" --server.port "$(PORT)" --server.headless true
+	@$(PYTHON) scripts/setup.py --venv $(VENV) --behind & $(HEAP) exec $(PY) -m streamlit run app.py --server.address "$(HOST)" --server.port "$(PORT)" --server.headless true
 
 quick:            ## the tests for the loop of editing, a minute; ARGS=-x ends at the first failure
 	@$(PY) -m pytest -q -n 2 --dist loadfile -m "quick and not (browser or java or spark or slow)" $(ARGS)
