@@ -36,7 +36,7 @@ CACHE = ROOT / ".cache"
 OLDEST_PYTHON = (3, 11)
 OLDEST_JAVA = 17
 JAVAS = ("openjdk-17-{}-headless", "openjdk-21-{}-headless", "default-{}-headless")  # with jre or jdk
-LATER = ("llvmlite", "numba", "py4j", "pyspark")  # packages that scans alone need: half of the time and of the bytes
+LATER = ("py4j", "pyspark")  # packages that scans alone need: half of the time and of the bytes
 TOLD = CACHE / "setting-up.json"  # which step is at work behind the console, for idcore/server/setting_up.py
 VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
@@ -379,7 +379,7 @@ def steps(options: argparse.Namespace, environment: Environment) -> list[Step]:
         ),
         Step(
             f"{environment.folder.name} with Python {sys.version.split()[0]} and {environment.requirements.name}"
-            f"{' without Spark and numba' if options.first else ''} ({size})",
+            f"{' without Spark' if options.first else ''} ({size})",
             not whole,
             environment.install,
             "packages",
