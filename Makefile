@@ -10,7 +10,7 @@ HEAP := PYTHONMALLOC=malloc MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=262144 ARR
 
 LOCK := $(PY) -m uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command "make lock"
 
-.PHONY: setup setup-dev run quick test test-pythons check format bench golden releases docs screenshots dist page lock clean
+.PHONY: setup setup-dev run quick test test-pythons check format bench golden releases docs screenshots dist page site lock clean
 
 setup:            ## .venv with the pinned packages, Java for Spark, compiled kernels
 	@$(PYTHON) scripts/setup.py --venv $(VENV)
@@ -70,6 +70,9 @@ dist: setup-dev   ## the package: wheel, sdist and the list of its parts (SBOM, 
 
 page: setup       ## a page that decodes IDs without a server: dist/rocketmq-ids/ and dist/rocketmq-ids.html
 	@$(PY) scripts/make_page.py
+
+site: setup-dev   ## the documents as a site with search, which needs no network: dist/site/
+	@$(PY) scripts/make_site.py
 
 lock: setup-dev   ## requirements.lock and requirements-dev.lock from the pins; ARGS=--upgrade renews what these need
 	@$(LOCK) requirements.txt -o requirements.lock $(ARGS)
