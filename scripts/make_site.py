@@ -80,7 +80,9 @@ def sections(index: str) -> list[Section]:
             else:
                 rows.append((said, "adr/README.md" if path == "adr/README.md" else path))
         found.append((heading.partition(":")[0], list(dict(map(reversed, rows)).items())))  # type: ignore[arg-type]
-    found = [(heading, [(said, path) for path, said in rows] if heading != "Start" else rows) for heading, rows in found]
+    found = [
+        (heading, [(said, path) for path, said in rows] if heading != "Start" else rows) for heading, rows in found
+    ]
     project = [("Changes", "changelog.md"), ("Contributing", "contributing.md"), ("Security", "security.md")]
     return [*found, ("Project", [*project, ("Conduct", "conduct.md")]), ("中文", chinese)]
 

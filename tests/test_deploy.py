@@ -49,7 +49,7 @@ def test_the_image_has_the_whole_console_and_nothing_else() -> None:
     for name in copied:
         assert (ROOT / name).exists(), name
         assert any(fnmatch(name, rule) or rule.startswith(f"{name}/") for rule in let_in), name
-    assert {"app.py", "idcore", "pages", ".streamlit", "requirements.lock"} == set(copied)
+    assert {"app.py", "idcore", "pages", "docs", ".streamlit", "requirements.lock"} == set(copied)
 
 
 def test_the_unit_is_one_that_systemd_takes(tmp_path: Path) -> None:

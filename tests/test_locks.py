@@ -31,11 +31,14 @@ def pins(name: str) -> dict[str, str]:
 
 
 def locked(name: str) -> dict[str, tuple[str, str]]:
-    """What is installed, and where."""
+    """What is installed, and where; of a package with a version for each Python, that of this one."""
     text = (ROOT / name).read_text(encoding="utf-8")
-    found = {str(canonicalize_name(package)): (chosen, marker) for package, chosen, marker, _ in LOCKED.findall(text)}
+    found, rows = {}, LOCKED.findall(text)
+    for package, chosen, marker, _ in rows:
+        if package not in found or Marker(marker).evaluate():
+            found[str(canonicalize_name(package))] = (chosen, marker)
     entries = [line for line in text.splitlines() if line and line[0] not in " #"]
-    assert len(found) == len(entries), "an entry without a sum"
+    assert len(rows) == len(entries), "an entry without a sum"
     return found
 
 
