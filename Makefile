@@ -8,7 +8,9 @@ PY := $(VENV)/bin/python
 # One heap for Python, Arrow and all threads: what visitors leave goes back to the system (ADR 54).
 HEAP := PYTHONMALLOC=malloc MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=262144 ARROW_DEFAULT_MEMORY_POOL=system
 
-.PHONY: setup setup-dev run quick test test-pythons check format bench golden releases docs screenshots dist page clean
+LOCK := $(PY) -m uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command "make lock"
+
+.PHONY: setup setup-dev run quick test test-pythons check format bench golden releases docs screenshots dist page site lock clean
 
 setup:            ## .venv with the pinned packages, Java for Spark, compiled kernels
 	@$(PYTHON) scripts/setup.py --venv $(VENV)
@@ -16,9 +18,11 @@ setup:            ## .venv with the pinned packages, Java for Spark, compiled ke
 setup-dev:        ## the same and what the tests need: pytest, Maven, Chromium, fonts
 	@$(PYTHON) scripts/setup.py --venv $(VENV) --dev
 
-run: setup        ## the console on http://127.0.0.1:8501
+# What decodes is set up first; Spark, Java and the kernels follow behind the console, and end with it.
+run:              ## the console on http://127.0.0.1:8501
+	@$(PYTHON) scripts/setup.py --venv $(VENV) --first
 	@$(PY) scripts/can_listen.py "$(HOST)" "$(PORT)"
-	@$(HEAP) exec $(PY) -m streamlit run app.py --server.address "$(HOST)" --server.port "$(PORT)" --server.headless true
+	@$(PYTHON) scripts/setup.py --venv $(VENV) --behind & $(HEAP) exec $(PY) -m streamlit run app.py --server.address "$(HOST)" --server.port "$(PORT)" --server.headless true
 
 quick:            ## the tests for the loop of editing, a minute; ARGS=-x ends at the first failure
 	@$(PY) -m pytest -q -n 2 --dist loadfile -m "quick and not (browser or java or spark or slow)" $(ARGS)
@@ -59,11 +63,20 @@ docs: setup-dev   ## the pages of docs/ that are rendered from the code
 screenshots: setup-dev ## docs/screenshots, from a real browser
 	@IDCORE_SCREENSHOTS=1 $(PY) -m pytest tests/browser/test_screenshots.py $(ARGS)
 
-dist: setup-dev   ## the package: wheel and sdist in dist/
+dist: setup-dev   ## the package: wheel, sdist and the list of its parts (SBOM, CycloneDX) in dist/
 	@$(PY) -m hatchling build -d dist
+	@$(PY) -W ignore::UserWarning -m cyclonedx_py requirements requirements.lock --pyproject pyproject.toml --mc-type application \
+	  --output-reproducible -o dist/rocketmq-ids.cdx.json
 
 page: setup       ## a page that decodes IDs without a server: dist/rocketmq-ids/ and dist/rocketmq-ids.html
 	@$(PY) scripts/make_page.py
+
+site: setup-dev   ## the documents as a site with search, which needs no network: dist/site/
+	@$(PY) scripts/make_site.py
+
+lock: setup-dev   ## requirements.lock and requirements-dev.lock from the pins; ARGS=--upgrade renews what these need
+	@$(LOCK) requirements.txt -o requirements.lock $(ARGS)
+	@$(LOCK) requirements-dev.txt -c requirements.lock -o requirements-dev.lock $(ARGS)
 
 clean:
 	rm -rf $(VENV) .cache .hypothesis

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,8 +15,15 @@ from idcore.policy import private
 INTERRUPTED, PIPE_CLOSED, USAGE, REFUSED, BUG = 130, 141, 2, 1, 70
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command and returns its exit status; no traceback leaves it for anything a user can cause."""
+_BEGAN = time.monotonic()  # of this process, but for the start of Python
+
+
+def main(arguments: Sequence[str] | None = None, began: float | None = None) -> int:
+    """Runs one command and returns its exit status; no traceback leaves it for anything a user can cause.
+
+    `began`: when its user began to wait, by `time.monotonic`.
+    """
+    from idcore.base import colours
     from idcore.base.errors import CoreError
     from idcore.cli import Usage, build_parser, join_zone  # a command of the session needs none of it
 
@@ -26,7 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if sys.stdout is None:
             raise Usage("standard output is closed")
         options.main = run  # a session that stays runs the commands of others
-        done = int(options.run(options))
+        options.began = time.monotonic() if began is None else began
+        with colours.of(sys.stdout):
+            done = int(options.run(options))
         out = getattr(options, "out", None)
         if isinstance(out, Path) and out.exists() and private.is_shared(out.absolute().parent):
             private.share(out)
@@ -57,10 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _fail(text: str, status: int) -> int:
-    from idcore.base.safe_text import printable
+    from idcore.cli.complaint import complain
 
-    line = " ".join(text.split())
-    print(f"idcore: {printable(line)}", file=sys.stderr)
+    complain(text)
     return status
 
 
@@ -70,14 +79,14 @@ def _point_to_nothing(descriptor: int) -> None:
     os.close(nothing)
 
 
-def run(words: Sequence[str] | None = None) -> int:
+def run(words: Sequence[str] | None = None, began: float | None = None) -> int:
     """The same for the process as a whole: what its streams cannot show, and a reader that has gone."""
     from idcore.base.safe_text import ESCAPES
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a letter gets its number, not a traceback
             stream.reconfigure(errors=ESCAPES)
-    status = main(words)
+    status = main(words, began)
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -92,7 +101,7 @@ def _own() -> int:
     private.begin()
     try:
         done = resident.hand_over(sys.argv[1:]) if sys.argv[1:2] and sys.argv[1] in resident.COMMANDS else None
-        return run() if done is None else done
+        return run(began=_BEGAN) if done is None else done
     except KeyboardInterrupt:
         return INTERRUPTED
 

@@ -16,7 +16,6 @@ import json
 import re
 import sys
 import tarfile
-import urllib.request
 import zipfile
 from datetime import UTC, datetime
 from importlib.util import find_spec
@@ -30,12 +29,9 @@ from idcore.ids.clock import to_ms  # noqa: E402
 from idcore.presentation.offline import answer  # noqa: E402
 from idcore.presentation.reports import roles  # noqa: E402
 from idcore.simulate.example import SAMPLES  # noqa: E402
+from scripts import pyodide  # noqa: E402
 
-PYODIDE = "314.0.7"
-ADDRESS = f"https://registry.npmjs.org/pyodide/-/pyodide-{PYODIDE}.tgz"
-SHA256 = "66b7949e5a0cba2250b586d7e368bf12fb482800748d182c4618254b685ffaa0"
 FILES = ("pyodide.js", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
-UNREACHED = 3  # the exit status where the registry cannot be reached
 SOURCES = ROOT / "scripts" / "page"
 # What the page imports of the core; a test holds that it is enough. Not one line is another than the console's.
 WINGS = ("base", "ids", "intake", "policy", "presentation", "runs", "simulate", "sources", "rocketmq", "answers")
@@ -46,23 +42,9 @@ OF_FOLDER = POLICY + "script-src 'self' blob: 'wasm-unsafe-eval'; worker-src 'se
 OF_FILE = POLICY + "script-src {hashes} blob: 'wasm-unsafe-eval'; worker-src blob:; connect-src blob:"
 
 
-def pyodide(cache: Path) -> dict[str, bytes]:
-    """The files of Pyodide; downloaded once, and refused if they are not the known ones."""
-    packed = cache / f"pyodide-{PYODIDE}.tgz"
-    if not packed.exists():
-        cache.mkdir(parents=True, exist_ok=True)
-        print(f"make page: downloading {ADDRESS} (6.5 MB)", file=sys.stderr)
-        try:
-            with urllib.request.urlopen(ADDRESS, timeout=60) as there:
-                packed.write_bytes(there.read())
-        except OSError as problem:
-            print(f"make page: {ADDRESS} cannot be reached: {problem}", file=sys.stderr)
-            raise SystemExit(UNREACHED) from None
-    raw = packed.read_bytes()
-    if hashlib.sha256(raw).hexdigest() != SHA256:
-        packed.unlink()
-        raise SystemExit(f"make page: {ADDRESS} has other bytes than the known ones")
-    with tarfile.open(fileobj=io.BytesIO(raw)) as members:
+def of_pyodide() -> dict[str, bytes]:
+    """The files of Pyodide that the page needs."""
+    with tarfile.open(fileobj=io.BytesIO(pyodide.fetch())) as members:
         files = {name: members.extractfile(f"package/{name}").read() for name in FILES}  # type: ignore[union-attr]
     files["pyodide.asm.js"] = _classic(files.pop("pyodide.asm.mjs"))
     return files
@@ -155,9 +137,8 @@ def main() -> None:
     """Writes DIR/index.html with its files, and DIR.html."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=ROOT / "dist" / "rocketmq-ids", help="folder of the page")
-    parser.add_argument("--cache", type=Path, default=ROOT / ".cache" / "pyodide", help="where Pyodide is kept")
     options = parser.parse_args()
-    files = {**pyodide(options.cache), "idcore.zip": core()}
+    files = {**of_pyodide(), "idcore.zip": core()}
     folder(options.out, files)
     single = options.out.with_name(f"{options.out.name}.html")
     one_file(single, files)

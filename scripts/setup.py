@@ -1,6 +1,8 @@
 """Set-up: makes .venv, finds or installs Java, warms the compiled kernels. Knows nothing of message ids.
 
     python3 scripts/setup.py              what the console and the command line need
+    python3 scripts/setup.py --first      of that, what the console decodes with: the rest can follow behind it
+    python3 scripts/setup.py --behind     the rest, as long as the program that began this one lives
     python3 scripts/setup.py --dev        and what tests, checks and benchmarks need
     python3 scripts/setup.py --venv DIR   with another folder in the place of .venv
 
@@ -12,12 +14,14 @@ from __future__ import annotations
 import argparse
 import glob
 import hashlib
+import json
 import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import venv
 from collections.abc import Callable, Iterable, Sequence
@@ -32,6 +36,8 @@ CACHE = ROOT / ".cache"
 OLDEST_PYTHON = (3, 11)
 OLDEST_JAVA = 17
 JAVAS = ("openjdk-17-{}-headless", "openjdk-21-{}-headless", "default-{}-headless")  # with jre or jdk
+LATER = ("py4j", "pyspark")  # packages that scans alone need: half of the time and of the bytes
+TOLD = CACHE / "setting-up.json"  # which step is at work behind the console, for idcore/server/setting_up.py
 VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 
@@ -42,6 +48,7 @@ class Step:
     title: str
     needed: bool
     work: Callable[[], object]
+    name: str = ""
 
 
 def say(text: str) -> None:
@@ -62,6 +69,12 @@ def stamped(stamp: Path, value: str) -> bool:
 def write_stamp(stamp: Path, value: str) -> None:
     stamp.parent.mkdir(parents=True, exist_ok=True)
     stamp.write_text(value)
+
+
+def without(lock: str, packages: Sequence[str]) -> str:
+    """A lock without some packages, whose hashes are checked as those of the whole."""
+    entries = re.split(r"^(?=\S)", lock, flags=re.MULTILINE)
+    return "".join(entry for entry in entries if entry.partition("==")[0] not in packages)
 
 
 def ended(*commands: Sequence[object], quiet: bool = False) -> list[int]:
@@ -105,12 +118,15 @@ def apt(packages: list[str]) -> bool:
 class Environment:
     """The folder of the packages: .venv, or another one for another Python."""
 
-    def __init__(self, folder: Path, dev: bool) -> None:
-        self.folder, self.dev = folder, dev
-        self.requirements = "requirements-dev.txt" if dev else "requirements.txt"
+    def __init__(self, folder: Path, dev: bool, first: bool = False) -> None:
+        self.folder, self.dev, self.first = folder, dev, first
+        self.requirements = ROOT / ("requirements-dev.lock" if dev else "requirements.lock")
         self.python = folder / "bin" / "python"
-        runtime, everything = ROOT / "requirements.txt", sorted(ROOT.glob("requirements*.txt"))
-        self.stamps = {folder / ".runtime.stamp": digest([runtime], sys.version)}
+        runtime, everything = ROOT / "requirements.lock", sorted(ROOT.glob("requirements*.lock"))
+        whole = digest([runtime], sys.version)
+        self.stamps = {folder / ".runtime.stamp": whole}
+        if first and not stamped(folder / ".runtime.stamp", whole):
+            self.stamps = {folder / ".first.stamp": digest([runtime], sys.version, *LATER)}
         if dev:
             self.stamps[folder / ".dev.stamp"] = digest(everything, sys.version)
 
@@ -139,6 +155,9 @@ class Environment:
     def install(self) -> None:
         """And RocketMQ's own classes, for the tests, which fetch nothing: both wait for the network."""
         self.make()
+        if self.first:
+            lock, self.requirements = self.requirements, CACHE / "first.lock"
+            write_stamp(self.requirements, without(lock.read_text(encoding="utf-8"), LATER))
         pip = [
             self.python,
             "-m",
@@ -148,13 +167,14 @@ class Environment:
             "--quiet",
             "--disable-pip-version-check",
             "--root-user-action=ignore",
+            "--require-hashes",
         ]
-        if self.dev:
-            pip.append("--no-compile")  # most modules of the test tools are never imported; Python compiles the others
+        if self.dev or self.first:
+            pip.append("--no-compile")  # most modules are never imported, and Python compiles the others by itself
         jars = [[sys.executable, "tests/java/jars.py"]] if self.dev and shutil.which("mvn") else []
         installed, *fetched = ended([*pip, "-r", self.requirements], *jars)
         if installed:
-            sys.exit(f"setup: pip could not install {self.requirements}; see its message above")
+            sys.exit(f"setup: pip could not install {self.requirements.name}; see its message above")
         for stamp, value in self.stamps.items():
             write_stamp(stamp, value)
         if any(fetched):
@@ -204,6 +224,7 @@ class Programs:
     """What is missing of this machine, and one command that installs all of it."""
 
     def __init__(self, environment: Environment, dev: bool) -> None:
+        self.java_follows = environment.first and may_install()
         self.no_java = find_java() is None
         self.no_venv = environment.lacks_venv()
         self.for_tests = [package for package, there in test_programs().items() if not there] if dev else []
@@ -211,12 +232,13 @@ class Programs:
 
     def packages(self, java: str = JAVAS[0]) -> list[str]:
         venvs = [f"python{VERSION}-venv"] if self.no_venv else []
-        return [*venvs, *([java.format(self.java)] if self.java else []), *self.for_tests]
+        javas = [java.format(self.java)] if self.java and not self.java_follows else []
+        return [*venvs, *javas, *self.for_tests]
 
     def install(self) -> None:
-        """As root on Debian all of it. A release of Debian has one or two versions of Java."""
+        """As root on Debian: all of it, or `venv` alone if Java follows. A release has one or two versions of Java."""
         if any(apt(self.packages(java)) for java in (JAVAS if self.java else JAVAS[:1])):
-            self.no_java = self.no_venv = False
+            self.no_java = self.no_venv = False  # or Java follows
             return
         say("apt-get could not install them")
         self.name()
@@ -245,6 +267,20 @@ def has_jars() -> bool:
     from tests.java.jars import RELEASES, SERVERS, is_there
 
     return not shutil.which("mvn") or all(map(is_there, (*RELEASES, *SERVERS)))
+
+
+def has_pyodide() -> bool:
+    """Whether Python for browsers is there, which the tests of the page without a server need."""
+    sys.path.append(str(ROOT))
+    from scripts.pyodide import is_there
+
+    return is_there()
+
+
+def fetch_pyodide() -> None:
+    """It comes from the npm registry, and the tests fetch nothing."""
+    if ended([sys.executable, "scripts/pyodide.py"]) != [0]:
+        say("Pyodide could not be downloaded; tests of the page without a server are skipped")
 
 
 class Kernels:
@@ -277,14 +313,47 @@ def has_class_archive(python: Path) -> bool:
     return ended([python, "-m", "idcore.spark.start.make_archive", "--is-there"]) == [0]
 
 
-def take(steps: list[Step]) -> None:
-    """Those that are needed, one after the other, with how many there are and how long each took."""
+def take(steps: list[Step], told: Path | None = None) -> None:
+    """Those that are needed, one after the other, with how many there are and how long each took.
+
+    `told`: a file that says which is at work, as long as one is.
+    """
     needed = [step for step in steps if step.needed]
-    for number, step in enumerate(needed, 1):
-        say(f"{number} of {len(needed)}: {step.title}")
-        began = time.monotonic()
-        step.work()
-        say(f"{number} of {len(needed)}: done, {time.monotonic() - began:.0f} s")
+    whole = {"pid": os.getpid(), "steps": len(needed), "began": time.time()}
+    try:
+        for number, step in enumerate(needed, 1):
+            if told:
+                told.parent.mkdir(exist_ok=True)
+                told.with_suffix(".part").write_text(json.dumps({**whole, "step": step.name, "number": number}))
+                told.with_suffix(".part").replace(told)
+            say(f"{number} of {len(needed)}: {step.title}")
+            began = time.monotonic()
+            step.work()
+            say(f"{number} of {len(needed)}: done, {time.monotonic() - began:.0f} s")
+    finally:
+        if told and needed:
+            told.unlink(missing_ok=True)
+
+
+def is_at_work(told: Path) -> bool:
+    """Whether another set-up has begun what follows behind a console, and lives."""
+    try:
+        os.kill(json.loads(told.read_text())["pid"], 0)
+    except (OSError, ValueError, KeyError):
+        return False
+    return True
+
+
+def end_with_parent() -> None:
+    """Ends this process, by SIGTERM, when the console beside it has ended."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def stop(number: int, _: object) -> NoReturn:
@@ -292,9 +361,55 @@ def stop(number: int, _: object) -> NoReturn:
     sys.exit(128 + number)
 
 
+def steps(options: argparse.Namespace, environment: Environment) -> list[Step]:
+    """What set-up may have to do, in order: all of it, what decoding needs, or what follows."""
+    programs, kernels = Programs(environment, options.dev), Kernels(environment.python)
+    missing, whole = programs.packages(), environment.is_whole()
+    if missing and not may_install() and not options.behind:
+        programs.name()
+    java = not programs.no_java or may_install()
+    size = "4.5 GB on disk with the browser and RocketMQ's jars" if options.dev else "2 GB on disk"
+    size = "0.7 GB on disk, half a minute" if options.first else f"{size}, one to three minutes"
+    return [
+        Step(
+            f"apt-get install {' '.join(missing)} (half a minute)",
+            bool(missing) and may_install(),
+            programs.install,
+            "java",
+        ),
+        Step(
+            f"{environment.folder.name} with Python {sys.version.split()[0]} and {environment.requirements.name}"
+            f"{' without Spark' if options.first else ''} ({size})",
+            not whole,
+            environment.install,
+            "packages",
+        ),
+        Step(
+            "Pyodide for the tests of the page without a server (6.5 MB from registry.npmjs.org, seconds)",
+            options.dev and not has_pyodide(),
+            fetch_pyodide,
+        ),
+        Step(
+            "compiling the kernels (about a minute)",
+            not options.first and not kernels.are_there(),
+            kernels.compile,
+            "kernels",
+        ),
+        Step(
+            "Spark's class archive (a quarter of a minute)",
+            not options.first and java and not (whole and has_class_archive(environment.python)),
+            lambda: make_class_archive(environment.python),
+            "archive",
+        ),
+    ]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Set up this folder: packages, Java, compiled kernels.")
-    parser.add_argument("--dev", action="store_true", help="also install what tests, checks and benchmarks need")
+    part = parser.add_mutually_exclusive_group()
+    part.add_argument("--dev", action="store_true", help="also install what tests, checks and benchmarks need")
+    part.add_argument("--first", action="store_true", help="only what decoding needs")
+    part.add_argument("--behind", action="store_true", help="the rest, as long as the program that began this lives")
     parser.add_argument("--venv", type=Path, default=ROOT / ".venv", help="folder of the packages (default: .venv)")
     options = parser.parse_args()
     if sys.version_info < OLDEST_PYTHON:
@@ -303,35 +418,14 @@ def main() -> None:
         )
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, stop)
-    environment = Environment(options.venv.absolute(), options.dev)
-    programs, kernels = Programs(environment, options.dev), Kernels(environment.python)
-    missing = programs.packages()
-    if missing and not may_install():
-        programs.name()
-    whole = environment.is_whole()
-    java = not programs.no_java or may_install()
-    size = "4.5 GB on disk with the browser and RocketMQ's jars" if options.dev else "2 GB on disk"
-    take(
-        [
-            Step(
-                f"apt-get install {' '.join(missing)} (half a minute)",
-                bool(missing) and may_install(),
-                programs.install,
-            ),
-            Step(
-                f"{environment.folder.name} with Python {sys.version.split()[0]} and {environment.requirements}"
-                f" ({size}, one to three minutes)",
-                not whole,
-                environment.install,
-            ),
-            Step("compiling the kernels (about a minute)", not kernels.are_there(), kernels.compile),
-            Step(
-                "Spark's class archive (a quarter of a minute)",
-                java and not (whole and has_class_archive(environment.python)),
-                lambda: make_class_archive(environment.python),
-            ),
-        ]
-    )
+    if options.behind:
+        end_with_parent()
+        if is_at_work(TOLD):
+            return
+    environment = Environment(options.venv.absolute(), options.dev, options.first)
+    take(steps(options, environment), TOLD if options.behind else None)
+    if options.first and ".first.stamp" in str([*environment.stamps]):
+        say("The console starts now and decodes. Charts, scans and findings follow in two to four minutes.")
 
 
 if __name__ == "__main__":

@@ -44,12 +44,12 @@ def test_the_image_has_the_whole_console_and_nothing_else() -> None:
     """What is copied is not ignored, and everything that the console imports at its start is copied."""
     ignore = (ROOT / "docs/deploy/Containerfile.dockerignore").read_text(encoding="utf-8").split()
     let_in = [line[1:] for line in ignore if line.startswith("!")]
-    copied = re.findall(r"^COPY (\S+) ", CONTAINER, re.M)
+    copied = re.findall(r"^COPY (?!--from)(\S+) ", CONTAINER, re.M)
     assert ignore[0] == "*"
     for name in copied:
         assert (ROOT / name).exists(), name
         assert any(fnmatch(name, rule) or rule.startswith(f"{name}/") for rule in let_in), name
-    assert {"app.py", "idcore", "pages", ".streamlit", "requirements.txt"} == set(copied)
+    assert {"app.py", "idcore", "pages", "docs", ".streamlit", "requirements.lock"} == set(copied)
 
 
 def test_the_unit_is_one_that_systemd_takes(tmp_path: Path) -> None:
@@ -62,3 +62,39 @@ def test_the_unit_is_one_that_systemd_takes(tmp_path: Path) -> None:
         own.write_text(text.replace("/opt/rocketmq-ids/.venv/bin/python", "/bin/true"), encoding="utf-8")
         done = subprocess.run([analyze, "verify", own], capture_output=True, text=True, timeout=60)
         assert "Unknown" not in done.stderr and own.name not in done.stderr, done.stderr
+
+
+def instructions() -> list[tuple[str, str]]:
+    """The instructions of the Containerfile, continued lines joined."""
+    text = re.sub(r"^#.*\n", "", CONTAINER, flags=re.M).replace("\\\n", " ")
+    return [(name, rest.strip()) for name, _, rest in (line.partition(" ") for line in text.splitlines() if line)]
+
+
+def test_the_image_is_built_in_stages_and_runs_without_what_built_it() -> None:
+    """What a linter of Containerfiles asks for, as far as it is about this file."""
+    known = {"FROM", "RUN", "WORKDIR", "COPY", "ENV", "VOLUME", "USER", "EXPOSE", "HEALTHCHECK", "CMD"}
+    every = instructions()
+    assert {name for name, _ in every} <= known
+    first, build, last = [place for place, (name, _) in enumerate(every) if name == "FROM"]
+    assert every[first][1].endswith(" AS base") and ":latest" not in every[first][1]
+    assert (every[build][1], every[last][1]) == ("base AS build", "base")
+    shipped = [*every[:build], *every[last:]]
+    for tool in ("pip", "venv", "gcc", "maven", "jdk", "curl", "git"):
+        assert not any(name == "RUN" and re.search(rf"\b{tool}\b|-{tool}", rest) for name, rest in shipped), tool
+    for name, rest in every:
+        if name == "RUN" and "apt-get install" in rest:
+            assert "apt-get update" in rest and "--no-install-recommends" in rest and " -y " in rest
+    assert all("rm -rf /var/lib/apt/lists/*" in rest for _, rest in shipped if "apt-get" in rest)
+    assert [rest for name, rest in every if name == "COPY" and rest.startswith("--from")] == [
+        "--from=build /opt/rocketmq-ids /opt/rocketmq-ids"
+    ]
+    names = [name for name, _ in every[last:]]
+    assert ("USER", "10001") in every[last:] and names.index("USER") < names.index("CMD") and "HEALTHCHECK" in names
+
+
+def test_the_composition_keeps_the_console_small() -> None:
+    text = (ROOT / "docs" / "deploy" / "compose.yaml").read_text(encoding="utf-8")
+    console = text.partition("\n  proxy:")[0]
+    for line in ("read_only: true", "cap_drop: [ALL]", '"no-new-privileges:true"', "tmpfs: [/tmp]", "mem_limit:"):
+        assert line in console, line
+    assert "ports:" not in console, "only the proxy is reached from outside"

@@ -22,7 +22,8 @@ from idcore.spark.start.jvm import java
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CHINESE = (ROOT / "README.zh-CN.md").read_text(encoding="utf-8")
-ENTRANCE = [ROOT / name for name in ("README.md", "README.zh-CN.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+ENTRANCE = [ROOT / name for name in ("README.md", "README.zh-CN.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")]
+ENTRANCE += [ROOT / "CODE_OF_CONDUCT.md"]
 DOCUMENTS = [path for path in sorted((ROOT / "docs").rglob("*.md")) if not path.name[0].isdigit()]  # without decisions
 PAGES = [*ENTRANCE, *sorted((ROOT / "docs").rglob("*.md"))]
 GUIDES = [*(ROOT / "docs" / "tutorials").glob("*.md"), *(ROOT / "docs" / "how-to").glob("answer-a-ticket*.md")]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
 import signal
 import socket
@@ -12,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts import can_listen, setup
+from idcore.server import setting_up
+from scripts import can_listen, pyodide, setup
 from tests.spark.test_faults import MARK, marked, until
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -98,3 +101,46 @@ def test_the_steps_of_set_up_are_counted(capsys: pytest.CaptureFixture[str]) -> 
     setup.take([setup.Step(name, name != "b", lambda name=name: done.append(name)) for name in "abc"])  # type: ignore[misc]
     assert done == ["a", "c"]
     assert [line[:14] for line in capsys.readouterr().err.splitlines()] == [f"setup: {n} of 2:" for n in (1, 1, 2, 2)]
+
+
+def test_what_decoding_needs_is_installed_first_and_the_lock_has_all_of_it() -> None:
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    first = setup.without(lock, setup.LATER)
+    names = {line.partition("==")[0] for line in lock.splitlines() if line[:1].isalpha()}
+    assert {line.partition("==")[0] for line in first.splitlines() if line[:1].isalpha()} == names - {*setup.LATER}
+    assert first.count("--hash=") < lock.count("--hash=") and set(setup.LATER) < names
+
+
+def test_what_follows_behind_a_console_is_told_and_ends_with_it(tmp_path: Path) -> None:
+    """As `make run` begins it: a program beside the console, whose step the pages read."""
+    told = tmp_path / "cache" / "told.json"
+    code = f"""
+import sys; from pathlib import Path; from scripts import setup
+import signal; signal.signal(15, setup.stop); setup.end_with_parent(); told = Path({str(told)!r})
+setup.take([setup.Step('a', True, lambda: setup.ended(['sleep', '600']), 'kernels')], told)
+"""
+    words = ["sh", "-c", '"$1" -c "$2" & exec sleep 600', "-", sys.executable, code]
+    with subprocess.Popen(words, cwd=ROOT, env={**os.environ, MARK: str(tmp_path)}) as console:
+        until(lambda: setting_up.now(told) is not None)
+        found = setting_up.now(told)
+        assert found is not None and (found.step, found.number, found.steps) == ("kernels", 1, 1)
+        assert setup.is_at_work(told) and found.seconds < 60
+        console.kill()
+    until(lambda: not marked(tmp_path), 20)
+    assert setting_up.now(told) is None and not told.exists()
+    told.write_text('{"pid": 0')
+    assert setting_up.now(told) is None and not setup.is_at_work(told)
+
+
+def test_pyodide_is_kept_only_if_it_is_the_known_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    there, packed = tmp_path / "there.tgz", tmp_path / "cache" / "pyodide.tgz"
+    there.write_bytes(b"other bytes")
+    with pytest.raises(SystemExit, match="other bytes than the known ones"):
+        pyodide.fetch(packed, there.as_uri())
+    with pytest.raises(SystemExit, match="cannot be reached"):
+        pyodide.fetch(packed, (tmp_path / "nowhere").as_uri())
+    assert not packed.parent.exists()
+    monkeypatch.setattr(pyodide, "SHA512", base64.b64encode(hashlib.sha512(b"other bytes").digest()).decode())
+    assert pyodide.fetch(packed, there.as_uri()) == b"other bytes" and pyodide.is_there(packed)
+    there.unlink()  # a second time it is not asked
+    assert pyodide.fetch(packed, there.as_uri()) == b"other bytes"

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.quick
 
 MOST_WORDS = 25
 CHINESE = ".zh-CN."
+ENTRANCE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md")
 MEASURED = "performance.md"  # its figures and notes are written by the benchmarks
 
 # Terms of docs/glossary.md: one word for one thing.
@@ -42,7 +43,7 @@ NOT_PROSE = re.compile(r"```.*?```|^ {4}python .*\n(?: {8}.*\n)*", re.DOTALL | r
 
 
 def documents() -> Iterator[Path]:
-    yield from (ROOT / page for page in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"))
+    yield from (ROOT / page for page in ENTRANCE)
     yield from (
         path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name != MEASURED and CHINESE not in path.name
     )

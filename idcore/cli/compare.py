@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import UTC
 
 from idcore.base.catalogue import words
-from idcore.base.safe_text import printable
-from idcore.cli.parser import Usage
+from idcore.cli.complaint import complain, complain_of_missing
+from idcore.cli.parser import Usage, read_clock
+from idcore.presentation.export import csv_of_rows, json_lines
 from idcore.presentation.reader import Reader
 from idcore.presentation.terminal import comparisons
-from idcore.presentation.triage.compared import SIDES, Compared
+from idcore.presentation.triage.compared import SIDES, Compared, OneSided, dated, tables_of_paths
 from idcore.scan.compare import Unread, compare
+from idcore.scan.months import month_rows
 
 DONE, SOME_UNREADABLE = 0, 1
+KEYS = ("kind", "subject", "before", "after", "both", "missing", "new", "only_before", "only_after")
 
 
 def run(options: argparse.Namespace) -> int:
     """Exit status 0 done, 1 some input could not be read."""
+    paths = [options.before, options.after]
+    if complain_of_missing(paths, any):  # before a folder is made
+        return SOME_UNREADABLE
+    if options.at and not options.zone:
+        raise Usage("--at goes with --zone")
+    at, zone, _ = read_clock(options)
     problems: list[Unread] = []
+    exact = OneSided() if options.zone else None
     with ExitStack() as stack:
         told = None
         if options.out is not None:
@@ -37,13 +46,16 @@ def run(options: argparse.Namespace) -> int:
             def told(side: str, ids: Sequence[str]) -> None:
                 files[side].writelines(f"{one}\n" for one in ids)
 
-        rows = compare([options.before], [options.after], options.case == "any", told, problems)
-    if options.format == "json":
-        for row in rows:
-            print(json.dumps(row.values | {"missing": row.missing, "new": row.new}))
-    else:
+        rows = compare(paths[:1], paths[1:], options.case == "any", told, problems, exact)
+    if options.format == "table":
         found = Compared(tuple(rows), {side: [] for side in SIDES}, ())
-        print("\n".join(comparisons.comparison(found, Reader(words(), UTC))))
+        if exact is not None:
+            tables = tables_of_paths(paths, month_rows(at, zone, "given"), options.case == "any")
+            found = dated(found, exact, [tables, tables])
+        print("\n".join(comparisons.comparison(found, Reader(words(), zone if options.zone else UTC))))
+    else:
+        made = (row.values | {"missing": row.missing, "new": row.new} for row in rows)
+        sys.stdout.writelines(csv_of_rows(made, KEYS) if options.format == "csv" else json_lines(made))
     for name, problem in dict.fromkeys(problems):
-        print(f"idcore: {printable(f'{name}: {problem}')}", file=sys.stderr)
+        complain(f"{name}: {problem}")
     return SOME_UNREADABLE if problems else DONE

@@ -19,6 +19,7 @@ from typing import IO, Any
 from idcore.base import catalogue
 from idcore.base.catalogue.en import LENGTHS
 from idcore.base.safe_text import printable
+from idcore.cli.complaint import complain
 from idcore.cli.held import IN_MEMORY, Held
 from idcore.cli.parser import Usage, read_clock
 from idcore.cli.table import Table, card
@@ -56,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
         rows = _rows(items, text, options.case, clock, refused, Seeds(options.all), said)
         _write(rows, options, said, clock)
     if refused.note:
-        print(f"idcore: {refused.note}", file=sys.stderr)
+        complain(refused.note)
     return 1 if refused.arguments else 0
 
 
@@ -74,7 +75,7 @@ def _is_file(item: str) -> bool:
 def _write(rows: Iterator[dict[str, Any]], options: argparse.Namespace, said: DeliveryText, clock: Clock) -> None:
     """The rows in the form that was asked for, and what the lines say of deliveries."""
     form = options.format or ("table" if sys.stdout.isatty() else "json")
-    if form == "json":
+    if form in ("json", "jsonl"):
         sys.stdout.writelines(json_lines(rows))
     elif form == "csv":
         sys.stdout.writelines(csv_of_ids(_flat(rows) if options.all else rows))

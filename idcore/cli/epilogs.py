@@ -5,6 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from dataclasses import dataclass
 
+from idcore.cli.complaint import named
+
 USAGE = (2, "wrong usage")
 # Of every command: what no command decides by itself.
 COMMON = (
@@ -44,6 +46,7 @@ EPILOGS = {
     "scan": Epilog(
         (
             "python -m idcore scan orders.log --out tables --zone +08:00",
+            "python -m idcore scan orders.log --out last-hour --zone +08:00 --since 1h --at 2026-11-20T02:00:00Z",
             "python -m idcore scan --store store --out tables-of-store",
         ),
         (
@@ -80,8 +83,11 @@ EPILOGS = {
         ),
     ),
     "compare": Epilog(
-        ("python -m idcore compare sent.log received.log --out differences",),
-        ((0, "done, also if the inputs differ"), (1, "some input could not be read"), USAGE),
+        (
+            "python -m idcore compare sent.log received.log --out differences",
+            "python -m idcore compare sent.log received.log --zone +08:00",
+        ),
+        ((0, "done, also if the inputs differ"), (1, "some input could not be read, or is not there"), USAGE),
     ),
     "ids": Epilog(("python -m idcore make ids --count 3",), _MADE),
     "log": Epilog(("python -m idcore make log --lines 2000 --out orders.log",), _MADE),
@@ -92,6 +98,11 @@ EPILOGS = {
     "serve": Epilog(
         ("python -m idcore serve --port 8501",),
         ((0, "ended"), USAGE),
+    ),
+    "help": Epilog(("python -m idcore help make store",), ((0, "shown"), USAGE)),
+    "completion": Epilog(
+        ("python -m idcore completion bash > rocketmq-ids.bash",),
+        ((0, "written"), USAGE),
     ),
     "start": Epilog(
         ("python -m idcore session start --idle 1800",),
@@ -105,4 +116,4 @@ EPILOGS = {
 def add(command: ArgumentParser) -> None:
     """Puts examples and exit statuses below the options of a command, each on its own line."""
     if epilog := EPILOGS.get(command.prog.rpartition(" ")[2]):  # a test holds that every command has one
-        command.epilog, command.formatter_class = str(epilog), RawDescriptionHelpFormatter
+        command.epilog, command.formatter_class = named(str(epilog)), RawDescriptionHelpFormatter

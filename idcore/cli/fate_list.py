@@ -12,8 +12,9 @@ from idcore.answers.fate_list.sentences import progress_text
 from idcore.answers.fate_list.tally import Tally, write
 from idcore.answers.lookup import LookupService
 from idcore.base.catalogue import words
-from idcore.base.safe_text import json_text, printable
+from idcore.base.safe_text import json_text
 from idcore.cli.aside import aside, until
+from idcore.cli.complaint import complain
 from idcore.cli.parser import Usage
 from idcore.presentation.terminal import scans
 
@@ -42,7 +43,7 @@ def run(source: LookupService, texts: Iterable[str], options: argparse.Namespace
     else:
         print("\n".join(scans.verdicts(summary, tally.tables(), options.out)))
     if tally.problem is not None:
-        print(f"idcore: {printable(str(tally.problem))}", file=sys.stderr)
+        complain(str(tally.problem))
     if interrupted:
         return INTERRUPTED
     if not tally.found and tally.outcomes["not_found"] == 0:
@@ -59,7 +60,8 @@ def _asked(source: LookupService, wanted: Wanted, user: str) -> tuple[Tally, boo
 
     def interrupted(over: threading.Event) -> None:
         stopped.set()
-        print("\nidcore: stopping; what was judged is kept", file=sys.stderr)
+        print(file=sys.stderr)
+        complain("stopping; what was judged is kept")
         until(over)
 
     return aside("fate-list", work, interrupted), stopped.is_set()

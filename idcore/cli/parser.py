@@ -15,6 +15,7 @@ from idcore import __version__
 from idcore.base.catalogue import languages
 from idcore.base.errors import CoreError
 from idcore.cli import epilogs
+from idcore.cli.complaint import program
 from idcore.ids.clock import machine_zone, parse_instant, parse_zone
 from idcore.ids.line_time import FIRST_YEAR
 from idcore.ids.model import refuse
@@ -24,6 +25,7 @@ _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _SPAN = re.compile(r"(\d{1,6})([smhd])")
 _SPANS = {"s": timedelta(seconds=1), "m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
 _ZONE_HELP = "producers' time zone where a line does not reveal it: IANA name or ±HH:MM (default: this machine's)"
+FORMS = ("table", "json", "jsonl", "csv")  # of every command that answers
 TRUTH = "truth.json"  # written beside what `make` makes
 _AT_HELP = "reference time in ISO 8601, which decides the month (default: now)"
 
@@ -33,6 +35,16 @@ class Usage(Exception):
 
 
 class _Parser(argparse.ArgumentParser):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)  # what scripts write must not depend on other options
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Refuses what it does not know itself, so that the error names this command's help."""
+        found, rest = super().parse_known_args(args, namespace)
+        if rest:
+            self.error(f"unrecognized arguments: {' '.join(rest)}")
+        return found, rest
+
     def error(self, message: str) -> NoReturn:
         raise Usage(f"{message} (see: {self.prog} --help)")
 
@@ -52,12 +64,12 @@ def join_zone(arguments: Sequence[str]) -> list[str]:
     return joined
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The parser; each command's namespace holds `run`, the function that does it."""
+def build_parser(name: str | None = None) -> argparse.ArgumentParser:
+    """The parser; each command's namespace holds `run`, the function that does it. `name`: of the program."""
     parser = _Parser(
-        prog="python -m idcore", description="Decode RocketMQ message IDs, scan logs for them, and find the messages."
+        prog=name or program(), description="Decode RocketMQ message IDs, scan logs for them, and find the messages."
     )
-    parser.add_argument("--version", action="version", version=f"rocketmq-ids {__version__}")
+    parser.add_argument("-V", "--version", action="version", version=f"rocketmq-ids {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", parser_class=_Parser)
     _decode(commands)
     _scan(commands)
@@ -67,6 +79,7 @@ def build_parser() -> argparse.ArgumentParser:
     _make(commands)
     _session(commands)
     _serve(commands)
+    _about(commands)
     for command in commands_of(parser):
         epilogs.add(command)
     return parser
@@ -95,6 +108,13 @@ def _size(text: str) -> int:
     if size < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a size; write bytes, or a number with k, M or G")
     return size
+
+
+def _span(text: str) -> timedelta:
+    match = _SPAN.fullmatch(text.strip())
+    if not match or not int(match[1]):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a span of time; write a number with s, m, h or d")
+    return int(match[1]) * _SPANS[match[2]]
 
 
 def _count(text: str) -> int:
@@ -175,7 +195,7 @@ def _decode(commands: Any) -> None:
         "ids", nargs="*", metavar="ID", help="IDs, also separated by commas; or a file; - reads standard input"
     )
     command.add_argument(
-        "--format", choices=("table", "json", "csv"), help="default: table on a terminal, json when piped"
+        "--format", choices=FORMS, help="default: table on a terminal, json when piped; jsonl is the same as json"
     )
     _add_clock(command)
     command.add_argument("--all", action="store_true", help="show every interpretation in full")
@@ -209,9 +229,18 @@ def _scan(commands: Any) -> None:
     where.add_argument("--master", metavar="URL", help="Spark master (default: this machine)")
     where.add_argument("--remote", metavar="URL", help="Spark Connect server")
     _add_clock(command)
+    ranged = command.add_argument_group("lines of a time range")
+    ranged.add_argument("--from", dest="begin", metavar="TIME", help="ISO 8601: lines of this time or later")
+    ranged.add_argument("--to", dest="end", metavar="TIME", help="ISO 8601: lines before this time")
+    ranged.add_argument(
+        "--since", type=_span, metavar="SPAN", help="lines of so long before --at, for example 30m, 12h or 7d"
+    )
     command.add_argument("--split-size", type=_size, metavar="SIZE", help="input bytes per task, for example 256M")
     command.add_argument(
-        "--format", choices=("table", "json"), default="table", help="form of the summary (default: table)"
+        "--format",
+        choices=FORMS,
+        default="table",
+        help="form of the summary (default: table); json and jsonl: one object; csv: the findings",
     )
     command.add_argument(
         "--lang", choices=languages(), default="en", help="language of summary and findings (default: en)"
@@ -325,7 +354,7 @@ def _view(commands: Any) -> None:
     )
     command.add_argument(
         "--format",
-        choices=("table", "json", "csv", "jsonl"),
+        choices=FORMS,
         help="default: table on a terminal, json when piped; csv and jsonl: lists as rows, without bodies",
     )
     _add_clock(command)
@@ -371,8 +400,18 @@ def _compare(commands: Any) -> None:
     command.add_argument("after", metavar="SECOND", help="another input, for example the consumers' log")
     command.add_argument("--out", type=_path, metavar="DIR", help="also write all IDs that only one input contains")
     command.add_argument(
-        "--format", choices=("table", "json"), default="table", help="form of the result (default: table)"
+        "--format",
+        choices=FORMS,
+        default="table",
+        help="form of the result (default: table); json, jsonl and csv: a row for each producer and broker",
     )
+    command.add_argument(
+        "--zone",
+        type=_zone,
+        metavar="ZONE",
+        help="also say when the IDs that only one input contains were generated, in this zone: IANA name or ±HH:MM",
+    )
+    command.add_argument("--at", metavar="TIME", help="with --zone: " + _AT_HELP)
     command.add_argument(
         "--case",
         choices=("strict", "any"),
@@ -454,6 +493,37 @@ def _serve(commands: Any) -> None:
     command.add_argument("--host", type=_name, default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
     command.add_argument("--port", type=_count, default=8501, help="port to listen on (default: 8501)")
     command.set_defaults(run=_later("serve"))
+
+
+def _about(commands: Any) -> None:
+    """What tells of the commands themselves."""
+    command = commands.add_parser(
+        "help", help="the help of a command", description="Shows what COMMAND --help shows, or the list of commands."
+    )
+    command.add_argument("words", nargs="*", metavar="COMMAND", help="a command, for example make store")
+    command.set_defaults(run=_run_help)
+    command = commands.add_parser(
+        "completion",
+        help="completion of commands and options for a shell",
+        description="Prints a script with which a shell completes the installed command.",
+    )
+    command.add_argument(
+        "shell",
+        nargs="?",
+        metavar="SHELL",
+        choices=("bash", "zsh", "tcsh"),
+        default="bash",
+        help="bash, zsh or tcsh (default: bash)",
+    )
+    command.set_defaults(run=_later("completion"))
+
+
+def _run_help(options: argparse.Namespace) -> int:
+    try:
+        build_parser().parse_args([*options.words, "--help"])
+    except SystemExit as shown:
+        return int(shown.code or 0)
+    raise Usage(f"{' '.join(options.words)!r} is no command")
 
 
 def _run_scan(options: argparse.Namespace) -> int:

@@ -21,7 +21,29 @@ Python of `.venv` (`. .venv/bin/activate`). Results go to standard output. Error
 [tables.md](tables.md) has the columns and the keys of the output.
 
 Sizes of `--split-size` are bytes, or a number with k, M or G. Times are ISO 8601. A time without a zone is in the zone
-of `--zone`.
+of `--zone`. `--format` has the same four forms everywhere. `table` is for people, and `csv` for spreadsheets. `json`
+and `jsonl` are JSON with an object on each line. Colours are only on a terminal, and not if `NO_COLOR` is set.
+
+## The shell
+
+The installed command completes its commands, options and values:
+
+```sh
+rocketmq-ids completion bash > ~/.local/share/bash-completion/completions/rocketmq-ids
+rocketmq-ids completion zsh > ~/.zfunc/_rocketmq-ids
+```
+
+## Lines of a time range
+
+`scan --from`, `--to` and `--since` read only the lines of a time; the tables are those of a file with only these lines.
+`--from` is in the range, `--to` is not. `--since 30m` is the half hour before `--at`, which is now by default.
+
+A line has the time that it names: at its beginning, as a bornTimestamp, or in another style. Lines without a time that
+follow it within 8 KiB belong to it, such as a stack trace. Elsewhere, as in a list of IDs, a line has the time of its
+first msgId. A line with neither belongs to the line before it. The choice of lines reads some 55 MB a second and core.
+[ADR 68](adr/0068-lines-of-a-time-range.md) has the reasons.
+
+## Commands
 """
 
 _TABLES_HEAD = """\

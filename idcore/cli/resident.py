@@ -28,7 +28,7 @@ _LOOK = 0.1  # seconds until a signal is seen that came just before the wait for
 _SETTINGS = (
     *("IDCORE_", "SPARK", "PYSPARK", "JAVA", "JDK_", "HADOOP", "AWS_", "AZURE_", "GOOGLE_", "FSSPEC_", "PYTHON"),
     *("NUMBA_", "ARROW_", "OMP_", "LD_", "LANG", "LC_", "TZ", "HOME", "XDG_CACHE", "TMPDIR", "PATH", "SSL_"),
-    *("REQUESTS_", "CURL_", "HTTP_", "HTTPS_", "NO_PROXY", "http_", "https_", "no_proxy"),
+    *("REQUESTS_", "CURL_", "NO_COLOR", "HTTP_", "HTTPS_", "NO_PROXY", "http_", "https_", "no_proxy"),
 )
 
 

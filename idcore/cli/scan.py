@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 import argparse
-import glob
 import json
 import os
 import shutil
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from idcore.base.catalogue import words
-from idcore.base.errors import CoreError, refuse
-from idcore.base.safe_text import printable
+from idcore.base.errors import CoreError, coded
 from idcore.cli.aside import aside, interruptible
+from idcore.cli.complaint import STANDARD_INPUT, complain, complain_of_missing
 from idcore.cli.parser import Usage, subscriptions_of
+from idcore.ids import Clock
+from idcore.ids.clock import parse_instant, to_ms
 from idcore.policy import settings
-from idcore.sources.uris import is_uri, local_path
 
 if TYPE_CHECKING:
+    from idcore.sources.line_range import LineRange
     from idcore.spark.job import ScanOptions
     from idcore.spark.watch import Progress
 
 DONE, SOME_UNREADABLE, NOT_DONE = 0, 1, 3
-STANDARD_INPUT = "-"
 _PATIENCE = 10.0  # seconds that a cancelled scan has to clean up
 
 
@@ -40,10 +41,14 @@ def run(options: argparse.Namespace) -> int:
     _make_room(options.out, options.overwrite)
     if options.paths.count(STANDARD_INPUT) > 1:
         raise Usage("- (standard input) may be given only once")
-    if options.paths and all(map(_is_missing, options.paths)):  # before Spark: and no tables that are in the way then
-        for path in options.paths:
-            print(printable(f"idcore: {path}: {refuse('ENOENT').problem}"), file=sys.stderr)
+    between = _range_of(options)
+    if options.paths and complain_of_missing(options.paths, all):  # before Spark, and before a folder
         return SOME_UNREADABLE
+    try:
+        _refuse_unwritable(options.out)
+    except CoreError as problem:
+        complain(str(problem))
+        return NOT_DONE
     if not (options.master or options.remote):
         _start_spark()
     from idcore.spark.job import SPLIT_SIZE, ScanOptions  # Java is on its way up meanwhile
@@ -58,6 +63,8 @@ def run(options: argparse.Namespace) -> int:
         remote=options.remote,
         store=options.store,
         subscriptions=subscriptions_of(options),
+        between=between,
+        began=options.began,
     )
     try:
         if options.store is not None:  # before Spark is started; and a piece of a log gets its name
@@ -70,21 +77,19 @@ def run(options: argparse.Namespace) -> int:
             paths = [spooled[0] if path == STANDARD_INPUT else path for path in options.paths]
             summary = _scanned(paths, options.out, asked, names)
     except CoreError as problem:
-        print(f"idcore: {' '.join(str(problem).split())}", file=sys.stderr)
+        complain(str(problem))
         return NOT_DONE
+    from idcore.presentation.export import csv_of_rows
     from idcore.presentation.terminal import scans
 
-    if options.format == "json":
+    if options.format in ("json", "jsonl"):
         print(json.dumps(summary | {"finding_list": scans.findings(options.out, options.lang)}))
+    elif options.format == "csv":
+        sys.stdout.writelines(csv_of_rows(scans.findings(options.out, options.lang), scans.FINDING))
     else:
-        print("\n".join(scans.summary(summary, options.out, options.lang)))
+        lines = scans.summary(summary, options.out, options.lang, lambda: time.monotonic() - options.began)
+        print("\n".join(lines))
     return SOME_UNREADABLE if _name_failures(options.out) else DONE
-
-
-def _is_missing(path: str) -> bool:
-    """Whether nothing has this name: no file, no folder, nothing that a pattern matches."""
-    here = local_path(path)
-    return not (path == STANDARD_INPUT or is_uri(path) or os.path.lexists(here) or glob.glob(here, recursive=True))
 
 
 def _start_spark() -> None:
@@ -130,6 +135,35 @@ def _make_room(out: Path, overwrite: bool) -> None:
             raise Usage(f"{folder} contains files that no scan wrote; choose another folder")
 
 
+def _range_of(options: argparse.Namespace) -> LineRange | None:
+    """The times of --from, --to and --since; None where all lines are read."""
+    if options.begin is options.end is options.since is None:
+        return None
+    if options.store is not None:
+        raise Usage("--from, --to and --since go with PATHs; for a store folder: python -m idcore view")
+    if options.since is not None and options.begin is not None:
+        raise Usage("give either --from or --since, not both")
+    ends = (None if text is None else to_ms(parse_instant(text, options.zone)) for text in (options.begin, options.end))
+    begin, end = ends
+    if options.since is not None:
+        begin = to_ms(options.at - options.since)
+    if begin is not None and end is not None and begin >= end:
+        raise Usage("the time range is empty: it begins when it ends, or later")
+    from idcore.sources.line_range import LineRange
+
+    return LineRange(begin, end, Clock(options.at, options.zone, options.zone_source), options.case)
+
+
+def _refuse_unwritable(out: Path) -> None:
+    """Before Spark. Tried, because rights alone do not show it: a disk may be read-only or full."""
+    there = next(folder for folder in (out.absolute(), *out.absolute().parents) if os.path.lexists(folder))
+    try:
+        with tempfile.TemporaryDirectory(prefix=".idcore-", dir=there):
+            pass
+    except OSError as error:
+        raise CoreError("unwritable", {"path": str(out), "why": coded(error)}) from error
+
+
 def _scanned(paths: list[str], out: Path, asked: ScanOptions, names: dict[str, str]) -> dict[str, Any]:
     """Ctrl-C stops the Spark job."""
     from idcore.spark.job import problem_of, scan
@@ -168,5 +202,5 @@ def _name_failures(out: Path) -> int:
     failed = [row for row in files.to_pylist() if row["error"]]
     for row in failed:
         why = CoreError(row["error"], json.loads(row["error_values"])).problem
-        print(printable(f"idcore: {row['file']}: {why}"), file=sys.stderr)
+        complain(f"{row['file']}: {why}")
     return len(failed)

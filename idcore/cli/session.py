@@ -17,6 +17,7 @@ from contextlib import suppress
 
 from idcore.base.errors import CoreError
 from idcore.cli import resident
+from idcore.cli.complaint import complain
 from idcore.cli.parser import build_parser
 from idcore.policy.private import child_environment
 
@@ -50,7 +51,7 @@ def run_start(options: argparse.Namespace) -> int:
             return UP
         time.sleep(_LOOK)
     child.terminate()
-    print(f"idcore: the session did not start; {log} has what it said", file=sys.stderr)
+    complain(f"the session did not start; {log} has what it said")
     return NOT_UP
 
 
@@ -255,7 +256,7 @@ def _serve(idle: float, main: Main) -> int:
     try:
         _warm()
     except CoreError as problem:
-        print(f"idcore: {problem}", file=sys.stderr)
+        complain(str(problem))
         return NOT_UP
     listening = _bound()
     if listening is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import IO, Any
 
-from idcore.base import catalogue
+from idcore.base import catalogue, colours
 from idcore.base.safe_text import printable
 from idcore.ids.assumptions import assumed
 
@@ -81,14 +81,17 @@ class Table:
         if not self._headed:
             # A column that is empty throughout the first batch is left out.
             self._shown = [at for at in range(len(_COLUMNS)) if any(line[at] for line in lines)]
-            lines = [[name for name, _ in _COLUMNS], *lines]
-            self._headed = True
-        for line in self._waiting:
-            self._widths = [max(width, len(cell)) for width, cell in zip(self._widths, line, strict=True)]
         for line in lines:
-            self._out.write("  ".join(line[at].ljust(self._widths[at]) for at in self._shown).rstrip() + "\n")
+            self._widths = [max(width, len(cell)) for width, cell in zip(self._widths, line, strict=True)]
+        if not self._headed:
+            self._out.write(colours.painted(self._aligned([name for name, _ in _COLUMNS]), "heading") + "\n")
+            self._headed = True
+        self._out.writelines(self._aligned(line) + "\n" for line in lines)
         self._out.flush()
         self._waiting = []
+
+    def _aligned(self, line: list[str]) -> str:
+        return "  ".join(line[at].ljust(self._widths[at]) for at in self._shown).rstrip()
 
 
 _CARD = (
@@ -116,11 +119,11 @@ _CARD = (
 
 def card(row: _Row) -> str:
     """One interpretation, a line for each value, reasons below."""
-    lines = [printable(row["text"]) or "(empty)"]
+    lines = [colours.painted(printable(row["text"]) or "(empty)", "heading")]
     if row["error"]:
         error = row["error"]
         place = "".join(f", {name} {error[name]}" for name in ("field", "byte") if error[name] is not None)
-        lines.append(f"  rejected    {error['problem']}{place}")
+        lines.append(f"  {colours.painted('rejected', 'error')}    {error['problem']}{place}")
     for key in _CARD:
         value = row[key]
         if value is None:
@@ -132,11 +135,15 @@ def card(row: _Row) -> str:
             month = f"; month from {row['month_source']}" if row["month_source"] not in (None, "assumed") else ""
             assumed = "; month assumed" if row["month_source"] == "assumed" else month
             text += f" (zone {row['zone']}, {row['zone_source']}{assumed})"
-        lines.append(f"  {key:<11} {text}")
+        lines.append(_named(key, text))
     if row["delivery"]:
-        lines.append(f"  {'delivery':<11} {printable(row['delivery']['text'])}")
-    lines += [f"  {'why' if not number else '':<11} {reason}" for number, reason in enumerate(row["why"])]
+        lines.append(_named("delivery", printable(row["delivery"]["text"])))
+    lines += [_named("" if number else "why", reason) for number, reason in enumerate(row["why"])]
     if row["others"]:
         named = ", ".join(other["layout"] + (" (impossible)" if other["error"] else "") for other in row["others"])
-        lines.append(f"  {'others':<11} {named}")
+        lines.append(_named("others", named))
     return "\n".join(lines) + "\n"
+
+
+def _named(name: str, value: str) -> str:
+    return f"  {colours.painted(name, 'name')}{' ' * (12 - len(name))}{value}"

@@ -26,8 +26,9 @@ from idcore.answers.lookup import (
 )
 from idcore.base.catalogue import words
 from idcore.base.errors import CoreError
-from idcore.base.safe_text import json_text, printable
+from idcore.base.safe_text import json_text
 from idcore.cli import lists
+from idcore.cli.complaint import complain
 from idcore.cli.decode import read_text
 from idcore.cli.parser import Usage, read_clock, subscriptions_of
 from idcore.ids import Clock, find, identify
@@ -85,7 +86,7 @@ def _listed(source: Source, way: Way, form: str, reader: Reader) -> int:
     if form in ("csv", "jsonl"):  # rows alone, so what is not among them is said next to them
         head, *more = messages.listing_notes(listing, reader)
         for line in [head, *more] if more else ():
-            print(f"idcore: {line}", file=sys.stderr)
+            complain(line)
     if listing.nothing_asked:
         return NOTHING_ASKED
     return FOUND if listing.copies and listing.cut != "failed" else SOME_MISSED
@@ -104,7 +105,7 @@ def _answer(source: Source, texts: Iterable[str], options: argparse.Namespace, f
     except CoreError as problem:
         return _failed(problem, SOME_MISSED if asked else NOTHING_ASKED)
     if not asked:
-        print("idcore: no ID in this text", file=sys.stderr)
+        complain("no ID in this text")
         return SOME_MISSED
     if refused == asked:
         return NOTHING_ASKED
@@ -112,7 +113,7 @@ def _answer(source: Source, texts: Iterable[str], options: argparse.Namespace, f
 
 
 def _failed(problem: CoreError, status: int) -> int:
-    print(f"idcore: {printable(str(problem))}", file=sys.stderr)
+    complain(str(problem))
     return status
 
 

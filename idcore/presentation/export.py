@@ -71,6 +71,15 @@ def csv_of_ids(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     return csv_lines(KEYS, ([_cell(key, row[key]) for key in KEYS] for row in rows))
 
 
+def csv_of_rows(rows: Iterable[Mapping[str, Any]], keys: Sequence[str]) -> Iterator[str]:
+    """Rows that are JSON elsewhere as lines of CSV; the values of a list are joined."""
+    return csv_lines(keys, ([_joined(row[key]) for key in keys] for row in rows))
+
+
+def _joined(value: Any) -> Any:
+    return " ".join(map(str, value)) if isinstance(value, list | tuple) else value
+
+
 def _cell(key: str, value: Any) -> Any:
     if key == "why":
         return "; ".join(value)

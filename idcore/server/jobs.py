@@ -21,7 +21,7 @@ from idcore.base.open_folders import Roots
 from idcore.policy import limits, settings
 from idcore.runs import room
 from idcore.runs.runs import FATES, FOLLOWED, Run, RunError, Runs, runs_root, write_text
-from idcore.server import webhook
+from idcore.server import setting_up, webhook
 
 if TYPE_CHECKING:
     from idcore.answers.fate_list.background import Job as ListJob
@@ -32,9 +32,14 @@ if TYPE_CHECKING:
     from idcore.spark.session import Status
 
 
+def has_spark() -> bool:
+    """Whether PySpark is installed, whole: not while set-up is still at it."""
+    return setting_up.now() is None and importlib.util.find_spec("pyspark") is not None
+
+
 def engine() -> Status | None:
-    """How far Spark is; None where this installation has no Spark at all."""
-    if importlib.util.find_spec("pyspark") is None:
+    """How far Spark is; None where this installation has no Spark, or not yet."""
+    if not has_spark():
         return None
     from idcore.spark import session
 
@@ -44,7 +49,7 @@ def engine() -> Status | None:
 def warm_up() -> None:
     """Begins to start Spark, once; without Java or without Spark nothing happens."""
     swept(str(runs_root()))
-    if settings.current().no_spark or importlib.util.find_spec("pyspark") is None:
+    if settings.current().no_spark or not has_spark():
         return
     from idcore.spark import session
 
@@ -69,7 +74,7 @@ def of(run: Run) -> Job | ListJob | None:
         from idcore.answers.fate_list import background as lists
 
         return lists.find(run.name)
-    if importlib.util.find_spec("pyspark") is None:
+    if not has_spark():
         return None
     from idcore.spark import background
 

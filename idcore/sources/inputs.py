@@ -22,16 +22,18 @@ from idcore.base.layout import MOST_OFFSET
 from idcore.base.open_folders import Roots, entries, file_status, is_file
 from idcore.ids import broken_lines
 from idcore.policy import limits
+from idcore.sources import line_range
 from idcore.sources import storage as stores
 from idcore.sources.archives import BETWEEN, Text, kind_of, texts
 from idcore.sources.kinds import COMMITLOG, GROWING, HEAD, PLAIN, WHOLE, WIDE
+from idcore.sources.line_range import LineRange
 from idcore.sources.record_lines import RecordLines
 from idcore.sources.unpack import READ_ERRORS, Unpacked, narrowed, reader
 from idcore.sources.uris import is_uri, local_path, without_secrets
 from idcore.sources.windows import BEFORE, ENDLESS, Windows, new_buffer
 
 OPENING = 1 << 17  # bytes that could be scanned in the time that opening a file takes
-_SENT = ("number", "path", "start", "stop", "kind", "roots")  # of a split: no member is known before it is read
+_SENT = ("number", "path", "start", "stop", "kind", "roots", "between")  # of a split that is not read yet
 _LONGEST_NAME = 1000  # in the driver's table, as the members are: an archive of 1 MB can hold more than a million
 # What a scan writes into a folder, which may be one of its inputs: no input of the next scan.
 _OF_SCAN = re.compile(r"summary\.json|\.writing|\.unfinished-[0-9a-f]{32}|\.follow")
@@ -54,6 +56,7 @@ class InputFile:
     kind: str = ""  # where its bytes do not show it
     roots: Roots = None  # it is read only where it is in one of them
     start: int = 0  # the first byte that is read
+    between: LineRange | None = None  # of which times lines are read
 
     @property
     def shown(self) -> str:
@@ -71,6 +74,7 @@ class Split:
     stop: int
     kind: str = PLAIN
     roots: Roots = None  # as of its file
+    between: LineRange | None = None  # the same
     member: str = ""
     place: tuple[int, ...] = ()
 
@@ -249,12 +253,21 @@ def split_files(files: Sequence[InputFile], split_size: int) -> list[Split]:
         if file.error:
             continue
         kind = file.kind or (kind_to_cut(path, file.roots) if file.size > split_size else WHOLE)
-        if kind == WHOLE:
-            splits.append(Split(number, path, 0, file.size, WHOLE, file.roots))
-            continue
-        for start in range(file.start, file.size, split_size):
-            splits.append(Split(number, path, start, min(start + split_size, file.size), kind, file.roots))
+        if file.between is not None and kind != PLAIN:
+            kind = WHOLE
+        edges = [(file.start, file.size)]
+        if kind != WHOLE:
+            edges = _edges(path, file, split_size)
+        splits += [Split(number, path, start, stop, kind, file.roots, file.between) for start, stop in edges]
     return splits
+
+
+def _edges(path: str, file: InputFile, split_size: int) -> list[tuple[int, int]]:
+    """Where a file is cut: anywhere, but if only lines of some times are read, where a line begins that names one."""
+    if file.between is None:
+        return [(start, min(start + split_size, file.size)) for start in range(file.start, file.size, split_size)]
+    with stores.opened(path, file.roots) as opened:
+        return line_range.pieces(opened, file.size, split_size, file.between)
 
 
 def kind_to_cut(path: str, roots: Roots = None) -> str:
@@ -319,6 +332,8 @@ def walk(splits: Sequence[Split], opened: OpenSplit = open_split) -> Iterator[Op
         try:
             with opened(split) as file:
                 for where, windows, error in _texts_of(split, file, buf):
+                    if windows is not None and split.between is not None:
+                        windows.keep(split.between)
                     told = told or not where.place
                     yield where, windows, error
             problem = None

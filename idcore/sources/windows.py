@@ -9,6 +9,7 @@ import numpy as np
 
 from idcore.base.errors import CoreError, coded
 from idcore.ids.records import REACH
+from idcore.sources.line_range import LineRange, LinesOf
 from idcore.sources.unpack import READ_ERRORS, Read
 
 BEFORE, AFTER = REACH + 64, REACH + 256  # bytes of text that stay visible on both sides of a window
@@ -41,6 +42,10 @@ class Windows:
         self.aside: Callable[[], bytes] | None = None  # what a reader counts apart from the text
         self.copied: Callable[[int], bytes] | None = None  # and what it keeps of records, for the number of the file
         self.counted: Callable[[], int] | None = None  # and the bytes of text, without filler
+
+    def keep(self, between: LineRange) -> None:
+        """Lines of other times are blank from now on: before anything is read."""
+        self.read = LinesOf(self.read, between, BEFORE - self.filled).readinto
 
     def slide(self) -> int:
         """Takes more text in behind `self.at`. Returns the limit: up to there tokens and lines may be judged."""

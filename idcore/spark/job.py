@@ -31,7 +31,7 @@ from idcore.answers.lookup.model import Evidence
 from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.base.errors import CoreError, coded, from_coded
 from idcore.base.open_folders import Roots
-from idcore.ids.clock import machine_zone, zone_text
+from idcore.ids.clock import from_ms, machine_zone, zone_text
 from idcore.rocketmq.store.folder import StoreFolder
 from idcore.scan import deliveries, lines
 from idcore.scan.followed import KEPT
@@ -40,6 +40,7 @@ from idcore.scan.tables import COPIES, Tables, combine
 from idcore.sources.growing_files import BEGINNING
 from idcore.sources.inputs import OPENING, InputFile, deal, list_files, list_store, shown, split_files
 from idcore.sources.kinds import COMMITLOG
+from idcore.sources.line_range import LineRange
 from idcore.spark import fates, group_progress, health, record_evidence
 from idcore.spark import session as spark_session
 
@@ -76,6 +77,8 @@ class ScanOptions:
     store: str | None = None  # a store folder, scanned in the place of paths
     roots: Roots = None  # what is read is in one of them: open folders and URIs
     subscriptions: Mapping[tuple[str, str], str] = field(default_factory=dict)  # tags of a topic and a group in it
+    between: LineRange | None = None  # only lines of these times are read
+    began: float | None = None  # when its user began to wait, by time.monotonic; else the scan's own beginning
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +146,7 @@ def compute(
     with_copies: bool = False,
 ) -> Computed:
     """The tables of the files. Without a folder for what is too large for the driver, everything is in memory."""
-    began = time.monotonic()
+    began = time.monotonic() if options.began is None else options.began
     stop = stop or threading.Event()
     _refuse_crumbs(files, options.split_size)
     spark = _session(options, stop)
@@ -229,6 +232,7 @@ def scan(
     with TableFolder(Path(out)) as folder:
         left_out: list[str] = []
         files = list_files(paths, roots, left_out) if options.store is None else list_store(options.store, roots)
+        files = [replace(file, between=options.between) for file in files]
         if names:
             files = [replace(file, name=names.get(file.path, "")) for file in files]
         check(stop)
@@ -366,8 +370,15 @@ def assumed(options: ScanOptions) -> dict[str, Any]:
         "zone_source": options.zone_source,
         "at": at.isoformat(timespec="seconds"),
         "case": options.case,
+        **_range_of(options.between),
         "subscriptions": {f"{group}:{topic}": tags for (topic, group), tags in sorted(options.subscriptions.items())},
     }
+
+
+def _range_of(between: LineRange | None) -> dict[str, str]:
+    """The instants between which lines were read, where they were chosen."""
+    ends = {} if between is None else {"from": between.begin, "to": between.end}
+    return {name: from_ms(at).isoformat(timespec="milliseconds") for name, at in ends.items() if at is not None}
 
 
 def summarise(folder: Path, files: Sequence[InputFile], between: Callable[[], None] = lambda: None) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from pages.parts.widgets import heading, small_print, zone_note
 
 words = view().words
 heading("page.decode")
-lacking = watch.lacks_java(words)  # before the first click, and not only below a long table
+lacking = watch.lacks_spark(words)  # before the first click, and not only below a long table
 
 # load
 here = decode_session.load()

@@ -50,6 +50,7 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("store", "messages/store.py", ":material/folder_open:"),
     ),
     "runs": (("runs", "runs/runs.py", ":material/history:"),),
+    "about": (("help", "about/help.py", ":material/help:"),),
 }
 TRIAGE = tuple(address for address, _, _ in GROUPS["triage"] if address != "compare")  # pages that show one scan
 HOME = "home"

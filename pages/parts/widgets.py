@@ -11,7 +11,7 @@ import streamlit as st
 
 from idcore.policy import audit
 from idcore.policy.access import AccessError, Visitor
-from idcore.presentation import export
+from idcore.presentation import documents, export
 from idcore.presentation.reports.markup import Html, emphasised, tag
 from idcore.server.gate import May
 from pages.parts import scans, session, visitor
@@ -28,8 +28,12 @@ CONFIG: dict[str, Any] = {"displayModeBar": False, "doubleClick": "reset", "show
 
 
 def heading(key: str) -> None:
-    """The page's name."""
-    st.title(view().words(key), anchor=False)
+    """The page's name, and a link to the document about it."""
+    words, page = view().words, key.removeprefix("page.")
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.title(words(key), anchor=False, width="content")
+        if page != "help" and documents.names():
+            page_link("help", words("help.about"), icon=":material/help:", doc=documents.OF_PAGE.get(page, page))
 
 
 def said(sentence: str, aside: str = "") -> None:

@@ -46,7 +46,7 @@ heading("page.runs")
 runs, days = runlist.every(), limits.value("days")
 
 # show
-lacking = watch.lacks_java(words)
+lacking = watch.lacks_spark(words)
 if not runs and not lacking:
     empty(words("empty.no_runs"), ("decode", words("empty.decode")))
 elif runs:

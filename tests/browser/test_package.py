@@ -20,7 +20,7 @@ from idcore import __version__
 from tests.browser.harness import ROOT, Console, console, visit
 
 ID = "AC1100010000251A69D763F93CF40804"
-SMALL = ("lz4", "tzdata", "zstandard")  # what the package needs in any case
+SMALL = ("lz4", "shtab", "tzdata", "zstandard")  # what the package needs in any case
 PINS = re.compile(r"^([\w.-]+)==([^ ]+)", re.M)
 
 
@@ -71,9 +71,13 @@ def test_the_wheel_and_the_sdist_hold_the_pages_the_licence_and_no_test(built: P
     pages = {path.relative_to(ROOT).as_posix() for path in (ROOT / "pages").rglob("*") if path.is_file()}
     pages = {name for name in pages if "__pycache__" not in name}
     assert {f"idcore/_console/{name}" for name in pages} <= names and "idcore/_console/app.py" in names
+    documents = {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    carried = {name for name in names if name.startswith("idcore/_console/docs/")}
+    assert carried == {f"idcore/_console/{name}" for name in documents}
     assert "idcore/_console/.streamlit/config.toml" in names and "idcore/py.typed" in names
-    assert any(name.endswith("licenses/LICENSE") for name in names)
-    assert not [name for name in names if "test" in name.lower() or name.endswith((".pyc", "secrets.toml"))]
+    assert {name.rpartition("/")[2] for name in names if "/licenses/" in name} == {"LICENSE", "NOTICE"}
+    tests = [name for name in names - carried if "test" in name.lower()]
+    assert not tests and not [name for name in names if name.endswith((".pyc", "secrets.toml"))]
     with tarfile.open(sdist) as packed:
         inside = {name.partition("/")[2] for name in packed.getnames()}
     assert {"pyproject.toml", "app.py", "pages/entry.py", "idcore/__main__.py", "LICENSE"} <= inside

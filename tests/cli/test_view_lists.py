@@ -102,7 +102,7 @@ def test_every_form_has_the_same_messages(names: str) -> None:
     assert len(ids) == 5 and (whole["cut"], whole["left"]) == ("limit", 7)
     assert sum(queue["left"] for queue in whole["queues"]) == 7 and whole["copies"][0]["body_text"] == "body"
     assert table[0]["keys"] == "'=1+1", "no spreadsheet runs it"
-    said = "idcore:   The limit of 5 messages was reached. Not read: 7 queue offsets."
+    said = "idcore: The limit of 5 messages was reached. Not read: 7 queue offsets."
     assert said in lines.stderr.splitlines() and lines.returncode == 0
     people = view(*asked, "--format", "table")
     assert people.stdout.startswith("Listed 5 messages out of 12 queue offsets: topic Orders, stored from 2026-01-01")

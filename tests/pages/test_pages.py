@@ -21,7 +21,7 @@ from idcore.base.catalogue.en import LENGTHS
 from idcore.intake.intake import Source
 from idcore.presentation import times
 from idcore.scan.schemas import SCHEMAS
-from idcore.server import first_page, jobs
+from idcore.server import first_page, jobs, setting_up
 from idcore.spark.session import Status
 from idcore.spark.start.jvm import GET_JAVA, no_java
 from pages.parts import frame
@@ -80,6 +80,22 @@ def test_without_java_each_page_that_needs_a_scan_says_so_once(
         app = open_page(page, **query)
         assert [info.value for info in app.info] == [said] and [code.value for code in app.code] == [GET_JAVA]
         assert "appear" not in "".join(text.value for text in app.markdown) and "starts a scan" not in shown(app)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("page", ["", "findings", "brokers", "runs"])
+def test_while_set_up_is_at_work_each_page_says_how_far_it_is(
+    open_page: Open, page: str, lang: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And what was decoded meanwhile is scanned when it is done."""
+    monkeypatch.setattr(setting_up, "now", lambda: setting_up.SettingUp("kernels", 2, 3, 75.0))
+    monkeypatch.delenv("IDCORE_NO_SPARK")
+    query = {} if page else {"ids": f"{UNIQ},{OFFSET}"}
+    app, words = open_page(page, lang=lang, **query), catalogue.words(lang)
+    said = words("setup.at_work", step=words("setup.kernels"), n=2, of=3, time=words.duration(75))
+    assert [info.value for info in app.info] == [said] and not app.exception
+    assert jobs.engine() is None and not jobs.ready()
+    assert page or app.session_state["decode"].waits
 
 
 def test_the_decode_page_has_its_words(open_page: Open) -> None:

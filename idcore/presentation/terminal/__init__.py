@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from unicodedata import east_asian_width
 
+from idcore.base import colours
 from idcore.base.safe_text import printable
 from idcore.presentation.reports.markup import Table, text_of
 
@@ -20,7 +21,8 @@ def sentence(text: str) -> str:
 def facts(pairs: Iterable[tuple[Any, Any]]) -> Iterator[str]:
     """Names and values under each other."""
     for name, value in pairs:
-        yield printable(f"{INDENT}{text_of(name):<{_NAMES}}{text_of(value)}").rstrip()
+        label, said = printable(text_of(name)), printable(text_of(value))
+        yield f"{INDENT}{colours.painted(label, 'name')}{' ' * (_NAMES - len(label))}{said}".rstrip()
 
 
 def table(made: Table, *, numbered: bool = False) -> Iterator[str]:
@@ -32,12 +34,13 @@ def table(made: Table, *, numbered: bool = False) -> Iterator[str]:
         right = [True, *right]
     lines = [[printable(cell) for cell in line] for line in lines]
     widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
+    for place, line in enumerate(lines):
         cells = []
         for cell, width, to_right in zip(line, widths, right, strict=True):
             space = " " * (width - _width(cell))
             cells.append(space + cell if to_right else cell + space)
-        yield (INDENT + "  ".join(cells)).rstrip()
+        text = "  ".join(cells).rstrip()
+        yield INDENT + (text if place else colours.painted(text, "heading"))
 
 
 def _width(text: str) -> int:

@@ -7,15 +7,19 @@ from collections.abc import Iterator
 from idcore.presentation.html import compared
 from idcore.presentation.reader import Reader
 from idcore.presentation.terminal import INDENT, sentence, table
-from idcore.presentation.triage.compared import GROUPS, Compared, row_of
-from idcore.presentation.triage.compared_texts import compared_sentence
+from idcore.presentation.triage.compared import GROUPS, SIDES, Compared, largest, row_of
+from idcore.presentation.triage.compared_texts import compared_sentence, missing_sentence
 
-_MOST = 40
+_MOST, _SAID = 40, 10  # rows of a table, and sentences of one side
 
 
 def comparison(found: Compared, reader: Reader) -> Iterator[str]:
     """Two inputs: how many IDs only one of them has, the producers and brokers that differ most, an example of each."""
     yield sentence(compared_sentence(found, reader.words))
+    for side in SIDES if found.generated else ():
+        yield from (
+            INDENT + sentence(missing_sentence(row, side, found, reader)) for row in largest(found, side)[:_SAID]
+        )
     for kind in GROUPS:
         differing = [row for row in found.rows if row.kind == kind and (row.missing or row.new)]
         if differing:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC
 from functools import partial
 from pathlib import Path
@@ -13,10 +13,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from idcore.answers import finding_words as messages
 from idcore.answers.fate_list import sentences as fate_list
 from idcore.answers.lookup import Evidence
 from idcore.answers.lookup.sentences import evidence_sentences
-from idcore.base import catalogue
+from idcore.base import catalogue, colours
 from idcore.base.catalogue import upper
 from idcore.base.safe_text import printable
 from idcore.ids.clock import parse_zone
@@ -44,6 +45,9 @@ _OF_PROCESS = ("host", "pid", "loader", "ids", "distinct", "produced", "missing"
 _OF_BROKER = ("address", "ids", "distinct", "segments", "min_offset", "max_offset", "growth")
 
 
+FINDING = ("code", "severity", "subject", "count", "certainty", "assumed", "number", *messages.SENTENCES)  # of JSON
+
+
 def findings(out: Path, lang: str) -> list[dict[str, Any]]:
     """The findings of a finished scan, worst first, with what each means, what to do and what would disprove it."""
     columns = ["code", "severity", "subject", "count", "values", "certainty"]
@@ -51,12 +55,23 @@ def findings(out: Path, lang: str) -> list[dict[str, Any]]:
     return [finding_texts.sentences_of(row, lang) for row in rows]
 
 
-def summary(summed: Mapping[str, Any], out: Path, lang: str = catalogue.ENGLISH) -> Iterator[str]:
-    """A scan for a person: totals, the largest processes and brokers, what was rejected, what was found."""
+def summary(
+    summed: Mapping[str, Any], out: Path, lang: str = catalogue.ENGLISH, waited: Callable[[], float] | None = None
+) -> Iterator[str]:
+    """A scan for a person: totals, the largest processes and brokers, what was rejected, what was found.
+
+    `waited`: the seconds that this person has waited, asked when all the rest is known.
+    """
+    words, rest = catalogue.words(lang), list(_rest(summed, out, lang))
+    took = {"seconds": waited()} if waited else {}
+    yield " · ".join(run_texts.figures({"kind": "", "summary": {**summed, **took}}, words))
+    yield from rest
+
+
+def _rest(summed: Mapping[str, Any], out: Path, lang: str) -> Iterator[str]:
     words = catalogue.words(lang)
     assumed = summed["assumed"]
     reader = Reader(words, parse_zone(assumed["zone"]) if assumed["zone"] else UTC)
-    yield " · ".join(run_texts.figures({"kind": "", "summary": summed}, words))
     yield words("terminal.kinds", **{name: f"{summed[name]:,}" for name in ("distinct", "uniq", "offset", "client")})
     yield from (printable(words("terminal.left_out", folder=folder)) for folder in summed.get("left_out", ()))
     if "undelivered" in summed:
@@ -66,6 +81,7 @@ def summary(summed: Mapping[str, Any], out: Path, lang: str = catalogue.ENGLISH)
     evidence = (Evidence(**each) for each in summed.get("evidence", ()))
     yield from (INDENT + printable(text) for text in evidence_sentences(evidence, words, reader.full))
     yield run_notes.zone(summed, {}, (), words)
+    yield from filter(None, [run_notes.line_range(summed, reader)])
     yield from filter(None, [run_notes.deliveries_sampled(summed, words)])
     yield from _largest(out, reader, summed["hosts"])
     yield from _rejected(out, reader)
@@ -87,8 +103,9 @@ def finding_lines(found: pd.DataFrame, reader: Reader) -> Iterator[str]:
             row = part[1]
             severity, code, text = row["severity"], row["code"], finding_texts.say("meaning", row, reader)
             advice = finding_texts.say("advice", row, reader)
-        name = words("colon", name=words(f"severity.{severity}")) + finding_rows.title(code, words)
-        yield INDENT + printable(f"{name}{words('stop')} {upper(text)}{words('stop')} {advice}")
+        name = colours.painted(words("colon", name=words(f"severity.{severity}")), severity)
+        said = f"{finding_rows.title(code, words)}{words('stop')} {upper(text)}{words('stop')} {advice}"
+        yield INDENT + name + printable(said)
 
 
 def _largest(out: Path, reader: Reader, hosts: int) -> Iterator[str]:

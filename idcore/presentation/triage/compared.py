@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # pandas, Arrow and the kernels only where something is compa
 
     from idcore.presentation.triage.time_range import TimeRange
     from idcore.scan.compare import Difference, Keep
+    from idcore.scan.months import Months
 
 SIDES = ("before", "after")
 KEPT = 100_000  # ids of one side that are kept
@@ -157,7 +158,7 @@ def digest_of(here: Asked, dating: Dating) -> str:
 # ---- compared
 
 
-class _OneSided:
+class OneSided:
     """The ids that one side has alone, as numbers, by whose they are."""
 
     def __init__(self) -> None:
@@ -173,7 +174,7 @@ def compare(here: Asked, dating: Dating | None = None, runs: Runs | None = None,
     from idcore.scan import compare as core  # the kernels only where something is compared
 
     unread: list[tuple[str, CoreError]] = []
-    exact = _OneSided()
+    exact = OneSided()
     with tempfile.TemporaryDirectory(prefix="compare-") as folder:
         names: dict[str, str] = {}
         paths = [[_path(source, Path(folder), names) for source in side] for side in (here.before, here.after)]
@@ -181,10 +182,10 @@ def compare(here: Asked, dating: Dating | None = None, runs: Runs | None = None,
         shown = tuple((names.get(path, path), problem) for path, problem in dict.fromkeys(unread))
         exact.found.sort(key=lambda found: (found[0][0], found[0][1] == "offset", -len(found[2]), found[0][2]))
         made = _with_ids(Compared(tuple(rows), {side: [] for side in SIDES}, shown), exact)
-        return made if dating is None else _dated(made, exact, _tables_of(here, dating, paths, runs or Runs()))
+        return made if dating is None else dated(made, exact, _tables_of(here, dating, paths, runs or Runs()))
 
 
-def _with_ids(counted: Compared, exact: _OneSided) -> Compared:
+def _with_ids(counted: Compared, exact: OneSided) -> Compared:
     from idcore.scan.compare import texts_of
 
     whose: dict[Whose, list[str]] = {}
@@ -196,7 +197,7 @@ def _with_ids(counted: Compared, exact: _OneSided) -> Compared:
     return replace(counted, whose=whose, lines=_names_of(exact))
 
 
-def _names_of(exact: _OneSided) -> dict[tuple[str, str], str]:
+def _names_of(exact: OneSided) -> dict[tuple[str, str], str]:
     """What an address calls each process, client or broker."""
     import numpy as np
 
@@ -233,7 +234,6 @@ def _path(source: Source, folder: Path, names: dict[str, str]) -> str:
 
 def _tables_of(here: Asked, dating: Dating, paths: Sequence[Sequence[str]], runs: Runs) -> list[dict[str, pa.Table]]:
     """For each side the tables that date its ids: those of its scan, else those of both inputs, made here."""
-    from idcore.scan.local import scan_local
     from idcore.scan.months import month_rows
 
     found: list[dict[str, pa.Table]] = []
@@ -243,12 +243,18 @@ def _tables_of(here: Asked, dating: Dating, paths: Sequence[Sequence[str]], runs
         if run is not None and all(run.has(table) for table in _TABLES):
             found.append({table: run.table(table) for table in _TABLES})
             continue
-        if not own:
-            months = month_rows(dating.at, dating.zone, dating.source)
-            made = scan_local([*paths[0], *paths[1]], months, any_case=here.any_case)
-            own = {table: made[table] for table in _TABLES}
+        months = month_rows(dating.at, dating.zone, dating.source)
+        own = own or tables_of_paths([*paths[0], *paths[1]], months, here.any_case)
         found.append(own)
     return found
+
+
+def tables_of_paths(paths: Sequence[str], months: Months, any_case: bool) -> dict[str, pa.Table]:
+    """The tables that date the ids of inputs, as all of these together show it."""
+    from idcore.scan.local import scan_local
+
+    made = scan_local(paths, months, any_case=any_case)
+    return {table: made[table] for table in _TABLES}
 
 
 def tables_of(here: Asked, dating: Dating, runs: Runs) -> list[dict[str, pa.Table]]:
@@ -260,7 +266,8 @@ def tables_of(here: Asked, dating: Dating, runs: Runs) -> list[dict[str, pa.Tabl
     return [{name: table for name, table in side.items() if name != "counters"} for side in found]
 
 
-def _dated(counted: Compared, exact: _OneSided, tables: Sequence[dict[str, pa.Table]]) -> Compared:
+def dated(counted: Compared, exact: OneSided, tables: Sequence[dict[str, pa.Table]]) -> Compared:
+    """With the times of the ids that one side has alone, by the tables of each side (`tables_of_paths`)."""
     import numpy as np
 
     from idcore.scan.occurrences.dating import NO_TIME, times

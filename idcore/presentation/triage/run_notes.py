@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import pandas as pd
 
 from idcore.base.catalogue import Words
 from idcore.presentation.intake_texts import reasons_text
+from idcore.presentation.reader import Reader
 from idcore.runs.runs import Run
 
 MOST_NAMED = 5  # files of a sentence
@@ -46,6 +48,13 @@ def zone(summary: Mapping[str, Any], asked: Mapping[str, Any], zones: Sequence[s
     key = "run.zone_born" if from_lines else f"run.zone_{assumed.get('zone_source') or 'assumed'}"
     at = str(assumed.get("at") or asked.get("at", ""))[:10]
     return words(key if words.has(key) else "run.zone_assumed", zone=zones[0] if from_lines else assumed["zone"], at=at)
+
+
+def line_range(summary: Mapping[str, Any], reader: Reader) -> str:
+    """Between which times lines were read; empty where all were."""
+    assumed = summary.get("assumed") or {}
+    ends = {name: reader.full(datetime.fromisoformat(assumed[name])) for name in ("from", "to") if name in assumed}
+    return reader.words(f"run.lines_{'_'.join(ends)}", **{f"{name}_": at for name, at in ends.items()}) if ends else ""
 
 
 def deliveries_sampled(summary: Mapping[str, Any], words: Words) -> str:

@@ -17,7 +17,7 @@ from idcore.intake.intake import PASTED, Dating, given, lines_of
 from idcore.presentation.decoding import Decoding
 from idcore.presentation.reports.markup import tag
 from idcore.runs.runs import Run
-from idcore.server import jobs
+from idcore.server import jobs, setting_up
 from idcore.simulate import example
 from pages.parts import problems, scans
 from pages.parts.runs import runlist
@@ -83,6 +83,7 @@ class DecodeSession(Decoding):
             runlist.again(self.run)
             return
         if self.dated is None or not jobs.ready():
+            self.waits = setting_up.now() is not None
             return
         found = self.intake.found
         only = found[0].token.text if self.single else None

@@ -9,10 +9,11 @@ import streamlit as st
 
 from idcore.answers.fate_list import sentences
 from idcore.base.catalogue import Words
+from idcore.policy import settings
 from idcore.presentation.reports.markup import tag
 from idcore.presentation.triage import follow_texts, run_texts
 from idcore.runs.runs import FATES, TEXT, Run, may_see
-from idcore.server import jobs
+from idcore.server import jobs, setting_up
 from pages.parts import problems, scans, visitor
 from pages.parts.view import view
 from pages.parts.widgets import page_link, show_html
@@ -117,8 +118,11 @@ def _scan(now: Progress, words: Words, table: bool) -> tuple[float, str]:
     return min(1.0, now.bytes_done / now.bytes_total), text
 
 
-def lacks_java(words: Words) -> bool:
-    """Where there is no Java, says what needs it and how to install it."""
+def lacks_spark(words: Words) -> bool:
+    """Where set-up is at work, says how far it is; where there is no Java, what needs it and how to install it."""
+    if setting_up.now() is not None and not settings.current().no_spark:
+        st.fragment(setup_progress, run_every=LOOK)()
+        return True
     engine = jobs.engine()
     if engine is None or engine.state != "no_java" or engine.error is None:
         return False
@@ -127,10 +131,20 @@ def lacks_java(words: Words) -> bool:
     return True
 
 
+def setup_progress() -> None:
+    """One look at set-up; when it has ended, the whole page is drawn again, and a scan that waits begins."""
+    words, found = view().words, setting_up.now()
+    if found is None:
+        st.rerun()
+    said = words(f"setup.{found.step}")
+    told = words("setup.at_work", step=said, n=found.number, of=found.steps, time=words.duration(found.seconds))
+    st.info(told, icon=":material/hourglass_top:")
+
+
 def no_engine(words: Words) -> None:
     """Charts need Spark, and Spark needs Java: what is missing, and how to get it."""
     engine = jobs.engine()
-    if lacks_java(words):
+    if lacks_spark(words):
         return
     if engine is None:
         st.info(words("scan.no_spark"), icon=":material/info:")

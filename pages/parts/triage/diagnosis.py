@@ -9,6 +9,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from idcore.answers.findings.registry import RULES
+from idcore.base.catalogue import Words
+from idcore.presentation import documents
 from idcore.presentation.html import findings as html
 from idcore.presentation.reports.markup import Html, fact_list, link
 from idcore.presentation.triage import evidence_tables, evidence_texts, finding_rows, finding_texts, line_filter, lines
@@ -35,7 +37,15 @@ def kind_card(kind: Kind, run: Run, view: View, ticket: str) -> None:
     with st.container(border=True, gap="small"):
         for part in html.kind_card(kind, run.name, view):
             show_html(part)
-        copy_button(ticket, words, f"kind-{kind.severity}-{kind.code}-{kind.variant}")
+        with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
+            copy_button(ticket, words, f"kind-{kind.severity}-{kind.code}-{kind.variant}")
+            meaning(kind.code, words)
+
+
+def meaning(code: str, words: Words) -> None:
+    """A link to what the documents say of a kind of finding."""
+    if documents.names():
+        page_link("help", words("help.finding"), icon=":material/help:", doc="findings", part=code)
 
 
 def finding_card(
@@ -54,6 +64,7 @@ def finding_card(
             if fates is None or tokens(evidence_of(row)):
                 asked = ANY_TIME | finding_rows.lines_of(number, row, run.name)
                 page_link("lines", words("findings.lines_link"), icon=":material/segment:", **asked)
+            meaning(row["code"], words)
         shown = st.expander(words("findings.evidence"), expanded=opened, key=f"evidence-{number}", on_change="rerun")
         if shown.open:
             with shown:

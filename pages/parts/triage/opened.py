@@ -35,7 +35,7 @@ def run_of(page: str) -> Run:
         run = None
     if run is None:
         links = [("decode", words("empty.decode"))] + ([("runs", words("empty.runs"))] if cache.finished() else [])
-        if not watch.lacks_java(words):  # then no scan would appear here
+        if not watch.lacks_spark(words):  # then no scan would appear here
             empty(words(f"empty.{page}"), *links)
         session.stop()
     if st.query_params.get("run") != run.name:

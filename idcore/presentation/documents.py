@@ -1,0 +1,100 @@
+"""The documents that the console shows: one of `docs`, or a section of it, in the reader's language. Draws nothing."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from idcore.base.catalogue import ENGLISH
+
+PACKAGE = Path(__file__).resolve().parents[1]
+FOLDERS = (PACKAGE / "_console" / "docs", PACKAGE.parent / "docs")  # of a wheel, and of a clone
+INDEX = "README"
+# What each page of the console is about; `findings` and others have a document of their name.
+OF_PAGE = {
+    "home": "tutorials/support",
+    "decode": "tutorials/support",
+    "anatomy": "formats",
+    "lines": "how-to/answer-a-ticket",
+    "compare": "how-to/answer-a-ticket",
+    "producers": "clients",
+    "counters": "explanation/counters",
+    "brokers": "formats",
+    "message": "journey",
+    "runs": "how-to/run-the-console",
+    "help": INDEX,
+}
+_LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
+_CODE = re.compile(r"(^```.*?^```|`[^`\n]*`)", re.DOTALL | re.MULTILINE)
+_HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document's name, its Markdown, and its language, which is English where it was not translated."""
+
+    name: str
+    text: str
+    lang: str
+
+
+@cache
+def names() -> frozenset[str]:
+    """The documents that are there, by their path without language and suffix; none where docs was not installed."""
+    folder = next((folder for folder in FOLDERS if folder.is_dir()), None)
+    found = [] if folder is None else folder.rglob("*.md")
+    every = (path.relative_to(folder).as_posix() for path in found if folder is not None)
+    return frozenset(name.removesuffix(".md") for name in every if ".zh-CN." not in name)
+
+
+def slug(heading: str) -> str:
+    """The anchor that GitHub gives a heading: lower case, hyphens for spaces, no marks."""
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
+def document(name: str, lang: str) -> Document | None:
+    """A document by its name; None if there is none of that name."""
+    if name not in names():
+        return None
+    folder = next(folder for folder in FOLDERS if folder.is_dir())
+    own = folder / f"{name}.{lang}-CN.md"
+    if lang != ENGLISH and own.is_file():
+        return Document(name, own.read_text(encoding="utf-8"), lang)
+    return Document(name, (folder / f"{name}.md").read_text(encoding="utf-8"), ENGLISH)
+
+
+def section(text: str, part: str) -> str | None:
+    """The section under a heading, by its anchor or by the code that ends it, as `findings#missing_ids`; or None."""
+    plain = _CODE.sub(lambda match: re.sub("^#", " ", match[0], flags=re.MULTILINE), text)  # no heading is in code
+    headings = [*_HEADING.finditer(plain)]
+    for place, found in enumerate(headings):
+        if part in (slug(found[2]), *re.findall(r"\(`(\w+)`\)$", found[2])):
+            after = (one.start() for one in headings[place + 1 :] if len(one[1]) <= len(found[1]))
+            return text[found.start() : next(after, len(text))]
+    return None
+
+
+def linked(document: Document, text: str, href: Callable[[str, str], str]) -> str:
+    """The Markdown of a document for a page: `href` has the address of a document and its part.
+
+    A link to what no document is becomes its text, and a picture goes. A dollar sign is one: pages read formulas.
+    """
+
+    def link(match: re.Match[str]) -> str:
+        mark, said, path, part = match[1], match[2], match[3], match[4] or ""
+        if mark:
+            return ""
+        if "://" in path:
+            return match[0]
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(document.name), path)) if path else document.name
+        name = re.sub(r"(\.zh-CN)?\.md$", "", target)
+        return f"[{said}]({href(name, part)})" if name in names() else said
+
+    # Links hold code, so they are found first; what is left of code and of prose is told apart afterwards.
+    blocks = re.split(r"(^```.*?^```)", text, flags=re.DOTALL | re.MULTILINE)
+    made = "".join(block if block.startswith("```") else _LINK.sub(link, block) for block in blocks)
+    return "".join(one if one.startswith("`") else one.replace("$", r"\$") for one in _CODE.split(made))

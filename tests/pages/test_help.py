@@ -1,0 +1,70 @@
+"""The page Help: each document, in the reader's language, its links inside the console; a finding's own section."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from idcore.answers.findings.registry import RULES
+from idcore.policy.access import OF_PAGE
+from idcore.presentation import documents
+from tests.pages.test_pages import shown
+
+pytestmark = pytest.mark.quick
+
+Open = Callable[..., AppTest]
+
+
+def test_every_page_of_the_console_leads_to_a_document() -> None:
+    assert {page for page in OF_PAGE if documents.OF_PAGE.get(page, page) not in documents.names()} == set()
+    assert documents.document("../README", "en") is None and documents.document("/etc/passwd", "en") is None
+
+
+def test_every_finding_has_its_section() -> None:
+    found = documents.document("findings", "en")
+    assert found is not None
+    for code in RULES:
+        text = documents.section(found.text, code)
+        assert text is not None and text.startswith("### ") and text.count("\n### ") == 0 and "What to do" in text, code
+
+
+def test_links_of_every_document_lead_to_documents_and_their_sections() -> None:
+    """And no bare dollar sign is left in prose, which Streamlit would read as a formula."""
+    asked: list[tuple[str, str]] = []
+
+    def href(name: str, part: str) -> str:
+        asked.append((name, part))
+        return f"help?doc={name}"
+
+    for name in documents.names():
+        found = documents.document(name, "en")
+        assert found is not None
+        made = documents.linked(found, found.text, href)
+        assert not re.search(r"\]\((?!help\?|https?://)", re.sub(r"```.*?```|`[^`\n]*`", "", made, flags=re.DOTALL)), (
+            name
+        )
+    assert len(asked) > 250
+    for name, part in asked:
+        target = documents.document(name, "en")
+        assert target is not None and (not part or documents.section(target.text, part)), (name, part)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_page_shows_a_document_in_the_readers_language(lang: str, open_page: Open) -> None:
+    app = open_page("help", doc="tutorials/support", lang=lang)
+    assert not app.exception and ("The first five minutes" if lang == "en" else "最初五分钟") in shown(app)
+    assert not [text.value for text in app.caption if "English" in text.value]
+    app = open_page("help", doc="limits", lang=lang)
+    assert bool([text.value for text in app.caption if "英文" in text.value]) == (lang == "zh")
+
+
+def test_a_section_alone_is_shown_and_an_unknown_document_is_said(open_page: Open) -> None:
+    app = open_page("help", doc="findings", part="missing_ids", lang="en")
+    text = "".join(item.value for item in app.markdown)
+    assert "missing_ids" in text and "counter_wrap" not in text
+    app = open_page("help", doc="no/such", lang="en")
+    assert not app.exception and "There is no such document here." in shown(app)
+    assert "# Documents" in "".join(item.value for item in open_page("help").markdown)
