@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     from idcore.presentation.triage.fates import Asked
     from idcore.presentation.triage.in_range import Brokers, InRange
     from idcore.presentation.triage.largest import Totals
+    from idcore.presentation.triage.scope import Scope
     from idcore.presentation.triage.time_range import TimeRange
     from idcore.presentation.triage.undelivered import Listed
     from idcore.scan.occurrences.index import Allowed, Filter, Index, Selection
@@ -152,6 +153,12 @@ def figures_in(run: Run, rows: pd.DataFrame, shown: TimeRange) -> pd.DataFrame:
 def fine_activity(run: Run, shown: TimeRange) -> tuple[pd.DataFrame, pd.Timedelta] | None:
     """IDs by host in steps shorter than a minute, and the step; None where minutes are fine enough, or all there is."""
     return run_tables.fine_activity(lines(run), totals(run), shown)
+
+
+@st.cache_data(max_entries=32, show_spinner=False, hash_funcs=_RUN_AND_LINES)
+def narrowed_activity(run: Run, wanted: Scope) -> tuple[pd.DataFrame, pd.Timedelta] | None:
+    """IDs of a host, process or broker by time, and the step; None where the run has no index of its lines."""
+    return run_tables.narrowed_activity(lines(run), wanted)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_RUN_AND_LINES)

@@ -147,7 +147,7 @@ def sidebar(view: View, made: dict[str, Page], current: Page, here: Visitor) -> 
             st.html(f'<div class="mq-group">{words(f"group.{group}")}</div>')
             for address, _, icon in rows:
                 page = made[HOME] if address == "decode" and current is made[HOME] else made[address]
-                params = link_params(run=scans.current_name() if address in TRIAGE else None)
+                params = link_params(address, run=scans.current_name() if address in TRIAGE else None)
                 label = words(f"page.{address}")
                 st.page_link(page, label=label, icon=icon, width="stretch", query_params=params)
     with st.container(key="nav-settings", gap="small"):
