@@ -69,7 +69,7 @@ if not activity.empty and not few(int(activity["ids"].sum()), chosen):
 
 if len(chosen) == 1 and not marked:
     with of_host:
-        lines.clicked(run, shown, {"host": chosen[0], **in_range.params()})
+        lines.preview(run, shown, {"host": chosen[0], **in_range.params()})
 
 time_range.registered("producers", partial(cache.frame, run), in_range, shown)
 

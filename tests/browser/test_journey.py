@@ -121,8 +121,10 @@ def test_a_chart_page_shows_the_latest_run(tab: Visit, example: str) -> None:
     tab.go("/decode")
     tab.page.get_by_role("button", name="Load an example").click()
     charts(tab, 3)
+    tab.page.get_by_role("link", name="Incident", exact=True).click()
+    tab.heading("Findings")
     for page in CHARTS:
-        tab.page.locator(f'[data-testid="stSidebar"] a[href*="{page}"]').click()
+        tab.page.locator(f'.st-key-tabs a[href*="{page}"]').click()
         tab.heading(page.title())
         expect(tab.page).to_have_url(re.compile(page))
         charts(tab)

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.quick
 
 Open = Callable[..., AppTest]
 UNIQ, OFFSET = "AC110001473C7D4991AD336AEA5703E0", "AC11000100002A9F00000000000E8580"
-ALL = [address for rows in frame.GROUPS.values() for address, _, _ in rows]
+ALL = [address for rows in frame.MENU.values() for address, _, _ in rows]
 
 
 def shown(app: AppTest) -> str:
@@ -376,7 +376,7 @@ def test_a_run_that_is_gone_is_a_message(open_page: Open) -> None:
     for name in ("20200101-000000-000000", "../../etc", "x"):
         app = open_page("producers", run=name)
         assert app.error and not app.exception
-        assert [link.proto.label for link in app.main.get("page_link")] == ["Decode IDs or a log"], "and a way on"
+        assert [link.proto.label for link in app.main.get("page_link")][6:] == ["Decode IDs or a log"], "and a way on"
 
 
 def test_a_link_to_a_run_that_is_gone_leaves_the_box(open_page: Open) -> None:
@@ -441,25 +441,19 @@ def test_a_folder_of_the_server_is_off_unless_it_is_allowed(
     assert "outside the folders" in app.error[0].value
 
 
-def test_the_menu_holds_only_pages_that_are_there(open_page: Open) -> None:
-    labels = [link.proto.label for link in open_page().get("page_link")]
-    assert labels == [
-        "Decode",
-        "Anatomy",
-        "Lab",
-        "Findings",
-        "Lines",
-        "Compare",
-        "Producers",
-        "Counters",
-        "Brokers",
-        "Delivery",
-        "Find message",
-        "Message journey",
-        "Consumer groups",
-        "Store",
-        "Scans",
-    ]
+def test_the_menu_has_eight_entries_and_tabs_have_the_rest(open_page: Open) -> None:
+    app, menu = open_page("producers"), [*frame.MENU]
+    labels = [link.proto.label for link in app.sidebar.get("page_link")]
+    assert labels == ["Decode", "Incident", "Compare", "Message", "Consumer groups", "Store", "Scans", "Lab"]
+    assert len(menu) == len(labels)
+    for page, tabs in (
+        ("", ["Decode", "Anatomy"]),
+        ("counters", ["Findings", "Lines", "Producers", "Counters", "Brokers", "Delivery"]),
+        ("message", ["Find message", "Message journey"]),
+        ("lab", []),
+    ):
+        app = open_page(page)
+        assert [link.proto.label for link in app.main.get("page_link")][: len(tabs)] == tabs
 
 
 @pytest.mark.parametrize(("lang", "many", "few"), [("en", "all tags", "no tag"), ("zh", "全部 Tag", "无 Tag")])

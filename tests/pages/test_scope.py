@@ -125,7 +125,7 @@ def test_a_host_travels_and_a_chip_removes_it(open_page: Open, run: Run) -> None
         assert asked and all(one.get("host") in ([BUSY], [QUIET]) for one in asked if "run" in one), page
     chip = next(button for button in app.button if button.label == f"Host {BUSY}")
     chip.click().run()
-    assert "host" not in app.query_params and not [one for one in app.button if one.key == "chip-host"]
+    assert "host" not in app.query_params and not [one for one in app.button if one.key == "filter-chip-host"]
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -136,7 +136,9 @@ def test_each_page_says_what_does_not_narrow_it(open_page: Open, run: Run, page:
     app = open_page(page, run=run.name, lang=lang, **asked)
     assert not app.exception and not app.error
     idle = [name for name in asked if name not in scope.APPLIES[page]]
-    assert [one.key for one in app.button if "chip-idle" in str(one.key)] == [f"chip-idle-{name}" for name in idle]
+    assert [one.key for one in app.button if "filter-chip-idle" in str(one.key)] == [
+        f"filter-chip-idle-{name}" for name in idle
+    ]
     captions = [one.value for one in app.caption]
     if idle:
         names = words.listed([words(f"lines.by_{name}") for name in idle])

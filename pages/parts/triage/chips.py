@@ -44,7 +44,7 @@ def draw(run: Run, page: str, shown: View) -> None:
     for name, value in every.params().items():
         label = f"{words(f'lines.by_{name}')} {text(name, value)}"
         label = label if len(label) <= LONGEST else f"{label[: LONGEST - 1]}…"
-        key = f"chip-{name}" if name not in idle else f"chip-idle-{name}"
+        key = f"filter-chip-{name}" if name not in idle else f"filter-chip-idle-{name}"
         button = partial(st.button, escaped(label), key=key, on_click=_drop, args=(name,))
         button(icon=":material/close:", icon_position="right", help=words("lines.drop"))
     if idle:
