@@ -17,6 +17,7 @@ from pages.parts import visitor
 if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     import pandas as pd
 
+    from idcore.presentation.triage.explained import Explained
     from idcore.presentation.triage.fates import Asked
     from idcore.presentation.triage.in_range import Brokers, InRange
     from idcore.presentation.triage.largest import Totals
@@ -155,6 +156,12 @@ def fine_activity(run: Run, shown: TimeRange) -> tuple[pd.DataFrame, pd.Timedelt
     return run_tables.fine_activity(lines(run), totals(run), shown)
 
 
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=_RUN_AND_LINES)
+def explained(run: Run, shown: TimeRange) -> Explained | None:
+    """What is different in a time range; None where the run has no index of its lines."""
+    return run_tables.explained(run, lines(run), shown, judged(run), totals(run))
+
+
 @st.cache_data(max_entries=32, show_spinner=False, hash_funcs=_RUN_AND_LINES)
 def narrowed_activity(run: Run, wanted: Scope) -> tuple[pd.DataFrame, pd.Timedelta] | None:
     """IDs of a host, process or broker by time, and the step; None where the run has no index of its lines."""
@@ -231,5 +238,5 @@ def compared(digest: str, _make: Callable[[], Any]) -> Any:
 def forget_all() -> None:
     """Nothing is kept of any scan; what a page needs is read again."""
     st.cache_data.clear()
-    for kept in (lines, selection, in_range, brokers_in, _every_point, fates, undelivered, compared):
+    for kept in (lines, selection, in_range, explained, brokers_in, _every_point, fates, undelivered, compared):
         kept.clear()

@@ -10,7 +10,7 @@ from idcore.presentation.html import findings as html
 from idcore.presentation.triage import finding_report, finding_rows, finding_texts, findings_in_range, scope
 from idcore.presentation.triage.finding_rows import Kind
 from pages.parts import cache, session
-from pages.parts.triage import chips, diagnosis, finding_filters, opened, report, shared, time_range
+from pages.parts.triage import chips, diagnosis, explaining, finding_filters, opened, report, shared, time_range
 from pages.parts.view import view
 from pages.parts.widgets import heading, page_link, page_of, pager, said, show_html, small_print, zone_note
 
@@ -33,6 +33,7 @@ if not run.has("findings"):
 # show
 counted = finding_texts.findings_sentence(found, run.summary or {}, words, in_range=bool(in_range))
 said(finding_texts.headline(found, shown), counted)
+explaining.of_range(run, in_range, shown)
 if cache.rows(run, "fates") and not finding_rows.of_groups(every):
     page_link("fate", words("findings.no_groups"), icon=":material/mark_email_unread:", run=run.name)
 others = words("scope.outside", n=f"{len(ranged) - len(found):,}") if len(ranged) > len(found) else ""

@@ -11,6 +11,7 @@ from idcore.runs.runs import Run, RunError
 if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     import pandas as pd
 
+    from idcore.presentation.triage.explained import Explained
     from idcore.presentation.triage.in_range import Brokers, InRange
     from idcore.presentation.triage.largest import Totals
     from idcore.presentation.triage.scope import Scope
@@ -131,6 +132,23 @@ def every_point(index: Index | None, process: Key, thinned: pd.DataFrame, shown:
     from idcore.presentation.triage import in_range
 
     return None if index is None else in_range.points(index, process, thinned, shown)
+
+
+def explained(
+    run: Run, index: Index | None, shown: TimeRange, processes: pd.DataFrame, every: Totals
+) -> Explained | None:
+    """What is different in a time range; None without an index of lines. `processes`: judged ones."""
+    import pandas as pd
+
+    from idcore.presentation.triage import explained as core
+
+    if index is None:
+        return None
+    gaps = core.gaps(run.path / "counters", processes)
+    tables = {
+        name: run.table(name).to_pandas() if run.has(name) else pd.DataFrame() for name in ("deliveries", "retries")
+    }
+    return core.of_range(index, shown, tables | {"processes": processes, "counters": gaps}, every.first, every.last)
 
 
 def narrowed_activity(index: Index | None, wanted: Scope) -> tuple[pd.DataFrame, pd.Timedelta] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from idcore.answers.differences import LEAST
 from idcore.answers.fate_list import MOST_IDS
 from idcore.presentation import intake_texts
 from idcore.presentation.html import cards
@@ -45,6 +46,7 @@ def many(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
         said(sentence)
     without_ids(here)
     above = st.container()
+    common(here)
     if found:
         page, first = page_of(found, "ids_page")
         run_name = scans.current_name()
@@ -57,6 +59,15 @@ def many(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
         id_links.message_links(ids, words)
     fate_lists.offer({} if here.intake.cut or len(ids) > MOST_IDS else {"fates.ask": ids})
     return above, below
+
+
+def common(here: DecodeSession) -> None:
+    """What differs between a list of IDs and the scan of a log that is open besides it."""
+    run = scans.log_behind(here.run) if here.intake.is_list and len(here.intake.found) >= LEAST else None
+    if run is not None:
+        from pages.parts.triage import explaining  # with it pandas
+
+        explaining.of_list(here.intake.found, here.clock(), run, view())
 
 
 def deliveries(here: DecodeSession) -> None:

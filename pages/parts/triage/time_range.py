@@ -25,7 +25,7 @@ from pages.parts.charts import timeline as charts
 from pages.parts.charts.registry import Tables
 from pages.parts.triage import chips, lines
 from pages.parts.view import View, into_address, view
-from pages.parts.widgets import Brush, chart
+from pages.parts.widgets import Brush, chart, page_link
 
 if TYPE_CHECKING:  # Spark may not be installed
     from idcore.spark.background import Locating
@@ -138,6 +138,9 @@ def line(
         if chosen:
             st.markdown(sentences.range_text(chosen, shown, dated=len(days) != 1), width="content")
             st.button(words("range.reset"), key="range-reset", type="tertiary", on_click=show, args=(ALL_TIMES,))
+            if under is not None and under[1] not in ("", "findings"):  # that page says it
+                icon = ":material/compare:"
+                page_link("findings", words("explain.link"), icon=icon, run=under[0].name)
         with st.popover(words("range.title"), type="tertiary", icon=":material/schedule:"):
             boxes(chosen, shown, extent)
         if under is not None and under[1]:
