@@ -980,6 +980,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "when.dead_letters": "given up {when}",
     "when.group_skipped": "stored {when}",
     "when.topic_unread": "stored {when}",
+    "report.folders": "Folders of the input: {names}",
     "report.versions": "Versions: {versions}.",
     "report.link": "In the console: {address}",
     "report.scan": "Scan: {title}",

@@ -960,6 +960,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "when.dead_letters": "进入死信队列于 {when}",
     "when.group_skipped": "消息存储于 {when}",
     "when.topic_unread": "消息存储于 {when}",
+    "report.folders": "输入所在目录：{names}",
     "report.versions": "版本：{versions}。",
     "report.link": "在控制台中查看：{address}",
     "report.scan": "扫描：{title}",
