@@ -106,7 +106,7 @@ def test_many_ids_are_a_table_and_refused_tokens_a_line(open_page: Open) -> None
     press(app, "Decode")
     page = shown(app)
     assert "2 IDs" in page and "172.17.0.1:10911" in page and "00000000000000000000" in page
-    assert app.expander[0].label == "1 string rejected: all lower case"
+    assert app.expander[1].label == "1 string rejected: all lower case"
 
 
 def test_a_link_opens_with_its_ids_in_place(open_page: Open) -> None:
@@ -190,13 +190,13 @@ def test_lower_case_ids_can_be_read_as_upper_case_and_refused_again(open_page: O
     app = open_page()
     app.text_area[0].set_value(f"{UNIQ.lower()} {OFFSET} 9f86d081884c7d659a2feaa0c55ad015")
     press(app, "Decode")
-    assert app.expander[0].label == "2 strings rejected: all lower case"
+    assert app.expander[1].label == "2 strings rejected: all lower case"
     press(app, "Decode 1 lower-case string as upper case")
     page = shown(app)
     assert "2 IDs" in page and UNIQ.lower() in page and "172.17.0.1" in page
     assert app.query_params["case"] == ["any"] or app.query_params["case"] == "any"
     press(app, "Ignore them again")
-    assert app.expander[0].label == "2 strings rejected: all lower case"
+    assert app.expander[1].label == "2 strings rejected: all lower case"
 
 
 def test_a_link_says_how_lower_case_is_read(open_page: Open) -> None:
@@ -224,7 +224,7 @@ def test_lower_case_that_is_called_something_else_is_not_offered_as_ids(open_pag
     app = open_page()
     app.text_area[0].set_value(f"msgId={OFFSET} traceId={UNIQ.lower()} request_id={UNIQ.lower()}")
     press(app, "Decode")
-    assert app.expander[0].label == "2 strings rejected: all lower case"
+    assert app.expander[1].label == "2 strings rejected: all lower case"
     assert not [button.label for button in app.button if "upper case" in button.label]
 
 
