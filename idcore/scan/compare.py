@@ -30,7 +30,7 @@ _SPLIT = 256 << 20
 _IDS, _SUSPECTS = (What.IDS, What.IDS_OF_SECOND), (What.SUSPECTS, What.SUSPECTS_OF_SECOND)
 _OF_SECOND = dict((_IDS, _SUSPECTS))
 _NO_IDS = np.empty(0, np.uint64)
-Keep = Callable[[str, Origin, np.ndarray, np.ndarray], np.ndarray]
+Keep = Callable[[str, str, Origin, np.ndarray, np.ndarray], np.ndarray]  # side, kind, origin, key, values
 OneSided = Callable[[str, Sequence[str]], None]
 Exact = Callable[[str, str, str, np.ndarray, np.ndarray], None]  # side, kind, subject, the words of the key, values
 Unread = tuple[str, CoreError]  # the name of an input, and why it cannot be read
@@ -83,7 +83,7 @@ def compare(
 
     `told` gets every id that is in one input only, a few thousand at a time, with `before` or `after`. `exact` gets the
     same ids as numbers, all of one key at once, and whose they are. What cannot be read is named in `problems`. `keep`
-    says of the kind, the origin, the words of its key and values of ids, which of these are compared.
+    says of the side, the kind, the origin, the words of its key and values of ids, which of these are compared.
     """
     unread = [] if problems is None else problems
     samples: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
@@ -162,7 +162,8 @@ def _of_runs(kind: str, runs: SortedRuns, first_after: int, end: Ends, keep: Kee
         cut = start + int(np.searchsorted(runs.order[start:stop], first_after))
         before, after = (_values(runs, a, b, room) for a, b in ((start, cut), (cut, stop)))
         if keep is not None:
-            before, after = (some[keep(kind, origins[key], runs.keys[key], some)] for some in (before, after))
+            whose = kind, origins[key], runs.keys[key]
+            before, after = before[keep("before", *whose, before)], after[keep("after", *whose, after)]
             if not len(before) and not len(after):
                 continue
         gone = before[~np.isin(before, after, assume_unique=True)]

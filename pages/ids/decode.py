@@ -6,7 +6,7 @@ from idcore.policy.page_turns import TURNS
 from idcore.presentation import intake_texts
 from pages.parts import refusals, session
 from pages.parts.ids import decode_session, decoded
-from pages.parts.runs import keeping, watch
+from pages.parts.runs import watch
 from pages.parts.triage import shared
 from pages.parts.view import view
 from pages.parts.widgets import heading, small_print, zone_note
@@ -18,7 +18,6 @@ lacking = watch.lacks_spark(words)  # before the first click, and not only below
 # load
 here = decode_session.load()
 decode_session.box(here)
-keeping.choice()
 result = decode_session.result(here)
 if here.state == "empty":
     session.stop()
@@ -33,7 +32,7 @@ with result:
             session.stop()
         refusals.of_files(here.intake, here.sources, words)
         if not here.holds_ids:
-            refusals.no_id(here.intake, view(), here.files)
+            refusals.no_id(here.intake, view(), here.files, "" if here.files else here.text)
             decoded.deliveries(here)
             decode_session.case_offer(here)
             session.stop()

@@ -55,10 +55,13 @@ def _chart_code() -> str:
     return found[0].name if found else ""
 
 
-def follow(theme: str) -> None:
-    """Runs the page again when the theme is no longer the one it was drawn in; fetches the code of charts early."""
+def follow(theme: str, entries: Mapping[str, str], home: str) -> None:
+    """Runs the page again when the theme is no longer the one it was drawn in; fetches the code of charts early.
+
+    `entries` has the page that the menu's entry of each page leads to, and `home` the page of the console's address.
+    """
     if streamlit_private.runtime() is not None:
-        told = {"theme": theme, "charts": _chart_code()}
+        told = {"theme": theme, "charts": _chart_code(), "entries": dict(entries), "home": home}
         _component("watch")(data=told, key="browser-watch", on_theme_change=lambda: None, height=1)
 
 

@@ -17,9 +17,11 @@ from pages.parts import visitor
 if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     import pandas as pd
 
+    from idcore.presentation.triage.explained import Explained
     from idcore.presentation.triage.fates import Asked
     from idcore.presentation.triage.in_range import Brokers, InRange
     from idcore.presentation.triage.largest import Totals
+    from idcore.presentation.triage.scope import Scope
     from idcore.presentation.triage.time_range import TimeRange
     from idcore.presentation.triage.undelivered import Listed
     from idcore.scan.occurrences.index import Allowed, Filter, Index, Selection
@@ -154,6 +156,18 @@ def fine_activity(run: Run, shown: TimeRange) -> tuple[pd.DataFrame, pd.Timedelt
     return run_tables.fine_activity(lines(run), totals(run), shown)
 
 
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=_RUN_AND_LINES)
+def explained(run: Run, shown: TimeRange) -> Explained | None:
+    """What is different in a time range; None where the run has no index of its lines."""
+    return run_tables.explained(run, lines(run), shown, judged(run), totals(run))
+
+
+@st.cache_data(max_entries=32, show_spinner=False, hash_funcs=_RUN_AND_LINES)
+def narrowed_activity(run: Run, wanted: Scope) -> tuple[pd.DataFrame, pd.Timedelta] | None:
+    """IDs of a host, process or broker by time, and the step; None where the run has no index of its lines."""
+    return run_tables.narrowed_activity(lines(run), wanted)
+
+
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_RUN_AND_LINES)
 def _every_point(run: Run, key: Key, shown: TimeRange) -> pd.DataFrame | None:
     return run_tables.every_point(lines(run), key, points(run, key), shown)
@@ -224,5 +238,5 @@ def compared(digest: str, _make: Callable[[], Any]) -> Any:
 def forget_all() -> None:
     """Nothing is kept of any scan; what a page needs is read again."""
     st.cache_data.clear()
-    for kept in (lines, selection, in_range, brokers_in, _every_point, fates, undelivered, compared):
+    for kept in (lines, selection, in_range, explained, brokers_in, _every_point, fates, undelivered, compared):
         kept.clear()

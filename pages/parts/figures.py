@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from idcore.presentation.reports.roles import Palette
+from idcore.presentation.reports.svg import width_of
 from idcore.presentation.times import offset_text
 from idcore.presentation.triage.activity import MINUTE, wall_clock
 from idcore.presentation.triage.heat_cells import Cell
@@ -97,7 +98,8 @@ def lying_bars(
 ) -> go.Figure:
     """A bar for each name, the first on top, with its value at its end; `pattern` and `row` may be given."""
     palette, places = view.palette, list(range(len(names)))
-    pattern, row, right = look.pop("pattern", None), look.pop("row"), look.pop("right", 48)
+    pattern, row, texts = look.pop("pattern", None), look.pop("row"), [f"{value:,}" for value in values]
+    right = max(look.pop("right", 48), round(max(map(width_of, texts), default=0)) + 14)  # no number is cut
     figure = go.Figure(layout=paper(palette, row * max(1, len(names)) + look.pop("room", 12), right=right))
     figure.add_bar(
         x=list(lengths),
@@ -105,7 +107,7 @@ def lying_bars(
         orientation="h",
         marker={"color": list(colours), "cornerradius": 3} | ({} if pattern is None else {"pattern": pattern}),
         width=0.62,
-        text=[f"{value:,}" for value in values],
+        text=texts,
         textposition="outside",
         cliponaxis=False,
         textfont={"color": palette.muted, "size": 12},

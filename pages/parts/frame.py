@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,32 +28,32 @@ ICON = "data:image/png;base64," + b64encode(Path(__file__).with_name("icon.png")
 OWN_TEXTS = ("upload", "limit", "enter")  # that the style puts over those of Streamlit
 STYLE = (Path(__file__).with_name("style.css")).read_text(encoding="utf-8")
 
-# Group -> pages: address, script, icon. An address is a contract; the words come from text.
-GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
-    "ids": (
+# Entry of the menu -> its pages, tabs where there are several: address, script, icon. An address is a contract.
+MENU: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "decode": (
         ("decode", "ids/decode.py", ":material/data_object:"),
         ("anatomy", "ids/anatomy.py", ":material/view_week:"),
-        ("lab", "ids/lab.py", ":material/science:"),
     ),
-    "triage": (
+    "incident": (
         ("findings", "triage/findings.py", ":material/troubleshoot:"),
         ("lines", "triage/lines.py", ":material/format_list_numbered:"),
-        ("compare", "triage/compare.py", ":material/compare_arrows:"),
         ("producers", "triage/producers.py", ":material/dns:"),
         ("counters", "triage/counters.py", ":material/show_chart:"),
         ("brokers", "triage/brokers.py", ":material/storage:"),
         ("fate", "triage/fate.py", ":material/mark_email_unread:"),
     ),
+    "compare": (("compare", "triage/compare.py", ":material/compare_arrows:"),),
     "messages": (
         ("lookup", "messages/lookup.py", ":material/search:"),
         ("message", "messages/message.py", ":material/conversion_path:"),
-        ("groups", "messages/groups.py", ":material/groups:"),
-        ("store", "messages/store.py", ":material/folder_open:"),
     ),
+    "groups": (("groups", "messages/groups.py", ":material/groups:"),),
+    "store": (("store", "messages/store.py", ":material/folder_open:"),),
     "runs": (("runs", "runs/runs.py", ":material/history:"),),
+    "lab": (("lab", "ids/lab.py", ":material/science:"),),
     "about": (("help", "about/help.py", ":material/help:"),),
 }
-TRIAGE = tuple(address for address, _, _ in GROUPS["triage"] if address != "compare")  # pages that show one scan
+TRIAGE = tuple(address for address, _, _ in MENU["incident"])  # pages that show one scan
 HOME = "home"
 THEMES = ("system", "light", "dark")
 SUBJECTS = ("process", "host", "broker", "id", "ids", "store", "group")  # of an address: what a page is about
@@ -61,7 +62,7 @@ SUBJECTS = ("process", "host", "broker", "id", "ids", "store", "group")  # of an
 def pages(words: catalogue.Words) -> dict[str, Page]:
     """Every page by its address. The home page is the decode page once more: a default page lives at / alone."""
     made = {HOME: st.Page(PAGES / "ids/decode.py", title=words("page.decode"), url_path=HOME, default=True)}
-    for rows in GROUPS.values():
+    for rows in MENU.values():
         for address, script, icon in rows:
             made[address] = st.Page(PAGES / script, title=words(f"page.{address}"), url_path=address, icon=icon)
     return made
@@ -100,10 +101,10 @@ def draw_frame() -> None:
         st.session_state["noted"] = True
         session.note_login()
     with st.sidebar:
-        find = sidebar(view, made, current, here)
+        find = sidebar(view, made, here)
         opened = st.session_state["find-opened"] = st.session_state.get("find-opened", 0) + find
         browser.choose_with_keys(opened)
-        browser.follow(view.theme)
+        browser.follow(view.theme, entries(here), "decode")
         browser.keep(st.session_state.get("remembered", {}), remembered("theme"))
     if find:
         from pages.parts import palette  # pandas, which the first page does without
@@ -113,6 +114,7 @@ def draw_frame() -> None:
         problems.show_error(refused)
     with problems.caught():
         if may:
+            tabs(made, "decode" if address == HOME else address, here, words)
             current.run()
         else:
             st.title(words(f"page.{address}"), anchor=False)
@@ -141,21 +143,40 @@ def title(address: str, words: catalogue.Words) -> str:
     return run_texts.tab_title([words(f"page.{address}"), *subjects, words("name")])
 
 
-def sidebar(view: View, made: dict[str, Page], current: Page, here: Visitor) -> bool:
-    """Name, the pages of the reader's roles, language, zone, theme; whether the reader wants to find something."""
+def params_of(address: str) -> dict[str, str | Sequence[str]]:
+    """What a link to a page carries: where that shows a scan the one in sight, with its range and filters."""
+    return link_params(address, run=scans.current_name() if address in TRIAGE else None)
+
+
+def entries(here: Visitor) -> dict[str, str]:
+    """Of each page that the visitor may open, the first one of its entry of the menu: that is what the entry opens."""
+    may = [[address for address, _, _ in rows if here.may_open(address)] for rows in MENU.values()]
+    return {address: some[0] for some in may for address in some}
+
+
+def tabs(made: dict[str, Page], opened: str, here: Visitor, words: catalogue.Words) -> None:
+    """The pages of the menu's entry that is open, in the place of a title; nothing where it has one page."""
+    known = entries(here)
+    some = [address for address, first in known.items() if first == known[opened]]
+    if len(some) > 1:
+        with st.container(key="tabs", horizontal=True, gap="medium"):
+            for address in some:
+                key = "tab-open" if address == opened else f"tab-{address}"
+                with st.container(key=key, width="content"):
+                    st.page_link(made[address], label=words(f"page.{address}"), query_params=params_of(address))
+
+
+def sidebar(view: View, made: dict[str, Page], here: Visitor) -> bool:
+    """Name, the entries of the reader's roles, language, zone, theme; whether the reader wants to find something."""
     words = view.words
     st.html(f'<div class="mq-name"><i></i><i></i><i></i><i></i><b>{words("name")}</b></div>')
     find = st.button(words("find"), key="find-anything", icon=":material/search:", shortcut="Ctrl+K", width="stretch")
-    for group, every in GROUPS.items():
-        rows = [row for row in every if here.may_open(row[0])]
-        if not rows:
-            continue
-        with st.container(key=f"nav-{group}", gap="xsmall"):
-            st.html(f'<div class="mq-group">{words(f"group.{group}")}</div>')
-            for address, _, icon in rows:
-                page = made[HOME] if address == "decode" and current is made[HOME] else made[address]
-                params = link_params(run=scans.current_name() if address in TRIAGE else None)
-                label = words(f"page.{address}")
+    first = entries(here)
+    with st.container(key="nav", gap="xsmall"):
+        for entry, rows in MENU.items():
+            if some := [address for address, _, _ in rows if address in first]:
+                page, icon, params = made[some[0]], rows[0][2], params_of(some[0])
+                label = words(f"menu.{entry}" if len(rows) > 1 and entry != some[0] else f"page.{entry}")
                 st.page_link(page, label=label, icon=icon, width="stretch", query_params=params)
     with st.container(key="nav-settings", gap="small"):
         state = st.session_state

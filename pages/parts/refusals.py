@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from idcore.base.catalogue import Words
+from idcore.ids.mended import mended
 from idcore.intake.intake import Intake, Source
 from idcore.presentation import intake_texts
 from idcore.presentation.html import cards
@@ -18,6 +19,7 @@ from pages.parts.view import View
 from pages.parts.widgets import page_link, show_html
 
 SHOWN = 200
+LONGEST = 10_000  # characters in which a letter for a digit is looked for
 
 
 def line(intake: Intake, view: View, files: bool, run: Run | None = None) -> None:
@@ -55,8 +57,8 @@ def of_files(intake: Intake, sources: Sequence[Source], words: Words) -> None:
         st.warning(text, icon=":material/warning:")
 
 
-def no_id(intake: Intake, view: View, files: bool = False) -> None:
-    """Nothing that is an id: say what is wrong with the text."""
+def no_id(intake: Intake, view: View, files: bool = False, text: str = "") -> None:
+    """Nothing that is an id: say what is wrong with the text, and which IDs it has with digits for letters."""
     words = view.words
     if files and not intake.size:
         if not (intake.failed or intake.partly):
@@ -76,3 +78,8 @@ def no_id(intake: Intake, view: View, files: bool = False) -> None:
         page_link("store", words("page.store"), icon=":material/folder_open:")
     else:
         st.error(intake_texts.no_run(intake.longest, words), icon=":material/block:")
+    for one in mended(text[:LONGEST]):
+        places = words("comma").join(map(str, one.places))
+        page_link(
+            "decode", words("mended.letters", id=one.text, places=places), icon=":material/spellcheck:", ids=one.text
+        )

@@ -47,8 +47,27 @@ def current_name() -> str | None:
 
 def remember(name: str) -> None:
     """From now on the chart pages show this scan. One that is not kept stays while this session does."""
+    before = st.session_state.get("run")
+    if before is not None and before != name and _is_log(before):
+        st.session_state["log"] = before  # a list of IDs is compared with it
     st.session_state["run"] = name
     keep_while_here(name)
+
+
+def _is_log(name: str) -> bool:
+    """Whether a run is a scan that is done, and more than a list of IDs."""
+    try:
+        run = store().open(name, SCANS)
+    except RunError:
+        return False
+    return run.state == "done" and not (run.summary or {}).get("is_list")
+
+
+def log_behind(name: str | None) -> Run | None:
+    """The scan of a log that this session had open besides a list of IDs, which is the run `name`; None without one."""
+    state = st.session_state
+    known = (other for other in (state.get("run"), state.get("log")) if other and other != name and _is_log(other))
+    return next((store().open(other, SCANS) for other in known), None)
 
 
 def begun_here(run: Run) -> None:

@@ -133,7 +133,7 @@ def addresses() -> Collection[str]:
     """The pages of the console, and what Streamlit answers for a login."""
     from pages.parts import frame
 
-    return {*LOGIN, *(address for rows in frame.GROUPS.values() for address, _, _ in rows)}
+    return {*LOGIN, *(address for rows in frame.MENU.values() for address, _, _ in rows)}
 
 
 def origins() -> Sequence[str]:

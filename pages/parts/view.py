@@ -15,6 +15,7 @@ from idcore.ids.clock import Clock
 from idcore.presentation import times
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports import roles
+from idcore.presentation.triage import scope
 
 ZoneFrom = Literal["chosen", "browser", "default"]
 COOKIE = "rocketmq-ids-"  # and the name of a choice
@@ -106,23 +107,27 @@ def into_address(values: Mapping[str, str | None]) -> None:
             query[name] = value
 
 
-def link_params(**more: str | Sequence[str] | None) -> dict[str, str | Sequence[str]]:
+def link_params(page: str = "", /, **more: str | Sequence[str] | None) -> dict[str, str | Sequence[str]]:
     """What every link inside the console carries: language and zone where they are chosen, and what is given.
 
-    A link to the scan in sight also carries the time range in sight; another scan has other times.
+    A link to the scan in sight also carries the time range in sight, and one to a `page` of its incident the host,
+    process, broker and topic; another scan has others.
     """
     state, query = st.session_state, st.query_params
     lang = state.get("lang")
     unsaid = lang == catalogue.ENGLISH == usual_lang()
     params: dict[str, str | Sequence[str] | None] = {"lang": None if unsaid else lang}
-    if more.get("run") and more["run"] == query.get("run", state.get("run")) and not more.keys() & set(RANGE):
-        params |= {name: query.get(name) for name in RANGE}
+    if more.get("run") and more["run"] == query.get("run", state.get("run")):
+        if not more.keys() & set(RANGE):
+            params |= {name: query.get(name) for name in RANGE}
+        if page in scope.APPLIES:
+            params |= scope.agreed({name: query.get(name) for name in scope.NAMES}, more)
     params |= {"zone": state.get("zone_chosen"), **more}
     return {key: value for key, value in params.items() if value}
 
 
 def _relative(page: str, **asked: str | Sequence[str] | None) -> str:
-    query = urlencode(link_params(**asked), doseq=True)
+    query = urlencode(link_params(page, **asked), doseq=True)
     return f"{page}?{query}" if query else page
 
 

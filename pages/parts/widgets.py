@@ -169,7 +169,7 @@ def page_link(address: str, label: str, *, icon: str | None = None, **params: st
     """A link to a page of the console that keeps language, zone and what is given."""
     pages = st.session_state.get("pages", {})
     if address in pages:
-        st.page_link(pages[address], label=label, icon=icon, query_params=link_params(**params))
+        st.page_link(pages[address], label=label, icon=icon, query_params=link_params(address, **params))
 
 
 def empty(text: str, *links: tuple[str, str]) -> None:

@@ -32,7 +32,7 @@ if brokers.empty:
     small_print(shared.notes(run, shown))
     session.stop()
 colours = colours_of(brokers["address"].tolist(), shown.palette)
-known, within = brokers["address"].tolist(), time_range.bar(run, shown)
+known, within = brokers["address"].tolist(), time_range.bar(run, shown, page="brokers")
 dated = broker_logs.logs_of(growth)
 parts = {address: part for address, log in dated.items() if (part := broker_logs.in_range(log, within))}
 found = cache.brokers_in(run, within) if within else None
@@ -53,12 +53,8 @@ rows = broker_rows.rows_of(brokers, segments, parts, rates, cut, logs.file_size(
 counted = words("brokers.in_range" if found is not None else "brokers.in_all", said=sentences.brokers(brokers, shown))
 assumed = words.assumed(cache.totals(run).assumed) if dated else ""
 said(broker_rows.said(rows, shown, assumed), counted)
-chosen = filters.known("broker", filters.chosen("broker", None), known)
+chosen = filters.known("broker", st.query_params.get_all("broker"), known)
 some = brokers[brokers["address"].isin(chosen)]
-if not some.empty:
-    names = words("comma").join(some["address"])
-    several = words("filter.shown", name=names, n=words.count("broker", len(some)))
-    filters.clear("broker", several if len(some) > 1 else names)
 
 # chart
 listed = [row for row in rows if row.address in set(some["address"])] or rows

@@ -33,12 +33,26 @@ with problems.caught():
     found = compare.compared(run, in_range)
 
 # show
-said(compared_texts.compared_sentence(found, words, in_range))
+counted = compared_texts.compared_sentence(found, words, in_range)
+said(compared_texts.headline(run, found, shown), counted)
 if unread := compared_texts.unread(found, words):  # next to the figures: its ids would look as if they were missing
     st.warning(unread, icon=":material/warning:")
 if not found.rows:
     small_print([words("compare.range_note" if in_range else "compare.no_ids")])
     session.stop()
+names = compared_texts.names_of(run, words)
+if (bar := html.bar(found, names, shown)) is not None:
+    show_html(bar)
+if found.rates and any(missing for _, _, missing, _ in found.rates):
+    st.header(words("compare.rates"), anchor=False)
+    rates = compared_texts.rates(found)
+    chart(
+        charts.rates(rates, names, found.rate_seconds, shown),
+        compared_texts.alt_rates(rates, run, shown),
+        lambda: compared_texts.data_over_time(rates),
+        "compare-rates",
+        brush=time_range.brush(in_range, shown.zone),
+    )
 if (missing := html.missing(run.options["of"], found, shown)) is not None:
     show_html(missing)
 compare.first_lines(run, found, shown)

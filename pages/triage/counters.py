@@ -13,7 +13,7 @@ from idcore.presentation.triage import counter_rows, line_filter, sentences, str
 from idcore.presentation.triage.processes import assumed, process_key, sorted_processes
 from pages.parts import cache, session
 from pages.parts.charts import counters as charts
-from pages.parts.triage import filters, lines, opened, ranking, shared, time_range
+from pages.parts.triage import chips, filters, lines, opened, ranking, shared, time_range
 from pages.parts.view import view
 from pages.parts.widgets import chart, few, heading, page_of, pager, said, show_html, small_print, zone_note
 
@@ -23,10 +23,10 @@ heading("page.counters")
 
 # load
 run = opened.run_of("counters")
-in_range = time_range.bar(run, shown)
-asked = st.query_params.get("process")
+in_range, wanted = time_range.bar(run, shown, page="counters"), chips.asked("counters")
+asked = wanted.process
 found = cache.in_range(run, in_range) if in_range else None
-processes = ranking.of_run(run, asked) if found is None else ranking.of_range(run, found, asked)
+processes = ranking.of_run(run, wanted) if found is None else ranking.of_range(run, found, wanted)
 if processes.empty:
     st.info(words("producers.none" if found is None else "producers.none_range"), icon=":material/info:")
     small_print(shared.notes(run, shown))

@@ -7,10 +7,10 @@ from functools import partial
 import streamlit as st
 
 from idcore.presentation.html import findings as html
-from idcore.presentation.triage import finding_report, finding_rows, finding_texts, findings_in_range
+from idcore.presentation.triage import finding_report, finding_rows, finding_texts, findings_in_range, scope
 from idcore.presentation.triage.finding_rows import Kind
 from pages.parts import cache, session
-from pages.parts.triage import diagnosis, finding_filters, opened, report, shared, time_range
+from pages.parts.triage import chips, diagnosis, explaining, finding_filters, opened, report, shared, time_range
 from pages.parts.view import view
 from pages.parts.widgets import heading, page_link, page_of, pager, said, show_html, small_print, zone_note
 
@@ -22,9 +22,10 @@ heading("page.findings")
 
 # load
 run = opened.run_of("findings")
-in_range = time_range.bar(run, shown)
+in_range, wanted = time_range.bar(run, shown, page="findings"), chips.asked("findings")
 every = cache.frame(run, "findings")
-found = findings_in_range.narrowed(every, in_range, partial(diagnosis.process_of, run))
+ranged = findings_in_range.narrowed(every, in_range, partial(diagnosis.process_of, run))
+found = scope.findings(ranged, wanted)
 if not run.has("findings"):
     st.info(words("findings.older"), icon=":material/info:")
     session.stop()
@@ -32,9 +33,11 @@ if not run.has("findings"):
 # show
 counted = finding_texts.findings_sentence(found, run.summary or {}, words, in_range=bool(in_range))
 said(finding_texts.headline(found, shown), counted)
+explaining.of_range(run, in_range, shown)
 if cache.rows(run, "fates") and not finding_rows.of_groups(every):
     page_link("fate", words("findings.no_groups"), icon=":material/mark_email_unread:", run=run.name)
-notes = [finding_texts.outside(in_range, every, words), *shared.notes(run, shown), zone_note(shown)]
+others = words("scope.outside", n=f"{len(ranged) - len(found):,}") if len(ranged) > len(found) else ""
+notes = [finding_texts.outside(in_range, every, words), others, *shared.notes(run, shown), zone_note(shown)]
 here = shared.findings_address(run)
 if (asked := st.query_params.get("finding")) is not None:  # one of them, from a link
     if asked.isdecimal() and int(asked) in every.index:

@@ -10,7 +10,7 @@ from idcore.presentation.html import lines as html
 from idcore.presentation.triage import line_filter
 from idcore.presentation.triage import lines as files
 from pages.parts import problems, session
-from pages.parts.triage import filters, lines, opened, shared
+from pages.parts.triage import filters, lines, opened, shared, time_range
 from pages.parts.view import view
 from pages.parts.widgets import downloads, heading, said, show_html, small_print, zone_note
 
@@ -20,6 +20,7 @@ heading("page.lines")
 
 # load
 run = opened.run_of("lines")
+time_range.bar(run, shown, page="lines")
 with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
     label, hint = words("lines.find"), words("lines.find_placeholder")
     st.text_input(label, key="find", placeholder=hint, bind="query-params", on_change=lines.first_page)
@@ -27,8 +28,8 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
     order = filters.one_of(st.selectbox, "order", line_filter.ORDERS, words("sort"), text, width=220)
 index = lines.ready_or_stop(run, shown)
 given = line_filter.asked({name: ",".join(st.query_params.get_all(name)) for name in st.query_params})
-if given:
-    show_html(lines.filter_chips(given, run, shown))
+if chips := lines.filter_chips(given, run, shown):
+    show_html(chips)
 try:
     wanted, chosen = lines.select(run, index, given, order)
     pages = max(1, -(-len(chosen) // lines.PAGE))

@@ -8,10 +8,10 @@ from idcore.answers.findings.limits import CUT_COUNTER
 from idcore.presentation.html import tables
 from idcore.presentation.triage import line_filter, sentences
 from idcore.presentation.triage.activity import binned, step_text
-from idcore.presentation.triage.processes import sorted_processes
+from idcore.presentation.triage.processes import find_process, sorted_processes
 from pages.parts import cache, session
 from pages.parts.charts import producers as charts
-from pages.parts.triage import filters, hosts_list, lines, opened, shared, time_range
+from pages.parts.triage import chips, filters, hosts_list, lines, opened, shared, time_range
 from pages.parts.view import view
 from pages.parts.widgets import chart, few, heading, page_of, pager, said, show_html, small_print, zone_note
 
@@ -29,7 +29,7 @@ if processes.empty:
     st.info(words("producers.none" if clients.empty else "producers.only_clients"), icon=":material/info:")
     small_print([*shared.notes(run, shown), zone_note(shown)])
     session.stop()
-in_range = time_range.bar(run, shown)
+in_range, wanted = time_range.bar(run, shown, page="producers"), chips.asked("producers")
 found = cache.in_range(run, in_range) if in_range else None
 hosts = found.hosts if found is not None else hosts
 count = len(hosts) if found is not None else cache.rows(run, "hosts")
@@ -49,7 +49,7 @@ if hosts.empty:
     session.stop()
 
 # chart
-chosen = filters.chosen("host", None)
+chosen = st.query_params.get_all("host") or [wanted.process.split("~")[0]] * bool(wanted.process)
 chosen = filters.known("host", chosen, cache.where(run, "hosts", host=chosen)["host"].tolist())
 hosts_list.show(run, hosts, chosen, found, in_range, shown)
 of_host, marked = st.container(), {}
@@ -69,7 +69,7 @@ if not activity.empty and not few(int(activity["ids"].sum()), chosen):
 
 if len(chosen) == 1 and not marked:
     with of_host:
-        lines.clicked(run, shown, {"host": chosen[0], **in_range.params()})
+        lines.preview(run, shown, {"host": chosen[0], **in_range.params()})
 
 time_range.registered("producers", partial(cache.frame, run), in_range, shown)
 
@@ -83,9 +83,8 @@ with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         rows = cache.where(run, "processes", host=chosen) if chosen else cache.first(run, sort)
     else:
         rows = found.processes[found.processes["host"].isin(chosen)] if chosen else found.processes
-    if chosen:
-        names = words("comma").join(chosen)
-        filters.clear("host", words("filter.shown", name=names, n=words.count("process", len(rows))))
+    if wanted.process and (place := find_process(rows, wanted.process)) is not None:
+        rows = rows.loc[[place]]
 rows = sorted_processes(rows, sort) if found is None else rows
 page, first = page_of(rows, "processes_page")
 if found is not None and found.exact:

@@ -140,7 +140,7 @@ class Tab:
         self.taken[file, mime] = data if isinstance(data, bytes) else data() if self.clicks else b""
 
     def take(self, page: str) -> Taken:
-        scripts = {address: script for rows in frame.GROUPS.values() for address, script, _ in rows}
+        scripts = {address: script for rows in frame.MENU.values() for address, script, _ in rows}
         self.taken, shown = {}, PAGES[page]
         self.app.switch_page(f"pages/{scripts.get(page, scripts['decode'])}")
         for name in {name for one in PAGES.values() for name in one.query} | {"store"}:

@@ -135,7 +135,7 @@ def test_a_page_of_another_role_says_so_and_is_in_no_list(
 
     monkeypatch.setattr(Page, "run", draw)
     make_run(tmp_path / "runs", title="a secret of another")
-    scripts = {address: script for rows in frame.GROUPS.values() for address, script, _ in rows}
+    scripts = {address: script for rows in frame.MENU.values() for address, script, _ in rows}
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     app.query_params["run"] = RUN
     mine = {page for page in OF_PAGE if role in PERMISSIONS[OF_PAGE[page]].roles}
@@ -157,7 +157,7 @@ def test_a_page_of_another_role_says_so_and_is_in_no_list(
 def test_every_page_of_the_console_is_in_the_table() -> None:
     from pages.parts import frame
 
-    assert {address for rows in frame.GROUPS.values() for address, _, _ in rows} | {frame.HOME} == set(OF_PAGE)
+    assert {address for rows in frame.MENU.values() for address, _, _ in rows} | {frame.HOME} == set(OF_PAGE)
 
 
 def test_pages_open_runs_through_the_visitor_alone() -> None:

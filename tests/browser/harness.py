@@ -270,6 +270,12 @@ class Visit:
     def heading(self, text: str) -> None:
         expect(self.page.get_by_role("heading", name=text).first).to_be_visible(timeout=30_000)
 
+    def unfold(self) -> None:
+        """Opens the box of an input that was decoded: it is one line then."""
+        fold = self.page.locator('[class*="st-key-input-fold"] details:not([open]) summary')
+        if fold.count():
+            fold.first.click()
+
     def fits(self) -> None:
         """Nothing wider than the window: a page that scrolls sideways on a phone is broken."""
         wide = self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")

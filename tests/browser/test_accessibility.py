@@ -78,7 +78,7 @@ def problems_of_themes(tab: Visit, first: Theme, second: Theme) -> dict[Theme, l
 
 @pytest.mark.timeout(300)
 def test_axe_finds_nothing_serious_on_any_page(browser: Browser, warm_console: Console, run: str) -> None:
-    addresses = [address for rows in frame.GROUPS.values() for address, _, _ in rows]
+    addresses = [address for rows in frame.MENU.values() for address, _, _ in rows]
     langs = ("en", "zh")  # in turns, as the widths: what is wrong on one of four is wrong in a theme or a text
     links = [f"{page}?{CONTENT.get(page, f'run={run}')}&lang={langs[n % 2]}" for n, page in enumerate(addresses)]
     found = {}
@@ -105,11 +105,11 @@ def test_the_keyboard_is_seen_and_is_not_taken_for_the_open_page(browser: Browse
     with visit(browser, warm_console.url) as tab:
         tab.go("/lab?lang=en")
         links = tab.page.locator('[data-testid="stSidebar"] [data-testid="stPageLink-NavLink"]')
-        opened, other = (links.filter(has_text=name) for name in ("Lab", "Anatomy"))
+        opened, other = (links.filter(has_text=name) for name in ("Lab", "Scans"))
         expect(opened).to_have_attribute("aria-current", "page")
         usual = other.evaluate(look)
         tab.page.keyboard.press("Tab")
-        while "Anatomy" not in tab.page.evaluate("document.activeElement.innerText"):
+        while "Scans" not in tab.page.evaluate("document.activeElement.innerText"):
             tab.page.keyboard.press("Tab")
         outline, shadow, ground = other.evaluate(look)
         assert (outline, shadow, ground) == ("solid", usual[1], usual[2])

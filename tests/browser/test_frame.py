@@ -155,7 +155,7 @@ def test_a_rate_has_a_unit_growth_takes_a_range_a_kind_counts_its_rows_and_two_i
         expect(page.locator('.js-plotly-plot:not([class*="timeline"] *)')).to_have_count(0)
 
 
-def tab_to(page: Page, wanted: Locator, most: int = 40) -> None:
+def tab_to(page: Page, wanted: Locator, most: int = 60) -> None:
     """Goes on with the Tab key until the focus is there."""
     for _ in range(most):
         if wanted.evaluate("element => element === document.activeElement"):

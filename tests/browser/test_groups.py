@@ -72,7 +72,7 @@ def test_a_verdict_leads_to_the_progress_of_its_group_and_a_list_is_cancelled(br
         tab.fits()
         page.mouse.move(0, 0)  # colours under it are others
         assert problems(page) == []
-        page.get_by_role("link", name="Find message").first.focus()
+        page.get_by_role("link", name="Message").first.focus()
         page.keyboard.press("Control+k")
         page.get_by_label("Go to").or_(page.locator(".stDialog input")).first.fill("consumer gr")
         expect(page.locator(".st-key-find-hits")).to_contain_text("Consumer groups")

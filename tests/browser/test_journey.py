@@ -24,6 +24,7 @@ def box(page: Page) -> Locator:
 
 
 def paste(tab: Visit, text: str) -> None:
+    tab.unfold()
     box(tab.page).fill(text)
     tab.page.get_by_role("button", name="Decode", exact=True).click()
 
@@ -57,7 +58,7 @@ def test_one_id_is_a_card_with_its_fields(tab: Visit) -> None:
     for said in ("172.17.0.1", "28,?213", "18B4AAC2"):
         expect(main).to_contain_text(re.compile(said))
     tab.settle()
-    tab.page.locator('[data-testid="stMain"] a[href*="anatomy"]').first.click()
+    tab.page.locator('[data-testid="stMain"] a[href*="anatomy?"]').first.click()
     expect(tab.page).to_have_url(re.compile(f"/anatomy.*{UNIQ}"))
     tab.settle()
 
@@ -121,8 +122,10 @@ def test_a_chart_page_shows_the_latest_run(tab: Visit, example: str) -> None:
     tab.go("/decode")
     tab.page.get_by_role("button", name="Load an example").click()
     charts(tab, 3)
+    tab.page.get_by_role("link", name="Incident", exact=True).click()
+    tab.heading("Findings")
     for page in CHARTS:
-        tab.page.locator(f'[data-testid="stSidebar"] a[href*="{page}"]').click()
+        tab.page.locator(f'.st-key-tabs a[href*="{page}"]').click()
         tab.heading(page.title())
         expect(tab.page).to_have_url(re.compile(page))
         charts(tab)

@@ -75,11 +75,13 @@ def test_the_worst_finding_is_first_and_leads_into_a_ticket(tab: Visit) -> None:
     strip = tab.page.locator(".st-key-verdict")
     expect(strip).to_contain_text("1 error: several processes share the fingerprint 172.17.0.2", timeout=SCAN)
     charts(tab, 3)
+    tab.unfold()
     tab.page.get_by_role("button", name="an incident log").click()
     expect(strip).to_contain_text("4 processes run in another time zone", timeout=SCAN)
     assert tab.page.evaluate("window.most") == {"said": 1, "tries": 1}, (
         "the page before was in sight next to the new one"
     )
+    tab.unfold()
     tab.page.get_by_role("button", name="Load an example").click()
     expect(strip).to_contain_text("6 messages were sent more than once", timeout=SCAN)
     charts(tab, 3)

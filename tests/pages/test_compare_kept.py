@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import random
 import re
 import shutil
 from collections.abc import Callable
@@ -164,7 +165,9 @@ def test_the_sentence_says_what_is_missing_and_when(
     page = shown(app)
     assert not app.exception and not app.error and re.search(said, page)
     assert "10.0.0.7 pid 4711" in page and words(lang)("compare.over_time") in page
-    assert len(app.get("plotly_chart")) == 3, "the strip of times, the missing ones by time, the hosts"
+    assert len(app.get("plotly_chart")) == 4, (
+        "the strip of times, the share and the number that are missing by time, the hosts"
+    )
 
 
 def test_lists_lead_to_lines_by_ids_or_by_producer_and_time(open_page: Open, pair: tuple[str, str]) -> None:
@@ -312,3 +315,32 @@ def test_the_first_lines_are_shown_in_place_once_they_are_asked_for(
     app.run()
     ((name, filters),) = shown_lines
     assert name == pair[0] and filters.keys() == {"process", "from", "to"} and not app.exception
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_what_is_missing_by_time_is_what_the_lines_say(tmp_path: Path, seed: int) -> None:
+    """Of each bin the IDs of either log that the other one lacks, against a count of the texts by hand."""
+    chance, every = random.Random(seed), ids(4711, range(3_000))
+    first = [text for text in every if chance.random() > 0.02]
+    second = [text for n, text in enumerate(every) if chance.random() > 0.02 and not 1_000 <= n < 1_500]
+    found = compared.compare(asked(first, second), DATING, Runs(tmp_path))
+    for side, own, other in (("before", first, set(second)), ("after", second, set(first))):
+        by_hand: dict[int, list[int]] = {}
+        for text in own:
+            at = int(datetime(2026, 11, 1, tzinfo=UTC).timestamp()) + int(text[20:28], 16) // 1000
+            place = by_hand.setdefault(at // found.rate_seconds * found.rate_seconds * 1000, [0, 0])
+            place[0] += text not in other
+            place[1] += 1
+        assert {at: [missing, of] for name, at, missing, of in found.rates if name == side} == by_hand
+    hole = compared_texts.densest(found, "before")
+    assert hole is not None and 450 < hole[2] < 520 and (hole[1] - hole[0]) / 1000 < 600
+    assert compared_texts.densest(found, "after") is None or seed, "chance is no hole"
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_headline_has_a_share_and_the_names_of_the_files(open_page: Open, pair: tuple[str, str], lang: str) -> None:
+    app = open_page("compare", a=pair[0], b=pair[1], lang=lang, zone="Asia/Shanghai")
+    page = shown(app)
+    assert re.search(r"[\d.]+%</b>", page) and "mq-proportion" in page and "flex-grow:" in page
+    names = [words(lang)(f"compare.the_{side}") for side in ("before", "after")]
+    assert all(words(lang)("compare.bar_only", name=name) in page for name in names)

@@ -17,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 
 from idcore.presentation.triage import largest, run_tables, sentences
 from idcore.presentation.triage.processes import find_process, process_key, sorted_processes
+from idcore.presentation.triage.scope import Scope
 from idcore.runs.runs import Run
 from idcore.scan.schemas import SCHEMAS
 from pages.parts.triage import opened, ranking, shared
@@ -167,7 +168,7 @@ def test_a_process_of_a_large_run_is_found_by_its_link(
     made = example_run.tables()["processes"]
     opened = Run(tmp_path / "runs" / run)
     for row in made.to_dict("records"):
-        listed = ranking.of_run(opened, process_key(row))
+        listed = ranking.of_run(opened, Scope(process=process_key(row)))
         assert find_process(listed.reset_index(drop=True), process_key(row)) is not None
         assert len(listed) <= 4
     assert shared.find_row(opened, "10.9.9.9~1~00000000").empty

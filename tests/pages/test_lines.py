@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -73,12 +74,15 @@ def test_the_page_has_every_line_with_its_number_and_escapes_it(run: Run, open_p
 def test_filters_of_the_address_are_named_and_can_be_dropped(run: Run, open_page: Open, lang: str) -> None:
     row = run.table("processes").to_pylist()[0]
     start = row["first_sent_at"].isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    app = open_page("lines", run=RUN, lang=lang, process=process_key(row), **{"from": start})
+    asked = {"process": process_key(row), "from": start, "kind": "uniq", "file": "app.log"}
+    app = open_page("lines", run=RUN, lang=lang, **asked)
     assert not app.exception and not app.error
+    assert any("10.0.0.7 · 3416 · 18B4AAC2" in button.label for button in app.button), "shared with other pages"
     text = shown(app)
-    assert "10.0.0.7 · 3416 · 18B4AAC2" in text
     drop = "Remove this filter" if lang == "en" else "移除此筛选条件"
     assert text.count(f'aria-label="{drop}"') == 2
+    dropped = re.findall(r'<a [^>]*href="lines\?([^"]*)"[^>]*aria-label', text)
+    assert len(dropped) == 2 and all("process=10.0.0.7" in rest and "from=" in rest for rest in dropped)
 
 
 def test_an_id_a_host_and_a_text_are_found_in_one_box(run: Run) -> None:

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.quick
 
 Open = Callable[..., AppTest]
 UNIQ, OFFSET = "AC110001473C7D4991AD336AEA5703E0", "AC11000100002A9F00000000000E8580"
-ALL = [address for rows in frame.GROUPS.values() for address, _, _ in rows]
+ALL = [address for rows in frame.MENU.values() for address, _, _ in rows]
 
 
 def shown(app: AppTest) -> str:
@@ -122,7 +122,7 @@ def test_many_ids_are_a_table_and_refused_tokens_a_line(open_page: Open) -> None
     press(app, "Decode")
     page = shown(app)
     assert "2 IDs" in page and "172.17.0.1:10911" in page and "00000000000000000000" in page
-    assert app.expander[0].label == "1 string rejected: all lower case"
+    assert app.expander[1].label == "1 string rejected: all lower case"
 
 
 def test_a_link_opens_with_its_ids_in_place(open_page: Open) -> None:
@@ -206,13 +206,13 @@ def test_lower_case_ids_can_be_read_as_upper_case_and_refused_again(open_page: O
     app = open_page()
     app.text_area[0].set_value(f"{UNIQ.lower()} {OFFSET} 9f86d081884c7d659a2feaa0c55ad015")
     press(app, "Decode")
-    assert app.expander[0].label == "2 strings rejected: all lower case"
+    assert app.expander[1].label == "2 strings rejected: all lower case"
     press(app, "Decode 1 lower-case string as upper case")
     page = shown(app)
     assert "2 IDs" in page and UNIQ.lower() in page and "172.17.0.1" in page
     assert app.query_params["case"] == ["any"] or app.query_params["case"] == "any"
     press(app, "Ignore them again")
-    assert app.expander[0].label == "2 strings rejected: all lower case"
+    assert app.expander[1].label == "2 strings rejected: all lower case"
 
 
 def test_a_link_says_how_lower_case_is_read(open_page: Open) -> None:
@@ -240,7 +240,7 @@ def test_lower_case_that_is_called_something_else_is_not_offered_as_ids(open_pag
     app = open_page()
     app.text_area[0].set_value(f"msgId={OFFSET} traceId={UNIQ.lower()} request_id={UNIQ.lower()}")
     press(app, "Decode")
-    assert app.expander[0].label == "2 strings rejected: all lower case"
+    assert app.expander[1].label == "2 strings rejected: all lower case"
     assert not [button.label for button in app.button if "upper case" in button.label]
 
 
@@ -392,7 +392,7 @@ def test_a_run_that_is_gone_is_a_message(open_page: Open) -> None:
     for name in ("20200101-000000-000000", "../../etc", "x"):
         app = open_page("producers", run=name)
         assert app.error and not app.exception
-        assert [link.proto.label for link in app.main.get("page_link")] == ["Decode IDs or a log"], "and a way on"
+        assert [link.proto.label for link in app.main.get("page_link")][6:] == ["Decode IDs or a log"], "and a way on"
 
 
 def test_a_link_to_a_run_that_is_gone_leaves_the_box(open_page: Open) -> None:
@@ -457,25 +457,19 @@ def test_a_folder_of_the_server_is_off_unless_it_is_allowed(
     assert "outside the folders" in app.error[0].value
 
 
-def test_the_menu_holds_only_pages_that_are_there(open_page: Open) -> None:
-    labels = [link.proto.label for link in open_page().get("page_link")]
-    assert labels == [
-        "Decode",
-        "Anatomy",
-        "Lab",
-        "Findings",
-        "Lines",
-        "Compare",
-        "Producers",
-        "Counters",
-        "Brokers",
-        "Delivery",
-        "Find message",
-        "Message journey",
-        "Consumer groups",
-        "Store",
-        "Scans",
-    ]
+def test_the_menu_has_eight_entries_and_tabs_have_the_rest(open_page: Open) -> None:
+    app, menu = open_page("producers"), [*frame.MENU]
+    labels = [link.proto.label for link in app.sidebar.get("page_link")]
+    assert labels == ["Decode", "Incident", "Compare", "Message", "Consumer groups", "Store", "Scans", "Lab"]
+    assert len(menu) == len(labels)
+    for page, tabs in (
+        ("", ["Decode", "Anatomy"]),
+        ("counters", ["Findings", "Lines", "Producers", "Counters", "Brokers", "Delivery"]),
+        ("message", ["Find message", "Message journey"]),
+        ("lab", []),
+    ):
+        app = open_page(page)
+        assert [link.proto.label for link in app.main.get("page_link")][: len(tabs)] == tabs
 
 
 @pytest.mark.parametrize(("lang", "many", "few"), [("en", "all tags", "no tag"), ("zh", "全部 Tag", "无 Tag")])

@@ -39,7 +39,7 @@ def test_finished_scans_are_shown_new_ones_are_refused_in_a_sentence_until_it_is
         return press(app, own("decode.button"))
 
     with mounted(tmp_path / "runs", "--bind", "-o", "ro", str(tmp_path / "runs")):
-        for page in (address for rows in frame.GROUPS.values() for address, _, _ in rows):
+        for page in (address for rows in frame.MENU.values() for address, _, _ in rows):
             query = {"run": RUN} if page in frame.TRIAGE else {"id": SECOND}
             app = open_page(page, lang=lang, **query)
             assert not app.exception and not app.error, page

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import re
 import zipfile
 from datetime import UTC, datetime, timedelta
@@ -13,6 +14,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from idcore.answers import findings
@@ -167,6 +170,34 @@ def test_a_report_opens_without_a_network_in_either_theme_and_on_paper(
     assert re.search(r"```text\napp\.log:\d+ ", text) and f"{ADDRESS}&finding=0" in text
 
 
+def test_a_report_names_files_without_the_folders_of_the_server(tmp_path: Path) -> None:
+    """Uploads have none; of two folders what differs stays, and the whole path is under "About this report"."""
+    assert lines.plain_names(["app.log", "logs.zip/app.log"]) == {
+        name: name for name in ("app.log", "logs.zip/app.log")
+    }
+    assert lines.plain_names(["/srv/logs/app.log"]) == {"/srv/logs/app.log": "app.log"}
+    two = ["/srv/logs/a/app.log", "/srv/logs/b/app.log", "old.log"]
+    assert list(lines.plain_names(two).values()) == ["a/app.log", "b/app.log", "old.log"]
+    assert list(lines.plain_names(["s3://bucket/day/app.log"]).values()) == ["app.log"]
+    made = [lines.NumberedLine(name, 7, "x") for name in two[:2]]
+    assert lines.as_text(made) == "a/app.log:7  x\nb/app.log:7  x"
+    run = incident(tmp_path, "missing_ids", "an_outage")
+    table = pq.read_table(run.path / "files")
+    paths = pa.array([f"/srv/logs/{name}" for name in table["file"].to_pylist()])
+    for part in (run.path / "files").glob("*.parquet"):
+        part.unlink()
+    pq.write_table(table.set_column(0, "file", paths), run.path / "files" / "part-0.parquet")
+    facts = json.loads((run.path / "run.json").read_text(encoding="utf-8"))
+    facts |= {
+        "title": "/srv/logs",
+        "options": {name: one for name, one in facts["options"].items() if name != "sources"},
+    }
+    (run.path / "run.json").write_text(json.dumps(facts), encoding="utf-8")
+    run = Run(run.path)
+    for made_text in (report.markdown(run, view(), ADDRESS), report.html(run, view(), ADDRESS)):
+        assert made_text.count("/srv/logs") == 1 and "Folders of the input: /srv/logs" in made_text
+
+
 def test_a_report_names_its_scan_in_its_file(tmp_path: Path) -> None:
     for number, (title, slug) in enumerate(
         [
@@ -238,7 +269,7 @@ def test_lines_of_a_packed_input_come_from_its_index(tmp_path: Path) -> None:
     ids = [f"msgId={PREFIX}{1_000_000 + n * 1000:08X}{n:04X}" for n in (37, 38, 39, 41)]
     texts = [*ids[:3], "msgId=x", ids[3]]
     assert label == "Log lines"
-    assert shown.splitlines() == [f"{name}:{line}  {text}" for line, text in enumerate(texts, 38)]
+    assert shown.splitlines() == [f"{Path(name).name}:{line}  {text}" for line, text in enumerate(texts, 38)]
 
 
 def test_the_range_of_a_gap_is_from_the_id_below_it_to_that_above(tmp_path: Path) -> None:

@@ -448,7 +448,7 @@ def test_two_scans_are_compared_within_a_range(indexed: Run, open_page: Open, tm
     assert "Of 102 msgIds of the first, <b>92</b> are in the second and <b>10</b> are not;" in page
     keep = compared.within([{name: indexed.table(name) for name in ("processes", "clients")}], after(0, 1))
     values = np.array([0, 1 << 16], np.uint64)
-    assert not keep("offset", BrokerAddress("10.0.0.1", 10911), np.zeros(3, np.uint64), values).any()
+    assert not keep("before", "offset", BrokerAddress("10.0.0.1", 10911), np.zeros(3, np.uint64), values).any()
 
 
 def test_pasted_inputs_are_compared_within_a_range(open_page: Open) -> None:

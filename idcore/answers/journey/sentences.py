@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from math import log10
 from typing import Any
 
 from idcore.answers.fate import Verdict
@@ -10,13 +11,14 @@ from idcore.answers.fate.sentences import utc, verdict_text
 from idcore.answers.journey.model import Conflict, Event, Gap, Journey
 from idcore.base import catalogue
 from idcore.base.catalogue import Words
+from idcore.ids.delivery_sentences import MOST_RETRIES, delay_of, try_text
 from idcore.ids.delivery_sentences import sentences as delivery_texts
-from idcore.ids.delivery_sentences import try_text
 
 Time = Callable[[int], str]
 
 _ENGLISH = catalogue.words()
 _COUNTS = {"lines": "line", "records": "stored", "groups": "judged_group", "trace": "trace_context"}
+NEXT_FOLLOWS = ("exception", "failed", "retried", "null", "time_out")  # outcomes behind which the broker tries again
 _OF_TRIES = ("logged_message", "logged_received", "logged_failed")
 _LONGEST = 24  # of a name in few words
 
@@ -76,17 +78,44 @@ def short_text(event: Event, words: Words = _ENGLISH) -> str:
     """The same in a few words, for a picture."""
     if event.code == "attempt":
         ended = outcome_text(event.values["outcome"], words)
-        return words("journey.short.attempt", group=_cut(event.values["group"] or "?"), ended=ended)
+        said = words("journey.short.attempt", group=_cut(event.values["group"] or "?"), ended=ended)
+        return said + numbered_try(event, words)
     if event.code == "judged":
         return words("journey.short.judged" if event.values["live"] else "journey.short.copied", who=_cut(event.who))
     if _names_try(event):
-        return words(f"journey.short.{event.code}_try", **{"try": try_text(event.values["tries"], words)})
+        said = words(f"journey.short.{event.code}_try", **{"try": try_text(event.values["tries"], words)})
+        return said + (numbered_try(event, words) if event.code == "logged_failed" else "")
     relation = "retry" if event.values.get("relation") == "printed" and event.values.get("group") else None
     own = f"journey.short.{event.code}_{relation or event.values.get('relation')}"
     if words.has(own):
         return words(own)
     key = f"journey.short.{event.code}"
     return words(key if words.has(key) else "journey.short.logged")
+
+
+def numbered_try(event: Event, words: Words = _ENGLISH) -> str:
+    """`, try 3 of 17, next in 8 min`: by the default levels, and the next one only where this one failed."""
+    tries, outcome = event.values.get("tries"), event.values.get("outcome")
+    if tries is None:
+        return ""
+    said = words("journey.try", n=f"{tries + 1:,}", of=f"{MOST_RETRIES + 1:,}")
+    failed = event.code == "logged_failed" or outcome in NEXT_FOLLOWS
+    after = delay_of(tries + 1) if failed else None
+    return said if after is None else said + words("journey.try_next", after=words.duration(after))
+
+
+def distances(journey: Journey, most: int) -> list[float]:
+    """Where each of the first events is along one axis, from 0: at least 1 apart, and 1 more for each tenfold wait.
+
+    Waits up to a second and unknown ones are 1. What is longer is to the scale of its logarithm, in seconds.
+    """
+    places, before = list[float](), None
+    for event in journey.events[:most]:
+        at = None if event.is_open else event.at_ms
+        wait = 0 if at is None or before is None else abs(at - before) / 1000
+        places.append(places[-1] + 1 + log10(max(wait, 1)) if places else 0.0)
+        before = at if at is not None else before
+    return places
 
 
 def _cut(name: str) -> str:

@@ -40,6 +40,29 @@ def missing(of: Scans, found: Compared, reader: Reader) -> Html | None:
     return tag("ul", *(tag("li", line) for line in said), class_="mq-missing") if said else None
 
 
+def bar(found: Compared, names: tuple[str, str], reader: Reader) -> Html | None:
+    """Both inputs as one bar: what the first has alone, what both have, what the second has alone, in proportion."""
+    words = reader.words
+    before, after, both = found.sums(MESSAGE if all(found.sums(MESSAGE)[:2]) else STORED)
+    parts = {"first": before - both, "both": both, "second": after - both}
+    whole = sum(parts.values())
+    if not before or not after:
+        return None
+    labels = {
+        "first": words("compare.bar_only", name=names[0]),
+        "both": words("compare.part_both"),
+        "second": words("compare.bar_only", name=names[1]),
+    }
+    pieces = [tag("i", class_=f"mq-part-{name}", style=f"flex-grow:{n}") for name, n in parts.items() if n]
+    keys = [
+        tag("span", tag("i", class_=f"mq-part-{name}"), tag("b", number(n)), f" {labels[name]}", class_="mq-part")
+        for name, n in parts.items()
+    ]
+    alt = words("comma").join(f"{labels[name]}: {n:,} ({words.share(n, whole)})" for name, n in parts.items())
+    whole_bar = tag("div", *pieces, class_="mq-whole", role="img", aria_label=alt)
+    return tag("div", whole_bar, tag("div", *keys, class_="mq-parts mq-faint"), class_="mq-proportion")
+
+
 def lines_link(of: Scans, found: Compared, side: str, row: Difference, label: str, reader: Reader) -> Html | None:
     """The lines of the ids that one side has alone. Needs a scan."""
     name = of[SIDES.index(side)]

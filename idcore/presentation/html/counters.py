@@ -14,6 +14,7 @@ from idcore.presentation.reports.markup import Html, join, link, tag
 from idcore.presentation.triage import counter_rows
 from idcore.presentation.triage.counter_rows import Gap
 from idcore.presentation.triage.processes import process_key
+from idcore.presentation.triage.scope import UNLIMITED
 from idcore.presentation.triage.time_range import between
 
 Row = Mapping[Any, Any]
@@ -25,7 +26,7 @@ def ranking(
     by: str,
     points: Callable[[Row], pd.DataFrame],
     reader: Reader,
-    asked: Mapping[str, str | Sequence[str]],
+    run: str,
 ) -> Html:
     """Each process with its counter small and what it is ranked by; a link shows it."""
     made = []
@@ -37,7 +38,7 @@ def ranking(
         name = tag("span", join([host, pid], " "))
         figure = tag("span", tables.measured(row, by, reader.words), class_="mq-faint")
         inside = join([tag("span", saw, class_="mq-saw", aria_hidden="true"), name, figure])
-        where = reader.href("counters", process=key, **asked)
+        where = reader.href("counters", run=run, process=key)
         made.append(tag("li", tag("a", inside, href=where, target="_self", aria_current=key == current and "page")))
     return tag("ol", *made, class_="mq-ranking")
 
@@ -56,7 +57,8 @@ def gap(found: Gap, run: str, process: str, reader: Reader) -> Html:
     more: Html | None = None
     if found.begins is not None and found.ends is not None:
         when = between(times.local(found.begins, reader.zone), times.local(found.ends, reader.zone), reader.zone)
-        more = link(words("counters.gap_lines"), reader.href("lines", run=run, process=process, **when))
+        asked = UNLIMITED | {"run": run, "process": process} | when
+        more = link(words("counters.gap_lines"), reader.href("lines", **asked))
     return tag(
         "div",
         tag("div", *squares, class_="mq-squares", role="img", aria_label=text),

@@ -12,7 +12,7 @@ from idcore.presentation.reports.markup import Column, Html, emphasised, fold, j
 from idcore.presentation.triage import evidence_tables, evidence_texts, finding_report, finding_rows, finding_texts
 from idcore.presentation.triage.finding_lines import MOST_LINES, LogLines
 from idcore.presentation.triage.finding_rows import Kind, Row
-from idcore.presentation.triage.time_range import ANY_TIME
+from idcore.presentation.triage.scope import UNLIMITED
 from idcore.runs.runs import Run
 
 _PARTS = (("advice", "findings.do"), ("disproof", "findings.disproof"))  # of a card, and what they are called
@@ -86,7 +86,7 @@ def kind_table(kind: Kind, run: str, reader: Reader) -> Html:
             link(words("findings.open"), reader.href("findings", run=run, finding=str(number))),
             link(
                 words("findings.lines_link"),
-                reader.href("lines", **ANY_TIME | finding_rows.lines_of(number, of, run)),
+                reader.href("lines", **UNLIMITED | finding_rows.lines_of(number, of, run)),
             ),
             *row[1:],
         ]

@@ -38,7 +38,7 @@ def rows(found: pd.DataFrame, rest: pd.DataFrame, beyond: tuple[int, int], look:
     def name(row: Row) -> Html:
         label = str(row["name"])
         if look.grouped:
-            inside = reader.href("producers", run=look.run, q=label, **look.within) if "/" in label else ""
+            inside = reader.href("producers", run=look.run, q=label, host=None, **look.within) if "/" in label else ""
             shown = link(label, inside) if inside else label
             return join([shown, tag("span", words.count("host", int(row["hosts"])), class_="mq-faint")], " ")
         there = reader.href("producers", run=look.run, host=label, **look.within)

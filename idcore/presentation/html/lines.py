@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from itertools import groupby, pairwise
 
 from idcore.base.errors import CoreError
@@ -14,7 +13,7 @@ from idcore.presentation.html import deliveries
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Html, join, link, tag
 from idcore.presentation.triage.processes import process_key
-from idcore.presentation.triage.time_range import ANY_TIME
+from idcore.presentation.triage.scope import UNLIMITED
 from idcore.scan.occurrences.index import Allowed, Index, Occurrence
 
 AROUND = 3
@@ -128,26 +127,19 @@ def _pre(lines: Iterable[tuple[str, str, str | None]]) -> Html:
 
 
 def chips(given: Mapping[str, str], named: Mapping[str, str], run: str, reader: Reader) -> Html:
-    """What is asked for, each with a link that drops it. `named`: the names of values that are a number."""
+    """What else is asked for than pages share, each with a link that drops it. `named`: names of what is a number."""
     words = reader.words
     found = []
-    for name, value in given.items():
+    for name, value in ((name, value) for name, value in given.items() if name not in UNLIMITED):
         rest = {other: text for other, text in given.items() if other != name}
-        address = reader.href("lines", run=run, **ANY_TIME | rest)
+        address = reader.href("lines", run=run, **UNLIMITED | rest)
         drop = tag("a", "×", href=address, target="_self", aria_label=words("lines.drop"))
         label = tag("b", words(f"lines.by_{name}"))
         found.append(tag("span", label, " ", named.get(name) or _value(name, value, reader), drop, class_="mq-chip"))
-    return tag("p", join(found, " "), class_="mq-chips")
+    return tag("p", join(found, " "), class_="mq-chips") if found else Html("")
 
 
 def _value(name: str, value: str, reader: Reader) -> str:
-    if name in ("from", "to"):
-        try:
-            return reader.full(datetime.fromisoformat(value.replace(" ", "+")))
-        except ValueError:
-            return value
     if name == "kind" and reader.words.has(f"kind.{value}"):
         return reader.words(f"kind.{value}")
-    if name == "process":
-        return value.replace("~", " · ")
     return value if len(value) <= 80 else f"{value[:79]}…"

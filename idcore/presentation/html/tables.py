@@ -14,6 +14,7 @@ from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Column, Html, Table, join, link, listed, number, table, tag, wrapped
 from idcore.presentation.triage import address_flags
 from idcore.presentation.triage.processes import assumed, process_key, rate_text
+from idcore.presentation.triage.scope import UNLIMITED
 from idcore.presentation.triage.time_range import between
 
 UNKNOWN = "–"  # a figure that an id does not contain
@@ -172,7 +173,7 @@ def _lines(reader: Reader, run: str) -> Column:
     )
 
 
-def lines_link(reader: Reader, run: str, **filters: str) -> Html:
+def lines_link(reader: Reader, run: str, **filters: str | None) -> Html:
     """The way to the lines of one row."""
     return link(reader.words("col.lines"), reader.href("lines", run=run, **filters))
 
@@ -289,7 +290,7 @@ def gaps(rows: list[tuple[Any, Any, int]], reader: Reader, run: str, process: st
     def lines(begin: Any, end: Any) -> Html | str:
         if not isinstance(begin, datetime):
             return ""
-        return lines_link(reader, run, process=process, **between(begin, end, reader.zone))
+        return lines_link(reader, run, **UNLIMITED | {"process": process} | between(begin, end, reader.zone))
 
     columns = [
         Column("missing", words("col.missing"), right=True),

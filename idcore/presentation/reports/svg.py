@@ -325,7 +325,9 @@ def _grid(sheet: Sheet) -> Iterator[Html]:
                 base = sheet.axes["y" + (options.anchor or "y")[1:]].start
                 yield sheet.pen.line(at, base, at, base + 4, options.gridcolor, 1)
                 for place, line in enumerate(label.split("\n")):
-                    yield sheet.pen.text(at, base + 16 + 15 * place, _plain(line), quiet)
+                    half = width_of(_plain(line)) / 2 + 2  # at an edge it moves inwards: nothing is cut
+                    middle = min(max(at, half), sheet.width - half)
+                    yield sheet.pen.text(middle, base + 16 + 15 * place, _plain(line), quiet)
         if title := _title(axis):
             if axis.letter == "y":
                 yield sheet.pen.text(14, (axis.start + axis.end) / 2, title, quiet, turn=-90)

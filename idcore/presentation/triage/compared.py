@@ -6,6 +6,7 @@ import hashlib
 import json
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -100,7 +101,8 @@ class Generated:
 @dataclass(frozen=True, slots=True)
 class Compared:
     """What the core found: its rows, the ids of one side only (up to KEPT), when they were generated, what it could
-    not read. `bins` are side, kind, subject, first ms and ids; `lines` is what an address calls each subject."""
+    not read. `bins` are side, kind, subject, first ms and ids; `rates` are side, first ms, how many of the other side's
+    IDs are missing there, and of how many; `lines` is what an address calls each subject."""
 
     rows: tuple[Difference, ...]
     ids: dict[str, list[str]]
@@ -109,6 +111,8 @@ class Compared:
     generated: dict[Whose, Generated] = field(default_factory=dict)
     bins: tuple[tuple[str, str, str, int, int], ...] = ()
     bin_seconds: int = 1
+    rates: tuple[tuple[str, int, int, int], ...] = ()
+    rate_seconds: int = 1
     lines: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def sums(self, group: str) -> tuple[int, int, int]:
@@ -158,6 +162,51 @@ def digest_of(here: Asked, dating: Dating) -> str:
 # ---- compared
 
 
+class _Rates:
+    """How many IDs of each side are of each second: all of them, and those that it has alone. Others have no time."""
+
+    def __init__(self, dates: Dates, keep: Keep | None) -> None:
+        self._dates, self._keep = dates, keep
+        self._ids: dict[str, Counter[int]] = {side: Counter() for side in SIDES}
+        self._alone: dict[str, Counter[int]] = {side: Counter() for side in SIDES}
+
+    def __call__(self, side: str, kind: str, origin: Origin, words: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Which IDs are compared; each of them is counted."""
+        import numpy as np
+
+        kept = np.ones(len(values), np.bool_) if self._keep is None else self._keep(side, kind, origin, words, values)
+        self._count(self._ids[side], kind, origin, words, values[kept])
+        return kept
+
+    def alone(self, side: str, kind: str, origin: Origin, words: np.ndarray, values: np.ndarray) -> None:
+        """The same of IDs that one side has alone."""
+        self._count(self._alone[side], kind, origin, words, values)
+
+    def _count(self, counts: Counter[int], *ids: Any) -> None:
+        import numpy as np
+
+        from idcore.scan.occurrences.dating import NO_TIME
+
+        if len(ids[-1]) and ids[0] != "offset":
+            at = self._dates.times(*ids)
+            seconds, number = np.unique(at[at != NO_TIME] // 1000, return_counts=True)
+            counts.update(dict(zip(seconds.tolist(), number.tolist(), strict=True)))
+
+    def of(self, counted: Compared) -> Compared:
+        """The comparison with the rates, in few enough bins."""
+        known = [second for side in SIDES for second in self._ids[side]]
+        if not known or not any(map(counted.can_differ, ("uniq", "client"))):
+            return counted
+        step = bin_seconds([Generated(min(known) * 1000, max(known) * 1000, len(known))])
+        rates: dict[tuple[str, int], list[int]] = {}
+        for side in SIDES:
+            for place, counts in enumerate((self._alone[side], self._ids[side])):
+                for second, number in counts.items():
+                    rates.setdefault((side, second // step * step * 1000), [0, 0])[place] += number
+        rows = ((side, at, alone, ids) for (side, at), (alone, ids) in sorted(rates.items()))
+        return replace(counted, rates=tuple(rows), rate_seconds=step)
+
+
 class OneSided:
     """The ids that one side has alone, as numbers, by whose they are."""
 
@@ -178,11 +227,18 @@ def compare(here: Asked, dating: Dating | None = None, runs: Runs | None = None,
     with tempfile.TemporaryDirectory(prefix="compare-") as folder:
         names: dict[str, str] = {}
         paths = [[_path(source, Path(folder), names) for source in side] for side in (here.before, here.after)]
-        rows = core.compare(paths[0], paths[1], here.any_case, None, unread, exact, keep)
+        tables = [] if dating is None else _tables_of(here, dating, paths, runs or Runs())
+        rates = _Rates(Dates.of(tables), keep) if tables else None
+        rows = core.compare(paths[0], paths[1], here.any_case, None, unread, exact, rates or keep)
         shown = tuple((names.get(path, path), problem) for path, problem in dict.fromkeys(unread))
         exact.found.sort(key=lambda found: (found[0][0], found[0][1] == "offset", -len(found[2]), found[0][2]))
         made = _with_ids(Compared(tuple(rows), {side: [] for side in SIDES}, shown), exact)
-        return made if dating is None else dated(made, exact, _tables_of(here, dating, paths, runs or Runs()))
+        if rates is None:
+            return made
+        origins = {(row.kind, row.subject): row.origin for row in rows}
+        for (side, kind, subject), key, values in exact.found:
+            rates.alone(side, kind, origins[kind, subject], key, values)
+        return rates.of(dated(made, exact, tables))
 
 
 def _with_ids(counted: Compared, exact: OneSided) -> Compared:
@@ -392,7 +448,7 @@ def within(sides: Sequence[Mapping[str, pa.Table]], shown: TimeRange) -> Keep:
     from idcore.presentation.triage.in_range import inside
 
     dates = Dates.of(sides)
-    return lambda *ids: inside(dates.times(*ids), shown)
+    return lambda side, *ids: inside(dates.times(*ids), shown)
 
 
 # ---- kept
@@ -498,6 +554,7 @@ def _write(run: Run, found: Compared, here: Asked, seconds: float) -> None:
         "differences": table,
         "only": _columns(ids, ("side", "kind", "subject", "id")),
         "bins": _columns(found.bins, ("side", "kind", "subject", "start_ms", "ids")),
+        "rates": _columns(found.rates, ("side", "start_ms", "missing", "ids")),
     }
     write_tables(run.path, tables)
     sums = [found.sums(group) for group in (MESSAGE, STORED)]
@@ -508,6 +565,7 @@ def _write(run: Run, found: Compared, here: Asked, seconds: float) -> None:
         "only_first": sum(first - both for first, second, both in sums if second),
         "only_second": sum(second - both for first, second, both in sums if first),
         "bin_seconds": found.bin_seconds,
+        "rate_seconds": found.rate_seconds,
         "problems": [[name, problem.coded()] for name, problem in found.problems],
     }
     write_text(run.path / "summary.json", json.dumps(summary))
@@ -517,7 +575,7 @@ def _columns(rows: Iterable[Sequence[Any]], names: Sequence[str]) -> pa.Table:
     import pyarrow as pa
 
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
-    types = {"start_ms": pa.int64(), "ids": pa.int64()}
+    types = dict.fromkeys(("start_ms", "missing", "ids"), pa.int64())
     return pa.table(
         {name: pa.array(values, types.get(name, pa.string())) for name, values in zip(names, columns, strict=True)}
     )
@@ -549,7 +607,9 @@ def read(run: Run) -> Compared:
         (name, from_coded(held) or CoreError("said", {"why": name})) for name, held in summary.get("problems") or ()
     )
     bins = tuple(tuple(row.values()) for row in run.table("bins").to_pylist())
-    return Compared(tuple(rows), ids, problems, whose, made, bins, summary.get("bin_seconds", 1), lines)
+    rates = tuple(tuple(row.values()) for row in run.table("rates").to_pylist()) if run.has("rates") else ()
+    steps = (summary.get(f"{name}_seconds", 1) for name in ("bin", "rate"))
+    return Compared(tuple(rows), ids, problems, whose, made, bins, next(steps), rates, next(steps), lines)
 
 
 def _origin(row: Mapping[str, Any]) -> Origin:

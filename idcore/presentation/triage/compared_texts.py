@@ -72,6 +72,84 @@ def compared_sentence(found: Compared, words: Words, chosen: TimeRange = ALL_TIM
     return words("compare.between").join(parts) if found.rows else words("compare.none")
 
 
+def headline(run: Run, found: Compared, reader: Reader) -> str:
+    """What share of one input is not in the other, by their names, and when most of it was generated.
+
+    Of the input that has more alone; empty where both are the same, or cannot be compared.
+    """
+    words = reader.words
+    group = MESSAGE if all(found.sums(MESSAGE)[:2]) else STORED
+    before, after, both = found.sums(group)
+    if not before or not after or before == after == both:
+        return ""
+    side = "before" if before - both >= after - both else "after"
+    whole = before if side == "before" else after
+    here, there = (escaped(name) for name in names_of(run, words)[:: 1 if side == "before" else -1])
+    share, gone = words.share(whole - both, whole), f"{whole - both:,}"
+    said = words("compare.headline", share=share, kind=words(f"compare.ids_of_{group}"), here=here, there=there)
+    figures = words("compare.headline_figures", n=gone, all=f"{whole:,}")
+    if group == MESSAGE and (most := densest(found, side)) is not None:
+        first, last, number = most
+        span = between(from_ms(first, reader.zone), from_ms(last, reader.zone), reader.zone)
+        figures += words("compare.headline_most", n=f"{number:,}", first=span[0], last=span[1])
+    return words("compare.between").join([said, figures + words("stop")])
+
+
+def names_of(run: Run, words: Words) -> tuple[str, str]:
+    """What both inputs are called: the file, or the first of several; pasted ones and equal names by their side."""
+    names = [side[0] if side else "" for side in run.options["sides"]]
+    rest = [len(side) - 1 for side in run.options["sides"]]
+    if names[0] == names[1] or PASTED in names:
+        first, second = (words(f"compare.the_{side}") for side in SIDES)
+        return first, second
+    pairs = zip(names, rest, strict=True)
+    here, there = (words("compare.and_files", name=name, n=f"{more:,}") if more else name for name, more in pairs)
+    return here, there
+
+
+def densest(found: Compared, side: str) -> tuple[int, int, int] | None:
+    """The bins around the fullest one that have at least half of its share missing: first and last ms, IDs missing.
+
+    None where that is all of the time, or hardly any of the IDs.
+    """
+    rows = [(at, missing, missing / ids) for of, at, missing, ids in found.rates if of == side and ids]
+    if not any(missing for _, missing, _ in rows):
+        return None
+    most = max(range(len(rows)), key=lambda place: (rows[place][1], rows[place][2]))
+    first = last = most
+    while first > 0 and rows[first - 1][2] >= rows[most][2] / 2:
+        first -= 1
+    while last + 1 < len(rows) and rows[last + 1][2] >= rows[most][2] / 2:
+        last += 1
+    number = sum(missing for _, missing, _ in rows[first : last + 1])
+    if last - first + 1 > len(rows) // 2 or number * 10 < sum(missing for _, missing, _ in rows):
+        return None
+    return rows[first][0], rows[last][0] + found.rate_seconds * 1000, number
+
+
+def rates(found: Compared) -> pd.DataFrame:
+    """Of each side, by the moment a bin begins, how many IDs the other one lacks, of how many."""
+    import pandas as pd
+
+    rows = pd.DataFrame(found.rates, columns=["side", "at", "missing", "ids"])
+    rows["at"] = pd.to_datetime(rows["at"], unit="ms", utc=True)
+    return rows
+
+
+def alt_rates(rows: pd.DataFrame, run: Run, reader: Reader) -> str:
+    """The picture in words: of each side the largest share that is missing from the other, and when."""
+    words, parts = reader.words, []
+    for place, side in enumerate(SIDES):
+        mine = rows[(rows["side"] == side) & (rows["missing"] > 0)]
+        if len(mine):
+            worst = mine.loc[(mine["missing"] / mine["ids"]).idxmax()]
+            here, there = names_of(run, words)[:: 1 if place == 0 else -1]
+            share = words.share(int(worst["missing"]), int(worst["ids"]))
+            at = reader.minute(worst["at"].to_pydatetime())
+            parts.append(words("compare.alt_rate", here=here, there=there, share=share, at=at))
+    return words("compare.alt_rates", rows=words("clause").join(parts))
+
+
 def alt(kind: str, groups: Sequence[Group], words: Words) -> str:
     """The picture for those who do not see it: the hosts that differ most, in figures."""
     rows = [

@@ -8,15 +8,18 @@ import pandas as pd
 
 from idcore.answers.findings.registry import RULES
 from idcore.base.catalogue import upper
+from idcore.intake.allowed import is_copy
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markdown import code, escaped, fenced
 from idcore.presentation.reports.markup import Column
 from idcore.presentation.triage import evidence_tables, evidence_texts, finding_rows, finding_texts, run_texts
 from idcore.presentation.triage.finding_lines import LogLines
 from idcore.presentation.triage.finding_rows import Kind, Row, evidence_of
+from idcore.presentation.triage.lines import folders_of
 from idcore.runs.runs import Run
 
 MOST_IDS = 5
+MOST_FOLDERS = 5
 MOST_SUBJECTS = 20  # of one kind in Markdown
 Part = Kind | tuple[int, Row]  # what has a card or a section of its own
 
@@ -63,14 +66,17 @@ def facts(run: Run, notes: Sequence[str], reader: Reader) -> list[str]:
     """What was scanned, what its small print says, and with which versions."""
     versions = ((run.summary or {}).get("versions") or {}).items()
     made_with = reader.words("report.versions", versions=", ".join(f"{name} {number}" for name, number in versions))
-    return [line for line in (" · ".join(run_texts.scan_facts(run, reader)), *notes, made_with) if line]
+    files = run.table("files").column("file").to_pylist() if run.has("files") else []
+    folders = folders_of(file for file in files if not is_copy(run.path, file))
+    where = reader.words("report.folders", names=reader.words.first(folders, MOST_FOLDERS)) if folders else ""
+    return [line for line in (" · ".join(run_texts.scan_facts(run, reader)), where, *notes, made_with) if line]
 
 
 def markdown(run: Run, found: pd.DataFrame, lines: LogLines, notes: Sequence[str], reader: Reader, address: str) -> str:
     """All findings of a scan as Markdown. `notes`: the small print of its pages."""
     words = reader.words
     text = [
-        f"# {escaped(run_texts.title_of(run.title, run.options, words))}",
+        f"# {escaped(run_texts.plain_title(run, words))}",
         finding_texts.findings_sentence(found, run.summary or {}, words),
         *([words("report.link", address=address)] if address else []),
     ]

@@ -17,7 +17,10 @@ from idcore.scan.occurrences.index import KINDS, Filter, Index
 from idcore.scan.occurrences.key_words import words_of
 
 # In the order in which a page names them.
-NAMES = ("finding", "kind", "host", "process", "client", "broker", "segment", "file", "ids", "find", "from", "to")
+NAMES = (
+    *("finding", "kind", "host", "process", "client", "broker", "topic"),
+    *("segment", "file", "ids", "find", "from", "to"),
+)
 ORDERS = ("line", "time", "-time")
 MOST_IDS = 1_000
 _ID = re.compile(rules.CANDIDATE)
@@ -31,7 +34,7 @@ def asked(params: Mapping[str, str]) -> dict[str, str]:
 
 def filter_of(given: Mapping[str, str], run: Run, index: Index) -> Filter:
     """The filter that these parameters mean; CoreError names the parameter that means none."""
-    wanted: dict[str, Any] = {name: given[name] for name in ("host", "broker", "file") if name in given}
+    wanted: dict[str, Any] = {name: given[name] for name in ("host", "broker", "topic", "file") if name in given}
     if "kind" in given:
         wanted["kind"] = _one_of(given["kind"], KINDS, "kind")
     for name, least in (("process", 3), ("client", 2)):

@@ -6,7 +6,8 @@ import codecs
 import mmap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
+from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -84,14 +85,32 @@ def numbered(run: Run, places: Sequence[Mapping[str, Any]], before: int = 0) -> 
 
 def as_text(found: Sequence[NumberedLine]) -> str:
     """Lines with file and number; where lines of a file are left out, a line with "…" says so."""
-    told: list[str] = []
+    told, names = list[str](), plain_names(dict.fromkeys(line.file for line in found))
     for before, line in pairwise([None, *found]):
         if line is None:
             continue
         if before is not None and before.file == line.file and before.number + 1 < line.number:
             told.append("…")
-        told.append(f"{line.file}:{line.number}  {line.text}")
+        told.append(f"{names[line.file]}:{line.number}  {line.text}")
     return "\n".join(told)
+
+
+def plain_names(files: Iterable[str]) -> dict[str, str]:
+    """What files are called without the folder of the server that all of them are in; uploads have none."""
+    every = list(files)
+    folders = [PurePosixPath(name).parent.parts for name in every if _is_of_server(name)]
+    shared = sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, zip(*folders, strict=False)))
+    cut = lambda name: str(PurePosixPath(*PurePosixPath(name).parts[shared:]))  # noqa: E731
+    return {name: cut(name) if _is_of_server(name) else name for name in every}
+
+
+def folders_of(files: Iterable[str]) -> list[str]:
+    """The folders of the server that the files are in, each once."""
+    return list(dict.fromkeys(name.rpartition("/")[0] or "/" for name in files if _is_of_server(name)))
+
+
+def _is_of_server(name: str) -> bool:
+    return name.startswith("/") or "://" in name
 
 
 def indexed(index: Index, ids: Sequence[str], before: int, allowed: Allowed, label: str = "") -> list[NumberedLine]:

@@ -11,8 +11,10 @@ from idcore.runs.runs import Run, RunError
 if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     import pandas as pd
 
+    from idcore.presentation.triage.explained import Explained
     from idcore.presentation.triage.in_range import Brokers, InRange
     from idcore.presentation.triage.largest import Totals
+    from idcore.presentation.triage.scope import Scope
     from idcore.presentation.triage.time_range import TimeRange
     from idcore.scan.occurrences.index import Index
 
@@ -130,6 +132,41 @@ def every_point(index: Index | None, process: Key, thinned: pd.DataFrame, shown:
     from idcore.presentation.triage import in_range
 
     return None if index is None else in_range.points(index, process, thinned, shown)
+
+
+def explained(
+    run: Run, index: Index | None, shown: TimeRange, processes: pd.DataFrame, every: Totals
+) -> Explained | None:
+    """What is different in a time range; None without an index of lines. `processes`: judged ones."""
+    import pandas as pd
+
+    from idcore.presentation.triage import explained as core
+
+    if index is None:
+        return None
+    gaps = core.gaps(run.path / "counters", processes)
+    tables = {
+        name: run.table(name).to_pandas() if run.has(name) else pd.DataFrame() for name in ("deliveries", "retries")
+    }
+    return core.of_range(index, shown, tables | {"processes": processes, "counters": gaps}, every.first, every.last)
+
+
+def narrowed_activity(index: Index | None, wanted: Scope) -> tuple[pd.DataFrame, pd.Timedelta] | None:
+    """The dated IDs of a scope in natural steps, and the step; None without an index that can be asked for it."""
+    import pandas as pd
+
+    from idcore.presentation.triage import activity, in_range
+
+    if index is None or not wanted:
+        return None
+    moments = pd.Series(
+        pd.to_datetime(index.points(wanted.filter())[0], unit="ms", utc=True), dtype="datetime64[ms, UTC]"
+    )
+    if moments.empty:
+        return pd.DataFrame({"minute": moments, "ids": []}), activity.MINUTE
+    step = activity.natural_step(moments.max() - moments.min() + in_range.LEAST, activity.CELLS, in_range.LEAST)
+    ids = moments.dt.floor(step).value_counts(sort=False)
+    return pd.DataFrame({"minute": ids.index, "ids": ids.to_numpy()}), step
 
 
 def fine_activity(index: Index | None, every: Totals, shown: TimeRange) -> tuple[pd.DataFrame, pd.Timedelta] | None:

@@ -23,6 +23,13 @@ def title_of(title: str, options: Mapping[str, Any], words: Words, summary: Mapp
     return str(options.get("named") or made_title(title, options, words, summary))
 
 
+def plain_title(run: Run, words: Words) -> str:
+    """The same for a report: of a path of the server the name alone."""
+    title = title_of(run.title, run.options, words)
+    is_path = title.startswith("/") or "://" in title
+    return title.rstrip("/").rpartition("/")[2] or title if is_path else title
+
+
 def made_title(title: str, options: Mapping[str, Any], words: Words, summary: Mapping[str, Any] | None = None) -> str:
     """What was scanned or compared, in the reader's language, where the run says so.
 

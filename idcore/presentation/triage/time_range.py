@@ -14,7 +14,6 @@ if TYPE_CHECKING:  # an address is read before pandas is there
     import pandas as pd
 
 FROM, TO = "from", "to"
-ANY_TIME: dict[str, str | None] = dict.fromkeys((FROM, TO))  # for a link that leaves the range behind
 MILLISECOND, MINUTE = timedelta(milliseconds=1), timedelta(minutes=1)
 WRITTEN = "%Y-%m-%d %H:%M:%S.%f"
 # What the ends of a box are rounded to: to the unit of which the box has at least so many.

@@ -38,6 +38,7 @@ _THREADS = 2
 Allowed = Callable[[str], Roots]  # asked before a file is opened: in which folders it has to be
 KINDS = ("uniq", "offset", "client")
 _NONE = np.zeros(0, np.int64)
+_NO_NAME = r"[^%|\w-]"  # what a name of a topic cannot have
 _COUNTS = pa.schema([("name", pa.string()), ("from_ms", pa.int64()), ("ids", pa.int64())])
 
 
@@ -58,12 +59,21 @@ class Filter:
     file: str = ""
     ids: tuple[str, ...] = ()
     text: str = ""
+    topic: str = ""
     start: int | None = None
     stop: int | None = None
 
     @property
     def timed(self) -> bool:
         return self.start is not None or self.stop is not None
+
+    @property
+    def sides(self) -> tuple[Filter, Filter] | None:
+        """The same of its producer and of its broker, where both are asked for: no ID has both, but a line may."""
+        if not (self.host or self.process or self.client) or not (self.broker or self.segment):
+            return None
+        rest = replace(self, kind="")
+        return replace(rest, broker="", segment=""), replace(rest, host="", process=(), client=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +266,10 @@ class Index:
         return Selection(rows.astype(np.uint32 if self.rows < 1 << 32 else np.int64), undated)
 
     def _of_part(self, part: Part, wanted: Filter, allowed: Allowed) -> tuple[np.ndarray, int]:
+        if wanted.sides is not None:
+            rows, undated = self._of_both(part, *wanted.sides, allowed)
+            kinds = self._keys(part, Filter(wanted.kind))
+            return (rows if kinds is None else rows[kinds[part.column("slot")[rows]]]), undated
         mask = np.ones(part.rows, np.bool_)
         keys = self._keys(part, wanted)
         if keys is not None:
@@ -278,9 +292,18 @@ class Index:
             if wanted.stop is not None:
                 mask &= sent < wanted.stop
         rows = np.flatnonzero(mask)
-        if wanted.text and len(rows):
-            rows = rows[self._with_text(part, rows, wanted.text, allowed)]
+        for text, whole in ((wanted.text, False), (wanted.topic, True)):
+            if text and len(rows):
+                rows = rows[self._with_text(part, rows, text, allowed, whole=whole)]
         return rows, undated
+
+    def _of_both(self, part: Part, one: Filter, other: Filter, allowed: Allowed) -> tuple[np.ndarray, int]:
+        """The rows of either filter whose line has rows of both."""
+        line = np.cumsum(_first_of_line(part.column("text"), part.column("begin")))
+        pairs = [self._of_part(part, wanted, allowed) for wanted in (one, other)]
+        shared = np.intersect1d(*(line[rows] for rows, _ in pairs))
+        rows = np.union1d(*(rows for rows, _ in pairs))
+        return rows[np.isin(line[rows], shared)], sum(undated for _, undated in pairs)
 
     def _keys(self, part: Part, wanted: Filter) -> np.ndarray | None:
         """Which keys fit; None where the filter asks nothing of them."""
@@ -310,11 +333,12 @@ class Index:
                 mask[places] |= np.isin(values[places], np.array(some, np.uint64))
         return mask
 
-    def _with_text(self, part: Part, rows: np.ndarray, text: str, allowed: Allowed) -> np.ndarray:
-        """Which of the rows have this text in their line, in either letter case."""
+    def _with_text(
+        self, part: Part, rows: np.ndarray, text: str, allowed: Allowed, *, whole: bool = False
+    ) -> np.ndarray:
+        """Which of the rows have this text in their line, in either letter case. `whole`: as a name of its own."""
         begins, sizes, texts = (part.column(name)[rows] for name in ("begin", "size", "text"))
-        new = np.ones(len(rows), np.bool_)
-        new[1:] = (begins[1:] != begins[:-1]) | (texts[1:] != texts[:-1])
+        new = _first_of_line(texts, begins)
         line, firsts = np.cumsum(new) - 1, np.flatnonzero(new)
         hit = np.zeros(len(firsts), np.bool_)
         for first, last in _pieces(texts[firsts], begins[firsts], sizes[firsts]):
@@ -329,7 +353,10 @@ class Index:
             lines = pa.LargeBinaryArray.from_buffers(
                 pa.large_binary(), len(edges) - 1, [None, pa.py_buffer(edges), pa.py_buffer(data)]
             )
-            matches = pc.match_substring(lines, text.encode(), ignore_case=True)
+            if whole:
+                matches = pc.match_substring_regex(lines, f"(^|{_NO_NAME}){re.escape(text)}($|{_NO_NAME})")
+            else:
+                matches = pc.match_substring(lines, text.encode(), ignore_case=True)
             hit[first:last] = _truth(matches)[::2]
         return hit[line]
 
@@ -389,9 +416,7 @@ class Index:
         for part in self.parts:
             rows_of_part = rows[(rows >= part.first) & (rows < part.first + part.rows)].astype(np.int64)
             places = [part.column(name)[rows_of_part - part.first] for name in ("text", "begin")]
-            new = np.ones(len(rows_of_part), np.bool_)
-            new[1:] = np.logical_or(*(each[1:] != each[:-1] for each in places))
-            firsts.append(rows_of_part[new])
+            firsts.append(rows_of_part[_first_of_line(*places)])
         return np.concatenate(firsts)
 
     def _occurrence(self, part: Part, row: int, place: dict[str, Any], allowed: Allowed) -> Occurrence:
@@ -456,3 +481,10 @@ def _pieces(texts: np.ndarray, begins: np.ndarray, sizes: np.ndarray) -> Iterato
     new = (texts[1:] != texts[:-1]) | (begins[1:] // _SEARCHED != begins[:-1] // _SEARCHED)
     edges = [0, *(np.flatnonzero(new) + 1).tolist(), len(texts)]
     yield from pairwise(edges)
+
+
+def _first_of_line(texts: np.ndarray, begins: np.ndarray) -> np.ndarray:
+    """Of rows in the order of the input, which are the first of their line."""
+    new = np.ones(len(texts), np.bool_)
+    new[1:] = (texts[1:] != texts[:-1]) | (begins[1:] != begins[:-1])
+    return new

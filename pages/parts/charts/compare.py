@@ -53,6 +53,41 @@ def bars(groups: Sequence[tuple[str, int, int, int]], view: View) -> go.Figure:
     return figure
 
 
+def rates(rows: pd.DataFrame, names: tuple[str, str], step: int, view: View) -> go.Figure:
+    """What share of each input the other one lacks, by the time it was generated: a hole is a cliff."""
+    palette = view.palette
+    figure = go.Figure(layout=paper(palette, 240, top=40, bottom=40))
+    for place, side in enumerate(SIDES):
+        mine = rows[rows["side"] == side]
+        if not mine["missing"].any():
+            continue
+        bins = mine.set_index("at")[["missing", "ids"]]
+        every = pd.date_range(rows["at"].min(), rows["at"].max() + pd.Timedelta(seconds=step), freq=f"{step}s")
+        bins = bins.reindex(every)  # where nothing was generated, nothing is missing: the line has a gap
+        share = 100 * bins["missing"] / bins["ids"]
+        label = view.words("compare.rate_of", here=names[place], there=names[1 - place])
+        colour = palette.roles["error" if side == "before" else "warning"]
+        clock = wall_clock(bins.index.to_series(), view.zone)
+        figure.add_scatter(
+            x=clock,
+            y=share,
+            name=label,
+            mode="lines",
+            line={"color": colour, "width": 2, "shape": "hv", "dash": "solid" if side == "before" else "dot"},
+            fill="tozeroy",
+            fillcolor=tint(colour, 0.15),
+            hovertext=[
+                f"<b>{label}</b><br>{at:%Y-%m-%d %H:%M:%S}<br>{missing:,.0f} / {ids:,.0f}"
+                for at, missing, ids in zip(clock, bins["missing"].fillna(0), bins["ids"].fillna(0), strict=True)
+            ],
+            hoverinfo="text",
+        )
+    figure.update_xaxes(axis(palette, showgrid=False, title=clock_title(rows["at"], view), tickformatstops=DATES))
+    figure.update_yaxes(axis(palette, fixedrange=True, range=[0, 104], ticksuffix=" %", nticks=5))
+    figure.update_layout(dragmode="zoom", showlegend=True, legend=legend(palette))
+    return figure
+
+
 def over_time(rows: pd.DataFrame, found: Compared, view: View) -> go.Figure:
     """Bars over time: upwards the ids that only the first has, downwards those that only the second has."""
     words, palette, briefs = view.words, view.palette, found.briefs

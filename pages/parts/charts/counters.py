@@ -219,8 +219,9 @@ def _gap_dots(figure: go.Figure, drawn: Strokes, process: str, view: View) -> No
     figure.update_layout(
         yaxis3={"domain": domain, "anchor": "x", "range": [0, 1], "visible": False, "fixedrange": True}
     )
-    lane: dict[str, Any] = {"x": 0, "xref": "x domain", "y": 0.5, "yref": "y3", "yanchor": "middle", "xshift": -6}
-    note(figure, words("counters.gap_lane"), palette.muted, "right", **lane)
+    if bottom:  # a low picture has its marks on the axis, where the 0 stands
+        lane: dict[str, Any] = {"x": 0, "xref": "x domain", "y": 0.5, "yref": "y3", "yanchor": "middle", "xshift": -6}
+        note(figure, words("counters.gap_lane"), palette.muted, "right", **lane)
 
 
 def _marks(figure: go.Figure, drawn: Strokes, view: View, assumed: str) -> None:

@@ -18,11 +18,17 @@ COLOURS = {"occurrence": "time"}  # the role of what is counted; what is missing
 
 
 def strip(
-    bins: pd.Series, step: pd.Timedelta, shown: TimeRange, view: View, unit: str = "occurrence", assumed: str = ""
+    bins: pd.Series,
+    step: pd.Timedelta,
+    shown: TimeRange,
+    view: View,
+    unit: str = "occurrence",
+    assumed: str = "",
+    of: str = "",
 ) -> go.Figure:
     """IDs, or what `unit` names, by time step, `bins` by their instants; what is outside the range shown is faint.
 
-    `assumed` is what of the times no line shows.
+    `assumed` is what of the times no line shows. `of`: whose IDs alone they are.
     """
     words, palette = view.words, view.palette
     figure = go.Figure(layout=paper(palette, HEIGHT, top=TITLE, bottom=34))
@@ -32,7 +38,7 @@ def strip(
     outside(figure, clock, step, shown, view)
     figure.update_xaxes(axis(palette, showgrid=False, tickformatstops=DATES, nticks=8, tickangle=0))
     figure.update_yaxes(axis(palette, rangemode="tozero", fixedrange=True, nticks=3, tickformat=",d"))
-    text = words(f"range.strip_{unit}", step=step_text(step, words))
+    text = words("range.strip_of" if of else f"range.strip_{unit}", step=step_text(step, words), of=of)
     title = {"text": text, "font": {"size": 12, "color": palette.muted}, "x": 0, "xref": "paper", "pad": {"t": 4}}
     figure.update_layout(title={**title, "y": 1, "yref": "container", "yanchor": "top"})
     return figure

@@ -12,20 +12,24 @@ from streamlit.delta_generator import DeltaGenerator
 
 from idcore.base.errors import CoreError
 from idcore.ids.clock import Clock
-from idcore.ids.identify import Case
+from idcore.ids.find import find
+from idcore.ids.identify import Case, judge
 from idcore.intake.intake import PASTED, Dating, given, lines_of
 from idcore.presentation.decoding import Decoding
+from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.reports.markup import tag
 from idcore.runs.runs import Run
 from idcore.server import jobs, setting_up
 from idcore.simulate import example
 from pages.parts import problems, scans
-from pages.parts.runs import runlist
+from pages.parts.runs import keeping, runlist
 from pages.parts.view import into_address, view
 
 State = Literal["empty", "read", "scanning", "scanned", "failed"]
 
 LONG = 200_000  # characters that the box keeps
+LOOKED = 10_000  # characters of a text that is looked through before it is read
+LONGEST, SHOWN = 400, 100  # characters of a folded input that are looked at, and in sight
 _OF_RUN: dict[str, State] = {"new": "scanning", "running": "scanning", "done": "scanned"}
 
 
@@ -205,9 +209,32 @@ def read_case(case: Case) -> None:
 
 
 def box(here: DecodeSession) -> None:
-    """The box, the uploader, the two buttons and the three chips."""
+    """The box, the uploader, the buttons and the choice to keep; below an input they are one line, which opens."""
+    place = st.empty()  # one of both at a time: else the old form is in sight next to the new one, once in grey
+    if not here.sources:
+        with place.container():
+            _form(here, bare=True)
+        return
+    label = view().words("decode.edit", text=escaped(_first_words(here)))
+    with place.expander(label, _is_no_id(here), key=f"input-fold-{here.turn}", icon=":material/edit_note:"):
+        _form(here, bare=False)  # the answer is first
+
+
+def _is_no_id(here: DecodeSession) -> bool:
+    """Whether a short text has no ID: then it is edited next."""
+    text = "" if here.files else here.text
+    return 0 < len(text) <= LOOKED and not any(judge(token).best for token in find(text))
+
+
+def _first_words(here: DecodeSession) -> str:
+    """The beginning of a pasted text, or the names of files."""
+    pasted = any(source.name == PASTED for source in here.sources)
+    text = " ".join(here.text[:LONGEST].split()) if pasted else ", ".join(source.name for source in here.sources)
+    return text if len(text) < SHOWN else f"{text[: SHOWN - 1]}…"
+
+
+def _form(here: DecodeSession, *, bare: bool) -> None:
     words = view().words
-    bare = not here.sources
     lead = st.empty()  # each element keeps its place, or what moves would be in sight twice, once in grey
     if bare:
         lead.html(tag("p", words("decode.lead"), class_="mq-lead"))
@@ -234,6 +261,7 @@ def box(here: DecodeSession) -> None:
         for name in example.SHORT:
             label = words(f"decode.chip_{name}")
             st.button(label, key=f"chip-{name}", type="tertiary", on_click=load_example, args=(name,))
+    keeping.choice()
     note = st.empty()
     if here.pressed:
         note.warning(words("decode.nothing"), icon=":material/info:")

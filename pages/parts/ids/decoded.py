@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from idcore.answers.differences import LEAST
 from idcore.answers.fate_list import MOST_IDS
-from idcore.presentation import intake_texts
+from idcore.presentation import intake_texts, message_sentence
 from idcore.presentation.html import cards
 from idcore.presentation.html import deliveries as delivery_html
 from idcore.presentation.reports.markup import tag
@@ -22,6 +23,7 @@ from pages.parts.widgets import download, page_link, page_of, pager, said, show_
 def one(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
     """A single id as a card; gives the place above it and the row below it."""
     words, item = view().words, here.intake.found[0]
+    message(here)
     without_ids(here)
     above = st.container()
     show_html(cards.card(item, view(), clock := here.clock(), alone=here.intake.alone))
@@ -36,15 +38,13 @@ def one(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
 def many(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
     """The table, at once; gives the place above it and the row below it. What was cut is counted by the scan."""
     words, found, run = view().words, here.intake.found, here.open_run()
-    said(
-        intake_texts.intake_sentence(
-            here.intake, here.where(words), words, run.summary if run and run.state == "done" else None
-        )
-    )
+    summary = run.summary if run and run.state == "done" else None
+    message(here, intake_texts.intake_sentence(here.intake, here.where(words), words, summary))
     for sentence in intake_texts.common_sentences(here.intake, here.clock(), view()):
         said(sentence)
     without_ids(here)
     above = st.container()
+    common(here)
     if found:
         page, first = page_of(found, "ids_page")
         run_name = scans.current_name()
@@ -57,6 +57,26 @@ def many(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
         id_links.message_links(ids, words)
     fate_lists.offer({} if here.intake.cut or len(ids) > MOST_IDS else {"fates.ask": ids})
     return above, below
+
+
+def message(here: DecodeSession, aside: str = "") -> None:
+    """One message in sentences, then the `aside`, and what else its line says; of several messages the aside alone."""
+    if here.files or here.intake.cut or not message_sentence.is_one_message(here.intake.found, here.intake.lines):
+        if aside:
+            said(aside)
+        return
+    said(message_sentence.sentences(here.intake.found, here.text, here.clock(), view()), aside)
+    if (rest := message_sentence.rest_of_line(here.text)) is not None:
+        show_html(tag("div", rest, class_="mq-rest"))
+
+
+def common(here: DecodeSession) -> None:
+    """What differs between a list of IDs and the scan of a log that is open besides it."""
+    run = scans.log_behind(here.run) if here.intake.is_list and len(here.intake.found) >= LEAST else None
+    if run is not None:
+        from pages.parts.triage import explaining  # with it pandas
+
+        explaining.of_list(here.intake.found, here.clock(), run, view())
 
 
 def deliveries(here: DecodeSession) -> None:

@@ -2,7 +2,8 @@
 // and on a phone its sidebar stays open over the page that a link in it has opened. The 5 MB that draw charts it asks
 // for with the first chart only: half a second of waiting that is better spent while the reader looks for the ids.
 // Where a box can be drawn in a chart, Streamlit does not hear of clicks: they are passed on as a selection.
-// To a screen reader a link to the page it is on is like any other: Streamlit only gives it another colour.
+// To a screen reader a link to the page it is on is like any other: Streamlit only gives it another colour. An entry of
+// the menu is marked for all of its pages, which are tabs.
 // A page that is not served over HTTPS has no clipboard, and Streamlit's copy buttons fail there. What is selected may
 // still be copied.
 const copied = async (text) => {
@@ -62,9 +63,13 @@ export default function ({ data, setStateValue }) {
     setTimeout(() => import(new URL(data.charts, code.src).href).catch(() => {}), 300);
   }
   const mark = () => {
-    for (const link of document.querySelectorAll('[data-testid="stSidebar"] [data-testid="stPageLink-NavLink"]')) {
-      if (link.pathname === location.pathname) link.setAttribute("aria-current", "page");
-      else link.removeAttribute("aria-current");
+    const last = location.pathname.split("/").pop();
+    const page = last in data.entries ? last : data.home;
+    for (const [place, wanted] of [['[data-testid="stSidebar"]', data.entries[page]], [".st-key-tabs", page]]) {
+      for (const link of document.querySelectorAll(`${place} [data-testid="stPageLink-NavLink"]`)) {
+        if (link.pathname.split("/").pop() === wanted) link.setAttribute("aria-current", "page");
+        else link.removeAttribute("aria-current");
+      }
     }
   };
   mark();

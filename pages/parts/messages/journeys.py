@@ -129,6 +129,7 @@ def picture(made: Journey, view: View) -> None:
     """The events from top to bottom, with their data."""
     figure = chart_of.sequence(made, view, view.instant)
     chart(figure, view.words("message.alt"), lambda: pd.DataFrame(html.rows(made, view)), "journey")
+    st.caption(view.words("message.scale"))
     if len(made.events) > chart_of.MOST_DRAWN:
         st.caption(view.words("message.cut", n=f"{chart_of.MOST_DRAWN:,}", of=f"{len(made.events):,}"))
 

@@ -186,7 +186,7 @@ def scan(words: Words) -> None:
             problems.show_error(error)
             return
         if run is not None:
-            st.switch_page(st.session_state["pages"]["findings"], query_params=link_params(run=run.name))
+            st.switch_page(st.session_state["pages"]["findings"], query_params=link_params("findings", run=run.name))
 
 
 def scanned(path: str) -> Mapping[str, Any] | None:

@@ -17,7 +17,8 @@ from idcore.presentation.triage import evidence_tables, evidence_texts, finding_
 from idcore.presentation.triage.finding_lines import LogLines, lines_before
 from idcore.presentation.triage.finding_rows import Kind, Row, evidence_of, onward, tokens
 from idcore.presentation.triage.processes import assumed, process_key
-from idcore.presentation.triage.time_range import ALL_TIMES, ANY_TIME, TimeRange
+from idcore.presentation.triage.scope import UNLIMITED
+from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
 from idcore.runs.runs import Run
 from idcore.server import jobs
 from pages.parts import cache
@@ -60,9 +61,9 @@ def finding_card(
         with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
             copy_button(ticket, words, str(number))
             if (fates := finding_rows.fates_of(row, run.name)) is not None:
-                page_link("fate", words("findings.to_fates"), icon=":material/mark_email_unread:", **ANY_TIME | fates)
+                page_link("fate", words("findings.to_fates"), icon=":material/mark_email_unread:", **UNLIMITED | fates)
             if fates is None or tokens(evidence_of(row)):
-                asked = ANY_TIME | finding_rows.lines_of(number, row, run.name)
+                asked = UNLIMITED | finding_rows.lines_of(number, row, run.name)
                 page_link("lines", words("findings.lines_link"), icon=":material/segment:", **asked)
             meaning(row["code"], words)
         shown = st.expander(words("findings.evidence"), expanded=opened, key=f"evidence-{number}", on_change="rerun")

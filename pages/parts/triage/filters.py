@@ -1,4 +1,4 @@
-"""Filters that live in the address: a click on a bar, a link with ?host=, one button that clears them."""
+"""Filters that live in the address: a switch, and what a link asks for that the scan does not have."""
 
 from __future__ import annotations
 
@@ -10,21 +10,10 @@ import streamlit as st
 
 from idcore.presentation import export
 from idcore.presentation.reports.markdown import escaped
-from idcore.presentation.triage import line_filter
 from pages.parts.view import into_address, view
 from pages.parts.widgets import downloads
 
 LONGEST = 100  # characters of a link that are shown
-
-
-def chosen(name: str, picked: Any) -> list[str]:
-    """The values filtered for: the last click, else the address."""
-    state = st.session_state
-    now = [value for value in dict.fromkeys(line_filter.clicked(picked)) if value]
-    if now != state.get(f"picked-{name}", []):
-        state[f"picked-{name}"] = now
-        st.query_params[name] = now
-    return st.query_params.get_all(name)
 
 
 def switch(name: str, options: Sequence[str]) -> dict[str, Any]:
@@ -56,16 +45,6 @@ def known(name: str, asked: Sequence[str], there: Collection[str]) -> list[str]:
         if value not in there:
             st.info(view().words(f"filter.unknown_{name}", name=escaped(value[:LONGEST])), icon=":material/info:")
     return [value for value in asked if value in there]
-
-
-def clear(name: str, label: str) -> None:
-    """What the table is filtered for, and a way out. The label may hold what somebody wrote into a link."""
-
-    def forget() -> None:
-        st.query_params.pop(name, None)
-        st.session_state.pop(f"picked-{name}", None)
-
-    st.button(escaped(label), icon=":material/close:", on_click=forget, key=f"clear-{name}")
 
 
 def takeaway(rows: pd.DataFrame, name: str) -> None:

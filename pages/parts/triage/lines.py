@@ -16,7 +16,7 @@ from idcore.presentation.html import lines as html
 from idcore.presentation.reports.markup import Html, link, tag
 from idcore.presentation.triage import finding_rows, line_filter
 from idcore.presentation.triage.processes import assumed_codes, process_key
-from idcore.presentation.triage.time_range import ANY_TIME
+from idcore.presentation.triage.scope import UNLIMITED
 from idcore.runs.runs import Run
 from idcore.scan.occurrences.index import Allowed, Filter, Index, Occurrence, Selection
 from idcore.server import jobs
@@ -124,7 +124,7 @@ def preview(run: Run, view: View, filters: Mapping[str, str], key: str = "lines-
         except (CoreError, PermissionError) as error:
             problems.show_error(error)
             return
-        all_of_them = link(words("lines.all"), view.href("lines", run=run.name, **ANY_TIME | given))
+        all_of_them = link(words("lines.all"), view.href("lines", run=run.name, **UNLIMITED | given))
         head = words("lines.preview", shown=f"{len(found):,}", all=words.count("occurrence", len(chosen)))
         show_html(tag("p", head, " ", all_of_them, class_="mq-run"))
         show_html(html.rows(found, of_page(run, index, found, words), view))

@@ -10,10 +10,11 @@ import streamlit as st
 from idcore.presentation.html import counters as html
 from idcore.presentation.triage.in_range import KEY, InRange
 from idcore.presentation.triage.processes import find_process, process_key, process_name, sorted_processes
+from idcore.presentation.triage.scope import Scope
 from idcore.runs.runs import Run
 from pages.parts import cache
 from pages.parts.triage import filters, shared
-from pages.parts.view import View, link_params
+from pages.parts.view import View
 from pages.parts.widgets import show_html
 
 TOP = 10
@@ -21,20 +22,29 @@ FIRST = 500  # by each rank, of a large scan
 BY = ("missing", "wraps", "rate")
 
 
-def of_run(run: Run, asked: str | None) -> pd.DataFrame:
-    """The processes to choose from: all, or of a large scan the first by each rank, and the one that is asked for."""
+def of_run(run: Run, wanted: Scope) -> pd.DataFrame:
+    """The processes to choose from: those of a host that is asked for, else all; of a large scan those that rank first.
+
+    The process that is asked for is always one of them. A host that the scan does not have is not respected.
+    """
+    asked = wanted.process
+    if wanted.host and not (own := cache.where(run, "processes", host=[wanted.host])).empty:
+        return cache.judge(run, own)
     if (every := cache.all_judged(run)) is not None:
         return every
     found = pd.concat([*(cache.first(run, by).head(FIRST) for by in BY), shared.find_row(run, asked)])
     return cache.judge(run, found.drop_duplicates(["layout", "host", "pid", "loader"]))
 
 
-def of_range(run: Run, found: InRange, asked: str | None) -> pd.DataFrame:
-    """The processes of a time range, and the one that is asked for where it is not among them."""
-    if find_process(found.processes, asked) is not None:
-        return found.processes
-    row = shared.find_row(run, asked)
-    return pd.concat([found.processes, row[[*KEY]]], ignore_index=True) if len(row) else found.processes
+def of_range(run: Run, found: InRange, wanted: Scope) -> pd.DataFrame:
+    """The processes of a time range, or those of a host, and the one that is asked for where it is not among them."""
+    own = found.processes
+    if wanted.host:
+        own = own[own["host"] == wanted.host].reset_index(drop=True)
+    if find_process(own, wanted.process) is not None:
+        return own
+    row = shared.find_row(run, wanted.process)
+    return pd.concat([own, row[[*KEY]]], ignore_index=True) if len(row) else own
 
 
 def choose(processes: pd.DataFrame, view: View) -> int:
@@ -81,8 +91,7 @@ def ranking_list(run: Run, processes: pd.DataFrame, place: int, count: int, view
         by = filters.one_of(st.segmented_control, "rank", criteria(processes), label, text, required=True)
         ordered = sorted_processes(processes, by)
     rows = ordered.head(TOP).to_dict("records")
-    asked = {name: value for name, value in link_params().items() if name != "process"}
     current = process_key(processes.iloc[place])
-    show_html(html.ranking(rows, current, by, partial(cache.points, run), view, asked | {"run": run.name}))
+    show_html(html.ranking(rows, current, by, partial(cache.points, run), view, run.name))
     if count > TOP:
         st.caption(words("counters.rank_more", n=TOP, all=words.count("process", count)))

@@ -66,7 +66,7 @@ def html(run: Run, view: View, address: str = "") -> str:
         made = diagnosis.figure_of(row, run, view)
         return None if made is None else _drawn(*made, made[1])
 
-    title = run_texts.title_of(run.title, run.options, view.words)
+    title = run_texts.plain_title(run, view.words)
     body = [
         *findings.report_head(title, run, found, view, address),
         *_registered("findings", run, view),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -22,9 +23,9 @@ from pages.parts import cache
 from pages.parts.charts import registry
 from pages.parts.charts import timeline as charts
 from pages.parts.charts.registry import Tables
-from pages.parts.triage import lines
+from pages.parts.triage import chips, lines
 from pages.parts.view import View, into_address, view
-from pages.parts.widgets import Brush, chart
+from pages.parts.widgets import Brush, chart, page_link
 
 if TYPE_CHECKING:  # Spark may not be installed
     from idcore.spark.background import Locating
@@ -40,17 +41,25 @@ def asked() -> TimeRange:
         return ALL_TIMES
 
 
-def bar(run: Run, shown: View, other: Run | None = None) -> TimeRange:
-    """The strip of all IDs of a scan, or of two, by time with its brush; the range in words, a reset, two boxes."""
-    runs = [run] if other is None else [run, other]
+def bar(run: Run, shown: View, other: Run | None = None, page: str = "") -> TimeRange:
+    """The strip of all IDs of a scan, or of two, by time with its brush; the range in words, a reset, two boxes.
+
+    Of a `page` of an incident also what it is narrowed to: the strip has the IDs of that alone.
+    """
+    runs, wanted = [run] if other is None else [run, other], replace(chips.asked(page), topic="")
     for one in runs:
-        index_of(one, shown, make=bool(asked()) or cache.totals(one).is_short)
+        index_of(one, shown, make=bool(asked()) or bool(wanted) or cache.totals(one).is_short)
+    if page and (part := cache.narrowed_activity(run, wanted)) is not None and not part[0].empty:
+        of = shown.words.listed([chips.text(name, value) for name, value in wanted.params().items()])
+        return strip(
+            [part[0]], shown, part[1], assumed=shown.words.assumed(cache.totals(run).assumed), of=of, under=(run, page)
+        )
     fine = [made for one in runs if (made := cache.fine_activity(one, ALL_TIMES)) is not None]
     codes = dict.fromkeys(code for one in runs for code in cache.totals(one).assumed)
     assumed = shown.words.assumed(codes)
     if len(fine) < len(runs):
-        return strip([cache.frame(one, "timeline") for one in runs], shown, assumed=assumed)
-    return strip([table for table, _ in fine], shown, max(step for _, step in fine), assumed=assumed)
+        return strip([cache.frame(one, "timeline") for one in runs], shown, assumed=assumed, under=(run, page))
+    return strip([table for table, _ in fine], shown, max(step for _, step in fine), assumed=assumed, under=(run, page))
 
 
 def strip(
@@ -59,18 +68,23 @@ def strip(
     least: pd.Timedelta = steps.MINUTE,
     unit: str = "occurrence",
     assumed: str = "",
+    of: str = "",
+    under: tuple[Run, str] | None = None,
 ) -> TimeRange:
-    """The same of timelines, whose times are exact to `least`; they count what `unit` names."""
+    """The same of timelines, whose times are exact to `least`; they count what `unit` names, `of` a host or broker.
+
+    `under`: the scan and its page whose filters stand next to the range.
+    """
     chosen, extent = asked(), None
     found = [table for table in timelines if not table.empty]
     if found:
         table = pd.concat(found)
         extent = table["minute"].min(), table["minute"].max()
         bins, step = steps.by_time(table, least)
-        figure = charts.strip(bins, step, chosen, shown, unit, assumed)
+        figure = charts.strip(bins, step, chosen, shown, unit, assumed, of)
         alt = shown.words(f"range.alt_{unit}", first=shown.minute(bins.index[0]), last=shown.minute(bins.index[-1]))
         chart(figure, alt, None, "timeline", brush=brush(chosen, shown.zone))
-    line(chosen, shown, extent)
+    line(chosen, shown, extent, under)
     return chosen
 
 
@@ -111,7 +125,12 @@ def points(run: Run, row: dict[str, Any], chosen: TimeRange) -> in_range.Points:
     return found.within(chosen, cache.every_point(run, row, chosen)) if chosen and found.dated else found
 
 
-def line(chosen: TimeRange, shown: View, extent: tuple[datetime, datetime] | None = None) -> None:
+def line(
+    chosen: TimeRange,
+    shown: View,
+    extent: tuple[datetime, datetime] | None = None,
+    under: tuple[Run, str] | None = None,
+) -> None:
     """`09:50:13 – 09:52:40 +08:00 (2 min 27 s)`, a reset, and two boxes. `extent`: the first and last minute of all."""
     words = shown.words
     days = {moment.astimezone(shown.zone).date() for moment in extent or ()}
@@ -119,8 +138,13 @@ def line(chosen: TimeRange, shown: View, extent: tuple[datetime, datetime] | Non
         if chosen:
             st.markdown(sentences.range_text(chosen, shown, dated=len(days) != 1), width="content")
             st.button(words("range.reset"), key="range-reset", type="tertiary", on_click=show, args=(ALL_TIMES,))
+            if under is not None and under[1] not in ("", "findings"):  # that page says it
+                icon = ":material/compare:"
+                page_link("findings", words("explain.link"), icon=icon, run=under[0].name)
         with st.popover(words("range.title"), type="tertiary", icon=":material/schedule:"):
             boxes(chosen, shown, extent)
+        if under is not None and under[1]:
+            chips.draw(*under, shown)
 
 
 def boxes(chosen: TimeRange, shown: View, extent: tuple[datetime, datetime] | None) -> None:

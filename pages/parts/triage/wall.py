@@ -15,6 +15,7 @@ from idcore.presentation.reports.markup import Html
 from idcore.presentation.triage import broker_logs as logs
 from idcore.presentation.triage import broker_rows, finding_rows, finding_texts, follow_texts, host_rows, run_tables
 from idcore.presentation.triage.processes import sorted_processes
+from idcore.presentation.triage.scope import Scope
 from idcore.presentation.triage.time_range import TimeRange
 from idcore.runs.runs import Run, may_see
 from pages.parts import cache, problems, scans, visitor
@@ -106,9 +107,9 @@ def _brokers(run: Run, shown: View) -> Html | None:
 
 
 def _counters(run: Run, shown: View) -> Html | None:
-    processes = ranking.of_run(run, None)
+    processes = ranking.of_run(run, Scope())
     if processes.empty:
         return None
     by = ranking.criteria(processes)[0]
     rows = sorted_processes(processes, by).head(COUNTERS).to_dict("records")
-    return counters.ranking(rows, "", by, partial(cache.points, run), shown, {"run": run.name})
+    return counters.ranking(rows, "", by, partial(cache.points, run), shown, run.name)

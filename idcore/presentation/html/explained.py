@@ -1,0 +1,47 @@
+"""What is different in a time range or a list of IDs, as a list of pairs of bars: here, and before. Counts nothing."""
+
+from __future__ import annotations
+
+from idcore.answers.differences import Difference
+from idcore.base.catalogue import upper
+from idcore.presentation.reader import Reader
+from idcore.presentation.reports.markup import Column, Html, join, link, listed, tag
+from idcore.presentation.triage import explained
+from idcore.presentation.triage.explained import COUNTED, MOST, Explained
+from idcore.presentation.triage.time_range import TimeRange
+
+
+def rows(found: Explained, run: str, shown: TimeRange, reader: Reader) -> Html:
+    """A row for each difference, the largest first. All bars are shares of the IDs, of numbers those of the larger."""
+    words = reader.words
+
+    def name(one: Difference) -> Html:
+        kind = tag("span", words(f"explain.by_{one.by}"), class_="mq-faint")
+        return join([kind, tag("b", explained.name_of(one, words), class_="mq-mono")], " ")
+
+    def bar(one: Difference, *, inside: bool) -> Html:
+        share = one.share_inside if inside else one.share_outside
+        largest = max(one.share_inside, one.share_outside) if one.by in COUNTED else 1
+        style = f"width:{100 * share / (largest or 1):.2f}%"
+        beam = tag("span", tag("i", style=style, class_=None if inside else "mq-other"), class_="mq-beam")
+        text = explained.figures(one, words)[0 if inside else 1]
+        return tag("span", beam, tag("b" if inside else "span", text), class_="mq-share")
+
+    def onward(one: Difference) -> Html:
+        page, asked = explained.lines_of(one, shown)
+        return link(words(f"page.{page}"), reader.href(page, run=run, **asked))
+
+    of_list = found.base == "scan"
+    columns = [
+        Column("what", words("explain.what"), cell=name),
+        Column(
+            "inside",
+            upper(words("explain.list" if of_list else "explain.range")),
+            cell=lambda one: bar(one, inside=True),
+        ),
+        Column("outside", upper(words(f"explain.than_{found.base}")), cell=lambda one: bar(one, inside=False)),
+        Column("onward", words("explain.onward"), cell=onward),
+    ]
+    title = words("explain.title_list" if of_list else "explain.title")
+    made = listed(columns, list(found.differences[:MOST]), title, labelled=True)
+    return tag("div", made, class_="mq-list mq-list-explained")

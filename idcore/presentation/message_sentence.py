@@ -1,0 +1,69 @@
+"""One message in sentences, of its ID or of the one line that names it: who sent it, when, where it is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from idcore.ids.assumptions import assumed
+from idcore.ids.clock import Clock
+from idcore.ids.describe import month_source, when
+from idcore.ids.identify import Reading
+from idcore.ids.model import ClientId, OffsetId
+from idcore.ids.record_fields import fields_of
+from idcore.intake.intake import Found
+from idcore.presentation.reader import Reader
+from idcore.presentation.reports.markup import Html, fact_list, tag
+
+_WHERE = ("topic", "queueId", "queueOffset")  # of a line, in the order in which they are said
+_SAID = {*_WHERE, "brokerName", "commitLogOffset", "storeHost"}
+
+
+def is_one_message(found: Sequence[Found], lines: int) -> bool:
+    """Whether an input is one ID, or one line with at most one of each kind."""
+    kinds = [item.verdict.best.id.kind for item in found if item.verdict.best is not None]
+    return len(found) == 1 or (lines == 1 and 0 < len(kinds) == len(set(kinds)))
+
+
+def sentences(found: Sequence[Found], line: str, clock: Clock, reader: Reader) -> str:
+    """`Sent on … by process 18236 on 172.17.0.1.` `Stored on broker itcast (172.17.0.1:10911), topic …`"""
+    told = fields_of(line)
+    readings = [(item, best) for item in found if (best := item.verdict.best) is not None]
+    said = [_sent(item, best, clock, reader) for item, best in readings]
+    offsets = [best.id for _, best in readings if isinstance(best.id, OffsetId) and best.id.physical_offset >= 0]
+    said += [_stored(made, told, reader) for made in offsets]
+    return reader.words("compare.between").join(filter(None, said))
+
+
+def rest_of_line(line: str) -> Html | None:
+    """The fields that the sentences do not say, by their own names."""
+    pairs = [(name, value) for name, value in fields_of(line).items() if name not in _SAID]
+    return fact_list(
+        (tag("span", name, class_="mq-mono"), tag("span", value, class_="mq-mono")) for name, value in pairs
+    )
+
+
+def _sent(item: Found, reading: Reading, clock: Clock, reader: Reader) -> str:
+    """Who sent it and when; nothing of an offsetMsgId. What of the time is assumed stands in it."""
+    words, made = reader.words, reading.id
+    if isinstance(made, OffsetId):
+        return ""
+    sent, reason = when(reading, item.token, clock)
+    host = made.mac_text if isinstance(made, ClientId) else made.host
+    who = words("one.process", pid=str(made.pid), host=host)
+    if sent is None:
+        said = words("one.undated", who=who)
+    else:
+        mark = words.assumed(assumed(month_source(reading, reason) != "assumed", sent.zone_source))
+        said = words("one.sent", at=reader.full(sent.at), mark=mark, who=who)
+    docker = any(why.code == "host_docker" for why in reading.why)
+    return words("compare.between").join([said, words("one.docker")]) if docker else said
+
+
+def _stored(made: OffsetId, told: dict[str, str], reader: Reader) -> str:
+    """Where it is stored, with the names that its line has."""
+    words, name = reader.words, told.get("brokerName")
+    key = "one.broker_named" if name else "one.broker"
+    parts = [words(key, name=name, address=made.address)]
+    parts += [words(f"one.{field}", value=told[field]) for field in _WHERE if field in told]
+    at = words("one.at", file=made.segment(), position=f"{made.position():,}")
+    return words("one.stored", where=words("comma").join(parts), at=at)

@@ -1,0 +1,232 @@
+"""What is different in a time range, or in a list of IDs: counted in tables and the index of lines, and in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.dataset as ds
+
+from idcore.answers import differences
+from idcore.answers.differences import Difference
+from idcore.base.catalogue import Words
+from idcore.ids.clock import Clock
+from idcore.ids.describe import made_by, when
+from idcore.ids.model import OffsetId, UniqId
+from idcore.ids.origins import Fingerprint
+from idcore.intake.intake import Found
+from idcore.presentation.triage.in_range import KEY, inside
+from idcore.presentation.triage.processes import named_layout, process_key
+from idcore.presentation.triage.time_range import TimeRange
+from idcore.scan.occurrences.index import Index
+
+MOST = 8  # differences that are named
+SHARES = ("host", "process", "maker", "broker", "topic", "group")  # of the IDs, or lines, that have one
+COUNTED = ("missing", "retries")  # of all IDs, or lines: what only some of them have
+Counted = dict[str, Counter[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """What differs, the largest first; how many IDs both sides have.
+
+    `base` says what the other side is: `before` as long, from `begin` to `end`; the `rest` of the scan; the `scan`.
+    """
+
+    differences: tuple[Difference, ...]
+    ids: int
+    others: int
+    base: str
+    begin: datetime | None = None
+    end: datetime | None = None
+
+
+def base_of(shown: TimeRange, first: datetime | None, last: datetime | None) -> tuple[str, list[TimeRange]]:
+    """With what a range is compared: as much time before it, or all other times where the scan has none before."""
+    begin, end = shown.begin, shown.end or last
+    if begin is not None and end is not None and first is not None and first < begin:
+        return "before", [TimeRange(begin - (end - begin), begin)]
+    others = [TimeRange(None, begin)] if begin is not None else []
+    return "rest", [*others, TimeRange(shown.end, None)] if shown.end is not None else others
+
+
+def of_range(
+    index: Index, shown: TimeRange, tables: Mapping[str, pd.DataFrame], first: datetime | None, last: datetime | None
+) -> Explained:
+    """A range against the time before it.
+
+    `tables`: `processes` with their makers and whether they are a `sample`; `counters` of points with a gap before
+    them; `deliveries` and `retries`, which may be empty.
+    """
+    base, others = base_of(shown, first, last)
+    sides = _of_index(index, [shown], others, tables["processes"])
+    for side, ranges in zip(sides, ([shown], others), strict=True):
+        _add_tables(side, ranges, tables)
+    begin, end = (others[0].begin, others[0].end) if base == "before" else (None, None)
+    return _explained(sides, base, begin, end)
+
+
+def of_list(found: Counted, every: Counted) -> Explained:
+    """A list of IDs against all of a scan."""
+    return _explained((_none() | found, _none() | every), "scan")
+
+
+def of_intake(found: Iterable[Found], clock: Clock) -> Counted:
+    """IDs that were read at once, each once, by host, process, maker and broker."""
+    made = _none()
+    for item in {item.token.text.upper(): item for item in found}.values():
+        best = item.verdict.best
+        if best is not None and isinstance(best.id, OffsetId):
+            made["broker"][best.id.address] += 1
+        elif best is not None and isinstance(best.id, UniqId):
+            process = Fingerprint(best.id.host, best.id.pid, best.id.loader_text)
+            key = "~".join((process.key, *named_layout(best.id.layout.name)))
+            _add(made, process.host, key, made_by(best, when(best, item.token, clock)[1]).code, 1)
+    return made
+
+
+def gaps(folder: Path, processes: pd.DataFrame) -> pd.DataFrame:
+    """The points of a table `counters` that have a gap before them, of judged processes; a sample has none."""
+    whole = processes.loc[~processes["sample"].astype(bool), KEY] if len(processes) else pd.DataFrame(columns=KEY)
+    points = ds.dataset(folder, format="parquet").to_table(
+        columns=[*KEY, "sent_at", "missing_before"], filter=ds.field("missing_before") > 0
+    )
+    return points.to_pandas().merge(whole, on=KEY)
+
+
+def _none() -> Counted:
+    return {by: Counter() for by in (*SHARES, *COUNTED)}
+
+
+def counted(processes: pd.DataFrame, brokers: pd.DataFrame) -> Counted:
+    """All IDs of a scan by host, process, maker and broker, of its tables."""
+    made = _none()
+    for row in processes.to_dict("records"):
+        _add(made, row["host"], process_key(row), row["maker"], int(row["ids"]))
+    made["broker"].update(dict(zip(brokers["address"], map(int, brokers["ids"]), strict=True)) if len(brokers) else {})
+    return made
+
+
+def _add(counts: Counted, host: str, key: str, maker: str | None, ids: int) -> None:
+    counts["host"][host] += ids
+    counts["process"][key] += ids
+    if maker:
+        counts["maker"][maker] += ids
+
+
+def _explained(
+    sides: tuple[Counted, Counted], base: str, begin: datetime | None = None, end: datetime | None = None
+) -> Explained:
+    here, there = (_wholes(side) for side in sides)
+    some = tuple(differences.ranked(*sides, here, there))
+    ids, others = (whole["missing"] + whole["broker"] for whole in (here, there))
+    return Explained(some, ids, others, base, begin, end)
+
+
+def _wholes(side: Counted) -> dict[str, int]:
+    """How many IDs, or lines, each kind of value is a share of."""
+    ids, told = side["host"].total(), side["group"].total()
+    return {by: side[by].total() for by in SHARES} | {"missing": ids, "retries": told + side["retries"].total()}
+
+
+def _of_index(
+    index: Index, shown: list[TimeRange], others: list[TimeRange], processes: pd.DataFrame
+) -> tuple[Counted, Counted]:
+    """The IDs of both sides by their names, in one pass over the index."""
+    sides = _none(), _none()
+    makers = {process_key(row): row["maker"] for row in processes.to_dict("records")}
+    for part in index.parts:
+        slot, sent = part.column("slot"), part.column("sent_ms")
+        names = part.names.to_pylist()
+        for side, ranges in zip(sides, (shown, others), strict=True):
+            mask = np.logical_or.reduce([inside(sent, one) for one in ranges] or [np.zeros(len(sent), np.bool_)])
+            ids = np.bincount(slot[mask], minlength=len(names))
+            for place in np.flatnonzero(ids).tolist():
+                row, number = names[place], int(ids[place])
+                if row["kind"] == "offset":
+                    side["broker"][row["address"]] += number
+                elif row["kind"] == "uniq":
+                    key = process_key(row)
+                    _add(side, row["host"], key, makers.get(key), number)
+    return sides
+
+
+def _add_tables(side: Counted, ranges: Iterable[TimeRange], tables: Mapping[str, pd.DataFrame]) -> None:
+    """What is missing of each host, and the deliveries of each topic and group."""
+    for shown in ranges:
+        for table, at, counts in (
+            ("counters", "sent_at", lambda rows: {"missing": _sums(rows, "host", "missing_before")}),
+            ("deliveries", "at", _delivered),
+            ("retries", "minute", lambda rows: {"retries": _sums(rows, "group", "tries")}),
+        ):
+            rows = tables[table]
+            if len(rows):
+                for by, found in counts(rows[shown.contains(rows[at])]).items():
+                    side[by].update(found)
+
+
+def _delivered(rows: pd.DataFrame) -> dict[str, dict[str, int]]:
+    again = rows[rows["try"] > 0]
+    return {
+        "topic": rows["topic"].value_counts().to_dict(),
+        "group": rows["consumer_group"].value_counts().to_dict(),
+        "retries": again["consumer_group"].value_counts().to_dict(),
+    }
+
+
+def _sums(rows: pd.DataFrame, by: str, figure: str) -> dict[str, int]:
+    return {str(name): int(number) for name, number in rows.groupby(by)[figure].sum().items() if number}
+
+
+# ---- in words, for the page and for a ticket
+
+
+def headline(found: Explained, words: Words, span: str) -> tuple[str, str]:
+    """What differs most; how many IDs both sides have. `span`: the time before, where that is the other side."""
+    sizes = words(f"explain.sizes_{found.base}", n=f"{found.ids:,}", others=f"{found.others:,}", span=span)
+    return sentence(found.differences[0], found.base, words) if found.differences else words("explain.none"), sizes
+
+
+def sentence(one: Difference, base: str, words: Words) -> str:
+    """`Host **10.42.35.17** generated **31 %** of the msgIds in the range, 2 % before.`"""
+    inside, outside = figures(one, words)
+    where, than = words("explain.list" if base == "scan" else "explain.range"), words(f"explain.than_{base}")
+    return words(f"explain.{one.by}", value=name_of(one, words), inside=inside, outside=outside, where=where, base=than)
+
+
+def figures(one: Difference, words: Words) -> tuple[str, str]:
+    """Of both sides: the share, or of what only some IDs have the number."""
+    if one.by in COUNTED:
+        return f"{one.inside:,}", f"{one.outside:,}"
+    return words.share(one.inside, one.of_inside), words.share(one.outside, one.of_outside)
+
+
+def name_of(one: Difference, words: Words) -> str:
+    """Its value as people read it."""
+    if one.by == "maker":
+        return words.client(one.value, {"position": "?"})
+    if one.by == "process":
+        host, pid, loader = one.value.split("~")[:3]
+        return str(Fingerprint(host, int(pid), loader))
+    return one.value
+
+
+def lines_of(one: Difference, shown: TimeRange) -> tuple[str, dict[str, str]]:
+    """The page that shows the IDs or lines of a value, and what it is asked for."""
+    page = "counters" if one.by == "missing" else "producers" if one.by == "maker" else "lines"
+    name = {"missing": "host", "group": "find", "retries": "find"}.get(one.by, one.by)
+    return page, shown.params() | ({} if one.by == "maker" else {name: one.value})
+
+
+def markdown(found: Explained, words: Words, span: str, address: str) -> str:
+    """The same for a ticket: the headline, then a line for each further difference, and where the console shows it."""
+    title = words("explain.title_list" if found.base == "scan" else "explain.title")
+    first, sizes = headline(found, words, span)
+    more = [f"- {sentence(one, found.base, words)}" for one in found.differences[1:MOST]]
+    text = "\n\n".join(filter(None, [f"## {title}", first, "\n".join(more), sizes, address]))
+    return text.replace("**", "`") + "\n"

@@ -1,0 +1,60 @@
+"""Letters that stand for digits, and the fields of a line besides its IDs."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from idcore.ids.mended import MOST, mended
+from idcore.ids.record_fields import fields_of
+
+pytestmark = pytest.mark.quick
+ID = "AC110001473C7D4991AD336AEA5703E0"  # 172.17.0.1, pid 18236
+# As the Java client 4.9 prints them.
+SENT = (
+    "SendResult [sendStatus=SEND_OK, msgId=AC110001473C7D4991AD336AEA5703E0, "
+    "offsetMsgId=AC11000100002A9F00000000000E8580, "
+    "messageQueue=MessageQueue [topic=TopicTest, brokerName=itcast, queueId=3], queueOffset=1323]"
+)
+RECEIVED = (
+    "MessageExt [brokerName=broker-a, queueId=1, storeSize=684, queueOffset=70200, sysFlag=0, "
+    "bornTimestamp=1795139400601, bornHost=/10.42.35.17:41124, storeTimestamp=1795139400602, "
+    "storeHost=/10.42.1.11:10911, commitLogOffset=37734359346, bodyCRC=2010220930, reconsumeTimes=2, "
+    "toString()=Message{topic='OrderPaid', flag=0, properties={KEYS=order-7, TAGS=TagA}, transactionId='null'}]"
+)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_an_id_with_letters_for_digits_is_offered_with_their_places(seed: int) -> None:
+    chance, written = random.Random(seed), list(ID)
+    places = chance.sample([place for place, digit in enumerate(ID) if digit in "01"], 3)
+    for place in places:
+        written[place] = chance.choice("Oo" if ID[place] == "0" else "Il")
+    (made,) = mended(f"msgId={''.join(written)}, please look")
+    assert (made.text, made.places) == (ID, tuple(place + 1 for place in sorted(places)))
+
+
+@pytest.mark.parametrize("text", [ID, "Oooo", "O" * 31, ID.replace("7", "Z"), "illegal order of lions", ""])
+def test_what_is_an_id_or_none_is_not_offered(text: str) -> None:
+    assert mended(text) == []
+
+
+def test_each_is_offered_once_and_few_of_them() -> None:
+    wrong = [f"ACI1OOO1473C7D4991AD336AEA57{n:04X}" for n in range(9)]
+    assert len(mended(" ".join(wrong + wrong))) == MOST
+
+
+def test_every_field_of_a_line_is_read() -> None:
+    assert fields_of(SENT) == {
+        "topic": "TopicTest",
+        "brokerName": "itcast",
+        "queueId": "3",
+        "queueOffset": "1323",
+        "sendStatus": "SEND_OK",
+    }
+    received = fields_of(RECEIVED)
+    assert (received["topic"], received["KEYS"], received["reconsumeTimes"]) == ("OrderPaid", "order-7", "2")
+    assert received["bornHost"] == "10.42.35.17:41124" and "transactionId" not in received
+    assert fields_of('{"topic": "Paid", "queueId": 2, "keys": null}') == {"topic": "Paid", "queueId": "2"}
+    assert fields_of("mytopic=a topics=b") == {}

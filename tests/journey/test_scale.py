@@ -1,0 +1,45 @@
+"""The axis of a journey is to scale, and each try has its number and the wait behind it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import isclose, log10
+
+import pytest
+
+from idcore.answers.journey import Event, Journey, short_text
+from idcore.answers.journey.sentences import distances
+from idcore.base import catalogue
+
+pytestmark = pytest.mark.quick
+
+
+def attempt(tries: int | None, outcome: str | None, at_ms: int | None = 0) -> Event:
+    values = {"tries": tries, "outcome": outcome, "group": "billing"}
+    return Event("attempt", "trace", "consumer", "10.0.0.1", at_ms, values=values)
+
+
+def test_waits_are_to_the_scale_of_their_logarithm() -> None:
+    times = (0, 0, 900, 10_900, 110_900, None, 3_710_900)
+    found = distances(Journey("0A", tuple(attempt(0, None, at) for at in times), (), (), {}, ()), 30)
+    waits = [later - sooner for sooner, later in pairwise(found)]
+    assert found[0] == 0 and all(isclose(a, b) for a, b in zip(waits, [1, 1, 2, 3, 1, 1 + log10(3600)], strict=True))
+    assert len(distances(Journey("0A", tuple(attempt(0, None, at) for at in times), (), (), {}, ()), 3)) == 3
+
+
+@pytest.mark.parametrize(
+    ("tries", "outcome", "said"),
+    [
+        (0, "exception", ", try 1 of 17, next in 10 s"),
+        (2, "failed", ", try 3 of 17, next in 1 min"),
+        (15, "retried", ", try 16 of 17, next in 2 h"),
+        (16, "dead", ", try 17 of 17"),
+        (3, "success", ", try 4 of 17"),
+        (None, "failed", ""),
+    ],
+)
+def test_tries_are_numbered_and_the_next_follows_a_failure(tries: int | None, outcome: str, said: str) -> None:
+    text = short_text(attempt(tries, outcome))
+    assert text.endswith(said) and ("try" in text) == bool(said) and ("next" in text) == ("next" in said)
+    chinese = short_text(attempt(tries, outcome), catalogue.words("zh"))
+    assert ("次投递" in chinese) == bool(said)

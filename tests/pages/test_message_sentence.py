@@ -1,0 +1,64 @@
+"""Decode answers with a sentence first: of one ID, of a SendResult line; its input is one line below which it opens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import unescape
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from idcore.base import catalogue
+from tests.ids.test_mended import ID, RECEIVED, SENT
+from tests.pages.test_pages import press, shown
+
+Open = Callable[..., AppTest]
+
+
+def decoded(open_page: Open, text: str, lang: str = "en") -> AppTest:
+    app = open_page("decode", lang=lang, zone="Asia/Shanghai")
+    app.text_area[0].set_value(text)
+    app = press(app, catalogue.words(lang)("decode.button"))
+    assert not app.exception
+    return app
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_one_id_is_a_sentence_with_what_is_assumed_in_its_time(open_page: Open, lang: str) -> None:
+    words = catalogue.words(lang)
+    page = unescape(shown(decoded(open_page, ID, lang)).replace("<b>", "").replace("</b>", ""))
+    who = words("one.process", pid="18236", host="172.17.0.1").replace("**", "")
+    assert who in page and "23:37:24.823 +08:00" in page and words("one.docker") in page
+    assert words.assumed(["month"]).strip() in page[: page.index("mq-card")], "the month is assumed in the sentence"
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_line_is_a_sentence_with_all_it_says(open_page: Open, lang: str) -> None:
+    words = catalogue.words(lang)
+    page = shown(decoded(open_page, SENT, lang)).replace("<b>", "").replace("</b>", "")
+    broker = words("one.broker_named", name="itcast", address="172.17.0.1:10911").replace("**", "")
+    for said in (broker, words("one.topic", value="TopicTest").replace("**", ""), words("one.queueId", value="3")):
+        assert said in page
+    assert words("one.queueOffset", value="1323") in page and "951,680" in page and "SEND_OK" in page
+    received = shown(decoded(open_page, RECEIVED.replace("brokerName", f"UNIQ_KEY={ID}, brokerName"), lang))
+    for value in ("10.42.35.17:41124", "order-7", "TagA", "2010220930", "1795139400601"):
+        assert value in received, "each field of the line"
+
+
+def test_several_messages_have_no_sentence_of_one(open_page: Open) -> None:
+    assert "Sent on" not in shown(decoded(open_page, f"{SENT}\n{SENT.replace('03E0', '03E1')}"))
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_letter_o_is_offered_as_a_zero(open_page: Open, lang: str) -> None:
+    app = decoded(open_page, ID.replace("AC1100", "AC11OO"), lang)
+    (link,) = [one for one in app.main.get("page_link") if ID in one.proto.label]
+    assert f"ids={ID}" in link.proto.query_string and "5" in link.proto.label and app.error
+
+
+def test_the_input_is_folded_below_an_answer_and_open_without_one(open_page: Open) -> None:
+    app = decoded(open_page, ID)
+    assert ID in app.expander[0].label and not app.expander[0].proto.expanded
+    assert app.text_area[0].value == ID, "it opens again, with its text"
+    assert decoded(open_page, "order 4711 has not arrived").expander[0].proto.expanded
+    assert not open_page("decode").expander

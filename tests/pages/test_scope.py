@@ -1,0 +1,157 @@
+"""Host, process, broker and topic of an incident: in the address, in every link, as chips that remove them."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from idcore.answers import findings
+from idcore.base import catalogue
+from idcore.presentation.triage import run_tables, scope
+from idcore.presentation.triage.scope import Scope
+from idcore.runs.runs import Run
+from idcore.scan.occurrences.index import Filter
+from tests.pages.conftest import RUN
+from tests.pages.test_pages import shown
+from tests.pages.test_time_range import index_of, indexed_run, log
+
+Open = Callable[..., AppTest]
+BUSY, QUIET = "10.42.3.17", "10.42.3.18"
+BROKERS = ("10.42.9.1:10911", "10.42.9.2:10911")
+TOPICS = ("OrderPaid", "OrderPaidLater", "Sign-Up")
+
+
+def stored_log() -> str:
+    """The log of two processes; each second line also has the offsetMsgId of one of two brokers, and a topic."""
+    lines = log(20).splitlines()
+    for number in range(0, len(lines), 2):
+        offset = f"0A2A090{1 + number // 2 % 2}00002A9F{number * 1000:016X}"
+        lines[number] += f", offsetMsgId={offset}, messageQueue=[topic={TOPICS[number % 3]}, queueId=1]"
+    return "".join(f"{line}\n" for line in lines)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return indexed_run(tmp_path / "runs", stored_log())
+
+
+def test_a_scope_and_an_address_are_the_same() -> None:
+    asked = {"host": BUSY, "topic": "OrderPaid", "run": RUN, "broker": " "}
+    assert Scope.of_address(asked).params() == {"host": BUSY, "topic": "OrderPaid"}
+    assert Scope.of_address(asked).on("producers") == Scope(host=BUSY)
+    assert Scope.of_address(asked).idle("brokers") == ["host", "topic"] and not Scope()
+
+
+def test_a_link_takes_along_what_does_not_contradict_it() -> None:
+    here = {"host": BUSY, "process": f"{BUSY}~4000~18B4AAC2", "broker": BROKERS[0]}
+    assert scope.agreed(here, {}) == here
+    assert scope.agreed(here, {"host": QUIET}) == {"broker": BROKERS[0]}
+    assert scope.agreed(here, {"process": f"{QUIET}~1~18B4AAC2"}) == {"broker": BROKERS[0]}
+    assert scope.agreed({"host": BUSY}, {"process": f"{BUSY}~7~18B4AAC2"}) == {"host": BUSY}
+    assert scope.agreed(here, {"broker": None}) == {"host": BUSY, "process": here["process"]}
+    assert scope.agreed(here, {"ids": "0A"}) == {}, "an ID is looked for in the whole scan"
+
+
+@pytest.mark.parametrize("topic", ["", "OrderPaid"])
+def test_lines_of_a_host_and_a_broker_have_an_id_of_both(run: Run, topic: str) -> None:
+    index = index_of(run)
+    wanted = Filter(host=BUSY, broker=BROKERS[1], topic=topic)
+    lines = {(one.file, one.line) for one in index.page(index.select(wanted).rows)}
+    texts = Path(next(run.path.glob("input/*"))).read_text().splitlines()
+    names = [("0A2A0311" in text, "0A2A090200002A9F" in text, text) for text in texts]
+    slow = {n for n, (host, broker, text) in enumerate(names, 1) if host and broker and topic in text}
+    if topic:
+        slow = {n for n in slow if re.search(rf"topic={topic},", texts[n - 1])}
+    assert slow and {line for _, line in lines} == slow
+    only = index.select(replace(wanted, kind="offset"))
+    assert len(only) == len(slow) and {one.kind for one in index.page(only.rows)} == {"offset"}
+
+
+def test_the_strip_of_a_scope_counts_its_ids_alone(run: Run) -> None:
+    index = index_of(run)
+    for wanted in (Scope(host=QUIET), Scope(broker=BROKERS[0]), Scope(host=BUSY, broker=BROKERS[0])):
+        found = run_tables.narrowed_activity(index, wanted)
+        assert found is not None and found[0]["ids"].sum() == len(index.select(wanted.filter())) > 0
+    assert run_tables.narrowed_activity(index, Scope()) is None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_findings_of_a_scope_name_it(seed: int) -> None:
+    """Of made-up evidence each finding is kept that has the host, the broker or the topic anywhere."""
+    chance, rows, kept = random.Random(seed), [], []
+    for number in range(30):
+        host, broker, topic = chance.choice((BUSY, QUIET)), chance.choice(BROKERS), chance.choice(TOPICS)
+        uniq = f"0A2A03{11 if host == BUSY else 12}0FA018B4AAC263F4FD4A{number:04X}"
+        shape = number % 3
+        if shape == 0:
+            process = {"layout": "uniq_v4", "host": host, "pid": 4000, "loader": "18B4AAC2"}
+            rows.append(("missing_ids", {"process": process, "gaps": []}))
+            kept.append((host, "", ""))
+        elif shape == 1:
+            rows.append(("duplicate_send", {"ids": [uniq], "addresses": f"{broker}, 10.9.9.9:1", "topic": topic}))
+            kept.append((host, broker, topic))
+        else:
+            rows.append(("broker_address_internal", {"broker": {"address": broker}}))
+            kept.append(("", broker, ""))
+    found = pd.DataFrame({"code": code, "evidence": findings.model.json_text(value)} for code, value in rows)
+    for place, names in enumerate((("host", BUSY), ("broker", BROKERS[0]), ("topic", "OrderPaid"))):
+        name, value = names
+        wanted = [row for row, known in enumerate(kept) if known[place] == value]
+        assert scope.findings(found, Scope(**{name: value})).index.tolist() == wanted, name
+    assert scope.findings(found, Scope()).equals(found)
+
+
+def hrefs(app: AppTest, page: str) -> list[dict[str, list[str]]]:
+    """What the links to a page ask for."""
+    links = re.findall(rf'href="{page}\?([^"]*)"', shown(app).replace("&amp;", "&"))
+    menu = [element.proto for element in app.get("page_link")]
+    asked = [parse_qs(urlsplit(f"?{link}").query) for link in links]
+    return asked + [parse_qs(proto.query_string) for proto in menu if proto.page.endswith(page)]
+
+
+def test_a_host_travels_and_a_chip_removes_it(open_page: Open, run: Run) -> None:
+    app = open_page("producers", run=run.name, host=BUSY)
+    assert not app.exception
+    for page in ("counters", "lines", "findings", "brokers"):
+        asked = hrefs(app, page)
+        assert asked and all(one.get("host") in ([BUSY], [QUIET]) for one in asked if "run" in one), page
+    chip = next(button for button in app.button if button.label == f"Host {BUSY}")
+    chip.click().run()
+    assert "host" not in app.query_params and not [one for one in app.button if one.key == "filter-chip-host"]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("page", ["producers", "counters", "brokers", "findings", "lines"])
+def test_each_page_says_what_does_not_narrow_it(open_page: Open, run: Run, page: str, lang: str) -> None:
+    words = catalogue.words(lang)
+    asked = {"host": BUSY, "broker": BROKERS[0], "topic": "OrderPaid"}
+    app = open_page(page, run=run.name, lang=lang, **asked)
+    assert not app.exception and not app.error
+    idle = [name for name in asked if name not in scope.APPLIES[page]]
+    assert [one.key for one in app.button if "filter-chip-idle" in str(one.key)] == [
+        f"filter-chip-idle-{name}" for name in idle
+    ]
+    captions = [one.value for one in app.caption]
+    if idle:
+        names = words.listed([words(f"lines.by_{name}") for name in idle])
+        assert words(f"scope.idle_{page}", names=names) in captions
+
+
+def test_counters_of_a_host_are_its_processes(open_page: Open, run: Run) -> None:
+    pages = [open_page("counters", run=run.name, **asked) for asked in ({"host": QUIET}, {})]
+    own, every = (next(box.options for box in app.selectbox if box.key == "pick_process") for app in pages)
+    assert len(own) == 1 and QUIET in own[0] and len(every) == 2
+
+
+def test_a_filter_is_chosen_in_a_box(open_page: Open, run: Run) -> None:
+    app = open_page("findings", run=run.name, host=BUSY)
+    next(box for box in app.selectbox if box.key == "scope-process").select(f"{QUIET}~4001~18B4AAC2").run()
+    assert app.query_params["process"] == f"{QUIET}~4001~18B4AAC2" and "host" not in app.query_params
