@@ -91,6 +91,8 @@ _ROWS = (
     Limit("lookups_of_one", "IDCORE_LOOKUPS_VISITOR", 600, "a minute", "visitor", "too_many",
           "look-ups in one cluster; `lookups_per_minute` of a profile replaces it", False),
     Limit("lookups", "IDCORE_LOOKUPS", 6_000, "a minute", "all", "too_many_of_all", "look-ups in one cluster", False),
+    Limit("announcements", "IDCORE_WEBHOOK_MINUTE", 60, "a minute", "all", "",
+          "announcements to the webhook; the others wait", False),
     Limit("audit", "IDCORE_AUDIT_BYTES", 64 << 20, "bytes", "all", "",
           "one file of the audit log; a full one gets .1 behind its name, the one before it .2", False),
     Limit("audit_files", "IDCORE_AUDIT_FILES", 10, "files", "all", "",

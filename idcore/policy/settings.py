@@ -94,6 +94,11 @@ class Settings:
         "IDCORE_METRICS", "",
         "addresses and networks that may also read the metrics, separated by commas; `off` for nobody",
         shown="this machine")
+    webhook: str = _row(
+        "IDCORE_WEBHOOK", "", "address that gets an announcement of each new finding and alert, as JSON by POST")
+    webhook_secret: str = _row(
+        "IDCORE_WEBHOOK_SECRET", "",
+        "key that signs them: `whsec_` and at least 24 random bytes in base64", secret=True)
     log: str = _row("IDCORE_LOG", "plain", "`json`: the server's log as lines of JSON", shown="`plain`")
     java_home: str = _row("JAVA_HOME", "", "Java 17 or newer for Spark", shown="the `java` on `PATH`")
     kernels: str = _row(

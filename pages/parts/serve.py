@@ -23,7 +23,7 @@ from idcore.base.errors import CoreError
 from idcore.policy import limits, logs, metrics, private
 from idcore.runs import retention
 from idcore.runs.runs import Runs, runs_root, write_ends
-from idcore.server import jobs, memory
+from idcore.server import jobs, memory, webhook
 from idcore.server.first_page import FirstPage
 from idcore.server.front_door import Deaf, FrontDoor, UploadBound, say_address
 from idcore.server.gate import LOGIN, Gate
@@ -49,6 +49,7 @@ def check_start() -> None:
         scans.check_places()
         limits.check()
         metrics.allowed()
+        webhook.target()
         logs.use_json(session.name)
     except CoreError as error:
         sys.stderr.write(f"{error.problem}\n")

@@ -1,0 +1,170 @@
+"""Announces what was found to the one address that the administrator names: signed, retried, limited, off by default.
+
+The form is that of Standard Webhooks (standardwebhooks.com), so receivers check it with a library. Decides nothing:
+Follow and the alerts of groups say what is worth an announcement.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import http.client
+import logging
+import queue
+import secrets
+import ssl
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+
+from idcore.base.errors import refuse
+from idcore.base.safe_text import json_text
+from idcore.policy import limits, metrics, settings
+
+LOG = logging.getLogger(__name__)
+PREFIX = "whsec_"  # in front of a key, as Standard Webhooks writes it
+LEAST_KEY = 24  # bytes
+LONGEST = 256 << 10  # bytes of one announcement
+MOST_WAITING = 1_000  # announcements; what comes while so many wait is dropped, and counted
+PAUSES = (1.0, 5.0, 30.0, 120.0)  # seconds before each further try
+SECONDS = 10.0  # for an answer
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where announcements go, and the key that signs them."""
+
+    url: SplitResult
+    key: bytes
+
+    def headers(self, name: str, at: int, body: bytes) -> dict[str, str]:
+        """The name, the time (seconds since 1970) and the signature over both and the body."""
+        signed = hmac.digest(self.key, f"{name}.{at}.".encode() + body, hashlib.sha256)
+        signature = f"v1,{base64.b64encode(signed).decode()}"
+        return {
+            "content-type": "application/json",
+            "user-agent": "rocketmq-ids",
+            "webhook-id": name,
+            "webhook-timestamp": str(at),
+            "webhook-signature": signature,
+        }
+
+    def send(self, name: str, at: int, body: bytes) -> int:
+        """The status of the answer; OSError or HTTPException without one. A redirect is an answer, and not followed."""
+        host, port = self.url.hostname or "", self.url.port
+        connection = (
+            http.client.HTTPSConnection(host, port, timeout=SECONDS, context=ssl.create_default_context())
+            if self.url.scheme == "https"
+            else http.client.HTTPConnection(host, port, timeout=SECONDS)
+        )
+        try:
+            path = (self.url.path or "/") + (f"?{self.url.query}" if self.url.query else "")
+            connection.request("POST", path, body, self.headers(name, at, body))
+            return connection.getresponse().status
+        finally:
+            connection.close()
+
+
+def target() -> Target | None:
+    """What is set; None where it is off. CoreError names the setting that is wrong, without its value's secrets."""
+    told = settings.current()
+    if not told.webhook:
+        return None
+    try:
+        url = urlsplit(told.webhook)
+        fine = url.scheme in ("http", "https") and bool(url.hostname) and not url.username and (url.port or 1) > 0
+    except ValueError:
+        fine = False
+    if not fine:
+        wanted = "an address such as https://tickets.example.org/rocketmq, without a log-in"
+        raise refuse("setting_wrong", setting=settings.name_of("webhook"), value="…", wanted=wanted)
+    try:
+        key = base64.b64decode(told.webhook_secret.removeprefix(PREFIX), validate=True)
+    except binascii.Error:
+        key = b""
+    if len(key) < LEAST_KEY:
+        wanted = f"{PREFIX} and at least {LEAST_KEY} random bytes in base64"
+        raise refuse("setting_wrong", setting=settings.name_of("webhook_secret"), value="…", wanted=wanted)
+    return Target(url, key)
+
+
+class Announcer:
+    """Sends announcements one after the other, in a thread of its own; what waits ends with the process."""
+
+    def __init__(self, target: Target, sleep: Callable[[float], None] = time.sleep) -> None:
+        self._target, self._sleep = target, sleep
+        self._waiting: queue.Queue[tuple[str, bytes]] = queue.Queue(MOST_WAITING)
+        self._sent = deque[float]()  # when, in the last minute
+        threading.Thread(target=self._work, name="webhook", daemon=True).start()
+
+    def put(self, payload: Mapping[str, Any]) -> None:
+        """Takes an announcement; one that is too long, or for which there is no room, is dropped and counted."""
+        body = json_text(payload, default=str).encode()
+        if len(body) > LONGEST:
+            self._count("too_long")
+            return
+        try:
+            self._waiting.put_nowait((f"msg_{secrets.token_hex(12)}", body))
+        except queue.Full:
+            self._count("dropped")
+
+    def wait(self) -> None:
+        """Blocks until nothing waits any more."""
+        self._waiting.join()
+
+    def _work(self) -> None:
+        while True:
+            name, body = self._waiting.get()
+            try:
+                self._keep_pace()
+                self._count("sent" if self._send(name, body) else "failed")
+            except Exception:  # a thread that ends would announce nothing any more
+                LOG.exception("an announcement failed")
+                self._count("failed")
+            finally:
+                self._waiting.task_done()
+
+    def _keep_pace(self) -> None:
+        """Waits while as many were sent in the last minute as the limit says."""
+        most = limits.figure("announcements")
+        while len(self._sent) >= most:
+            self._sleep(max(0.0, self._sent.popleft() + 60 - time.monotonic()))
+        self._sent.append(time.monotonic())
+
+    def _send(self, name: str, body: bytes) -> bool:
+        """Whether it was taken. What may pass is tried again under the same name, so a receiver can tell."""
+        for pause in (0.0, *PAUSES):
+            self._sleep(pause)
+            try:
+                status = self._target.send(name, int(time.time()), body)
+            except (OSError, http.client.HTTPException) as error:
+                LOG.warning("the webhook did not answer: %s", error)
+                continue
+            if 200 <= status < 300:
+                return True
+            LOG.warning("the webhook answered %s", status)
+            if status not in (408, 425, 429) and status < 500:
+                return False
+        return False
+
+    def _count(self, outcome: str) -> None:
+        metrics.count("announcements", outcome=outcome)
+
+
+@cache
+def _announcer() -> Announcer | None:
+    found = target()
+    return None if found is None else Announcer(found)
+
+
+def announce(payload: Mapping[str, Any]) -> None:
+    """Sends a JSON object to the address of `IDCORE_WEBHOOK`; nothing where none is set. Never blocks."""
+    if (announcer := _announcer()) is not None:
+        announcer.put(payload)
