@@ -29,6 +29,7 @@ COUNTERS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "errors": ("errors that visitors saw, and those that ended scans", ("code",)),
     "lookups": ("IDs and lists looked up in clusters", ("cluster", "outcome")),
     "runs_expired": ("runs deleted because of their age", ()),
+    "operations": ("operations that programs called", ("operation", "outcome")),
     "announcements": ("announcements to the webhook, by how they ended", ("outcome",)),
     "audit_failed": ("lines of the audit log that could not be written", ()),
 }

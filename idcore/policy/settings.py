@@ -94,6 +94,8 @@ class Settings:
         "IDCORE_METRICS", "",
         "addresses and networks that may also read the metrics, separated by commas; `off` for nobody",
         shown="this machine")
+    tokens: str = _row(
+        "IDCORE_TOKENS", "", "days that a personal token may live, at most 366; `off`: nobody may use one", shown="90")
     webhook: str = _row(
         "IDCORE_WEBHOOK", "", "address that gets an announcement of each new finding and alert, as JSON by POST")
     webhook_secret: str = _row(

@@ -22,6 +22,7 @@ from idcore.presentation.reports.markup import tag
 from idcore.runs.runs import runs_root
 from idcore.server.login_cookie import OF_STREAMLIT, cookie_name
 from idcore.server.logins import Entrance, LogIns, Settings, entrance_of
+from idcore.server.tokens import Tokens
 from pages.parts import streamlit_private
 
 
@@ -73,6 +74,12 @@ def _begun() -> Entrance:
 def log_ins() -> LogIns:
     """The log-ins that are kept."""
     return LogIns(runs_root(), _begun().seconds)
+
+
+@cache
+def tokens() -> Tokens:
+    """The personal tokens that are kept."""
+    return Tokens(runs_root())
 
 
 def current() -> Visitor:
