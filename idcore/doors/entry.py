@@ -17,9 +17,9 @@ from idcore.base.errors import CoreError, refuse
 from idcore.operations.model import Caller, Ground
 from idcore.policy.access import NOBODY, WITHOUT_LOGIN, Visitor
 from idcore.policy.audit import Who
+from idcore.policy.tokens import Token, Tokens
 from idcore.server.front_door import is_own
 from idcore.server.logins import Entrance, address_of
-from idcore.server.tokens import Token, Tokens
 
 PATH = "api/v1"
 Pairs = Iterable[tuple[bytes, bytes]]

@@ -70,7 +70,7 @@ class Argument:
             return f"a whole number from {self.least:,} to {self.most:,}"
         if self.kind == "flag":
             return "true, false"
-        text = f"a text of {self.least:,} to {self.most:,} characters"
+        text = f"a text of {f'{self.least:,} to' if self.least else 'at most'} {self.most:,} characters"
         return text if self.kind == "text" else f"1 to {self.items:,} texts, each {text}"
 
     @property

@@ -43,7 +43,7 @@ class Permission:
 
 
 OF_RUNS = ("findings", "lines", "producers", "counters", "brokers", "fate")
-_READING = ("home", "decode", "anatomy", "lab", "runs", "message", *OF_RUNS)
+_READING = ("home", "decode", "anatomy", "lab", "runs", "tokens", "message", *OF_RUNS)
 
 # The table. Pages, lists, buttons and functions ask it; docs/access.md and a test are made of it.
 PERMISSIONS: dict[str, Permission] = {

@@ -49,7 +49,10 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("groups", "messages/groups.py", ":material/groups:"),
         ("store", "messages/store.py", ":material/folder_open:"),
     ),
-    "runs": (("runs", "runs/runs.py", ":material/history:"),),
+    "runs": (
+        ("runs", "runs/runs.py", ":material/history:"),
+        ("tokens", "runs/tokens.py", ":material/key:"),
+    ),
 }
 TRIAGE = tuple(address for address, _, _ in GROUPS["triage"] if address != "compare")  # pages that show one scan
 HOME = "home"
@@ -140,7 +143,7 @@ def sidebar(view: View, made: dict[str, Page], current: Page, here: Visitor) -> 
     st.html(f'<div class="mq-name"><i></i><i></i><i></i><i></i><b>{words("name")}</b></div>')
     find = st.button(words("find"), key="find-anything", icon=":material/search:", shortcut="Ctrl+K", width="stretch")
     for group, every in GROUPS.items():
-        rows = [row for row in every if here.may_open(row[0])]
+        rows = [row for row in every if here.may_open(row[0]) and (row[0] != "tokens" or here.name)]
         if not rows:
             continue
         with st.container(key=f"nav-{group}", gap="xsmall"):

@@ -22,10 +22,10 @@ from starlette.types import Message
 from idcore.base.errors import CoreError
 from idcore.doors.entry import Entry
 from idcore.doors.way import Doors
-from idcore.policy import limits, logs, metrics, private
+from idcore.policy import limits, logs, metrics, private, tokens
 from idcore.runs import retention
 from idcore.runs.runs import Runs, runs_root, write_ends
-from idcore.server import jobs, memory, tokens, webhook
+from idcore.server import jobs, memory, webhook
 from idcore.server.first_page import FirstPage
 from idcore.server.front_door import Deaf, FrontDoor, UploadBound, say_address
 from idcore.server.gate import LOGIN, Gate

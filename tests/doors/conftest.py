@@ -16,9 +16,9 @@ from starlette.testclient import TestClient
 from idcore.doors.entry import Entry
 from idcore.doors.way import Doors
 from idcore.policy.access import ROLES, Members, Policy
+from idcore.policy.tokens import Tokens
 from idcore.server.gate import Gate
 from idcore.server.logins import Entrance
-from idcore.server.tokens import Tokens
 
 # A person of each role, who has it alone; one asks the cluster "one" only.
 PEOPLE: dict[str, str] = {role: f"{role}@example.org" for role in ROLES}
