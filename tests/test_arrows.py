@@ -37,7 +37,7 @@ ARROWS: dict[str, set[str]] = {
     }
     | {"runs", "ids", "policy"},
     "__main__": {"cli", "policy"},
-    "cli": {"presentation", "spark", "answers", "scan", "sources", "simulate", "rocketmq", "ids", "policy"},
+    "cli": {"doors", "presentation", "spark", "answers", "scan", "sources", "simulate", "rocketmq", "ids", "policy"},
     "doors": {"operations", "server", "presentation", "intake", "rocketmq", "runs", "policy"},
     "operations": {"server", "presentation", "spark", "answers", "scan", "intake", "sources", "rocketmq"}
     | {"runs", "ids", "policy"},
@@ -65,6 +65,8 @@ ONLY: dict[str, set[str]] = {
     "llvmlite": {"idcore.kernels"},
     "streamlit": {"app", "pages"},
     "plotly": {"pages"},
+    "mcp": {"idcore.doors", "idcore.cli.mcp"},
+    "mcp_types": {"idcore.doors"},
     "prometheus_client": {"idcore.policy.metrics"},
 }
 # What reads an ID or a message needs the standard library alone: it also runs in a browser, and without a package.

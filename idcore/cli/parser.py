@@ -64,6 +64,7 @@ def build_parser() -> argparse.ArgumentParser:
     _make(commands)
     _session(commands)
     _serve(commands)
+    _mcp(commands)
     for command in commands_of(parser):
         epilogs.add(command)
     return parser
@@ -399,6 +400,19 @@ def _serve(commands: Any) -> None:
     command.add_argument("--host", type=_name, default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
     command.add_argument("--port", type=_count, default=8501, help="port to listen on (default: 8501)")
     command.set_defaults(run=_later("serve"))
+
+
+def _mcp(commands: Any) -> None:
+    command = commands.add_parser(
+        "mcp",
+        help="an MCP server for assistants, on standard input and output",
+        description="Serves the operations as tools of the Model Context Protocol (MCP) until standard input ends."
+        " It asks no cluster, and reads only below each PATH.",
+    )
+    command.add_argument("roots", nargs="*", type=_path, metavar="PATH", help="files and folders that tools may read")
+    command.add_argument("--bodies", action="store_true", help="also show bodies of messages in store folders")
+    command.add_argument("--zone", type=_zone, metavar="ZONE", help=_ZONE_HELP)
+    command.set_defaults(run=_later("mcp"))
 
 
 def _run_scan(options: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 import anyio
@@ -24,6 +24,9 @@ from idcore.operations.model import Caller, Operation
 from idcore.policy import limits
 from idcore.server.front_door import NOT_KEPT, path_of
 
+if TYPE_CHECKING:  # an extra of the package
+    from idcore.doors.assistants import McpOverHttp
+
 LINES = "application/x-ndjson"
 SLOW = 30  # seconds for the body of a call
 AT_ONCE = 8  # calls at work; the others wait
@@ -32,11 +35,12 @@ _DOCUMENTS = ("", "openapi.json")
 
 
 class Api:
-    """The API of one console; `mcp` answers at its own address below it."""
+    """The API of one console, and at its address `mcp` the MCP server, each with the roles of who calls."""
 
-    def __init__(self, entry: Entry, mcp: ASGIApp | None = None) -> None:
-        self.entry, self.mcp = entry, mcp
+    def __init__(self, entry: Entry) -> None:
+        self.entry = entry
         self._room = anyio.CapacityLimiter(AT_ONCE)
+        self._mcp: McpOverHttp | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         name = path_of(scope, self.entry.base()).removeprefix(PATH).strip("/")
@@ -45,14 +49,27 @@ class Api:
             if (refused := self.entry.refusal(scope)) is not None:
                 raise refused
             caller = self.entry.caller(scope)
-            if name == "mcp" and self.mcp is not None:
+            if name == "mcp":
+                caller.visitor.require("decode")
                 scope = {**scope, "state": {**scope.get("state", {}), "caller": caller}}
-                answer = self.mcp
+                answer = await self._assistants()
             else:
                 answer = await self._answer(name, caller, scope, receive)
         except Exception as error:  # noqa: BLE001  each becomes a problem of RFC 9457, a mistake of ours too
             answer = _of_problem(problem_of(error, _words(scope), self.entry.roots))
         await answer(scope, receive, send)
+
+    async def _assistants(self) -> ASGIApp:
+        """The MCP server, started with its first request; CoreError names the extra that brings it."""
+        if self._mcp is None:
+            try:
+                from idcore.doors.assistants import McpOverHttp
+            except ModuleNotFoundError as problem:
+                if (problem.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
+                    raise
+                raise refuse("no_mcp") from None
+            self._mcp = McpOverHttp(limits.figure("call_bytes"))
+        return await self._mcp.ready()
 
     async def _answer(self, name: str, caller: Caller, scope: Scope, receive: Receive) -> Response:
         if scope["method"] in ("GET", "HEAD") and name in _DOCUMENTS:

@@ -119,7 +119,8 @@ def _section(one: Operation, address: str) -> str:
     ]
     told = [field for field in (*one.fields, *one.head) if field.meaning]
     body = json.dumps({arg.name: "…" for arg in one.arguments if arg.required}, ensure_ascii=False)
-    command = f"curl -H 'content-type: application/json' -H \"authorization: Bearer $TOKEN\" -d '{body}' $CONSOLE{address}/{one.name}"
+    headers = "-H 'content-type: application/json' -H \"authorization: Bearer $TOKEN\""
+    command = f"curl {headers} -d '{body}' $CONSOLE{address}/{one.name}"
     return (
         f'<h2 id="{one.name}">{one.name}</h2><p>{escape(one.summary)} '
         f'<span class="faint">Permission: {needs.name} ({", ".join(needs.roles)}).</span></p>'
