@@ -96,6 +96,10 @@ class Settings:
         shown="this machine")
     tokens: str = _row(
         "IDCORE_TOKENS", "", "days that a personal token may live, at most 366; `off`: nobody may use one", shown="90")
+    watched_groups: str = _row(
+        "IDCORE_WATCHED_GROUPS", "",
+        "consumer groups whose progress is asked for every minute and is in the metrics: `cluster/topic/group`, "
+        "separated by commas ([how](alerts.md))")
     webhook: str = _row(
         "IDCORE_WEBHOOK", "", "address that gets an announcement of each new finding and alert, as JSON by POST")
     webhook_secret: str = _row(

@@ -25,7 +25,7 @@ from idcore.doors.way import Doors
 from idcore.policy import limits, logs, metrics, private, tokens
 from idcore.runs import retention
 from idcore.runs.runs import Runs, runs_root, write_ends
-from idcore.server import jobs, memory, webhook
+from idcore.server import jobs, memory, watched_groups, webhook
 from idcore.server.first_page import FirstPage
 from idcore.server.front_door import Deaf, FrontDoor, UploadBound, say_address
 from idcore.server.gate import LOGIN, Gate
@@ -52,6 +52,7 @@ def check_start() -> None:
         limits.check()
         metrics.allowed()
         webhook.target()
+        watched_groups.named()
         tokens.most_days()
         logs.use_json(session.name)
     except CoreError as error:
@@ -64,6 +65,7 @@ async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
     """Spark starts with the server, in the background. With the server goes what was not to be kept."""
     logs.use_json(session.name)
     jobs.warm_up()
+    watched_groups.begin()
     say_address(st.get_option("server.address"), address)
     tidy = asyncio.create_task(_tidy())
     yield {}
