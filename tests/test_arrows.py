@@ -23,10 +23,24 @@ ARROWS: dict[str, set[str]] = {
     "app": {"pages.parts"},
     "pages": {"pages.parts", "presentation", "answers", "intake", "sources", "simulate", "rocketmq"}
     | {"runs", "ids", "policy"},
-    "pages.parts": {"server", "presentation", "spark", "answers", "scan", "intake", "simulate", "rocketmq"}
+    "pages.parts": {
+        "doors",
+        "operations",
+        "server",
+        "presentation",
+        "spark",
+        "answers",
+        "scan",
+        "intake",
+        "simulate",
+        "rocketmq",
+    }
     | {"runs", "ids", "policy"},
     "__main__": {"cli", "policy"},
-    "cli": {"presentation", "spark", "answers", "scan", "sources", "simulate", "rocketmq", "ids", "policy"},
+    "cli": {"doors", "presentation", "spark", "answers", "scan", "sources", "simulate", "rocketmq", "ids", "policy"},
+    "doors": {"operations", "server", "presentation", "intake", "rocketmq", "runs", "policy"},
+    "operations": {"server", "presentation", "spark", "answers", "scan", "intake", "sources", "rocketmq"}
+    | {"runs", "ids", "policy"},
     "server": {"spark", "answers", "runs", "policy"},
     "presentation": {"answers", "scan", "intake", "simulate", "rocketmq", "runs", "ids", "policy"},
     "spark": {"answers", "scan", "sources", "kernels", "rocketmq", "runs", "ids", "policy"},
@@ -51,6 +65,8 @@ ONLY: dict[str, set[str]] = {
     "llvmlite": {"idcore.kernels"},
     "streamlit": {"app", "pages"},
     "plotly": {"pages"},
+    "mcp": {"idcore.doors", "idcore.cli.mcp"},
+    "mcp_types": {"idcore.doors"},
     "prometheus_client": {"idcore.policy.metrics"},
 }
 # What reads an ID or a message needs the standard library alone: it also runs in a browser, and without a package.

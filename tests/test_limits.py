@@ -114,7 +114,7 @@ def test_the_console_does_not_start_with_a_wrong_setting(name: str, value: str, 
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runs:
     """The runs of one visitor."""
     monkeypatch.setenv("IDCORE_RUNS", str(tmp_path / "runs"))
-    monkeypatch.setattr(scans, "_begun", {})
+    monkeypatch.setattr(jobs, "_begun", {})
     monkeypatch.setattr(session, "who", lambda: "ann")
     return Runs(tmp_path / "runs")
 

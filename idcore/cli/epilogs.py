@@ -95,6 +95,7 @@ EPILOGS = {
     "incident": Epilog(
         ("python -m idcore make incident clock_back --variant two_seconds --out clock_back.log",), _MADE
     ),
+    "mcp": Epilog(("python -m idcore mcp orders.log store",), ((0, "standard input ended"), USAGE)),
     "serve": Epilog(
         ("python -m idcore serve --port 8501",),
         ((0, "ended"), USAGE),

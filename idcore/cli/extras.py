@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 CONSOLE = frozenset({"streamlit", "plotly", "authlib", "httpx", "prometheus_client", "starlette", "uvicorn"})
+MCP = frozenset({"mcp", "mcp_types", "anyio"})
 SCAN = frozenset(
     {"numpy", "pandas", "pyarrow", "pyspark", "numba", "isal", "grpc", "grpc_status", "google", "rocksdict", "rich"}
 )
@@ -13,7 +14,7 @@ SCAN = frozenset(
 def lacks(problem: Exception) -> str | None:
     """What to install for a module that is not there; None for any other problem: that is a mistake of ours."""
     module = (problem.name or "").partition(".")[0] if isinstance(problem, ModuleNotFoundError) else ""
-    extra = "console" if module in CONSOLE else "scan" if module in SCAN else None
+    extra = "mcp" if module in MCP else "console" if module in CONSOLE else "scan" if module in SCAN else None
     if extra is None:
         return None
     command = f"{sys.executable} -m pip install 'rocketmq-ids[{extra}]'"

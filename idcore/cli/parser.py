@@ -80,6 +80,7 @@ def build_parser(name: str | None = None) -> argparse.ArgumentParser:
     _session(commands)
     _serve(commands)
     _about(commands)
+    _mcp(commands)
     for command in commands_of(parser):
         epilogs.add(command)
     return parser
@@ -524,6 +525,19 @@ def _run_help(options: argparse.Namespace) -> int:
     except SystemExit as shown:
         return int(shown.code or 0)
     raise Usage(f"{' '.join(options.words)!r} is no command")
+
+
+def _mcp(commands: Any) -> None:
+    command = commands.add_parser(
+        "mcp",
+        help="an MCP server for assistants, on standard input and output",
+        description="Serves the operations as tools of the Model Context Protocol (MCP) until standard input ends."
+        " It asks no cluster, and reads only below each PATH.",
+    )
+    command.add_argument("roots", nargs="*", type=_path, metavar="PATH", help="files and folders that tools may read")
+    command.add_argument("--bodies", action="store_true", help="also show bodies of messages in store folders")
+    command.add_argument("--zone", type=_zone, metavar="ZONE", help=_ZONE_HELP)
+    command.set_defaults(run=_later("mcp"))
 
 
 def _run_scan(options: argparse.Namespace) -> int:

@@ -43,7 +43,7 @@ class Permission:
 
 
 OF_RUNS = ("findings", "lines", "producers", "counters", "brokers", "fate")
-_READING = ("home", "decode", "anatomy", "lab", "runs", "message", "help", *OF_RUNS)
+_READING = ("home", "decode", "anatomy", "lab", "runs", "tokens", "message", "help", *OF_RUNS)
 
 # The table. Pages, lists, buttons and functions ask it; docs/access.md and a test are made of it.
 PERMISSIONS: dict[str, Permission] = {
@@ -69,15 +69,20 @@ OF_PAGE: dict[str, str] = {page: one.name for one in PERMISSIONS.values() for pa
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Who asks. `name` is None where the console has no login, and empty where nobody has logged in."""
+    """Who asks. `name` is None where the console has no login, and empty where nobody has logged in.
+
+    `scopes` are the permissions of a personal token; None where somebody asks for themselves.
+    """
 
     name: str | None
     roles: frozenset[str] = frozenset()
     clusters: frozenset[str] = frozenset()
+    scopes: frozenset[str] | None = None
 
     def may(self, permission: str) -> bool:
         """Whether one of the roles has this permission; one that is not in the table is an error."""
-        return not self.roles.isdisjoint(PERMISSIONS[permission].roles)
+        of_token = self.scopes is None or permission in self.scopes
+        return of_token and not self.roles.isdisjoint(PERMISSIONS[permission].roles)
 
     def may_open(self, page: str) -> bool:
         """Whether one of the roles has this page; a page that the table lacks is closed to everybody."""

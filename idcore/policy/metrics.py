@@ -19,6 +19,7 @@ from idcore.policy import settings
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry, Counter
 
+_GROUP = ("cluster", "topic", "group")
 PATH = "_idcore/metrics"
 OTHER = "other"
 # name: what it is, its labels
@@ -29,7 +30,8 @@ COUNTERS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "errors": ("errors that visitors saw, and those that ended scans", ("code",)),
     "lookups": ("IDs and lists looked up in clusters", ("cluster", "outcome")),
     "runs_expired": ("runs deleted because of their age", ()),
-    "announcements": ("announcements to the webhook, by how they ended", ("outcome",)),
+    "operations": ("operations that programs called", ("operation", "outcome")),
+    "webhook": ("what was sent to the webhook, by how it ended", ("outcome",)),
     "audit_failed": ("lines of the audit log that could not be written", ()),
 }
 GAUGES: Mapping[str, str] = {
@@ -43,6 +45,19 @@ GAUGES: Mapping[str, str] = {
     "disk_free_bytes": "bytes free on the disk of the runs",
     "ready": "1 if health says ready",
 }
+# Of consumer groups that the administrator names: name, what it is, labels.
+OF_GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "group_up": ("1 if all brokers of the topic answered about the group", _GROUP),
+    "group_lag_messages": ("messages that the group has not consumed", _GROUP),
+    "group_oldest_seconds": ("at most so old is the oldest message that was not consumed", _GROUP),
+    "group_stalled_queues": ("queues with messages whose offset did not move for a minute", _GROUP),
+    "group_retries": ("messages that were ever sent to the retry topics; its rate is that of retries", _GROUP),
+    "group_retries_waiting": ("messages in the retry topics that wait", _GROUP),
+    "group_dead_letters": ("dead letters that are there", _GROUP),
+    "group_clients": ("connected clients", _GROUP),
+    "broker_clock_seconds": ("how far the clock of a broker is ahead of the console's", ("cluster", "broker")),
+}
+Sample = tuple[str, tuple[str, ...], float]  # a name of these, the values of its labels, its value
 _FORWARDED = (b"forwarded", b"x-forwarded-", b"x-real-ip", b"via", b"cf-connecting-ip", b"true-client-ip")
 
 
@@ -103,7 +118,9 @@ def may_read(peer: str | None, headers: Iterable[tuple[bytes, bytes]]) -> bool:
     return any(mapped in network for network in allowed())
 
 
-def rendered(gauges: Mapping[str, float], memory: Mapping[str, int]) -> tuple[bytes, str]:
+def rendered(
+    gauges: Mapping[str, float], memory: Mapping[str, int], groups: Iterable[Sample] = ()
+) -> tuple[bytes, str]:
     """The text, and its content type. A counter that nothing was added to is 0 where it has no label."""
     from prometheus_client import CollectorRegistry, Gauge
     from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
@@ -114,6 +131,11 @@ def rendered(gauges: Mapping[str, float], memory: Mapping[str, int]) -> tuple[by
     held = Gauge("idcore_memory_bytes", "memory of processes", ("process",), registry=now)
     for process, size in memory.items():
         held.labels(process).set(size)
+    made: dict[str, Gauge] = {}
+    for name, labels, value in groups:
+        if name not in made:
+            made[name] = Gauge(f"idcore_{name}", *OF_GROUPS[name], registry=now)
+        made[name].labels(*labels).set(value)
     return generate_latest(_counters()[0]) + generate_latest(now), CONTENT_TYPE_PLAIN_0_0_4
 
 

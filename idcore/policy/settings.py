@@ -94,6 +94,12 @@ class Settings:
         "IDCORE_METRICS", "",
         "addresses and networks that may also read the metrics, separated by commas; `off` for nobody",
         shown="this machine")
+    tokens: str = _row(
+        "IDCORE_TOKENS", "", "days that a personal token may live, at most 366; `off`: nobody may use one", shown="90")
+    watched_groups: str = _row(
+        "IDCORE_WATCHED_GROUPS", "",
+        "consumer groups whose progress is asked for every minute and is in the metrics: `cluster/topic/group`, "
+        "separated by commas ([how](alerts.md))")
     webhook: str = _row(
         "IDCORE_WEBHOOK", "", "address that gets an announcement of each new finding and alert, as JSON by POST")
     webhook_secret: str = _row(
@@ -115,6 +121,9 @@ class Settings:
 ROWS: Mapping[str, Mapping[str, Any]] = {item.name: item.metadata for item in fields(Settings)}
 
 
+_UNSET = Settings()
+
+
 def name_of(setting: str) -> str:
     """The variable of a field, for messages."""
     return str(ROWS[setting]["name"])
@@ -123,6 +132,13 @@ def name_of(setting: str) -> str:
 def current() -> Settings:
     """What is set now."""
     return Settings.of(private.environment())
+
+
+def one(setting: str) -> Any:
+    """What is set now for one field, for who asks often."""
+    row = ROWS[setting]
+    told = private.variable(str(row["name"]))
+    return row["read"](told) if told or (told == "" and row["empty"]) else getattr(_UNSET, setting)
 
 
 def text(name: str) -> str:

@@ -20,6 +20,7 @@ from idcore.base import catalogue
 from idcore.base.errors import CoreError
 from idcore.policy import audit, limits, logs, metrics, settings
 from idcore.runs import room
+from idcore.server import watched_groups
 
 HEALTH = "_idcore/health"
 UPLOAD = "_stcore/upload_file/"  # and the session, and the file
@@ -146,7 +147,7 @@ class FrontDoor:
             return
         gauges, memory = await asyncio.to_thread(self.gauges)
         health = readiness(getattr(self.engine(), "state", None), self.root(), self.reasons())
-        body, kind = metrics.rendered({**gauges, "ready": health["state"] == "ready"}, memory)
+        body, kind = metrics.rendered({**gauges, "ready": health["state"] == "ready"}, memory, watched_groups.samples())
         await Response(body, headers=NOT_KEPT | {"content-type": kind})(scope, receive, _with_headers(send))
 
 

@@ -195,7 +195,18 @@ def at_work() -> int:
 
 _expected: dict[Path, int] = {}  # bytes of runs that were begun here and have not ended
 _one_more = threading.Lock()
+_begun: dict[str, set[str]] = {}  # names of runs by whom limits count: a page and a program of one person are one
 TABLES, SHARE = 128 << 10, 8  # a scan of common logs writes less than these bytes, and that part of what it reads
+
+
+def mine(who: str, run: Run) -> None:
+    """From now on this run counts for whom limits count so."""
+    _begun.setdefault(who, set()).add(run.name)
+
+
+def begun_by(who: str) -> frozenset[str]:
+    """The names of runs that count for them; another tab may begin one meanwhile."""
+    return frozenset(_begun.get(who, ()))
 
 
 def admit(root: Path, begun: Collection[str], owned: Collection[str], more: int) -> None:

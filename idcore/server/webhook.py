@@ -155,7 +155,7 @@ class Announcer:
         return False
 
     def _count(self, outcome: str) -> None:
-        metrics.count("announcements", outcome=outcome)
+        metrics.count("webhook", outcome=outcome)
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pages.parts import live, problems, session
-from pages.parts.messages import groups, lookups
+from pages.parts.messages import groups
 from pages.parts.view import view
 from pages.parts.widgets import heading, small_print, zone_note
 
@@ -13,7 +13,7 @@ heading("page.groups")
 with problems.caught():
     clusters = live.offers()
 if not clusters:
-    lookups.say_off(words)
+    live.say_off(words)
     session.stop()
 asked = groups.form(list(clusters), words)
 if asked is not None:

@@ -15,7 +15,7 @@ heading("page.lookup")
 with problems.caught():
     offers = live.offers()
 if not offers:
-    lookups.say_off(words)
+    live.say_off(words)
     st.markdown(words("lookup.instead"))
     page_link("store", words("card.store"), icon=":material/folder_open:", id=st.query_params.get("id"))
     session.stop()

@@ -51,7 +51,10 @@ MENU: dict[str, tuple[tuple[str, str, str], ...]] = {
     "store": (("store", "messages/store.py", ":material/folder_open:"),),
     "runs": (("runs", "runs/runs.py", ":material/history:"),),
     "lab": (("lab", "ids/lab.py", ":material/science:"),),
-    "about": (("help", "about/help.py", ":material/help:"),),
+    "help": (
+        ("help", "about/help.py", ":material/help:"),
+        ("tokens", "runs/tokens.py", ":material/key:"),
+    ),
 }
 TRIAGE = tuple(address for address, _, _ in MENU["incident"])  # pages that show one scan
 HOME = "home"
@@ -148,16 +151,21 @@ def params_of(address: str) -> dict[str, str | Sequence[str]]:
     return link_params(address, run=scans.current_name() if address in TRIAGE else None)
 
 
+def is_offered(address: str, here: Visitor) -> bool:
+    """Whether the menu leads a visitor there: without a log-in nobody has tokens."""
+    return here.may_open(address) and (address != "tokens" or bool(here.name))
+
+
 def entries(here: Visitor) -> dict[str, str]:
     """Of each page that the visitor may open, the first one of its entry of the menu: that is what the entry opens."""
-    may = [[address for address, _, _ in rows if here.may_open(address)] for rows in MENU.values()]
+    may = [[address for address, _, _ in rows if is_offered(address, here)] for rows in MENU.values()]
     return {address: some[0] for some in may for address in some}
 
 
 def tabs(made: dict[str, Page], opened: str, here: Visitor, words: catalogue.Words) -> None:
     """The pages of the menu's entry that is open, in the place of a title; nothing where it has one page."""
     known = entries(here)
-    some = [address for address, first in known.items() if first == known[opened]]
+    some = [address for address, first in known.items() if first == known.get(opened)]
     if len(some) > 1:
         with st.container(key="tabs", horizontal=True, gap="medium"):
             for address in some:

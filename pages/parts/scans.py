@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,9 @@ from idcore.base.open_folders import Roots
 from idcore.ids.identify import Case
 from idcore.intake import allowed as places
 from idcore.intake.intake import Dating, Source, asked_of, keep
+from idcore.operations import starting
+from idcore.operations.model import Caller, Ground
 from idcore.policy import audit, settings
-from idcore.policy.access import Visitor
 from idcore.runs.runs import SCANS, Run, RunError, Runs, may_change, runs_root
 from idcore.server import jobs
 from idcore.server.shown import Shown
@@ -25,7 +25,6 @@ from pages.parts import cache, session, visitor
 
 Subscriptions = Mapping[tuple[str, str], str]
 NOT_KEPT: dict[str, Any] = {"kept": False}
-_begun: dict[str, set[str]] = {}  # runs of each visitor
 OLD = 400  # digests of inputs remembered, so that a reload does not scan again
 
 
@@ -124,7 +123,7 @@ def admit(more: int = 0) -> None:
     """CoreError where this visitor, or the server, has no room for one more run of so many bytes."""
     who = session.who()
     owned = {row["name"] for row in cache.all_runs() if row.get("owner") == who}
-    jobs.admit(runs_root(), frozenset(_begun.get(who, ())), owned, more)  # another tab may begin one meanwhile
+    jobs.admit(runs_root(), jobs.begun_by(who), owned, more)
 
 
 def create(title: str, options: dict[str, Any], read: int, copied: int = 0, **facts: Any) -> Run:
@@ -136,7 +135,7 @@ def create(title: str, options: dict[str, Any], read: int, copied: int = 0, **fa
 
 def mine(run: Run) -> None:
     """From now on this run counts for this visitor."""
-    _begun.setdefault(session.who(), set()).add(run.name)
+    jobs.mine(session.who(), run)
 
 
 # ---- scans that are not kept
@@ -231,15 +230,9 @@ def launch(
     subscriptions: Subscriptions | None = None,
 ) -> None:
     """Starts a scan in a thread of the server: of paths, or of a store folder, with the tags of topics and groups."""
-    from idcore.spark import background
-    from idcore.spark.job import SHARED_SPLIT_SIZE, ScanOptions
-
-    ask = _asking(run, paths, store)
-    options = ScanOptions(dated.zone, dated.source, dated.at, SHARED_SPLIT_SIZE, case, store=store)
-    options = replace(options, subscriptions=subscriptions or {}, roots=ask(visitor.current()))
     begun_here(run)
-    later = visitor.later()
-    background.start(run, paths, options, names, session.someone(), lambda: ask(later()))
+    caller = Caller(visitor.current, visitor.later(), session.someone(), Ground(configured_roots, runs_root))
+    starting.begin(run, starting.Input(paths, names, case, store, subscriptions or {}), dated, caller)
     remember(run.name)
     cache.forget_runs()
 
@@ -248,7 +241,7 @@ def follow(run: Run, paths: list[str], dated: Dating, since: str | datetime) -> 
     """Follows paths of the server in a thread of it, until it is stopped."""
     from idcore.spark.job import FollowOptions, ScanOptions
 
-    ask = _asking(run, paths, None)
+    ask = starting.asking(run, paths, None, configured_roots)
     options = FollowOptions(ScanOptions(dated.zone, dated.source, roots=ask(visitor.current())), since)
     begun_here(run)
     later = visitor.later()
@@ -262,7 +255,7 @@ def again(name: str) -> None:
     from idcore.spark import background
 
     run = store().own(name)
-    ask = _asking(run, (run.plan or {}).get("paths") or (), run.store)
+    ask = starting.asking(run, (run.plan or {}).get("paths") or (), run.store, configured_roots)
     roots, later = ask(visitor.current()), visitor.later()
     admit()
     begun_here(run)
@@ -276,11 +269,6 @@ def roots_of(run: Run) -> Roots:
     """In which places the input of a run has to be, to be read once more now; as for a scan."""
     plan = run.plan or {}
     return places.roots_for(run.path, plan.get("paths", ()), run.store, visitor.current(), configured_roots())
-
-
-def _asking(run: Run, paths: Sequence[str], folder: str | None) -> Callable[[Visitor], Roots]:
-    """Asks whether a visitor may scan these paths, or the records of this folder: now, and when its turn has come."""
-    return lambda here: places.roots_for(run.path, paths, folder, here, configured_roots())
 
 
 def allowed_roots() -> list[Path | str]:

@@ -20,10 +20,12 @@ from starlette.middleware import Middleware
 from starlette.types import Message
 
 from idcore.base.errors import CoreError
-from idcore.policy import limits, logs, metrics, private
+from idcore.doors.entry import Entry
+from idcore.doors.way import Doors
+from idcore.policy import limits, logs, metrics, private, tokens
 from idcore.runs import retention
 from idcore.runs.runs import Runs, runs_root, write_ends
-from idcore.server import jobs, memory, webhook
+from idcore.server import jobs, memory, watched_groups, webhook
 from idcore.server.first_page import FirstPage
 from idcore.server.front_door import Deaf, FrontDoor, UploadBound, say_address
 from idcore.server.gate import LOGIN, Gate
@@ -50,6 +52,8 @@ def check_start() -> None:
         limits.check()
         metrics.allowed()
         webhook.target()
+        watched_groups.named()
+        tokens.most_days()
         logs.use_json(session.name)
     except CoreError as error:
         sys.stderr.write(f"{error.problem}\n")
@@ -61,6 +65,7 @@ async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
     """Spark starts with the server, in the background. With the server goes what was not to be kept."""
     logs.use_json(session.name)
     jobs.warm_up()
+    watched_groups.begin()
     say_address(st.get_option("server.address"), address)
     tidy = asyncio.create_task(_tidy())
     yield {}
@@ -147,10 +152,14 @@ def hosts() -> Sequence[str]:
     return [*(st.get_option("server.allowedHosts") or ()), *filter(None, named)]
 
 
+ENTRY = Entry(
+    visitor.entrance, visitor.claims_of, visitor.tokens, base, hosts, origins, scans.configured_roots, runs_root
+)
 MIDDLEWARE = [
     Middleware(FrontDoor, origins, base, jobs.engine, runs_root, gauges, visitor.reasons),
     Middleware(LoginCookie, visitor.entrance, visitor.log_ins, base),
     Middleware(Gate, visitor.entrance, visitor.claims_of, base, hosts, session.owners),
+    Middleware(Doors, ENTRY),
     Middleware(UploadBound, base, session.UPLOADS, session.draw_again),
     Middleware(Deaf, unwanted),
     Middleware(FirstPage, base, addresses, f"{COOKIE}lang"),

@@ -17,6 +17,7 @@ from starlette.requests import cookie_parser
 from idcore.base.catalogue import Words
 from idcore.policy import private, settings
 from idcore.policy.access import ANY_CLUSTER, NOBODY, WITHOUT_LOGIN, AccessError, Policy, Roles, Visitor
+from idcore.policy.tokens import Tokens
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.reports.markup import tag
 from idcore.runs.runs import runs_root
@@ -75,6 +76,12 @@ def log_ins() -> LogIns:
     return LogIns(runs_root(), _begun().seconds)
 
 
+@cache
+def tokens() -> Tokens:
+    """The personal tokens that are kept."""
+    return Tokens(runs_root())
+
+
 def current() -> Visitor:
     """Who asks, now: a log-in that has ended is nobody's. Without one there is one visitor with all permissions.
 
@@ -84,6 +91,13 @@ def current() -> Visitor:
     if found.mode == "login" and not log_ins().has(st.context.cookies.get(cookie_name(found.encrypted), "")):
         return NOBODY
     return found.visitor({} if found.mode == "open" else st.user.to_dict(), time.time())
+
+
+def claims() -> Mapping[str, Any]:
+    """What the log-in of this session says of its person, as far as names and roles need it."""
+    policy = entrance().policy
+    wanted = {policy.name_claim, policy.groups_claim, "email", "email_verified", "sub", "iss"}
+    return {name: value for name, value in st.user.to_dict().items() if name in wanted}
 
 
 def later() -> Callable[[], Visitor]:

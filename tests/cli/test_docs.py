@@ -21,7 +21,7 @@ from idcore.ids import identify
 from idcore.policy.limits import LIMITS
 from idcore.scan.schemas import SCHEMAS
 
-ELSEWHERE = ("serve ", "scan ", "--namesrv ", "session ")  # Spark and a cluster: other tests run them
+ELSEWHERE = ("serve ", "mcp ", "scan ", "--namesrv ", "session ")  # Spark and a cluster: other tests run them
 
 
 def test_the_page_is_rendered_from_the_layouts() -> None:

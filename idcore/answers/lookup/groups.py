@@ -117,6 +117,7 @@ class _Group(_Asking):
             side_topics,
             disabled,
             tuple(sorted(silent | self.silent)),
+            ahead_ms=self.ahead_ms,
             static=self.route is not None and self.route.static,
             proxied=connection is None and any(map(is_there, self._proxied({self.group: list(connections)}).values())),
         )
@@ -169,7 +170,8 @@ class _Group(_Asking):
             if rows:
                 held = sum(max(0, each.max_offset - each.min_offset) for each in rows)
                 last = max(each.last_ms for each in rows) or None
-                yield SideTopic(topic, kind, held, waiting.get(topic), last)
+                written = sum(each.max_offset for each in rows)
+                yield SideTopic(topic, kind, held, waiting.get(topic), last, written)
 
     def with_clients(self, progress: Progress) -> Progress:
         """The same with what each client says of itself: a broker asks the client's machine for it."""

@@ -70,13 +70,17 @@ class QueueState:
 
 @dataclass(frozen=True, slots=True)
 class SideTopic:
-    """A topic of the group's own: retries, or dead letters. `waiting` is what the group did not pass, of `held`."""
+    """A topic of the group's own: retries, or dead letters. `waiting` is what the group did not pass, of `held`.
+
+    `written` is how many it ever had.
+    """
 
     topic: str
     kind: str
     held: int
     waiting: int | None
     last_ms: int | None
+    written: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +107,7 @@ class Progress:
     silent: tuple[str, ...] = ()
     clients_asked: bool = False
     static: bool = False
+    ahead_ms: Mapping[str, int] = field(default_factory=dict)  # of brokers' clocks, ahead of ours
     proxied: bool = False  # no broker lists a client, but some take messages through a proxy
 
     @property

@@ -14,20 +14,12 @@ from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
 from idcore.presentation import export
 from idcore.presentation.html import answers
-from idcore.rocketmq.remoting import profile
 from pages.parts import live, problems, scans, session
 from pages.parts.runs import fate_lists
 from pages.parts.view import View, into_address
 from pages.parts.widgets import download, page_link, show_html
 
 MOST_IDS = 50
-
-
-def say_off(words: Words) -> None:
-    """No cluster is configured: how to do it."""
-    st.info(words("lookup.off"), icon=":material/info:")
-    st.markdown(words("lookup.how"))
-    st.code(profile.EXAMPLE, language=None, wrap_lines=True)
 
 
 def form(clusters: Sequence[str], words: Words) -> Asked | None:

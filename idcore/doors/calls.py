@@ -1,0 +1,137 @@
+"""One call of an operation, by whichever door: its limits, its line in the audit log, its answer or its problem."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from idcore.base.catalogue import Words, words
+from idcore.base.errors import CoreError, coded, refuse
+from idcore.base.safe_text import for_visitor
+from idcore.intake.allowed import shown
+from idcore.operations.model import Caller, Operation
+from idcore.operations.table import MOST_ITEMS, TABLE, part_of
+from idcore.policy import audit, limits, metrics
+from idcore.policy.access import AccessError
+from idcore.presentation.triage.run_texts import problem_text
+from idcore.rocketmq.remoting.audit import RateLimit
+from idcore.rocketmq.remoting.errors import NotRecorded, RemotingError, TooManyLookups
+from idcore.runs.runs import RunError
+
+LOG = logging.getLogger(__name__)
+USUAL_ITEMS = 100
+PROBLEM = "urn:rocketmq-ids:problem:"
+# Statuses of codes; those of classes are below.
+# fmt: off
+_STATUSES = {
+    "call_foreign": 403, "call_host": 403, "call_no_login": 401, "call_token": 401, "call_large": 413,
+    "call_type": 415, "call_json": 400, "call_slow": 408, "operation_unknown": 404, "argument_wrong": 400,
+    "argument_unknown": 400, "argument_missing": 400, "argument_one_of": 400, "too_many_calls": 429,
+    "lines_later": 503, "no_scans": 503, "no_mcp": 503, "not_open": 404, "limit_disk": 507,
+    "call_failed": 500, "call_method": 405,
+}
+# fmt: on
+
+
+class Problem(Exception):
+    """What a call came to instead of an answer: a status, and the keys of RFC 9457."""
+
+    def __init__(self, status: int, body: Mapping[str, Any], seconds: int | None = None) -> None:
+        super().__init__(body["code"])
+        self.status, self.body, self.seconds = status, body, seconds
+
+
+@cache
+def _rate(per_minute: int) -> RateLimit:
+    return RateLimit(per_minute, code="too_many_calls")
+
+
+def operation_of(name: str) -> Operation:
+    """A row of the table by its name; CoreError of one that it lacks."""
+    if name not in TABLE:
+        raise refuse("operation_unknown", name=name[:60], known=", ".join(TABLE))
+    return TABLE[name]
+
+
+def call(
+    operation: Operation, given: Mapping[str, Any], caller: Caller, door: str, cursor: str | None, most: int
+) -> tuple[dict[str, Any], Iterator[Mapping[str, Any]]]:
+    """The first items of an answer with what is true of all, and the rest; anything but an answer is raised."""
+    outcome = "done"
+    try:
+        _take(caller)
+        result = operation.call(given, caller)
+        items, rest = part_of(result, cursor, most)
+        return {**result.head, "items": items}, rest
+    except Exception as error:
+        outcome = coded(error).code if isinstance(error, CoreError | OSError) else "call_failed"
+        raise
+    finally:
+        metrics.count("operations", operation=operation.name, outcome=_label(outcome))
+        audit.note("operation", caller.who, operation=operation.name, door=door, outcome=outcome)
+
+
+def _take(caller: Caller) -> None:
+    per_minute = limits.value("calls_of_one")
+    if per_minute is not None:
+        _rate(per_minute).take(caller.counted, 1, time.time())
+
+
+def _label(outcome: str) -> str:
+    return outcome if outcome == "done" or words().has(f"error.{outcome}") else metrics.OTHER
+
+
+def next_of(cursor: str | None, taken: int, rest: Iterator[Any]) -> str | None:
+    """The cursor of what follows; None where nothing does."""
+    return None if next(rest, None) is None else str(int(cursor or 0) + taken)
+
+
+def limit_of(text: str | None) -> int:
+    """How many items a caller wants; CoreError of no number of them."""
+    if text is None:
+        return USUAL_ITEMS
+    if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:9]) <= MOST_ITEMS:
+        raise refuse("argument_wrong", name="limit", wanted=f"a whole number from 1 to {MOST_ITEMS:,}")
+    return int(text)
+
+
+def problem_of(error: Exception, spoken: Words, roots: Callable[[], Any] = list) -> Problem:
+    """An error as RFC 9457 has it, without paths and versions; one that is a mistake of ours has a reference."""
+    seconds = None
+    if isinstance(error, CoreError | OSError):
+        found = coded(error)
+        code, detail = found.code, for_visitor(problem_text(error, spoken), shown(roots()))
+        if isinstance(error, TooManyLookups):
+            seconds = max(1, round(found.values["seconds"]))
+        elif code == "lines_later":
+            seconds = 5
+        metrics.error(code)
+    else:
+        reference = secrets.token_hex(4)
+        LOG.error("an operation failed: error %s", reference, exc_info=error, extra={"error_id": reference})
+        code, detail = "call_failed", spoken("error.call_failed", reference=reference)
+        metrics.error("")
+    status = _status(error, code)
+    body = {"type": f"{PROBLEM}{code}", "title": spoken(f"problem.status.{status}"), "status": status, "code": code}
+    return Problem(status, body | {"detail": detail}, seconds)
+
+
+def _status(error: Exception, code: str) -> int:
+    if code in _STATUSES:
+        return _STATUSES[code]
+    if isinstance(error, TooManyLookups) or code.startswith("limit_"):
+        return 429
+    if isinstance(error, AccessError | PermissionError) or code == "not_owner":
+        return 403
+    if isinstance(error, RunError):
+        return 404 if code in ("no_run", "no_run_here", "not_a_scan") else 422
+    if isinstance(error, NotRecorded):
+        return 503
+    return 502 if isinstance(error, RemotingError) else 422
+
+
+STATUSES = (400, 401, 403, 404, 405, 408, 413, 415, 422, 429, 500, 502, 503, 507)

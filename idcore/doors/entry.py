@@ -1,0 +1,109 @@
+"""Who comes in by the doors for programs: a token, a log-in, or this machine; and from which pages. Speaks ASGI."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import Scope
+
+from idcore.base.errors import CoreError, refuse
+from idcore.operations.model import Caller, Ground
+from idcore.policy.access import NOBODY, WITHOUT_LOGIN, Visitor
+from idcore.policy.audit import Who
+from idcore.policy.tokens import Token, Tokens
+from idcore.server.front_door import is_own
+from idcore.server.logins import Entrance, address_of
+
+PATH = "api/v1"
+Pairs = Iterable[tuple[bytes, bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What the console knows of its visitors, as functions that are asked for each call.
+
+    `claims` has what the headers of a request say of its visitor. `hosts` and `origins` are those that the
+    administrator names, `base` is the path that the console is served under, `roots` are the open places.
+    """
+
+    entrance: Callable[[], Entrance]
+    claims: Callable[[Pairs], Mapping[str, Any]]
+    tokens: Callable[[], Tokens]
+    base: Callable[[], str]
+    hosts: Callable[[], Sequence[str]]
+    origins: Callable[[], Sequence[str]]
+    roots: Callable[[], Sequence[Path | str]]
+    runs: Callable[[], Path]
+
+    def refusal(self, scope: Scope) -> CoreError | None:
+        """Why a request may not come from there: a page of another site, or a name that was led to this machine.
+
+        A page can add any header but Host, Origin and Sec-Fetch-Site, so nothing else is believed.
+        """
+        headers = Headers(scope=scope)
+        site = headers.get("sec-fetch-site", "none")
+        foreign = site not in ("same-origin", "none") and not headers.get("origin")
+        if scope["method"] != "GET" and (foreign or not is_own(scope["headers"], self.origins())):
+            return refuse("call_foreign")
+        entrance = self.entrance()
+        if entrance.mode == "open" and not entrance.anywhere and not self._is_named(headers.get("host", "")):
+            return refuse("call_host", host=headers.get("host", "")[:100])
+        return None
+
+    def _is_named(self, host: str) -> bool:
+        """Whether a Host is this machine's, or one that the administrator names (DNS rebinding)."""
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+        except ValueError:
+            return False
+        known = name == "localhost" or address_of(name) is not None
+        return known or any(fnmatchcase(name, one.lower()) for one in self.hosts())
+
+    def caller(self, scope: Scope) -> Caller:
+        """Who asks: CoreError `call_no_login` where nobody is known, `call_token` where a token is none any more."""
+        address = (scope.get("client") or ("local",))[0]
+        given = Headers(scope=scope).get("authorization", "")
+        ground = Ground(self.roots, self.runs)
+        if given:
+            return self._with_token(given, ground)
+        entrance = self.entrance()
+        if entrance.mode == "open":
+            return Caller(lambda: WITHOUT_LOGIN, lambda: WITHOUT_LOGIN, Who(address, f"api {address}"), ground)
+        claims = self.claims(scope["headers"])
+        visitor = entrance.visitor(claims, time.time())
+        if not visitor.name:
+            raise refuse("call_no_login")
+
+        def now() -> Visitor:
+            return self.entrance().visitor(claims, time.time())
+
+        def later() -> Visitor:
+            found = self.entrance()
+            return found.policy.visitor(claims, joined=found.mode == "header")
+
+        return Caller(now, later, Who(visitor.name, "api"), ground)
+
+    def _with_token(self, given: str, ground: Ground) -> Caller:
+        kind, _, text = given.partition(" ")
+        token = self.tokens().of_text(text.strip()) if kind.lower() == "bearer" else None
+        if token is None or not (visitor := self._of_token(text.strip())).name:
+            raise refuse("call_token")
+        return Caller(lambda: self._of_token(text.strip()), self._later(token), Who(visitor.name, token.name), ground)
+
+    def _of_token(self, text: str) -> Visitor:
+        token = self.tokens().of_text(text)
+        return NOBODY if token is None else self._later(token)()
+
+    def _later(self, token: Token) -> Callable[[], Visitor]:
+        def then() -> Visitor:
+            found = self.entrance()
+            return NOBODY if found.mode == "open" else token.visitor(found.policy, joined=found.mode == "header")
+
+        return then

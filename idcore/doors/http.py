@@ -1,0 +1,178 @@
+"""The HTTP API: each operation is an address below /api/v1 that takes and gives JSON. Speaks ASGI; uses no page."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
+
+import anyio
+from anyio.to_thread import run_sync
+from starlette.datastructures import Headers
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from idcore.base.catalogue import Words, lang_of, words
+from idcore.base.errors import refuse
+from idcore.base.safe_text import json_text
+from idcore.doors import openapi
+from idcore.doors.calls import Problem, call, limit_of, next_of, operation_of, problem_of
+from idcore.doors.entry import PATH, Entry
+from idcore.operations.model import Caller, Operation
+from idcore.policy import limits
+from idcore.server.front_door import NOT_KEPT, path_of
+
+if TYPE_CHECKING:  # an extra of the package
+    from idcore.doors.assistants import McpOverHttp
+
+LINES = "application/x-ndjson"
+SLOW = 30  # seconds for the body of a call
+AT_ONCE = 8  # calls at work; the others wait
+_LINES_AT_ONCE = 200
+_DOCUMENTS = ("", "openapi.json")
+
+
+class Api:
+    """The API of one console, and at its address `mcp` the MCP server, each with the roles of who calls."""
+
+    def __init__(self, entry: Entry) -> None:
+        self.entry = entry
+        self._room = anyio.CapacityLimiter(AT_ONCE)
+        self._mcp: McpOverHttp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        name = path_of(scope, self.entry.base()).removeprefix(PATH).strip("/")
+        answer: ASGIApp
+        try:
+            if (refused := self.entry.refusal(scope)) is not None:
+                raise refused
+            caller = self.entry.caller(scope)
+            if name == "mcp":
+                caller.visitor.require("decode")
+                scope = {**scope, "state": {**scope.get("state", {}), "caller": caller}}
+                answer = await self._assistants()
+            else:
+                answer = await self._answer(name, caller, scope, receive)
+        except Exception as error:  # noqa: BLE001  each becomes a problem of RFC 9457, a mistake of ours too
+            answer = _of_problem(problem_of(error, _words(scope), self.entry.roots))
+        await answer(scope, receive, send)
+
+    async def _assistants(self) -> ASGIApp:
+        """The MCP server, started with its first request; CoreError names the extra that brings it."""
+        if self._mcp is None:
+            try:
+                from idcore.doors.assistants import McpOverHttp
+            except ModuleNotFoundError as problem:
+                if (problem.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
+                    raise
+                raise refuse("no_mcp") from None
+            self._mcp = McpOverHttp(limits.figure("call_bytes"))
+        return await self._mcp.ready()
+
+    async def _answer(self, name: str, caller: Caller, scope: Scope, receive: Receive) -> Response:
+        if scope["method"] in ("GET", "HEAD") and name in _DOCUMENTS:
+            caller.visitor.require("decode")
+            if name:
+                return JSONResponse(openapi.document(self.entry.base()), headers=NOT_KEPT)
+            return HTMLResponse(openapi.page(self.entry.base()), headers=NOT_KEPT)
+        operation = operation_of(name)
+        if scope["method"] != "POST":
+            raise refuse("call_method", method="POST")
+        headers = Headers(scope=scope)
+        if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+            raise refuse("call_type")  # a form of another site cannot send this type without being asked first
+        try:
+            async with asyncio.timeout(SLOW):
+                given = _object(await _body(receive, headers))
+        except TimeoutError:
+            raise refuse("call_slow", seconds=SLOW) from None
+        query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
+        cursor, asked = (query.get(each, [None])[0] for each in ("cursor", "limit"))
+        if LINES in headers.get("accept", ""):
+            return await self._lines(operation, given, caller, cursor)
+        body = await run_sync(_part, operation, given, caller, cursor, limit_of(asked), limiter=self._room)
+        return Response(body, headers=NOT_KEPT, media_type="application/json")
+
+    async def _lines(
+        self, operation: Operation, given: Mapping[str, Any], caller: Caller, cursor: str | None
+    ) -> Response:
+        """All items as JSON Lines, as they come; an error on the way is the last line, under `problem`."""
+        head, rest = await run_sync(call, operation, given, caller, "api", cursor, 1, limiter=self._room)
+        pieces = _pieces(head["items"], rest, words(), self.entry)
+        return StreamingResponse(pieces, headers=NOT_KEPT, media_type=LINES)
+
+
+def _part(operation: Operation, given: Mapping[str, Any], caller: Caller, cursor: str | None, most: int) -> bytes:
+    answer, rest = call(operation, given, caller, "api", cursor, most)
+    answer["next"] = next_of(cursor, len(answer["items"]), rest)
+    return json_text(answer, default=str).encode()
+
+
+def _pieces(first: Iterable[Any], rest: Iterator[Any], spoken: Words, entry: Entry) -> Iterator[bytes]:
+    """Lines, many at a time: each piece is a turn of a thread."""
+    waiting = [json_text(item, default=str) for item in first]
+    try:
+        for item in rest:
+            waiting.append(json_text(item, default=str))
+            if len(waiting) >= _LINES_AT_ONCE:
+                yield ("\n".join(waiting) + "\n").encode()
+                waiting = []
+    except Exception as error:  # noqa: BLE001  the status has been sent: the last line says it
+        waiting.append(json_text({"problem": problem_of(error, spoken, entry.roots).body}))
+    if waiting:
+        yield ("\n".join(waiting) + "\n").encode()
+
+
+async def _body(receive: Receive, headers: Headers) -> bytes:
+    """What a call sends, up to the limit: what says that it is longer is not read at all."""
+    most = limits.figure("call_bytes")
+    said = headers.get("content-length", "0")
+    if said.isdecimal() and int(said[:18]) > most:
+        raise limits.met("call_bytes", int(said[:18]))
+    body = b""
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise refuse("call_json")
+        body += message.get("body", b"")
+        if len(body) > most:
+            raise limits.met("call_bytes", len(body))
+        if not message.get("more_body"):
+            return body
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    """The JSON object of a call; CoreError of what is none, also of numbers that JSON does not have."""
+    try:
+        held = json.loads(body or b"{}", parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        raise refuse("call_json") from None
+    if not isinstance(held, dict):
+        raise refuse("call_json")
+    return held
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(text)
+
+
+def _words(scope: Scope) -> Words:
+    """The language that a caller prefers, of those that there are."""
+    wanted = Headers(scope=scope).get("accept-language", "")[:200]
+    for part in wanted.split(","):
+        if (found := lang_of(part.partition(";")[0].strip())) is not None:
+            return words(found)
+    return words()
+
+
+def _of_problem(problem: Problem) -> Response:
+    headers = dict(NOT_KEPT)
+    if problem.status == 401:
+        headers["www-authenticate"] = "Bearer"
+    if problem.seconds is not None:
+        headers["retry-after"] = str(problem.seconds)
+    return Response(
+        json_text(problem.body).encode(), problem.status, headers=headers, media_type="application/problem+json"
+    )

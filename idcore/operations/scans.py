@@ -1,0 +1,359 @@
+"""Operations on scans: begin one, watch it, stop it, its findings and their lines. The work is that of the pages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from idcore.base.errors import refuse
+from idcore.base.open_folders import Roots
+from idcore.intake import allowed as places
+from idcore.intake.allowed import is_copy
+from idcore.intake.intake import PASTED, Source, asked_of, keep
+from idcore.operations.model import (
+    AT,
+    CASE,
+    CERTAINTY,
+    DISPROOF,
+    EVIDENCE,
+    LANG,
+    RUN,
+    ZONE,
+    Argument,
+    Asked,
+    Caller,
+    Field,
+    Operation,
+    Result,
+)
+from idcore.operations.starting import Input, begin
+from idcore.operations.texts import TEXT
+from idcore.presentation.triage import find_anything, finding_rows, finding_texts, line_filter, run_rows, run_tables
+from idcore.presentation.triage import lines as line_texts
+from idcore.presentation.triage.find_anything import Known
+from idcore.runs.runs import SCANS, Run
+from idcore.scan.occurrences.index import Allowed, Index
+from idcore.server import jobs
+
+WAITS = 20  # seconds at most for a scan that is asked for with `wait`, and for the index of its lines
+NAMED = ("done", "running", "failed", "cancelled")
+_STATE = Field("state", "string", "new, running, done, failed or cancelled")
+_RUN = Field("run", "string", "the name of the scan")
+
+
+def _start(asked: Asked, caller: Caller) -> Result:
+    given = [name for name in ("text", "path", "store") if asked[name]]
+    if len(given) != 1:
+        raise refuse("argument_one_of", names="text, path, store")
+    if not jobs.ready():
+        raise refuse("no_scans")
+    dating = asked.dating(caller.ground)
+    if given[0] == "text":
+        sources = [Source(PASTED, asked["text"].encode())]
+        options, size = asked_of(sources, dating, asked["case"])[1], sources[0].size
+        run = _made(caller, PASTED, options, size, size)
+        try:
+            named = keep(run, sources)
+        except OSError:  # half an input is none
+            run.remove()
+            raise
+        begin(run, Input(list(named), named, asked["case"]), dating, caller)
+    else:
+        real = caller.inside(asked[given[0]])
+        store = _store(caller, real) if given[0] == "store" else None
+        found = places.contents(str(real), store, caller.guard)
+        if not found.files:
+            raise refuse("no_file_there", path=asked[given[0]])
+        options = dating.options | {"contents": found.digest}
+        run = _made(caller, asked[given[0]], options, found.bytes)
+        paths = [] if store else [str(real)]
+        begin(run, Input(paths, None, asked["case"], store), dating, caller)
+    jobs.mine(caller.counted, run)
+    return _watched(run, asked, caller)
+
+
+def _store(caller: Caller, real: Path | str) -> str:
+    store = places.store_in(real, caller.roots) if isinstance(real, Path) else None
+    if store is None:
+        raise refuse("no_store", folder=str(real))
+    return store
+
+
+def _made(caller: Caller, title: str, options: dict[str, Any], read: int, copied: int = 0) -> Run:
+    """A new scan of this caller, where there is room for one more."""
+    root, name = caller.ground.runs(), caller.counted
+
+    def ask(more: int) -> None:
+        owned = {run.name for run in caller.runs.list() if run.facts.get("owner") == name}
+        jobs.admit(root, jobs.begun_by(name), owned, more)
+
+    return jobs.admitted(lambda: caller.runs.create(title, "api", options), ask, copied, read)
+
+
+def _watched(run: Run, asked: Asked, caller: Caller) -> Result:
+    """How far a scan is, after so many seconds of waiting at the most."""
+    job = jobs.of(run)
+    if job is not None and asked["wait"]:
+        job.wait(asked["wait"])
+    facts = run_rows.row_of(run)
+    now: dict[str, Any] = {}
+    if job is not None and facts["state"] in ("new", "running"):
+        progress: Any = job.progress()
+        now = {name: getattr(progress, name) for name in ("bytes_done", "bytes_total", "ids", "seconds_left", "place")}
+    item = {
+        "run": run.name,
+        "state": facts["state"],
+        "progress": now or None,
+        "problem": facts["error"] and asked.words.error(facts["error"]),
+        "summary": facts["summary"],
+        "certainty": "certain" if facts["state"] == "done" else "possible",
+        "disproof": asked.words("disproof.scan"),
+    }
+    return Result([item])
+
+
+def _scan(asked: Asked, caller: Caller) -> Result:
+    return _watched(caller.runs.open(asked["run"]), asked, caller)
+
+
+def _cancel(asked: Asked, caller: Caller) -> Result:
+    run = caller.runs.own(asked["run"])
+    if (job := jobs.of(run)) is not None:
+        job.cancel()
+    return _watched(run, asked, caller)
+
+
+def _scans(asked: Asked, caller: Caller) -> Result:
+    return Result(_listed(asked, caller))
+
+
+def _listed(asked: Asked, caller: Caller) -> Iterator[dict[str, Any]]:
+    for row in run_rows.rows_of(caller.runs.list()):
+        if asked["state"] and row["state"] != asked["state"]:
+            continue
+        summary = row["summary"] or {}
+        yield {
+            "run": row["name"],
+            "title": row["options"].get("named") or row["title"],
+            "kind": row["kind"],
+            "state": row["state"],
+            "created": row["created"].isoformat(),
+            "shared": row["shared"],
+            "ids": summary.get("ids"),
+            "findings": summary.get("findings"),
+            "certainty": "certain",
+            "disproof": asked.words("disproof.scan"),
+        }
+
+
+def finished(asked: Asked, caller: Caller) -> Run:
+    """The scan of a call; CoreError where it is none, or has not finished."""
+    run = caller.runs.open(asked["run"], SCANS)
+    if run.state != "done":
+        raise refuse("scan_unfinished", name=run.name, state=run.state)
+    return run
+
+
+def _findings(asked: Asked, caller: Caller) -> Result:
+    run = finished(asked, caller)
+    found = run_tables.frame(run, "findings", cut=False)
+    chosen = finding_rows.select(found, asked["severity"], asked["code"]) if not found.empty else found
+    head = {"said": finding_texts.findings_sentence(found, run.summary or {}, asked.words).replace("**", "")}
+    lang = asked.words.lang
+    items = (
+        _finding(int(number), row, lang) for number, row in zip(chosen.index, chosen.to_dict("records"), strict=True)
+    )
+    return Result(items, head)
+
+
+def _finding(number: int, row: dict[str, Any], lang: str) -> dict[str, Any]:
+    said = finding_texts.sentences_of(row, lang)
+    times = {name: None if row[name] is None or row[name] != row[name] else row[name].isoformat() for name in _TIMES}
+    return {"finding": number} | said | times | {"evidence": json.loads(row["evidence"])}
+
+
+_TIMES = ("first_sent_at", "last_sent_at")
+
+
+def allowed_for(run: Run, roots: Callable[[], Sequence[Path | str]]) -> Allowed:
+    """Asked before a file is opened: what a run has itself, and what is still open, may be read."""
+
+    def allowed(path: str) -> Roots:
+        if is_copy(run.path, path):
+            return None
+        places.inside(path, roots())
+        return places.guard_of(roots())
+
+    return allowed
+
+
+def lines_index(run: Run, caller: Caller) -> Index:
+    """The index of a scan's lines, made where there is none yet; CoreError where it cannot be made, or not so soon."""
+    folder = run.path / "occurrences"
+    if (found := Index.open(folder)) is not None:
+        return found
+    plan = run.plan or {}
+    roots = places.roots_for(run.path, plan.get("paths", ()), run.store, caller.visitor, caller.ground.roots())
+    going = jobs.locating(run, roots)
+    if going is None:
+        raise refuse("no_scans")
+    if not going.wait(WAITS):
+        raise refuse("lines_later")
+    if going.problem is not None:
+        raise going.problem
+    if (found := Index.open(folder)) is None:
+        raise refuse("lines_later")
+    return found
+
+
+def _lines(asked: Asked, caller: Caller) -> Result:
+    run = finished(asked, caller)
+    index, allowed = lines_index(run, caller), allowed_for(run, lambda: caller.roots)
+    given: dict[str, str] = {}
+    if asked["finding"] is not None:
+        given["finding"] = str(asked["finding"])
+    for name in ("find", "ids", "host", "broker", "process", "from", "to"):
+        if asked[name]:
+            given[name] = asked[name]
+    chosen = index.select(line_filter.filter_of(line_filter.asked(given), run, index), "line", allowed)
+    rows = line_texts.taken(index, chosen.rows, allowed)
+    items = (row | {"certainty": "certain", "disproof": asked.words("disproof.line")} for row in rows)
+    return Result(items, {"lines": len(chosen)})
+
+
+def _find(asked: Asked, caller: Caller) -> Result:
+    run = finished(asked, caller) if asked["run"] else None
+    words, known = asked.words, Known({})
+    runs = {row["name"]: str(row["title"]) for row in run_rows.rows_of(caller.runs.list())[:1_000]}
+    if run is not None:
+        tables = {
+            name: run_tables.frame(run, name, run_tables.is_large(name, run_tables.rows(run, name)))
+            for name in find_anything.TABLES
+        }
+        names = find_anything.finding_names(run_tables.frame(run, "findings", cut=False), words)
+        known = Known({}, runs, run.name, **tables, findings=names)
+    else:
+        known = Known({}, runs)
+    groups = find_anything.search(asked["text"], known)
+    items = [
+        {
+            "kind": group.code,
+            "name": hit.name,
+            "page": hit.page,
+            "parameters": dict(hit.params),
+            "ids": hit.ids,
+            "certainty": "certain",
+            "disproof": words("disproof.line"),
+        }
+        for group in groups
+        for hit in group.hits
+    ]
+    return Result(items)
+
+
+_WAIT = Argument("wait", "number", "seconds to wait for its end", most=WAITS, default=0)
+_WATCHED = (
+    _RUN,
+    _STATE,
+    Field(
+        "progress", ("object", "null"), "while it runs: bytes_done, bytes_total, ids, seconds_left, place in the queue"
+    ),
+    Field("problem", ("string", "null"), "why it failed"),
+    Field("summary", ("object", "null"), "its figures, as summary.json has them; null before its end"),
+    CERTAINTY,
+    DISPROOF,
+)
+_SEVERITIES = ("error", "warning", "info")
+# fmt: off
+OPERATIONS = (
+    Operation(
+        "start_scan",
+        "Begins a scan of a text, of a path of the server that is open, or of a broker's store folder.",
+        (
+            Argument("text", "text", TEXT.meaning, most=TEXT.most),
+            Argument("path", "text", "or a file or folder that is open", most=4_096),
+            Argument("store", "text", "or a store folder that is open: its records are read", most=4_096),
+            ZONE, AT, CASE, _WAIT, LANG,
+        ),
+        "decode", _start, _WATCHED, begins=True,
+    ),
+    Operation("scan", "Shows how far a scan is, then its summary.", (RUN, _WAIT, LANG), "decode", _scan, _WATCHED),
+    Operation(
+        "cancel_scan", "Stops a scan of one's own.", (RUN, _WAIT, LANG), "decode", _cancel, _WATCHED, begins=True
+    ),
+    Operation(
+        "scans",
+        "Lists the scans that the caller may see, the newest first.",
+        (Argument("state", "text", "only those in this state", choices=NAMED), LANG),
+        "decode",
+        _scans,
+        (
+            _RUN, Field("title", "string", "what was scanned"),
+            Field("kind", "string", "text, store, compare or fates"),
+            _STATE, Field("created", "string", "when it was begun"), Field("shared", "string", "who else may open it"),
+            Field("ids", ("integer", "null"), "IDs in its input"),
+            Field("findings", ("object", "null"), "findings by severity"),
+            CERTAINTY, DISPROOF,
+        ),
+    ),
+    Operation(
+        "findings",
+        "Lists what a finished scan found, the worst first: meaning, evidence, advice, certainty, disproof.",
+        (
+            RUN,
+            Argument("severity", "text", "only of this severity", choices=_SEVERITIES),
+            Argument("code", "text", "only of this code, such as missing_ids", most=60),
+            LANG,
+        ),
+        "decode",
+        _findings,
+        (
+            Field("finding", "integer", "its number, for finding_lines"), Field("code", "string", "what kind it is"),
+            Field("severity", "string", "error, warning or info"), Field("subject", "string", "whom it is about"),
+            Field("count", "integer", "how many"), Field("meaning", "string", "what is wrong"),
+            Field("advice", "string", "what to do"), Field("first_sent_at", ("string", "null"), "from when"),
+            Field("last_sent_at", ("string", "null"), "until when"), EVIDENCE, CERTAINTY, DISPROOF,
+        ),
+        (Field("said", "string", "all of it in a sentence"),),
+    ),
+    Operation(
+        "finding_lines",
+        "Gives the log lines of a finding, or those with an ID, a host, a process or a text.",
+        (
+            RUN,
+            Argument("finding", "number", "the number of a finding", most=1 << 31),
+            Argument("find", "text", "a text or an ID that the lines contain"),
+            Argument("ids", "text", "IDs, separated by commas", most=10_000),
+            Argument("host", "text", "of this host"),
+            Argument("broker", "text", "of this broker, as host:port"),
+            Argument("process", "text", "of this process, as host~pid~loader"),
+            Argument("from", "text", "sent at this time or later, in ISO 8601", most=40),
+            Argument("to", "text", "sent before this time, in ISO 8601", most=40),
+            LANG,
+        ),
+        "decode",
+        _lines,
+        (*(Field(name, (), "") for name in line_texts.COLUMNS), CERTAINTY, DISPROOF),
+        (Field("lines", "integer", "how many there are"),),
+    ),
+    Operation(
+        "find",
+        "Finds an ID, host, process, broker, finding or scan by what somebody typed.",
+        (
+            Argument("text", "text", "what to look for", required=True, least=1, most=500),
+            Argument("run", "text", "a scan whose tables are searched too", most=60),
+            LANG,
+        ),
+        "decode",
+        _find,
+        (
+            Field("kind", "string", "id, process, host, broker, finding or run"),
+            Field("name", "string", "what it is called"), Field("page", "string", "the page that shows it"),
+            Field("parameters", "object", "and those of its address"),
+            Field("ids", ("integer", "null"), "how many IDs it has"), CERTAINTY, DISPROOF,
+        ),
+    ),
+)
+# fmt: on

@@ -1,0 +1,213 @@
+"""Operations on a text: decode its IDs, explain a line, compare two inputs. They need no scan and no cluster."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from idcore.base.catalogue import Words
+from idcore.base.errors import refuse
+from idcore.base.open_folders import file_status, is_file
+from idcore.ids import fields
+from idcore.ids.clock import Clock, from_ms
+from idcore.ids.dating import dates_of
+from idcore.ids.delivery_sentences import told
+from idcore.ids.describe import KEYS, Seeds
+from idcore.intake import intake
+from idcore.intake.intake import Intake, Source
+from idcore.operations.model import (
+    AT,
+    CASE,
+    CERTAINTY,
+    DISPROOF,
+    LANG,
+    MOST_TEXT,
+    ZONE,
+    Argument,
+    Asked,
+    Caller,
+    Field,
+    Operation,
+    Result,
+)
+from idcore.presentation.triage import compared, compared_texts
+from idcore.sources.storage import opened
+
+MOST_COMPARED = 256 << 20  # bytes of one side, as the page of comparisons takes
+MOST_LINE = 20_000
+_SIDES = {"first": "before", "second": "after"}
+# Values of other types than a text, of the keys that the command line's JSON has.
+_TYPES: Mapping[str, str] = dict.fromkeys(
+    ("line", "column", "pid", "loader_position", "loader_bits", "elapsed_ms", "counter", "port", "offset", "position"),
+    "integer",
+) | {"seconds": "integer", "sequence": "integer", "why": "array", "why_codes": "array", "others": "array"}
+
+
+def _read(text: str, case: Any, clock: Clock) -> tuple[Intake, Clock]:
+    """A text with its IDs, and a clock with what all its lines prove."""
+    found = intake.read([("", text)], MOST_TEXT, case)
+    return found, replace(clock, dates=dates_of(((one.verdict, one.token) for one in found.found), clock))
+
+
+def disproof_of(row: Mapping[str, Any], words: Words) -> str:
+    """What would show that a reading is wrong."""
+    return words(f"disproof.reading.{row['kind'] or 'none'}")
+
+
+def _decode(asked: Asked, caller: Caller) -> Result:
+    found, clock = _read(asked["text"], asked["case"], asked.clock(caller.ground))
+    rows = intake.rows_of(found, clock, Seeds())
+    items = (row | {"disproof": disproof_of(row, asked.words)} for row in rows)
+    head = {"ids": len(found.found), "rejected": len(found.refused), "traces": list(found.traces)}
+    return Result(items, head)
+
+
+def _explain(asked: Asked, caller: Caller) -> Result:
+    words = asked.words
+    found, clock = _read(asked["text"], asked["case"], asked.clock(caller.ground))
+    rows = intake.rows_of(found, clock, Seeds())
+    items = (
+        row | {"fields": _fields(one, words), "disproof": disproof_of(row, words)}
+        for one, row in zip(found.items, rows, strict=True)
+    )
+    said, _ = told(
+        [claim for each in found.said.values() for claim in each.found],
+        words,
+        time=lambda ms: from_ms(ms, clock.zone).isoformat(" ", "milliseconds"),
+    )
+    deliveries = [{"id": name, "texts": texts} for name, texts in said]
+    return Result(items, {"deliveries": deliveries, "traces": list(found.traces)})
+
+
+def _fields(one: intake.Found, words: Words) -> list[dict[str, Any]]:
+    """Each field of the best reading: its digits, its value, what it means."""
+    best = one.verdict.best
+    if best is None:
+        return []
+    return [
+        {
+            "name": span.name,
+            "digits": fields.digits_of(best, span),
+            "value": fields.value_of(best, span.name),
+            "meaning": fields.meaning_of(best, span.name, words),
+        }
+        for span in best.id.layout.spans
+    ]
+
+
+def _compare(asked: Asked, caller: Caller) -> Result:
+    sides = [_side(asked, name, caller) for name in _SIDES]
+    found = compared.compare(compared.Asked((sides[0],), (sides[1],), asked["case"] == "any"))
+    words = asked.words
+    problems = [{"input": name, "problem": words.error(problem)} for name, problem in found.problems]
+    head = {"said": compared_texts.compared_sentence(found, words).replace("**", ""), "unread": problems}
+    return Result(_differences(found, words), head)
+
+
+def _differences(found: compared.Compared, words: Words) -> Iterator[dict[str, Any]]:
+    # What could not be read may have what is missing.
+    certainty = "possible" if found.problems else "certain"
+    for row in found.rows:
+        sides = {"missing": row.missing, "new": row.new}
+        yield row.values | sides | {"certainty": certainty, "disproof": words("disproof.compared")}
+
+
+def _side(asked: Asked, name: str, caller: Caller) -> Source:
+    """One of two inputs: a text, a file of an open folder, or what a scan keeps."""
+    given = [kind for kind in ("text", "path", "run") if asked[f"{name}_{kind}"]]
+    if len(given) != 1:
+        raise refuse("argument_one_of", names=", ".join(f"{name}_{kind}" for kind in ("text", "path", "run")))
+    value = asked[f"{name}_{given[0]}"]
+    if given[0] == "text":
+        return Source(name, value.encode())
+    if given[0] == "path":
+        return source_of(caller, value)
+    kept = intake.kept(caller.runs.open(value))
+    if len(kept) != 1:
+        raise refuse("input_not_kept", name=value)
+    return kept[0]
+
+
+def source_of(caller: Caller, path: str) -> Source:
+    """A file of an open folder; CoreError of what is none, or is too large to be read at once."""
+    real = caller.inside(path)
+    try:
+        fits = isinstance(real, Path) and is_file(status := file_status(str(real), caller.guard))
+        if not fits:
+            raise refuse("not_a_file", path=path)
+        if status.st_size > MOST_COMPARED:
+            raise refuse("file_large", path=path, most=f"{MOST_COMPARED >> 20} MiB")
+        return Source(os.path.basename(path), opened(str(real), caller.guard))
+    except OSError:
+        raise refuse("not_open", path=path) from None
+
+
+def _of_side(name: str, which: str) -> tuple[Argument, ...]:
+    return (
+        Argument(f"{name}_text", "text", f"the {which} input as a text", most=MOST_TEXT),
+        Argument(f"{name}_path", "text", f"or a file of an open folder that is the {which} input", most=4_096),
+        Argument(f"{name}_run", "text", f"or a scan whose input is the {which} one", most=60),
+    )
+
+
+TEXT = Argument("text", "text", "IDs, or lines of a log", required=True, most=MOST_TEXT)
+_ROW = tuple(
+    Field(key, (_TYPES.get(key, "string"), "null"), "") for key in KEYS if key not in ("certainty", "delivery", "error")
+)
+# fmt: off
+READING = (*_ROW, Field("delivery", ("object", "null"), "what its line says of the delivery"),
+           Field("error", ("object", "null"), "why it was rejected"), CERTAINTY, DISPROOF)
+# fmt: on
+
+_TRACES = Field("traces", "array", "trace ids of the W3C traceparents in the text")
+OPERATIONS = (
+    Operation(
+        "decode",
+        "Decodes every ID in a text: host, process and time, or broker and offset.",
+        (TEXT, ZONE, AT, CASE, LANG),
+        "decode",
+        _decode,
+        READING,
+        (
+            Field("ids", "integer", "how many IDs the text has"),
+            Field("rejected", "integer", "how many strings only look like IDs"),
+            _TRACES,
+        ),
+    ),
+    Operation(
+        "explain_line",
+        "Explains a log line: each field of its IDs, and what it says of sends and deliveries.",
+        (replace(TEXT, most=MOST_LINE, meaning="one line, or the lines of one record"), ZONE, AT, CASE, LANG),
+        "decode",
+        _explain,
+        (*READING, Field("fields", "array", "the fields of the ID: name, digits, value, meaning")),
+        (Field("deliveries", "array", "what the line says of each message"), _TRACES),
+    ),
+    Operation(
+        "compare",
+        "Lists, by process and broker, the IDs that only one of two inputs contains.",
+        (*_of_side("first", "first"), *_of_side("second", "second"), CASE, LANG),
+        "compare",
+        _compare,
+        (
+            Field("kind", "string", "uniq, client or offset"),
+            Field("subject", "string", "the process, or the broker"),
+            Field("before", "integer", "different IDs of the first input"),
+            Field("after", "integer", "different IDs of the second input"),
+            Field("both", "integer", "IDs of both"),
+            Field("only_before", "array", "some that only the first has"),
+            Field("only_after", "array", "some that only the second has"),
+            Field("missing", "integer", "how many only the first has"),
+            Field("new", "integer", "how many only the second has"),
+            CERTAINTY,
+            DISPROOF,
+        ),
+        (
+            Field("said", "string", "the answer in a sentence"),
+            Field("unread", "array", "inputs that could not be read, each with its problem"),
+        ),
+    ),
+)

@@ -1,0 +1,268 @@
+"""The HTTP API: what it answers, whom it lets in, what a problem looks like."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from idcore.ids import Clock, describe, identify
+from idcore.ids.clock import parse_instant
+from idcore.operations.table import TABLE
+from idcore.policy.access import PERMISSIONS, Policy
+from idcore.runs.runs import Runs
+from tests.doors.conftest import ID, PEOPLE, Door
+
+pytestmark = pytest.mark.quick
+NOW = "2026-11-20T12:00:00+08:00"
+
+
+def test_decode_answers_what_the_command_line_prints(door: Door) -> None:
+    answer = door.call("decode", text=ID, zone="+08:00", at=NOW)
+    (row,) = answer["items"]
+    at = parse_instant(NOW)
+    clock = Clock(at, at.tzinfo, "given")  # type: ignore[arg-type]
+    own = describe(identify(ID), None, clock)
+    differing = {name for name in own if own[name] != row[name]}
+    assert differing <= {"line", "column"} and row["disproof"] and answer["next"] is None
+
+
+def test_an_answer_comes_in_parts_and_as_lines(door: Door) -> None:
+    text = "\n".join(f"{ID[:-4]}{number:04X}" for number in range(250))
+    first = door.post("decode?limit=100", {"text": text}).json()
+    second = door.post(f"decode?limit=200&cursor={first['next']}", {"text": text}).json()
+    assert (len(first["items"]), first["next"], len(second["items"]), second["next"]) == (100, "100", 150, None)
+    lines = door.post("decode", {"text": text}, headers={"accept": "application/x-ndjson"})
+    assert lines.headers["content-type"].startswith("application/x-ndjson")
+    assert [json.loads(line) for line in lines.text.splitlines()] == first["items"] + second["items"]
+
+
+def test_a_line_is_explained_field_by_field(door: Door) -> None:
+    line = f"2026-11-10 23:37:24 consume failed, msgId={ID}"
+    (row,) = door.call("explain_line", text=line, lang="zh")["items"]
+    assert [field["name"] for field in row["fields"]] == ["ip", "pid", "loader", "elapsed", "counter"]
+    assert row["fields"][1]["value"] == "18236" and row["certainty"] == "certain"
+
+
+def test_two_inputs_are_compared(door: Door) -> None:
+    other = ID[:-4] + "03E1"
+    answer = door.call("compare", first_text=f"{ID}\n{other}", second_text=ID)
+    (row,) = answer["items"]
+    assert (row["missing"], row["new"], row["only_before"]) == (1, 0, [other]) and "1 " in answer["said"]
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status", "code"),
+    [
+        (b"{", {}, 400, "call_json"),
+        (b"[]", {}, 400, "call_json"),
+        (b'{"text": NaN}', {}, 400, "call_json"),
+        (b"[" * 100_000, {}, 400, "call_json"),
+        (b'{"text": 1' + b"0" * 9_000 + b"}", {}, 400, "call_json"),
+        (b"{}", {}, 400, "argument_missing"),
+        (b'{"text": "\\ud800"}', {}, 400, "argument_wrong"),
+        (b'{"text": "A", "txt": 1}', {}, 400, "argument_unknown"),
+        (b'{"text": "A", "zone": "nowhere"}', {}, 422, "zone"),
+        (b"{}", {"content-type": "text/plain"}, 415, "call_type"),
+        (b"{}", {"origin": "http://evil.example"}, 403, "call_foreign"),
+        (b"{}", {"sec-fetch-site": "cross-site"}, 403, "call_foreign"),
+        (b"{}", {"host": "evil.example", "x-forwarded-for": "127.0.0.1"}, 403, "call_host"),
+        (b"{}", {"authorization": "Bearer rmqids_x"}, 401, "call_token"),
+        (b" " * (5 << 20), {}, 413, "call_large"),
+    ],
+)
+def test_a_problem_has_its_status_and_code(
+    body: bytes, headers: dict[str, str], status: int, code: str, door: Door
+) -> None:
+    answer = door.post("decode", body, headers=headers)
+    assert answer.headers["content-type"] == "application/problem+json", answer.text
+    found = answer.json()
+    assert (answer.status_code, found["code"], found["status"]) == (status, code, status)
+    assert found["type"].endswith(code) and found["title"] and found["detail"]
+
+
+def test_a_problem_is_in_the_callers_language(door: Door) -> None:
+    answer = door.post("decode", {}, headers={"accept-language": "fr, zh-CN;q=0.8"})
+    assert answer.json()["detail"] == "缺少参数 text。"
+
+
+def test_a_wrong_method_or_name_is_a_problem_too(door: Door) -> None:
+    assert door.client.get("/api/v1/decode").json()["code"] == "call_method"
+    assert door.post("nothing", {}).json()["code"] == "operation_unknown"
+    assert door.client.get("/decode").text == "a page", "what is not below /api/v1 is the console's"
+
+
+def test_a_page_of_this_console_may_call(door: Door) -> None:
+    own = {"origin": "http://localhost:8640", "sec-fetch-site": "same-origin"}
+    assert door.post("decode", {"text": ID}, headers=own).status_code == 200
+
+
+def test_too_many_calls_are_told_when_to_come_back(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IDCORE_CALLS_VISITOR", "2")
+    answers = [door.post("decode", {"text": ID}) for _ in range(3)]
+    assert [one.status_code for one in answers] == [200, 200, 429]
+    assert int(answers[2].headers["retry-after"]) > 0 and answers[2].json()["code"] == "too_many_calls"
+
+
+def test_a_mistake_of_ours_has_a_reference_and_no_trace(
+    door: Door, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("idcore.intake.intake.rows_of", lambda *_: 1 / 0)
+    answer = door.post("decode", {"text": ID})
+    assert answer.status_code == 500 and "Traceback" not in answer.text and "ZeroDivision" not in answer.text
+    reference = caplog.records[-1].error_id  # type: ignore[attr-defined]
+    assert reference in answer.json()["detail"]
+
+
+# ---- who
+
+
+GIVEN: dict[str, dict[str, Any]] = {
+    "decode": {"text": ID},
+    "explain_line": {"text": ID},
+    "compare": {"first_text": ID, "second_text": ID},
+    "start_scan": {"text": ID},
+    "scan": {"run": "20260101-000000-" + "0" * 32},
+    "cancel_scan": {"run": "20260101-000000-" + "0" * 32},
+    "scans": {},
+    "findings": {"run": "20260101-000000-" + "0" * 32},
+    "finding_lines": {"run": "20260101-000000-" + "0" * 32},
+    "find": {"text": "10.1.1.1"},
+    "view": {"ids": [ID], "store": "STORE"},
+    "journey": {"id": ID, "store": "STORE"},
+    "groups": {"cluster": "one", "topic": "T"},
+    "progress": {"cluster": "one", "topic": "T", "group": "G"},
+    "dead_letters": {"group": "G", "store": "STORE"},
+}
+# What an operation needs besides its own permission, for these arguments.
+ALSO = {"view": "folders", "journey": "folders", "dead_letters": "folders"}
+
+
+def test_every_operation_is_tried_with_every_role() -> None:
+    assert GIVEN.keys() == TABLE.keys()
+
+
+@pytest.mark.parametrize("role", PEOPLE)
+def test_each_role_has_what_the_table_of_permissions_says(role: str, with_login: Door) -> None:
+    for name, operation in TABLE.items():
+        needed = {operation.needs, ALSO.get(name, operation.needs)}
+        may = all(role in PERMISSIONS[each].roles for each in needed)
+        given = {key: str(with_login.open) if value == "STORE" else value for key, value in GIVEN[name].items()}
+        answer = with_login.post(name, given, PEOPLE[role])
+        assert (answer.status_code != 403) == may, (name, answer.text)
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_nobody_calls_anything_without_a_login(name: str, with_login: Door) -> None:
+    for who in (None, "stranger@example.org"):
+        answer = with_login.post(name, GIVEN[name], who)
+        assert answer.status_code == (401 if who is None else 403), answer.text
+    for address in ("/api/v1/", "/api/v1/openapi.json"):
+        assert with_login.client.get(address).status_code == 401
+
+
+def test_somebody_elses_scan_is_not_there(with_login: Door) -> None:
+    own = Runs(with_login.folder / "runs", with_login.entrance.policy.visitor({"email": PEOPLE["viewer"]}))
+    run = own.create("a scan", "api")
+    assert with_login.call("scan", PEOPLE["viewer"], run=run.name)["items"][0]["run"] == run.name
+    missing = with_login.post("scan", {"run": "20260101-000000-" + "0" * 32}, PEOPLE["triage"]).json()
+    for name in ("scan", "cancel_scan", "findings", "finding_lines"):
+        answer = with_login.post(name, {"run": run.name}, PEOPLE["triage"])
+        assert answer.status_code == 404, answer.text
+        assert answer.json()["code"] == missing["code"] == "no_run_here"
+    assert with_login.call("scans", PEOPLE["triage"])["items"] == []
+    assert [row["run"] for row in with_login.call("scans", PEOPLE["admin"])["items"]] == [run.name]
+
+
+def test_what_is_not_open_is_the_same_as_what_is_not_there(with_login: Door, tmp_path: Path) -> None:
+    (tmp_path / "secret.log").write_text(ID)
+    (with_login.open / "link.log").symlink_to(tmp_path / "secret.log")
+    for path in (tmp_path / "secret.log", tmp_path / "none.log", with_login.open / "link.log", "\0", "~nobody/x"):
+        for name, argument in (("start_scan", "path"), ("start_scan", "store"), ("compare", "first_path")):
+            given = {argument: str(path)} | ({"second_text": ID} if name == "compare" else {})
+            answer = with_login.post(name, given, PEOPLE["triage"])
+            assert answer.json()["code"] in ("not_open", "no_scans"), answer.text
+
+
+# ---- personal tokens
+
+
+def test_a_token_may_what_it_was_made_for_and_no_more(with_login: Door) -> None:
+    visitor = with_login.entrance.policy.visitor({"email": PEOPLE["triage"]})
+    token, text = with_login.tokens.make(visitor, {"email": PEOPLE["triage"]}, "runbook", {"decode"}, 30)
+    bearer = {"authorization": f"Bearer {text}"}
+    assert with_login.post("decode", {"text": ID}, headers=bearer).status_code == 200
+    assert with_login.post("compare", GIVEN["compare"], headers=bearer).status_code == 403, "not its scope"
+    folder = with_login.folder / "runs" / ".tokens"
+    secret = text.rpartition("_")[2]
+    assert not any(secret in path.read_text() for path in folder.iterdir()), "only its digest is kept"
+    audit = (with_login.folder / "audit.jsonl").read_text()
+    assert PEOPLE["triage"] in audit and secret not in audit and ID not in audit
+    with_login.tokens.revoke(visitor, token.name)
+    assert with_login.post("decode", {"text": ID}, headers=bearer).json()["code"] == "call_token"
+
+
+def test_a_token_has_the_roles_of_now(with_login: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    visitor = with_login.entrance.policy.visitor({"email": PEOPLE["triage"]})
+    _, text = with_login.tokens.make(visitor, {"email": PEOPLE["triage"]}, "runbook", {"decode", "compare"}, 1)
+    bearer = {"authorization": f"Bearer {text}"}
+    assert with_login.post("compare", GIVEN["compare"], headers=bearer).status_code == 200
+    with_login.entrance = replace(with_login.entrance, policy=Policy({}, {}))
+    assert with_login.post("compare", GIVEN["compare"], headers=bearer).status_code == 403
+    monkeypatch.setenv("IDCORE_TOKENS", "off")
+    assert with_login.post("decode", {"text": ID}, headers=bearer).status_code == 401
+
+
+def test_a_token_ends(with_login: Door) -> None:
+    visitor = with_login.entrance.policy.visitor({"email": PEOPLE["viewer"]})
+    _, text = with_login.tokens.make(visitor, {"email": PEOPLE["viewer"]}, "short", {"decode"}, 1)
+    assert with_login.tokens.of_text(text) is not None
+    with_login.tokens._now = lambda: time.time() + 86_401
+    assert with_login.tokens.of_text(text) is None
+
+
+@pytest.mark.parametrize(
+    ("scopes", "label", "days", "code"),
+    [
+        (["decode"], "", 1, "token_label"),
+        (["decode"], "x" * 81, 1, "token_label"),
+        ([], "x", 1, "token_scopes"),
+        (["everything"], "x", 1, "token_scopes"),
+        (["compare"], "x", 1, "not_allowed"),
+        (["decode"], "x", 0, "token_days"),
+        (["decode"], "x", 91, "token_days"),
+    ],
+)
+def test_no_token_is_made_that_nobody_may_have(
+    scopes: list[str], label: str, days: int, code: str, with_login: Door
+) -> None:
+    visitor = with_login.entrance.policy.visitor({"email": PEOPLE["viewer"]})
+    with pytest.raises(ValueError) as refused:
+        with_login.tokens.make(visitor, {"email": PEOPLE["viewer"]}, label, scopes, days)
+    assert getattr(refused.value, "code", "") == code
+
+
+def test_a_token_opens_nothing_where_there_is_no_login(door: Door) -> None:
+    assert door.post("decode", {"text": ID}, headers={"authorization": "Bearer x"}).status_code == 401
+
+
+# ---- the documents
+
+
+def test_the_document_has_every_operation_and_is_openapi(door: Door) -> None:
+    from openapi_spec_validator import validate
+
+    document = door.client.get("/api/v1/openapi.json").json()
+    validate(document)
+    assert {path.strip("/") for path in document["paths"]} == TABLE.keys()
+
+
+def test_the_page_loads_nothing_from_elsewhere(door: Door) -> None:
+    page = door.client.get("/api/v1/").text
+    assert (
+        all(f'id="{name}"' in page for name in TABLE) and "src=" not in page and "//" not in page.replace("&#x27;", "")
+    )

@@ -1,0 +1,213 @@
+"""The MCP server with the SDK's own client: on standard input and output, and over HTTP with a log-in."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import threading
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+import uvicorn
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+from idcore.__main__ import main
+from idcore.doors.assistants import MOST_BYTES, server_of, shortened
+from idcore.doors.prompts import PROMPTS
+from idcore.operations.model import Caller, Ground
+from idcore.operations.table import TABLE
+from idcore.policy.access import PERMISSIONS, Visitor
+from idcore.policy.audit import Who
+from tests.doors.conftest import ID, PEOPLE, Door
+from tests.doors.test_api import ALSO, GIVEN
+from tests.source_code import ROOT
+
+Talk = Callable[[Client], Awaitable[Any]]
+
+
+def in_thread(work: Coroutine[Any, Any, Any]) -> Any:
+    """A browser of another test may have left an event loop in this thread."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
+
+
+def problem(result: Any) -> str:
+    """The code of a refusal."""
+    assert result.is_error
+    return str(json.loads(result.content[0].text)["code"])
+
+
+def with_stdio(talk: Talk, *words: str) -> Any:
+    """What a conversation with the command comes to."""
+
+    async def run() -> Any:
+        command = StdioServerParameters(
+            command=sys.executable, args=["-m", "idcore", "mcp", *words], cwd=str(ROOT), env={"IDCORE_NO_SPARK": "1"}
+        )
+        async with Client(stdio_client(command)) as client:
+            return await talk(client)
+
+    return in_thread(run())
+
+
+def in_process(talk: Talk, folder: Path, *roles: str) -> Any:
+    """The same with the server of the command in this process, which takes no second to start."""
+    visitor = Visitor("local", frozenset(roles))
+    ground = Ground(lambda: [folder.resolve()], lambda: folder / "runs")
+    caller = Caller(lambda: visitor, lambda: visitor, Who("local", "mcp"), ground)
+
+    async def run() -> Any:
+        async with Client(server_of(lambda _: caller)) as client:
+            return await talk(client)
+
+    return in_thread(run())
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Callable[[Any], str]]:
+    """A real server on loopback for an application; its address."""
+    servers: list[tuple[uvicorn.Server, threading.Thread]] = []
+
+    def serve(app: Any) -> str:
+        config = uvicorn.Config(app, "127.0.0.1", 0, log_level="warning", lifespan="off")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, daemon=True)
+        thread.start()
+        servers.append((server, thread))
+        while not server.started:
+            time.sleep(0.01)
+        return f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/api/v1"
+
+    yield serve
+    for server, thread in servers:
+        server.should_exit = True
+        thread.join(10)
+
+
+def over_http(address: str, talk: Talk, **headers: str) -> Any:
+    async def run() -> Any:
+        async with (
+            httpx2.AsyncClient(headers=headers) as http,
+            Client(streamable_http_client(f"{address}/mcp", http_client=http)) as client,
+        ):
+            return await talk(client)
+
+    return in_thread(run())
+
+
+def answer(result: Any) -> dict[str, Any]:
+    assert not result.is_error, result.content[0].text
+    found: dict[str, Any] = result.structured_content
+    assert json.loads(result.content[0].text) == found, "who reads the text reads the same"
+    return found
+
+
+def test_the_command_serves_text_files_and_stores_without_a_cluster(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text(f"2026-11-10 23:37:24 send, msgId={ID}\n")
+    (tmp_path / "secret").mkdir()
+
+    async def talk(client: Client) -> None:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert tools.keys() == {name for name in TABLE if name not in ("groups", "progress")}, "no cluster is asked"
+        assert all(f"{MOST_BYTES:,} bytes" in (tool.description or "") for tool in tools.values())
+        writing = {name for name, tool in tools.items() if tool.annotations and not tool.annotations.read_only_hint}
+        assert writing == {"start_scan", "cancel_scan"}, "scans of one's own"
+        found = answer(await client.call_tool("decode", {"text": ID, "zone": "+08:00"}))
+        (row,) = found["items"]
+        assert (row["host"], row["certainty"]) == ("172.17.0.1", "certain") and row["disproof"] and found["notice"]
+        explained = answer(await client.call_tool("explain_line", {"text": f"msgId={ID}"}))
+        assert len(explained["items"][0]["fields"]) == 5
+        compared = {"first_path": str(tmp_path / "a.log"), "second_text": ID}
+        assert answer(await client.call_tool("compare", compared))["items"][0]["both"] == 1
+        outside = await client.call_tool("compare", {"first_path": "/etc/hostname", "second_text": ID})
+        assert problem(outside) == "not_open"
+        refused = await client.call_tool("view", {"ids": [ID], "cluster": "one"})
+        assert problem(refused) == "not_allowed"
+
+    with_stdio(talk, str(tmp_path / "a.log"))
+
+
+def test_a_store_is_read_with_bodies_only_for_who_may_see_them(tmp_path: Path) -> None:
+    assert main(["make", "store", "--messages", "30", "--groups", "3", "--out", str(tmp_path / "store")]) == 0
+    truth = json.loads((tmp_path / "truth.json").read_text())
+    one, store = truth["failed"][0], {"store": str(tmp_path / "store")}
+
+    async def talk(client: Client) -> list[dict[str, Any]]:
+        found = answer(await client.call_tool("view", {"ids": [one["msg_id"]], "verdicts": True} | store))
+        (row,) = found["items"]
+        verdicts = {verdict["verdict"] for verdict in row["fate"] if verdict["group"] == one["group"]}
+        assert row["certainty"] == "certain" and one["verdict"] in verdicts
+        made = answer(await client.call_tool("journey", {"id": one["msg_id"]} | store))["items"][0]
+        assert made["events"] and made["disproof"]
+        answer(await client.call_tool("dead_letters", {"group": one["group"]} | store))
+        missed = answer(await client.call_tool("view", {"ids": [ID]} | store))["items"][0]
+        assert missed["found"] is False and missed["said"] and missed["certainty"] != "certain"
+        copies: list[dict[str, Any]] = row["copies"]
+        return copies
+
+    assert all(copy["body"] is None for copy in in_process(talk, tmp_path, "viewer", "triage"))
+    assert all(copy["body"] for copy in in_process(talk, tmp_path, "viewer", "triage", "bodies"))
+
+
+def test_a_long_answer_is_cut_and_goes_on(door: Door, served: Callable[[Any], str]) -> None:
+    text = "\n".join(f"{ID[:-4]}{number:04X}" for number in range(120))
+
+    async def talk(client: Client) -> None:
+        seen, cursor = list[str](), None
+        while True:
+            found = answer(await client.call_tool("decode", {"text": text} | ({"cursor": cursor} if cursor else {})))
+            assert len(json.dumps(found["items"]).encode()) < 2 * MOST_BYTES
+            seen += [row["text"] for row in found["items"]]
+            if (cursor := found["next"]) is None:
+                break
+        assert seen == text.splitlines()
+
+    over_http(served(door.app), talk)
+
+
+def test_an_item_that_is_too_large_alone_is_shortened() -> None:
+    item = {"id": "x", "copies": [{"text": "a" * 5_000}] * 500, "disproof": "d"}
+    made, cut = shortened(item)
+    assert len(json.dumps(made)) <= MOST_BYTES and made["disproof"] == "d" and cut[0] == "copies"
+
+
+def test_each_prompt_is_whole_and_names_tools_that_exist(door: Door, served: Callable[[Any], str]) -> None:
+    async def talk(client: Client) -> None:
+        prompts = (await client.list_prompts()).prompts
+        assert [one.name for one in prompts] == [*PROMPTS] and len(prompts) == 12
+        for one in prompts:
+            given = {argument.name: f"{{{argument.name}}}" for argument in one.arguments or []}
+            said = (await client.get_prompt(one.name, given)).messages[0].content.text  # type: ignore[union-attr]
+            assert all(value in said for value in given.values()) and any(name in said for name in TABLE)
+            assert "ask the person" in (await client.get_prompt(one.name, {})).messages[0].content.text  # type: ignore[union-attr]
+
+    over_http(served(door.app), talk)
+
+
+@pytest.mark.parametrize("role", PEOPLE)
+def test_each_role_has_its_tools_over_http(role: str, with_login: Door, served: Callable[[Any], str]) -> None:
+    async def talk(client: Client) -> None:
+        offered = {tool.name for tool in (await client.list_tools()).tools}
+        assert offered == {name for name, one in TABLE.items() if role in PERMISSIONS[one.needs].roles}
+        for name, operation in TABLE.items():
+            needed = {operation.needs, ALSO.get(name, operation.needs)}
+            may = all(role in PERMISSIONS[each].roles for each in needed)
+            given = {key: str(with_login.open) if value == "STORE" else value for key, value in GIVEN[name].items()}
+            result = await client.call_tool(name, given)
+            code = problem(result) if result.is_error else ""
+            assert (code != "not_allowed") == may, (name, code)
+
+    over_http(served(with_login.app), talk, **{"x-user": PEOPLE[role]})
+
+
+def test_nobody_comes_in_without_a_login(with_login: Door) -> None:
+    answer = with_login.post("mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    assert answer.status_code == 401 and answer.json()["code"] == "call_no_login"

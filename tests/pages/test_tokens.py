@@ -1,0 +1,94 @@
+"""The page of personal tokens: made once, shown once, revoked by whose they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from idcore.policy.access import ROLES, Visitor
+from idcore.policy.tokens import Tokens
+from pages.parts import visitor
+from tests.pages.test_pages import shown
+
+ANN = Visitor("ann@example.org", frozenset({"viewer", "triage"}))
+ROOT = Visitor("root@example.org", frozenset(ROLES))
+Open = Callable[..., AppTest]
+
+
+@pytest.fixture
+def tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tokens:
+    made = Tokens(tmp_path / "runs")
+    monkeypatch.setattr(visitor, "tokens", lambda: made)
+    monkeypatch.setattr(visitor, "claims", lambda: {"email": visitor.current().name})
+    return made
+
+
+def come(who: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(visitor, "current", lambda: who)
+
+
+def button(app: AppTest, key: str) -> Any:
+    return next(one for one in app.button if one.key and one.key.startswith(key))
+
+
+def test_a_token_is_made_shown_once_and_revoked(
+    tokens: Tokens, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    come(ANN, monkeypatch)
+    app = open_page("tokens")
+    assert "no tokens" in shown(app)
+    assert set(app.multiselect(key="token-scopes").options) == {
+        "decode, scan, and open scans of your own",
+        "compare inputs and scans",
+        "open scans that others share",
+        "read open folders of the server",
+    }, "what ann may do"
+    app.text_input(key="token-label").set_value("runbook")
+    next(one for one in app.button if one.label == "Make a token").click()
+    app.run()
+    (text,) = [one.value for one in app.code if one.value.startswith("rmqids_")]
+    found = tokens.of_text(text)
+    assert found is not None and found.owner == ANN.name and found.scopes == {"decode"}
+    app.run()
+    assert "rmqids_" not in "".join(one.value for one in app.code), "shown once"
+    assert "runbook" in shown(app)
+    button(app, "revoke-").click().run()
+    assert tokens.of_text(text) is None and not tokens.of(ANN.name)
+
+
+def test_an_administrator_sees_and_revokes_everybodys(
+    tokens: Tokens, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, text = tokens.make(ANN, {"email": ANN.name}, "runbook", {"decode"}, 30)
+    come(Visitor("bob@example.org", frozenset({"viewer"})), monkeypatch)
+    assert "runbook" not in shown(open_page("tokens"))
+    come(ROOT, monkeypatch)
+    app = open_page("tokens", lang="zh")
+    assert "runbook" in shown(app) and "ann@example.org" in shown(app)
+    button(app, f"revoke-{made.name}").click().run()
+    assert tokens.of_text(text) is None
+
+
+def test_a_name_is_needed(tokens: Tokens, open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    come(ANN, monkeypatch)
+    app = open_page("tokens")
+    next(one for one in app.button if one.label == "Make a token").click()
+    app.run()
+    assert "name of 1 to 80 characters" in app.error[0].value and not tokens.of()
+
+
+def test_tokens_may_be_forbidden(tokens: Tokens, open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IDCORE_TOKENS", "off")
+    come(ANN, monkeypatch)
+    app = open_page("tokens")
+    assert "switched personal tokens off" in app.info[0].value and not app.multiselect
+
+
+def test_without_a_login_nobody_needs_one(open_page: Open) -> None:
+    app = open_page("tokens")
+    assert "no log-in" in shown(app) and not app.multiselect
+    assert not [link for link in app.get("page_link") if "tokens" in link.proto.page], "nor is it in the menu"
