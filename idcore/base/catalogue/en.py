@@ -152,6 +152,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "decode.taken": "{lines} decoded below. Paste other IDs or lines here.",
     "decode.upload": "Log files",
     "decode.button": "Decode",
+    "decode.offline": "Decode without a server: one file to keep ({size}), which opens in any browser",
     "decode.lead": "Paste RocketMQ message IDs or log lines: see which host and process generated each ID, and when. No cluster is needed.",
     "decode.keys": "or Ctrl+Enter in the box",
     "decode.example": "Load an example",

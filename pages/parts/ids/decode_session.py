@@ -18,6 +18,7 @@ from idcore.presentation.decoding import Decoding
 from idcore.presentation.reports.markup import tag
 from idcore.runs.runs import Run
 from idcore.server import jobs, setting_up
+from idcore.server.front_door import OFFLINE, OFFLINE_FILE
 from idcore.simulate import example
 from pages.parts import problems, scans
 from pages.parts.runs import runlist
@@ -234,6 +235,9 @@ def box(here: DecodeSession) -> None:
         for name in example.SHORT:
             label = words(f"decode.chip_{name}")
             st.button(label, key=f"chip-{name}", type="tertiary", on_click=load_example, args=(name,))
+    if bare and OFFLINE_FILE.is_file():
+        said = words("decode.offline", size=words.bytes(OFFLINE_FILE.stat().st_size))
+        st.html(tag("p", tag("a", said, href=OFFLINE, download=OFFLINE_FILE.name), class_="mq-faint"))
     note = st.empty()
     if here.pressed:
         note.warning(words("decode.nothing"), icon=":material/info:")
