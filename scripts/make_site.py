@@ -20,6 +20,7 @@ DECODER = ROOT / "dist" / "rocketmq-ids.html"  # the page without a server, whic
 SOURCES = ROOT / "scripts" / "site"
 SHIM = "iframe-worker.js"  # Zensical takes it from a network, and no page here does
 TITLE = "RocketMQ IDs"
+GALLERY = "screenshots/README.md"  # the page of all pictures
 ABOUT = "Decode RocketMQ message IDs, scan logs for them, and find the messages"
 # Files outside of docs/, and those whose name would be the start page of their folder.
 MOVED = {
@@ -99,7 +100,7 @@ def stage(place: dict[str, str]) -> None:
         else:
             shutil.copyfile(ROOT / source, path)
     shutil.copyfile(SOURCES / "site.css", STAGE / "docs" / "site.css")
-    (STAGE / "docs" / "screenshots" / "README.md").write_text(gallery(), encoding="utf-8")
+    (STAGE / "docs" / GALLERY).write_text(gallery(), encoding="utf-8")
     if DECODER.is_file():  # where `make page` was run before
         shutil.copyfile(DECODER, STAGE / "docs" / DECODER.name)
         guide = STAGE / "docs" / "how-to" / "decode-without-a-server.md"
@@ -136,7 +137,7 @@ def keep_offline() -> None:
 
 
 def main() -> None:
-    place = {**pages(), "docs/screenshots/README.md": "screenshots/README.md"}
+    place = {**pages(), f"docs/{GALLERY}": GALLERY}
     stage({source: target for source, target in place.items() if (ROOT / source).exists()})
     build = [sys.executable, "-m", "zensical", "build", "--strict", "--clean"]
     done = subprocess.run(build, cwd=STAGE, capture_output=True, text=True)

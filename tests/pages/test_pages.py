@@ -392,7 +392,8 @@ def test_a_run_that_is_gone_is_a_message(open_page: Open) -> None:
     for name in ("20200101-000000-000000", "../../etc", "x"):
         app = open_page("producers", run=name)
         assert app.error and not app.exception
-        assert [link.proto.label for link in app.main.get("page_link")] == ["Decode IDs or a log"], "and a way on"
+        ways = [link.proto.label for link in app.main.get("page_link")]
+        assert ways == ["About this page", "Decode IDs or a log"], "and a way on"
 
 
 def test_a_link_to_a_run_that_is_gone_leaves_the_box(open_page: Open) -> None:
@@ -458,7 +459,7 @@ def test_a_folder_of_the_server_is_off_unless_it_is_allowed(
 
 
 def test_the_menu_holds_only_pages_that_are_there(open_page: Open) -> None:
-    labels = [link.proto.label for link in open_page().get("page_link")]
+    labels = [link.proto.label for link in open_page().sidebar.get("page_link")]
     assert labels == [
         "Decode",
         "Anatomy",
@@ -475,6 +476,7 @@ def test_the_menu_holds_only_pages_that_are_there(open_page: Open) -> None:
         "Consumer groups",
         "Store",
         "Scans",
+        "Help",
     ]
 
 

@@ -485,7 +485,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "scan.no_spark": "Charts, scans and findings need PySpark, which is not installed here. Decoding works without it.",
     "setup.at_work": "Decoding works already. Charts, scans and findings follow when set-up is done: step {n} of {of}, {step}, {time} so far.",
     "setup.java": "Java",
-    "setup.packages": "Spark (0.5 GB)",
+    "setup.packages": "Spark (490 MiB)",
     "setup.kernels": "compiling the kernels (about a minute)",
     "setup.archive": "Spark's class archive",
     "scan.spark_failed": "No charts for now: {reason}",

@@ -471,7 +471,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "scan.no_spark": "图表、扫描和诊断需要 PySpark，当前环境没有安装。解码不受影响。",
     "setup.at_work": "现在已可解码。安装完成后即可使用图表、扫描和诊断：第 {n} 步，共 {of} 步：{step}，已用 {time}。",
     "setup.java": "Java",
-    "setup.packages": "Spark（0.5 GB）",
+    "setup.packages": "Spark（490 MiB）",
     "setup.kernels": "编译内核（约一分钟）",
     "setup.archive": "Spark 的类归档",
     "scan.spark_failed": "暂时没有图表：{reason}",
