@@ -144,6 +144,8 @@ def test_the_console_of_the_wheel_shows_the_example(served: Console, browser: Br
     with visit(browser, served.url) as tab:
         tab.go(f"/decode?ids={ID}&lang=en&zone=UTC")
         expect(tab.page.locator("[data-testid=stMain]")).to_contain_text("172.17.0.1")
+        tab.go("/help?doc=findings&part=restart&lang=en")
+        expect(tab.page.get_by_role("heading", name="Restart")).to_be_visible()
         tab.go("/decode?lang=en")
         tab.page.get_by_role("button", name="Load an example").click()
         expect(tab.page.locator(".js-plotly-plot").nth(1)).to_be_visible(timeout=120_000)
