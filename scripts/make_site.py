@@ -16,9 +16,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "dist" / "site"
 STAGE = ROOT / ".cache" / "site"
+DECODER = ROOT / "dist" / "rocketmq-ids.html"  # the page without a server, which its guide then contains
 SOURCES = ROOT / "scripts" / "site"
 SHIM = "iframe-worker.js"  # Zensical takes it from a network, and no page here does
 TITLE = "RocketMQ IDs"
+GALLERY = "screenshots/README.md"  # the page of all pictures
 ABOUT = "Decode RocketMQ message IDs, scan logs for them, and find the messages"
 # Files outside of docs/, and those whose name would be the start page of their folder.
 MOVED = {
@@ -97,7 +99,13 @@ def stage(place: dict[str, str]) -> None:
             path.write_text(moved((ROOT / source).read_text(encoding="utf-8"), source, place), encoding="utf-8")
         else:
             shutil.copyfile(ROOT / source, path)
-    (STAGE / "docs" / "screenshots" / "README.md").write_text(gallery(), encoding="utf-8")
+    shutil.copyfile(SOURCES / "site.css", STAGE / "docs" / "site.css")
+    (STAGE / "docs" / GALLERY).write_text(gallery(), encoding="utf-8")
+    if DECODER.is_file():  # where `make page` was run before
+        shutil.copyfile(DECODER, STAGE / "docs" / DECODER.name)
+        guide = STAGE / "docs" / "how-to" / "decode-without-a-server.md"
+        frame = f'<iframe src="../{DECODER.name}" title="{TITLE}" loading="lazy" class="decoder"></iframe>'
+        guide.write_text(f"{guide.read_text(encoding='utf-8')}\n## Try it\n\n{frame}\n", encoding="utf-8")
     menu = [
         f"  {{ {json.dumps(heading, ensure_ascii=False)} = [\n"
         + "".join(f"    {{ {json.dumps(said, ensure_ascii=False)} = {json.dumps(path)} }},\n" for said, path in rows)
@@ -129,7 +137,7 @@ def keep_offline() -> None:
 
 
 def main() -> None:
-    place = {**pages(), "docs/screenshots/README.md": "screenshots/README.md"}
+    place = {**pages(), f"docs/{GALLERY}": GALLERY}
     stage({source: target for source, target in place.items() if (ROOT / source).exists()})
     build = [sys.executable, "-m", "zensical", "build", "--strict", "--clean"]
     done = subprocess.run(build, cwd=STAGE, capture_output=True, text=True)

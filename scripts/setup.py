@@ -368,8 +368,8 @@ def steps(options: argparse.Namespace, environment: Environment) -> list[Step]:
     if missing and not may_install() and not options.behind:
         programs.name()
     java = not programs.no_java or may_install()
-    size = "4.5 GB on disk with the browser and RocketMQ's jars" if options.dev else "2 GB on disk"
-    size = "0.7 GB on disk, half a minute" if options.first else f"{size}, one to three minutes"
+    size = "4.5 GB on disk with the browser and RocketMQ's jars" if options.dev else "1.6 GB on disk with Java"
+    size = "0.8 GB on disk, half a minute" if options.first else f"{size}, one to three minutes"
     return [
         Step(
             f"apt-get install {' '.join(missing)} (half a minute)",

@@ -32,6 +32,8 @@ def asked(
         await send({"type": "http.response.body", "body": b"page"})
 
     async def receive() -> dict[str, Any]:
+        if scope["type"] == "http":
+            await asyncio.Event().wait()  # a browser that stays
         return {"type": "websocket.connect"}
 
     async def send(message: Any) -> None:
@@ -110,6 +112,19 @@ def test_health_says_what_is_missing_and_neither_path_nor_version(
     assert readiness("failed", root)["reasons"] == ["spark_failed", "disk_full"]
     monkeypatch.setattr(room.os, "access", lambda *_: False)
     assert readiness("ready", root) == {"state": "degraded", "reasons": ["runs_read_only"], "spark": "ready"}
+
+
+def test_the_page_without_a_server_is_given_as_a_file_if_it_was_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = tmp_path / "rocketmq-ids.html"
+    monkeypatch.setattr(front_door, "OFFLINE_FILE", made)
+    scope = {"type": "http", "method": "GET", "path": f"/desk/{front_door.OFFLINE}", "headers": [HOST]}
+    assert asked(scope)[-1]["body"] == b"page", "the console answers, as for any other address"
+    made.write_bytes(b"all of it")
+    start, *bodies = asked(scope)
+    assert b"".join(body["body"] for body in bodies) == b"all of it" and set(HEADERS) <= set(start["headers"])
+    assert (b"content-disposition", b'attachment; filename="rocketmq-ids.html"') in start["headers"]
 
 
 def test_an_upload_that_stops_in_the_middle_gives_back_its_room(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from starlette.responses import JSONResponse, Response
+from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from idcore.base import catalogue
@@ -23,6 +23,8 @@ from idcore.runs import room
 from idcore.server import watched_groups
 
 HEALTH = "_idcore/health"
+OFFLINE = "_idcore/rocketmq-ids.html"  # the page that decodes without a server, to be kept
+OFFLINE_FILE = Path(__file__).resolve().parents[2] / "dist" / "rocketmq-ids.html"  # where `make page` puts it
 UPLOAD = "_stcore/upload_file/"  # and the session, and the file
 SILENT = 60  # seconds in which nothing more of an upload comes
 MOST_REFUSED = 1_000  # sentences that wait for their pages
@@ -132,6 +134,9 @@ class FrontDoor:
         elif scope["type"] == "http" and scope["path"] == self.base() + HEALTH:
             health = readiness(getattr(self.engine(), "state", None), self.root(), self.reasons())
             await JSONResponse(health, headers=NOT_KEPT)(scope, receive, _with_headers(send))
+        elif scope["type"] == "http" and scope["path"] == self.base() + OFFLINE and OFFLINE_FILE.is_file():
+            # As a file: opened here it would be under the policy of the console, which compiles nothing.
+            await FileResponse(OFFLINE_FILE, filename=OFFLINE_FILE.name)(scope, receive, _with_headers(send))
         elif scope["type"] == "http" and scope["path"] == self.base() + metrics.PATH:
             await self._metrics(scope, receive, send)
         elif scope["type"] == "http":

@@ -17,6 +17,9 @@ if found is None:
     session.stop()
 
 section = documents.section(found.text, part) if part else None
+text = documents.linked(found, section or found.text, lambda doc, at: shown.href("help", doc=doc, part=at or None))
+title, _, body = text.partition("\n")
+st.title(title.lstrip("# "), anchor=False)
 with st.container(horizontal=True, gap="medium"):
     if section is not None:
         page_link("help", words("help.whole"), icon=":material/article:", doc=name)
@@ -24,5 +27,4 @@ with st.container(horizontal=True, gap="medium"):
         page_link("help", words("help.index"), icon=":material/list:")
 if found.lang != words.lang:
     st.caption(words("help.english"))
-text = documents.linked(found, section or found.text, lambda doc, at: shown.href("help", doc=doc, part=at or None))
-st.markdown(text)
+st.markdown(body)

@@ -42,16 +42,26 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
-def bare(installed: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def pythons() -> list[str]:
+    """This Python, and those of 3.12 and 3.13 that the machine has: on the path, or kept by pyenv."""
+    kept = [sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python3")) for version in ("3.12", "3.13")]
+    named = [shutil.which(f"python{version}") for version in ("3.12", "3.13")]
+    others = [str(paths[-1]) if paths else name for paths, name in zip(kept, named, strict=True)]
+    return [sys.executable, *(python for python in others if python)]
+
+
+def bare(
+    installed: Path, folder: Path, *words: str, python: str = sys.executable, beside_it: tuple[str, ...] = SMALL
+) -> subprocess.CompletedProcess[str]:
     """A command of the package where only the standard library, the wheel and what it needs are."""
     beside = folder / "beside"
     beside.mkdir(exist_ok=True)
-    for name in SMALL:
+    for name in beside_it:
         if not (beside / name).exists():
             (beside / name).symlink_to(Path(sysconfig.get_path("purelib")) / name)
     paths = {"PYTHONPATH": os.pathsep.join((str(installed), str(beside)))}
     around = {"PATH": os.environ["PATH"], "HOME": str(folder), **paths}
-    command = [sys.executable, "-S", "-m", "idcore", *words]
+    command = [python, "-S", "-m", "idcore", *words]
     return subprocess.run(command, cwd=folder, env=around, capture_output=True, text=True)
 
 
@@ -92,6 +102,21 @@ def test_decode_and_make_need_no_other_package(installed: Path, tmp_path: Path) 
     assert len(bare(installed, tmp_path, "make", "ids", "--count", "3").stdout.split()) == 3
 
 
+@pytest.mark.parametrize("python", pythons(), ids=lambda path: Path(path).parent.parent.name)
+def test_the_wheel_decodes_with_every_python_that_is_here(python: str, installed: Path, tmp_path: Path) -> None:
+    """The bare wheel: packages with code for one Python alone are not beside it."""
+    asked = ("decode", ID, "--zone", "Asia/Shanghai", "--at", "2026-11-25T00:00:00Z", "--format", "table")
+    first, pure = bare(installed, tmp_path, *asked), ("tzdata", "shtab")
+    other = tmp_path / "other"
+    other.mkdir()
+    told = bare(installed, other, *asked, python=python, beside_it=pure)
+    assert told.returncode == 0 and not told.stderr and "172.17.0.1" in told.stdout and told.stdout == first.stdout
+    made = bare(installed, other, "make", "log", "--lines", "40", "--out", "a.log", python=python, beside_it=pure)
+    assert made.returncode == 0, made.stderr
+    read = bare(installed, other, "decode", "a.log", "--format", "csv", python=python, beside_it=pure)
+    assert read.returncode == 0 and len(read.stdout.splitlines()) > 20, read.stderr
+
+
 def test_a_store_folder_is_read_without_a_large_package(installed: Path, tmp_path: Path) -> None:
     assert bare(installed, tmp_path, "make", "store", "--messages", "40", "--out", "store").returncode == 0
     truth = (tmp_path / "truth.json").read_text(encoding="utf-8")
@@ -119,6 +144,8 @@ def test_the_console_of_the_wheel_shows_the_example(served: Console, browser: Br
     with visit(browser, served.url) as tab:
         tab.go(f"/decode?ids={ID}&lang=en&zone=UTC")
         expect(tab.page.locator("[data-testid=stMain]")).to_contain_text("172.17.0.1")
+        tab.go("/help?doc=findings&part=restart&lang=en")
+        expect(tab.page.get_by_role("heading", name="Restart")).to_be_visible()
         tab.go("/decode?lang=en")
         tab.page.get_by_role("button", name="Load an example").click()
         expect(tab.page.locator(".js-plotly-plot").nth(1)).to_be_visible(timeout=120_000)

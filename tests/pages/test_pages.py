@@ -392,7 +392,10 @@ def test_a_run_that_is_gone_is_a_message(open_page: Open) -> None:
     for name in ("20200101-000000-000000", "../../etc", "x"):
         app = open_page("producers", run=name)
         assert app.error and not app.exception
-        assert [link.proto.label for link in app.main.get("page_link")][6:] == ["Decode IDs or a log"], "and a way on"
+        assert [link.proto.label for link in app.main.get("page_link")][6:] == [
+            "About this page",
+            "Decode IDs or a log",
+        ]
 
 
 def test_a_link_to_a_run_that_is_gone_leaves_the_box(open_page: Open) -> None:
@@ -457,10 +460,10 @@ def test_a_folder_of_the_server_is_off_unless_it_is_allowed(
     assert "outside the folders" in app.error[0].value
 
 
-def test_the_menu_has_eight_entries_and_tabs_have_the_rest(open_page: Open) -> None:
+def test_the_menu_has_few_entries_and_tabs_have_the_rest(open_page: Open) -> None:
     app, menu = open_page("producers"), [*frame.MENU]
     labels = [link.proto.label for link in app.sidebar.get("page_link")]
-    assert labels == ["Decode", "Incident", "Compare", "Message", "Consumer groups", "Store", "Scans", "Lab"]
+    assert labels == ["Decode", "Incident", "Compare", "Message", "Consumer groups", "Store", "Scans", "Lab", "Help"]
     assert len(menu) == len(labels)
     for page, tabs in (
         ("", ["Decode", "Anatomy"]),

@@ -20,6 +20,7 @@ from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.reports.markup import tag
 from idcore.runs.runs import Run
 from idcore.server import jobs, setting_up
+from idcore.server.front_door import OFFLINE, OFFLINE_FILE
 from idcore.simulate import example
 from pages.parts import problems, scans
 from pages.parts.runs import keeping, runlist
@@ -262,6 +263,9 @@ def _form(here: DecodeSession, *, bare: bool) -> None:
             label = words(f"decode.chip_{name}")
             st.button(label, key=f"chip-{name}", type="tertiary", on_click=load_example, args=(name,))
     keeping.choice()
+    if bare and OFFLINE_FILE.is_file():
+        said = words("decode.offline", size=words.bytes(OFFLINE_FILE.stat().st_size))
+        st.html(tag("p", tag("a", said, href=OFFLINE, download=OFFLINE_FILE.name), class_="mq-faint"))
     note = st.empty()
     if here.pressed:
         note.warning(words("decode.nothing"), icon=":material/info:")
