@@ -478,6 +478,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lab.back": "Back",
     "lab.leave": "End presentation",
     "lab.page": "Step {n} of {of}",
+    "columns.all": "All {n} columns",
     "scope.title": "Filter",
     "scope.help": "A filter goes along to every page of this scan. A topic is looked for in the log lines.",
     "scope.idle_producers": "Not applied here: {names}. A msgId names neither its broker nor its topic.",

@@ -467,6 +467,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lab.back": "上一步",
     "lab.leave": "结束演示",
     "lab.page": "第 {n} 步，共 {of} 步",
+    "columns.all": "全部 {n} 列",
     "scope.title": "筛选",
     "scope.help": "筛选条件会带到本次扫描的每个页面。主题在日志行中查找。",
     "scope.idle_producers": "此处不适用：{names}。msgId 中既没有 Broker，也没有主题。",
