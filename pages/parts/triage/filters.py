@@ -16,7 +16,9 @@ from pages.parts.widgets import downloads
 
 LONGEST = 100  # characters of a link that are shown
 ALL_COLUMNS = "all"
-OF_PROCESSES = ("host", "pid", "loader", "distinct", "missing", "wraps", "rate", "lines")
+MOST_COLUMNS = 8
+# The rate of a scan, or of a time range.
+OF_PROCESSES = ("host", "pid", "loader", "distinct", "missing", "wraps", "rate", "rate_per_second", "lines")
 
 
 def switch(name: str, options: Sequence[str]) -> dict[str, Any]:
@@ -52,7 +54,7 @@ def known(name: str, asked: Sequence[str], there: Collection[str]) -> list[str]:
 
 def columns(made: Table, usual: Sequence[str]) -> Table:
     """A table with its usual columns, and a switch that shows all of them. The address has it for every table."""
-    if len(made.columns) <= len(usual):
+    if len(made.columns) <= MOST_COLUMNS:
         return made
     state = st.session_state
     state["columns"] = st.query_params.get("columns") == ALL_COLUMNS
