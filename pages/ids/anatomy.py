@@ -13,7 +13,7 @@ from idcore.runs.run_times import linked_token
 from idcore.simulate import example
 from pages.parts import problems, scans, session
 from pages.parts.ids import id_links
-from pages.parts.view import view
+from pages.parts.view import into_address, view
 from pages.parts.widgets import heading, said, show_html, small_print, zone_note
 
 
@@ -22,6 +22,28 @@ def into_link() -> None:
     st.query_params["id"] = (st.session_state.get("anatomy_id") or "").strip()
     for name in ("sent_at", "run"):
         st.query_params.pop(name, None)
+
+
+def compared(one: Reading) -> None:
+    """A box for a second ID; with one in it, both byte by byte."""
+    state, other = st.session_state, st.query_params.get("with", "").strip()
+    state["anatomy_with"] = other
+    into = lambda: into_address({"with": (state.get("anatomy_with") or "").strip()})  # noqa: E731
+    st.text_input(words("pair.box"), key="anatomy_with", on_change=into, placeholder=example.SAMPLES[one.id.kind])
+    if not other:
+        return
+    with problems.caught():
+        second = identify_alone(other)
+    if second.best is None:
+        st.error(intake_texts.why_not(second, words), icon=":material/block:")
+    elif second.best.id.layout != one.id.layout:
+        kinds = {name: words(f"kind.{item.id.kind}") for name, item in (("one", one), ("other", second.best))}
+        said(words("pair.kinds", **kinds))
+    else:
+        same, apart = ruler.differing(one, second.best, words)
+        parts = {"same": words.listed(same), "apart": words.listed(apart)}
+        said(words("pair.said" if same and apart else "pair.equal" if same else "pair.nothing", **parts))
+        show_html(ruler.pair(one, second.best, words))
 
 
 def reading(found: Found, shown: Reading) -> None:
@@ -89,6 +111,9 @@ if verdict.best is not None:
     )
     with st.container(horizontal=True, gap="medium"):
         id_links.message_links([text], words)
+pair = bool(st.query_params.get("with", "").strip())
+if verdict.best is not None and pair:
+    compared(verdict.best)
 names = [
     f"{words(f'kind.{item.id.kind}')} · {words('certainty_short.' + (item.certainty or 'none'))}"
     + (f" · {item.id.layout.name}" if item.id.layout.name.endswith("_le") else "")
@@ -97,4 +122,6 @@ names = [
 for tab, item in zip(st.tabs(names) if len(every) > 1 else [st.container()], every, strict=True):
     with tab:
         reading(found, item)
+if verdict.best is not None and not pair:  # its box alone stands below the answer
+    compared(verdict.best)
 small_print([zone_note(view())])

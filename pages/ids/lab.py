@@ -18,21 +18,30 @@ show_html(lab.lead(words))
 
 # load
 asked = lab_controls.given()
-lab_controls.ready(asked, words)
-left, right = st.columns([5, 14], gap="large")
-with left, st.container(key="lab-controls"):
-    lab_controls.settings(asked, words)
-    steps = st.container(gap="xsmall")
+at = lab_controls.presented()
+if at is None:
+    lab_controls.ready(asked, words)
+    left, right = st.columns([5, 14], gap="large")
+    with left, st.container(key="lab-controls"):
+        lab_controls.settings(asked, words)
+        steps = st.container(gap="xsmall")
+else:  # for a room: the story alone, and larger
+    steps, right = st.container(), st.container(key="lab-presented")
 with right, problems.caught():
-    story = Story.read(asked)
+    whole = Story.read(asked)
+    story = whole if at is None else whole.first(at)
     told = packed.played(story)
 with steps:
-    lab_controls.steps(story, words)
+    if at is None:
+        lab_controls.steps(story, words)
+    else:
+        lab_controls.turn_page(whole, at, words)
 
 # show
 with right:
     said(texts.story_sentence(told, words))
-    lab_controls.takeaway(story, words)
+    if at is None:
+        lab_controls.takeaway(story, words)
     show_html(lab.bars(told, words))
     show_html(lab.story(told, view()))
     small_print(
@@ -41,4 +50,6 @@ with right:
             words("lab.note_real", size=words.bytes(SIZES.commit_log_file)),
         ]
     )
-browser.reveal(".mq-step-last", lab_controls.turn(), wide=900)  # where the buttons stay in sight next to it
+browser.reveal(
+    ".mq-step-last", lab_controls.turn() if at is None else at, wide=900
+)  # where the buttons stay in sight next to it

@@ -81,7 +81,7 @@ rows, first = page_of(processes, "processes_page")
 if found is not None and found.exact:
     rows = cache.figures_in(run, rows, in_range)
 made = (tables.processes if found is None else tables.processes_in)(rows, shown, run.name)
-show_html(made.html(first=first, numbered=True))
+show_html(filters.columns(made, filters.OF_PROCESSES).html(first=first, numbered=True))
 pager(processes, "processes_page")
 filters.takeaway(processes, shared.name_of(run, "processes") if found is None else "processes")
 small_print(

@@ -91,7 +91,7 @@ if found is not None and found.exact:
     page = cache.figures_in(run, page, in_range)
 made = tables.processes(cache.judge(run, page), shown, run.name) if found is None else None
 made = made or tables.processes_in(page, shown, run.name)
-show_html(made.html(first=first, numbered=True))
+show_html(filters.columns(made, filters.OF_PROCESSES).html(first=first, numbered=True))
 pager(rows, "processes_page")
 filters.takeaway(rows, "processes" if chosen or found is not None else shared.name_of(run, "processes"))
 if found is None:

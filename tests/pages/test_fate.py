@@ -52,7 +52,7 @@ def text(app: AppTest) -> str:
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_page_says_who_lacks_what_and_lists_it(run: Path, open_page: Open, lang: str) -> None:
     app = open_page("fate", run=RUN, lang=lang, zone="UTC")
-    assert not app.exception and not app.error and len(app.get("plotly_chart")) == 2
+    assert not app.exception and not app.error and len(app.get("plotly_chart")) == 1
     said, own = text(app), words(lang)
     answer = fates.lacking(fates.counted(run))
     assert f"{answer.total:,}" in said and own("fate.read_only") in said
@@ -145,7 +145,7 @@ def test_a_run_without_fates_says_why_and_what_to_do(run: Path, open_page: Open,
 def test_the_pages_of_the_store_and_of_scans_lead_here(run: Path, open_page: Open) -> None:
     folder = run.parent.parent / "broker-a"
     assert words("en")("store.scanned_fate") in labels(open_page("store", store=str(folder), lang="en"))
-    assert labels(open_page("runs", lang="en")).count(words("en")("page.fate")) == 2, "the menu and the scan"
+    assert labels(open_page("runs", lang="en")).count(words("en")("page.fate")) == 1, "of the scan"
     for name in ("fates", "undelivered"):
         shutil.rmtree(run / name)
     assert words("en")("store.scanned_fate") not in labels(open_page("store", store=str(folder), lang="en"))

@@ -86,3 +86,22 @@ def test_the_store_that_is_downloaded_is_the_one_that_is_shown(tmp_path: Path) -
     assert len(walked) == packed.played(READY["roll"]).records == 4
     assert "mappedFileSizeCommitLog=4096" in (tmp_path / "broker.conf").read_text()
     assert not (tmp_path / "broker-a" / "abort").exists(), "a clean stop"
+
+
+@pytest.mark.parametrize("lang", catalogue.languages())
+def test_a_presenter_goes_step_by_step_and_the_address_says_where(open_page: Open, lang: str) -> None:
+    words, story = catalogue.words(lang), READY["dead"]
+    app = press(open_page("lab", lang=lang, **story.params), words("lab.present"))
+    for step in range(1, len(story.steps) + 1):
+        assert app.query_params["at"] == str(step) and not app.exception
+        assert shown(app).count("mq-step-name") == step + 1
+        assert words.numbers("lab.page", n=step, of=len(story.steps)) in [one.value for one in app.caption]
+        forth = next(one for one in app.button if one.key == "lab-next")
+        assert forth.disabled == (step == len(story.steps))
+        if not forth.disabled:
+            forth.click().run()
+    assert not [one for one in app.button if str(one.key).startswith("lab-step-")], "the story alone"
+    app = press(app, words("lab.leave"))
+    assert "at" not in app.query_params and [one for one in app.button if str(one.key).startswith("lab-step-")]
+    for wrong in ("x", "-1", "9" * 50):
+        assert not open_page("lab", lang=lang, at=wrong, **story.params).exception

@@ -155,3 +155,15 @@ def test_a_filter_is_chosen_in_a_box(open_page: Open, run: Run) -> None:
     app = open_page("findings", run=run.name, host=BUSY)
     next(box for box in app.selectbox if box.key == "scope-process").select(f"{QUIET}~4001~18B4AAC2").run()
     assert app.query_params["process"] == f"{QUIET}~4001~18B4AAC2" and "host" not in app.query_params
+
+
+@pytest.mark.parametrize("page", ["producers", "counters"])
+def test_a_table_has_eight_columns_until_all_are_asked_for(open_page: Open, run: Run, page: str) -> None:
+    def heads(app: AppTest) -> int:
+        return shown(app).rpartition("<thead>")[2].partition("</thead>")[0].count("<th ") - 1  # without the number
+
+    app = open_page(page, run=run.name, lang="en")
+    assert heads(app) == 8
+    next(one for one in app.toggle if one.key == "columns").set_value(True).run()
+    assert heads(app) > 8 and app.query_params["columns"] == "all"
+    assert heads(open_page(page, run=run.name, lang="en", columns="all")) == heads(app), "a link shows the same"

@@ -381,7 +381,7 @@ def test_without_an_index_hosts_are_of_the_minutes_that_the_range_touches(tmp_pa
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_sentence_bars_and_table_count_the_range(open_page: Open, indexed: Run, lang: str) -> None:
     ends = after(10, 2).params()
-    page = shown(app := open_page("producers", run=RUN, lang=lang, zone="Asia/Shanghai", **ends))
+    page = shown(app := open_page("producers", run=RUN, lang=lang, zone="Asia/Shanghai", columns="all", **ends))
     assert not app.exception and "<b>102" in page
     table = page[page.rindex("<tbody>") :]
     assert [cell in table for cell in (">100<", ">2<", "09:55:10.000 +08:00", "09:55:11.980 +08:00")] == [True] * 4

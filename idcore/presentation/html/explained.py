@@ -13,7 +13,9 @@ from idcore.presentation.triage.time_range import TimeRange
 
 def rows(found: Explained, run: str, shown: TimeRange, reader: Reader) -> Html:
     """A row for each difference, the largest first. All bars are shares of the IDs, of numbers those of the larger."""
-    words = reader.words
+    words, of_list = reader.words, found.base == "scan"
+    here = upper(words("explain.list" if of_list else "explain.range"))
+    there = upper(words(f"explain.than_{found.base}"))
 
     def name(one: Difference) -> Html:
         kind = tag("span", words(f"explain.by_{one.by}"), class_="mq-faint")
@@ -25,21 +27,17 @@ def rows(found: Explained, run: str, shown: TimeRange, reader: Reader) -> Html:
         style = f"width:{100 * share / (largest or 1):.2f}%"
         beam = tag("span", tag("i", style=style, class_=None if inside else "mq-other"), class_="mq-beam")
         text = explained.figures(one, words)[0 if inside else 1]
-        return tag("span", beam, tag("b" if inside else "span", text), class_="mq-share")
+        label = tag("span", here if inside else there, class_="mq-faint mq-narrow")  # where the columns have no heads
+        return join([label, tag("span", beam, tag("b" if inside else "span", text), class_="mq-share")])
 
     def onward(one: Difference) -> Html:
         page, asked = explained.lines_of(one, shown)
         return link(words(f"page.{page}"), reader.href(page, run=run, **asked))
 
-    of_list = found.base == "scan"
     columns = [
         Column("what", words("explain.what"), cell=name),
-        Column(
-            "inside",
-            upper(words("explain.list" if of_list else "explain.range")),
-            cell=lambda one: bar(one, inside=True),
-        ),
-        Column("outside", upper(words(f"explain.than_{found.base}")), cell=lambda one: bar(one, inside=False)),
+        Column("inside", here, cell=lambda one: bar(one, inside=True)),
+        Column("outside", there, cell=lambda one: bar(one, inside=False)),
         Column("onward", words("explain.onward"), cell=onward),
     ]
     title = words("explain.title_list" if of_list else "explain.title")

@@ -63,6 +63,47 @@ def key(reading: Reading, words: Words) -> Html:
     return tag("div", *rows, class_="mq-key", role="table", aria_label=words("ruler.key"))
 
 
+def pair(one: Reading, other: Reading, words: Words) -> Html:
+    """Two IDs of one layout, byte by byte under each other: the fields and the digits that differ are marked."""
+    rows = []
+    for span in one.id.layout.spans:
+        digits = [fields.digits_of(reading, span) for reading in (one, other)]
+        values = [fields.value_of(reading, span.name) for reading in (one, other)]
+        differs = digits[0].upper() != digits[1].upper()
+        cells = [
+            tag("span", _marked(own, others), tag("br"), tag("b", value), class_="mq-mono", role="cell")
+            for own, others, value in zip(digits, reversed(digits), values, strict=True)
+        ]
+        said = words("pair.differs") if differs else words("pair.same")
+        rows.append(
+            tag(
+                "div",
+                tag("span", fields.field_name(one, span.name, words), class_="mq-fieldname", role="rowheader"),
+                *cells,
+                tag("span", said, class_="mq-warning" if differs else "mq-faint", role="cell"),
+                data_field=fields.drawn_as(one, span.name),
+                role="row",
+                class_="mq-differs" if differs else None,
+            )
+        )
+    return tag("div", *rows, class_="mq-pair", role="table", aria_label=words("pair.table"))
+
+
+def _marked(digits: str, others: str) -> Html:
+    """Digits in pairs, those of bytes that differ from the others' marked."""
+    pairs = [(digits[at : at + 2], others[at : at + 2]) for at in range(0, len(digits), 2)]
+    return join([tag("mark", own) if own.upper() != other.upper() else own for own, other in pairs])
+
+
+def differing(one: Reading, other: Reading, words: Words) -> tuple[list[str], list[str]]:
+    """The names of the fields of two IDs of one layout that are the same, and of those that differ."""
+    alike: tuple[list[str], list[str]] = ([], [])
+    for span in one.id.layout.spans:
+        same = fields.digits_of(one, span).upper() == fields.digits_of(other, span).upper()
+        alike[0 if same else 1].append(fields.field_name(one, span.name, words))
+    return alike
+
+
 def lessons(reading: Reading, words: Words) -> Html:
     """A short lesson for each field: how it is filled, what it proves, what it does not."""
     boxes = []

@@ -55,6 +55,10 @@ class Story:
         made.check()
         return made
 
+    def first(self, steps: int) -> Story:
+        """The same with its first steps alone."""
+        return replace(self, steps=self.steps[:steps])
+
     def check(self) -> None:
         """Rejects what cannot be played."""
         wrong = next((step for step in self.steps if step not in STEPS), None)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from idcore.base.catalogue import Words
 from idcore.presentation import times
 from idcore.presentation.lab import GROUPS, READY, STEPS_MOST, Story, packed
 from pages.parts import browser
-from pages.parts.view import absolute
+from pages.parts.view import absolute, into_address
 from pages.parts.widgets import download
 
 FIRST = "retry"
+AT = "at"  # of an address: how many steps a presenter shows
 SETTINGS = tuple(Story().settings)
 
 
@@ -36,6 +39,32 @@ def take(story: Story, code: str) -> None:
 def turn() -> int:
     """How many steps this visitor has taken."""
     return int(st.session_state.get("lab_turn", 0))
+
+
+def presented() -> int | None:
+    """How many steps of the story are shown to a room, as the address says; None where nobody presents it."""
+    text = st.query_params.get(AT, "")
+    return max(1, int(text)) if text.isdecimal() and len(text) < 4 else None
+
+
+def turn_page(story: Story, at: int, words: Words) -> None:
+    """For a presenter: one step back, one further, and the end; the arrow keys do the same."""
+    at = min(at, len(story.steps))
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="lab-turn"):
+        for name, icon, to, key in (("back", "arrow_back", at - 1, "Left"), ("next", "arrow_forward", at + 1, "Right")):
+            st.button(
+                words(f"lab.{name}"),
+                key=f"lab-{name}",
+                icon=f":material/{icon}:",
+                shortcut=key,
+                type="primary" if name == "next" else "secondary",
+                disabled=not 1 <= to <= len(story.steps),
+                on_click=into_address,
+                args=({AT: str(to)},),
+            )
+        st.caption(words.numbers("lab.page", n=at, of=len(story.steps)), width="content")
+        leave, icon = words("lab.leave"), ":material/close_fullscreen:"
+        st.button(leave, key="lab-leave", type="tertiary", icon=icon, on_click=into_address, args=({AT: None},))
 
 
 def ready(asked: dict[str, str], words: Words) -> None:
@@ -102,6 +131,9 @@ def takeaway(story: Story, words: Words) -> None:
             label, key, icon = words(f"lab.{step}"), f"lab-{step}", f":material/{icon}:"
             off = not story.steps
             st.button(label, key=key, type="tertiary", icon=icon, disabled=off, on_click=tell, args=(changed,))
+        label, icon = words("lab.present"), ":material/slideshow:"
+        show = partial(into_address, {AT: "1"})
+        st.button(label, key="lab-present", type="tertiary", icon=icon, disabled=not story.steps, on_click=show)
         browser.copy_button(absolute("lab", **story.params), words, "story", words("lab.link"))
         download(
             words("lab.zip"), lambda: packed.archive(story), "lab-store.zip", key="lab-zip", mime="application/zip"

@@ -27,6 +27,8 @@ from pages.parts.triage import chips, lines
 from pages.parts.view import View, into_address, view
 from pages.parts.widgets import Brush, chart, page_link
 
+LEAST_BARS = 10  # of a strip
+
 if TYPE_CHECKING:  # Spark may not be installed
     from idcore.spark.background import Locating
 
@@ -81,9 +83,10 @@ def strip(
         table = pd.concat(found)
         extent = table["minute"].min(), table["minute"].max()
         bins, step = steps.by_time(table, least)
-        figure = charts.strip(bins, step, chosen, shown, unit, assumed, of)
-        alt = shown.words(f"range.alt_{unit}", first=shown.minute(bins.index[0]), last=shown.minute(bins.index[-1]))
-        chart(figure, alt, None, "timeline", brush=brush(chosen, shown.zone))
+        if len(bins) >= LEAST_BARS or chosen:  # fewer show nothing that the sentence does not say
+            figure = charts.strip(bins, step, chosen, shown, unit, assumed, of)
+            alt = shown.words(f"range.alt_{unit}", first=shown.minute(bins.index[0]), last=shown.minute(bins.index[-1]))
+            chart(figure, alt, None, "timeline", brush=brush(chosen, shown.zone))
     line(chosen, shown, extent, under)
     return chosen
 
