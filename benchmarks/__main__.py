@@ -64,16 +64,6 @@ SECTIONS: list[tuple[str, list[str], str]] = [
     ),
     ("Ten visitors at once", ["tabs", "--rounds", "1"], ""),
     (
-        "The API",
-        ["api"],
-        "One process answers: its CPU a call bounds the calls a second. Who calls shares the cores with it.",
-    ),
-    (
-        "Incidents through the tools alone",
-        ["assistants"],
-        "A script that knows no rule chooses tools by their descriptions ([MCP](mcp.md#how-often-it-is-right)).",
-    ),
-    (
         "A desk of 30 people",
         ["desk"],
         "30 people paste 1,000 lines at the same moment, two upload 50 MB, one scans 1 GB. Their browsers share the"
