@@ -23,6 +23,7 @@ from idcore.ids.identify import Case, Verdict, identify_alone, judge
 from idcore.ids.lists import is_list_of_ids
 from idcore.ids.neighbours import settled
 from idcore.ids.tokens import Token
+from idcore.rocketmq.message.tracers import traces_in
 from idcore.runs.runs import Run
 from idcore.sources.kinds import PACKINGS, WIDE
 
@@ -138,6 +139,7 @@ class Intake:
     binary: bool = False  # some of it is not text
     said: dict[str, DeliveryText] = field(default_factory=dict)  # by source: what its lines say of deliveries
     is_list: bool = False  # nothing but ids
+    traces: tuple[str, ...] = ()  # ids of W3C traces
 
     @cached_property
     def found(self) -> list[Found]:
@@ -199,6 +201,7 @@ def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT, case: Case = "s
     strict = verdicts if case == "strict" else settled(map(_strictly, items))
     made.look_alikes = sum(verdict.reason in ("other_name", "look_alike") for verdict in strict)
     made.size = sum(len(text) for _, text in sources)
+    made.traces = traces_in("\n".join(text for _, text in sources if "-" in text))
     if not made.found:
         made.binary = any(mark in text[:HEAD] for _, text in sources for mark in "\0\ufffd")
         made.longest = max((len(run) for _, text in sources for run in _RUN.findall(text[:HEAD])), default=0)

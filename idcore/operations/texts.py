@@ -61,7 +61,8 @@ def _decode(asked: Asked, caller: Caller) -> Result:
     found, clock = _read(asked["text"], asked["case"], asked.clock(caller.ground))
     rows = intake.rows_of(found, clock, Seeds())
     items = (row | {"disproof": disproof_of(row, asked.words)} for row in rows)
-    return Result(items, {"ids": len(found.found), "rejected": len(found.refused)})
+    head = {"ids": len(found.found), "rejected": len(found.refused), "traces": list(found.traces)}
+    return Result(items, head)
 
 
 def _explain(asked: Asked, caller: Caller) -> Result:
@@ -78,7 +79,7 @@ def _explain(asked: Asked, caller: Caller) -> Result:
         time=lambda ms: from_ms(ms, clock.zone).isoformat(" ", "milliseconds"),
     )
     deliveries = [{"id": name, "texts": texts} for name, texts in said]
-    return Result(items, {"deliveries": deliveries})
+    return Result(items, {"deliveries": deliveries, "traces": list(found.traces)})
 
 
 def _fields(one: intake.Found, words: Words) -> list[dict[str, Any]]:
@@ -161,6 +162,7 @@ READING = (*_ROW, Field("delivery", ("object", "null"), "what its line says of t
            Field("error", ("object", "null"), "why it was rejected"), CERTAINTY, DISPROOF)
 # fmt: on
 
+_TRACES = Field("traces", "array", "trace ids of the W3C traceparents in the text")
 OPERATIONS = (
     Operation(
         "decode",
@@ -172,6 +174,7 @@ OPERATIONS = (
         (
             Field("ids", "integer", "how many IDs the text has"),
             Field("rejected", "integer", "how many strings only look like IDs"),
+            _TRACES,
         ),
     ),
     Operation(
@@ -181,7 +184,7 @@ OPERATIONS = (
         "decode",
         _explain,
         (*READING, Field("fields", "array", "the fields of the ID: name, digits, value, meaning")),
-        (Field("deliveries", "array", "what the line says of each message"),),
+        (Field("deliveries", "array", "what the line says of each message"), _TRACES),
     ),
     Operation(
         "compare",

@@ -27,7 +27,14 @@ words = shown.words
 heading("page.message")
 
 # load
-text = st.session_state["message_id"] = st.query_params.get("id", "").strip()
+text, trace = (st.query_params.get(name, "").strip() for name in ("id", "trace"))
+if trace and not text:  # a link of a tracer
+    with problems.caught():
+        text = journeys.of_trace(trace, journeys.run_at_hand(), shown) or ""
+    if not text:
+        session.stop()
+    st.query_params["id"] = text
+st.session_state["message_id"] = text
 st.text_input(words("message.box"), key="message_id", on_change=into_link, placeholder=words("message.placeholder"))
 if not text:
     said(words("message.lead"))

@@ -18,6 +18,7 @@ from streamlit.runtime.media_file_storage import MediaFileKind
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage, _calculate_file_id
 from streamlit.testing.v1 import AppTest
 
+from idcore.answers.lookup import shared
 from idcore.policy.access import NOBODY, OF_PAGE, PERMISSIONS, ROLES, Members, Policy, Visitor
 from idcore.runs.runs import LINK, PRIVATE
 from idcore.server import gate
@@ -62,6 +63,7 @@ PAGES = {
     **dict.fromkeys(("findings", "lines", "producers", "counters", "brokers", "fate"), OF_SCAN),
     "compare": Shown({"a": RUN, "b": OTHER}, of_run=True),
     "runs": Shown(files=False),
+    "tokens": Shown(files=False),
     "message": Shown({"id": SECOND}),
     "store": Shown({"id": "246"}, files=False, body="plain message 1 of prodA"),
     "lookup": Shown({"id": UNIQ, "cluster": "one"}, "Look up", body="a secret"),
@@ -120,6 +122,7 @@ def desk(runs: Path, outside: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
     yield
     st.cache_data.clear()
     st.cache_resource.clear()
+    shared.forget()
 
 
 class Tab:

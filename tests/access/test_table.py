@@ -12,7 +12,7 @@ import pytest
 from streamlit.navigation.page import Page
 from streamlit.testing.v1 import AppTest
 
-from idcore.answers.lookup import Answer, Copy, copy_row
+from idcore.answers.lookup import Answer, Copy, copy_row, shared
 from idcore.answers.lookup.withheld import withheld
 from idcore.policy.access import NOBODY, OF_PAGE, PERMISSIONS, ROLES, AccessError, Visitor
 from idcore.runs.runs import EVERYBODY, LINK, PRIVATE, RunError, Runs
@@ -41,6 +41,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     st.cache_data.clear()
     st.cache_resource.clear()
+    shared.forget()
 
 
 def becomes(monkeypatch: pytest.MonkeyPatch, who: Visitor) -> None:

@@ -14,6 +14,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from idcore.answers.lookup import shared
 from idcore.base import catalogue
 from idcore.presentation.reports.roles import Theme
 from pages.parts.view import View
@@ -42,6 +43,7 @@ def quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     st.cache_data.clear()
     st.cache_resource.clear()
+    shared.forget()
 
 
 def make_run(

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from idcore.answers.fate_list import MOST_IDS, background
 from idcore.answers.fate_list.asking import Asking, Wanted
 from idcore.answers.fate_list.sentences import progress_text
-from idcore.answers.lookup import Answer, LookupService
+from idcore.answers.lookup import Answer, LookupService, shared
 from idcore.base.catalogue import words
 from idcore.runs.runs import FATES, Run, Runs
 from idcore.server import jobs
@@ -146,7 +146,7 @@ def test_a_list_is_cancelled_where_it_runs_and_keeps_what_was_judged(
     usual = live.source_of(name)
     assert isinstance(usual, LookupService)
     slow = Slow(usual.cluster, usual._moment)
-    monkeypatch.setattr(live, "_source", lambda *_: slow)
+    monkeypatch.setattr(shared, "_source", lambda *_: slow)
     ids = [*IDS, *(id_of(at) for at in range(100, 200))]  # more than a portion, so that some are never asked
     app = open_page("decode", ids=",".join(ids))
     press(app, f"What became of these {len(ids)} IDs?")

@@ -13,12 +13,11 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore.answers.lookup import Copy, Listing, StoreLookup, Way, ways
+from idcore.answers.lookup import Copy, Listing, StoreLookup, Way, shared, ways
 from idcore.base.catalogue import words
 from idcore.ids import Clock
 from idcore.rocketmq.remoting.errors import TooManyLookups
 from idcore.rocketmq.store import StoreFolder
-from pages.parts import live
 from pages.parts.messages import lists
 from tests.pages.test_pages import press, shown
 from tests.store.unpacked import real_store
@@ -57,7 +56,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def source(store: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asked]:
     made = Asked(store)
     monkeypatch.setenv("IDCORE_NAMESRV", "127.0.0.1:1")
-    monkeypatch.setattr(live, "_source", lambda *_: made)
+    monkeypatch.setattr(shared, "_source", lambda *_: made)
     yield made
     made.source.close()
 

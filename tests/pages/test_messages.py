@@ -15,7 +15,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.answers.fate import Fact, Reason, Verdict
-from idcore.answers.lookup import Answer, Copy, Evidence, Offer, Progress, copy_row
+from idcore.answers.lookup import Answer, Copy, Evidence, Offer, Progress, copy_row, shared
 from idcore.base.catalogue import words
 from idcore.presentation.html import records
 from idcore.rocketmq.message import Host, Message, Record, encode_messages, flags
@@ -24,7 +24,7 @@ from idcore.rocketmq.remoting.profile import from_file
 from idcore.rocketmq.store import CommitLog, Stored, StoreFolder
 from idcore.server import jobs
 from idcore.simulate.writer import StoreWriter
-from pages.parts import live, scans
+from pages.parts import scans
 from pages.parts.messages import stores
 from pages.parts.view import View
 from tests.pages.test_pages import press, shown
@@ -228,7 +228,7 @@ class Answering:
 def source(store: Path, monkeypatch: pytest.MonkeyPatch) -> Answering:
     made = Answering(CommitLog(store / "commitlog"))
     monkeypatch.setenv("IDCORE_NAMESRV", "127.0.0.1:1")
-    monkeypatch.setattr(live, "_source", lambda *_: made)
+    monkeypatch.setattr(shared, "_source", lambda *_: made)
     return made
 
 
@@ -237,11 +237,11 @@ def test_a_secret_that_was_changed_makes_another_source(
 ) -> None:
     keys: list[str] = []
 
-    def made(key: str, offer: Offer) -> Answering:
-        keys.append(key)
+    def made(offer: Offer) -> Answering:
+        keys.append(offer.key)
         return source
 
-    monkeypatch.setattr(live, "_source", made)
+    monkeypatch.setattr(shared, "_source", made)
     monkeypatch.setenv("ROCKETMQ_ACCESS_KEY", "reader")
     for secret in ("one secret", "one secret", "another secret"):
         monkeypatch.setenv("ROCKETMQ_SECRET_KEY", secret)

@@ -14,7 +14,7 @@ from idcore.answers.journey.sentences import (
     steps,
     when_text,
 )
-from idcore.answers.journey.timeline import build, ids_of, lines_of
+from idcore.answers.journey.timeline import build, ids_of, lines_of, messages_of_trace
 
 __all__ = [
     "Conflict",
@@ -30,6 +30,7 @@ __all__ = [
     "gap_text",
     "ids_of",
     "lines_of",
+    "messages_of_trace",
     "oddities",
     "outcome_text",
     "row_of",

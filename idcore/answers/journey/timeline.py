@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import tzinfo
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from idcore.answers.journey.events import (
     WAITING,
@@ -27,6 +28,10 @@ from idcore.ids.delivery_sentences import DELAY_SECONDS, FIRST_RETRY_LEVEL
 from idcore.ids.rules import CANDIDATE_DIGITS
 from idcore.ids.tokens import Token
 
+if TYPE_CHECKING:
+    from idcore.scan.occurrences.index import Allowed, Index
+
+MOST_TRACED = 5_000  # IDs in lines with one trace that are looked at
 # Clocks of one cluster differ by so much without anybody's fault.
 TOLERANCE_MS = 100
 # A producer asks its clock for the born time after it generated the id: later by so much where a send is tried again.
@@ -125,6 +130,18 @@ def lines_of(
         for line in found:
             lines.setdefault((line.file, line.number), line)
     return list(lines.values()), total
+
+
+def messages_of_trace(trace: str, index: Index, allowed: Allowed) -> list[str]:
+    """The msgIds of the lines that contain a trace id, in their order: of a line with both IDs the msgId."""
+    from idcore.scan.occurrences.index import Filter  # Arrow, which a journey does without
+
+    rows = index.select(Filter(text=trace), "line", allowed).rows[:MOST_TRACED]
+    found: dict[tuple[str, int], list[tuple[str, str]]] = {}
+    for one in index.page(rows, allowed):
+        found.setdefault((one.file, one.line), []).append((one.kind, one.id))
+    own = [[text for kind, text in ids if kind != "offset"] or [text for _, text in ids] for ids in found.values()]
+    return list(dict.fromkeys(text for ids in own for text in ids))
 
 
 def _is_id(text: str) -> bool:

@@ -32,6 +32,12 @@ def _source(offer: Offer) -> Source:
         return _sources[offer.key]
 
 
+def forget() -> None:
+    """Drops all sources: who asks next opens its own."""
+    with _lock:
+        _sources.clear()
+
+
 def cluster(name: str, visitor: Visitor) -> LookupService | None:
     """The live cluster of this name; None where there is none, or it is another kind of source."""
     offer = offers(visitor).get(name)

@@ -15,7 +15,9 @@ _TRACEPARENT = re.compile(rf"(?!ff)({_HEX}{{2}})-(?!0{{32}})({_HEX}{{32}})-(?!0{
 _B3_ID = re.compile(rf"(?!0+$)(?:{_HEX}{{32}}|{_HEX}{{16}})")
 _JAEGER_ID = re.compile(rf"(?!0+$){_HEX}{{1,32}}")
 _SKYWALKING_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z.\-]{0,127}")
+_IN_TEXT = re.compile(rf"(?<![0-9A-Za-z-]){_TRACEPARENT.pattern.removesuffix('(-.*)?')}(?![0-9A-Za-z])")
 _LONGEST = 2_000
+MOST_IN_TEXT = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,24 @@ _READERS: dict[str, Callable[[str], str | None]] = {
     "uber-trace-id": _jaeger,
     "sw8": _skywalking,
 }
+
+
+def traces_in(text: str) -> tuple[str, ...]:
+    """The trace ids of the W3C traceparents in a text, in their order, each once; so many at the most."""
+    found: dict[str, None] = {}
+    for match in _IN_TEXT.finditer(text):
+        found[match[2]] = None
+        if len(found) == MOST_IN_TEXT:
+            break
+    return tuple(found)
+
+
+def trace_of(text: str) -> str | None:
+    """The trace id of a link: of a traceparent, or as tracers show it; None of what is neither."""
+    text = text.strip()
+    if len(text) > _LONGEST:
+        return None
+    return _w3c(text.lower()) or (text if _SKYWALKING_ID.fullmatch(text) and len(text) >= 16 else None)
 
 
 def tracer_ids(properties: Mapping[str, str]) -> tuple[TracerId, ...]:

@@ -26,6 +26,7 @@ def one(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
     above = st.container()
     show_html(cards.card(item, view(), clock := here.clock(), alone=here.intake.alone))
     deliveries(here)
+    id_links.trace_links(here.intake.traces, words)
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
     with below:
         page_link("anatomy", words("card.anatomy"), icon=":material/view_week:", **cards.anatomy_params(item, clock))
@@ -51,6 +52,7 @@ def many(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
         show_html(cards.many(page, view(), here.clock(), first=first, files=here.files, run=run_name))
         pager(found, "ids_page")
     deliveries(here)
+    id_links.trace_links(here.intake.traces, words)
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
     ids = list(dict.fromkeys(item.token.text for item in found))
     with below:

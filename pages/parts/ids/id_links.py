@@ -14,7 +14,18 @@ from pages.parts import scans
 from pages.parts.view import link_params
 from pages.parts.widgets import page_link
 
+MOST_TRACES = 6  # of one text that have a link
 MOST_IDS = 20  # that an address can carry
+
+
+def trace_links(traces: Sequence[str], words: Words) -> None:
+    """Links to the messages of W3C traces, in the scan in sight; nothing without a trace."""
+    run = scans.current_name()
+    if traces and run is not None:
+        st.markdown(words("decode.traces"))
+        with st.container(horizontal=True, gap="small"):
+            for trace in traces[:MOST_TRACES]:
+                page_link("message", trace, icon=":material/timeline:", trace=trace, run=run)
 
 
 def message_links(ids: Sequence[str], words: Words) -> None:

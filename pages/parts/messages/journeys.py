@@ -20,6 +20,7 @@ from idcore.presentation import times
 from idcore.presentation.html import answers
 from idcore.presentation.html import journeys as html
 from idcore.presentation.reports.markdown import escaped
+from idcore.rocketmq.message.tracers import trace_of
 from idcore.rocketmq.store import StoreFolder
 from idcore.runs.run_times import linked_token
 from idcore.runs.runs import Run
@@ -29,9 +30,10 @@ from pages.parts.charts import journey as chart_of
 from pages.parts.messages import lookups, stores
 from pages.parts.triage import lines as run_lines
 from pages.parts.view import View
-from pages.parts.widgets import chart, page_link, show_html
+from pages.parts.widgets import chart, page_link, said, show_html
 
 MOST_LINES = 200
+MOST_OF_TRACE = 20  # messages of one trace that are named
 AROUND = 40  # lines on either side that a record of several lines may have
 
 
@@ -43,6 +45,29 @@ def run_at_hand() -> Run | None:
         problems.show_error(error)
         return None
     return run if run is not None and run.state == "done" else None
+
+
+def of_trace(trace: str, run: Run | None, view: View) -> str | None:
+    """The only message whose lines contain a trace id of another tracer; else says which there are, or why none is."""
+    words, found = view.words, trace_of(trace)
+    if found is None:
+        said(words("message.no_trace"))
+        return None
+    if run is None or run.store is not None:
+        said(words("message.trace_needs_scan", trace=escaped(found)))
+        page_link("decode", words("empty.decode"), icon=":material/arrow_forward:")
+        return None
+    index = run_lines.ready(run, view)
+    if index is None:
+        return None
+    ids = journeys.messages_of_trace(found, index, run_lines.allowed_for(run))
+    if len(ids) == 1:
+        return ids[0]
+    said(words("message.traced", messages=words.count("message", len(ids)), trace=escaped(found)))
+    for text in ids[:MOST_OF_TRACE]:
+        page_link("message", text, icon=":material/conversion_path:", id=text, run=run.name)
+    page_link("lines", words("lines.all"), icon=":material/arrow_forward:", find=found, run=run.name)
+    return None
 
 
 def found_of(text: str, run: Run | None) -> Found:
