@@ -40,6 +40,14 @@ def test_no_key_is_in_the_text_of_the_settings() -> None:
     assert Settings.of(keys).secret_key == "canary" and "canary" not in repr(Settings.of(keys))
 
 
+def test_one_setting_is_what_all_of_them_have(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("IDCORE_AUDIT_LOG", str(tmp_path / "audit.jsonl"))
+    monkeypatch.setenv("IDCORE_LOGIN_HOURS", "")
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "")
+    now = settings.current()
+    assert all(settings.one(name) == getattr(now, name) for name in ROWS)
+
+
 def test_each_variable_has_one_row() -> None:
     names = [str(row["name"]) for row in ROWS.values()] + [row.setting for row in LIMITS.values()]
     assert len(names) == len(set(names))

@@ -84,7 +84,8 @@ class Api:
         if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             raise refuse("call_type")  # a form of another site cannot send this type without being asked first
         try:
-            given = _object(await asyncio.wait_for(_body(receive, headers), SLOW))
+            async with asyncio.timeout(SLOW):
+                given = _object(await _body(receive, headers))
         except TimeoutError:
             raise refuse("call_slow", seconds=SLOW) from None
         query = parse_qs(scope.get("query_string", b"").decode("latin-1"))

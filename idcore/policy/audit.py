@@ -33,7 +33,8 @@ CONSOLE = Who("console")
 
 def path() -> Path | None:
     """The file that the administrator names."""
-    return settings.current().audit_log
+    found: Path | None = settings.one("audit_log")
+    return found
 
 
 def append(file: Path, line: dict[str, Any]) -> None:

@@ -35,6 +35,11 @@ def environment() -> Mapping[str, str]:
     return {**_taken, **os.environ}
 
 
+def variable(name: str) -> str | None:
+    """One variable of it, without a copy of all."""
+    return os.environ.get(name, _taken.get(name))
+
+
 def child_environment() -> dict[str, str]:
     """What Java, workers and other children of this process inherit."""
     return {

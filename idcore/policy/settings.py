@@ -121,6 +121,9 @@ class Settings:
 ROWS: Mapping[str, Mapping[str, Any]] = {item.name: item.metadata for item in fields(Settings)}
 
 
+_UNSET = Settings()
+
+
 def name_of(setting: str) -> str:
     """The variable of a field, for messages."""
     return str(ROWS[setting]["name"])
@@ -129,6 +132,13 @@ def name_of(setting: str) -> str:
 def current() -> Settings:
     """What is set now."""
     return Settings.of(private.environment())
+
+
+def one(setting: str) -> Any:
+    """What is set now for one field, for who asks often."""
+    row = ROWS[setting]
+    told = private.variable(str(row["name"]))
+    return row["read"](told) if told or (told == "" and row["empty"]) else getattr(_UNSET, setting)
 
 
 def text(name: str) -> str:

@@ -56,7 +56,7 @@ class Token:
 
 def most_days() -> int | None:
     """How many days a token may live; None where nobody may use one. CoreError if the setting is wrong."""
-    told = settings.current().tokens.strip()
+    told = str(settings.one("tokens")).strip()
     if told.lower() == OFF:
         return None
     if not told:

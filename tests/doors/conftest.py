@@ -77,6 +77,7 @@ def door_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Entran
     monkeypatch.setenv("IDCORE_AUDIT_LOG", str(tmp_path / "audit.jsonl"))
     monkeypatch.setenv("IDCORE_CALLS_VISITOR", "off")
     monkeypatch.setenv("IDCORE_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setenv("IDCORE_NO_SPARK", "1")  # what scans takes this away
 
     def make(entrance: Entrance) -> Door:
         return Door(tmp_path, entrance)

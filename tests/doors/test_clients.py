@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -26,6 +27,7 @@ from tests.pages.test_findings import two_at_once
 from tests.pages.test_lines import indexed
 from tests.remoting.fake import UNIQ, record
 from tests.remoting.fake_progress import Progressing
+from tests.source_code import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +40,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     sys.path.insert(0, str(folder))
     yield "made_client"
     sys.path.remove(str(folder))
+
+
+@pytest.fixture(autouse=True)
+def with_spark(door_of: Callable[..., Door], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("IDCORE_NO_SPARK")
 
 
 @pytest.fixture
@@ -114,6 +121,24 @@ def test_a_generated_client_calls_every_operation(
     assert now["summary"]["ids"] == 1, now
     assert call("cancel_scan", run=begun)["items"][0]["state"] == "done", "it has ended before"
     assert call.called == TABLE.keys()
+
+
+def test_the_commands_of_the_page_answer(served: str, door: Door) -> None:
+    """Each command of docs/api.md as a shell runs it, but for its address, its log and the name of its scan."""
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    (door.open / "orders.log").write_text(two_at_once())
+    run, answers = "RUN", list[dict[str, Any]]()
+    for command in re.findall(r"^(curl (?:.*\\\n)*.*)$", page, re.M):
+        if "cancel_scan" not in command and "/find" in command:
+            answers.append(door.call("scan", run=run, wait=20))
+        shell = command.replace("http://127.0.0.1:8501/api/v1", served).replace("$API", served)
+        shell = shell.replace("/var/log", str(door.open)).replace("RUN", run)
+        done = subprocess.run(["bash", "-c", f"{shell} -sf"], capture_output=True, text=True, timeout=60, check=True)
+        answers.append(json.loads(done.stdout))
+        if "start_scan" in command:
+            run = answers[-1]["items"][0]["run"]
+    assert len(answers) >= 6 and all("items" in answer for answer in answers)
+    assert answers[-1]["items"][0]["state"] == "done"
 
 
 def test_a_scan_is_cancelled(door: Door) -> None:

@@ -118,7 +118,7 @@ def answered(name: str, arguments: dict[str, Any], caller: Caller, cursor: str |
     return 200, json.dumps(answer, default=str)
 
 
-@settings(max_examples=1_500, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=800, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 @given(asked=calls(), cursor=st.one_of(st.none(), st.sampled_from(["0", "7", "-1", "²", "9" * 30, "x"])))
 @example(asked=("scans", {}), cursor=None)
 @example(asked=("find", {"text": CANARY}), cursor=None)
