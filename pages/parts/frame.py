@@ -143,7 +143,8 @@ def sidebar(view: View, made: dict[str, Page], current: Page, here: Visitor) -> 
     st.html(f'<div class="mq-name"><i></i><i></i><i></i><i></i><b>{words("name")}</b></div>')
     find = st.button(words("find"), key="find-anything", icon=":material/search:", shortcut="Ctrl+K", width="stretch")
     for group, every in GROUPS.items():
-        rows = [row for row in every if here.may_open(row[0]) and (row[0] != "tokens" or here.name)]
+        idle = {"tokens"} if here.name is None and current is not made["tokens"] else set[str]()
+        rows = [row for row in every if here.may_open(row[0]) and row[0] not in idle]
         if not rows:
             continue
         with st.container(key=f"nav-{group}", gap="xsmall"):
