@@ -17,7 +17,7 @@ from idcore.base.errors import CoreError, refuse
 from idcore.operations.model import Caller, Ground
 from idcore.policy.access import NOBODY, WITHOUT_LOGIN, Visitor
 from idcore.policy.audit import Who
-from idcore.policy.tokens import Token, Tokens
+from idcore.policy.tokens import PREFIX, Token, Tokens
 from idcore.server.front_door import is_own
 from idcore.server.logins import Entrance, address_of
 
@@ -42,15 +42,17 @@ class Entry:
     roots: Callable[[], Sequence[Path | str]]
     runs: Callable[[], Path]
 
-    def refusal(self, scope: Scope) -> CoreError | None:
+    def refusal(self, scope: Scope, document: bool) -> CoreError | None:
         """Why a request may not come from there: a page of another site, or a name that was led to this machine.
+
+        A link to a document may be on any page.
 
         A page can add any header but Host, Origin and Sec-Fetch-Site, so nothing else is believed.
         """
         headers = Headers(scope=scope)
         site = headers.get("sec-fetch-site", "none")
         foreign = site not in ("same-origin", "none") and not headers.get("origin")
-        if scope["method"] != "GET" and (foreign or not is_own(scope["headers"], self.origins())):
+        if not document and (foreign or not is_own(scope["headers"], self.origins())):
             return refuse("call_foreign")
         entrance = self.entrance()
         if entrance.mode == "open" and not entrance.anywhere and not self._is_named(headers.get("host", "")):
@@ -71,7 +73,7 @@ class Entry:
         address = (scope.get("client") or ("local",))[0]
         given = Headers(scope=scope).get("authorization", "")
         ground = Ground(self.roots, self.runs)
-        if given:
+        if PREFIX in given:  # what else a proxy puts there is its own
             return self._with_token(given, ground)
         entrance = self.entrance()
         if entrance.mode == "open":

@@ -46,7 +46,8 @@ class Api:
         name = path_of(scope, self.entry.base()).removeprefix(PATH).strip("/")
         answer: ASGIApp
         try:
-            if (refused := self.entry.refusal(scope)) is not None:
+            document = scope["method"] in ("GET", "HEAD") and name in _DOCUMENTS
+            if (refused := self.entry.refusal(scope, document)) is not None:
                 raise refused
             caller = self.entry.caller(scope)
             if name == "mcp":

@@ -247,7 +247,20 @@ def test_no_token_is_made_that_nobody_may_have(
 
 
 def test_a_token_opens_nothing_where_there_is_no_login(door: Door) -> None:
-    assert door.post("decode", {"text": ID}, headers={"authorization": "Bearer x"}).status_code == 401
+    assert door.post("decode", {"text": ID}, headers={"authorization": "Bearer rmqids_x"}).status_code == 401
+
+
+def test_what_a_proxy_puts_into_the_header_is_its_own(with_login: Door) -> None:
+    for given in ("Basic YW5uOnNlY3JldA==", "Bearer eyJhbGciOiJub25lIn0.e30."):
+        headers = {"authorization": given}
+        assert with_login.post("decode", {"text": ID}, PEOPLE["viewer"], headers=headers).status_code == 200
+        assert with_login.post("decode", {"text": ID}, headers=headers).status_code == 401
+
+
+def test_a_page_of_another_site_opens_no_stream_and_may_link_to_the_documents(door: Door) -> None:
+    foreign = {"sec-fetch-site": "cross-site", "accept": "text/event-stream"}
+    assert door.client.get("/api/v1/mcp", headers=foreign).json()["code"] == "call_foreign"
+    assert door.client.get("/api/v1/", headers={"sec-fetch-site": "cross-site"}).status_code == 200
 
 
 # ---- the documents
