@@ -98,7 +98,7 @@ def test_a_store_folder_is_read_without_a_large_package(installed: Path, tmp_pat
 
 def test_what_an_extra_brings_is_named_with_the_command(installed: Path, tmp_path: Path) -> None:
     (tmp_path / "a.log").write_text(f"msgId={ID}\n")
-    for words, extra in ((("scan", "a.log", "--out", "tables"), "scan"), (("serve",), "console")):
+    for words, extra in ((("scan", "a.log", "--out", "tables"), "scan"), (("serve",), "console"), (("mcp",), "mcp")):
         told = bare(installed, tmp_path, *words)
         assert told.returncode == 2 and f"-m pip install 'rocketmq-ids[{extra}]'" in told.stderr, told.stderr
         assert "Traceback" not in told.stderr and len(told.stderr.splitlines()) == 1
