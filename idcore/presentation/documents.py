@@ -26,6 +26,7 @@ OF_PAGE = {
     "brokers": "formats",
     "message": "journey",
     "runs": "how-to/run-the-console",
+    "tokens": "api",
     "help": INDEX,
 }
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
