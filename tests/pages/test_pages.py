@@ -305,7 +305,7 @@ def test_a_title_is_told_in_the_reader_s_language(open_page: Open, tmp_path: Pat
 
 def test_processes_of_several_zones_are_shown_with_their_own(open_page: Open, tmp_path: Path) -> None:
     folder = make_run(tmp_path / "runs")
-    assert "Zone from" not in shown(open_page("producers", run=folder.name))
+    assert "Zone from" not in shown(open_page("producers", run=folder.name, columns="all"))
     made = example_run.tables()
     processes = made["processes"]
     processes["zone"] = ["+08:00", "-05:00", *[None] * (len(processes) - 2)]
@@ -314,7 +314,7 @@ def test_processes_of_several_zones_are_shown_with_their_own(open_page: Open, tm
     other = tmp_path / "runs" / "20261121-015501-a1b2c4"
     shutil.copytree(folder, other)
     example_run.write(other, made)
-    page = shown(open_page("producers", run=other.name))
+    page = shown(open_page("producers", run=other.name, columns="all"))
     assert "The processes ran in 2 time zones (+08:00, -05:00)" in page and "Times use zone" not in page
     for said in ("Zone from", "bornTimestamp", "start of the line", "assumed", "2026-11"):
         assert said in page
