@@ -122,6 +122,8 @@ def compares_within_a_box(tab: Visit, run: str, other: str) -> None:
     for chart in ("timeline", "compare-times"):
         plot = tab.page.locator(f'[class*="st-key-chart-{chart}"] .nsewdrag')
         every, bars, before = said.inner_text(), charts.nth(1).evaluate(BARS), asked(tab)
+        plot.scroll_into_view_if_needed()
+        tab.page.wait_for_timeout(300)  # a chart that has just come into sight takes no box yet
         drag(tab, plot, 0.1, 0.5)
         expect(said).not_to_have_text(every)
         tab.settle()
