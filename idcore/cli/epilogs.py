@@ -60,7 +60,7 @@ EPILOGS = {
     "follow": Epilog(
         (
             "python -m idcore follow /var/log/orders --out live --since 30m",
-            "python -m idcore follow 'logs/*.log' --out live | jq .findings",
+            "python -m idcore follow 'logs/*.log' --out live --format jsonl > live.jsonl",
         ),
         (
             (0, "ended by Ctrl-C, SIGTERM or SIGHUP; DIR has the tables of all that was read"),

@@ -277,7 +277,9 @@ def _follow(commands: Any) -> None:
     command.add_argument("--master", metavar="URL", help="Spark master (default: this machine)")
     _add_clock(command)
     command.add_argument(
-        "--format", choices=("table", "json"), help="default: table on a terminal, json when piped: a line each refresh"
+        "--format",
+        choices=FORMS[:3],
+        help="default: table on a terminal, json when piped: a line each refresh; jsonl is the same as json",
     )
     command.add_argument("--lang", choices=languages(), default="en", help="language of the findings (default: en)")
     command.add_argument(

@@ -12,16 +12,17 @@ import streamlit as st
 from idcore.policy import audit
 from idcore.policy.access import AccessError, Visitor
 from idcore.presentation import documents, export
-from idcore.presentation.reports.markup import Html, emphasised, tag
+from idcore.presentation.reports.markup import Html, Table, emphasised, tag
 from idcore.server.gate import May
 from pages.parts import scans, session, visitor
-from pages.parts.view import View, link_params, view
+from pages.parts.view import View, into_address, link_params, view
 
 if TYPE_CHECKING:  # the decode page is up before pandas and Plotly are
     import pandas as pd
     import plotly.graph_objects as go
 
 ROWS = 50  # on one page of a table
+MOST_COLUMNS, ALL_COLUMNS = 8, "all"  # of a table; in the address where all of them are asked for
 FEW = 2  # ids that are a sentence and not a chart
 Rows = TypeVar("Rows", bound=Sized)
 CONFIG: dict[str, Any] = {"displayModeBar": False, "doubleClick": "reset", "showTips": False}
@@ -184,6 +185,17 @@ def empty(text: str, *links: tuple[str, str]) -> None:
 def zone_note(shown: View) -> str:
     """Which zone the times of this page are in, and why."""
     return shown.words(f"zone.note_{shown.zone_from}", zone=shown.zone_name)
+
+
+def columns(made: Table, usual: Sequence[str]) -> Table:
+    """A table with its usual columns, and a switch that shows all of them. The address has it for every table."""
+    if len(made.columns) <= MOST_COLUMNS:
+        return made
+    state = st.session_state
+    state["columns"] = st.query_params.get("columns") == ALL_COLUMNS
+    into = lambda: into_address({"columns": ALL_COLUMNS if state["columns"] else None})  # noqa: E731
+    every = st.toggle(view().words("columns.all", n=len(made.columns)), key="columns", on_change=into)
+    return made if every else made.only(*usual)
 
 
 def page_of(rows: Rows, key: str, size: int = ROWS) -> tuple[Rows, int]:

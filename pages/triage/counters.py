@@ -15,7 +15,7 @@ from pages.parts import cache, session
 from pages.parts.charts import counters as charts
 from pages.parts.triage import chips, filters, lines, opened, ranking, shared, time_range
 from pages.parts.view import view
-from pages.parts.widgets import chart, few, heading, page_of, pager, said, show_html, small_print, zone_note
+from pages.parts.widgets import chart, columns, few, heading, page_of, pager, said, show_html, small_print, zone_note
 
 shown = view()
 words = shown.words
@@ -81,7 +81,7 @@ rows, first = page_of(processes, "processes_page")
 if found is not None and found.exact:
     rows = cache.figures_in(run, rows, in_range)
 made = (tables.processes if found is None else tables.processes_in)(rows, shown, run.name)
-show_html(filters.columns(made, filters.OF_PROCESSES).html(first=first, numbered=True))
+show_html(columns(made, filters.OF_PROCESSES).html(first=first, numbered=True))
 pager(processes, "processes_page")
 filters.takeaway(processes, shared.name_of(run, "processes") if found is None else "processes")
 small_print(

@@ -13,7 +13,7 @@ from pages.parts import cache, session
 from pages.parts.charts import producers as charts
 from pages.parts.triage import chips, filters, hosts_list, lines, opened, shared, time_range
 from pages.parts.view import view
-from pages.parts.widgets import chart, few, heading, page_of, pager, said, show_html, small_print, zone_note
+from pages.parts.widgets import chart, columns, few, heading, page_of, pager, said, show_html, small_print, zone_note
 
 SORTS = ("ids", "missing", "wraps", "rate", "first", "host")
 
@@ -91,7 +91,7 @@ if found is not None and found.exact:
     page = cache.figures_in(run, page, in_range)
 made = tables.processes(cache.judge(run, page), shown, run.name) if found is None else None
 made = made or tables.processes_in(page, shown, run.name)
-show_html(filters.columns(made, filters.OF_PROCESSES).html(first=first, numbered=True))
+show_html(columns(made, filters.OF_PROCESSES).html(first=first, numbered=True))
 pager(rows, "processes_page")
 filters.takeaway(rows, "processes" if chosen or found is not None else shared.name_of(run, "processes"))
 if found is None:

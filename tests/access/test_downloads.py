@@ -64,6 +64,7 @@ PAGES = {
     "compare": Shown({"a": RUN, "b": OTHER}, of_run=True),
     "runs": Shown(files=False),
     "tokens": Shown(files=False),
+    "help": Shown(files=False),
     "message": Shown({"id": SECOND}),
     "store": Shown({"id": "246"}, files=False, body="plain message 1 of prodA"),
     "lookup": Shown({"id": UNIQ, "cluster": "one"}, "Look up", body="a secret"),

@@ -31,7 +31,7 @@ def test_a_click_on_a_cell_leads_to_its_messages_and_their_list(
     with visit(browser, console.url) as tab:
         page = tab.page
         tab.go(f"/fate?run={RUN}&lang=en&zone=UTC")
-        plot = page.locator(".js-plotly-plot .nsewdrag").nth(1)
+        plot = page.locator(".js-plotly-plot .nsewdrag").last
         expect(plot).to_be_visible()
         tab.settle()
         box = plot.bounding_box()

@@ -63,7 +63,7 @@ def downloaded(tab: Visit, name: str) -> str:
 
 def takes_the_range_to_brokers_and_findings(tab: Visit, first: dict[str, str]) -> None:
     """Both show what the range has, and a box in a chart of theirs is a new one. 24 brokers look different."""
-    plots, said = tab.page.locator(".js-plotly-plot .nsewdrag"), tab.page.locator(".mq-said")
+    plots, said = tab.page.locator(".js-plotly-plot .nsewdrag"), tab.page.locator(".mq-said").first
     for page, shows in (("Brokers", "24 brokers"), ("Findings", "in this time range")):
         tab.page.get_by_role("link", name=page).first.click()
         tab.heading(page)
@@ -86,7 +86,7 @@ def takes_the_range_to_brokers_and_findings(tab: Visit, first: dict[str, str]) -
 
 def resets(tab: Visit) -> None:
     """All times again: in the address, in words, and without the button that did it."""
-    reset, said = tab.page.get_by_role("button", name="Reset"), tab.page.locator(".mq-said")
+    reset, said = tab.page.get_by_role("button", name="Reset"), tab.page.locator(".mq-said").first
     ranged = said.inner_text()
     reset.click()
     expect(reset).to_be_hidden()
@@ -122,6 +122,8 @@ def compares_within_a_box(tab: Visit, run: str, other: str) -> None:
     for chart in ("timeline", "compare-times"):
         plot = tab.page.locator(f'[class*="st-key-chart-{chart}"] .nsewdrag')
         every, bars, before = said.inner_text(), charts.nth(1).evaluate(BARS), asked(tab)
+        plot.scroll_into_view_if_needed()
+        tab.page.wait_for_timeout(300)  # a chart that has just come into sight takes no box yet
         drag(tab, plot, 0.1, 0.5)
         expect(said).not_to_have_text(every)
         tab.settle()

@@ -21,7 +21,8 @@ from idcore.ids import identify
 from idcore.policy.limits import LIMITS
 from idcore.scan.schemas import SCHEMAS
 
-ELSEWHERE = ("serve ", "mcp ", "scan ", "--namesrv ", "session ")  # Spark and a cluster: other tests run them
+# Of Spark and of clusters: other tests run them.
+ELSEWHERE = ("serve ", "mcp ", "scan ", "follow ", "--namesrv ", "session ")
 
 
 def test_the_page_is_rendered_from_the_layouts() -> None:

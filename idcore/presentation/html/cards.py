@@ -16,7 +16,7 @@ from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.intake.intake import Found
 from idcore.presentation.html import ruler
 from idcore.presentation.reader import Reader
-from idcore.presentation.reports.markup import Column, Html, fact_list, fold, join, link, listed, table, tag
+from idcore.presentation.reports.markup import Column, Html, Table, fact_list, fold, join, link, listed, tag
 
 
 def _mono(text: str) -> Html:
@@ -156,15 +156,19 @@ def months(reading: Reading, reader: Reader, clock: Clock, found: Found) -> Html
     return fold(words("card.months", n=len(choice)), lead, tag("ul", *items, class_="mq-why"))
 
 
-def many(
+def many(items: Sequence[Found], reader: Reader, clock: Clock, *, first: int = 1) -> Html:
+    """A page of decoded ids as a table."""
+    return of_ids(items, reader, clock).html(first=first, numbered=True)
+
+
+def of_ids(
     items: Sequence[Found],
     reader: Reader,
     clock: Clock,
     *,
-    first: int = 1,
     files: bool = False,
     run: str | None = None,
-) -> Html:
+) -> Table:
     """A page of decoded ids as a table; each leads to its bytes and, with the lines of `run`, to its journey."""
     words = reader.words
     columns = [
@@ -183,8 +187,7 @@ def many(
         Column("maker", words("col.maker")),
         Column("why", words("col.why"), wide=True),
     ]
-    rows = (_row(item, reader, clock, files, run) for item in items)
-    return table(columns, rows, words("table.ids"), first=first, numbered=True)
+    return Table(words("table.ids"), columns, [_row(item, reader, clock, files, run) for item in items])
 
 
 def _row(item: Found, reader: Reader, clock: Clock, files: bool, run: str | None) -> list[object]:

@@ -17,7 +17,10 @@ from pages.parts.ids.decode_session import DecodeSession
 from pages.parts.runs import fate_lists, watch
 from pages.parts.triage import shared
 from pages.parts.view import view
-from pages.parts.widgets import download, page_link, page_of, pager, said, show_html, small_print, zone_note
+from pages.parts.widgets import columns, download, page_link, page_of, pager, said, show_html, small_print, zone_note
+
+# What special an ID has is in the last one.
+USUAL = ("kind", "text", "sent_at", "message", "host", "pid", "line", "why")
 
 
 def one(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
@@ -49,7 +52,8 @@ def many(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
     if found:
         page, first = page_of(found, "ids_page")
         run_name = scans.current_name()
-        show_html(cards.many(page, view(), here.clock(), first=first, files=here.files, run=run_name))
+        table = cards.of_ids(page, view(), here.clock(), files=here.files, run=run_name)
+        show_html(columns(table, USUAL).html(first=first, numbered=True))
         pager(found, "ids_page")
     deliveries(here)
     id_links.trace_links(here.intake.traces, words)

@@ -10,13 +10,10 @@ import streamlit as st
 
 from idcore.presentation import export
 from idcore.presentation.reports.markdown import escaped
-from idcore.presentation.reports.markup import Table
 from pages.parts.view import into_address, view
 from pages.parts.widgets import downloads
 
 LONGEST = 100  # characters of a link that are shown
-ALL_COLUMNS = "all"
-MOST_COLUMNS = 8
 # The rate of a scan, or of a time range.
 OF_PROCESSES = ("host", "pid", "loader", "distinct", "missing", "wraps", "rate", "rate_per_second", "lines")
 
@@ -50,17 +47,6 @@ def known(name: str, asked: Sequence[str], there: Collection[str]) -> list[str]:
         if value not in there:
             st.info(view().words(f"filter.unknown_{name}", name=escaped(value[:LONGEST])), icon=":material/info:")
     return [value for value in asked if value in there]
-
-
-def columns(made: Table, usual: Sequence[str]) -> Table:
-    """A table with its usual columns, and a switch that shows all of them. The address has it for every table."""
-    if len(made.columns) <= MOST_COLUMNS:
-        return made
-    state = st.session_state
-    state["columns"] = st.query_params.get("columns") == ALL_COLUMNS
-    into = lambda: into_address({"columns": ALL_COLUMNS if state["columns"] else None})  # noqa: E731
-    every = st.toggle(view().words("columns.all", n=len(made.columns)), key="columns", on_change=into)
-    return made if every else made.only(*usual)
 
 
 def takeaway(rows: pd.DataFrame, name: str) -> None:
