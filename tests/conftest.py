@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 
 # Folders whose tests share a browser, a Spark session or brokers, the longest first; the others follow.
-LONG = ("browser", "spark", "own consoles", "remoting", "store", "java")
+LONG = ("browser", "spark", "own consoles", "own sparks", "remoting", "store", "java")
 # Files of tests/browser that need no warm console: apart from those that share one, they are the shorter half.
 _OWN = ("deep_links", "fate", "frame", "groups", "message", "runs", "time_range")
+# Files of tests/spark that start sessions of their own: apart from those that share one.
+OWN_SPARKS = {f"tests/spark/test_{name}.py" for name in ("ends", "engines", "follow", "interrupts")}
 OWN_CONSOLES = {f"tests/browser/test_{name}.py" for name in _OWN}
 # Long ones that share nothing: dealt file by file and last, so that all processes end at the same time.
 DEALT = ("scan", "pages")
@@ -35,6 +37,8 @@ def folder(name: str) -> str:
     """The folder under tests/ of a test's name; what lies in none belongs together too."""
     if name.split("::")[0] in OWN_CONSOLES:
         return "own consoles"
+    if name.split("::")[0] in OWN_SPARKS:
+        return "own sparks"
     parts = name.split("::")[0].split("/")
     return parts[1] if len(parts) > 2 else "others"
 

@@ -76,7 +76,7 @@ def judged(row: Mapping[str, Any], answer: Answer, words: Words) -> dict[str, An
     return dict(row) | {
         "said": None if answer.found or answer.reason is None else reason_text(answer, words),
         "certainty": "certain" if answer.found else "possible" if unsure else "likely",
-        "disproof": words("disproof.found" if answer.found else "disproof.not_found"),
+        "disproof": words("wrong_if.found" if answer.found else "wrong_if.not_found"),
     }
 
 
@@ -106,7 +106,7 @@ def _journey(asked: Asked, caller: Caller) -> Result:
     row = journeys.row_of(made) | {"id": text, "said": journeys.found_text(made, asked.words)}
     answers = [judged(row_of(answer), answer, asked.words) for answer in known]
     sure = "certain" if made.events and not made.conflicts else "likely" if made.events else "possible"
-    return Result([row | {"answers": answers, "certainty": sure, "disproof": asked.words("disproof.journey")}])
+    return Result([row | {"answers": answers, "certainty": sure, "disproof": asked.words("wrong_if.journey")}])
 
 
 def _lines(text: str, known: list[Answer], asked: Asked, caller: Caller) -> list[Line]:
@@ -144,7 +144,7 @@ def _groups(asked: Asked, caller: Caller) -> Result:
             "unread_queues": row.unread,
             "clients": row.clients,
             "certainty": "possible" if row.lag is None else "likely",
-            "disproof": asked.words("disproof.progress"),
+            "disproof": asked.words("wrong_if.progress"),
         }
         for row in seen.rows
     ]
@@ -161,7 +161,7 @@ def _progress(asked: Asked, caller: Caller) -> Result:
     assert progress is not None, "a group was asked for"
     sure = "possible" if progress.silent or not seen.routed else "likely"
     items = [
-        dict(zip(QUEUE_COLUMNS, queue.row, strict=True)) | {"certainty": sure, "disproof": words("disproof.progress")}
+        dict(zip(QUEUE_COLUMNS, queue.row, strict=True)) | {"certainty": sure, "disproof": words("wrong_if.progress")}
         for queue in progress.queues
     ]
     return Result(items, _of_seen(seen) | _of_group(progress, seen, words))
@@ -190,7 +190,7 @@ def _dead_letters(asked: Asked, caller: Caller) -> Result:
     head["said"] = list_text(listing, asked.words).replace("**", "")
     if listing.reason not in (None, listing.cut):
         head["said"] += " " + list_reason(listing, asked.words)
-    sure = {"certainty": "certain", "disproof": asked.words("disproof.found")}
+    sure = {"certainty": "certain", "disproof": asked.words("wrong_if.found")}
     return Result([row | sure for row in head.pop("copies")], head)
 
 

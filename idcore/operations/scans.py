@@ -109,7 +109,7 @@ def _watched(run: Run, asked: Asked, caller: Caller) -> Result:
         "problem": facts["error"] and asked.words.error(facts["error"]),
         "summary": facts["summary"],
         "certainty": "certain" if facts["state"] == "done" else "possible",
-        "disproof": asked.words("disproof.scan"),
+        "disproof": asked.words("wrong_if.scan"),
     }
     return Result([item])
 
@@ -144,7 +144,7 @@ def _listed(asked: Asked, caller: Caller) -> Iterator[dict[str, Any]]:
             "ids": summary.get("ids"),
             "findings": summary.get("findings"),
             "certainty": "certain",
-            "disproof": asked.words("disproof.scan"),
+            "disproof": asked.words("wrong_if.scan"),
         }
 
 
@@ -219,7 +219,7 @@ def _lines(asked: Asked, caller: Caller) -> Result:
             given[name] = asked[name]
     chosen = index.select(line_filter.filter_of(line_filter.asked(given), run, index), "line", allowed)
     rows = line_texts.taken(index, chosen.rows, allowed)
-    items = (row | {"certainty": "certain", "disproof": asked.words("disproof.line")} for row in rows)
+    items = (row | {"certainty": "certain", "disproof": asked.words("wrong_if.line")} for row in rows)
     return Result(items, {"lines": len(chosen)})
 
 
@@ -245,7 +245,7 @@ def _find(asked: Asked, caller: Caller) -> Result:
             "parameters": dict(hit.params),
             "ids": hit.ids,
             "certainty": "certain",
-            "disproof": words("disproof.line"),
+            "disproof": words("wrong_if.line"),
         }
         for group in groups
         for hit in group.hits

@@ -54,7 +54,7 @@ def _read(text: str, case: Any, clock: Clock) -> tuple[Intake, Clock]:
 
 def disproof_of(row: Mapping[str, Any], words: Words) -> str:
     """What would show that a reading is wrong."""
-    return words(f"disproof.reading.{row['kind'] or 'none'}")
+    return words(f"wrong_if.reading.{row['kind'] or 'none'}")
 
 
 def _decode(asked: Asked, caller: Caller) -> Result:
@@ -112,7 +112,7 @@ def _differences(found: compared.Compared, words: Words) -> Iterator[dict[str, A
     certainty = "possible" if found.problems else "certain"
     for row in found.rows:
         sides = {"missing": row.missing, "new": row.new}
-        yield row.values | sides | {"certainty": certainty, "disproof": words("disproof.compared")}
+        yield row.values | sides | {"certainty": certainty, "disproof": words("wrong_if.compared")}
 
 
 def _side(asked: Asked, name: str, caller: Caller) -> Source:

@@ -134,40 +134,6 @@ def compares(tab: Visit) -> None:
     tab.settle()
 
 
-def test_a_reader_scans_names_compares_and_leaves_nothing_behind(
-    browser: Browser, running: Console, logs: Path
-) -> None:
-    before = len(Runs(running.runs).list())
-    with visit(browser, running.url) as tab:
-        scan_folder(tab, logs)
-        expect(main(tab)).to_contain_text("is scanned.", timeout=SCAN)
-        tab.settle()
-        scan_folder(tab, logs)
-        expect(main(tab)).to_contain_text("The same files were scanned on")
-        (logs / "empty").mkdir()
-        scan_folder(tab, logs / "empty")
-        expect(main(tab)).to_contain_text("so there is nothing to scan")
-        tab.settle()
-        names_and_pins(tab)
-        cancels(tab, logs / "large")
-        compares(tab)
-        tab.go("/decode")
-        expect(main(tab)).to_contain_text("everybody who opens this console can see it")
-        main(tab).locator(".st-key-unkept label").click()
-        expect(tab.page).to_have_url(re.compile("keep=no"))
-        expect(main(tab)).to_contain_text("Not kept")
-        tab.settle()
-        tab.page.get_by_role("textbox", name="IDs or log lines").fill(log(60))
-        tab.page.get_by_role("button", name="Decode", exact=True).click()
-        expect(tab.page.locator('[data-testid="stPlotlyChart"] .js-plotly-plot').first).to_be_visible(timeout=SCAN)
-        tab.settle()
-        assert len(unkept(running.runs)) == 1
-    assert "Traceback" not in running.said()
-    stop(running.process)
-    assert not unkept(running.runs), "with the server goes what was not to be kept"
-    assert len([path for path in running.runs.iterdir() if (path / "run.json").exists()]) == before + 4
-
-
 def test_files_are_followed_and_every_page_draws_itself_again(browser: Browser, running: Console, logs: Path) -> None:
     followed = logs / "followed"
     followed.mkdir()
@@ -207,3 +173,37 @@ def test_files_are_followed_and_every_page_draws_itself_again(browser: Browser, 
         tab.check()
     run = runs.list()[0]
     assert run.summary is not None and run.summary["ids"] == 3 * before and not (run.path / ".follow").exists()
+
+
+def test_a_reader_scans_names_compares_and_leaves_nothing_behind(
+    browser: Browser, running: Console, logs: Path
+) -> None:
+    before = len(Runs(running.runs).list())
+    with visit(browser, running.url) as tab:
+        scan_folder(tab, logs)
+        expect(main(tab)).to_contain_text("is scanned.", timeout=SCAN)
+        tab.settle()
+        scan_folder(tab, logs)
+        expect(main(tab)).to_contain_text("The same files were scanned on")
+        (logs / "empty").mkdir()
+        scan_folder(tab, logs / "empty")
+        expect(main(tab)).to_contain_text("so there is nothing to scan")
+        tab.settle()
+        names_and_pins(tab)
+        cancels(tab, logs / "large")
+        compares(tab)
+        tab.go("/decode")
+        expect(main(tab)).to_contain_text("everybody who opens this console can see it")
+        main(tab).locator(".st-key-unkept label").click()
+        expect(tab.page).to_have_url(re.compile("keep=no"))
+        expect(main(tab)).to_contain_text("Not kept")
+        tab.settle()
+        tab.page.get_by_role("textbox", name="IDs or log lines").fill(log(60))
+        tab.page.get_by_role("button", name="Decode", exact=True).click()
+        expect(tab.page.locator('[data-testid="stPlotlyChart"] .js-plotly-plot').first).to_be_visible(timeout=SCAN)
+        tab.settle()
+        assert len(unkept(running.runs)) == 1
+    assert "Traceback" not in running.said()
+    stop(running.process)
+    assert not unkept(running.runs), "with the server goes what was not to be kept"
+    assert len([path for path in running.runs.iterdir() if (path / "run.json").exists()]) == before + 4

@@ -12,7 +12,7 @@ from tests.pages.test_scope import BROKERS, BUSY, stored_log
 from tests.pages.test_time_range import indexed_run
 
 pytestmark = pytest.mark.browser
-MENU = ("Decode", "Incident", "Compare", "Message", "Consumer groups", "Store", "Scans", "Lab")
+MENU = ("Decode", "Incident", "Compare", "Message", "Consumer groups", "Store", "Scans", "Lab", "Help")
 
 
 def test_a_host_travels_over_the_tabs_until_its_chip_is_closed(

@@ -91,12 +91,10 @@ def test_what_is_followed_survives_kills_and_ends_as_a_scan(java: None, tmp_path
     grow()
     with following(folder, out) as process:
         wait(lambda: counted(out) == sized(folder), process)
-        for word in ("java", "pyspark.worker"):
-            grow()
-            for pid in children(process.pid, word)[:1]:
-                os.kill(pid, signal.SIGKILL)
-            grow()
-            wait(lambda: counted(out) == sized(folder), process)
+        (jvm,) = children(process.pid, "org.apache.spark")
+        os.kill(jvm, signal.SIGKILL)
+        grow()
+        wait(lambda: counted(out) == sized(folder), process)
         process.send_signal(signal.SIGINT)
         said, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0

@@ -19,6 +19,7 @@ import pytest
 from idcore.base.errors import CoreError
 from idcore.intake.intake import Dating, Source
 from idcore.runs.runs import Run, Runs, write_tables
+from idcore.server import jobs
 from idcore.spark import background, folder
 from idcore.spark.folder import TableFolder
 from idcore.spark.job import ScanOptions
@@ -97,7 +98,7 @@ def test_many_scans_at_once_stay_below_the_bytes_that_may_be_kept_and_lose_nothi
     most, root = 1 << 20, tmp_path / "runs"
     for name, value in (("IDCORE_RUNS", str(root)), ("IDCORE_KEPT", "1M"), ("IDCORE_SCANS_VISITOR", "off")):
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(scans, "_begun", {})
+    monkeypatch.setattr(jobs, "_begun", {})
     dated, refused, seen = Dating(UTC, "assumed", datetime(2026, 11, 21, tzinfo=UTC)), list[CoreError](), list[int]()
 
     def begin(number: int) -> None:

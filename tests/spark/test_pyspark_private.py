@@ -26,7 +26,10 @@ from idcore.spark.tasks import Engine
 from tests.source_code import ROOT, modules, name, nodes
 
 JARS = Path(pyspark.__file__).parent / "jars"
-DOCUMENTED = {"pyspark", "pyspark.sql", "pyspark.sql.types", "py4j.protocol"}
+DOCUMENTED = {
+    *("pyspark", "pyspark.sql", "pyspark.sql.types", "pyspark.sql.datasource", "py4j.protocol"),
+    *("pyspark.sql.streaming", "pyspark.sql.streaming.datasource"),
+}
 
 
 def in_jar(folder: str, text: str) -> bool:
