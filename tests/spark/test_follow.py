@@ -91,7 +91,7 @@ def test_what_is_followed_survives_kills_and_ends_as_a_scan(java: None, tmp_path
     grow()
     with following(folder, out) as process:
         wait(lambda: counted(out) == sized(folder), process)
-        (jvm,) = children(process.pid, "org.apache.spark")
+        (jvm,) = children(process.pid, "bin/java")
         os.kill(jvm, signal.SIGKILL)
         grow()
         wait(lambda: counted(out) == sized(folder), process)
