@@ -71,7 +71,7 @@ def answer(page: Page, text: str) -> list[list[str]]:
     """What the page says of a text, as its CSV."""
     before = page.locator("body").get_attribute("data-answered") or ""
     page.locator("#box").fill(text)
-    expect(page.locator(f"body[data-answered]:not([data-answered='{before}'])")).to_have_count(1, timeout=60_000)
+    expect(page.locator(f"body[data-answered]:not([data-answered='{before}'])")).to_have_count(1, timeout=120_000)
     expect(page.locator("#state")).to_have_text("")
     if page.locator("#csv").is_hidden():
         return []
@@ -114,7 +114,7 @@ def test_the_page_says_of_all_public_lines_what_the_command_says(browser: Browse
 
 def test_it_speaks_two_languages_follows_a_link_and_keeps_markup_as_text(browser: Browser, served: str) -> None:
     page = opened(browser, f"{served}#lang=zh&id={SAMPLE}", color_scheme="dark", viewport={"width": 390, "height": 800})
-    expect(page.locator("body[data-answered]")).to_have_count(1, timeout=60_000)
+    expect(page.locator("body[data-answered]")).to_have_count(1, timeout=120_000)
     expect(page.locator("h1")).to_have_text("解码 RocketMQ 消息 ID")
     expect(page.locator("#answer")).to_contain_text("计数器")
     page.get_by_role("button", name="English").click()

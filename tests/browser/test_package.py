@@ -142,7 +142,8 @@ def served(installed: Path, tmp_path: Path) -> Console:  # type: ignore[misc]
 
 def test_the_console_of_the_wheel_shows_the_example(served: Console, browser: Browser) -> None:
     with visit(browser, served.url) as tab:
-        tab.go(f"/decode?ids={ID}&lang=en&zone=UTC")
+        tab.page.goto(f"{served.url}/decode?ids={ID}&lang=en&zone=UTC")
+        tab.settle(90)  # everything of this environment is loaded for the first time
         expect(tab.page.locator("[data-testid=stMain]")).to_contain_text("172.17.0.1")
         tab.go("/help?doc=findings&part=restart&lang=en")
         expect(tab.page.get_by_role("heading", name="Restart")).to_be_visible()

@@ -65,7 +65,7 @@ def test_the_search_finds_in_both_languages(page: str, asked: str, found: str, s
     tab.get_by_role("button", name="Search").first.click()
     tab.keyboard.insert_text(asked)
     expect(tab.get_by_text(found).first).to_be_visible(timeout=20_000)
-    expect(tab.get_by_text(re.compile(r"^\d+ results?$"))).to_be_visible()
+    expect(tab.get_by_text(re.compile(r"^\d+ results?$"))).to_be_visible(timeout=60_000)
 
 
 def test_links_lead_from_page_to_page_and_to_the_other_language(site: Path, tab: Page) -> None:
