@@ -45,7 +45,7 @@ ASKED = "asked.json"
 TRIES = 5  # to begin again without a batch between them
 PAUSE = 1.0  # seconds before each
 LOOKED = 5.0  # seconds for which a look at the lines of a large input is good enough
-REST = 2  # a refresh is followed by a pause of so many times as long
+REST = 1  # a refresh is followed by a pause of so many times as long
 _CONF = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.streaming.minBatchesToRetain": "10",
