@@ -49,12 +49,6 @@ SECTIONS: list[tuple[str, list[str], str]] = [
         ["fate_list", "--rounds", "1"],
         "The limit of a profile is not in it: the console asks about as many IDs a minute as that allows.",
     ),
-    (
-        "Files that grow",
-        ["follow"],
-        "A line waits for the batch that reads it and for the refresh that counts it; writer, Spark and driver share"
-        " the cores.",
-    ),
     ("Memory", ["memory"], ""),
     (
         "Pages of millions of processes",
