@@ -180,7 +180,7 @@ class Follower:
         tables: Tables = followed.tables_of(
             facts, inputs, month_rows(at, scan.zone or machine_zone(), scan.zone_source)
         )
-        files = list(inputs.values())
+        files = sorted(inputs.values(), key=lambda file: file.path)  # as a scan of the folder lists them
         never = threading.Event()
         evidence = self._look(tables, files) if query is not None else None
         seen, of_ids = judge(tables, {}, replace(scan, at=at), files, never, evidence)
