@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from idcore.base.errors import CoreError, coded
 from idcore.base.open_folders import Roots
 from idcore.ids.clock import parse_zone, zone_text
-from idcore.policy import audit, logs
+from idcore.policy import audit, limits, logs
 from idcore.policy.audit import Who
 from idcore.policy.page_turns import TURNS
 from idcore.rocketmq.store.config import subscriptions_in, subscriptions_text
@@ -146,7 +146,7 @@ class Job:
 
 
 class Following(Job):
-    """A scan of the console that goes on until it is stopped, or until `seconds` have passed. It waits for no turn."""
+    """A scan of the console that goes on until it is stopped. It waits for no turn."""
 
     def __init__(
         self,
@@ -240,8 +240,13 @@ def follow(
     ask: Ask = _anyone,
     on_news: OnNews | None = None,
 ) -> Job:
-    """Begins to follow `paths` into the scan's folder; `ask` is called with each refresh."""
+    """Begins to follow `paths` into the scan's folder; `ask` is called with each refresh.
+
+    CoreError where as many are followed as may be.
+    """
     with _lock:
+        if limits.exceeds("follows", count := followed() + 1):
+            raise limits.met("follows", count)
         job = _jobs[run.name] = Following(run, paths, options, who, ask, on_news)
     return job
 

@@ -64,7 +64,6 @@ class Now:
     behind: int = 0
     batch: int = -1
     ids: int = 0
-    bytes_a_second: float = 0.0
     seconds: float = 0.0
     summary: Mapping[str, Any] | None = None
 
@@ -205,7 +204,7 @@ class Follower:
             },
         }
         folder.finish(summary)
-        self.now = Now("following", as_of, behind, batch, summary["ids"], 0.0, time.monotonic() - began, summary)
+        self.now = Now("following", as_of, behind, batch, summary["ids"], time.monotonic() - began, summary)
         if self.on_news is not None:
             self.on_news(self.now)
         return summary

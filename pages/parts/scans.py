@@ -245,7 +245,11 @@ def follow(run: Run, paths: list[str], dated: Dating, since: str | datetime) -> 
     options = FollowOptions(ScanOptions(dated.zone, dated.source, roots=ask(visitor.current())), since)
     begun_here(run)
     later = visitor.later()
-    jobs.follow(run, paths, options, session.someone(), lambda: ask(later()))
+    try:
+        jobs.follow(run, paths, options, session.someone(), lambda: ask(later()))
+    except CoreError:  # as many are followed as may be
+        run.remove()
+        raise
     remember(run.name)
     cache.forget_runs()
 

@@ -18,6 +18,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from idcore.__main__ import main
+from idcore.base.errors import CoreError
+from idcore.runs.runs import Runs
+from idcore.spark import background
+from idcore.spark.job import FollowOptions, ScanOptions
 from tests.scan import logs
 from tests.source_code import ROOT
 
@@ -116,3 +120,13 @@ def test_a_folder_follows_what_it_was_asked_for(tmp_path: Path, capsys: pytest.C
     assert "follows something else" in capsys.readouterr().err
     assert main(["follow", str(tmp_path), "--out", str(out), "--since", "yesterday"]) == 2
     assert "'yesterday' is not a time" in capsys.readouterr().err
+
+
+def test_no_more_are_followed_than_may_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asked where the work begins: also where one that ended is followed on."""
+    monkeypatch.setenv("IDCORE_FOLLOWS", "1")
+    monkeypatch.setattr(background, "followed", lambda: 1)
+    run = Runs(tmp_path).create("logs")
+    with pytest.raises(CoreError) as refused:
+        background.follow(run, [str(tmp_path)], FollowOptions(ScanOptions()))
+    assert refused.value.code == "limit_follows" and run.state == "new"

@@ -92,12 +92,13 @@ def figures(row: Row, words: Words) -> list[str]:
         return [words.bytes(summary["text_bytes"]), words("compare.only", **only)]
     if row["kind"] == FATES:
         return [sentences.answer(summary, words), words("runs.took", span=words.duration(summary["seconds"]))]
+    took = [] if "follow" in summary else [words("runs.took", span=words.duration(summary["seconds"]))]
     return [
         words.count("file", summary["files"]),
         words.bytes(summary["text_bytes"]),
         words.count("occurrence", summary["ids"]),
         words.count("refused_token", summary["refused"]),
-        words("runs.took", span=words.duration(summary["seconds"])),
+        *took,
     ]
 
 

@@ -113,12 +113,8 @@ def begin_folder(path: str, *, ask: bool = False, subscriptions: scans.Subscript
 
     With `ask`, what was scanned before or takes long is offered first.
     """
-    words = view().words
-    place = _place_of(path, words)
+    place = _ready(path)
     if place is None:
-        return None
-    if not jobs.ready():
-        watch.no_engine(words)
         return None
     if ask and (place.contents.large or run_rows.of_contents(cache.scans(), place.contents.digest)):
         st.session_state["runs_offered"] = place
@@ -129,15 +125,11 @@ def begin_folder(path: str, *, ask: bool = False, subscriptions: scans.Subscript
 
 def follow(path: str, since: str) -> Run | None:
     """Follows a path of the server from then on, or says why not."""
-    words = view().words
-    place = _place_of(path, words)
+    place = _ready(path)
     if place is None:
         return None
-    if not jobs.ready():
-        watch.no_engine(words)
-        return None
     if place.store is not None or "://" in place.real:
-        st.error(words("follow.no_text"), icon=":material/block:")
+        st.error(view().words("follow.no_text"), icon=":material/block:")
         return None
     with problems.caught():
         visitor.current().require("folders")
@@ -147,6 +139,16 @@ def follow(path: str, since: str) -> Run | None:
         st.session_state["runs_begun"] = run.name
         return run
     return None
+
+
+def _ready(path: str) -> Place | None:
+    """A path of the server where it can be read and Spark is there; else it is said why not."""
+    words = view().words
+    place = _place_of(path, words)
+    if place is not None and not jobs.ready():
+        watch.no_engine(words)
+        return None
+    return place
 
 
 def _place_of(path: str, words: Words) -> Place | None:
