@@ -20,6 +20,7 @@ here = decode_session.load()
 decode_session.box(here)
 result = decode_session.result(here)
 if here.state == "empty":
+    decoded.samples()
     session.stop()
 
 with result:
@@ -54,7 +55,7 @@ with result:
         above if run is not None else st.container(),
         st.empty() if done else st.container(),
     ):  # no progress stays in grey
-        wanted = (not here.single or here.files) and (run is not None or not lacking)
+        wanted = not here.typed and (not here.single or here.files) and (run is not None or not lacking)
         drawn = wanted and watch.scan_state(run, again=here.scan, table=True)
 
     # chart

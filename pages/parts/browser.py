@@ -75,3 +75,9 @@ def choose_with_keys(opened: int) -> None:
     """Makes the links of the box that finds anything choices of the keyboard; `opened` counts how often it opened."""
     if streamlit_private.runtime() is not None:
         _component("choose")(data={"opened": opened}, key="browser-choose", height=1)
+
+
+def decode_while_typing() -> None:
+    """Presses the buttons of the decode page's box when somebody pastes a text, or pauses while typing one."""
+    if streamlit_private.runtime() is not None:
+        _component("type")(key="browser-type", height=1)

@@ -18,6 +18,22 @@ from idcore.presentation.html import ruler
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Column, Html, Table, fact_list, fold, join, link, listed, tag
 
+# Reasons that say more of an ID than why it is one: they stand below it.
+SPECIAL = frozenset(
+    f"{field}_{what}"
+    for field, several in {
+        "host": "docker fake link_local loopback not_ipv4 odd unresolved",
+        "mac": "made_up zero",
+        "pid": "shifted unknown upper_half",
+        "label": "against key",
+        "case": "lower mixed",
+        "elapsed": "known_maker label signed slack",
+        "seconds": "future maybe_local odd",
+        "id": "joined longer",
+    }.items()
+    for what in several.split()
+) | {"port_node", "uuid_v4", "clock_back", "noon", "mqtt_gateway", "sequence_per_second", "lost_version"}
+
 
 def _mono(text: str) -> Html:
     return tag("span", text, class_="mq-mono")
@@ -175,7 +191,6 @@ def of_ids(
         Column("kind", words("col.kind")),
         Column("text", words("col.id"), mono=True),
         Column("sent_at", words("col.sent_at"), mono=True, role="time"),
-        Column("message", words("message.journey")),
         Column("host", words("col.host_or_broker"), mono=True, role="host"),
         Column("pid", words("col.pid"), right=True, mono=True, role="pid"),
         Column("loader", words("col.loader"), mono=True, role="loader"),
@@ -184,6 +199,7 @@ def of_ids(
         Column("position", words("col.position"), right=True, mono=True, role="offset"),
         Column("line", words("col.line"), right=True, mono=True),
         *([Column("file", words("col.file_name"))] if files else []),
+        Column("message", words("message.journey")),
         Column("maker", words("col.maker")),
         Column("why", words("col.why"), wide=True),
     ]
@@ -196,13 +212,15 @@ def _row(item: Found, reader: Reader, clock: Clock, files: bool, run: str | None
     assert best is not None
     made = best.id
     sent, reason = when(best, item.token, clock)
-    sure, asked = words(f"certainty_short.{best.certainty}"), anatomy_params(item, clock)
+    sure = "" if best.certainty == "certain" else words(f"certainty_short.{best.certainty}")
+    asked, reasons = anatomy_params(item, clock), why(best, item.token, clock)
+    special = words("semicolon").join(words.coded(reason) for reason in reasons if reason.code in SPECIAL)
+    text = link(item.token.text, reader.href("anatomy", **asked), new=True)
     at = None if sent is None else dated(reader.full(sent.at), sent, month_source(best, reason), words)
     cells: list[object] = [
         join([kind_mark(best, words), tag("span", f" {sure}", class_="mq-faint")]),
-        link(item.token.text, reader.href("anatomy", **asked), new=True),
+        join([text, tag("span", special, class_="mq-under")]) if special else text,
         at,
-        link(words("card.journey"), reader.href("message", **asked, run=run), new=True),
     ]
     if isinstance(made, OffsetId):
         broker = tag("span", made.address, class_="mq-broker")
@@ -211,9 +229,10 @@ def _row(item: Found, reader: Reader, clock: Clock, files: bool, run: str | None
         cells += [made.mac_text, made.pid, None, f"{made.sequence:,}", None, None]
     else:
         cells += [made.host, made.pid, made.loader_text, f"{made.counter:,}", None, None]
-    reasons = words("semicolon").join(words.coded(reason) for reason in why(best, item.token, clock))
     place: list[object] = [f"{item.token.line:,}", *([item.source] if files else [])]
-    return [*cells, *place, words.coded(made_by(best, reason)), reasons]
+    journey = link(words("card.journey"), reader.href("message", **asked, run=run), new=True)
+    told = words("semicolon").join(words.coded(reason) for reason in reasons)
+    return [*cells, *place, journey, words.coded(made_by(best, reason)), told]
 
 
 def dated(text: str, sent: SentAt, month: str | None, words: Words) -> Html:

@@ -22,7 +22,7 @@ from idcore.runs.runs import Run
 from idcore.server import jobs, setting_up
 from idcore.server.front_door import OFFLINE, OFFLINE_FILE
 from idcore.simulate import example
-from pages.parts import problems, scans
+from pages.parts import browser, problems, scans
 from pages.parts.runs import keeping, runlist
 from pages.parts.view import into_address, view
 
@@ -44,12 +44,14 @@ class DecodeSession(Decoding):
     taken: int = 0  # lines that were taken out of the box, for its length
     pressed: bool = False  # a button, with nothing to read
     turn: int = 0  # how many inputs were here before
+    typed: bool = False  # still being typed: the box stays as it is, and no scan begins
+    bare: bool = False  # the box has not been folded to a line yet
 
     def read(self) -> None:
         """Reads the input when what was here before is out of sight, once. A scan may begin then."""
         if self.read_now() and self.run is None and self.holds_ids:
             self.dated = Dating.of(self.clock())
-            self.waits = True
+            self.waits = not self.typed
 
     @property
     def state(self) -> State:
@@ -115,7 +117,9 @@ def current() -> DecodeSession:
 def put(here: DecodeSession) -> DecodeSession:
     """From now on the page shows this."""
     before = st.session_state.get("decode")
-    here.turn = before.turn + 1 if isinstance(before, DecodeSession) else 0
+    if isinstance(before, DecodeSession):
+        here.turn = before.turn + (not here.typed)
+        here.bare = here.typed and (before.bare or not before.sources)
     st.session_state["decode"] = here
     return here
 
@@ -159,7 +163,8 @@ def take(text: str, files: Sequence[Any], *, name: str = PASTED, **known: Any) -
     sources = given(text, files, name)
     st.session_state.pop("missing", None)
     if not sources:
-        put(DecodeSession(pressed=True)).into_link()
+        typed = known.get("typed", False)
+        put(DecodeSession(pressed=not typed, typed=typed)).into_link()
         return
     start(DecodeSession(sources, **known))
 
@@ -189,6 +194,13 @@ def decode() -> None:
         st.session_state["text"] = ""
 
 
+def decode_typed() -> None:
+    """What is being typed, at a pause: the box stays in sight. With files in it, or long, it waits for the button."""
+    text = st.session_state.get("text") or ""
+    if not st.session_state.get("files") and len(text) <= LONG:
+        take(text, [], typed=True)
+
+
 def load_example(name: str) -> None:
     """An example into the box, decoded; the long one is like a file."""
     text, reference = example.text_of(name)
@@ -212,7 +224,7 @@ def read_case(case: Case) -> None:
 def box(here: DecodeSession) -> None:
     """The box, the uploader, the buttons and the choice to keep; below an input they are one line, which opens."""
     place = st.empty()  # one of both at a time: else the old form is in sight next to the new one, once in grey
-    if not here.sources:
+    if not here.sources or here.bare:
         with place.container():
             _form(here, bare=True)
         return
@@ -241,7 +253,7 @@ def _form(here: DecodeSession, *, bare: bool) -> None:
         lead.html(tag("p", words("decode.lead"), class_="mq-lead"))
     with st.form("input", border=False):
         left, right = st.columns([7, 4], gap="medium")
-        with left:
+        with left, st.container(key="decode-box"):
             st.text_area(
                 words("decode.box"),
                 key="text",
@@ -254,9 +266,11 @@ def _form(here: DecodeSession, *, bare: bool) -> None:
         with right:
             st.file_uploader(words("decode.upload"), key="files", accept_multiple_files=True)
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            st.form_submit_button(words("decode.button"), type="primary", on_click=decode)
+            st.form_submit_button(words("decode.button"), key="decode-now", type="primary", on_click=decode)
             st.form_submit_button(words("decode.example"), on_click=load_example, args=(example.NAME,))
             st.html(tag("span", words("decode.keys"), class_="mq-faint mq-keys"), width="content")
+            st.form_submit_button(words("decode.button"), key="decode-typed", on_click=decode_typed)
+    browser.decode_while_typing()
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="chips"):
         st.html(tag("span", words("decode.try"), class_="mq-faint mq-try"), width="content")
         for name in example.SHORT:

@@ -7,10 +7,12 @@ from streamlit.delta_generator import DeltaGenerator
 
 from idcore.answers.differences import LEAST
 from idcore.answers.fate_list import MOST_IDS
+from idcore.ids.identify import identify_alone
 from idcore.presentation import intake_texts, message_sentence
-from idcore.presentation.html import cards
+from idcore.presentation.html import cards, ruler
 from idcore.presentation.html import deliveries as delivery_html
-from idcore.presentation.reports.markup import tag
+from idcore.presentation.reports.markup import emphasised, tag
+from idcore.simulate import example
 from pages.parts import browser, refusals, scans
 from pages.parts.ids import id_links
 from pages.parts.ids.decode_session import DecodeSession
@@ -19,8 +21,21 @@ from pages.parts.triage import shared
 from pages.parts.view import view
 from pages.parts.widgets import columns, download, page_link, page_of, pager, said, show_html, small_print, zone_note
 
-# What special an ID has is in the last one.
-USUAL = ("kind", "text", "sent_at", "message", "host", "pid", "line", "why")
+USUAL = ("kind", "text", "sent_at", "host", "pid", "line", "file", "message")
+
+
+def samples() -> None:
+    """What an ID holds, where nothing is decoded yet: one that a client generates and one of a broker."""
+    words = view().words
+    with st.container(key="samples", gap="small"):
+        st.header(words("decode.samples"), anchor=False)
+        for kind in ("uniq", "offset"):
+            best = identify_alone(example.SAMPLES[kind]).best
+            assert best is not None
+            with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+                st.html(tag("span", emphasised(words(f"decode.sample_{kind}")), class_="mq-sample"), width="content")
+                page_link("anatomy", words("card.anatomy"), id=example.SAMPLES[kind])
+            show_html(ruler.ruler(best, words, large=True))
 
 
 def one(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:

@@ -1,0 +1,44 @@
+// Decodes while somebody types or pastes: Streamlit hears of a box in a form only when its button is pressed. What is
+// typed is decoded at a pause, by a button of its own, which leaves the box as it is; what is pasted by the button that
+// everybody sees, wherever on the page it was pasted. A long text would be sent to the browser and back with each click: it
+// becomes a file.
+const PAUSE = 400;
+const LONGEST = 20_000; // characters of a text that is decoded while it is typed
+const FILE = 1_000_000; // characters of a pasted text that becomes a file
+const NAME = "clipboard.txt";
+const box = () => document.querySelector(".st-key-decode-box textarea");
+const button = (name) => document.querySelector(`.st-key-${name} button`);
+const press = (name, times) => {
+  if (button(name) && !button(name).disabled) button(name).click();
+  else if (times) setTimeout(press, 100, name, times - 1); // a file is on its way
+};
+let waits = 0;
+document.addEventListener("input", (event) => {
+  if (event.target !== box()) return;
+  clearTimeout(waits);
+  const pasted = ["insertFromPaste", "insertFromDrop"].includes(event.inputType);
+  if (pasted) waits = setTimeout(press, 0, "decode-now", 10);
+  else if (box().value.length <= LONGEST) waits = setTimeout(press, PAUSE, "decode-typed", 0);
+});
+document.addEventListener("keydown", (event) => {
+  if (event.target === box() && event.key === "Enter" && (event.ctrlKey || event.metaKey)) clearTimeout(waits);
+});
+const value = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value");
+document.addEventListener("paste", (event) => {
+  const elsewhere = event.target.closest?.('input, textarea, [contenteditable="true"], [role="dialog"]');
+  const text = event.clipboardData.getData("text/plain");
+  const files = document.querySelector('.st-key-files input[type="file"]');
+  if (!box() || !text || (elsewhere && elsewhere !== box())) return;
+  if (text.length >= FILE && files) {
+    const list = new DataTransfer();
+    list.items.add(new File([text], NAME, { type: "text/plain" }));
+    files.files = list.files;
+    files.dispatchEvent(new Event("change", { bubbles: true }));
+    setTimeout(press, 300, "decode-now", 3_000);
+  } else if (!elsewhere) {
+    value.set.call(box(), text);
+    box().dispatchEvent(new InputEvent("input", { bubbles: true, inputType: "insertFromPaste" }));
+  } else return;
+  event.preventDefault();
+}, true);
+export default function () {}
