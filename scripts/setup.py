@@ -264,9 +264,9 @@ class Programs:
 def has_jars() -> bool:
     """Whether RocketMQ's classes are there; also where nothing can fetch them."""
     sys.path.append(str(ROOT))
-    from tests.java.jars import RELEASES, SERVERS, is_there
+    from tests.java.jars import ALL, is_there
 
-    return not shutil.which("mvn") or all(map(is_there, (*RELEASES, *SERVERS)))
+    return not shutil.which("mvn") or all(map(is_there, ALL))
 
 
 def has_pyodide() -> bool:

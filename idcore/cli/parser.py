@@ -262,7 +262,7 @@ def _follow(commands: Any) -> None:
         description="Follows files until Ctrl-C: new lines are in the tables within seconds, also of files that are"
         " rotated. The same command goes on where an earlier one ended.",
     )
-    command.add_argument("paths", nargs="+", metavar="PATH", help="files, folders or globs; new files are found")
+    command.add_argument("paths", nargs="+", metavar="PATH", help="files, folders or globs; or kafka://HOST:PORT/TOPIC")
     command.add_argument("--out", type=_path, required=True, metavar="DIR", help="folder for the tables")
     command.add_argument(
         "--since",

@@ -16,10 +16,12 @@ from urllib.parse import urlsplit
 from idcore.base.errors import CoreError, refuse
 from idcore.base.open_folders import Roots, file_status, is_in
 from idcore.policy.access import Visitor
-from idcore.sources.uris import is_below, is_uri, local_path, without_secrets
+from idcore.sources.uris import is_below, is_topic, is_uri, local_path, topics, without_secrets
 
-# A URI, with a log-in, a host or [an IPv6 address], and a port; or a path. Colons are between them.
-_PLACE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^/@]*@)?(?:\[[^\]/]*\]|[^/:]*)(?::\d+)?[^:]*|[^:]+")
+# Topics of Kafka; a URI, with a log-in, a host or [an IPv6 address], and a port; or a path. Colons are between them.
+_PLACE = re.compile(
+    r"kafka://[^/]*/[^:]*|[A-Za-z][A-Za-z0-9+.-]*://(?:[^/@]*@)?(?:\[[^\]/]*\]|[^/:]*)(?::\d+)?[^:]*|[^:]+"
+)
 
 BYTES_A_SECOND = 500_000_000  # an estimate for text that is not packed, on a disk that is not busy
 LARGE = 10  # seconds of estimated work from which a reader is asked first
@@ -53,11 +55,23 @@ class Place:
     store: str | None
     contents: Contents
 
+    @property
+    def may_grow(self) -> bool:
+        """Whether it can be followed: text on this machine, or topics of Kafka."""
+        return self.store is None and (is_topic(self.real) or not is_uri(self.real))
+
+    @property
+    def only_grows(self) -> bool:
+        """Whether it can only be followed, not scanned."""
+        return is_topic(self.real)
+
 
 def contents(path: str, store: str | None = None, roots: Roots = None) -> Contents:
     """What a scan of a path, or of a store folder, would read. Names, sizes and times of change make the digest."""
     from idcore.sources.inputs import list_files, list_store
 
+    if is_topic(path):
+        return Contents(1, 0, hashlib.sha256(path.encode()).hexdigest())
     found = list_files([path], roots) if store is None else list_store(store, roots)
     files = [file for file in found if file.error is None]
     made = hashlib.sha256(b"store" if store else b"text")
@@ -98,8 +112,8 @@ def _is_wrong(part: str) -> bool:
     if not is_uri(part):
         return False
     try:
-        urlsplit(part).port  # noqa: B018  ValueError of what is no number
-    except ValueError:
+        topics(part) if is_topic(part) else urlsplit(part).port  # ValueError of a port that is no number
+    except (CoreError, ValueError):
         return True
     return ":" in part.partition("://")[2].rpartition("@")[0] or not {"?", "#"}.isdisjoint(part)
 
@@ -133,6 +147,8 @@ def roots_for(
     visitor.require("folders")
     for path in outside:
         inside(path, roots)
+    if folder is None and all(map(is_topic, outside)):
+        return None  # their records are copied into its run
     if folder is not None:
         store_in(Path(inside(folder, roots)), roots)
     return guard_of(roots)

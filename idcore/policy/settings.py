@@ -60,6 +60,10 @@ class Settings:
         "SPARK_CONF_DIR", "", "folder with a `spark-defaults.conf`, for every other setting of Spark")
     spark_memory: str = _row(
         "IDCORE_SPARK_MEMORY", "2g", "memory of the JVM when Spark runs on this machine", shown="`2g`")
+    kafka_jars: str = _row(
+        "IDCORE_KAFKA_JARS", "", "folder of the jars of Spark's Kafka source ([how](how-to/follow.md#topics-of-kafka))")
+    kafka_properties: Path | None = _row(
+        "IDCORE_KAFKA_PROPERTIES", None, "file of properties of Kafka's clients: log-in, encryption", read=Path)
     no_spark: bool = _row("IDCORE_NO_SPARK", False, "any value: decode only, never start Spark", read=bool)
     clusters: Path | None = _row(
         "IDCORE_CLUSTERS", None, "TOML file of the clusters for look-ups ([how](how-to/connect-a-cluster.md))",

@@ -29,7 +29,7 @@ from idcore.sources.kinds import COMMITLOG, GROWING, HEAD, PLAIN, WHOLE, WIDE
 from idcore.sources.line_range import LineRange
 from idcore.sources.record_lines import RecordLines
 from idcore.sources.unpack import READ_ERRORS, Unpacked, narrowed, reader
-from idcore.sources.uris import is_uri, local_path, without_secrets
+from idcore.sources.uris import is_topic, is_uri, local_path, without_secrets
 from idcore.sources.windows import BEFORE, ENDLESS, Windows, new_buffer
 
 OPENING = 1 << 17  # bytes that could be scanned in the time that opening a file takes
@@ -101,6 +101,9 @@ def list_files(paths: Sequence[str], roots: Roots = None, left_out: list[str] | 
 def _listed(paths: Sequence[str], roots: Roots, left_out: list[str] | None) -> list[InputFile]:
     found: list[InputFile] = []
     for path in paths:
+        if is_topic(path):
+            found.append(InputFile(path, 0, refuse("kafka_scan")))
+            continue
         if is_uri(path):
             found += [InputFile(*told) for told in stores.listed(path, roots)]
             continue

@@ -6,8 +6,13 @@ import re
 from unicodedata import normalize
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
+from idcore.base.errors import refuse
+
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _PORTS = {"http": 80, "https": 443}
+_KAFKA = "kafka://"
+_SERVER = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+):[0-9]{1,5}")
+_TOPIC = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}")  # org.apache.kafka.common.internals.Topic
 _HIDDEN_SLASH = re.compile(r"%(?:2f|5c)", re.IGNORECASE)
 
 
@@ -68,6 +73,23 @@ def _may_climb(path: str) -> bool:
         if (plain := unquote(path)) == path:
             return False
         path = plain
+
+
+def is_topic(path: str) -> bool:
+    """Whether a path names topics of Kafka, whose records are lines that go on coming."""
+    return path[: len(_KAFKA)].lower() == _KAFKA
+
+
+def topics(uri: str) -> tuple[str, list[str]]:
+    """The servers of `kafka://HOST:PORT,HOST:PORT/TOPIC,TOPIC`, as Kafka's clients take them, and the topics.
+
+    CoreError kafka_uri where one is missing, or is no name that Kafka allows.
+    """
+    servers, _, names = uri[len(_KAFKA) :].partition("/")
+    found = names.split(",")
+    if not all(map(_SERVER.fullmatch, servers.split(","))) or not all(map(_TOPIC.fullmatch, found)):
+        raise refuse("kafka_uri", uri=without_secrets(uri))
+    return servers, found
 
 
 def is_web(uri: str) -> bool:

@@ -19,18 +19,21 @@ from idcore.answers import findings
 from idcore.answers.findings import line_locations
 from idcore.base.errors import CoreError
 from idcore.ids.clock import machine_zone, zone_text
-from idcore.runs.runs import FOLLOWED, write_text
+from idcore.runs.runs import FOLLOWED, TOPICS, write_text
 from idcore.scan import followed
 from idcore.scan.lines import MOST_BYTES_FOR_NAMES, LineEvidence
 from idcore.scan.months import month_rows
 from idcore.scan.tables import Tables
+from idcore.sources.growing_files import BEGINNING
 from idcore.sources.inputs import InputFile
+from idcore.sources.uris import is_topic
 from idcore.spark import health
 from idcore.spark import session as spark_session
 from idcore.spark.follow_source import NAME, Asked, GrowingFiles
 
 from .folder import LiveFolder
 from .job import FollowOptions, assumed, judge, judged_counts, judged_tables, look, problem_of, summarise, versions
+from .kafka import Records
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
     from .tasks import Spark
 
 LOG = logging.getLogger(__name__)
-EVERY = 0.3  # seconds between two batches, where the one before has ended
+TRIGGER = "300 milliseconds"  # between two batches, where the one before has ended
 LOOK = 0.1  # seconds between two looks at whether there is news
 ASKED = "asked.json"
 TRIES = 5  # to begin again without a batch between them
@@ -80,8 +83,15 @@ class Follower:
         if scan.remote:
             raise CoreError("follow_connect")
         zone = scan.zone or machine_zone()
+        self._kafka: Records | None = None
+        if any(map(is_topic, paths)):
+            if len(paths) > 1:
+                raise CoreError("kafka_alone")
+            self._kafka = Records(paths[0], out / TOPICS, out / FOLLOWED, options.since)
+            scan = replace(scan, roots=None)  # what is read is in the folder of the tables
+            self.options = replace(options, scan=scan)
         self.asked = Asked(
-            tuple(str(Path(path).absolute()) for path in paths),
+            tuple(path if is_topic(path) else str(Path(path).absolute()) for path in paths),
             scan.roots,
             options.since if isinstance(options.since, str) else options.since.isoformat(),
             getattr(zone, "key", None) or zone_text((scan.at or datetime.now(UTC)).astimezone(zone).utcoffset()),
@@ -121,11 +131,15 @@ class Follower:
         spark = spark_session.session(self.options.scan.master, self.options.scan.remote)
         self._start_seconds = time.monotonic() - began
         try:
-            query = self._query(_sql(spark), checkpoint)
-            self._follow(query, folder, stop)
+            sql = _sql(spark)
+            query = self._query(sql, checkpoint)
+            self._follow(sql, query, folder, stop)
         finally:
-            if query is not None and not health.is_gone(spark):
+            is_there = not health.is_gone(spark)
+            if query is not None and is_there:
                 query.stop()
+            if self._kafka is not None:
+                self._kafka.end(is_there)
 
     def _begin(self, home: Path) -> None:
         """A folder that was followed is followed on, as it was asked for."""
@@ -142,11 +156,14 @@ class Follower:
 
     def _query(self, sql: SparkSession, checkpoint: str) -> StreamingQuery:
         sql.dataSource.register(GrowingFiles)
-        stream = sql.readStream.format(NAME).options(**self.asked.options()).load().writeStream
+        read = self.asked
+        if self._kafka is not None:
+            read = replace(read, paths=(str((self.out / TOPICS).absolute()),), since=BEGINNING)
+        stream = sql.readStream.format(NAME).options(**read.options()).load().writeStream
         sql.sparkContext.setLocalProperty("spark.scheduler.pool", "follow")
         try:
             batches = stream.foreachBatch(self._take).option("checkpointLocation", checkpoint)
-            return batches.trigger(processingTime=f"{round(EVERY * 1000)} milliseconds").start()
+            return batches.trigger(processingTime=TRIGGER).start()
         finally:
             sql.sparkContext.setLocalProperty("spark.scheduler.pool", None)  # type: ignore[arg-type]
 
@@ -156,9 +173,11 @@ class Follower:
             self._state.take(number, facts)
             self._came = datetime.now(UTC)
 
-    def _follow(self, query: StreamingQuery, folder: LiveFolder, stop: threading.Event) -> None:
+    def _follow(self, sql: SparkSession, query: StreamingQuery, folder: LiveFolder, stop: threading.Event) -> None:
         shown, pause_until = -1, 0.0
         while not stop.wait(LOOK):
+            if self._kafka is not None:
+                self._kafka.watch(sql)
             if not query.isActive:
                 raise query.exception() or RuntimeError("the query has ended")
             if self._state.batch == shown or time.monotonic() < pause_until:
@@ -216,8 +235,7 @@ class Follower:
             held = self._looked = time.monotonic(), look(tables, self.options.scan, files, threading.Event())
         return held[1]
 
-    @staticmethod
-    def _behind(query: StreamingQuery, inputs: Mapping[int, Any]) -> int:
+    def _behind(self, query: StreamingQuery, inputs: Mapping[int, Any]) -> int:
         """Bytes that Spark has seen and that are not in the tables."""
         progress = query.lastProgress
         if not progress:
@@ -225,7 +243,8 @@ class Follower:
         told = progress["sources"][0]["latestOffset"]
         latest = json.loads(told) if isinstance(told, str) else told
         available = (latest or {}).get("available", {})
-        return sum(max(0, size - inputs[int(n)].size) for n, size in available.items() if int(n) in inputs)
+        unread = sum(max(0, size - inputs[int(n)].size) for n, size in available.items() if int(n) in inputs)
+        return unread if self._kafka is None else unread + self._kafka.behind()
 
 
 def was_followed(out: Path) -> bool:

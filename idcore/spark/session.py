@@ -82,6 +82,9 @@ def _settings(local: bool, java: str, scratch: str) -> dict[str, str]:
         "spark.pyspark.driver.python": sys.executable,
         "spark.executorEnv.PYTHONDONTWRITEBYTECODE": "1",
     }
+    if kafka := jvm.kafka_jars():
+        found["spark.jars"] = ",".join(kafka)
+        found["spark.driver.extraClassPath"] = os.pathsep.join(kafka)
     if told.kernels:
         found["spark.executorEnv.NUMBA_CACHE_DIR"] = told.kernels
     if local:

@@ -1,4 +1,4 @@
-"""RocketMQ's own jars, for the referee and a real cluster, from Maven Central into .cache. Run at set-up only.
+"""RocketMQ's jars, for the referee and a real cluster, and Kafka's, from Maven Central into .cache. Run at set-up only.
 
 python tests/java/jars.py
 """
@@ -19,6 +19,8 @@ RELEASES = ("4.5.2", "4.9.8", "5.3.3")
 # Whole name servers and brokers, whose jars (134, 40, 137) have to be those that the tests were written against.
 SERVER, OLD_SERVER, NEW_SERVER = "server-5.3.3", "server-4.9.7", "server-5.5.0"
 SERVERS = (SERVER, OLD_SERVER, NEW_SERVER)
+KAFKA, SPARK_KAFKA = "kafka-3.9.1", "spark-kafka-4.2.0"
+ALL = (*RELEASES, *SERVERS, KAFKA, SPARK_KAFKA)
 # A release of what a file here wants; and all of them, for Maven to copy at once.
 _MODULE = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <parent><groupId>rocketmq.ids</groupId><artifactId>{what}</artifactId><version>1</version>
@@ -80,18 +82,19 @@ def javac(release: str, classes: Path, *sources: Path) -> None:
 
 def fetch() -> None:
     """Copies what is missing, one Maven for all of it; needs the network."""
-    absent = [release for release in (*RELEASES, *SERVERS) if not is_there(release)]
+    absent = [release for release in ALL if not is_there(release)]
     if not absent:
         return
     CACHE.mkdir(parents=True, exist_ok=True)
     for release in absent:
         shutil.rmtree(folder(release), ignore_errors=True)
-        what, file = ("server", "server.xml") if release in SERVERS else ("referee", "pom.xml")
+        what, _, version = release.rpartition("-")
+        what = what or "referee"
         module = _MODULE.format(
             what=what,
-            pom=os.path.relpath(HERE / file, CACHE),
+            pom=os.path.relpath(HERE / ("pom.xml" if what == "referee" else f"{what}.xml"), CACHE),
             release=release,
-            version=release.removeprefix("server-"),
+            version=version,
             jars=folder(release),
         )
         (CACHE / f"{release}.xml").write_text(module, encoding="utf-8")
@@ -101,7 +104,7 @@ def fetch() -> None:
     command += ["dependency:copy-dependencies", "-DincludeScope=runtime"]
     subprocess.run(command, check=True, stdin=subprocess.DEVNULL, timeout=1800)
     for release in absent:
-        if release in SERVERS:
+        if release not in RELEASES:
             check(folder(release), HERE / f"{release}.sha256")
         (folder(release) / ".complete").touch()
 

@@ -30,7 +30,7 @@ PATIENCE = 120.0
 
 
 @contextmanager
-def following(folder: Path, out: Path) -> Iterator[subprocess.Popen[bytes]]:
+def following(folder: Path | str, out: Path) -> Iterator[subprocess.Popen[bytes]]:
     """`follow` as a process of its own."""
     command = [sys.executable, "-m", "idcore", "follow", str(folder), "--out", str(out), *AT]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

@@ -110,13 +110,19 @@ def command(java_path: str, folder: str) -> list[str]:
     return [
         java_path,
         "-cp",
-        os.pathsep.join(jars),
+        os.pathsep.join([*jars, *kafka_jars()]),
         "-XX:+IgnoreUnrecognizedVMOptions",
         *options,
         *opened,
         *netty,
         JAVA_MAIN,
     ]
+
+
+def kafka_jars() -> list[str]:
+    """The jars of Spark's Kafka source, which is no part of PySpark."""
+    folder = settings.current().kafka_jars
+    return sorted(glob.glob(os.path.join(glob.escape(folder), "*.jar"))) if folder else []
 
 
 class Starting:

@@ -116,6 +116,9 @@ def begin_folder(path: str, *, ask: bool = False, subscriptions: scans.Subscript
     place = _ready(path)
     if place is None:
         return None
+    if place.only_grows:
+        st.error(view().words("error.kafka_scan"), icon=":material/block:")
+        return None
     if ask and (place.contents.large or run_rows.of_contents(cache.scans(), place.contents.digest)):
         st.session_state["runs_offered"] = place
         return None
@@ -128,7 +131,7 @@ def follow(path: str, since: str) -> Run | None:
     place = _ready(path)
     if place is None:
         return None
-    if place.store is not None or "://" in place.real:
+    if not place.may_grow:
         st.error(view().words("follow.no_text"), icon=":material/block:")
         return None
     with problems.caught():

@@ -1,0 +1,176 @@
+"""Topics of Kafka that are followed: a real broker and Spark's own source; the files that records are written to."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from idcore.__main__ import main
+from idcore.base.errors import CoreError
+from idcore.intake.allowed import check, inside, roots_of
+from idcore.sources.uris import topics
+from idcore.spark import kafka
+from tests.java import jars
+from tests.scan import logs
+from tests.spark.kafka_broker import broker
+from tests.spark.test_follow import AT, counted, following, wait
+
+TOPIC = "orders"
+
+
+@pytest.fixture
+def with_jars(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IDCORE_KAFKA_JARS", str(jars.folder(jars.SPARK_KAFKA)))
+
+
+def test_a_topic_is_followed_through_a_kill_and_ends_as_a_scan(java: None, with_jars: None, tmp_path: Path) -> None:
+    lines = [line.decode() for line in logs.honest(1).data.split(b"\n") if line]
+    pieces, out = [lines[n::4] for n in range(4)], tmp_path / "out"
+    size = [sum(len(line.encode()) + 1 for line in piece) for piece in pieces]
+    with broker(tmp_path, TOPIC) as kafka_broker:
+        kafka_broker.send(pieces[0])
+        with following(f"kafka://{kafka_broker.address}/{TOPIC}", out) as process:
+            wait(lambda: counted(out) == size[0], process)
+            kafka_broker.send(pieces[1])
+            process.kill()  # the driver, whatever it does
+            process.wait()
+        kafka_broker.send(pieces[2])
+        with following(f"kafka://{kafka_broker.address}/{TOPIC}", out) as process:
+            wait(lambda: counted(out) == sum(size[:3]), process)
+            kafka_broker.send(pieces[3])
+            wait(lambda: counted(out) == sum(size), process)
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=60)
+        assert process.returncode == 0
+    written = [line for path in (out / "topics").glob("*.log") for line in path.read_text().splitlines()]
+    assert Counter(written) == Counter(lines)
+    assert main(["scan", str(out / "topics"), "--out", str(tmp_path / "scan"), *AT]) == 0
+    for table in sorted(path.name for path in (tmp_path / "scan").iterdir() if path.is_dir()):
+        found, wanted = pq.read_table(out / table), pq.read_table(tmp_path / "scan" / table)
+        assert found.equals(wanted), table
+
+
+class Batch:
+    """What Spark gives to the driver, without Spark."""
+
+    def __init__(self, rows: list[tuple[str, int, int, bytes | None]]) -> None:
+        names = ("topic", "partition", "offset", "value")
+        self.table = pa.table({name: [row[n] for row in rows] for n, name in enumerate(names)})
+
+    def toArrow(self) -> pa.Table:
+        return self.table
+
+
+def batches(r: random.Random) -> Iterator[list[tuple[str, int, int, bytes | None]]]:
+    """Batches of three partitions, their rows in any order; some records have no value, some several lines."""
+    at = [0, 0, 0]
+    for _ in range(r.randrange(1, 12)):
+        rows: list[tuple[str, int, int, bytes | None]] = []
+        for partition in range(3):
+            for _ in range(r.randrange(0, 6)):
+                at[partition] += r.choice((1, 1, 1, 3))  # a transaction's marks take offsets
+                value = r.choice((None, b"", b"a\nb\r\n", f"{partition} {at[partition]}".encode(), b"x" * 40))
+                rows.append((TOPIC, partition, at[partition], value))
+        r.shuffle(rows)
+        yield rows
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_records_are_written_once_and_in_order_whenever_the_driver_ends(
+    seed: int, with_jars: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kafka, "FILE_BYTES", 120)
+    r, wanted = random.Random(seed), {0: b"", 1: b"", 2: b""}
+    for number, rows in enumerate(batches(r)):
+        for _, partition, _, value in sorted(rows, key=lambda row: row[:3]):
+            wanted[partition] += value.rstrip(b"\r\n") + b"\n" if value else b""
+        for _ in range(r.randrange(1, 4)):  # the same batch again, after an end at any moment
+            held = {path: path.read_bytes() for path in tmp_path.glob("records/*.json")}
+            kafka.Records("kafka://h:1/orders", tmp_path, tmp_path, "beginning")._take(Batch(rows), number)  # type: ignore[arg-type]
+            if r.random() < 0.4:  # killed before it noted what it had appended, or in the middle of it
+                name = f"{TOPIC}-{r.randrange(3)}"
+                note, before = tmp_path / "records" / f"{name}.json", held.get(tmp_path / "records" / f"{name}.json")
+                now = json.loads(note.read_text()) if note.exists() else None
+                was = json.loads(before) if before else {"offset": 0, "file": 1, "bytes": 0}
+                if now and now["offset"] != was["offset"]:
+                    log = tmp_path / f"{name}.{was['file']:05}.log"
+                    os.truncate(log, r.randrange(was["bytes"], log.stat().st_size + 1))
+                    note.write_text(json.dumps(was))
+                    kafka.Records("kafka://h:1/orders", tmp_path, tmp_path, "beginning")._take(Batch(rows), number)  # type: ignore[arg-type]
+    for partition, text in wanted.items():
+        files = sorted(tmp_path.glob(f"{TOPIC}-{partition}.*.log"))
+        assert b"".join(path.read_bytes() for path in files) == text
+
+
+def test_the_oldest_files_go_where_all_are_too_large(
+    with_jars: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kafka, "FILE_BYTES", 100)
+    monkeypatch.setattr(kafka, "KEPT_BYTES", 350)
+    records = kafka.Records("kafka://h:1/orders", tmp_path, tmp_path, "beginning")
+    for offset in range(40):
+        records._take(Batch([(TOPIC, 0, offset, f"{offset:049}".encode())]), offset)  # type: ignore[arg-type]
+    left = sorted(tmp_path.glob("*.log"))
+    assert sum(path.stat().st_size for path in left) <= 350
+    assert left[-1].read_bytes().splitlines()[-1] == f"{39:049}".encode()
+
+
+NO_TOPICS = """kafka:// kafka://h:1 kafka://h:1/ kafka://h/t kafka://h:1/a/b kafka://h:1/a, kafka://u:p@h:1/t
+kafka://h:1/.. kafka://h:1/a%20b kafka://h:1/a?x=1 kafka:///t kafka://h:1,/t"""
+
+
+@pytest.mark.parametrize("uri", NO_TOPICS.split())
+def test_an_address_that_names_no_topic_is_refused(uri: str) -> None:
+    with pytest.raises(CoreError) as refused:
+        topics(uri)
+    assert refused.value.code == "kafka_uri"
+    with pytest.raises(CoreError):
+        check(uri)
+
+
+def test_several_servers_and_topics_are_one_place_that_an_administrator_opens() -> None:
+    uri = "kafka://10.0.0.5:9092,[::1]:9093/orders,audit.log"
+    assert topics(uri) == ("10.0.0.5:9092,[::1]:9093", ["orders", "audit.log"])
+    opened = f"/var/log:{uri}:s3://bucket/logs"
+    check(opened)
+    roots = roots_of(opened)
+    assert roots[1:] == [uri, "s3://bucket/logs"]
+    assert inside(uri, roots) == uri
+    for other in ("kafka://10.0.0.5:9092/orders", f"{uri},more", "kafka://10.0.0.6:9092,[::1]:9093/orders,audit.log"):
+        with pytest.raises(PermissionError):
+            inside(other, roots)
+
+
+def test_properties_are_those_of_kafkas_clients(
+    with_jars: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "client.properties"
+    monkeypatch.setenv("IDCORE_KAFKA_PROPERTIES", str(place))
+    with pytest.raises(CoreError, match="Kafka clients"):
+        kafka.Records("kafka://h:1/orders", tmp_path, tmp_path, "beginning")
+    jaas = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="a" password="b=c%s";'
+    place.write_text(f"# who\nsecurity.protocol=SASL_SSL\nsasl.jaas.config={jaas}\n")
+    told = kafka.Records("kafka://h:1/orders", tmp_path, tmp_path, "beginning")._options
+    assert told["kafka.security.protocol"] == "SASL_SSL" and told["kafka.sasl.jaas.config"] == jaas
+
+
+def test_what_cannot_be_followed_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("IDCORE_KAFKA_JARS", raising=False)
+    out = ["--out", str(tmp_path / "out")]
+    assert main(["follow", "kafka://127.0.0.1:1/t", *out]) == 3
+    assert "IDCORE_KAFKA_JARS" in capsys.readouterr().err
+    assert main(["follow", "kafka://127.0.0.1:1/t", str(tmp_path), *out]) == 3
+    assert "followed alone" in capsys.readouterr().err
+    assert main(["scan", "kafka://127.0.0.1:1/t", *out]) != 0
+    assert "followed, not scanned" in capsys.readouterr().err
