@@ -51,9 +51,9 @@ def test_a_topic_is_followed_through_a_kill_and_ends_as_a_scan(java: None, with_
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=60)
         assert process.returncode == 0
-    written = [line for path in (out / "topics").glob("*.log") for line in path.read_text().splitlines()]
+    written = [line for path in (out / "kafka").glob("*.log") for line in path.read_text().splitlines()]
     assert Counter(written) == Counter(lines)
-    assert main(["scan", str(out / "topics"), "--out", str(tmp_path / "scan"), *AT]) == 0
+    assert main(["scan", str(out / "kafka"), "--out", str(tmp_path / "scan"), *AT]) == 0
     for table in sorted(path.name for path in (tmp_path / "scan").iterdir() if path.is_dir()):
         found, wanted = pq.read_table(out / table), pq.read_table(tmp_path / "scan" / table)
         assert found.equals(wanted), table

@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from idcore.base.catalogue import Words
+from idcore.base.errors import CoreError
 from idcore.intake import intake
 from idcore.intake.allowed import BYTES_A_SECOND, Place, contents
 from idcore.policy.access import PERMISSIONS
@@ -117,7 +118,7 @@ def begin_folder(path: str, *, ask: bool = False, subscriptions: scans.Subscript
     if place is None:
         return None
     if place.only_grows:
-        st.error(view().words("error.kafka_scan"), icon=":material/block:")
+        st.error(problems.message(CoreError("kafka_scan"), view().words), icon=":material/block:")
         return None
     if ask and (place.contents.large or run_rows.of_contents(cache.scans(), place.contents.digest)):
         st.session_state["runs_offered"] = place

@@ -27,10 +27,15 @@ WAIT = 0.3
 
 
 def scan_state(
-    run: Run | None, again: Callable[[], None] | None = None, *, table: bool = False, place: str = "scan"
+    run: Run | None,
+    again: Callable[[], None] | None = None,
+    *,
+    table: bool = False,
+    place: str = "scan",
+    until: Callable[[Run], bool] | None = None,
 ) -> bool:
     """Shows how far a scan is; True when its tables are there. `table`: decoded ids are above. `place`: where on a page
-    that shows a scan more than once."""
+    that shows a scan more than once. `until`: the page is drawn again when this is so, too."""
     words = view().words
     if run is None:
         no_engine(words)
@@ -39,7 +44,7 @@ def scan_state(
     if state == "done":
         return True
     if state in ("new", "running"):
-        st.fragment(ticking, run_every=LOOK)(run, table, place)
+        st.fragment(ticking, run_every=LOOK)(run, table, place, until)
     elif state == "cancelled":
         st.info(words("scan.cancelled"), icon=":material/cancel:")
         offer(words, again, place)
@@ -57,14 +62,14 @@ def offer(words: Words, again: Callable[[], None] | None, place: str) -> None:
         st.button(words("scan.again"), on_click=again, key=f"{place}-again")
 
 
-def ticking(run: Run, table: bool, place: str) -> None:
+def ticking(run: Run, table: bool, place: str, until: Callable[[Run], bool] | None) -> None:
     """One look at the job; when it has ended, or its reader may not see it any more, the whole page is drawn again."""
     if not may_see(visitor.current(), run.facts):
         st.rerun()
     job = jobs.of(run)
     if job is not None and not job.cancelling:  # what was just clicked is answered at once
         job.wait(WAIT)
-    if run.state not in ("new", "running"):
+    if run.state not in ("new", "running") or (until is not None and until(run)):
         st.rerun()
     if job is None:  # its thread has not begun, or is of another process
         words = view().words

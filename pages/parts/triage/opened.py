@@ -45,7 +45,7 @@ def run_of(page: str) -> Run:
     elif run.state != "done":
         show_html(tag("p", tag("b", run_texts.title_of(run.title, run.options, words)), class_="mq-run"))
         again = fate_lists.again(run, "run") if run.kind == FATES else partial(runlist.again, run.name)
-        watch.scan_state(run, again=again if scans.is_own(run) else None)
+        watch.scan_state(run, again=again if scans.is_own(run) else None, until=follow.has_tables)
         if problem := st.session_state.get("runs_problem"):
             st.error(problem, icon=":material/error:")
         session.stop()
