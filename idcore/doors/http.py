@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # an extra of the package
 LINES = "application/x-ndjson"
 SLOW = 30  # seconds for the body of a call
 AT_ONCE = 8  # calls at work; the others wait
+SHORT = 2_000  # bytes of a call that is answered at once where that needs no file: some milliseconds at most
 _LINES_AT_ONCE = 200
 _DOCUMENTS = ("", "openapi.json")
 
@@ -86,15 +87,20 @@ class Api:
             raise refuse("call_type")  # a form of another site cannot send this type without being asked first
         try:
             async with asyncio.timeout(SLOW):
-                given = _object(await _body(receive, headers))
+                body = await _body(receive, headers)
         except TimeoutError:
             raise refuse("call_slow", seconds=SLOW) from None
+        given = _object(body)
         query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
         cursor, asked = (query.get(each, [None])[0] for each in ("cursor", "limit"))
         if LINES in headers.get("accept", ""):
             return await self._lines(operation, given, caller, cursor)
-        body = await run_sync(_part, operation, given, caller, cursor, limit_of(asked), limiter=self._room)
-        return Response(body, headers=NOT_KEPT, media_type="application/json")
+        parts = operation, given, caller, cursor, limit_of(asked)
+        if operation.alone and len(body) <= SHORT:  # a thread would take longer than the answer
+            answer = _part(*parts)
+        else:
+            answer = await run_sync(_part, *parts, limiter=self._room)
+        return Response(answer, headers=NOT_KEPT, media_type="application/json")
 
     async def _lines(
         self, operation: Operation, given: Mapping[str, Any], caller: Caller, cursor: str | None

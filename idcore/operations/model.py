@@ -207,7 +207,7 @@ Run = Callable[[Asked, Caller], Result]
 class Operation:
     """A row of the table. `begins`: it makes or ends a scan of the caller's own; no operation changes anything else.
 
-    `needs` is a permission of the table of roles.
+    `needs` is a permission of the table of roles. `alone`: it reads what it is given, and no file and no cluster.
     """
 
     name: str
@@ -219,6 +219,7 @@ class Operation:
     head: tuple[Field, ...] = ()
     begins: bool = False
     of_cluster: bool = False
+    alone: bool = False
 
     def asked(self, given: Mapping[str, Any]) -> Asked:
         """The arguments of a call; CoreError names the first that is missing, not known, or not of its kind."""

@@ -176,6 +176,7 @@ OPERATIONS = (
             Field("rejected", "integer", "how many strings only look like IDs"),
             _TRACES,
         ),
+        alone=True,
     ),
     Operation(
         "explain_line",
@@ -185,6 +186,7 @@ OPERATIONS = (
         _explain,
         (*READING, Field("fields", "array", "the fields of the ID: name, digits, value, meaning")),
         (Field("deliveries", "array", "what the line says of each message"), _TRACES),
+        alone=True,
     ),
     Operation(
         "compare",

@@ -67,7 +67,8 @@ def many(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
     if found:
         page, first = page_of(found, "ids_page")
         run_name = scans.current_name()
-        table = cards.of_ids(page, view(), here.clock(), files=here.files, run=run_name)
+        several = here.files and len({item.source for item in found}) > 1
+        table = cards.of_ids(page, view(), here.clock(), files=several, run=run_name)
         show_html(columns(table, USUAL).html(first=first, numbered=True))
         pager(found, "ids_page")
     deliveries(here)
