@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from pages.parts import live, problems, session
 from pages.parts.messages import lists, lookups
 from pages.parts.view import view
-from pages.parts.widgets import heading, page_link, said, small_print, zone_note
+from pages.parts.widgets import heading, said, small_print, zone_note
 
 shown = view()
 words = shown.words
@@ -16,8 +14,6 @@ with problems.caught():
     offers = live.offers()
 if not offers:
     live.say_off(words)
-    st.markdown(words("lookup.instead"))
-    page_link("store", words("card.store"), icon=":material/folder_open:", id=st.query_params.get("id"))
     session.stop()
 way = lists.chosen(words)
 if way != lists.BY_ID:

@@ -9,6 +9,7 @@ from idcore.answers.lookup.withheld import list_withheld, withheld
 from idcore.base.catalogue import Words
 from idcore.rocketmq.remoting import profile
 from pages.parts import visitor
+from pages.parts.widgets import page_link, said
 
 
 def offers() -> dict[str, Offer]:
@@ -37,7 +38,10 @@ def list_seen(listing: Listing) -> Listing:
 
 
 def say_off(words: Words) -> None:
-    """No cluster is configured: how to do it."""
-    st.info(words("lookup.off"), icon=":material/info:")
-    st.markdown(words("lookup.how"))
-    st.code(profile.EXAMPLE, language=None, wrap_lines=True)
+    """No cluster is configured: what answers without one, and how to connect one."""
+    said(words("lookup.off"))
+    asked = st.query_params.get("id")
+    page_link("store", words("card.store" if asked else "lookup.store"), icon=":material/folder_open:", id=asked)
+    with st.expander(words("lookup.connect"), icon=":material/settings:"):
+        st.markdown(words("lookup.how"))
+        st.code(profile.EXAMPLE, language=None, wrap_lines=True)
