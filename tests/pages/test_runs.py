@@ -209,6 +209,24 @@ def test_the_same_files_again_are_offered_not_scanned(open_page: Open, logs: Pat
     assert "The same files" not in shown(scan(open_page("runs"), str(logs))) and len(Runs().list()) == 3
 
 
+def test_topics_that_are_open_are_followed_and_no_others(
+    open_page: Open, logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topic = "kafka://127.0.0.1:1,127.0.0.1:2/orders"
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", f"{logs}:{topic}")
+    monkeypatch.delenv("IDCORE_KAFKA_JARS", raising=False)
+    assert "topic of Kafka is followed, not scanned" in scan(open_page("runs"), topic).error[0].value
+    app = open_page("runs")
+    app.text_input(key="run-path").set_value(f"{topic},payments")
+    assert "is outside" in app.button(key="follow-folder").click().run().error[0].value and not Runs().list()
+    app.text_input(key="run-path").set_value(topic)
+    app.button(key="follow-folder").click().run()
+    (run,) = Runs().list()
+    job = jobs.of(run)
+    assert job is None or job.wait(30)
+    assert run.title == topic and run.error is not None and run.error.code == "kafka_jars"
+
+
 @pytest.mark.parametrize(("lang", "said"), [("en", "about 10 s at 477 MiB/s"), ("zh", "预计需要 10 秒")])
 def test_a_very_large_input_is_estimated_before_it_starts(
     open_page: Open, logs: Path, monkeypatch: pytest.MonkeyPatch, lang: str, said: str
