@@ -94,10 +94,12 @@ def test_every_alignment_of_one_id(on_disk: Write) -> None:
         path = on_disk(data)
         want = expect(path, data)
         for split in (1, 16, 31, 32, 33, 64, 1000):
+            if padding > split + 5:
+                continue  # the ends of splits are where they were in the ID with fewer bytes before it
             assert differences(scan(path, split=split), want) == [], (padding, split)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_chains_follow_the_rule_to_the_letter(seed: int, on_disk: Write) -> None:
     data = logs.any_counters(seed).data
     path = on_disk(data)
@@ -194,14 +196,14 @@ def test_hex_runs_of_a_megabyte(on_disk: Write) -> None:
 
 
 def test_several_wraps_in_shuffled_lines(on_disk: Write) -> None:
-    lines = [logs.uniq(0x0A000001, 1, logs.JAVA, logs.NOON + k // 2, k * 2) for k in range(120_000)]
+    lines = [logs.uniq(0x0A000001, 1, logs.JAVA, logs.NOON + k * 2, k * 8) for k in range(30_000)]
     random.Random(3).shuffle(lines)
     data = logs.joined(lines)
     path = on_disk(data)
-    found = scan(path, split=200_000)
+    found = scan(path, split=50_000)
     (row,) = found["processes"].to_pylist()
-    # 0, 2, ... 239,998: every second counter is missing; 65,536 divides it three times
-    assert (row["produced"], row["missing"], row["wraps"], row["tracks"]) == (239_999, 119_999, 3, 1)
+    # 0, 8, ... 239,992: of eight counters seven are missing; 65,536 divides it three times
+    assert (row["produced"], row["missing"], row["wraps"], row["tracks"]) == (239_993, 209_993, 3, 1)
     assert differences(found, expect(path, data)) == []
 
 
