@@ -42,6 +42,7 @@ def expect(path: str, data: bytes, zone: tzinfo = SHANGHAI, case: str = "strict"
 
 
 ALL = [log for seed in (1, 2) for log in [*everything(seed), copied(seed), dated(seed), records(seed)]]
+OF_ONE_SEED = ALL[: len(ALL) // 2]
 
 
 @pytest.mark.parametrize("log", ALL, ids=lambda log: log.name)
@@ -50,14 +51,15 @@ def test_every_table_equals_the_twin_at_every_split_size(log: Log, on_disk: Writ
     want = expect(path, log.data)
     whole = scan(path)
     assert differences(whole, want) == []
-    for split in (64, 1000, 4096) if len(log.data) < 400_000 else (1000, 4096):
+    larger = 1000 if log in OF_ONE_SEED else 4096  # a log of each kind is cut into either
+    for split in (64, larger) if len(log.data) < 400_000 else (larger,):
         # a task costs more than what is in 64 bytes; the smallest splits of all are tasks of their own below
         found = scan(path, split=split, together=16 if split == 64 else 1)
         assert differences(found, want) == []
         assert same(found, whole) == []
 
 
-@pytest.mark.parametrize("log", ALL, ids=lambda log: log.name)
+@pytest.mark.parametrize("log", OF_ONE_SEED, ids=lambda log: log.name)
 def test_keys_that_are_judged_in_stretches_give_the_same_tables(
     log: Log, on_disk: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,7 +112,7 @@ def test_the_order_of_files_and_lines_does_not_matter(on_disk: Write) -> None:
     parts = {on_disk(log.data, f"f{i}.log"): log.data for i, log in enumerate(everything(3)[:6])}
     want = twin.tables(parts, SHANGHAI, AT)
     paths = list(parts)
-    for turn in range(3):
+    for turn in range(2):
         random.Random(turn).shuffle(paths)
         found = scan(*paths, split=50_000)
         assert differences(found, want) == []
