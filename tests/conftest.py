@@ -21,7 +21,7 @@ OWN_SPARKS = {f"tests/spark/test_{name}.py" for name in ("ends", "engines", "fol
 OWN_CONSOLES = {f"tests/browser/test_{name}.py" for name in _OWN}
 # Long ones that share nothing: dealt file by file and last, so that all processes end at the same time.
 DEALT = ("scan", "pages")
-# A file of those that would still be at work when all others have ended: dealt test by test.
+# A file of those that would still be at work when all others have ended: dealt test by test, and before them.
 LONGEST = "tests/scan/test_scan.py"
 TESTS = Path(__file__).resolve().parent
 # A shell that runs the tests in the background has them ignore Ctrl-C, and `nohup` the end of a terminal. Programs that
@@ -70,7 +70,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: (place(item), item.path.parts))
+    items.sort(key=lambda item: (place(item), not item.nodeid.startswith(LONGEST), item.path.parts))
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -282,16 +283,14 @@ class Visit:
         assert wide <= 0, f"the page is {wide} pixels wider than the window"
 
 
-# What is open and nobody's, by browser and zone: the next visitor has it, so that each script is compiled once.
-_tabs: dict[tuple[Browser, str], Page] = {}
+# What is open and nobody's, by browser: the next visitor has the last one, so that each script is compiled once.
+_tabs: defaultdict[Browser, list[Page]] = defaultdict(list)
 
 
-def _tab(browser: Browser, zone: str) -> Page:
-    if (browser, zone) in _tabs:
-        return _tabs.pop((browser, zone))
-    return browser.new_context(
-        timezone_id=zone, locale="en-US", reduced_motion="reduce", accept_downloads=True
-    ).new_page()
+def _tab(browser: Browser) -> Page:
+    if _tabs[browser]:
+        return _tabs[browser].pop()
+    return browser.new_context(locale="en-US", reduced_motion="reduce", accept_downloads=True).new_page()
 
 
 @contextmanager
@@ -305,22 +304,23 @@ def visit(
 ) -> Iterator[Visit]:
     """A new visitor. Of those before only what the browser has loaded is there: no cookie, no choice, no permission.
 
-    `first` is a script that every page runs before its own.
+    `first` is a script that every page runs before its own. It and the zone end with the session of the visit.
     """
-    page = _tab(browser, zone)
+    page = _tab(browser)
     try:
+        session = page.context.new_cdp_session(page)
+        session.send("Emulation.setTimezoneOverride", {"timezoneId": zone})
         if first:
-            page.add_init_script(first)
+            session.send("Page.enable")
+            session.send("Page.addScriptToEvaluateOnNewDocument", {"source": first})
         page.set_viewport_size({"width": size[0], "height": size[1]})
         page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
         tab = Visit(page, url)
         tab.watch()
         yield tab
+        session.detach()
         tab.leave()
     except BaseException:
         page.context.close()
         raise
-    if first or (browser, zone) in _tabs:  # the script would stay; another visitor of the zone has left before
-        page.context.close()
-    else:
-        _tabs[browser, zone] = page
+    _tabs[browser].append(page)

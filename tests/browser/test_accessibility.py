@@ -87,7 +87,7 @@ def test_axe_finds_nothing_serious_on_any_page(browser: Browser, warm_console: C
         for n, link in enumerate(["decode?lang=en", f"decode?run={run}&lang=en", "anatomy?lang=en", *links]):
             width, height = (WIDE, NARROW)[n // 2 % 2]
             tab.page.set_viewport_size({"width": width, "height": height})
-            tab.go(f"/{link}")
+            (tab.turn_to if n else tab.go)(f"/{link}")
             found[link] = problems_of_themes(tab, *themes)
             for narrower in WIDTHS:
                 tab.page.set_viewport_size({"width": narrower, "height": height})

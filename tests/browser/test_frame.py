@@ -62,7 +62,7 @@ def test_the_keyboard_alone_leads_anywhere(tab: Visit) -> None:
     page.keyboard.press("Enter")
     expect(page).to_have_title("Counters · 10.42.3.18 9077 18B4AAC2 · app.log, old.log.gz · RocketMQ IDs")
     tab.settle()
-    tab.go(f"/brokers?run={RUN}&lang=en")
+    tab.turn_to(f"/brokers?run={RUN}&lang=en")
     box(page)
     page.keyboard.type("9.2:10911")
     page.keyboard.press("Enter")
@@ -99,7 +99,7 @@ def test_the_keyboard_chooses_a_time_range_and_follows_a_bar_and_what_a_scan_lac
     tab.go(f"/counters?run={RUN}&lang=en&zone=UTC&process=10.9.9.9~7~18B4AAC2")
     expect(main).to_contain_text("This scan has no process 10.9.9.9~7~18B4AAC2")
     tab.settle()
-    tab.go(f"/producers?run={RUN}&lang=en&zone=UTC&host=10.9.9.9")
+    tab.turn_to(f"/producers?run={RUN}&lang=en&zone=UTC&host=10.9.9.9")
     expect(main).to_contain_text("This scan has no IDs of host 10.9.9.9.")
     tab.settle()
     page.get_by_role("button", name="Time range").focus()
@@ -140,7 +140,7 @@ def test_a_rate_has_a_unit_growth_takes_a_range_a_kind_counts_its_rows_and_two_i
     assert {row.split(",")[1][11:16] for row in rows[1:]} == {f"01:{minute}" for minute in range(55, 60)}
     assert "'" not in "".join(rows) and len(rows) == 1 + 5 * 3
     tab.settle()
-    tab.go(f"/findings?run={RUN}&lang=en&zone=UTC")
+    tab.turn_to(f"/findings?run={RUN}&lang=en&zone=UTC")
     page.locator(".st-key-kind input").click()
     page.get_by_role("option", name="IDs missing from this input (4)").click()
     expect(page).to_have_url(re.compile("kind=missing_ids"))
@@ -149,7 +149,7 @@ def test_a_rate_has_a_unit_growth_takes_a_range_a_kind_counts_its_rows_and_two_i
     expect(main.locator(".mq-table tbody tr")).to_have_count(4)
     small = two_ids_in(served.runs, "20261120-015500-a1b2c4")
     for address in ("producers", "counters"):
-        tab.go(f"/{address}?run={small}&lang=en")
+        tab.turn_to(f"/{address}?run={small}&lang=en")
         said = "2 IDs of 10.42.3.17: too few for a chart." if address == "counters" else "10.42.3.17"
         expect(main).to_contain_text(said)
         expect(page.locator('.js-plotly-plot:not([class*="timeline"] *)')).to_have_count(0)

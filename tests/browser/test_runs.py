@@ -88,7 +88,7 @@ def cancels(tab: Visit, folder: Path) -> None:
     offer.get_by_role("button", name="Start the scan").click()
     main(tab).get_by_role("button", name="Cancel", exact=True).first.click()
     expect(main(tab).get_by_role("button", name="Cancelling…").first).to_be_disabled()
-    expect(main(tab)).to_contain_text("The scan was cancelled.")
+    expect(main(tab)).to_contain_text("The scan was cancelled.", timeout=SCAN)
     tab.settle()
     (folder / "large.log").unlink()
 

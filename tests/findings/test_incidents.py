@@ -47,9 +47,9 @@ ASKED = {
 
 
 @pytest.mark.parametrize(("name", "variant"), CASES)
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_an_incident_is_found_and_nothing_else(name: str, variant: str, seed: int, tmp_path: Path) -> None:
-    found, truth, _ = tell(Incident(name, variant, seed, START, ZONE), tmp_path)
+def test_an_incident_is_found_and_nothing_else(name: str, variant: str, tmp_path: Path) -> None:
+    """The tests of the registry tell one variant of each with another seed, the benchmark all with several."""
+    found, truth, _ = tell(Incident(name, variant, 1, START, ZONE), tmp_path)
     got = {(item.code, item.severity, item.subject) for item in found}
     wanted = {(row["code"], row["severity"], row["subject"]) for row in truth["expected"]}
     assert wanted <= got

@@ -5,11 +5,14 @@ python tests/java/jars.py
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
+import uuid
+from collections.abc import Sequence
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -73,7 +76,27 @@ def need_server() -> None:
 
 
 def javac(release: str, classes: Path, *sources: Path) -> None:
-    """Compiles programs of the tests against a release; its own jars have no annotation processor."""
+    """Compiles programs of the tests against a release; its own jars have no annotation processor.
+
+    What was compiled of the same sources stays in .cache: a compiler takes seconds, and whole runs want it ten times.
+    """
+    compiler = Path(os.path.realpath(str(shutil.which("javac"))))
+    digest = hashlib.sha256(f"{release} {compiler} {compiler.stat().st_mtime_ns}".encode())
+    for source in sources:
+        digest.update(source.name.encode() + b"\0" + source.read_bytes())
+    kept = CACHE / "classes" / digest.hexdigest()[:32]
+    if not kept.is_dir():
+        made = kept.with_name(f"{kept.name}.{uuid.uuid4().hex}")
+        try:
+            _compile(release, made, sources)
+            with contextlib.suppress(OSError):  # another process was first; else the copy below fails
+                made.rename(kept)
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+    shutil.copytree(kept, classes, dirs_exist_ok=True)
+
+
+def _compile(release: str, classes: Path, sources: Sequence[Path]) -> None:
     quick = ["-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC", "-proc:none"]  # short to run: it never gets warm
     command = ["javac", *quick, "-nowarn", "-encoding", "UTF-8", "-cp", f"{folder(release)}/*", "-d", str(classes)]
     files = map(str, sources)

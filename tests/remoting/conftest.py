@@ -1,4 +1,4 @@
-"""The real clusters of this folder: each boots once, in the background from the folder's first test on."""
+"""The real clusters of this folder: each boots once, in the background of the tests before the first that wants one."""
 
 from __future__ import annotations
 
@@ -72,27 +72,39 @@ class Clusters:
 
 
 HERE = Path(__file__).resolve().parent
-_CLUSTERS = pytest.StashKey[Clusters]()
+# The clusters boot from here on: their clients never rest, and take half a core as long as they are there.
+AHEAD = HERE / "test_lookup.py"
+_CLUSTERS = pytest.StashKey[tuple[Clusters, pytest.Item | None]]()
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="session")
 def clusters(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clusters]:
-    """Those that the chosen tests want: they boot while the tests run that want none."""
-    names = {name for item in request.session.items for name in getattr(item, "fixturenames", ())}
-    wanted = {cluster for name in names & _WANTED.keys() for cluster in _WANTED[name]}
+    """Those that the chosen tests want, until the last one that does."""
+    of_tests = [
+        (item, _WANTED.keys() & set(getattr(item, "fixturenames", ())))
+        for item in request.session.items
+        if HERE in item.path.parents
+    ]
+    wanted = {cluster for _, names in of_tests for name in names for cluster in _WANTED[name]}
     made = Clusters(tmp_path_factory.mktemp("clusters"), set() if jars.missing_server() else wanted)
-    request.session.stash[_CLUSTERS] = made
+    request.session.stash[_CLUSTERS] = made, next((item for item, names in reversed(of_tests) if names), None)
     yield made
     made.stop()
 
 
+@pytest.fixture(autouse=True)
+def boot_ahead(request: pytest.FixtureRequest) -> None:
+    """Begins the boot before a test wants to wait for it."""
+    if request.path == AHEAD:
+        request.getfixturevalue("clusters")
+
+
 @pytest.hookimpl(trylast=True)
-def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """The clusters end with the folder's last test: their clients never rest, and other folders want the machine."""
-    if nextitem is None or HERE not in nextitem.path.parents:
-        made = item.session.stash.get(_CLUSTERS, None)
-        if made is not None:
-            made.stop()
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """The clusters end with the last test that wants one: other tests want the machine."""
+    made, last = item.session.stash.get(_CLUSTERS, (None, None))
+    if made is not None and item is last:
+        made.stop()
 
 
 @pytest.fixture(scope="session")

@@ -255,12 +255,12 @@ def test_records_that_were_tampered_with_kill_nothing(fake: Fake, monkeypatch: p
     assert 500 < found < 3_000
 
 
-def test_ten_thousand_malformed_ids_kill_nothing(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_three_thousand_malformed_ids_kill_nothing(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "MOST_AFTER", 1)  # a server in Python answers 500 a second
     chance = random.Random(5)
     shapes = [UNIQ, str(OffsetId.of("127.0.0.1", 10911, 77)), "0108719066FF9A489C04DB99CA00000003", UNIQ + UNIQ[:24]]
     ids = []
-    for _ in range(10_000):
+    for _ in range(3_000):
         text = list(chance.choice(shapes))
         for _ in range(chance.randint(1, 4)):
             at = chance.randrange(len(text))
@@ -268,7 +268,7 @@ def test_ten_thousand_malformed_ids_kill_nothing(fake: Fake, monkeypatch: pytest
         ids.append("".join(text)[: chance.choice([5, 31, 32, 34, 56, 99])])
     service = fake.service()
     reasons = [each.reason for each in service.look_up(ids, "Orders")]
-    assert len(reasons) == 10_000 and None not in reasons
+    assert len(reasons) == 3_000 and None not in reasons
     assert {"not_an_id", "unknown", "not_in_topology"} <= set(reasons)
     assert fake.server.callers < 40
 

@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -50,6 +51,7 @@ class Dating:
     is_own: bool = False
 
 
+@lru_cache(maxsize=1 << 17)  # each line is asked for by its record, then by each of its IDs
 def moment_of(line: bytes) -> tuple[datetime, int | None] | None:
     """The wall time a line opens with, or has elsewhere or in another style, and the minutes its zone is ahead."""
     found = MOMENT.search(line, 0, 160)

@@ -198,7 +198,7 @@ def test_no_damage_stops_a_scan(name: str, tmp_path: Path) -> None:
     alone = scanned(whole)["files"].to_pylist()[0]
     data = PACKERS[name](LOG[:HALF]) if name in PACKERS else ARCHIVES[name]()
     r = random.Random(name)
-    for _ in range(25):
+    for _ in range(12):
         damaged = bytearray(data)
         for _ in range(r.choice([1, 2, 9])):
             near = r.choice([r.randrange(len(damaged)), r.randrange(600), len(damaged) - 1 - r.randrange(600)])

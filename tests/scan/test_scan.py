@@ -42,6 +42,7 @@ def expect(path: str, data: bytes, zone: tzinfo = SHANGHAI, case: str = "strict"
 
 
 ALL = [log for seed in (1, 2) for log in [*everything(seed), copied(seed), dated(seed), records(seed)]]
+OF_ONE_SEED = ALL[: len(ALL) // 2]
 
 
 @pytest.mark.parametrize("log", ALL, ids=lambda log: log.name)
@@ -50,14 +51,15 @@ def test_every_table_equals_the_twin_at_every_split_size(log: Log, on_disk: Writ
     want = expect(path, log.data)
     whole = scan(path)
     assert differences(whole, want) == []
-    for split in (64, 1000, 4096) if len(log.data) < 400_000 else (1000, 4096):
+    larger = 1000 if log in OF_ONE_SEED else 4096  # a log of each kind is cut into either
+    for split in (64, larger) if len(log.data) < 400_000 else (larger,):
         # a task costs more than what is in 64 bytes; the smallest splits of all are tasks of their own below
         found = scan(path, split=split, together=16 if split == 64 else 1)
         assert differences(found, want) == []
         assert same(found, whole) == []
 
 
-@pytest.mark.parametrize("log", ALL, ids=lambda log: log.name)
+@pytest.mark.parametrize("log", OF_ONE_SEED, ids=lambda log: log.name)
 def test_keys_that_are_judged_in_stretches_give_the_same_tables(
     log: Log, on_disk: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,10 +96,12 @@ def test_every_alignment_of_one_id(on_disk: Write) -> None:
         path = on_disk(data)
         want = expect(path, data)
         for split in (1, 16, 31, 32, 33, 64, 1000):
+            if padding > split + 5:
+                continue  # the ends of splits are where they were in the ID with fewer bytes before it
             assert differences(scan(path, split=split), want) == [], (padding, split)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_chains_follow_the_rule_to_the_letter(seed: int, on_disk: Write) -> None:
     data = logs.any_counters(seed).data
     path = on_disk(data)
@@ -108,7 +112,7 @@ def test_the_order_of_files_and_lines_does_not_matter(on_disk: Write) -> None:
     parts = {on_disk(log.data, f"f{i}.log"): log.data for i, log in enumerate(everything(3)[:6])}
     want = twin.tables(parts, SHANGHAI, AT)
     paths = list(parts)
-    for turn in range(3):
+    for turn in range(2):
         random.Random(turn).shuffle(paths)
         found = scan(*paths, split=50_000)
         assert differences(found, want) == []
@@ -194,14 +198,14 @@ def test_hex_runs_of_a_megabyte(on_disk: Write) -> None:
 
 
 def test_several_wraps_in_shuffled_lines(on_disk: Write) -> None:
-    lines = [logs.uniq(0x0A000001, 1, logs.JAVA, logs.NOON + k // 2, k * 2) for k in range(120_000)]
+    lines = [logs.uniq(0x0A000001, 1, logs.JAVA, logs.NOON + k * 2, k * 8) for k in range(30_000)]
     random.Random(3).shuffle(lines)
     data = logs.joined(lines)
     path = on_disk(data)
-    found = scan(path, split=200_000)
+    found = scan(path, split=50_000)
     (row,) = found["processes"].to_pylist()
-    # 0, 2, ... 239,998: every second counter is missing; 65,536 divides it three times
-    assert (row["produced"], row["missing"], row["wraps"], row["tracks"]) == (239_999, 119_999, 3, 1)
+    # 0, 8, ... 239,992: of eight counters seven are missing; 65,536 divides it three times
+    assert (row["produced"], row["missing"], row["wraps"], row["tracks"]) == (239_993, 209_993, 3, 1)
     assert differences(found, expect(path, data)) == []
 
 

@@ -24,7 +24,9 @@ SECONDS = 20  # until nothing is left, on a busy machine; a leak stays for ever
 # A shell says 130 of both. Python ends by SIGINT itself where the interrupt passed through `exec` of a text, which an
 # import that makes a dataclass has.
 INTERRUPTED = (130, -signal.SIGINT)
-MOMENTS = (0.1, 0.6, 1.4)  # seconds after its Java was started
+# Seconds after its Java was started, of each signal. A scan and a console share them: each has all signals and moments.
+OF_SCANS = {signal.SIGINT: [0.1], signal.SIGTERM: [0.6], signal.SIGHUP: [1.4], signal.SIGKILL: [0.1, 0.6, 1.4]}
+OF_CONSOLES = {signal.SIGINT: [0.6, 1.4], signal.SIGTERM: [0.1, 1.4], signal.SIGHUP: [0.1, 0.6]}
 CONSOLE = ["-m", "streamlit", "run", "app.py", "--server.headless", "true", "--server.address", "127.0.0.1"]
 OPENS = """
 import os, sys
@@ -52,11 +54,9 @@ def scan(folder: Path) -> list[str]:
     return ["-m", "idcore", "scan", str(folder / "a.log"), "--out", str(folder / "out")]
 
 
-@pytest.mark.parametrize(
-    "how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL], ids=lambda how: how.name
-)
+@pytest.mark.parametrize("how", OF_SCANS, ids=lambda how: how.name)
 def test_a_scan_that_is_interrupted_while_java_starts_leaves_no_process(tmp_path: Path, how: signal.Signals) -> None:
-    for later in MOMENTS:
+    for later in OF_SCANS[how]:
         folder = tmp_path / str(later)
         with begin(folder, scan(folder)) as command:
             with suppress(subprocess.TimeoutExpired):
@@ -67,9 +67,9 @@ def test_a_scan_that_is_interrupted_while_java_starts_leaves_no_process(tmp_path
         until(lambda folder=folder: not marked(folder), SECONDS)  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda how: how.name)
+@pytest.mark.parametrize("how", OF_CONSOLES, ids=lambda how: how.name)
 def test_a_console_that_is_interrupted_while_java_starts_leaves_no_process(tmp_path: Path, how: signal.Signals) -> None:
-    for later in MOMENTS:
+    for later in OF_CONSOLES[how]:
         folder = tmp_path / str(later)
         with begin(folder, [*CONSOLE, "--server.port", "0"]) as console:
             with suppress(subprocess.TimeoutExpired):
@@ -80,7 +80,7 @@ def test_a_console_that_is_interrupted_while_java_starts_leaves_no_process(tmp_p
 
 
 def test_a_scan_whose_terminal_is_closed_leaves_no_process(tmp_path: Path) -> None:
-    for later in MOMENTS:
+    for later in (0.1, 0.6):
         folder = tmp_path / str(later)
         master, terminal = os.openpty()
         # The first terminal that the leader of a session opens is its own: SIGHUP comes when the other end is closed.
