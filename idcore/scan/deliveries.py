@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from idcore.base.encodings import text_of_line
 from idcore.ids.clock import from_ms, to_ms, wall_ms
 from idcore.ids.delivery import EVENTS, Delivery, DeliveryReader
 from idcore.ids.identify import identify
@@ -76,10 +77,9 @@ class DeliveryLook:
             return
         self.bytes += len(text)
         for number, line in enumerate(text.split(b"\n"), max(first, 0) + 1):
-            if len(line) > 1:
-                self._keep(file, first >= 0, self._reader.line(number, line.decode("utf-8", "replace")))
-                if self._left <= 0:
-                    break
+            self._keep(file, first >= 0, self._reader.line(number, text_of_line(line)))
+            if self._left <= 0:
+                break
 
     def end(self) -> None:
         """The end of a text: nothing behind it belongs to its last record."""

@@ -1,0 +1,121 @@
+"""Words by which a line says how a delivery ended: those of RocketMQ's own classes, and those of applications."""
+
+from __future__ import annotations
+
+import re
+
+# What the classes of RocketMQ print, by what it says; the first that fits. Behind the colon is a detail.
+_PHRASES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("skipped:dropped", ("BROADCASTING, the message consume failed",)),
+    ("skipped:given_up", ("Consume too many times, ack message", "Reconsume times has reached")),
+    ("failed:expired", ("send expire msg back",)),
+    ("failed:given_up", ("Failed to consume message finally", "Failed to consume fifo message finally")),
+    ("received:result_lost", ("dropped without process consume result", "processQueue invalid or popTimeout")),
+    ("failed", ("consume message failed", "consumeMessage exception", "consumeMessageDirectly exception")),
+    ("failed", ("consumeMessage return null", "consumeMessage Orderly return not OK", "Prepare to redeliver")),
+    ("failed", ("Message listener raised an exception", "sendMessageBack exception", "to send message back")),
+    ("failed", ("RECONSUME_LATER", "SUSPEND_CURRENT_QUEUE_A_MOMENT", "ConsumeRetryLater")),
+    ("unacked", ("Failed to ack message", "bad receipt handle on ack", "ackMessage fail")),
+    ("acked", ("ack message successfully", "Ack message successfully", "CONSUME_SUCCESS", "ConsumeSuccess")),
+)
+# `failed=0` counts something, and so does 失败次数：0. A name that ends in a count says how often, not that it did not.
+_NO_COUNT = r"(?!\s?[=:]\s?(?:\d+\b|false|null|none))"
+_NOT_NONE = r"(?!(?:次数|数)?\s?[=:：]\s?0(?!\d))(?!率)"
+_FAILED = r"(?:failed|failure|fails|exception|error)\b(?! (?:handler|code))"
+_IS = r"""["']?\s?[=:：]\s?["']?"""
+_MESSAGE = r"(?:(?:the|this|an?|mq|rocketmq) ){0,2}(?:messages?|msgs?)\b"
+_ENDED_WELL = r"(?:success(?:ful(?:ly)?)?|succeeded|completed|ok)\b"
+_NOT_YET = (
+    r"(?<!not )(?<!n't )(?<!never )(?<!not yet )(?<!cannot )(?<!not been )(?<!not be )(?<!to be )(?<!waiting to )"
+)
+_UNDONE = "".join(f"(?<!{word})" for word in ("未", "未被", "未能", "没", "没有", "没有被", "不", "不能", "待", "无法"))
+# Of consumers, groups, places and amounts it is no delivery that is spoken of.
+_CONSUME = f"{_UNDONE}消费(?!者|组|端|方|进度|位点|堆积|延迟|线程|队列|点位|能力|速度)"
+# What applications say, in the text around the id; the first that fits.
+_WORDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (code, re.compile(pattern, re.IGNORECASE))
+    for code, pattern in (
+        ("skipped", rf"\b(?:skip(?:s|ped|ping)?|already (?:been )?(?:consumed|processed|handled))\b{_NO_COUNT}"),
+        (
+            "skipped",
+            r"\bduplicated?\b[^=:\n]{0,30}\b(?:ignor|discard|dropp)\w+|\bignor\w+ (?:\w+ )?(?:duplicat|repeat)",
+        ),
+        ("skipped", "(?<!防止)(?<!避免)(?<!无)(?:重复消费|重复的?消息|消息重复)(?!校验|检查|次数)"),
+        (
+            "skipped",
+            f"已(?:经)?(?:被)?(?:消费|处理)过|{_UNDONE}(?<!会)跳过|忽略(?:该|此|本|这)?(?:条)?(?:重复)?(?:的)?消息",
+        ),
+        ("failed", rf"\bconsum\w{{0,4}}\b[^=:\n]{{0,40}}\b(?<!not ){_FAILED}{_NO_COUNT}"),
+        ("failed", rf"\bconsum\w{{0,10}}[ _]?(?:result|status){_IS}(?:fail|error|exception|later|retry)"),
+        (
+            "failed",
+            r"\b(?:fail(?:ed|s|ure)?|error|exception|unable|could not|cannot)\b"
+            rf"(?: (?:to|while|when|in|during|on))? (?:consum\w{{1,3}}|(?:process|handl)\w{{1,3}} {_MESSAGE})",
+        ),
+        ("failed", r"\bfail(?:ed|s)? to (?:consume|process|handle)\b"),
+        ("failed", rf"\b(?:process|handl)\w{{1,3}} {_MESSAGE}[^=:\n]{{0,20}}\b(?<!not ){_FAILED}{_NO_COUNT}"),
+        ("failed", f"{_CONSUME}[^\n成功，。,;；]{{0,10}}(?:失败|异常|出错|报错|不成功){_NOT_NONE}"),
+        ("failed", f"(?:处理消息|消息处理)[^\n成功，。,;；]{{0,4}}(?:失败|异常|出错|报错){_NOT_NONE}"),
+        ("acked", rf"\b(?<!to )consum\w{{0,4}}\b[^=:\n]{{0,20}}\b(?<!not ){_ENDED_WELL}{_NO_COUNT}"),
+        ("acked", rf"\bconsum\w{{0,10}}[ _]?(?:result|status){_IS}(?:success|ok\b)"),
+        ("acked", rf"\bsuccess(?:ful|fully)? (?:consum|(?:process|handl)\w{{1,3}} {_MESSAGE})"),
+        ("acked", rf"{_MESSAGE}[^=:\n]{{0,60}}\b(?:processed|handled) {_ENDED_WELL}"),
+        ("acked", f"{_CONSUME}[^\n失败不未没，。,;；]{{0,8}}(?:成功|完成|完毕){_NOT_NONE}"),
+        ("acked", f"(?:处理消息|消息处理)(?:成功|完成|完毕){_NOT_NONE}"),
+        ("received", rf"\b{_NOT_YET}(?:receiv|consum)(?:e|ed|es|ing)\b(?! yet)|Subscribe Callback"),
+        ("received", f"{_CONSUME}(?!失败|异常)|{_UNDONE}(?:收到|接收)(?!者|组|端|方)"),
+    )
+)
+# An ID with the sign behind its name, which words may stand on both sides of; and every other name with its value.
+_ID = re.compile(r"(?:([\w-]{1,40})[\"']?\s?[=:：]\s?)?[\"'\[【(]{0,2}[0-9A-Fa-f]{32,}[\"'\]】)]{0,2}")
+_PAIRS = re.compile(
+    r"(?i)\b(?!consum|fail|error|exception|success|result|status)[\w.-]{1,40}\s?[=:：]\s?[^\s,，;；]{1,255}[,，;；]?"
+)
+# How often it was tried before, as applications say it in Chinese: the number, or which of all it is.
+_TRIES = re.compile(
+    r"(?:重试|重新消费|重复消费)(?:的)?次数(?:为|是)?\s?[=:：]?\s?\[?(\d{1,4})(?!\d)|第\s?(\d{1,4})\s?次重试"
+)
+_WHICH = re.compile(r"第\s?(\d{1,4})\s?次(?:消费|投递|收到|接收)")
+# Without one of these in it a line says nothing of a delivery.
+COMMON = ("onsume", "sendStatus", "eceive", "djEg")  # marks of most lines that have one
+MARKS = re.compile(
+    r"(?i)consum|receiv|retrytimes\[|delivery_?attempt|sendstatus|ackmessage|ack message|messagetrack|recall_?\s?handle"
+    r"|pop_ck|receipt_?\s?handle|expire msg back|redeliver|message back|\bskip|already (?:processed|handled)"
+    r"|essagethread_|messagelistener|消费|收到|接收|跳过|重试|重复|忽略|处理|duplicate|\b(?:process|handl)\w{1,3} "
+)
+_LISTENS = re.compile(r"ConsumeMessage(?:Pop)?Thread|essageThread_|MessageListener")
+
+
+def phrase_of(text: str) -> str:
+    """What a class of RocketMQ says in a line: an event, with a detail behind a colon; empty where none does."""
+    return next((code for code, phrases in _PHRASES if any(phrase in text for phrase in phrases)), "")
+
+
+def word_of(near: str) -> str:
+    """The event that an application's words around an id say; empty where they say none.
+
+    >>> [word_of(text) for text in ("消费失败", "not consumed yet", "message received")]
+    ['failed', '', 'received']
+    """
+    near = _ID.sub(r"\1 #", near)
+    said = _word_of(near)
+    if said in ("", "received") and "=" in near:  # `consume msgId=…, topic=t, failed: no stock`
+        return _word_of(_PAIRS.sub("", near)) or said
+    return said
+
+
+def _word_of(near: str) -> str:
+    return next((event for event, pattern in _WORDS if pattern.search(near) is not None), "")
+
+
+def tries_of(near: str) -> int | None:
+    """How often a message was delivered before, where words of an application say it."""
+    if (match := _TRIES.search(near)) is not None:
+        return int(match[1] or match[2])
+    match = _WHICH.search(near) if "次" in near else None
+    return None if match is None else max(int(match[1]) - 1, 0)
+
+
+def is_listener(head: str) -> bool:
+    """Whether a thread or class that takes messages printed a line, by what is in front of its message."""
+    return _LISTENS.search(head) is not None
