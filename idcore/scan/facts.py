@@ -9,7 +9,7 @@ import numpy as np
 
 from idcore.base.errors import CoreError, coded, refuse
 from idcore.ids import records
-from idcore.ids.line_moments import born_marks, elapsed_of, moment_of, prefix_time
+from idcore.ids.line_moments import born_marks, elapsed_of, line_time
 from idcore.kernels import around, codes, dates, encode, find, paired_offsets, pairs
 from idcore.scan import look_alikes
 from idcore.scan.crossing import EVERY_PART, Block, Fact, Refused, Report, What, fact_of, text_number
@@ -381,10 +381,10 @@ def _hint_of(windows: Windows, begin: int, end: int) -> records.Hint | None:
     """What the line from `begin` to `end` says of when its ids were made, else what the lines around it do."""
     origin, view = windows.origin, windows.view
     line = str(view[begin - origin : end - origin], "utf-8", "replace")
-    if prefix_time(line) is not None or born_marks(line):
+    if born_marks(line):
         return None  # of no month in the calendar
-    if (moment := moment_of(line)) is not None:
-        return records.Hint(None, moment.time)
+    if (time := line_time(line)) is not None:
+        return records.Hint(None, time)
     if not records.is_field(line):
         return None
     low = max(begin - records.REACH, origin, 0)
