@@ -66,7 +66,7 @@ def other_of(line: str, ids: list[int] | None = None, by_name: bool = False) -> 
     """The first time that an ID proves, by default one of the line, else the first whose order is known."""
     if len(line) > 1 << 16:
         return None
-    found = list(_found(line))
+    found = list(found_in(line))
     if by_name:
         found = [one for one in found if one[1] is None or one[3]]
     elapsed = [int(one[0][-12:-4], 16) for one in ID.finditer(line)] if ids is None else ids
@@ -81,11 +81,11 @@ def proved_of(line: str, opening: tuple[int, int | None]) -> Other | None:
     elapsed = [int(one[0][-12:-4], 16) for one in ID.finditer(line)]
     if any(proves((*opening, 1_000, True), ms) for ms in elapsed):
         return None
-    return next((one for one in _found(line) if any(proves(one, ms) for ms in elapsed)), None)
+    return next((one for one in found_in(line) if any(proves(one, ms) for ms in elapsed)), None)
 
 
 @lru_cache(maxsize=1 << 16)  # each line is asked for by some thirty others
-def _found(line: str) -> tuple[Other, ...]:
+def found_in(line: str) -> tuple[Other, ...]:
     return (*_dated(line), *_compact(line), *_numbers(line))
 
 
