@@ -512,7 +512,7 @@ def _event(around: _Around, receipt: Receipt | None) -> tuple[str, str, str | No
     if word := word_of(around.near):
         return word, "", None
     printed = around.is_record and ("consumestarttime" in around.fields or around.part.startswith("MessageView"))
-    if printed or receipt is not None or is_listener(around.head[:_LONGEST_HEAD]):
+    if printed or receipt is not None or is_listener(around.head[:_LONGEST_HEAD], around.near):
         return "received", "", None
     return "", "", None
 

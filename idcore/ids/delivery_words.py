@@ -25,9 +25,8 @@ _FAILED = r"(?:failed|failure|fails|exception|error)\b(?! (?:handler|code))"
 _IS = r"""["']?\s?[=:：]\s?["']?"""
 _MESSAGE = r"(?:(?:the|this|an?|mq|rocketmq) ){0,2}(?:messages?|msgs?)\b"
 _ENDED_WELL = r"(?:success(?:ful(?:ly)?)?|succeeded|completed|ok)\b"
-_NOT_YET = (
-    r"(?<!not )(?<!n't )(?<!never )(?<!not yet )(?<!cannot )(?<!not been )(?<!not be )(?<!to be )(?<!waiting to )"
-)
+_NOT_YET = r"(?<!not )(?<!n't )(?<!never )(?<!not yet )(?<!cannot )(?<!not been )(?<!\bbe )(?<!waiting to )"
+_NO_ANSWER = r"(?! yet)(?! (?:an? |the )?(?:ack|response|reply|result|send)\b)"  # what a producer receives
 _UNDONE = "".join(f"(?<!{word})" for word in ("未", "未被", "未能", "没", "没有", "没有被", "不", "不能", "待", "无法"))
 # Of consumers, groups, places and amounts it is no delivery that is spoken of.
 _CONSUME = f"{_UNDONE}消费(?!者|组|端|方|进度|位点|堆积|延迟|线程|队列|点位|能力|速度)"
@@ -62,12 +61,13 @@ _WORDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("acked", rf"{_MESSAGE}[^=:\n]{{0,60}}\b(?:processed|handled) {_ENDED_WELL}"),
         ("acked", f"{_CONSUME}[^\n失败不未没，。,;；]{{0,8}}(?:成功|完成|完毕){_NOT_NONE}"),
         ("acked", f"(?:处理消息|消息处理)(?:成功|完成|完毕){_NOT_NONE}"),
-        ("received", rf"\b{_NOT_YET}(?:receiv|consum)(?:e|ed|es|ing)\b(?! yet)|Subscribe Callback"),
+        ("received", rf"\b{_NOT_YET}(?:(?:receiv|consum)(?:e|ed|es|ing)|recv(?:ed)?)\b{_NO_ANSWER}|Subscribe Callback"),
         ("received", f"{_CONSUME}(?!失败|异常)|{_UNDONE}(?:收到|接收)(?!者|组|端|方)"),
     )
 )
 # An ID with the sign behind its name, which words may stand on both sides of; and every other name with its value.
 _ID = re.compile(r"(?:([\w-]{1,40})[\"']?\s?[=:：]\s?)?[\"'\[【(]{0,2}[0-9A-Fa-f]{32,}[\"'\]】)]{0,2}")
+_ESCAPED = re.compile(r"\\{1,2}u([4-9][0-9A-Fa-f]{3}|ff[0-9A-Fa-f]{2})")
 _PAIRS = re.compile(
     r"(?i)\b(?!consum|fail|error|exception|success|result|status)[\w.-]{1,40}\s?[=:：]\s?[^\s,，;；]{1,255}[,，;；]?"
 )
@@ -79,11 +79,13 @@ _WHICH = re.compile(r"第\s?(\d{1,4})\s?次(?:消费|投递|收到|接收)")
 # Without one of these in it a line says nothing of a delivery.
 COMMON = ("onsume", "sendStatus", "eceive", "djEg")  # marks of most lines that have one
 MARKS = re.compile(
-    r"(?i)consum|receiv|retrytimes\[|delivery_?attempt|sendstatus|ackmessage|ack message|messagetrack|recall_?\s?handle"
+    r"(?i)consum|receiv|\brecv|\\u6d88\\u8d39|retrytimes\[|delivery_?attempt|sendstatus|ackmessage|ack message"
+    r"|messagetrack|recall_?\s?handle"
     r"|pop_ck|receipt_?\s?handle|expire msg back|redeliver|message back|\bskip|already (?:processed|handled)"
     r"|essagethread_|messagelistener|消费|收到|接收|跳过|重试|重复|忽略|处理|duplicate|\b(?:process|handl)\w{1,3} "
 )
 _LISTENS = re.compile(r"ConsumeMessage(?:Pop)?Thread|essageThread_|MessageListener")
+_SENDS = re.compile(r"(?i)\b(?:send|sends|sent|sending|forward\w*|publish\w*|produced?)\b|发送|投递|转发")
 
 
 def phrase_of(text: str) -> str:
@@ -97,6 +99,8 @@ def word_of(near: str) -> str:
     >>> [word_of(text) for text in ("消费失败", "not consumed yet", "message received")]
     ['failed', '', 'received']
     """
+    if "\\u" in near:  # letters as escapes of JSON
+        near = _ESCAPED.sub(lambda code: chr(int(code[1], 16)), near)
     near = _ID.sub(r"\1 #", near)
     said = _word_of(near)
     if said in ("", "received") and "=" in near:  # `consume msgId=…, topic=t, failed: no stock`
@@ -116,6 +120,6 @@ def tries_of(near: str) -> int | None:
     return None if match is None else max(int(match[1]) - 1, 0)
 
 
-def is_listener(head: str) -> bool:
-    """Whether a thread or class that takes messages printed a line, by what is in front of its message."""
-    return _LISTENS.search(head) is not None
+def is_listener(head: str, near: str) -> bool:
+    """Whether a thread or class that takes messages printed a line, and not of a message that it sends on."""
+    return _LISTENS.search(head) is not None and _SENDS.search(near) is None

@@ -30,7 +30,17 @@ _WORDS = (
         b"RetryTimes[",
         b"eliver",
     ),
-    *(b"essageThread_", b"MessageListener", b"CONSUME", b"expire msg back", b"djEg", b"essage back", b"kip"),
+    *(
+        b"essageThread_",
+        b"MessageListener",
+        b"CONSUME",
+        b"expire msg back",
+        b"djEg",
+        b"essage back",
+        b"kip",
+        b"recv",
+        b"\\u6d88",
+    ),
     *(b"NOT_AVAILABLE", b"_TIMEOUT", b"sendStatus=1", b"sendStatus=2", b"sendStatus=3"),
     *(word.encode() for word in ("消费", "收到", "接收", "跳过")),
 )

@@ -365,6 +365,13 @@ def test_a_line_cut_in_its_id_keeps_its_topic_and_try() -> None:
         ("received", None, "MQ收到消息 ID, 消费延迟 3ms"),
         ("received", None, "message received, no error, msgId=ID"),
         ("failed", None, "消费异常,msgId=ID,e=null"),
+        ("failed", None, '{"log":"\\u6d88\\u8d39\\u5931\\u8d25 msgId=ID"}'),
+        ("received", None, "recv msgId=ID"),
+        ("received", None, "[ConsumeMessageThread_g_1] INFO order msgId=ID"),
+        ("", None, "[ConsumeMessageThread_g_1] INFO forwarded as msgId=ID"),
+        ("", None, "[ConsumeMessageThread_g_1] INFO 发送消息成功 msgId=ID"),
+        ("", None, "received response for msgId=ID"),
+        ("", None, "message ID will be consumed after 10 s"),
     ],
 )
 def test_the_words_of_applications_say_what_happened_and_never_the_opposite(

@@ -104,6 +104,12 @@ def test_a_uniq_id() -> None:
     }
 
 
+def test_each_source_of_a_month_has_its_words() -> None:
+    for lang in ("en", "zh"):
+        for source in ("line", "record", "process", "input", "assumed"):
+            assert words(lang)(f"month.source_{source}")
+
+
 def test_what_is_assumed_joined_cut_or_no_id_has_its_key() -> None:
     one = "0A6408A4001E18B4AAC20E41363B0037"
     text = f"msgId={one[:20]}\n{one[20:]} ok\nmsgId={one[:27]}, sign=9E107D9D372BB6826BD81D3542A419D6\n{one}"

@@ -20,6 +20,11 @@ MAY_BE = re.compile(rb"\d:\d\d(?!\d)|\d(?:%s)|\d{10}|\d{8}T\d{6}" % HOURS)
 def dated_text(data: bytes, begin: int, end: int) -> bytes:
     """A text that dates the IDs of a line: the line itself, or one made of what its record says."""
     line = data[begin:end]
+    borns = [int(value) for value in dates.BORN_MARK.findall(line)] if end - begin <= dates.LINE else []
+    if len(set(borns)) > 1 and dates.moment_of(line) is None:
+        own = [int(one[0][-12:-4], 16) for one in ID.finditer(line.decode(errors="replace"))]
+        proved = [born for born in borns if any(proves((born, 0, 0, True), ms) for ms in own)]
+        return f"bornTimestamp={proved[0]}".encode() if proved else line
     if dates.moment_of(line) or dates.BORN_MARK.search(line):
         return line
     if end - begin > dates.LINE or not re.search(rb"[g-zG-Z]", line):

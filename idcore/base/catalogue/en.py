@@ -117,6 +117,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "month.assumed": "month assumed",
     "month.source_assumed": "month assumed: the latest that fits",
     "month.source_line": "month from its line",
+    "month.source_record": "month from another line of its record",
     "month.source_process": "month from other lines of its process",
     "month.source_input": "month from other lines of this input",
     "in_brackets": "({text})",
