@@ -14,14 +14,15 @@ _PHRASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("failed", ("consume message failed", "consumeMessage exception", "consumeMessageDirectly exception")),
     ("failed", ("consumeMessage return null", "consumeMessage Orderly return not OK", "Prepare to redeliver")),
     ("failed", ("Message listener raised an exception", "sendMessageBack exception", "to send message back")),
-    ("failed", ("RECONSUME_LATER", "SUSPEND_CURRENT_QUEUE_A_MOMENT", "ConsumeRetryLater")),
+    ("failed", ("RECONSUME_LATER", "SUSPEND_CURRENT_QUEUE_A_MOMENT", "ConsumeRetryLater", "ReconsumeLater")),
     ("unacked", ("Failed to ack message", "bad receipt handle on ack", "ackMessage fail")),
     ("acked", ("ack message successfully", "Ack message successfully", "CONSUME_SUCCESS", "ConsumeSuccess")),
+    ("acked", ("ConsumeOrderlyStatus.SUCCESS",)),
 )
 # `failed=0` counts something, and so does 失败次数：0. A name that ends in a count says how often, not that it did not.
 _NO_COUNT = r"(?!\s?[=:]\s?(?:\d+\b|false|null|none))"
 _NOT_NONE = r"(?!(?:次数|数)?\s?[=:：]\s?0(?!\d))(?!率)"
-_FAILED = r"(?:failed|failure|fails|exception|error)\b(?! (?:handler|code))"
+_FAILED = r"(?:fail|failed|failure|fails|exception|error)\b(?! (?:handler|code))"
 _IS = r"""["']?\s?[=:：]\s?["']?"""
 _MESSAGE = r"(?:(?:the|this|an?|mq|rocketmq) ){0,2}(?:messages?|msgs?)\b"
 _ENDED_WELL = r"(?:success(?:ful(?:ly)?)?|succeeded|completed|ok)\b"
@@ -51,7 +52,7 @@ _WORDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             r"\b(?:fail(?:ed|s|ure)?|error|exception|unable|could not|cannot)\b"
             rf"(?: (?:to|while|when|in|during|on))? (?:consum\w{{1,3}}|(?:process|handl)\w{{1,3}} {_MESSAGE})",
         ),
-        ("failed", r"\bfail(?:ed|s)? to (?:consume|process|handle)\b"),
+        ("failed", r"\bfail(?:ed|s)? to (?:consume|process|handle)\b|\bnack(?:s|ed)?\b"),
         ("failed", rf"\b(?:process|handl)\w{{1,3}} {_MESSAGE}[^=:\n]{{0,20}}\b(?<!not ){_FAILED}{_NO_COUNT}"),
         ("failed", f"{_CONSUME}[^\n成功，。,;；]{{0,10}}(?:失败|异常|出错|报错|不成功){_NOT_NONE}"),
         ("failed", f"(?:处理消息|消息处理)[^\n成功，。,;；]{{0,4}}(?:失败|异常|出错|报错){_NOT_NONE}"),
@@ -82,7 +83,8 @@ MARKS = re.compile(
     r"(?i)consum|receiv|\brecv|\\u6d88\\u8d39|retrytimes\[|delivery_?attempt|sendstatus|ackmessage|ack message"
     r"|messagetrack|recall_?\s?handle"
     r"|pop_ck|receipt_?\s?handle|expire msg back|redeliver|message back|\bskip|already (?:processed|handled)"
-    r"|essagethread_|messagelistener|消费|收到|接收|跳过|重试|重复|忽略|处理|duplicate|\b(?:process|handl)\w{1,3} "
+    r"|essagethread_|messagelistener|消费|收到|接收|跳过|重试|重复|忽略|处理"
+    r"|duplicate|\bnack|\b(?:process|handl)\w{1,3} "
 )
 _LISTENS = re.compile(r"ConsumeMessage(?:Pop)?Thread|essageThread_|MessageListener")
 _SENDS = re.compile(r"(?i)\b(?:send|sends|sent|sending|forward\w*|publish\w*|produced?)\b|发送|投递|转发")

@@ -42,7 +42,12 @@ _WORDS = (
         b"\\u6d88",
     ),
     *(b"NOT_AVAILABLE", b"_TIMEOUT", b"sendStatus=1", b"sendStatus=2", b"sendStatus=3"),
-    *(word.encode() for word in ("消费", "收到", "接收", "跳过")),
+    *(
+        word.encode(name)
+        for word in ("消费", "收到", "接收", "跳过", "重复", "忽略", "处理")
+        for name in ("utf-8", "gbk")
+    ),
+    *(b"rocess", b"andl", b"uplicate", b"nack"),
 )
 # What mqadmin tells of a group that has passed a message. What it tells of others is no event: the status says it.
 _TRACKED = {"CONSUMED": "received"}

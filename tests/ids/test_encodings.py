@@ -50,6 +50,10 @@ def test_a_scan_and_decode_read_the_words_of_gbk_and_two_records_with_a_blank_li
     read.feed(text)
     read.close()
     look.take("a.log", 0, text.encode("gbk"))
+    alone = DeliveryLook(True)
+    alone.take("b.log", 0, f"消费失败 msgId={ID}".encode("gbk"))
+    alone.end()
     look.end()
+    assert [one.delivery.event for one in alone.told] == ["failed"]
     assert [one.delivery for one in look.told] == read.found
     assert [(one.event, one.group) for one in read.found][-2:] == [("track", "g"), ("failed", None)]
