@@ -26,51 +26,81 @@ _FAILED = r"(?:fail|failed|failure|fails|exception|error)\b(?! (?:handler|code))
 _IS = r"""["']?\s?[=:：]\s?["']?"""
 _MESSAGE = r"(?:(?:the|this|an?|mq|rocketmq) ){0,2}(?:messages?|msgs?)\b"
 _ENDED_WELL = r"(?:success(?:ful(?:ly)?)?|succeeded|completed|ok)\b"
+_FAILURES, _SUCCESSES = "fail|exception|error", "success|succeeded|completed|ok"
 _NOT_YET = r"(?<!not )(?<!n't )(?<!never )(?<!not yet )(?<!cannot )(?<!not been )(?<!\bbe )(?<!waiting to )"
 _NO_ANSWER = r"(?! yet)(?! (?:an? |the )?(?:ack|response|reply|result|send)\b)"  # what a producer receives
 _UNDONE = "".join(f"(?<!{word})" for word in ("未", "未被", "未能", "没", "没有", "没有被", "不", "不能", "待", "无法"))
 # Of consumers, groups, places and amounts it is no delivery that is spoken of.
 _CONSUME = f"{_UNDONE}消费(?!者|组|端|方|进度|位点|堆积|延迟|线程|队列|点位|能力|速度)"
-# What applications say, in the text around the id; the first that fits.
-_WORDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (code, re.compile(pattern, re.IGNORECASE))
-    for code, pattern in (
-        ("skipped", rf"\b(?:skip(?:s|ped|ping)?|already (?:been )?(?:consumed|processed|handled))\b{_NO_COUNT}"),
+# What applications say, in the text around the id; the first that fits. The words in front are in every such text: most
+# texts are told apart by them.
+_WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
+    (code, tuple(words.split("|")), re.compile(pattern))
+    for code, words, pattern in (
         (
             "skipped",
+            "skip|already",
+            rf"\b(?:skip(?:s|ped|ping)?|already (?:been )?(?:consumed|processed|handled))\b{_NO_COUNT}",
+        ),
+        (
+            "skipped",
+            "ignor|discard|dropp",
             r"\bduplicated?\b[^=:\n]{0,30}\b(?:ignor|discard|dropp)\w+|\bignor\w+ (?:\w+ )?(?:duplicat|repeat)",
         ),
-        ("skipped", "(?<!防止)(?<!避免)(?<!无)(?:重复消费|重复的?消息|消息重复)(?!校验|检查|次数)"),
+        ("skipped", "重复", "(?<!防止)(?<!避免)(?<!无)(?:重复消费|重复的?消息|消息重复)(?!校验|检查|次数)"),
         (
             "skipped",
+            "过|忽略",
             f"已(?:经)?(?:被)?(?:消费|处理)过|{_UNDONE}(?<!会)跳过|忽略(?:该|此|本|这)?(?:条)?(?:重复)?(?:的)?消息",
         ),
-        ("failed", rf"\bconsum\w{{0,4}}\b[^=:\n]{{0,40}}\b(?<!not ){_FAILED}{_NO_COUNT}"),
-        ("failed", rf"\bconsum\w{{0,10}}[ _]?(?:result|status){_IS}(?:fail|error|exception|later|retry)"),
+        ("failed", _FAILURES, rf"\bconsum\w{{0,4}}\b[^=:\n]{{0,40}}\b(?<!not ){_FAILED}{_NO_COUNT}"),
         (
             "failed",
+            "result|status",
+            rf"\bconsum\w{{0,10}}[ _]?(?:result|status){_IS}(?:fail|error|exception|later|retry|reconsume)",
+        ),
+        (
+            "failed",
+            f"{_FAILURES}|unable|could not|cannot",
             r"\b(?:fail(?:ed|s|ure)?|error|exception|unable|could not|cannot)\b"
             rf"(?: (?:to|while|when|in|during|on))? (?:consum\w{{1,3}}|(?:process|handl)\w{{1,3}} {_MESSAGE})",
         ),
-        ("failed", r"\bfail(?:ed|s)? to (?:consume|process|handle)\b|\bnack(?:s|ed)?\b"),
-        ("failed", rf"\b(?:process|handl)\w{{1,3}} {_MESSAGE}[^=:\n]{{0,20}}\b(?<!not ){_FAILED}{_NO_COUNT}"),
-        ("failed", f"{_CONSUME}[^\n成功，。,;；]{{0,10}}(?:失败|异常|出错|报错|不成功){_NOT_NONE}"),
-        ("failed", f"(?:处理消息|消息处理)[^\n成功，。,;；]{{0,4}}(?:失败|异常|出错|报错){_NOT_NONE}"),
-        ("acked", rf"\b(?<!to )consum\w{{0,4}}\b[^=:\n]{{0,20}}\b(?<!not ){_ENDED_WELL}{_NO_COUNT}"),
-        ("acked", rf"\bconsum\w{{0,10}}[ _]?(?:result|status){_IS}(?:success|ok\b)"),
-        ("acked", rf"\bsuccess(?:ful|fully)? (?:consum|(?:process|handl)\w{{1,3}} {_MESSAGE})"),
-        ("acked", rf"{_MESSAGE}[^=:\n]{{0,60}}\b(?:processed|handled) {_ENDED_WELL}"),
-        ("acked", f"{_CONSUME}[^\n失败不未没，。,;；]{{0,8}}(?:成功|完成|完毕){_NOT_NONE}"),
-        ("acked", f"(?:处理消息|消息处理)(?:成功|完成|完毕){_NOT_NONE}"),
-        ("received", rf"\b{_NOT_YET}(?:(?:receiv|consum)(?:e|ed|es|ing)|recv(?:ed)?)\b{_NO_ANSWER}|Subscribe Callback"),
-        ("received", f"{_CONSUME}(?!失败|异常)|{_UNDONE}(?:收到|接收)(?!者|组|端|方)"),
+        ("failed", "fail|nack", r"\bfail(?:ed|s)? to (?:consume|process|handle)\b|\bnack(?:s|ed)?\b"),
+        (
+            "failed",
+            _FAILURES,
+            rf"\b(?:process|handl)\w{{1,3}} {_MESSAGE}[^=:\n]{{0,20}}\b(?<!not ){_FAILED}{_NO_COUNT}",
+        ),
+        (
+            "failed",
+            "失败|异常|出错|报错|不成功",
+            f"(?:{_CONSUME}[^\n成功，。,;；]{{0,10}}|(?:处理消息|消息处理)[^\n成功，。,;；]{{0,4}})"
+            f"(?:失败|异常|出错|报错|不成功){_NOT_NONE}",
+        ),
+        ("acked", _SUCCESSES, rf"\b(?<!to )consum\w{{0,4}}\b[^=:\n]{{0,20}}\b(?<!not ){_ENDED_WELL}{_NO_COUNT}"),
+        ("acked", "result|status", rf"\bconsum\w{{0,10}}[ _]?(?:result|status){_IS}(?:success|ok\b)"),
+        ("acked", "success", rf"\bsuccess(?:ful|fully)? (?:consum|(?:process|handl)\w{{1,3}} {_MESSAGE})"),
+        ("acked", "processed|handled", rf"{_MESSAGE}[^=:\n]{{0,60}}\b(?:processed|handled) {_ENDED_WELL}"),
+        (
+            "acked",
+            "成功|完成|完毕",
+            f"(?:{_CONSUME}[^\n失败不未没，。,;；]{{0,8}}|处理消息|消息处理)(?:成功|完成|完毕){_NOT_NONE}",
+        ),
+        (
+            "received",
+            "receiv|consum|recv|subscribe callback",
+            rf"\b{_NOT_YET}(?:(?:receiv|consum)(?:e|ed|es|ing)|recv(?:ed)?)\b{_NO_ANSWER}|subscribe callback",
+        ),
+        ("received", "消费|收到|接收", f"{_CONSUME}(?!失败|异常)|{_UNDONE}(?:收到|接收)(?!者|组|端|方)"),
     )
 )
-# An ID with the sign behind its name, which words may stand on both sides of; and every other name with its value.
-_ID = re.compile(r"(?:([\w-]{1,40})[\"']?\s?[=:：]\s?)?[\"'\[【(]{0,2}[0-9A-Fa-f]{32,}[\"'\]】)]{0,2}")
+# An ID, which words may stand on both sides of, with the sign behind its name; and every other name with its value.
+_ID = re.compile(r"[0-9a-f]{32,}")
+_SIGNS = re.compile(r"[\"']?\s?[=:：]?\s?[\"'\[【(]{0,2}#[\"'\]】)]{0,2}")
 _ESCAPED = re.compile(r"\\{1,2}u([4-9][0-9A-Fa-f]{3}|ff[0-9A-Fa-f]{2})")
+_ENDS = (*_FAILURES.split("|"), "success", "失败", "异常", "成功")
 _PAIRS = re.compile(
-    r"(?i)\b(?!consum|fail|error|exception|success|result|status)[\w.-]{1,40}\s?[=:：]\s?[^\s,，;；]{1,255}[,，;；]?"
+    r"\b(?!consum|fail|error|exception|success|result|status)[\w.-]{1,40}\s?[=:：]\s?[^\s,，;；]{1,255}[,，;；]?"
 )
 # How often it was tried before, as applications say it in Chinese: the number, or which of all it is.
 _TRIES = re.compile(
@@ -103,22 +133,27 @@ def word_of(near: str) -> str:
     """
     if "\\u" in near:  # letters as escapes of JSON
         near = _ESCAPED.sub(lambda code: chr(int(code[1], 16)), near)
-    near = _ID.sub(r"\1 #", near)
+    near = _SIGNS.sub(" # ", _ID.sub("#", near.lower()))
     said = _word_of(near)
-    if said in ("", "received") and "=" in near:  # `consume msgId=…, topic=t, failed: no stock`
-        return _word_of(_PAIRS.sub("", near)) or said
+    if said in ("", "received") and "=" in near and any(end in near for end in _ENDS):
+        return _word_of(_PAIRS.sub("", near)) or said  # `consume msgId=…, topic=t, failed: no stock`
     return said
 
 
 def _word_of(near: str) -> str:
-    return next((event for event, pattern in _WORDS if pattern.search(near) is not None), "")
+    for event, words, pattern in _WORDS:
+        if any(word in near for word in words) and pattern.search(near) is not None:
+            return event
+    return ""
 
 
 def tries_of(near: str) -> int | None:
     """How often a message was delivered before, where words of an application say it."""
+    if "次" not in near:
+        return None
     if (match := _TRIES.search(near)) is not None:
         return int(match[1] or match[2])
-    match = _WHICH.search(near) if "次" in near else None
+    match = _WHICH.search(near)
     return None if match is None else max(int(match[1]) - 1, 0)
 
 

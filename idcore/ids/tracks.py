@@ -25,8 +25,6 @@ _REASON = re.compile(rf"exceptionDesc{_IS}([^\"\n]{{1,300}}?)\\?(?:\"|,|\}}|$)")
 _CELL = r"[ \t]{0,40}(?:\t|\||,| {2,40})[ \t|]{0,40}"
 _STATUS = r"(?:NOT_CONSUME_YET|NOT_ONLINE|CONSUMED_BUT_FILTERED|CONSUME_BROADCASTING|CONSUMED|PULL|UNKNOWN)"
 _ROW = re.compile(rf"[>| \t]{{0,40}}([A-Za-z%][^\s,|]{{0,254}}){_CELL}({_STATUS})(?={_CELL}|[ \t|]*\Z)")
-_PLAIN = ("NOT_CONSUME_YET", "NOT_ONLINE", "BUT_FILTERED", "CONSUME_BROADCASTING")
-_WORDS = ("rackType", "onsumerGroup", *_PLAIN, "rack Type", "Message Track", "消费状态")
 _HEADS = ("rackType", "rack Type", "Message Track", "消费状态", "#ConsumerGroup")
 # A row of queryMsgTraceById: Sub, the group, the client, the time of consumption, how long it took, how it ended.
 _SUB = re.compile(
@@ -43,7 +41,6 @@ class Track(NamedTuple):
     reason: str | None
     event: str
     time: datetime | None
-    at: int  # of its first character
 
 
 class Tracks:
@@ -55,7 +52,8 @@ class Tracks:
 
     def of(self, text: str) -> list[Track]:
         """What a line says."""
-        if not self._in_table and not any(word in text for word in _WORDS):
+        may_be = "rack" in text or "CONSUME" in text or "onsumerGroup" in text or "_ONLINE" in text
+        if not (may_be or self._in_table or "消费状态" in text):
             return []
         found = list(self._of(text))
         if not found:
@@ -64,11 +62,11 @@ class Tracks:
 
     def _of(self, text: str) -> Iterator[Track]:
         for match in _TRACK.finditer(text):
-            yield _track(match[1], match[2], match[3], match.start())
+            yield _track(match[1], match[2], match[3])
         for match in _OBJECT.finditer(text) if "trackType" in text else ():
             group, status, reason = (pattern.search(match[0]) for pattern in (_GROUP, _TYPE, _REASON))
             if group is not None and status is not None:
-                yield _track(group[1], status[1], reason and reason[1], match.start())
+                yield _track(group[1], status[1], reason and reason[1])
         if "{" not in text and "[" not in text:
             yield from self._of_field(text)
             yield from self._of_row(text)
@@ -78,17 +76,17 @@ class Tracks:
         if (group := _GROUP.search(text)) is not None:
             self._group = group[1]
         elif self._group is not None and (status := _TYPE.search(text)) is not None:
-            yield _track(self._group, status[1], None, 0)
+            yield _track(self._group, status[1], None)
             self._group = None
 
     def _of_row(self, text: str) -> Iterator[Track]:
         if (row := _ROW.match(text)) is not None and (self._in_table or "_" in row[2]):
-            yield _track(row[1], row[2], None, 0)
+            yield _track(row[1], row[2], None)
         elif self._in_table and (row := _SUB.match(text)) is not None:
             event = "acked" if row[3] == "success" else "failed"
-            yield Track(row[1], row[3], None, event, prefix_time(row[2]), 0)
+            yield Track(row[1], row[3], None, event, prefix_time(row[2]))
 
 
-def _track(group: str, status: str, reason: str | None, at: int) -> Track:
+def _track(group: str, status: str, reason: str | None) -> Track:
     event = "filtered" if status == "CONSUMED_BUT_FILTERED" else "track"
-    return Track(group, status, None if reason in _NULLS else reason, event, None, at)
+    return Track(group, status, None if reason in _NULLS else reason, event, None)
