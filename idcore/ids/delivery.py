@@ -19,7 +19,7 @@ from idcore.ids.find import find
 from idcore.ids.line_moments import prefix_time
 from idcore.ids.receipts import Recall, Receipt
 from idcore.ids.tokens import Token
-from idcore.ids.tracks import Track, Tracks
+from idcore.ids.tracks import Track, Tracks, may_be_track
 
 RETRY_PREFIX, DEAD_PREFIX = "%RETRY%", "%DLQ%"
 SEND_OK = "SEND_OK"
@@ -168,7 +168,8 @@ class DeliveryReader:
         if len(text) > _LONGEST:
             yield from self.end()
             return
-        if tracks := self._tracks.of(text):
+        tracks = self._tracks.of(text) if self._tracks.in_table or may_be_track(text) else None
+        if tracks:
             yield from self.end()
             if _DIGITS.search(text) is not None:  # an answer of a dashboard on one line, its message in front
                 yield from self._alone(number, text)

@@ -43,21 +43,23 @@ class Track(NamedTuple):
     time: datetime | None
 
 
+def may_be_track(text: str) -> bool:
+    """Whether a line may say something of a group: most are told apart by a few words."""
+    return "rack" in text or "CONSUME" in text or "onsumerGroup" in text or "_ONLINE" in text or "消费状态" in text
+
+
 class Tracks:
     """Reads the lines of a text in their order."""
 
     def __init__(self) -> None:
         self._group: str | None = None  # of an object that is printed one field a line
-        self._in_table = False
+        self.in_table = False
 
     def of(self, text: str) -> list[Track]:
-        """What a line says."""
-        may_be = "rack" in text or "CONSUME" in text or "onsumerGroup" in text or "_ONLINE" in text
-        if not (may_be or self._in_table or "消费状态" in text):
-            return []
+        """What a line says that `may_be_track`, or that is behind one."""
         found = list(self._of(text))
         if not found:
-            self._in_table = any(head in text for head in _HEADS) or (self._in_table and text.strip(" |-+>\t") == "")
+            self.in_table = any(head in text for head in _HEADS) or (self.in_table and text.strip(" |-+>\t") == "")
         return found
 
     def _of(self, text: str) -> Iterator[Track]:
@@ -80,9 +82,9 @@ class Tracks:
             self._group = None
 
     def _of_row(self, text: str) -> Iterator[Track]:
-        if (row := _ROW.match(text)) is not None and (self._in_table or "_" in row[2]):
+        if (row := _ROW.match(text)) is not None and (self.in_table or "_" in row[2]):
             yield _track(row[1], row[2], None)
-        elif self._in_table and (row := _SUB.match(text)) is not None:
+        elif self.in_table and (row := _SUB.match(text)) is not None:
             event = "acked" if row[3] == "success" else "failed"
             yield Track(row[1], row[3], None, event, prefix_time(row[2]))
 

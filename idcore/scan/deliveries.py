@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from idcore.base.encodings import text_of_line
+from idcore.base.encodings import text_of
 from idcore.ids.clock import from_ms, to_ms, wall_ms
 from idcore.ids.delivery import EVENTS, Delivery, DeliveryReader
 from idcore.ids.identify import identify
@@ -91,8 +91,8 @@ class DeliveryLook:
             self.bytes += len(text) if self._left > 0 else 0
             return
         self.bytes += len(text)
-        for number, line in enumerate(text.split(b"\n"), max(first, 0) + 1):
-            self._keep(file, first >= 0, self._reader.line(number, text_of_line(line)))
+        for number, line in enumerate(text_of(text).split("\n"), max(first, 0) + 1):
+            self._keep(file, first >= 0, self._reader.line(number, line))
             if self._left <= 0:
                 break
 
