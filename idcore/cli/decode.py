@@ -13,11 +13,12 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from typing import IO, Any
 
 from idcore.base import catalogue
 from idcore.base.catalogue.en import LENGTHS
+from idcore.base.encodings import texts_of
 from idcore.base.safe_text import printable
 from idcore.cli.complaint import complain
 from idcore.cli.held import IN_MEMORY, Held
@@ -243,7 +244,7 @@ def _as_it_comes(stream: Held) -> Iterator[str]:
 
 
 def read_text(stream: IO[bytes] | Held) -> Iterator[str]:
-    """Standard input as pieces of text; a byte order mark chooses between UTF-8 and UTF-16.
+    """Standard input as pieces of text; a byte order mark chooses between UTF-8 and UTF-16, and lines may be in GBK.
 
     Bytes that are not text in that encoding become replacement characters: an id next to them is still an id.
     """
@@ -255,11 +256,12 @@ def read_text(stream: IO[bytes] | Held) -> Iterator[str]:
             break
         start += more
     name = next((name for mark, name in _MARKS if start.startswith(mark)), None) or _unmarked(start)
+    pieces = chain([start], iter(lambda: read(_CHUNK), b"")) if start else iter(())
+    if name == "utf-8":
+        yield from texts_of(pieces, _CHUNK)
+        return
     decoder = codecs.getincrementaldecoder(name)("replace")
-    piece = start
-    while piece:
-        yield decoder.decode(piece)
-        piece = read(_CHUNK)
+    yield from map(decoder.decode, pieces)
     yield decoder.decode(b"", True)
 
 

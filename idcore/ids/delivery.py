@@ -14,10 +14,12 @@ from datetime import datetime
 from zlib import crc32
 
 from idcore.ids import broken_lines
+from idcore.ids.delivery_words import COMMON, MARKS, is_listener, phrase_of, tries_of, word_of
 from idcore.ids.find import find
 from idcore.ids.line_moments import prefix_time
 from idcore.ids.receipts import Recall, Receipt
 from idcore.ids.tokens import Token
+from idcore.ids.tracks import Track, Tracks, may_be_track
 
 RETRY_PREFIX, DEAD_PREFIX = "%RETRY%", "%DLQ%"
 SEND_OK = "SEND_OK"
@@ -55,10 +57,6 @@ _RECEIPT = re.compile(
 # base64url of "v1 " and more: no other word of a log begins so
 _RECALL = re.compile(r"(?<![A-Za-z0-9_-])(djEg[A-Za-z0-9_-]{20,2000})")
 _CODE = re.compile(r"\bcode:\s?([A-Z_]{2,60}|\d{1,6})\b")
-_TRACK = re.compile(
-    r"MessageTrack ?\[consumerGroup=([^,\]]{1,255}), ?trackType=([A-Z_]{2,40})(?:, ?exceptionDesc=([^\]\n]{0,300}))?"
-)
-_NO_REASON = ("", "null")
 _THREAD = re.compile(r"[\[(\" ]((?:[\w.$%-]{0,200}(?:Thread|exec|pool|worker)[\w.$%-]{0,200}))[\])\"]")
 _THREAD_GROUP = re.compile(r"ConsumeMessageThread_(.{1,255})_\d+\Z")
 
@@ -70,46 +68,11 @@ _START = re.compile(
 )
 _MESSAGE = re.compile(r"Message(?:Client)?Ext ?[\[{(]|\[Message=\[|MessageView(?:Impl)? ?[\[{(]")
 
-# What the classes of RocketMQ print, by what it says; the first that fits. Behind the colon is a detail.
-_PHRASES: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("skipped:dropped", ("BROADCASTING, the message consume failed",)),
-    ("skipped:given_up", ("Consume too many times, ack message", "Reconsume times has reached")),
-    ("failed:expired", ("send expire msg back",)),
-    ("failed:given_up", ("Failed to consume message finally", "Failed to consume fifo message finally")),
-    ("received:result_lost", ("dropped without process consume result", "processQueue invalid or popTimeout")),
-    ("failed", ("consume message failed", "consumeMessage exception", "consumeMessageDirectly exception")),
-    ("failed", ("consumeMessage return null", "consumeMessage Orderly return not OK", "Prepare to redeliver")),
-    ("failed", ("Message listener raised an exception", "sendMessageBack exception", "to send message back")),
-    ("failed", ("RECONSUME_LATER", "SUSPEND_CURRENT_QUEUE_A_MOMENT", "ConsumeRetryLater")),
-    ("unacked", ("Failed to ack message", "bad receipt handle on ack", "ackMessage fail")),
-    ("acked", ("ack message successfully", "Ack message successfully", "CONSUME_SUCCESS", "ConsumeSuccess")),
-)
-_NO_COUNT = r"(?!\s?[=:]\s?(?:\d+\b|false|null))"  # `failed=0` counts something
-# What applications say, in the text around the id.
-_WORDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (code, re.compile(pattern, re.IGNORECASE))
-    for code, pattern in (
-        ("skipped", rf"\b(?:skip(?:s|ped|ping)?|already (?:consumed|processed|handled))\b{_NO_COUNT}"),
-        ("skipped", "重复消费|已消费|跳过"),
-        ("failed", rf"\bconsum\w{{0,4}}\b[^=:\n]{{0,30}}\b(?:failed|failure|fails|exception)\b{_NO_COUNT}"),
-        ("failed", r"\bfail(?:ed|s)? to (?:consume|process|handle)\b|消费[^\n成功]{0,6}(?:失败|异常)"),
-        ("acked", r"\bconsum\w{0,4}\b[^=:\n]{0,20}\b(?:success(?:ful(?:ly)?)?|succeeded)\b|消费[^\n失败]{0,4}成功"),
-        ("received", r"\b(?:receiv|consum)(?:e|ed|es|ing)\b|消费|收到|接收|Subscribe Callback"),
-    )
-)
 # What the ids of a printed record are, by their labels: of the message, of the record, of the record before it.
 _KINDS = {"uniq_key": "uniq", "uniqkey": "uniq", "origin_message_id": "origin"} | dict.fromkeys(
     ("offsetmsgid", "offsetmsgids", "offsetid", "offset_msg_id"), "offset"
 )
 _LONGEST_HEAD = 1 << 10
-_LISTENS = re.compile(r"ConsumeMessage(?:Pop)?Thread|essageThread_|MessageListener")
-# Without one of these in it a line says nothing of a delivery.
-_COMMON = ("onsume", "sendStatus", "eceive", "djEg")  # marks of most lines that have one
-MARKS = re.compile(
-    r"(?i)consum|receiv|retrytimes\[|delivery_?attempt|sendstatus|ackmessage|ack message|messagetrack|recall_?\s?handle"
-    r"|pop_ck|receipt_?\s?handle|expire msg back|redeliver|message back|\bskip|already (?:processed|handled)"
-    r"|essagethread_|messagelistener|消费|收到|接收|跳过"
-)
 _KNOWN = (
     r"offset ?(?:msg)?id|msg ?id|topic|tags|keys|queue ?id|queue ?offset|commitlog ?offset|reconsume ?times|uniq_?key"
     r"|born ?timestamp|store ?timestamp|born ?host|store ?host|sys(?:tem)? ?flag|properties|message ?(?:body ?path|id)"
@@ -197,12 +160,20 @@ class DeliveryReader:
         self._is_open = False  # fields without brackets around them: no bracket ends it
         self._last: tuple[str, ...] = ()  # of the message that tracks belong to
         self._passed = ""  # a later line with an id that says nothing else
+        self._tracks = Tracks()
 
     def line(self, number: int, text: str) -> Iterator[Delivery]:
         """What a line says, or the record that ends in front of it."""
         text = text.rstrip("\r\n")
         if len(text) > _LONGEST:
             yield from self.end()
+            return
+        tracks = self._tracks.of(text) if self._tracks.in_table or may_be_track(text) else None
+        if tracks:
+            yield from self.end()
+            if _DIGITS.search(text) is not None:  # an answer of a dashboard on one line, its message in front
+                yield from self._alone(number, text)
+            yield from self._of_tracks(tracks, number)
             return
         if self._record and self._goes_on(text):
             self._record.append((number, text))
@@ -230,7 +201,7 @@ class DeliveryReader:
         if opens or _FIELD_LINE.match(text):
             self._record, self._depth, self._is_open = [(number, text)], _depth(text), not opens
             return
-        if _DIGITS.search(text) is None and not ("MessageTrack" in text or "djEg" in text):
+        if _DIGITS.search(text) is None and "djEg" not in text:
             return
         if self._is_passed(text):
             self._passed = text
@@ -241,11 +212,11 @@ class DeliveryReader:
         """Whether a line that has an id says nothing of a delivery: most are told apart without a pattern."""
         if not self._sends and ("sendStatus=SEND_OK" in text or _OK.search(text) is not None):
             return True
-        return not any(word in text for word in _COMMON) and MARKS.search(text) is None
+        return not any(word in text for word in COMMON) and MARKS.search(text) is None
 
     def _goes_on(self, text: str) -> bool:
         """Whether a line belongs to the record that is open."""
-        if len(self._record) == _MOST_LINES or _TRACK.search(text) is not None:
+        if len(self._record) == _MOST_LINES:
             return False
         if len(self._record) == 1 and self._depth > 0 and len(text) == len(self._record[0][1]):
             self._is_wrapped = True  # cut behind the bracket that opens it
@@ -275,19 +246,17 @@ class DeliveryReader:
                 text += part.strip() + ("" if part.rstrip().endswith((",", "[", "{")) else ",") + " "
             yield from self._read(text[:_LONGEST], starts)
 
-    def _read(self, text: str, starts: Sequence[tuple[int, int]]) -> Iterator[Delivery]:
-        tracks = list(_TRACK.finditer(text))
-        if tracks and self._passed:
+    def _of_tracks(self, tracks: Sequence[Track], line: int) -> Iterator[Delivery]:
+        """What a line says of groups, for the last message in front of it."""
+        if self._passed:
             named = [token.text for token in find(self._passed) if not token.disowned]
             self._last, self._passed = tuple(dict.fromkeys(named)) or self._last, ""
-        if tracks and self._last:
-            for track in tracks:
-                reason = None if (track[3] or "") in _NO_REASON else track[3]
-                place = _line_of(starts, track.start())
-                for one in self._last:
-                    event = "filtered" if track[2] == "CONSUMED_BUT_FILTERED" else "track"
-                    yield Delivery(one, place, event, group=track[1], status=track[2], reason=reason)
-            return
+        for track in tracks:
+            for one in self._last:
+                told = Delivery(one, line, track.event, group=track.group, status=track.status, reason=track.reason)
+                yield replace(told, time=track.time)
+
+    def _read(self, text: str, starts: Sequence[tuple[int, int]]) -> Iterator[Delivery]:
         tokens = [token for token in find(text) if not token.disowned]
         if tokens:
             begin, end = starts[0][1], starts[-1][1]
@@ -384,7 +353,7 @@ def _of_tokens(text: str, tokens: Sequence[Token], starts: Sequence[tuple[int, i
         parts.setdefault(bisect_right(edges, token.column - 1), []).append(token)
     found: dict[str, Delivery] = {}
     before = _fields(head) if edges else {}
-    said = next((code for code, phrases in _PHRASES if any(phrase in text for phrase in phrases)), "")
+    said = phrase_of(text)
     for place, own in parts.items():
         begin = edges[place - 1] if place else 0
         part = text[begin : edges[place] if place < len(edges) else len(text)]
@@ -428,7 +397,7 @@ class _Around:
     at: int  # of the id in the text
     fields: Mapping[str, str]  # of the part, by names in lower case without signs
     fields_before: Mapping[str, str]  # of the head, which all messages of a line share
-    phrase: str  # what a class of RocketMQ says in the line, as _PHRASES has it
+    phrase: str  # what a class of RocketMQ says in the line, as `phrase_of` has it
 
     def own(self, *names: str) -> str | None:
         """A field of the part."""
@@ -478,7 +447,7 @@ def _tries(around: _Around, event: str) -> int | None:
     ):
         if text is not None and text.isdigit() and len(text) < 7:
             return max(int(text) - less, 0)
-    return None
+    return tries_of(around.near) if event else None
 
 
 def _claim(around: _Around, token: Token, line: int, offset_id: str | None) -> Delivery:
@@ -541,12 +510,10 @@ def _event(around: _Around, receipt: Receipt | None) -> tuple[str, str, str | No
         return event, detail, None
     if "ckMessage" in around.text and (found := _code_of(around)) is not None:
         return ("acked" if found == "OK" else "unacked"), "", found
-    near = around.near
-    for event, pattern in _WORDS:
-        if pattern.search(near) is not None:
-            return event, "", None
+    if word := word_of(around.near):
+        return word, "", None
     printed = around.is_record and ("consumestarttime" in around.fields or around.part.startswith("MessageView"))
-    if printed or receipt is not None or _LISTENS.search(around.head[:_LONGEST_HEAD]):
+    if printed or receipt is not None or is_listener(around.head[:_LONGEST_HEAD], around.near):
         return "received", "", None
     return "", "", None
 

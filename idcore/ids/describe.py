@@ -6,8 +6,10 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from idcore.base.layout import UNIQ_V4
 from idcore.ids import clock as clocks
 from idcore.ids import makers
+from idcore.ids.assumptions import assumed
 from idcore.ids.client_time import client_sent
 from idcore.ids.clock import Clock, SentAt
 from idcore.ids.delivery_sentences import row_of as delivery_row
@@ -58,6 +60,10 @@ KEYS = (
     "error",
     "month_source",
     "delivery",
+    "assumed",
+    "joined",
+    "cut",
+    "lookalike",
 )
 # Where the month of a msgId is from, by the reason that its time has; without one of these it is assumed.
 _MONTHS_OF = {
@@ -73,6 +79,8 @@ _OF_RECORD = {
     "month_born": bare_reason("month_record"),
     "month_prefix": bare_reason("month_record"),
 }
+# Why a string is probably no id: by the name in front of it, or by what the whole input shows.
+_LOOK_ALIKES = {"other_name": "label", "look_alike": "spread"}
 _OTHER_ZONES = timedelta(hours=28)  # zones in use are 26 hours apart
 _NOTHING: dict[str, Any] = dict.fromkeys(KEYS)
 
@@ -177,6 +185,9 @@ def made_by(reading: Reading, extra: Reason | None) -> Maker:
 
 def _head(verdict: Verdict, token: Token | None) -> dict[str, Any]:
     row = _NOTHING.copy()
+    row["assumed"], row["joined"] = [], token is not None and token.whole == "joined"
+    row["cut"] = UNIQ_V4.digits - len(verdict.text) if verdict.reason in ("masked", "masked_timed") else None
+    row["lookalike"] = _LOOK_ALIKES.get(verdict.reason or "")
     row["text"] = verdict.text
     if token is not None:
         row["line"], row["column"] = token.line, token.column
@@ -216,6 +227,7 @@ def _put_reading(
             row["sent_at_latest"] = sent.latest.isoformat(timespec="milliseconds")
         row["month"], row["zone"], row["zone_source"] = sent.month, sent.zone, sent.zone_source
         row["month_source"] = month_source(reading, extra)
+        row["assumed"] = list(assumed(row["month_source"] != "assumed", sent.zone_source))
     if isinstance(message_id, UniqId):
         row["host"], row["pid"], row["loader"] = message_id.host, message_id.pid, message_id.loader_text
         place = makers.loader_place(message_id.loader)

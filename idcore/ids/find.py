@@ -13,7 +13,7 @@ from sys import intern
 
 from idcore.base.layout import ID_DIGITS
 from idcore.ids import makers, rules
-from idcore.ids.line_moments import born_marks, other_moment, prefix_time
+from idcore.ids.line_moments import born_marks, line_time, prefix_time
 from idcore.ids.records import Records
 from idcore.ids.tokens import Token
 
@@ -75,11 +75,21 @@ _NAMES = frozenset(
 )
 
 LEAST_DIGITS = 20  # of an id that is cut: host, pid and loader of IPv4
-# What is left of an ID in front of a mask or an ellipsis.
-_CUT = re.compile(rf"(?<![0-9A-Fa-f])([0-9A-Fa-f]{{{LEAST_DIGITS},{ID_DIGITS[0] - 1}}})(?=[*…]|\.\.\.|x{{3,}}|X{{3,}})")
-# How a line ends that goes on in the next: a soft break of mail, a shell's or a soft hyphen. What is in front of the
-# rest: marks of a quoted mail, or an indent.
-CONTINUED, MARGIN = "(?:=|\\\\|\u00ad)?", r"(?:(?:[ \t]{0,8}>){1,4}[ \t]?|[ \t]{1,40})?"
+# What is left of an ID in front of a mask or an ellipsis, or behind a name that vouches: there not at the line's end,
+# because the rest may be in the next.
+_CUT = re.compile(
+    rf"(?<![0-9A-Fa-f])([0-9A-Fa-f]{{{LEAST_DIGITS},{ID_DIGITS[0] - 1}}})"
+    r"(?=[*…\"',;)\]}]|\.\.\.|x{3,}|X{3,}|\s+\S)"
+)
+# How a line ends that goes on in the next: a soft break of mail, a shell's or a hyphen, the sign of an editor, or the
+# edge of a cell in a table that a terminal drew, with empty cells behind it. What is in front of the rest: marks of a
+# quoted mail, an indent, or the edge with empty cells in front.
+_EDGE = "(?:[|]|│|┃|║)"
+_CELLS = rf"(?:[ \t]{{0,200}}{_EDGE}){{1,20}}"
+CONTINUED = "(?:=|\\\\|\u00ad|-|↵|⏎|" rf" ?{_EDGE}(?:{_CELLS})?[ \t]{{0,8}})?"
+MARGIN = rf"(?:{_CELLS}[ \t]{{0,200}}|(?:[ \t]{{0,8}}>){{1,4}}[ \t]?|[ \t]{{1,40}}(?:↪ ?)?)?"
+_LONGEST_END = 400  # characters of such an end that are looked at
+_EDGES = re.compile(_EDGE)
 _LAST_RUN = re.compile(rf"(?<![0-9A-Fa-f])[0-9A-Fa-f]{{1,{ID_DIGITS[-1]}}}(?={CONTINUED}\r?\Z)")
 _FIRST_RUN = re.compile(rf"{MARGIN}([0-9A-Fa-f]{{1,{ID_DIGITS[-1]}}})(?![0-9A-Fa-f])")
 # What nobody sees between two digits: where a chat or a page may break them, and the colours of grep.
@@ -161,9 +171,11 @@ class _Lines:
             return
         rest = match[1]
         before = self._before
-        begin = _LAST_RUN.search(before, max(0, len(before) - ID_DIGITS[-1] - 3))
-        if begin is None or not before[: begin.start()].strip(" \t>"):
+        begin = _LAST_RUN.search(before, max(0, len(before) - ID_DIGITS[-1] - _LONGEST_END))
+        if begin is None or not before[: begin.start()].strip(" \t>|│┃║"):
             return  # a column of digits is no broken text
+        if len(_EDGES.findall(before, 0, begin.start())) != len(_EDGES.findall(line, 0, match.start(1))):
+            return  # digits of another cell
         start = begin.start() + _escape(
             before[max(0, begin.start() - 2) : begin.start()],
             begin[0][:4],
@@ -203,9 +215,8 @@ def _of_line(line: str, number: int) -> Iterator[Token]:
     places = _places(line)
     if not places:
         return
-    prefix, born = prefix_time(line), born_marks(line)
-    if prefix is None and (other := other_moment(line)) is not None:
-        prefix = other.time
+    born = born_marks(line)
+    prefix = prefix_time(line) if born else line_time(line)
     tokens = _tokens(line, places, number, 0, prefix, born)
     yield from (replace(token, gateway=True) for token in tokens) if _is_of_mqtt(line) else tokens
 
@@ -272,12 +283,27 @@ def _places(text: str) -> list[tuple[int, int, int]]:
         start = first
         if first:
             start += _escape(text[max(0, first - 2) : first], text[first : first + 4], stop - first)
-        if stop - start in rules.CANDIDATE_DIGITS:
+        if _is_longer(text, start, stop):
+            found.append((start, start + ID_DIGITS[0], first))
+        elif stop - start in rules.CANDIDATE_DIGITS:
             found.append((start, stop, first))
-        elif stop - start == ID_DIGITS[0] + 1 and _vouched(text, start) and _of_known_client(text, start):
-            found.append((start, stop - 1, first))  # one digit too many behind a name that vouches
-    found += [(*cut.span(), cut.start()) for cut in _CUT.finditer(text) if _of_known_client(text, cut.start())]
+    for cut in _CUT.finditer(text):
+        is_masked = cut.end() < len(text) and text[cut.end()] in "*….xX"
+        if _of_known_client(text, cut.start()) and (is_masked or _vouched(text, cut.start())):
+            found.append((*cut.span(), cut.start()))
     return sorted(found)
+
+
+def _is_longer(text: str, start: int, stop: int) -> bool:
+    """Whether one digit or two are behind a msgId that a name vouches for: a platform's number of its parts.
+
+    Those of 5.x clients have two digits more, and begin with 01.
+    """
+    more = stop - start - ID_DIGITS[0]
+    if not (more == 1 or (more == 2 and text[start : start + 2] != "01")):
+        return False
+    digits = text[start : start + ID_DIGITS[0]]
+    return digits != digits.lower() and _vouched(text, start) and _of_known_client(text, start)
 
 
 def _of_known_client(text: str, start: int) -> bool:
@@ -336,8 +362,13 @@ def _tokens(
             _vouched(text, start),
             rules.names_another(text[max(0, start - 48) : start]),
             whole="longer" if longer else "whole" if stop - start in rules.CANDIDATE_DIGITS else "cut",
+            shown=rules.shows_id(_bytes(text[max(0, start - 40) : start]), _bytes(text[stop : stop + 8])),
         )
         stop_before, label_before = stop, label
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
 
 
 def _label(text: str, start: int) -> str | None:

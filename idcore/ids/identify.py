@@ -54,6 +54,7 @@ class Verdict:
     error: CoreError | None = None
     reason: str | None = None
     vouched: bool = False  # a name in front says that it is a msgId
+    shown: bool = True  # its place shows that it may be an ID
 
     @property
     def best(self) -> Reading | None:
@@ -78,12 +79,13 @@ def identify(
     *,
     vouched: bool | None = None,
     disowned: bool = False,
+    shown: bool = True,
 ) -> Verdict:
     """Every interpretation of one token.
 
     `label` is the name in front of it. `vouched`: whether that name is so close that it vouches for an impossible
     elapsed, as find() saw it. Without `vouched` the label itself decides. `disowned`: a name of something else is so
-    close: then only a known client's loader makes it a msgId.
+    close: then only a known client's loader makes it a msgId. `shown`: whether its place shows that it may be an ID.
     """
     if vouched is None:
         vouched = rules.vouches(label)
@@ -108,7 +110,7 @@ def identify(
         first = found[0]
         # The order of the first interpretation is the rule's, not the score's; the rest goes by score.
         found = [first, *sorted(found[1:], key=lambda item: -item.score)]
-        return Verdict(text, label, tuple(found), tuple(rejected), vouched=vouched)
+        return Verdict(text, label, tuple(found), tuple(rejected), vouched=vouched, shown=shown)
     assert error is not None
     return Verdict(text, label, (), tuple(rejected), error, error.code)
 
@@ -117,7 +119,7 @@ def judge(token: Token, case: Case = "strict") -> Verdict:
     """Every interpretation of a token that find() saw in a text."""
     if token.whole == "cut":
         return _of_rest(token)
-    verdict = identify(token.text, token.label, case, vouched=token.vouched, disowned=token.disowned)
+    verdict = identify(token.text, token.label, case, vouched=token.vouched, disowned=token.disowned, shown=token.shown)
     best = verdict.best
     if token.whole == "whole":
         return verdict

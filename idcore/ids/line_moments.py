@@ -44,8 +44,8 @@ class Moment(NamedTuple):
 
     def is_proved_by(self, elapsed_ms: int) -> bool:
         """Whether the month of an ID that counts so many milliseconds begins at a midnight by this time."""
-        began = self.wall_ms - elapsed_ms + _EARLY_MS
-        late = _EARLY_MS + _LATE_MS + self.resolution_ms
+        early = _EARLY_MS + self.resolution_ms  # a time without seconds is before its own
+        began, late = self.wall_ms - elapsed_ms + early, early + _LATE_MS + self.resolution_ms
         if self.ahead is None:
             return began % _DAY_MS <= late and _day(began).day == 1
         began -= self.ahead * 60_000
@@ -73,7 +73,7 @@ _DATES = (
     rf"(?P<d4>\d{{1,2}})[-/. ](?P<n4>{_NAME})[a-z]*[-/. ,]{{1,2}}(?P<y4>{_YEAR})",
     rf"(?P<n5>{_NAME})[a-z]* {{1,2}}(?P<d5>\d{{1,2}})(?:,? (?P<y5>{_YEAR}))?",
     rf"(?P<a6>\d{{1,2}})(?P<sign>[-/.])(?P<b6>\d{{1,2}})(?P=sign)(?P<y6>{_YEAR})",
-    r"(?P<c7>\d\d)(?P<cut>[-/.])(?P<m7>\d\d)(?P=cut)(?P<e7>\d\d)",
+    r"(?P<c7>\d{1,2})(?P<cut>[-/.])(?P<m7>\d{1,2})(?P=cut)(?P<e7>\d{1,2})",
     rf"(?P<c8>\d\d)-(?P<n8>{_NAME})-(?P<e8>\d\d)",
 )
 # Between a date and its time: signs, the cells of a table, a weekday.
@@ -83,7 +83,7 @@ _FORENOON, _AFTERNOON = ("上午", "凌晨", "早上", "午前", "오전"), ("�
 _HALF_DAY = rf"(?:(?P<fore>{'|'.join(_FORENOON)})|(?P<after>{'|'.join(_AFTERNOON)}))? ?"
 _DATED = re.compile(
     rf"(?<![0-9A-Za-z])(?:{'|'.join(_DATES)}){_JOIN}{_WEEKDAY}{_HALF_DAY}"
-    r"(?P<hour>\d{1,2})(?::(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,:](?P<fraction>\d{1,9}))?)?(?![\d:])"
+    r"(?P<hour>\d{1,2})(?:[:：](?P<minute>\d\d)(?:[:：](?P<second>\d\d)(?:[.,:](?P<fraction>\d{1,9}))?)?(?![\d:：])"
     r"|[时時点시] ?(?P<minutes>\d{1,2})[分분](?: ?(?P<seconds>\d{1,2})[秒초])?)"
     rf"(?: ?(?P<half>[ap])\.?m\b\.?)?{_ZONE}(?:(?: [A-Z]{{3,5}})? (?P<later>{_YEAR})\b)?",
     re.IGNORECASE,
@@ -92,7 +92,7 @@ _COMPACT = re.compile(
     rf"(?<![0-9A-Za-z.])(?P<y1>{_YEAR})(?P<m1>\d\d)(?P<d1>\d\d)T?(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)"
     rf"(?:[.,]?(?P<fraction>\d{{3}}))?(?!\d){_ZONE}(?![0-9A-Za-z])"
 )
-_MAY_BE = re.compile(r"\d:\d\d(?!\d)|\d[时時点시]|\d{10}|\d{8}T\d{6}")
+_MAY_BE = re.compile(r"\d:\d\d(?!\d)|\d[：时時点시]|\d{10}|\d{8}T\d{6}")
 _NUMBER = re.compile(r"(?<![\w.])(?:\d{10}(?:\.(?P<f>\d{1,9}))?|\d{13}|\d{16}|\d{19})(?![\w.])")
 _LONGEST_NAME = 40
 _NAMED = re.compile(
@@ -126,9 +126,30 @@ def prefix_time(line: str) -> datetime | None:
         return None
 
 
-def other_moment(line: str) -> Moment | None:
-    """The time of a line that has it elsewhere, or in another style, than most logs: what the scan asks in Python."""
-    return moment_of(line) if prefix_time(line) is None and not born_marks(line) else None
+def line_time(line: str) -> datetime | None:
+    """The time of a line that has no bornTimestamp: what the scan asks in Python.
+
+    The one that it opens with, or else another (`moment_of`). Where no ID proves that one, and the line has a second
+    (`createTime` in front of `@timestamp`), the first time that an ID proves.
+    """
+    opening = prefix_time(line)
+    if opening is None:
+        found = moment_of(line)
+        return None if found is None else found.time
+    first = _PREFIX.search(line, 0, _PREFIX_WITHIN)
+    if first is None or len(line) > LONGEST or _PREFIX.search(line, first.end()) is None:
+        return opening
+    elapsed = elapsed_of(line)
+    if any(map(_moment_at(opening).is_proved_by, elapsed)):
+        return opening
+    proved = (one for one in moments_of(line) if any(map(one.is_proved_by, elapsed)))
+    return next((one.time for one in proved), opening)
+
+
+def _moment_at(time: datetime) -> Moment:
+    ahead = time.utcoffset()
+    wall_ms = (time.replace(tzinfo=None) - _EPOCH) // timedelta(milliseconds=1)
+    return Moment(wall_ms, None if ahead is None else ahead // timedelta(minutes=1), 1_000, True)
 
 
 def elapsed_of(line: str) -> list[int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import sqrt
 from operator import or_
@@ -25,6 +25,9 @@ _RESERVED, _FEW = 32, 32  # of chance, 1 in 8 addresses is no host's: from so ma
 _PRIVATE, _ENOUGH = 240, 75  # of chance, 1 in 240 is private, which so many can show; of real producers most are
 _NETWORK, _LARGE = 3, 256  # addresses of one /16 that chance does not give so many processes; one more from so many on
 _BEGUN = 1  # the greatest counter of a process that has just begun
+_SMALL_LOADER = 1 << 16  # Go and Python have such, and chance does not
+_WRITTEN = 3  # of chance, 1 address in 1,000 is seconds in decimal digits
+_DAWN_SECONDS = 1_262_304_000  # 2010: no ID is older
 _DAWN_MS, _DUSK_MS = 1_000_000_000_000, 2_100_000_000_000  # 2001 to 2036, as the first 48 bits of UUIDv7 are
 _MASK = (1 << 64) - 1
 _DECIMAL_MASK = 0x1111111111111111
@@ -34,7 +37,8 @@ class Suspect(NamedTuple):
     """Processes of unknown clients, and the only ID of each where it has one; numbers, or arrays of them.
 
     `high`: the first 32 bits of the address. `value`: elapsed and counter. `decimal`: no ID has a digit above 9.
-    `known`: the loader is in the stream, but so late that chance finds it too. `early`: little-endian.
+    `known`: the loader is in the stream, but so late that chance finds it too. `early`: little-endian. `shown`: a place
+    of an ID shows that it may be one.
     """
 
     wide: Any
@@ -46,6 +50,7 @@ class Suspect(NamedTuple):
     several: Any
     decimal: Any
     known: Any
+    shown: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +58,8 @@ class Rule:
     """What makes a suspect of one input a look-alike: the marks that so many have that chance does not give them.
 
     `spread`: addresses as chance spreads them. `versions`: of UUIDs. `tails`: one elapsed and counter of many.
-    `clock`: a time in front. `decimal`: no letter. `networks`: those of several addresses, which chance does not give.
-    `everywhere`: so few addresses are private that these are of chance.
+    `clock`: a time in front. `written`: one in decimal digits. `networks`: those of several addresses, which chance
+    does not give. `everywhere`: so few addresses are private that these are of chance.
     """
 
     spread: bool = False
@@ -62,20 +67,30 @@ class Rule:
     tails: frozenset[int] = frozenset()
     networks: frozenset[int] = frozenset()
     clock: bool = False
-    decimal: bool = False
+    written: bool = False
     everywhere: bool = False
 
     def __bool__(self) -> bool:
-        return bool(self.spread or self.versions or self.tails or self.clock or self.decimal)
+        return bool(self.spread or self.versions or self.tails or self.clock or self.written)
 
     def holds(self, one: Suspect) -> Any:
-        """Whether suspects only look like msgIds. Of a process with several IDs only its first bytes can show it."""
+        """Whether suspects only look like msgIds. Of a process with several IDs only its first bytes can show it.
+
+        Alone, one without a letter does so (of chance, 1 real ID in 3 million has none), and one of a public address
+        whose only ID nothing shows to be one.
+        """
         real = is_private(one) & ((one.value & 0xFFFF <= _BEGUN) | one.known | (not self.everywhere))
         real = real | _is_in(one.high >> 16, self.networks)
         by_chance = _is_in(version_of(one), self.versions) | self.spread
         alone = _is_in(one.value, self.tails) | (by_chance & (real ^ True))
-        by_bytes = (is_clock(one) & self.clock) | (alone & (one.several ^ True))
-        return (one.decimal & self.decimal) | (by_bytes & (one.early ^ True))
+        lone = (is_private(one) | one.known | one.shown | one.several | (one.loader < _SMALL_LOADER) | one.wide) ^ True
+        lone = lone & (_is_in(one.high >> 16, self.networks) ^ True)
+        return self.has_mark(one) | (((alone & (one.several ^ True)) | lone) & (one.early ^ True))
+
+    def has_mark(self, one: Suspect) -> Any:
+        """Whether the bytes of suspects show it, however many IDs of a process there are."""
+        timed = (is_clock(one) & self.clock) | (is_written(one) & self.written)
+        return one.decimal | (timed & (one.early ^ True))
 
 
 def order_of(first: Any, second: Any, third: Any) -> Any:
@@ -90,26 +105,31 @@ def rule_of(suspects: Sequence[Suspect]) -> Rule:
     """The rule that a sample of an input gives. Suspects with a label are not in it.
 
     >>> word = 0x12345678
-    >>> ids = [Suspect(False, False, 16_843_009 * 16 * n, 5, word, 77 * n, False, False, False) for n in range(12)]
+    >>> ids = [Suspect(False, False, 16_843_009 * 16 * n, 5, word, 77 * n, *4 * [False]) for n in range(12)]
     >>> rule_of(ids).spread
     True
     """
-    decimal = sum(one.decimal for one in suspects) >= LEAST
     clock = _is_kind(sum(is_clock(one) and not one.early for one in suspects), len(suspects))
-    marked = Rule(decimal=decimal, clock=clock)
-    single = [one for one in suspects if not (one.several or one.early or marked.holds(one))]
+    times = sum(is_written(one) and not one.early for one in suspects)
+    marked = Rule(clock=clock, written=times >= _WRITTEN and _SHARE * times >= len(suspects))
+    single = [one for one in suspects if not (one.several or one.early or marked.has_mark(one))]
     if len(single) < LEAST:
-        return marked
+        return replace(marked, networks=_networks(single))
     versions = Counter(map(version_of, single))
     uuids = frozenset(each for each, times in versions.items() if each and _is_kind(times, len(single)))
     tails = _tails([one for one in single if version_of(one) not in uuids])
     rest = [one for one in single if version_of(one) not in uuids and one.value not in tails]
-    times = Counter(one.high >> 16 for one in rest)
-    networks = frozenset(each for each, n in times.items() if n >= _NETWORK + (len(rest) >= _LARGE))
+    networks = _networks(rest)
     public = [one for one in rest if not is_private(one) and one.high >> 16 not in networks]
     chance = len(single) / _PRIVATE
     everywhere = len(single) >= _ENOUGH and sum(map(is_private, single)) <= chance + 4 * sqrt(chance)
-    return Rule(_is_spread(public), uuids, tails, networks, clock, decimal, everywhere)
+    return Rule(_is_spread(public), uuids, tails, networks, clock, marked.written, everywhere)
+
+
+def _networks(some: Sequence[Suspect]) -> frozenset[int]:
+    """The /16 of several addresses, which chance does not give so many processes."""
+    times = Counter(one.high >> 16 for one in some)
+    return frozenset(each for each, n in times.items() if n >= _NETWORK + (len(some) >= _LARGE))
 
 
 def _is_kind(times: int, number: int) -> bool:
@@ -154,6 +174,22 @@ def is_clock(one: Suspect) -> Any:
     return (((ms >= _DAWN_MS) & (ms < _DUSK_MS)) | (one.high >> 24 == 0)) & (one.wide ^ True)
 
 
+def is_written(one: Suspect) -> Any:
+    """Whether the first digits are a time in decimal: seconds of these years, or a date with its hour and minute."""
+    high, low, first = one.high, one.pid & 0xFF, one.pid >> 8
+    seconds = _decimal(high, 8) * 100 + _decimal(first, 2)
+    epoch = (seconds >= _DAWN_SECONDS) & (seconds < _DUSK_MS // 1_000)
+    year, month, day = _decimal(high >> 16, 4), _decimal(high >> 8 & 0xFF, 2), _decimal(high & 0xFF, 2)
+    date = (year >= 2010) & (year < 2037) & (month > 0) & (month < 13) & (day > 0) & (day < 32)
+    date = date & is_decimal(one.pid) & (_decimal(first, 2) < 24) & (_decimal(low, 2) < 60)
+    return (epoch | date) & is_decimal(high) & is_decimal(first) & (one.wide ^ True)
+
+
+def _decimal(word: Any, digits: int) -> Any:
+    """A number by its decimal digits, of which each is a hex digit of a word."""
+    return sum((word >> 4 * place & 15) * 10**place for place in range(digits))
+
+
 def is_decimal(word: Any) -> Any:
     """Whether no hex digit of a word is a letter."""
     return (word >> 3) & ((word >> 2) | (word >> 1)) & _DECIMAL_MASK == 0
@@ -173,12 +209,13 @@ class _Process:
     labelled: bool = False
     several: bool = False
     decimal: bool = True
+    shown: bool = False
 
     @property
     def suspect(self) -> Suspect:
         first, second, third = self.words
         high = first >> 32 if self.wide else second
-        own = third >> 32, third & 0xFFFFFFFF, self.value, self.several, self.decimal, self.known
+        own = third >> 32, third & 0xFFFFFFFF, self.value, self.several, self.decimal, self.known, self.shown
         return Suspect(self.wide, self.early, high, *own)
 
 
@@ -189,8 +226,8 @@ class Suspects:
         self._processes: dict[Hashable, _Process] = {}
         self._rule: Rule | None = None
 
-    def see(self, one: UniqId, labelled: bool, known: bool) -> None:
-        """Takes an ID of an unknown client."""
+    def see(self, one: UniqId, labelled: bool, known: bool, shown: bool) -> None:
+        """Takes an ID of an unknown client; of the other three as `Verdict` and `Suspect` have it."""
         value = one.elapsed << 16 | one.counter
         process = self._processes.get(_key(one))
         if process is None:
@@ -198,6 +235,7 @@ class Suspects:
             words = address >> 64, address & _MASK, one.pid << 32 | one.loader
             process = self._processes[_key(one)] = _Process(words, value, len(one.ip) > 4, one.layout.early, known)
         process.labelled |= labelled
+        process.shown |= shown
         process.several |= value != process.value
         process.decimal &= all(map(is_decimal, (*process.words, value)))
 

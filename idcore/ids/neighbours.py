@@ -69,7 +69,7 @@ class Neighbours:
     def _see_suspect(self, verdict: Verdict) -> None:
         found = verdict.best and verdict.best.id
         if self._case != "any" and isinstance(found, UniqId) and not makers.is_usual(found.loader):
-            self._suspects.see(found, verdict.vouched, makers.is_known(found.loader))
+            self._suspects.see(found, verdict.vouched, makers.is_known(found.loader), verdict.shown)
 
     def _is_look_alike(self, verdict: Verdict) -> bool:
         best = verdict.best

@@ -42,7 +42,8 @@ def hint_of(before: Sequence[str], behind: Sequence[str], elapsed: Sequence[int]
     """What the lines around one that has no time say of its IDs; `before` and `behind` have the nearest line first.
 
     A bornTimestamp that one of the IDs proves; else the nearest time in front; else the nearest bornTimestamp in front;
-    else what is nearest behind. `elapsed`: ms of each ID since its month began.
+    else what is nearest behind; else a broker's time that one of the IDs proves. `elapsed`: ms of each ID since its
+    month began.
 
     >>> hint_of(["    bornTimestamp=1736056297157,"], [], [395497157]).born_ms
     1736056297157
@@ -62,15 +63,20 @@ def hint_of(before: Sequence[str], behind: Sequence[str], elapsed: Sequence[int]
             return Hint(line.born_ms, None)
         if (time := line.time_of(elapsed)) is not None:
             return Hint(None, time)
-    return None
+    stored = (one for line in (*in_front, *after) for one in line.stored if any(map(one.is_proved_by, elapsed)))
+    return next((Hint(None, one.time) for one in stored), None)
 
 
 class _Said(NamedTuple):
-    """What one line of a record says: its bornTimestamp, the time it opens with, else all of its times."""
+    """What one line of a record says: its bornTimestamp, the time it opens with, else all of its times.
+
+    `stored`: those without a zone of a line that has a broker's clock.
+    """
 
     born_ms: int | None
     opening: datetime | None
     moments: tuple[Moment, ...]
+    stored: tuple[Moment, ...] = ()
 
     def time_of(self, elapsed: Sequence[int]) -> datetime | None:
         """The first time that an ID proves, else the first whose order is known; an epoch counts by its name alone."""
@@ -85,9 +91,11 @@ class _Said(NamedTuple):
 @lru_cache(maxsize=512)  # the lines of two records, of 8 KiB each at most
 def _said_by(line: str) -> _Said:
     marks = {ms for _, ms in born_marks(line)}
-    opening = None if _STORED.match(line) else prefix_time(line)
-    moments = () if opening is not None or _STORED.match(line) else tuple(moments_of(line))
-    return _Said(marks.pop() if len(marks) == 1 else None, opening, moments)
+    born_ms = marks.pop() if len(marks) == 1 else None
+    if _STORED.match(line):
+        return _Said(born_ms, None, (), tuple(one for one in moments_of(line) if one.ahead is None))
+    opening = prefix_time(line)
+    return _Said(born_ms, opening, () if opening is not None else tuple(moments_of(line)))
 
 
 def nearest(lines: Iterable[str]) -> list[str]:

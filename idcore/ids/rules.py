@@ -46,6 +46,12 @@ VOUCHING_LABELS = ("msgid", "msgids", "messageid", "uniq_key", "transactionid")
 LABEL_SIGNS = " \"':=[,"
 LABEL_SIGNS_MOST = 4
 
+# What shows of a string without such a name that it may be an ID: a word of messages in so many bytes in front of it;
+# else on each side, behind so many signs at most, its line ends or it is one value of several.
+MESSAGE_WORDS = (b"msg", b"mess", b"mq", "消息".encode(), "消息".encode("gbk"))
+MESSAGE_WITHIN = 32
+BLANKS, SEPARATORS, CELL_SIGNS_MOST = b" \"'\r", b",;|\t", 4
+
 # Words of names whose value is something else in as many hex digits: `sign`, `fileMd5`, `trace_id`, `<etag>`.
 OTHER_THINGS = (
     *(
@@ -86,6 +92,27 @@ def is_usual_port(port: int) -> bool:
 def vouches(label: str | None) -> bool:
     """Whether a name ends, in letters of any case, in one that vouches."""
     return label is not None and label.lower().endswith(VOUCHING_LABELS)
+
+
+def shows_id(before: bytes, behind: bytes) -> bool:
+    """Whether the place of a string shows that it may be an ID: words in front of it, or that its line has only such.
+
+    >>> shows_id(b"sent message ", b" ok"), shows_id(b"", b""), shows_id(b"saved ", b" ok")
+    (True, True, False)
+    """
+    near = before[-MESSAGE_WITHIN:].lower()
+    return any(word in near for word in MESSAGE_WORDS) or (
+        _is_edge(before[: -CELL_SIGNS_MOST - 2 : -1]) and _is_edge(behind)
+    )
+
+
+def _is_edge(side: bytes) -> bool:
+    """Whether the line ends beside a string, or its cell does; `side` has the nearest byte first."""
+    at, separated = 0, False
+    while at < min(len(side), CELL_SIGNS_MOST) and side[at] in BLANKS + SEPARATORS:
+        separated |= side[at] in SEPARATORS
+        at += 1
+    return separated or at == len(side) or side[at] == 0
 
 
 def elapsed_possible(elapsed: int) -> bool:

@@ -18,7 +18,8 @@ class Token:
     another one of it (`line_moments`), naive where it names no zone. `of_record`: it and born_ms are of another line of
     the record (`records`). `whole`: whether a line break was taken out of it, a digit is left over behind it, or digits
     are missing at its end, masked or cut off. `linked`: the id came in a link instead of a line, and born_ms is the
-    time of the link. `gateway`: an MQTT server generated it, for the message of a device.
+    time of the link. `gateway`: an MQTT server generated it, for the message of a device. `shown`: whether its place
+    shows that it may be an id (`rules.shows_id`).
     """
 
     text: str
@@ -33,3 +34,4 @@ class Token:
     of_record: bool = False
     whole: Wholeness = "whole"
     gateway: bool = False
+    shown: bool = True

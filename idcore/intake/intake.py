@@ -13,6 +13,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from idcore.base import encodings
 from idcore.base.errors import CoreError, coded, refuse
 from idcore.ids.clock import Clock, ZoneSource
 from idcore.ids.dating import dates_of
@@ -350,11 +351,11 @@ def _unpacked(file: BinaryIO, name: str, limit: int) -> Heads:
 
 
 def text_of(raw: bytes, kind: str = "plain") -> str:
-    """Bytes as text: a byte order mark is obeyed, everything else is UTF-8, and what is not does not stop us."""
+    """Bytes as text: a byte order mark is obeyed, everything else is UTF-8 or GBK, and what is not does not stop us."""
     for mark, name in _MARKS:
         if raw.startswith(mark):
             return raw.decode(name, errors="replace")
-    return raw.decode(kind if kind in WIDE else "utf-8", errors="replace")
+    return raw.decode(kind, errors="replace") if kind in WIDE else encodings.text_of(raw)
 
 
 def rows_of(intake: Intake, clock: Clock, seeds: Seeds | None = None) -> Iterator[dict[str, Any]]:

@@ -16,7 +16,7 @@ U = np.uint64
 HINT_LINE = 1 << 16  # a longer line dates nothing
 TS, ME, MP, IS, CH, ND = (ord(pair[0]) << 8 | ord(pair[1]) for pair in ("ts", "me", "mp", "is", "ch", "nd"))
 # What is behind the hour of a Chinese, Japanese or Korean time, in UTF-8, and the least first byte of these letters.
-SHI, JI, DIAN, SI = (int.from_bytes(sign.encode(), "big") for sign in "时時点시")
+SHI, JI, DIAN, SI, COLON = (int.from_bytes(sign.encode(), "big") for sign in "时時点시：")
 HOUR_BYTES = 0xE6
 WITHIN = 160  # a moment that opens a line ends within so many bytes of it
 NO_MINUTE = np.int64(-(1 << 62))  # nor any other time
@@ -44,14 +44,14 @@ BORN, PREFIX, MONTH, NO_VOTE = range(4)  # what a vote rests on: both fix the zo
 START, LENGTH, LITTLE_START, LITTLE_LENGTH, UTC_START, CHANGE_AT, CHANGE_BY = range(7)
 OLDEST = 3  # no line is of the first months of the calendar, nor of its last two: those near a moment are looked at
 # What is kept of the last line: the 16 bytes of its moment, the month and the minute that they name; its month in the
-# calendar, and from when to when that is.
-SEEN_0, SEEN_1, SEEN_MONTH, SEEN_MS, LAST_MONTH, LAST_START, LAST_END = range(7)
+# calendar, and from when to when that is; and how many bytes of the line are in front of the moment.
+SEEN_0, SEEN_1, SEEN_MONTH, SEEN_MS, LAST_MONTH, LAST_START, LAST_END, SEEN_AT = range(8)
 LONG_AGO_0, LONG_AGO_1 = (np.int64(int.from_bytes(text, "little")) for text in (b"1970-01-", b"01 00:00"))
 
 
 def no_line_seen() -> np.ndarray:
     """As after a line of 1970, which is of no month in the calendar."""
-    return np.array([LONG_AGO_0, LONG_AGO_1, 1970 * 12, 0, OLDEST, 0, 0], np.int64)
+    return np.array([LONG_AGO_0, LONG_AGO_1, 1970 * 12, 0, OLDEST, 0, 0, 0], np.int64)
 
 
 class Line(NamedTuple):
@@ -150,6 +150,34 @@ def place_of_moment(p, end):
             if (place == p or not is_digit(load_8(place - U(1)))) and minute_at(place, end)[0] != -2:
                 return place
     return U(0)
+
+
+@numba.njit(cache=True, nogil=True)
+def has_moment(p, end):
+    """Whether a `YYYY-MM-DD HH:MM:SS` is anywhere behind p, of which the byte in front is not a digit."""
+    while p + U(19) <= end:
+        marks = separator_mask_64(p + U(4))
+        here = marks & marks >> U(3)
+        while here != U(0):
+            place = p + trailing_zeros(here)
+            here &= here - U(1)
+            if place + U(19) <= end and not is_digit(load_8(place - U(1))) and minute_at(place, end)[0] != -2:
+                return True
+        p += U(61)
+    return False
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def is_proved(line, elapsed, calendar, in_use):
+    """Whether the month of an id begins at a midnight by the moment of its line: never true where it does not."""
+    begun = line.moment - elapsed + PREFIX_EARLY
+    if line.ahead != NO_ZONE:
+        begun -= PREFIX_EARLY
+        return start_in_use(begun, PREFIX_EARLY, PREFIX_SOON, calendar, line.month, in_use) != NO_MINUTE
+    late = begun - line.start
+    if late < 0:
+        late = begun - calendar[line.month - 1, START]
+    return 0 <= late and late <= PREFIX_EARLY + PREFIX_SOON
 
 
 @numba.njit(cache=True, nogil=True)
@@ -309,6 +337,7 @@ def moment_of(begin, end, calendar, seen):
     """The moment that opens a line, in ms, and the minutes its zone is ahead."""
     near = min(end, begin + U(WITHIN))
     p = begin
+    seen[SEEN_AT] = 0
     if not (
         begin + U(19) <= end
         and load_64(begin) == U(seen[SEEN_0])
@@ -319,6 +348,7 @@ def moment_of(begin, end, calendar, seen):
         p = place_of_moment(begin, near)
         if p == U(0):
             return NOT_THERE, NO_ZONE
+        seen[SEEN_AT] = np.int64(p - begin)
         seen[SEEN_MONTH], seen[SEEN_MS] = minute_at(p, end)
         seen[SEEN_0], seen[SEEN_1] = load_64(p), load_64(p + U(8))
     rest, ahead = rest_of_moment(p, near)
@@ -444,7 +474,7 @@ def may_have_time(begin, end, elapsed):
 def is_hour_sign(p):
     """Whether the letter at p, of three bytes, is behind the hour of a Chinese, Japanese or Korean time."""
     letter = np.int64(load_8(p)) << 16 | np.int64(load_8(p + U(1))) << 8 | np.int64(load_8(p + U(2)))
-    return letter == SHI or letter == JI or letter == DIAN or letter == SI
+    return letter == SHI or letter == JI or letter == DIAN or letter == SI or letter == COLON
 
 
 @numba.njit(cache=True, nogil=True)
@@ -465,9 +495,9 @@ def may_be_moment(p, digits, begin, opens, elapsed):
         ms = 10 * ms + np.int64(load_8(p + U(at))) - 48
     if digits == 10:
         ms *= 1000
-    late = PREFIX_EARLY + PREFIX_SOON + 2_000  # with the rest of a second
+    early = PREFIX_EARLY + 1_000  # without the rest of a second
     for one in elapsed:
-        if (ms - one + PREFIX_EARLY) % QUARTER <= late:
+        if (ms - one + early) % QUARTER <= early + PREFIX_SOON + 2_000:
             return True
     return False
 

@@ -6,7 +6,7 @@ judgement is `idcore.ids.identify` in machine words: the tests hold the two equa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numba
@@ -81,24 +81,26 @@ STATE_SIZE = 10
 KEY_COLUMNS, TABLE_COLUMNS = 3, 8
 TABLE_SLOT, TABLE_IDS, TABLE_LAST, TABLE_UNSORTED, TABLE_MARKS = range(KEY_COLUMNS, TABLE_COLUMNS)
 # Marks of a key: the case of letters (`letter_case_16`); whether no usual launch has it, a label vouches for it, it has
-# several ids, and one of them has a letter behind the process.
+# several ids, one of them has a letter behind the process, and the place of one shows that it may be an id.
 LETTER_CASES = U(3)
-UNKNOWN, LABELLED, SEVERAL, LETTERED = U(4), U(8), U(16), U(32)
+UNKNOWN, LABELLED, SEVERAL, LETTERED, SHOWN = U(4), U(8), U(16), U(32), U(64)
 # What a call does: count ids, read on for a line that began earlier, write down where each id is.
 COUNT, TAIL, PLACE = range(3)
 
 
-def _words(names: Sequence[str]) -> np.ndarray:
+def _words(names: Iterable[bytes]) -> np.ndarray:
     """A row for each name: its length, then its letters."""
-    rows = np.zeros((len(names), 16), np.uint8)
-    for row, name in zip(rows, names, strict=True):
+    every = list(names)
+    rows = np.zeros((len(every), 16), np.uint8)
+    for row, name in zip(rows, every, strict=True):
         row[0] = len(name)
-        row[1 : 1 + len(name)] = np.frombuffer(name.encode(), np.uint8)
+        row[1 : 1 + len(name)] = np.frombuffer(name, np.uint8)
     return rows
 
 
-LABELS = _words(rules.VOUCHING_LABELS)
-THINGS = _words(rules.OTHER_THINGS)
+LABELS = _words(map(str.encode, rules.VOUCHING_LABELS))
+THINGS = _words(map(str.encode, rules.OTHER_THINGS))
+MESSAGES, MESSAGE_WITHIN, CELL_SIGNS_MOST = _words(rules.MESSAGE_WORDS), rules.MESSAGE_WITHIN, rules.CELL_SIGNS_MOST
 LONGEST_NAME, OTHER_SIGNS_MOST = rules.LONGEST_NAME, rules.OTHER_SIGNS_MOST
 LAST_LETTERS = U(sum(1 << letter for letter in {ord(thing[-1]) - 97 for thing in rules.OTHER_THINGS}))
 CDATA = U(int.from_bytes(b"![CDATA[", "little"))
@@ -432,6 +434,17 @@ def judge(p, size, rules):
     return judge_own_length(p, size, rules)
 
 
+@numba.njit(cache=True, nogil=True, inline="always")
+def is_longer(p, size, rules):
+    """Whether one digit or two of `size` are behind a msgId of a known client that a label vouches for."""
+    if size != 33 and (size != 34 or (load_8(p) == 48 and load_8(p + U(1)) == 49)):
+        return False
+    if not has_label(p):
+        return False
+    reason, _, _, k2, _ = judge(p, 32, rules)
+    return reason < 0 and k2 >> CODE_SHIFT == CODE_V4 and is_known(rules.loaders, k2 & WORD)
+
+
 @numba.njit(cache=True, nogil=True)
 def is_escaped_sign(p):
     """Whether the two digits at p are those of a sign in front of a value: = : " [ , or a blank."""
@@ -503,7 +516,44 @@ def keep_letters(row, k2, tail, table):
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
-def mark_suspect(row, value, p, table):
+def same_word(p, row):
+    """Whether a word of MESSAGES is at p, in letters of any case."""
+    for i in range(np.int64(MESSAGES[row, 0])):
+        c, wanted = load_8(p + U(i)), MESSAGES[row, 1 + i]
+        if c != wanted and not (wanted < 128 and c | 32 == wanted):
+            return False
+    return True
+
+
+@numba.njit(cache=True, nogil=True)
+def is_edge(p, step):
+    """Whether the line or a cell of it ends at p: `rules._is_edge`, by steps of 1 or -1."""
+    separated = False
+    for _ in range(CELL_SIGNS_MOST):
+        c = load_8(p)
+        if c == 44 or c == 59 or c == 124 or c == 9:
+            separated = True
+        elif c != 32 and c != 34 and c != 39 and c != 13:
+            break
+        p += step
+    c = load_8(p)
+    return separated or c == 10 or c == 0 or c == 0xBF  # the last byte of a byte order mark
+
+
+@numba.njit(cache=True, nogil=True)
+def shows_id(p, size):
+    """Whether the place of so many digits at p shows that they may be an id: `rules.shows_id`."""
+    for back in range(1, MESSAGE_WITHIN + 1):
+        if load_8(p - U(back)) == 10:
+            break
+        for row in range(MESSAGES.shape[0]):
+            if np.int64(MESSAGES[row, 0]) <= back and same_word(p - U(back), row):
+                return True
+    return is_edge(p - U(1), U((1 << 64) - 1)) and is_edge(p + U(size), U(1))
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def mark_suspect(row, value, p, size, table):
     """Marks the key of an unknown client, before its id at p is counted: what `idcore.scan.look_alikes` judges by."""
     marks = table[row, TABLE_MARKS]
     if marks & UNKNOWN == U(0):
@@ -514,6 +564,8 @@ def mark_suspect(row, value, p, table):
         marks |= LETTERED
     if marks & LABELLED == U(0) and has_label(p):
         marks |= LABELLED
+    if marks & (SHOWN | SEVERAL) == U(0) and shows_id(p, size):
+        marks |= SHOWN
     table[row, TABLE_MARKS] = marks
 
 
@@ -628,14 +680,11 @@ def find(buf, origin, start, stop, what, rules, found):
             escape = escape_before(text + U(place), size, rules.digits)
             place += escape
             size -= escape
-            longer = size == 33 and has_label(text + U(place))
-            if longer:
+            if is_longer(text + U(place), size, rules):
                 size = 32
-            elif size > 63 or rules.digits >> U(size) & U(1) == U(0):
+            if size > 63 or rules.digits >> U(size) & U(1) == U(0):
                 continue
             reason, k0, k1, k2, value = judge(text + U(place), size, rules)
-            if longer and (reason >= 0 or k2 >> CODE_SHIFT != CODE_V4 or not is_known(rules.loaders, k2 & WORD)):
-                continue  # a digit is left off only behind the id of a known client
             if reason >= 0:
                 if what != TAIL:
                     refuse(reason, buf, place, size, origin, found.refused, found.samples)
@@ -646,7 +695,7 @@ def find(buf, origin, start, stop, what, rules, found):
                     if not rules.any_case and may_be_chance(k2, rules):
                         table[row, TABLE_MARKS] |= UNKNOWN
                 if what == COUNT:
-                    mark_suspect(row, value, text + U(place), table)
+                    mark_suspect(row, value, text + U(place), size, table)
                     count_id(row, value, table)
                     keep_letters(row, k2, text + U(place + size - 16), table)
                 found.places[n] = place + origin

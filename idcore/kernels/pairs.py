@@ -22,10 +22,13 @@ from .dates import (
     NO_VOTE,
     NO_ZONE,
     NOT_THERE,
+    SEEN_AT,
     START,
     UTC_START,
     ZONES_APART,
     date_line,
+    has_moment,
+    is_proved,
     line_at,
     may_have_time,
     moment_in,
@@ -275,11 +278,21 @@ def pair_lines(buf, origin, found, dating, votes, pairing, behind):
         elif months and end - begin <= HINT_LINE and begin >= origin:
             p, q = text + U(begin - origin), text + U(end - origin)
             line = date_line(p, q, lines[row, HAS_BO], calendar, dating.seen)
-            if line.born < 0 and line.moment < 0:
-                for i in range(min(last - first, LINE_IDS)):
-                    ids[TIME, i] = np.int64(values[first + i] >> COUNTER_SHIFT & U(0xFFFFFFFF))
-                known = ids[TIME, : min(last - first, LINE_IDS)]
-                if may_have_time(p, q, known) or may_have_record(text, origin, begin, end, dating.near):
+            if line.born < 0:
+                is_open = True
+                if line.moment >= 0:  # one that its first id proves, as in most lines, is not looked at again
+                    for i in range(first, min(last, first + LINE_IDS)):
+                        elapsed = np.int64(values[i] >> COUNTER_SHIFT & U(0xFFFFFFFF))
+                        if is_proved(line, elapsed, calendar, dating.in_use):
+                            is_open = False
+                            break
+                    is_open = is_open and has_moment(p + U(dating.seen[SEEN_AT] + 19), q)
+                else:
+                    for i in range(min(last - first, LINE_IDS)):
+                        ids[TIME, i] = np.int64(values[first + i] >> COUNTER_SHIFT & U(0xFFFFFFFF))
+                    known = ids[TIME, : min(last - first, LINE_IDS)]
+                    is_open = may_have_time(p, q, known) or may_have_record(text, origin, begin, end, dating.near)
+                if is_open:
                     dating.others[dating.left[LEFT], OTHER_ROW] = row
                     dating.left[LEFT] += 1
                     continue

@@ -83,7 +83,7 @@ def _joined(value: Any) -> Any:
 def _cell(key: str, value: Any) -> Any:
     if key == "why":
         return "; ".join(value)
-    if key == "why_codes":
+    if key in ("why_codes", "assumed"):
         return " ".join(value)
     if key == "others":
         return " ".join(other["layout"] for other in value)

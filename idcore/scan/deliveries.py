@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from idcore.base.encodings import text_of
 from idcore.ids.clock import from_ms, to_ms, wall_ms
 from idcore.ids.delivery import EVENTS, Delivery, DeliveryReader
 from idcore.ids.identify import identify
@@ -29,9 +30,24 @@ _WORDS = (
         b"RetryTimes[",
         b"eliver",
     ),
-    *(b"essageThread_", b"MessageListener", b"CONSUME", b"expire msg back", b"djEg", b"essage back", b"kip"),
+    *(
+        b"essageThread_",
+        b"MessageListener",
+        b"CONSUME",
+        b"expire msg back",
+        b"djEg",
+        b"essage back",
+        b"kip",
+        b"recv",
+        b"\\u6d88",
+    ),
     *(b"NOT_AVAILABLE", b"_TIMEOUT", b"sendStatus=1", b"sendStatus=2", b"sendStatus=3"),
-    *(word.encode() for word in ("消费", "收到", "接收", "跳过")),
+    *(
+        word.encode(name)
+        for word in ("消费", "收到", "接收", "跳过", "重复", "忽略", "处理")
+        for name in ("utf-8", "gbk")
+    ),
+    *(b"rocess", b"andl", b"uplicate", b"nack"),
 )
 # What mqadmin tells of a group that has passed a message. What it tells of others is no event: the status says it.
 _TRACKED = {"CONSUMED": "received"}
@@ -75,11 +91,10 @@ class DeliveryLook:
             self.bytes += len(text) if self._left > 0 else 0
             return
         self.bytes += len(text)
-        for number, line in enumerate(text.split(b"\n"), max(first, 0) + 1):
-            if len(line) > 1:
-                self._keep(file, first >= 0, self._reader.line(number, line.decode("utf-8", "replace")))
-                if self._left <= 0:
-                    break
+        for number, line in enumerate(text_of(text).split("\n"), max(first, 0) + 1):
+            self._keep(file, first >= 0, self._reader.line(number, line))
+            if self._left <= 0:
+                break
 
     def end(self) -> None:
         """The end of a text: nothing behind it belongs to its last record."""

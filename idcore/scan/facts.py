@@ -9,7 +9,7 @@ import numpy as np
 
 from idcore.base.errors import CoreError, coded, refuse
 from idcore.ids import records
-from idcore.ids.line_moments import born_marks, elapsed_of, moment_of, prefix_time
+from idcore.ids.line_moments import Moment, born_marks, elapsed_of, line_time, prefix_time
 from idcore.kernels import around, codes, dates, encode, find, paired_offsets, pairs
 from idcore.scan import look_alikes
 from idcore.scan.crossing import EVERY_PART, Block, Fact, Refused, Report, What, fact_of, text_number
@@ -377,14 +377,28 @@ def _look_for_moments(windows: Windows, lines: np.ndarray, others: np.ndarray) -
             others[at, pairs.OTHER_AHEAD] = dates.NO_ZONE if ahead is None else ahead // timedelta(minutes=1)
 
 
+def _of_several(line: str, borns: set[int]) -> records.Hint | None:
+    """What a line of several messages says: the time that it opens with, else a bornTimestamp that an id proves.
+
+    A single bornTimestamp comes here only if it is of no month in the calendar.
+    """
+    if len(borns) == 1:
+        return None
+    if (opening := prefix_time(line)) is not None:
+        return records.Hint(None, opening)
+    elapsed = elapsed_of(line)
+    proved = (ms for _, ms in born_marks(line) if any(map(Moment(ms, 0, 0, True).is_proved_by, elapsed)))
+    return next((records.Hint(ms, None) for ms in proved), None)
+
+
 def _hint_of(windows: Windows, begin: int, end: int) -> records.Hint | None:
     """What the line from `begin` to `end` says of when its ids were made, else what the lines around it do."""
     origin, view = windows.origin, windows.view
     line = str(view[begin - origin : end - origin], "utf-8", "replace")
-    if prefix_time(line) is not None or born_marks(line):
-        return None  # of no month in the calendar
-    if (moment := moment_of(line)) is not None:
-        return records.Hint(None, moment.time)
+    if borns := {ms for _, ms in born_marks(line)}:
+        return _of_several(line, borns)
+    if (time := line_time(line)) is not None:
+        return records.Hint(None, time)
     if not records.is_field(line):
         return None
     low = max(begin - records.REACH, origin, 0)

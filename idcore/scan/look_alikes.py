@@ -84,8 +84,8 @@ def rule_of(samples: Sequence[np.ndarray]) -> Rule:
 def taken_out(blocks: Sequence[Block], suspects: np.ndarray, rule: Rule) -> tuple[list[Block], list[LookAlike]]:
     """The blocks without the look-alikes of the part, and what was taken out, by text."""
     processes, of_rows = _whole(suspects)
-    gone = (processes[:, MARKS] & find.LABELLED == 0) & rule.holds(_suspects(processes)) if rule else None
-    if gone is None or not gone.any():
+    gone = (processes[:, MARKS] & find.LABELLED == 0) & rule.holds(_suspects(processes))
+    if not gone.any():
         return list(blocks), []
     keys = _sorted_keys(processes[gone])
     left, taken = [], np.zeros(len(keys), np.bool_)
@@ -147,7 +147,9 @@ def _may_be_none(rows: np.ndarray) -> np.ndarray:
     """Whether the IDs of a process are counted: without a label, and only one, or with marks in the first bytes."""
     suspects = _suspects(rows)
     single = rows[:, MARKS] & find.SEVERAL == 0
-    return (rows[:, MARKS] & find.LABELLED == 0) & (single | suspects.decimal | look_alikes.is_clock(suspects))
+    return (rows[:, MARKS] & find.LABELLED == 0) & (
+        single | suspects.decimal | look_alikes.is_clock(suspects) | look_alikes.is_written(suspects)
+    )
 
 
 def _suspects(rows: np.ndarray) -> Suspect:
@@ -168,6 +170,7 @@ def _suspects(rows: np.ndarray) -> Suspect:
         several=marks & find.SEVERAL != 0,
         decimal=decimal,
         known=makers.loader_positions(loader)[0] >= 0,
+        shown=marks & find.SHOWN != 0,
     )
 
 

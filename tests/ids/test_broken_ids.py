@@ -68,6 +68,34 @@ def test_what_is_no_broken_id_is_not_joined(text: str) -> None:
     assert all(token.whole == "whole" for token in find(text))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"│ 10:00 │ sent msgId={ID[:20]} │\n│       │ {ID[20:]}, ok        │",
+        f"| id | msgId={ID[:9]} | |\n|    | {ID[9:]} | |",
+        f"┃ msgId={ID[:20]} ┃\r\n┃ {ID[20:]} ┃\r\n",
+        f"sent msgId={ID[:16]}-\n{ID[16:]} done",
+        f"sent msgId={ID[:16]}↵\n{ID[16:]} done",
+        f"sent msgId={ID[:16]}\n    ↪ {ID[16:]} done",
+    ],
+)
+def test_an_id_that_a_table_or_an_editor_breaks_is_joined(text: str) -> None:
+    assert ids(text) == [ID]
+    assert ID.encode() in unbroken(text.encode()) and len(unbroken(text.encode())) == len(text.encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"│ sent {ID[:16]} │ ok │\n│ {ID[16:]} │ ok │",  # another cell is between them
+        f"│ sent {ID[:16]} │\n│ │ {ID[16:]} │",  # it is in another cell
+        f"| {ID[:16]} |\n| {ID[16:]} |\n" * 3,  # a column of halves
+    ],
+)
+def test_digits_of_two_cells_are_not_joined(text: str) -> None:
+    assert ids(text) == [] and unbroken(text.encode()) == text.encode()
+
+
 def test_what_may_be_a_broken_id_is_said() -> None:
     """Two pieces of other strings with as many digits: no reading is certain."""
     (verdict,) = read("commit 9F86D081884C7D65\n9A2FEAA0C55AD015 done")
@@ -78,6 +106,7 @@ def test_what_may_be_a_broken_id_is_said() -> None:
 def test_a_digit_too_many_behind_a_name_that_vouches() -> None:
     ((verdict),) = read(f'{{"msgId":"{ID}1","msgType":"resource_report"}}')
     assert verdict.best is not None and verdict.text == ID and verdict.best.certainty == "likely"
+    assert ids(f'"msgId":"{ID}10"') == [ID] and ids(f"{ID}10") == []
     assert verdict.best.why[-1].code == "id_longer"
     assert read(f"{ID}1") == []
     assert read("msgId=9F86D081884C7D659A2FEAA0C55AD0151") == []
@@ -127,3 +156,9 @@ def test_what_nobody_sees_between_digits_parts_no_id(hidden: str) -> None:
         assert len(whole) == len(text.encode()) and ID.encode() in whole
     for alone in (f"de{hidden}{ID}", f"{ID}{hidden}{OFFSET}"):  # a whole one keeps its digits
         assert ID in ids(alone)
+
+
+def test_a_piece_behind_a_name_that_vouches_is_named() -> None:
+    (verdict,) = read(f"received msgId={ID[:27]}, topic=t")
+    assert verdict.best is None and "27 digits" in str(verdict.error)
+    assert read(f"received {ID[:27]}, topic=t") == read(f"msgId={ID[:12]}{'0' * 16}, t") == []

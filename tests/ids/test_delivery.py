@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from base64 import urlsafe_b64encode
 from dataclasses import replace
@@ -304,3 +305,128 @@ def test_a_line_cut_in_its_id_keeps_its_topic_and_try() -> None:
     for place in range(43, 65):
         (one,) = _claims(f"{line[:place]}\n{line[place:]}")
         assert (one.event, one.tries, one.topic) == ("failed", 3, "order_paid")
+
+
+@pytest.mark.parametrize(
+    ("event", "tries", "text"),
+    [
+        ("failed", 1, "ERROR consume error msgId=ID reconsumeTimes=1"),
+        ("failed", None, "ERROR Failed consuming message ID, will retry"),
+        ("acked", None, "INFO message ID processed successfully"),
+        ("skipped", None, "WARN duplicate message ignored, id=ID"),
+        ("acked", None, "INFO successfully consumed ID"),
+        ("failed", None, "ERROR error while processing message ID: NPE"),
+        ("", None, "INFO not consumed yet: ID"),
+        ("", None, "INFO 未消费 ID"),
+        ("", None, "INFO 消息未被消费：ID"),
+        ("", None, "INFO 消费失败次数=0 msgId=ID"),
+        ("acked", 2, "消费成功，msgId：ID，重试次数：2"),
+        ("failed", 3, "消息消费失败, msgId: ID, 第3次重试, topic=order_paid"),
+        ("skipped", None, "消息重复, 直接返回 msgId=ID"),
+        ("skipped", None, "幂等校验未通过, 忽略消息 msgId=ID"),
+        ("failed", None, "consume msgId=ID, topic=order_paid, keys=k1, failed: no stock"),
+        ("failed", None, "消费消息【ID】失败，原因：库存不足"),
+        ("failed", None, "消费 msgId=ID 异常"),
+        ("failed", None, "处理消息异常 msgId=ID java.lang.NullPointerException"),
+        ("acked", None, "消息处理成功 ID"),
+        ("", None, "生产者发送消息成功 msgId=ID"),
+        ("", None, "消费者启动成功, ID"),
+        ("", None, "消费者组=g1 msgId=ID 发送成功"),
+        ("", None, "尚未消费 msgId=ID"),
+        ("", None, "没有收到消息 ID"),
+        ("", None, "haven't received message ID"),
+        ("received", None, "开始消费消息 msgId=ID"),
+        ("received", None, "接收到消息：ID"),
+        ("received", 1, "第2次消费 msgId=ID"),
+        ("received", None, "consuming message ID"),
+        ("received", None, "Received message: ID"),
+        ("failed", None, "consumeStatus=FAILED msgId=ID"),
+        ("acked", None, '{"consumeResult":"SUCCESS","msgId":"ID"}'),
+        ("failed", None, '{"consumeStatus":"RECONSUME_LATER","msgId":"ID"}'),
+        ("skipped", None, "该消息已被消费过，直接ack，msgId=ID"),
+        ("received", None, "防止重复消费校验通过 收到 msgId=ID"),
+        ("failed", None, "Unable to consume message ID"),
+        ("failed", None, "exception when consume message, msgId:ID"),
+        ("acked", None, "consume ok, msgId=ID"),
+        ("acked", None, "consume completed msgId=ID"),
+        ("received", None, "consume ID start"),
+        ("failed", None, "消费者消费失败 ID"),
+        ("acked", None, "消费完成 msgId:ID"),
+        ("received", None, "consume message, success=false? msgId=ID"),
+        ("", None, "订单处理完成，发送消息 msgId=ID"),
+        ("", None, "order processed successfully, sent msgId=ID"),
+        ("skipped", None, "Message ID has already been consumed, skip"),
+        ("received", None, "消息ID: ID 已接收"),
+        ("failed", 5, "WARN 消费失败，重试次数[5] msgId=ID"),
+        ("", None, "INFO 消费位点 100, msgId=ID"),
+        ("", None, "Failed to send message ID"),
+        ("failed", None, "handle msg ID failed"),
+        ("failed", None, "处理消息失败：ID"),
+        ("received", None, "MQ收到消息 ID, 消费延迟 3ms"),
+        ("received", None, "message received, no error, msgId=ID"),
+        ("failed", None, "消费异常,msgId=ID,e=null"),
+        ("failed", None, '{"log":"\\u6d88\\u8d39\\u5931\\u8d25 msgId=ID"}'),
+        ("received", None, "recv msgId=ID"),
+        ("failed", None, "nack message ID"),
+        ("failed", None, "消费者返回 ReconsumeLater ID"),
+        ("acked", None, "return ConsumeOrderlyStatus.SUCCESS ID"),
+        ("failed", None, '{"event":"consume fail","msgId":"ID"}'),
+        ("received", None, "[ConsumeMessageThread_g_1] INFO order msgId=ID"),
+        ("", None, "[ConsumeMessageThread_g_1] INFO forwarded as msgId=ID"),
+        ("", None, "[ConsumeMessageThread_g_1] INFO 发送消息成功 msgId=ID"),
+        ("", None, "received response for msgId=ID"),
+        ("", None, "message ID will be consumed after 10 s"),
+    ],
+)
+def test_the_words_of_applications_say_what_happened_and_never_the_opposite(
+    event: str, tries: int | None, text: str
+) -> None:
+    found = list(deliveries([text.replace("ID", ID)]))
+    assert [one.event for one in found if one.event] == ([event] if event else [])
+    assert tries in (None, *(one.tries for one in found))
+
+
+MESSAGE = f'{{"messageView":{{"msgId":"{ID}","properties":{{"UNIQ_KEY":"{ID}"}}}},"messageTrackList":[%s]}}' % (
+    '{"consumerGroup":"ship","trackType":"NOT_CONSUME_YET","exceptionDesc":null},'
+    '{"consumerGroup":"mail","exceptionDesc":"CODE: 206 not online","trackType":"UNKNOWN"}'
+)
+SHIP = ("ship", "NOT_CONSUME_YET", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (MESSAGE, [SHIP, ("mail", "UNKNOWN", "CODE: 206 not online")]),
+        (json.dumps(json.loads(MESSAGE), indent=2), [SHIP, ("mail", "UNKNOWN", None)]),
+        (
+            f"Message ID: {ID}\nconsumerGroup\ttrackType\tOperation\nship\tNOT_CONSUME_YET\tResend\nmail\tCONSUMED",
+            [SHIP, ("mail", "CONSUMED", None)],
+        ),
+        (
+            f"消息ID：{ID}\n| 订阅组 | 消费状态 |\n|---|---|\n| ship | PULL |\n| mail | NOT_ONLINE |",
+            [("ship", "PULL", None), ("mail", "NOT_ONLINE", None)],
+        ),
+        (
+            f"MSGID: {ID}\nMessageTrack [consumerGroup=ship, trackType=UNKNOWN, exceptionDesc=CODE:206 DESC:[a] off]",
+            [("ship", "UNKNOWN", "CODE:206 DESC:[a] off")],
+        ),
+    ],
+)
+def test_tracks_are_read_as_text_as_json_and_as_a_table(text: str, said: list[tuple[str, str, str | None]]) -> None:
+    found = [one for one in deliveries(text.split("\n")) if one.event == "track"]
+    assert [(one.group, one.status, one.reason) for one in found] == said
+    assert {one.msg_id for one in found} == {ID}
+
+
+def test_a_word_of_a_log_in_the_place_of_a_status_is_none() -> None:
+    text = f"sent {ID}\nINFO  CONSUMED\ngroup, UNKNOWN\nstate  PULL"
+    assert not [one for one in deliveries(text.split("\n")) if one.event]
+
+
+def test_a_trace_of_mqadmin_tells_how_each_attempt_ended() -> None:
+    text = f"""$ mqadmin queryMsgTraceById -n 10.0.0.1:9876 -i {ID}
+#Type      #ConsumerGroup       #ClientHost          #ConsumerTime        #CostTimes #Status
+Sub        ship                 10.20.30.41          2025-05-20 15:36:13  10ms       failed
+Sub        ship                 10.20.30.41          2025-05-20 15:36:23  12ms       success"""
+    found = [(one.msg_id, one.event, one.group, one.time and one.time.second) for one in deliveries(text.split("\n"))]
+    assert found == [(ID, "failed", "ship", 13), (ID, "acked", "ship", 23)]

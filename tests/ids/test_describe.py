@@ -52,6 +52,10 @@ CONTRACT = [
     "error",
     "month_source",
     "delivery",
+    "assumed",
+    "joined",
+    "cut",
+    "lookalike",
 ]
 
 
@@ -95,7 +99,28 @@ def test_a_uniq_id() -> None:
         "maker": "Java client, JDK 8, server, shell or java -jar",
         "maker_code": "java_jdk8_server",
         "month_source": "assumed",
+        "assumed": ["month"],
+        "joined": False,
     }
+
+
+def test_each_source_of_a_month_has_its_words() -> None:
+    for lang in ("en", "zh"):
+        for source in ("line", "record", "process", "input", "assumed"):
+            assert words(lang)(f"month.source_{source}")
+
+
+def test_what_is_assumed_joined_cut_or_no_id_has_its_key() -> None:
+    one = "0A6408A4001E18B4AAC20E41363B0037"
+    text = f"msgId={one[:20]}\n{one[20:]} ok\nmsgId={one[:27]}, sign=9E107D9D372BB6826BD81D3542A419D6\n{one}"
+    rows = [describe(judge(token), token, Clock(CLOCK.reference, CLOCK.zone, "assumed")) for token in find(text)]
+    told = [(row["assumed"], row["joined"], row["cut"], row["lookalike"]) for row in rows]
+    assert told == [
+        (["month", "zone"], True, None, None),
+        ([], False, 5, None),
+        ([], False, None, "label"),
+        (["month", "zone"], False, None, None),
+    ]
 
 
 def test_an_offset_id_and_its_file() -> None:

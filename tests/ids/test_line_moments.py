@@ -56,6 +56,14 @@ STYLES = {
     "RFC 850": (f"Tuesday, 11-Feb-25 12:57:47 GMT sent {ID}", INSTANT),
     "glog": (f"I20250211 20:57:47.480123 12 main.cc:44] sent {ID}", WALL),
     "two digits of a year": (f"25-02-11 20:57:47.480 INFO {ID}", WALL),
+    "Excel with a short year": (f"2/11/25 20:57,{ID}", WALL),
+    "full-width colons": (f"2025年2月11日 20：57：47 消息ID：{ID}", WALL),
+    "a time of something else in front": (
+        f'{{"createTime":"2024-01-01 10:00:00","msgId":"{ID}","@timestamp":"2025-02-11T12:57:47.480Z"}}',
+        INSTANT,
+    ),
+    "a time of the body in front": (f"body={{t=2024-11-11 11:11:11}} 2025-02-11 20:57:47.480 sent {ID}", WALL),
+    "a time of something else behind": (f"2025-02-11 20:57:47,480 sent {ID} due 2025-03-11 20:57:47", WALL),
     "Chinese afternoon": (f"2025年2月11日 下午08:57:47 发送成功 {ID}", WALL),
     "Chinese afternoon with a weekday": (f"2025年2月11日 星期二 下午8:57:47 {ID}", WALL),
     "Chinese, every unit": (f"2025年2月11日 20时57分47秒 {ID}", WALL),
@@ -84,7 +92,15 @@ def test_a_line_of_every_usual_style_has_its_time(style: str) -> None:
 def test_what_an_id_does_not_prove_dates_it_only_where_its_order_is_known() -> None:
     later = ID[:20] + f"{ELAPSED - 2_231_000:08X}0384"  # the line was written 37 minutes after its message
     known = {name for name, (line, _) in STYLES.items() if moment_of(line.replace(ID, later)) is not None}
-    assert STYLES.keys() - known == {"day first", "month first", "Spark", "Loki", "RFC 850", "two digits of a year"}
+    assert STYLES.keys() - known == {
+        "day first",
+        "month first",
+        "Spark",
+        "Loki",
+        "RFC 850",
+        "two digits of a year",
+        "Excel with a short year",
+    }
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ RECORDS = {
     "JSON, time behind": f'{{\n  "msgId": "{ID}",\n  "bornTimestamp": {BORN}\n}}',
     "mqadmin": f"Born Timestamp:      2025-01-05 13:51:37,157\nStore Timestamp: 2019-01-01 00:00:00,000\nUNIQ_KEY={ID}",
     "an entry that goes on": f"2025-01-05 13:51:37,200 INFO sent\n  at com.acme.Order\n  result msgId={ID}",
+    "the table of a dashboard": f"Message ID: {ID}\nStoretime: 2025-01-05 13:51:37\nStoreHost: 10.0.0.1:109",
     "another style": f"05/Jan/2025:13:51:37 +0800 sent\n  at com.acme.Order\n  result msgId={ID}",
     "the time of a consumer as well": f"bornTimestamp={BORN}\nCONSUME_START_TIME={BORN + 90_000_000}\nUNIQ_KEY={ID}",
 }
@@ -49,7 +50,8 @@ def test_an_id_has_the_time_of_its_record(name: str, end: str) -> None:
     [
         f"2025-01-05 13:51:37,200 INFO sent\n\nmsgId={ID}",  # a blank line ends a record
         f"2025-01-05 13:51:37,200 these are missing:\n{ID}",  # a bare list has none
-        f"Store Timestamp: 2025-01-05 13:51:37,157\nmsgId={ID}",  # a broker's clock
+        f"Store Timestamp: 2025-01-05 13:52:37,157\nmsgId={ID}",  # a broker's clock, which is wrong
+        f"storeTimestamp={BORN}\nmsgId={ID}",
         f"2025-01-05 13:51:37,200 x\n{'x' * REACH}\nmsgId={ID}",
     ],
 )

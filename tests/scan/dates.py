@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from tests.scan.other_dates import other_of
+from tests.scan.other_dates import other_of, proved_of
 from tests.scan.reading import DAY, EPOCH, Uniq, instant, milliseconds
 
 HOUR = 3_600_000
@@ -56,6 +56,12 @@ def moment_of(line: bytes) -> tuple[datetime, int | None] | None:
     """The wall time a line opens with, or has elsewhere or in another style, and the minutes its zone is ahead."""
     found = MOMENT.search(line, 0, 160)
     opening = None if found is None else opening_of(found)
+    has_second = found is not None and len(line) <= LINE and MOMENT.search(line, found.end()) is not None
+    if opening is not None and has_second and not BORN_MARK.search(line):
+        wall = milliseconds(opening[0].replace(tzinfo=UTC))
+        proved = proved_of(line.decode(errors="replace"), (wall, opening[1]))
+        if proved is not None:
+            return datetime(1970, 1, 1) + timedelta(milliseconds=proved[0]), proved[1]
     if opening is not None or BORN_MARK.search(line):
         return opening
     other = other_of(line.decode(errors="replace"))

@@ -72,7 +72,9 @@ def dated(seed: int, lines: int = 500) -> Log:
         born = int(sent.timestamp() * 1000) + r.choice((0, 0, 0, 1, -3, 999, 1001, 40_000_000))
         kind = r.randrange(8)
         if kind < 3:
-            made.append(f"{front}SendResult [msgId={one}, offsetMsgId={where}]")
+            other = sent.astimezone(timezone(timedelta(minutes=zones[pid]))) + timedelta(days=r.choice((0, 0, 0, 31)))
+            due = r.choice(("", "", f" at {other:%Y-%m-%d %H:%M:%S}", f" at {sent:%Y/%m/%dT%H:%M:%S}.000Z ok"))
+            made.append(f"{front}SendResult [msgId={one}, offsetMsgId={where}]{due}")
         elif kind < 5:
             mark = r.choice(
                 ("bornTimestamp=", "bornTimestamp=", '"born_timestamp": ', "BORNTIMESTAMP :", "bornTimestamp")

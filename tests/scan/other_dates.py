@@ -27,7 +27,7 @@ HALVES = {
     "오후": 12,
 }
 JOIN = f"(?:T|{TAGS}|{SIGNS}){DAY_OF_WEEK}({'|'.join(HALVES)})? ?"
-COLONS = r"(\d{1,2}):(\d\d)(?::(\d\d)(?:[.,:](\d{1,9}))?)?(?![\d:])"
+COLONS = r"(\d{1,2})[:：](\d\d)(?:[:：](\d\d)(?:[.,:](\d{1,9}))?)?(?![\d:：])"
 LETTERS = r"(\d{1,2})[时時点시] ?(\d{1,2})[分분](?: ?(\d{1,2})[秒초])?"
 TIME = rf"(?:{COLONS}|{LETTERS})(?: ?([ap])\.?m\b\.?)?"
 ZONE = r"(?: ?((?:UTC|GMT)[+-]\d{1,2}(?::?\d\d)?\b|Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d\b))?"
@@ -41,7 +41,7 @@ STYLES = [
     (rf"{NAME} {{1,2}}(\d{{1,2}}),? {YEAR}", "ndy"),
     (rf"{NAME} {{1,2}}(\d{{1,2}})", "nd"),
     (rf"(\d{{1,2}})-(\d{{1,2}})-{YEAR}|(\d{{1,2}})/(\d{{1,2}})/{YEAR}|(\d{{1,2}})\.(\d{{1,2}})\.{YEAR}", "aby"),
-    (r"(\d\d)-(\d\d)-(\d\d)|(\d\d)/(\d\d)/(\d\d)|(\d\d)\.(\d\d)\.(\d\d)", "cme"),
+    ("|".join(sign.join([r"(\d{1,2})"] * 3) for sign in ("-", "/", r"\.")), "cme"),
     (rf"(\d\d)-{NAME}-(\d\d)", "cne"),
 ]
 REST = f"{JOIN}{TIME}{ZONE}{LATER}"
@@ -66,7 +66,7 @@ def other_of(line: str, ids: list[int] | None = None, by_name: bool = False) -> 
     """The first time that an ID proves, by default one of the line, else the first whose order is known."""
     if len(line) > 1 << 16:
         return None
-    found = list(_found(line))
+    found = list(found_in(line))
     if by_name:
         found = [one for one in found if one[1] is None or one[3]]
     elapsed = [int(one[0][-12:-4], 16) for one in ID.finditer(line)] if ids is None else ids
@@ -76,8 +76,16 @@ def other_of(line: str, ids: list[int] | None = None, by_name: bool = False) -> 
     return next((one for one in found if one[3]), None)
 
 
+def proved_of(line: str, opening: tuple[int, int | None]) -> Other | None:
+    """The first time of a line that an ID proves, where none proves the one that it opens with."""
+    elapsed = [int(one[0][-12:-4], 16) for one in ID.finditer(line)]
+    if any(proves((*opening, 1_000, True), ms) for ms in elapsed):
+        return None
+    return next((one for one in found_in(line) if any(proves(one, ms) for ms in elapsed)), None)
+
+
 @lru_cache(maxsize=1 << 16)  # each line is asked for by some thirty others
-def _found(line: str) -> tuple[Other, ...]:
+def found_in(line: str) -> tuple[Other, ...]:
     return (*_dated(line), *_compact(line), *_numbers(line))
 
 
@@ -88,10 +96,10 @@ def proves(one: Other, elapsed: int) -> bool:
     days = range(began // DAY - 2, began // DAY + 3)
     firsts = [day * DAY for day in days if (EPOCH + timedelta(days=day)).day == 1]
     if ahead is None:
-        return any(-2_000 <= began - first <= 10_000 + resolution for first in firsts)
+        return any(-2_000 - resolution <= began - first <= 10_000 + resolution for first in firsts)
     began -= ahead * 60_000
     starts = [first - zone * 60_000 for first in firsts for zone in ZONES]
-    return any(-2_000 <= began - start <= 10_000 + resolution for start in starts)
+    return any(-2_000 - resolution <= began - start <= 10_000 + resolution for start in starts)
 
 
 def _dated(line: str) -> list[Other]:

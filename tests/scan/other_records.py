@@ -7,18 +7,24 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 
 from tests.scan import dates
-from tests.scan.other_dates import ID, other_of, proves
+from tests.scan.other_dates import ID, found_in, other_of, proves
 
 REACH = 8_192
 MOST = 16
 BLANK = bytes(range(33))
-HOURS = "|".join("时時点시").encode()
+HOURS = "|".join("时時点시：").encode()
+STORE = re.compile(rb"[^A-Za-z0-9]*store", re.IGNORECASE)
 MAY_BE = re.compile(rb"\d:\d\d(?!\d)|\d(?:%s)|\d{10}|\d{8}T\d{6}" % HOURS)
 
 
 def dated_text(data: bytes, begin: int, end: int) -> bytes:
     """A text that dates the IDs of a line: the line itself, or one made of what its record says."""
     line = data[begin:end]
+    borns = [int(value) for value in dates.BORN_MARK.findall(line)] if end - begin <= dates.LINE else []
+    if len(set(borns)) > 1 and dates.moment_of(line) is None:
+        own = [int(one[0][-12:-4], 16) for one in ID.finditer(line.decode(errors="replace"))]
+        proved = [born for born in borns if any(proves((born, 0, 0, True), ms) for ms in own)]
+        return f"bornTimestamp={proved[0]}".encode() if proved else line
     if dates.moment_of(line) or dates.BORN_MARK.search(line):
         return line
     if end - begin > dates.LINE or not re.search(rb"[g-zG-Z]", line):
@@ -40,6 +46,9 @@ def dated_text(data: bytes, begin: int, end: int) -> bytes:
             return f"bornTimestamp={born}".encode()
         if moment := said_by(text, elapsed):
             return moment
+    for text in (*before, *behind):
+        if STORE.match(text) and (stored := stored_of(text.decode(errors="replace"), elapsed)) is not None:
+            return stored
     return line
 
 
@@ -65,9 +74,18 @@ def may_be(text: bytes) -> bool:
     return len(text) <= dates.LINE and MAY_BE.search(text) is not None
 
 
+def stored_of(line: str, elapsed: list[int]) -> bytes | None:
+    """A broker's time without a zone that an ID proves."""
+    for one in found_in(line):
+        if one[1] is None and any(proves(one, ms) for ms in elapsed):
+            wall = datetime(1970, 1, 1) + timedelta(milliseconds=one[0])
+            return f"{wall:%Y-%m-%d %H:%M:%S}.{wall.microsecond // 1000:03d}".encode()
+    return None
+
+
 def said_by(line: bytes, elapsed: list[int]) -> bytes | None:
     """The time of a line as it would open one."""
-    if re.match(rb"[^A-Za-z0-9]*store", line, re.IGNORECASE):
+    if STORE.match(line):
         return None
     found = dates.MOMENT.search(line, 0, 160)
     opening = None if found is None else dates.opening_of(found)

@@ -73,12 +73,13 @@ def tokens(data: bytes) -> Iterator[Token]:
         front = data[max(0, start - 64) : start]
         labelled = LABEL.search(front[: len(front) - len(longest_tail(front))]) is not None
         text = data[start : run.end()].decode("ascii")
-        if len(text) in (32, 34, 56):
-            yield Token(start, text, labelled, is_of_another(data[max(0, start - 64) : start].decode("latin-1")))
-        elif len(text) == 33 and labelled:
+        if labelled and (len(text) == 33 or (len(text) == 34 and not text.startswith("01"))):
             one = classify(text[:32], labelled)
             if isinstance(one, Uniq) and one.layout == "uniq_v4" and is_known(one.loader):
                 yield Token(start, text[:32], labelled)
+                continue
+        if len(text) in (32, 34, 56):
+            yield Token(start, text, labelled, is_of_another(data[max(0, start - 64) : start].decode("latin-1")))
 
 
 def longest_tail(front: bytes) -> bytes:

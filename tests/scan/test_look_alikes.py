@@ -87,6 +87,9 @@ KINDS: dict[str, Callable[[int], str]] = {
     "milliseconds and a counter": lambda n: f"row {1_764_000_000_000 + n // 9:012X}{n:020X}",
     "a long millisecond and a counter": lambda n: f"row {1_764_000_000_000 + n // 9:016X}{n:016X}",
     "trace ID of twenty lines": lambda n: f"[{md5(n // 20)}] INFO step {n}",
+    "seconds and random digits": lambda n: f"order {1_480_145_809 + 7 * n}{md5(n)[:22]}",
+    "milliseconds and random digits": lambda n: f"order {1_480_145_809_942 + 7_001 * n}{md5(n)[:19]}",
+    "a date and random digits": lambda n: f"paid 20250520{10 + n % 10}{10 + n % 50}{md5(n)[:20]}",
     "SYS_GUID": lambda n: f"insert into t values ('{sys_guid(n)}')",
     "IV that counts": lambda n: f"iv={n:032X}",
     "password hash": lambda n: f"password={md5(n)}",
@@ -187,10 +190,53 @@ def test_each_member_has_its_own_count(tmp_path: Path) -> None:
         assert texts[0][refused["look_alike"]["byte"] :].startswith(refused["look_alike"]["sample"])
 
 
+def test_an_order_number_without_a_letter_is_no_id_even_alone(on_disk: Write) -> None:
+    one = "14801458099424821739012846550173"
+    for text in (f"order {one} paid", f"orderNo={one}, sent msgId={uniq(0x0A000001, 7, JAVA, 1_600_000_000, 1)}"):
+        assert [verdict.reason for verdict in settled(map(judge, find(text))) if verdict.text == one] == ["look_alike"]
+        tables = scan_local([on_disk(text.encode())], MONTHS)
+        assert set(tables["hosts"]["host"].to_pylist()) <= {"10.0.0.1"}
+    (verdict,) = settled(map(judge, find(f"msgId={one}")))
+    assert verdict.best is not None  # its name says what it is
+
+
+def test_three_times_with_random_digits_are_none_and_public_hosts_of_few_are() -> None:
+    some = [f"148014{5809 + n}{md5(n)[:10]}5{md5(n)[:11]}" for n in range(3)]
+    assert {verdict.reason for verdict in settled(map(judge, find(" ".join(some))))} == {"look_alike"}
+    hosts = [uniq(0x14253610 + n, 4_000 + n, 0x5A5A0000 + n, 1_600_000_000, n) for n in range(40)]  # 20.37.54.16
+    assert all(verdict.best for verdict in settled(map(judge, find(" ".join(hosts)))))
+
+
 @pytest.mark.parametrize("count", [1, 7])
-def test_a_few_strings_alone_show_nothing(count: int) -> None:
-    verdicts = settled(map(judge, find("\n".join(f"saved {md5(n)} ok" for n in range(count)))))
-    assert {verdict.reason for verdict in verdicts} <= {None, "elapsed"}
+def test_a_few_strings_that_no_word_calls_messages_are_none(count: int, on_disk: Write) -> None:
+    text = "\n".join(f"saved {md5(n)} ok" for n in range(count))
+    assert {verdict.reason for verdict in settled(map(judge, find(text)))} <= {"look_alike", "elapsed"}
+    assert scan_local([on_disk(text.encode())], MONTHS)["hosts"].num_rows == 0
+
+
+SHOWN = {
+    "{}": True,
+    '"{}",': True,
+    "1,{},2026-11-20": True,
+    "| 12 | {} | ok |": True,
+    "sent message {} ok": True,
+    "消息 {} 已发送": True,
+    "MQ: {} ok": True,
+    "{}  file.txt": False,
+    "saved {} ok": False,
+    "orderId={} ok": False,
+    "message of yesterday, which is far away: {} ok": False,
+}
+
+
+@pytest.mark.parametrize("line", SHOWN)
+def test_a_lone_string_of_a_public_address_is_an_id_where_its_place_shows_it(line: str, on_disk: Write) -> None:
+    public, private = uniq(0x2F5E0001, 77, 0x5A5A5A5A, 1_600_000_000, 9), uniq(0x0A000001, 77, 0x5A5A5A5A, 1, 9)
+    for one, is_id in ((public, SHOWN[line]), (private, True), (uniq(0x2F5E0001, 77, JAVA, 1_600_000_000, 9), True)):
+        text = f"begin\n{line.format(one)}\nend\n"
+        (verdict,) = settled(map(judge, find(text)))
+        assert (verdict.best is not None) == is_id
+        assert scan_local([on_disk(text.encode())], MONTHS)["hosts"].num_rows == is_id
 
 
 def test_producers_of_unknown_clients_in_one_network_stay(on_disk: Write) -> None:

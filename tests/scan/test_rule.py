@@ -12,6 +12,7 @@ import pytest
 from idcore.ids.find import find
 from idcore.ids.identify import judge
 from idcore.ids.model import ClientId, OffsetId, UniqId
+from idcore.ids.neighbours import settled
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 
@@ -108,8 +109,7 @@ def token_tail(pick: random.Random) -> str:
 def read(text: str) -> Counter[tuple[object, ...]]:
     """What `find` and `identify` say, one entry an id: its key and its values, or the reason of its refusal."""
     found: Counter[tuple[object, ...]] = Counter()
-    for item in find(text):
-        verdict = judge(item)
+    for verdict in settled(map(judge, find(text))):
         best = verdict.best
         if best is None:
             found["refused", verdict.reason] += 1

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from idcore.base.encodings import text_of_line
 from idcore.ids.clock import from_ms
 from idcore.ids.find import behind_label
 from idcore.policy import limits
@@ -154,7 +155,7 @@ def _line(text: mmap.mmap, place: int) -> str:
     head = "… " if start and text[start - 1 : start] != b"\n" else ""
     tail = " …" if end < 0 and stop < len(text) else ""
     raw = text[start:stop].lstrip(_INNER) if head else text[start:stop]
-    told = codecs.getincrementaldecoder("utf-8")("replace").decode(raw, final=not tail)
+    told = codecs.getincrementaldecoder("utf-8")("replace").decode(raw, final=False) if tail else text_of_line(raw)
     return f"{head}{told.strip()}{tail}"
 
 

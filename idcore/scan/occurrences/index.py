@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from idcore.base import plain_json
+from idcore.base.encodings import text_of_line
 from idcore.base.errors import CoreError
 from idcore.base.layout import USUAL_OF_PROCESSES
 from idcore.base.open_folders import Roots
@@ -436,9 +437,12 @@ class Index:
         except CoreError as error:
             return replace(occurrence, problem=error)
         inside = at - first
+        text = text_of_line(raw)
         shown = raw[inside : inside + int(key["digits"])].decode("ascii", "replace")
-        before = len(raw[:inside].decode("utf-8", "replace"))
-        return replace(occurrence, id=shown, text=raw.decode("utf-8", "replace").rstrip("\r"), at=before)
+        before = -1
+        for _ in range(raw.count(shown.encode(), 0, inside) + 1):
+            before = text.find(shown, before + 1)
+        return replace(occurrence, id=shown, text=text.rstrip("\r"), at=before)
 
     def around(self, one: Occurrence, lines: int, allowed: Allowed = _anyone) -> tuple[list[str], list[str]]:
         """So many lines before and behind the line of an id, fewer at the ends of its text and where lines are long."""
@@ -473,7 +477,7 @@ def _truth(mask: Any) -> np.ndarray:
 
 
 def _shown(lines: Sequence[bytes]) -> list[str]:
-    return [line[:LONGEST_LINE].decode("utf-8", "replace") for line in lines]
+    return [text_of_line(line[:LONGEST_LINE]) for line in lines]
 
 
 def _pieces(texts: np.ndarray, begins: np.ndarray, sizes: np.ndarray) -> Iterator[tuple[int, int]]:

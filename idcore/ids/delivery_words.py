@@ -1,0 +1,162 @@
+"""Words by which a line says how a delivery ended: those of RocketMQ's own classes, and those of applications."""
+
+from __future__ import annotations
+
+import re
+
+# What the classes of RocketMQ print, by what it says; the first that fits. Behind the colon is a detail.
+_PHRASES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("skipped:dropped", ("BROADCASTING, the message consume failed",)),
+    ("skipped:given_up", ("Consume too many times, ack message", "Reconsume times has reached")),
+    ("failed:expired", ("send expire msg back",)),
+    ("failed:given_up", ("Failed to consume message finally", "Failed to consume fifo message finally")),
+    ("received:result_lost", ("dropped without process consume result", "processQueue invalid or popTimeout")),
+    ("failed", ("consume message failed", "consumeMessage exception", "consumeMessageDirectly exception")),
+    ("failed", ("consumeMessage return null", "consumeMessage Orderly return not OK", "Prepare to redeliver")),
+    ("failed", ("Message listener raised an exception", "sendMessageBack exception", "to send message back")),
+    ("failed", ("RECONSUME_LATER", "SUSPEND_CURRENT_QUEUE_A_MOMENT", "ConsumeRetryLater", "ReconsumeLater")),
+    ("unacked", ("Failed to ack message", "bad receipt handle on ack", "ackMessage fail")),
+    ("acked", ("ack message successfully", "Ack message successfully", "CONSUME_SUCCESS", "ConsumeSuccess")),
+    ("acked", ("ConsumeOrderlyStatus.SUCCESS",)),
+)
+# `failed=0` counts something, and so does 失败次数：0. A name that ends in a count says how often, not that it did not.
+_NO_COUNT = r"(?!\s?[=:]\s?(?:\d+\b|false|null|none))"
+_NOT_NONE = r"(?!(?:次数|数)?\s?[=:：]\s?0(?!\d))(?!率)"
+_FAILED = r"(?:fail|failed|failure|fails|exception|error)\b(?! (?:handler|code))"
+_IS = r"""["']?\s?[=:：]\s?["']?"""
+_MESSAGE = r"(?:(?:the|this|an?|mq|rocketmq) ){0,2}(?:messages?|msgs?)\b"
+_ENDED_WELL = r"(?:success(?:ful(?:ly)?)?|succeeded|completed|ok)\b"
+_FAILURES, _SUCCESSES = "fail|exception|error", "success|succeeded|completed|ok"
+_NOT_YET = r"(?<!not )(?<!n't )(?<!never )(?<!not yet )(?<!cannot )(?<!not been )(?<!\bbe )(?<!waiting to )"
+_NO_ANSWER = r"(?! yet)(?! (?:an? |the )?(?:ack|response|reply|result|send)\b)"  # what a producer receives
+_UNDONE = "".join(f"(?<!{word})" for word in ("未", "未被", "未能", "没", "没有", "没有被", "不", "不能", "待", "无法"))
+# Of consumers, groups, places and amounts it is no delivery that is spoken of.
+_CONSUME = f"{_UNDONE}消费(?!者|组|端|方|进度|位点|堆积|延迟|线程|队列|点位|能力|速度)"
+# What applications say, in the text around the id; the first that fits. The words in front are in every such text: most
+# texts are told apart by them.
+_WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
+    (code, tuple(words.split("|")), re.compile(pattern))
+    for code, words, pattern in (
+        (
+            "skipped",
+            "skip|already",
+            rf"\b(?:skip(?:s|ped|ping)?|already (?:been )?(?:consumed|processed|handled))\b{_NO_COUNT}",
+        ),
+        (
+            "skipped",
+            "ignor|discard|dropp",
+            r"\bduplicated?\b[^=:\n]{0,30}\b(?:ignor|discard|dropp)\w+|\bignor\w+ (?:\w+ )?(?:duplicat|repeat)",
+        ),
+        ("skipped", "重复", "(?<!防止)(?<!避免)(?<!无)(?:重复消费|重复的?消息|消息重复)(?!校验|检查|次数)"),
+        (
+            "skipped",
+            "过|忽略",
+            f"已(?:经)?(?:被)?(?:消费|处理)过|{_UNDONE}(?<!会)跳过|忽略(?:该|此|本|这)?(?:条)?(?:重复)?(?:的)?消息",
+        ),
+        ("failed", _FAILURES, rf"\bconsum\w{{0,4}}\b[^=:\n]{{0,40}}\b(?<!not ){_FAILED}{_NO_COUNT}"),
+        (
+            "failed",
+            "result|status",
+            rf"\bconsum\w{{0,10}}[ _]?(?:result|status){_IS}(?:fail|error|exception|later|retry|reconsume)",
+        ),
+        (
+            "failed",
+            f"{_FAILURES}|unable|could not|cannot",
+            r"\b(?:fail(?:ed|s|ure)?|error|exception|unable|could not|cannot)\b"
+            rf"(?: (?:to|while|when|in|during|on))? (?:consum\w{{1,3}}|(?:process|handl)\w{{1,3}} {_MESSAGE})",
+        ),
+        ("failed", "fail|nack", r"\bfail(?:ed|s)? to (?:consume|process|handle)\b|\bnack(?:s|ed)?\b"),
+        (
+            "failed",
+            _FAILURES,
+            rf"\b(?:process|handl)\w{{1,3}} {_MESSAGE}[^=:\n]{{0,20}}\b(?<!not ){_FAILED}{_NO_COUNT}",
+        ),
+        (
+            "failed",
+            "失败|异常|出错|报错|不成功",
+            f"(?:{_CONSUME}[^\n成功，。,;；]{{0,10}}|(?:处理消息|消息处理)[^\n成功，。,;；]{{0,4}})"
+            f"(?:失败|异常|出错|报错|不成功){_NOT_NONE}",
+        ),
+        ("acked", _SUCCESSES, rf"\b(?<!to )consum\w{{0,4}}\b[^=:\n]{{0,20}}\b(?<!not ){_ENDED_WELL}{_NO_COUNT}"),
+        ("acked", "result|status", rf"\bconsum\w{{0,10}}[ _]?(?:result|status){_IS}(?:success|ok\b)"),
+        ("acked", "success", rf"\bsuccess(?:ful|fully)? (?:consum|(?:process|handl)\w{{1,3}} {_MESSAGE})"),
+        ("acked", "processed|handled", rf"{_MESSAGE}[^=:\n]{{0,60}}\b(?:processed|handled) {_ENDED_WELL}"),
+        (
+            "acked",
+            "成功|完成|完毕",
+            f"(?:{_CONSUME}[^\n失败不未没，。,;；]{{0,8}}|处理消息|消息处理)(?:成功|完成|完毕){_NOT_NONE}",
+        ),
+        (
+            "received",
+            "receiv|consum|recv|subscribe callback",
+            rf"\b{_NOT_YET}(?:(?:receiv|consum)(?:e|ed|es|ing)|recv(?:ed)?)\b{_NO_ANSWER}|subscribe callback",
+        ),
+        ("received", "消费|收到|接收", f"{_CONSUME}(?!失败|异常)|{_UNDONE}(?:收到|接收)(?!者|组|端|方)"),
+    )
+)
+# An ID, which words may stand on both sides of, with the sign behind its name; and every other name with its value.
+_ID = re.compile(r"[0-9a-f]{32,}")
+_SIGNS = re.compile(r"[\"']?\s?[=:：]?\s?[\"'\[【(]{0,2}#[\"'\]】)]{0,2}")
+_ESCAPED = re.compile(r"\\{1,2}u([4-9][0-9A-Fa-f]{3}|ff[0-9A-Fa-f]{2})")
+_ENDS = (*_FAILURES.split("|"), "success", "失败", "异常", "成功")
+_PAIRS = re.compile(
+    r"\b(?!consum|fail|error|exception|success|result|status)[\w.-]{1,40}\s?[=:：]\s?[^\s,，;；]{1,255}[,，;；]?"
+)
+# How often it was tried before, as applications say it in Chinese: the number, or which of all it is.
+_TRIES = re.compile(
+    r"(?:重试|重新消费|重复消费)(?:的)?次数(?:为|是)?\s?[=:：]?\s?\[?(\d{1,4})(?!\d)|第\s?(\d{1,4})\s?次重试"
+)
+_WHICH = re.compile(r"第\s?(\d{1,4})\s?次(?:消费|投递|收到|接收)")
+# Without one of these in it a line says nothing of a delivery.
+COMMON = ("onsume", "sendStatus", "eceive", "djEg")  # marks of most lines that have one
+MARKS = re.compile(
+    r"(?i)consum|receiv|\brecv|\\u6d88\\u8d39|retrytimes\[|delivery_?attempt|sendstatus|ackmessage|ack message"
+    r"|messagetrack|recall_?\s?handle"
+    r"|pop_ck|receipt_?\s?handle|expire msg back|redeliver|message back|\bskip|already (?:processed|handled)"
+    r"|essagethread_|messagelistener|消费|收到|接收|跳过|重试|重复|忽略|处理"
+    r"|duplicate|\bnack|\b(?:process|handl)\w{1,3} "
+)
+_LISTENS = re.compile(r"ConsumeMessage(?:Pop)?Thread|essageThread_|MessageListener")
+_SENDS = re.compile(r"(?i)\b(?:send|sends|sent|sending|forward\w*|publish\w*|produced?)\b|发送|投递|转发")
+
+
+def phrase_of(text: str) -> str:
+    """What a class of RocketMQ says in a line: an event, with a detail behind a colon; empty where none does."""
+    return next((code for code, phrases in _PHRASES if any(phrase in text for phrase in phrases)), "")
+
+
+def word_of(near: str) -> str:
+    """The event that an application's words around an id say; empty where they say none.
+
+    >>> [word_of(text) for text in ("消费失败", "not consumed yet", "message received")]
+    ['failed', '', 'received']
+    """
+    if "\\u" in near:  # letters as escapes of JSON
+        near = _ESCAPED.sub(lambda code: chr(int(code[1], 16)), near)
+    near = _SIGNS.sub(" # ", _ID.sub("#", near.lower()))
+    said = _word_of(near)
+    if said in ("", "received") and "=" in near and any(end in near for end in _ENDS):
+        return _word_of(_PAIRS.sub("", near)) or said  # `consume msgId=…, topic=t, failed: no stock`
+    return said
+
+
+def _word_of(near: str) -> str:
+    for event, words, pattern in _WORDS:
+        if any(word in near for word in words) and pattern.search(near) is not None:
+            return event
+    return ""
+
+
+def tries_of(near: str) -> int | None:
+    """How often a message was delivered before, where words of an application say it."""
+    if "次" not in near:
+        return None
+    if (match := _TRIES.search(near)) is not None:
+        return int(match[1] or match[2])
+    match = _WHICH.search(near)
+    return None if match is None else max(int(match[1]) - 1, 0)
+
+
+def is_listener(head: str, near: str) -> bool:
+    """Whether a thread or class that takes messages printed a line, and not of a message that it sends on."""
+    return _LISTENS.search(head) is not None and _SENDS.search(near) is None

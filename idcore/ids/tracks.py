@@ -1,0 +1,94 @@
+"""What mqadmin and dashboards print of each consumer group of a message: tracks, as text, JSON or rows of a table.
+
+A track names no message: it belongs to the last one in front of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from typing import NamedTuple
+
+from idcore.ids.line_moments import prefix_time
+
+_TRACK = re.compile(
+    r"MessageTrack ?\[consumerGroup=([^,\]]{1,255}), ?trackType=([A-Z_]{2,40})"
+    r"(?:, ?exceptionDesc=((?:[^\[\]\n]|\[[^\[\]\n]{0,255}\]){0,300}))?"
+)
+_OBJECT = re.compile(r"\{[^{}]{0,2000}?trackType[^{}]{0,2000}?\}")
+_IS = r"""\\?["']?\s{0,8}[=:]\s{0,8}\\?["']?"""
+_GROUP = re.compile(rf"consumerGroup{_IS}([^\s,\"'\\{{}}]{{1,255}})")
+_TYPE = re.compile(rf"trackType{_IS}([A-Z_]{{2,40}})")
+_REASON = re.compile(rf"exceptionDesc{_IS}([^\"\n]{{1,300}}?)\\?(?:\"|,|\}}|$)")
+# A row of the dashboard's table, behind its head; a status of several words needs no head.
+_CELL = r"[ \t]{0,40}(?:\t|\||,| {2,40})[ \t|]{0,40}"
+_STATUS = r"(?:NOT_CONSUME_YET|NOT_ONLINE|CONSUMED_BUT_FILTERED|CONSUME_BROADCASTING|CONSUMED|PULL|UNKNOWN)"
+_ROW = re.compile(rf"[>| \t]{{0,40}}([A-Za-z%][^\s,|]{{0,254}}){_CELL}({_STATUS})(?={_CELL}|[ \t|]*\Z)")
+_HEADS = ("rackType", "rack Type", "Message Track", "消费状态", "#ConsumerGroup")
+# A row of queryMsgTraceById: Sub, the group, the client, the time of consumption, how long it took, how it ended.
+_SUB = re.compile(
+    r"[> \t]{0,40}Sub {1,20}(\S{1,255}) {1,40}\S{1,255} {1,40}(\d{4}-.{15}) {1,20}\S{1,20} {1,20}(success|failed)\b"
+)
+_NULLS = ("", "null", "None")
+
+
+class Track(NamedTuple):
+    """What one place of a text says of a group; `event` as of `idcore.ids.delivery.Delivery`."""
+
+    group: str
+    status: str
+    reason: str | None
+    event: str
+    time: datetime | None
+
+
+def may_be_track(text: str) -> bool:
+    """Whether a line may say something of a group: most are told apart by a few words."""
+    return "rack" in text or "CONSUME" in text or "onsumerGroup" in text or "_ONLINE" in text or "消费状态" in text
+
+
+class Tracks:
+    """Reads the lines of a text in their order."""
+
+    def __init__(self) -> None:
+        self._group: str | None = None  # of an object that is printed one field a line
+        self.in_table = False
+
+    def of(self, text: str) -> list[Track]:
+        """What a line says that `may_be_track`, or that is behind one."""
+        found = list(self._of(text))
+        if not found:
+            self.in_table = any(head in text for head in _HEADS) or (self.in_table and text.strip(" |-+>\t") == "")
+        return found
+
+    def _of(self, text: str) -> Iterator[Track]:
+        for match in _TRACK.finditer(text):
+            yield _track(match[1], match[2], match[3])
+        for match in _OBJECT.finditer(text) if "trackType" in text else ():
+            group, status, reason = (pattern.search(match[0]) for pattern in (_GROUP, _TYPE, _REASON))
+            if group is not None and status is not None:
+                yield _track(group[1], status[1], reason and reason[1])
+        if "{" not in text and "[" not in text:
+            yield from self._of_field(text)
+            yield from self._of_row(text)
+
+    def _of_field(self, text: str) -> Iterator[Track]:
+        """An object that is printed one field a line: its group comes first."""
+        if (group := _GROUP.search(text)) is not None:
+            self._group = group[1]
+        elif self._group is not None and (status := _TYPE.search(text)) is not None:
+            yield _track(self._group, status[1], None)
+            self._group = None
+
+    def _of_row(self, text: str) -> Iterator[Track]:
+        if (row := _ROW.match(text)) is not None and (self.in_table or "_" in row[2]):
+            yield _track(row[1], row[2], None)
+        elif self.in_table and (row := _SUB.match(text)) is not None:
+            event = "acked" if row[3] == "success" else "failed"
+            yield Track(row[1], row[3], None, event, prefix_time(row[2]))
+
+
+def _track(group: str, status: str, reason: str | None) -> Track:
+    event = "filtered" if status == "CONSUMED_BUT_FILTERED" else "track"
+    return Track(group, status, None if reason in _NULLS else reason, event, None)
