@@ -20,6 +20,7 @@ from os import SEEK_CUR, SEEK_END, SEEK_SET
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
+from idcore.base import temporary
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError, coded, refuse
 from idcore.policy import limits
@@ -71,7 +72,7 @@ _kept: weakref.WeakValueDictionary[str, Kept] = weakref.WeakValueDictionary()
 
 def keep(key: list[str], uploaded: Sequence[Any], owner: str | None, words: Words, moved: Moved = _silent) -> Kept:
     """Lays uploads out in a folder that is there as long as somebody has what this gives."""
-    place = tempfile.TemporaryDirectory(prefix="idcore-store-", ignore_cleanup_errors=True)
+    place = tempfile.TemporaryDirectory(prefix="store-", dir=temporary.own(), ignore_cleanup_errors=True)
     stores, problems = laid_out(uploaded, Path(place.name), words, moved)
     kept = Kept(key, place, stores, problems, [file.name for file in uploaded], owner)
     _kept[kept.token] = kept

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+from idcore.base import temporary
 from idcore.base.open_folders import entries, opener
 from idcore.rocketmq.store.files import Reading
 
@@ -40,7 +41,7 @@ def can_read() -> bool:
 
 def pairs(folder: Path, reading: Reading) -> dict[bytes, bytes] | None:
     """The keys and values of the default column family; None where the folder cannot be read, or is too large."""
-    with tempfile.TemporaryDirectory(prefix="idcore-rocksdb-") as place, reading.noted(folder):
+    with tempfile.TemporaryDirectory(prefix="rocksdb-", dir=temporary.own()) as place, reading.noted(folder):
         copy, log = Path(place, "copy"), Path(place, "log")
         copy.mkdir()
         log.mkdir()
