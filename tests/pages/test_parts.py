@@ -11,6 +11,7 @@ import pytest
 from idcore.base import catalogue
 from idcore.base.errors import CoreError
 from idcore.base.layout import LAYOUTS
+from idcore.base.plain_json import MOST_VALUES
 from idcore.ids import fields
 from idcore.ids.clock import Clock
 from idcore.ids.identify import identify
@@ -66,6 +67,7 @@ def test_every_colour_that_text_may_have_is_readable_on_both_grounds(theme: role
 def test_half_a_character_from_a_strangers_json_can_be_sent() -> None:
     shown = bodies.as_json('{"a": "\\ud800 \\u4e2d"}')
     assert shown is not None and '"\\ud800 \u4e2d"' in shown and shown.encode()
+    assert bodies.as_json("[" + "0," * MOST_VALUES + "0]") is None  # a body of 5 MB, which nobody reads set out
     made = markup.tag("p", "\ud800 \u4e2d", title="\ud800")
     assert made.encode() == '<p title="\\ud800">\\ud800 \u4e2d</p>'.encode()
 

@@ -2702,6 +2702,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lookup.fact.config_only_bak": "缺少 config/{name}，改读更早的备份 {name}.bak",
     "lookup.fact.config_lost": "无法读取 config/{name}：{problem}",
     "lookup.fact.config_large": "config/{name} 有 {size} 字节，超过上限 {most}，没有读取",
+    "lookup.fact.config_values": "config/{name} 中的值超过 {most} 个，没有读取",
     "lookup.fact.config_rocksdb": "{name} 是 RocksDB 目录，没有读取",
     "lookup.fact.config_rocksdb_index": "{name} 用 RocksDB 保存索引、定时消息或事务，没有读取：改为在 CommitLog 中查找 ID",
     "lookup.fact.config_rocksdb_queues": "{name} 用 RocksDB 保存消费队列，没有读取：缺少队列列表和队列末尾",
