@@ -9,11 +9,34 @@ from idcore.base.safe_text import encodable
 # An underscore inside a word is one, so that names of files stay readable where nobody renders them.
 _MARKS = re.compile(r"[\\`*\[\]<>|~#$]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|^[-+=](?=[-+=\s]|$)")
 _NUMBER = re.compile(r"^(\d+)([.)])(?=\s|$)")
+# What GitHub, GitLab and Streamlit make a link of, whatever stands before it (GitHub Flavored Markdown, 6.9).
+_LINK = re.compile(r"(?:https?|ftp)://|www\.|@[\w-]+\.[\w-]", re.IGNORECASE)
 
 
 def escaped(text: str) -> str:
-    """A text on one line, its marks made harmless; a list or a heading cannot begin with it."""
+    """A text on one line, its marks made harmless; a list or a heading cannot begin with it.
+
+    A word that would become a link is code: no other mark keeps a renderer from it.
+    """
     line = " ".join(encodable(text).split())
+    if not _LINK.search(line):
+        return _plain(line)
+    words = line.split(" ")
+    plain = [_plain(words[0]), *(_plain(f" {word}")[1:] for word in words[1:])]
+    return " ".join(code(word) if _LINK.search(word) else said for word, said in zip(words, plain, strict=True))
+
+
+def with_bold(text: str) -> str:
+    """A text in which **this** is set off, and nothing else is a mark."""
+    parts = []
+    for part in text.split("**"):
+        inside = part.strip()
+        before, _, after = part.partition(inside) if inside else (part, "", "")
+        parts.append(f"{before}{escaped(inside)}{after}")
+    return "**".join(parts)
+
+
+def _plain(line: str) -> str:
     return _NUMBER.sub(r"\1\\\2", _MARKS.sub(r"\\\g<0>", line))
 
 
