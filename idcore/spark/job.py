@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import platform
 import re
 import threading
@@ -98,6 +100,8 @@ def problem_of(error: BaseException) -> CoreError:
         return coded(error)
     if _WORKER_ENDED in str(error):
         return CoreError("spark_worker")
+    if os.strerror(errno.ENOSPC) in str(error):  # of a worker
+        return CoreError("ENOSPC")
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     raised = [line for line in lines if _RAISED.match(line)]
     said = _OURS.sub("", (raised or lines or [type(error).__name__])[-1 if raised else 0])
