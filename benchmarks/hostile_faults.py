@@ -69,7 +69,6 @@ class Place:
             said = server.said()
             if "Traceback" in said:
                 self.note(f"a stack in the log: {said[said.index('Traceback') :]}")
-            self.folder.parent.joinpath(f"{name}.log").write_text(said)
         if left := [path.name for path in temporary.iterdir()]:
             self.note(f"left in the temporary folder of {name}: {left}")
 
