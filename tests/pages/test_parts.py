@@ -90,8 +90,9 @@ def test_whatever_stands_in_the_input_is_escaped() -> None:
         ("10.0.0.7 pid 3416, 9 % of it", "10.0.0.7 pid 3416, 9 % of it"),
         ("a*b*|c`<d>", "a\\*b\\*\\|c\\`\\<d\\>"),
         ("_a_ [x](y) &amp; a&b", "\\_a\\_ \\[x\\](y) \\&amp; a&b"),
-        ("_a_ (http://e_e/_) - *", "\\_a\\_ `(http://e_e/_)` - \\*"),
-        ("at www.evil.example, a@b.example", "at `www.evil.example,` `a@b.example`"),
+        ("_a_ (http://e_e/_) - *", "\\_a\\_ (`http://e_e/_`) - \\*"),
+        ("at www.evil.example, a@b.example.", "at `www.evil.example`, `a@b.example`."),
+        ("已登录：a@b.example。- 1. www.例.cn", "已登录：`a@b.example`。- 1. `www`.例.cn"),
         ("Orders@works, www or http: 1.2", "Orders@works, www or http: 1.2"),
         ("a\n\n# b\r\n    c\u2028d", "a \\# b c d"),
         ("- a", "\\- a"),
@@ -114,7 +115,7 @@ def test_code_in_markdown_ends_where_the_text_ends(text: str, said: str) -> None
 # What renderers make a link of in text that is neither code nor a link (mdast-util-gfm-autolink-literal 2.0.1, which
 # Streamlit has; GitHub's cmark-gfm finds no more): after the marks were read, so that a backslash is no hindrance.
 AUTOLINKS = re.compile(
-    r"(https?://|ftp://|www(?=\.))([-.\w]+)([^ \t\r\n]*)|(?:^|(?<=[\W_]))([-.\w+]+)@([-\w]+(?:\.[-\w]+)+)", re.I
+    r"(https?://|ftp://|www(?=\.))([-.\w]+)([^ \t\r\n]*)|(?:^|(?<=[\W_]))([-.\w+]+)@([-\w]+(?:\.[-\w]+)+)", re.I | re.A
 )
 PARTS = ["www.evil.example", "http://e", "HTTPS://e/?a=b", "ftp://e", "a.b+c@d.example", "mailto:a@b.cc", "xmpp:a@b.cc"]
 PARTS += [
