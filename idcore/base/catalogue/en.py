@@ -744,7 +744,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "login.with": "Log in with {provider}",
     "login.as": "Logged in as {name}",
     "login.out": "Log out",
-    "login.out_question": "Your browser did not say that a page of the console asks for this.",
+    "login.out_question": "Do you want to log out? Your browser did not say which page asks for it.",
     "login.cookies_too_long": "Your browser sends {bytes} bytes of cookies to this host; the console takes {most}. Load this page again. If this text stays, delete the cookies of this host.",
     "access.no_role": "You are logged in as {name}, but have no role here.",
     "access.no_page": "You are logged in as {name}. This page needs one of these roles: {roles}.",

@@ -730,7 +730,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "login.with": "用 {provider} 登录",
     "login.as": "已登录：{name}",
     "login.out": "退出登录",
-    "login.out_question": "浏览器没有说明这一请求来自控制台的页面。",
+    "login.out_question": "您要退出吗？浏览器没有说明这一请求来自哪个页面。",
     "login.cookies_too_long": "浏览器向此主机发送了 {bytes} 字节的 Cookie；控制台最多接受 {most} 字节。请重新加载此页面。如果仍显示此提示，请删除此主机的 Cookie。",
     "access.no_role": "您已登录（{name}），但在这里没有任何角色。",
     "access.no_page": "您已登录（{name}）。此页面需要以下角色之一：{roles}。",
