@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -34,7 +36,8 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 # What tests, their browsers, brokers and consoles make there goes at the end, or when the next run begins.
 os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())  # pytest itself keeps the last three runs
 if "PYTEST_XDIST_WORKER" not in os.environ:
-    os.environ["TMPDIR"] = tempfile.tempdir = temporary.own()
+    os.environ["TMPDIR"] = tempfile.tempdir = (whole := temporary.new()).path
+    atexit.register(shutil.rmtree, whole.path, ignore_errors=True)
 # Where Python may keep no compiled module, each process that a test starts would compile idcore once more.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False

@@ -18,14 +18,16 @@ PREFIX = "idcore-process-"  # no version before had it: what those left has no l
 
 
 @dataclass(frozen=True, slots=True)
-class _Own:
+class Folder:
+    """A temporary folder, the process that made it, and the descriptor with its lock."""
+
     path: str
     process: int
-    lock: int  # a descriptor
+    lock: int
 
 
 _guard = threading.RLock()
-_own: _Own | None = None
+_own: Folder | None = None
 
 
 def own() -> str:
@@ -55,23 +57,26 @@ def leave() -> None:
         _own = None
 
 
-def _get() -> _Own:
+def _get() -> Folder:
     global _own
     with _guard:
         if _own is None or _own.process != os.getpid() or not os.path.isdir(_own.path):
-            _sweep(tempfile.gettempdir())
-            _own = _make()
+            _own = new()
             atexit.register(remove)
         return _own
 
 
-def _make() -> _Own:
-    """A new folder with its lock; another one if a sweep of another process has seen it before the lock."""
+def new() -> Folder:
+    """A new folder, for who removes it. Those without an owner go first.
+
+    It is made once more if another process has taken it for one of those, before it had its lock.
+    """
+    _sweep(tempfile.gettempdir())
     while True:
         path = tempfile.mkdtemp(prefix=PREFIX)
         found = _locked(path)
         if found is not None and os.path.isdir(path):
-            return _Own(path, os.getpid(), found)
+            return Folder(path, os.getpid(), found)
         if found is not None:
             os.close(found)
 
