@@ -305,7 +305,7 @@ def strange(log: Path, folder: Path) -> list[str]:
         event, _, text = line.partition("\t")
         what = text.lstrip("b").strip("'\"")
         if event in ("socket.connect", "socket.sendto"):
-            fine = text.startswith(("('127.0.0.1'", "('::1'")) or what.startswith("/")
+            fine = text.startswith(("('127.0.0.1'", "('::1'")) or what.startswith("/") or what == "workers"  # a socket
         elif event == "socket.getaddrinfo":
             fine = what in ("127.0.0.1", "localhost", socket.gethostname(), "None", "")
         elif not what.startswith("/"):  # a program, a number of an open file, a name below the working folder

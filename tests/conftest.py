@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
+import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from idcore.base import temporary
 
 # Folders whose tests share a browser, a Spark session or brokers, the longest first; the others follow.
 LONG = ("browser", "spark", "own consoles", "own sparks", "remoting", "store", "java")
@@ -28,6 +33,11 @@ TESTS = Path(__file__).resolve().parent
 # they start would ignore it too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+# What tests, their browsers, brokers and consoles make there goes at the end, or when the next run begins.
+os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())  # pytest itself keeps the last three runs
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    os.environ["TMPDIR"] = tempfile.tempdir = (whole := temporary.new()).path
+    atexit.register(shutil.rmtree, whole.path, ignore_errors=True)
 # Where Python may keep no compiled module, each process that a test starts would compile idcore once more.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False

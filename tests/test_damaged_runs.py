@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from idcore.base import catalogue
+from idcore.base.plain_json import MOST_VALUES
 from idcore.policy.access import Visitor
 from idcore.presentation.html import runs as html
 from idcore.presentation.reader import Reader
@@ -141,9 +142,14 @@ def test_whatever_a_field_holds_that_run_alone_is_damaged(
     assert tried > 500 and tried // 2 < damaged < tried
 
 
+MANY = '{"x": [' + "[]," * (MOST_VALUES // 2) + "[]]}"  # 4 MB, for which Python would need 80
+
+
 @pytest.mark.parametrize("file", ["run.json", "summary.json"])
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", "5", "null", '{"x": ' + DEEP + "}", DEEP, "\0" * 9, "\ufeff{}", '"\\ud800"']
+    "text",
+    ["", "{", "[]", "5", "null", '{"x": ' + DEEP + "}", DEEP, "\0" * 9, "\ufeff{}", '"\\ud800"', MANY],
+    ids=lambda text: text[:12],
 )
 def test_a_file_that_is_no_object_damages_its_run_alone(tmp_path: Path, file: str, text: str) -> None:
     run, *others = made(tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import re
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+import uvicorn
 
 ROOT = Path(__file__).resolve().parent.parent
 FILES = sorted((ROOT / "docs" / "deploy").iterdir())
@@ -90,6 +92,14 @@ def test_the_image_is_built_in_stages_and_runs_without_what_built_it() -> None:
     ]
     names = [name for name, _ in every[last:]]
     assert ("USER", "10001") in every[last:] and names.index("USER") < names.index("CMD") and "HEALTHCHECK" in names
+
+
+def test_each_proxy_ends_a_request_whose_headers_or_body_do_not_come() -> None:
+    """uvicorn has no setting for that: a client that sends half of its headers would stay for ever."""
+    nginx, caddy = ((ROOT / "docs/deploy" / name).read_text(encoding="utf-8") for name in ("nginx.conf", "Caddyfile"))
+    assert all(re.search(rf"^ +{name} \d+s;", nginx, re.M) for name in ("client_header_timeout", "client_body_timeout"))
+    assert re.search(r"servers \{\s+timeouts \{\s+(#.*\s+)?read_header \d+s\s", caddy)
+    assert not [name for name in inspect.signature(uvicorn.Config).parameters if "header" in name and "time" in name]
 
 
 def test_the_composition_keeps_the_console_small() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from errno import errorcode
+from errno import ENOSPC, errorcode
 from typing import Any
 
 from idcore.base.catalogue import words
@@ -100,13 +100,14 @@ def json_value(value: Any) -> Any:
 def coded(error: Exception) -> CoreError:
     """Any error as one of the family: what the system says has the name of its errno as code, the rest is quoted.
 
-    A library that says more than the system, such as which object is missing, is quoted too.
+    A library that says more than the system, such as which object is missing, is quoted too. Of a disk that is full
+    nothing more is worth saying.
     """
     if isinstance(error, CoreError):
         return error
     said = " ".join((getattr(error, "strerror", None) or str(error) or type(error).__name__).split())[:300]
     number = getattr(error, "errno", None) or 0
     code = errorcode.get(number, "")
-    if said == os.strerror(number) and words().has(f"error.{code}"):
+    if (said == os.strerror(number) or number == ENOSPC) and words().has(f"error.{code}"):
         return CoreError(code)
     return CoreError("said", {"why": said})

@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any
 
+from idcore.base import plain_json
+
 # A string, whole or cut off by the end (so that no text makes the search start over at each of its quotes), or a
 # bare key. fastjson writes a Map<Long, String> as {0:"10.0.0.1:10911"} (ClusterInfo, TopicRouteData of 4.x).
 _STRING_OR_KEY = re.compile(
@@ -13,7 +15,6 @@ _STRING_OR_KEY = re.compile(
     re.DOTALL,
 )
 _STRING_OR_MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[][{},:]', re.DOTALL)
-MOST_VALUES = 2_500_000  # of one answer: 16 MB of offsets, the shortest values that are real, have 7 bytes for each
 _OBJECT_AS_KEY = re.compile(r"\{\s*\{")
 
 
@@ -54,12 +55,9 @@ class _Pairs:
         raise ValueError(f"{mark} at character {match.start()} of a map")
 
 
-def loads(raw: bytes, most: int | None = None) -> Any:
-    """The value of some bytes of JSON; ValueError says what is wrong with them.
-
-    `most`: marks of a stranger's JSON that may begin or part values. Each empty list takes 2 bytes there and 56 here.
-    """
-    if most is not None and sum(map(raw.count, (b"[", b"{", b",", b":"))) > most:
+def loads(raw: bytes, most: int = plain_json.MOST_VALUES) -> Any:
+    """The value of some bytes of JSON; ValueError says what is wrong with them, or that they may be too many values."""
+    if plain_json.most_values(raw) > most:
         raise ValueError(f"more than {most:,} values")
     text = raw.decode("utf-8")
     try:

@@ -1,4 +1,4 @@
-"""JSON of files that anybody may have changed: read with bounds, or not at all. Looks at no field."""
+"""JSON that anybody may have written or changed: read with bounds, or not at all. Looks at no field."""
 
 from __future__ import annotations
 
@@ -12,6 +12,14 @@ MOST_BYTES = 64 << 20  # of one file: a plan names each file of its input
 MOST_TEXT = 1 << 16  # characters of one value; a path has at most 4,096 bytes
 DEEPEST = 12  # levels: to keep or to copy what is deeper needs a stack
 MOST_NUMBER = 1 << 63
+MOST_VALUES = 2_500_000  # of one file or answer: Python needs up to 150 bytes for each, so up to 360 MiB
+
+
+def most_values(text: str | bytes) -> int:
+    """How many values may begin in some JSON, or part others: an empty list has 2 bytes there, and 56 in memory."""
+    if isinstance(text, str):
+        return sum(map(text.count, "[{,:"))
+    return sum(map(text.count, (b"[", b"{", b",", b":")))
 
 
 def read(path: Path) -> dict[str, Any] | None:
@@ -28,7 +36,7 @@ def read(path: Path) -> dict[str, Any] | None:
 def loads(raw: bytes) -> dict[str, Any] | None:
     """The object of some bytes; None where they are none, or hold a value that is not plain."""
     try:
-        held = json.loads(raw) if len(raw) <= MOST_BYTES else None
+        held = json.loads(raw) if len(raw) <= MOST_BYTES and most_values(raw) <= MOST_VALUES else None
     except (ValueError, RecursionError):
         return None
     return held if isinstance(held, dict) and is_plain(held) else None

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from idcore.base import temporary
 from idcore.base.catalogue import words
 from idcore.base.errors import CoreError, coded
 from idcore.cli.aside import aside, interruptible
@@ -110,7 +111,7 @@ def _standard_input(wanted: bool) -> Iterator[list[str]]:
         return
     if sys.stdin is None:
         raise Usage("standard input is closed")
-    with tempfile.NamedTemporaryFile(prefix="idcore-stdin-") as file:
+    with tempfile.NamedTemporaryFile(prefix="stdin-", dir=temporary.own()) as file:
         shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20)
         file.flush()
         yield [file.name]

@@ -237,10 +237,11 @@ def _warm() -> None:
     import tempfile
     from datetime import UTC, datetime
 
+    from idcore.base import temporary
     from idcore.scan.warm import TEXT
     from idcore.spark.job import ScanOptions, scan
 
-    with tempfile.TemporaryDirectory(prefix="idcore-session-") as folder:
+    with tempfile.TemporaryDirectory(prefix="session-", dir=temporary.own()) as folder:
         log = os.path.join(folder, "ids.log")
         with open(log, "wb") as file:
             file.write(TEXT)

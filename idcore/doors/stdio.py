@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio
 from mcp.server.stdio import stdio_server
 
+from idcore.base import temporary
 from idcore.doors.assistants import server_of
 from idcore.operations.model import Caller, Ground
 from idcore.policy.access import Visitor
@@ -23,7 +24,7 @@ def serve(roots: Sequence[Path], bodies: bool, zone: tzinfo | None) -> None:
     """Serves until standard input ends. Nothing of its scans stays, and no cluster is asked."""
     visitor = Visitor(OWN, frozenset({"viewer", "triage", *(["bodies"] if bodies else [])}))
     places = [root.resolve() for root in roots]
-    with tempfile.TemporaryDirectory(prefix="rocketmq-ids-mcp-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix="mcp-", dir=temporary.own(), ignore_cleanup_errors=True) as folder:
         runs = Path(folder)
         caller = Caller(lambda: visitor, lambda: visitor, Who(OWN, "mcp"), Ground(lambda: places, lambda: runs, zone))
 

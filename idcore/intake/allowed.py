@@ -9,6 +9,7 @@ import hashlib
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -182,6 +183,8 @@ def inside(path: str, roots: Sequence[Path | str]) -> Path | str:
         raise refused
     try:
         real = Path(local_path(path)).expanduser().resolve()
+        with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+            real.stat()  # from Python 3.13 on, `resolve` leaves links in a circle as they are
     except (OSError, RuntimeError, ValueError):  # links in a circle, no such user, a zero byte
         raise refused from None
     if is_in(str(real), guard_of(roots)):

@@ -20,11 +20,12 @@ from os import SEEK_CUR, SEEK_END, SEEK_SET
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
+from idcore.base import temporary
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError, coded, refuse
 from idcore.policy import limits
 from idcore.rocketmq.store.commitlog import LOOKED_FOR_RECORDS, place_of
-from idcore.sources.archives import zip_member
+from idcore.sources.archives import Headers, zip_member
 from idcore.sources.kinds import HEAD, PACKINGS, kind_of
 from idcore.sources.unpack import READ_ERRORS, opened
 
@@ -71,7 +72,7 @@ _kept: weakref.WeakValueDictionary[str, Kept] = weakref.WeakValueDictionary()
 
 def keep(key: list[str], uploaded: Sequence[Any], owner: str | None, words: Words, moved: Moved = _silent) -> Kept:
     """Lays uploads out in a folder that is there as long as somebody has what this gives."""
-    place = tempfile.TemporaryDirectory(prefix="idcore-store-", ignore_cleanup_errors=True)
+    place = tempfile.TemporaryDirectory(prefix="store-", dir=temporary.own(), ignore_cleanup_errors=True)
     stores, problems = laid_out(uploaded, Path(place.name), words, moved)
     kept = Kept(key, place, stores, problems, [file.name for file in uploaded], owner)
     _kept[kept.token] = kept
@@ -181,23 +182,6 @@ class _Unpacking(io.RawIOBase):
         return bytes(held)
 
 
-class _Headers:
-    """An archive whose headers are read as far as there is `room`: how long they are is their own claim (zip bomb)."""
-
-    def __init__(self, file: Any, room: int, refused: CoreError) -> None:
-        self.file, self.room, self.refused = file, room, refused
-
-    def read(self, size: int = -1) -> bytes:
-        data: bytes = self.file.read(size if 0 <= size <= self.room else self.room + 1)
-        self.room -= len(data)
-        if self.room < 0:
-            raise self.refused
-        return data
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.file, name)
-
-
 def _unpacking(file: Any) -> Any:
     """A tar file, packed or not, as a file that can be sought."""
     packing = kind_of(file.read(HEAD))
@@ -236,13 +220,13 @@ def _members(file: Any, words: Words) -> Iterator[list[_Member]]:
 
     file.seek(0)
     if file.name.lower().endswith(".zip"):
-        headers = _Headers(file, HEADERS + most_files * ZIP_HEADER, broken(refuse("header_long")))
+        headers = Headers(file, HEADERS + most_files * ZIP_HEADER, broken(refuse("header_long")))
         with zipfile.ZipFile(headers) as zipped:  # type: ignore[arg-type]
             for entry in zipped.infolist():
                 add(entry.filename, entry.file_size, not entry.is_dir(), partial(zip_member, zipped, file, entry))
             yield made
     else:
-        headers = _Headers(_unpacking(file), HEADERS, broken(refuse("header_long")))
+        headers = Headers(_unpacking(file), HEADERS, broken(refuse("header_long")))
         with tarfile.open(fileobj=headers, mode="r:") as tar:  # type: ignore[call-overload]
             for item in tar:
                 headers.room += HEADER

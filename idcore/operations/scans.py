@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from idcore.base.catalogue import Words, upper
 from idcore.base.errors import refuse
 from idcore.base.open_folders import Roots
 from idcore.intake import allowed as places
@@ -106,12 +107,17 @@ def _watched(run: Run, asked: Asked, caller: Caller) -> Result:
         "run": run.name,
         "state": facts["state"],
         "progress": now or None,
-        "problem": facts["error"] and asked.words.error(facts["error"]),
+        "problem": _problem(facts, asked.words) if facts["state"] == "failed" else None,
         "summary": facts["summary"],
         "certainty": "certain" if facts["state"] == "done" else "possible",
         "disproof": asked.words("wrong_if.scan"),
     }
     return Result([item])
+
+
+def _problem(facts: Mapping[str, Any], words: Words) -> str:
+    """Why a scan failed. Of a server that was killed in the middle nobody wrote it down."""
+    return words.error(facts["error"]) if facts["error"] else upper(words("scan.gone")) + words("stop")
 
 
 def _scan(asked: Asked, caller: Caller) -> Result:

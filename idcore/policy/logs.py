@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -14,7 +15,8 @@ from idcore.base.safe_text import printable
 from idcore.policy import settings
 
 OURS = ("idcore", "pages")
-_SERVER = "uvicorn.error"
+_SERVER, _STREAMLIT = "uvicorn.error", "streamlit"
+_SESSION = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 RUN: ContextVar[str | None] = ContextVar("run", default=None)
 REQUEST: ContextVar[str | None] = ContextVar("request", default=None)
 
@@ -53,8 +55,9 @@ def wants_json() -> bool:
 def use_json(session: Callable[[], str | None] = lambda: None) -> None:
     """Every handler there is writes JSON; libraries that were imported since the last call are found now.
 
-    In either form a malformed request is one line, without the stack of the server, and what a stranger wrote gives
-    no command to a terminal.
+    In either form a malformed request or message is one line, without the stack of the server. What a stranger wrote
+    gives no command to a terminal, and of a session's ID there is only the beginning: whoever has it whole gets the
+    session.
     """
     if _without_stack not in (served := logging.getLogger(_SERVER)).filters:
         served.addFilter(_without_stack)
@@ -66,28 +69,38 @@ def use_json(session: Callable[[], str | None] = lambda: None) -> None:
     others = [one for one in list(root.manager.loggerDict.values()) if isinstance(one, logging.Logger)]
     for handler in [each for one in (root, *others) for each in one.handlers]:
         if _without_commands not in handler.filters:
+            handler.addFilter(_without_stack)
             handler.addFilter(_without_commands)
         if in_json and not isinstance(handler.formatter, JsonLines):
             handler.setFormatter(JsonLines(session))
 
 
 def _without_commands(record: logging.LogRecord) -> bool:
-    """Writes escape characters of a terminal out: anybody can send a text that a server writes down (log injection)."""
+    """Writes escape characters of a terminal out: anybody can send a text that a server writes down (log injection).
+
+    Streamlit's own lines lose what is behind the first eight digits of an ID.
+    """
     try:
         said = record.getMessage()
     except (TypeError, ValueError):  # the handler says so
         return True
-    if (shown := printable(said)) != said:
+    shown = printable(said)
+    if record.name.startswith(_STREAMLIT):
+        shown = _SESSION.sub(r"\1…", shown)
+    if shown != said:
         record.msg, record.args = shown, ()
     return True
 
 
 def _without_stack(record: logging.LogRecord) -> bool:
-    """Takes the stack out of a line about a malformed request (h11), or one that was broken off: its sender's fault."""
+    """Takes the stack out of a line about a malformed request (h11) or message (protobuf), or one that was broken off.
+
+    All of these are their sender's fault.
+    """
     error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
-    if type(error).__module__.partition(".")[0] == "h11" or type(error).__name__ == "ClientDisconnect":
+    if type(error).__module__.partition(".")[0] in ("h11", "google") or type(error).__name__ == "ClientDisconnect":
         said = str(error) or "it was broken off"
-        record.msg, record.args, record.exc_info = f"a request was not served: {said}", (), None
+        record.msg, record.args, record.exc_info = f"a request or message was not read: {said}", (), None
         record.levelno, record.levelname = logging.WARNING, logging.getLevelName(logging.WARNING)
     return True
 

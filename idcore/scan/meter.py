@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from idcore.base import temporary
 from idcore.sources.inputs import Split
 
 
@@ -33,7 +34,7 @@ class Meter:
 @contextmanager
 def new_meter(rows: int) -> Iterator[Meter]:
     """A meter at zero that goes with the block."""
-    with tempfile.NamedTemporaryFile(prefix="idcore-meter-") as file:
+    with tempfile.NamedTemporaryFile(prefix="meter-", dir=temporary.own()) as file:
         os.truncate(file.name, 16 * rows)
         yield Meter(file.name, rows)
 

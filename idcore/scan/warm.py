@@ -44,9 +44,12 @@ class Unread:
         return b""
 
 
-def warm() -> None:
-    """Scans a few lines in temporary files (the last is open, a record comes after damage), and numbers one line."""
-    with tempfile.TemporaryDirectory() as folder:
+def warm(there: str | None = None) -> None:
+    """Scans a few lines in temporary files (the last is open, a record comes after damage), and numbers one line.
+
+    `there` is the folder of these files; without it they are where those of the system are.
+    """
+    with tempfile.TemporaryDirectory(dir=there) as folder:
         path = os.path.join(folder, "ids.log")
         with open(path, "wb") as file:
             file.write(TEXT.rstrip(b"\n"))

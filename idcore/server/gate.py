@@ -19,10 +19,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from idcore.policy import audit
 from idcore.policy.access import Visitor
 from idcore.policy.metrics import is_passed_on
+from idcore.server import log_out
 from idcore.server.front_door import path_of, refuse
-from idcore.server.login_cookie import cookies_of
+from idcore.server.log_out import LOGOUT
+from idcore.server.login_cookie import cookie_name, cookies_of
 from idcore.server.logins import Entrance, address_of, is_loopback
-from idcore.server.origin import LOGOUT, is_foreign_logout
 
 LOG = logging.getLogger(__name__)
 FIGURES = "_stcore/metrics"  # of Streamlit: nobody needs them, `_idcore/metrics` has those of the console
@@ -121,10 +122,10 @@ class Gate:
             await self.app(scope, receive, send)
             return
         entrance = self.entrance()
-        if not _may_come(scope, entrance, self.hosts()) or is_foreign_logout(
-            path_of(scope, self.base()), scope["headers"]
-        ):
+        if not _may_come(scope, entrance, self.hosts()):
             await refuse(scope, receive, send)
+        elif log_out.is_foreign_logout(path_of(scope, self.base()), scope["headers"]):
+            await self._maybe_foreign_logout(entrance, scope, receive, send)
         elif entrance.mode == "login":
             await self._with_login(entrance, scope, receive, send)
         elif entrance.mode == "header" and self._is_closed(entrance, path_of(scope, self.base()), scope):
@@ -159,6 +160,17 @@ class Gate:
             await self.app(scope, receive, _with_header(send, remembered(scope)))
         else:
             await self.app(scope, receive, send)
+
+    async def _maybe_foreign_logout(self, entrance: Entrance, scope: Scope, receive: Receive, send: Send) -> None:
+        """Who has logged in is asked; without a log-in there is nothing to end."""
+        names = {value for name, value in cookies_of(scope["headers"]) if name == cookie_name(entrance.encrypted)}
+        logged_in = entrance.mode == "login" and entrance.left(self.claims(scope["headers"]), time.time()) > 0
+        if scope["type"] != "http" or not logged_in or len(names) != 1:
+            await refuse(scope, receive, send)
+        elif log_out.is_answered(scope.get("query_string", b""), *names):
+            await self._with_login(entrance, scope, receive, send)
+        else:
+            await log_out.question(*names)(scope, receive, send)
 
     async def _of_stranger(self, scope: Scope, receive: Receive, send: Send) -> None:
         if not self.strangers.begin(time.monotonic()):

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from idcore.base import temporary
 from idcore.base.errors import json_value
 from idcore.base.open_folders import Roots
 from idcore.policy import limits, settings
@@ -266,6 +267,7 @@ def discard_all() -> None:
     for name in list(_holds):
         discard(runs_root(), name, 5)
     jvm.end()
+    temporary.remove()
 
 
 def discard(root: Path, name: str, seconds: float = 0) -> None:

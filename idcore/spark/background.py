@@ -75,9 +75,10 @@ class Job:
         except Cancelled:
             self._end("cancelled")
         except Exception as error:
-            if not isinstance(error, CoreError | OSError):
+            problem = problem_of(error)
+            if problem.code == "said" and not isinstance(error, CoreError | OSError):  # else it has a name
                 LOG.error("a scan failed", exc_info=error, extra={"run": self.run.name})
-            self._end("failed", problem_of(error))
+            self._end("failed", problem)
         else:
             size, ids = made["bytes"], made["ids"]  # a short scan ends before a look at how far it is
             self._progress = replace(self._progress, bytes_done=size, bytes_total=size, ids=ids, seconds_left=0.0)

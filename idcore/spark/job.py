@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import platform
 import re
 import threading
@@ -60,6 +62,7 @@ BYTES_PER_MERGE = 8 << 30  # text whose facts one merge task holds in memory: 1.
 MOST_SPLITS = 100_000
 _OURS = re.compile(r'^RuntimeError: (?={"code": )|^(?:[a-z_]+\.)*CoreError: ')
 _WORKER_ENDED = "Python worker exited unexpectedly"  # PythonWorkerFactory's own words
+_CAUSED = "Caused by: "  # before what Java says last
 _RAISED = re.compile(r"[A-Za-z_][\w.]*(Error|Exception|Interrupt)\b")
 
 
@@ -98,8 +101,11 @@ def problem_of(error: BaseException) -> CoreError:
         return coded(error)
     if _WORKER_ENDED in str(error):
         return CoreError("spark_worker")
+    if os.strerror(errno.ENOSPC) in str(error):  # of a worker
+        return CoreError("ENOSPC")
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     raised = [line for line in lines if _RAISED.match(line)]
+    raised = raised or [line.removeprefix(_CAUSED) for line in lines if line.startswith(_CAUSED)]  # of Java alone
     said = _OURS.sub("", (raised or lines or [type(error).__name__])[-1 if raised else 0])
     if said.startswith('{"code": '):
         return from_coded(json.loads(said)) or CoreError("said", {"why": said})

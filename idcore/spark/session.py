@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import atexit
 import logging
 import os
-import shutil
 import sys
 import tempfile
 import threading
@@ -19,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from idcore.base import temporary
 from idcore.base.errors import CoreError
 from idcore.policy import settings
 from idcore.spark.start import jvm
@@ -50,14 +49,12 @@ class Status:
 
 def _temporary_folder(prefix: str) -> str:
     """A folder that goes with this process."""
-    folder = tempfile.mkdtemp(prefix=prefix)
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
+    return tempfile.mkdtemp(prefix=prefix, dir=temporary.own())
 
 
 def package_zip() -> str:
     """idcore as an archive that travels with a job to machines that do not have it."""
-    path = os.path.join(_temporary_folder("idcore-"), "idcore.zip")
+    path = os.path.join(_temporary_folder("package-"), "idcore.zip")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in sorted(PACKAGE.rglob("*.py")):
             archive.write(file, os.path.join("idcore", file.relative_to(PACKAGE)))
@@ -121,7 +118,7 @@ def _start(master: str | None, remote: str | None) -> Spark:
     if local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         os.environ.setdefault("SPARK_LAUNCHER_OPTS", QUICK_JAVA)  # a small JVM that only composes the command
-    scratch = starting.folder if starting else _temporary_folder("idcore-spark-")
+    scratch = starting.folder if starting else _temporary_folder("spark-")
     if not local:
         os.environ["PYSPARK_PYTHON"] = worker_python()
     engine = _engine(master, starting, _settings(local, found.path, scratch))

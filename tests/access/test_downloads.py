@@ -175,7 +175,7 @@ def test_who_has_a_page_sees_it_with_its_files_and_who_lacks_it_reads_which_role
     for page, shown in PAGES.items():
         taken, wanted = tab.take(page), PERMISSIONS[OF_PAGE[page]].roles
         has = bool(who.roles.intersection(wanted))
-        said = [one.value for one in tab.app.info if one.value.startswith("You are logged in as ann@example.com")]
+        said = [one.value for one in tab.app.info if one.value.startswith("You are logged in as `ann@example.com`")]
         assert bool(taken) == (has and shown.files) and bool(said) != has, (page, roles, said)
         assert has or not who.roles or f"needs one of these roles: {', '.join(wanted)}." in said[0], (page, said)
         if shown.body:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import re
 import stat
 import time
 from collections.abc import Iterable, Mapping
@@ -77,7 +78,8 @@ def asks(
     sets: Mapping[str, str] = {},
     kind: str = "http",
     entrance: Entrance = LOGIN,
-    site: bytes = b"same-origin",
+    site: bytes | None = b"same-origin",
+    query: bytes = b"",
 ) -> Answer:
     """A request with these cookies through the doors of the console; `sets` are the cookies that Streamlit answers."""
     got = Answer()
@@ -103,8 +105,9 @@ def asks(
 
     gate = Gate(streamlit, lambda: entrance, visitor.claims_of, lambda: "/")
     door = LoginCookie(gate, lambda: entrance, visitor.log_ins, lambda: "/")
-    headers = [(b"accept", b"text/html"), (b"sec-fetch-site", site), (b"cookie", "; ".join(lines).encode("latin-1"))]
-    scope = {"type": kind, "method": "GET", "path": path, "headers": headers}
+    headers = [(b"accept", b"text/html"), (b"cookie", "; ".join(lines).encode("latin-1"))]
+    headers += [] if site is None else [(b"sec-fetch-site", site)]
+    scope = {"type": kind, "method": "GET", "path": path, "query_string": query, "headers": headers}
     with ThreadPoolExecutor(1) as apart:
         apart.submit(asyncio.run, door(scope, receive, send)).result()  # type: ignore[arg-type]
     return got
@@ -215,7 +218,7 @@ def test_log_out_ends_a_log_in_for_its_copies_for_open_pages_and_for_other_conso
     monkeypatch.setattr(type(st.user), "to_dict", lambda _: claims_of())
     assert visitor.current().name == "eve@example.com"
     of_another_site = asks({NAME: mine}, "/auth/logout", {OF_STREAMLIT: '""'}, site=b"cross-site")
-    assert of_another_site.status == 403 and visitor.current().name == "eve@example.com"
+    assert of_another_site.status == 200 and visitor.current().name == "eve@example.com"
     answer = asks({NAME: mine}, "/auth/logout", {OF_STREAMLIT: '""', f"{OF_STREAMLIT}_tokens": '""'})
     assert answer.set[NAME]["max-age"] == "0" and set(answer.set) == {NAME}
     assert visitor.current() == NOBODY and not asks({NAME: mine}).claims
@@ -224,6 +227,25 @@ def test_log_out_ends_a_log_in_for_its_copies_for_open_pages_and_for_other_conso
     asks({NAME: mine}, "/auth/logout", {OF_STREAMLIT: '""'})
     (line,) = (tmp_path / "audit.jsonl").read_text().splitlines()  # once
     assert '"logout"' in line and '"eve@example.com"' in line
+
+
+@pytest.mark.parametrize("site", [None, b"cross-site", b"same-site"])
+def test_who_does_not_say_from_which_page_logs_out_by_a_link_that_no_other_site_has(site: bytes | None) -> None:
+    """Without TLS a browser sends no Sec-Fetch-Site, and a typed address or a proxy that drops Referer says nothing."""
+    mine, other = logs_in(), logs_in()
+    ends = {OF_STREAMLIT: '""'}
+    asked = asks({NAME: mine}, "/auth/logout", ends, site=site)
+    key = re.search(rb'href="\?(key=\w+)"', asked.body)
+    assert asked.status == 200 and key and asked.body.count("退出登录".encode()) == 1 and not asked.set
+    of_other = re.search(rb'href="\?(key=\w+)"', asks({NAME: other}, "/auth/logout", ends, site=site).body)
+    assert of_other
+    for wrong in (b"", b"key=", b"key=%C3%A9", b"key=" + b"0" * 64, of_other[1]):
+        assert not asks({NAME: mine}, "/auth/logout", ends, site=site, query=wrong).set
+    assert asks({NAME: mine}).claims
+    assert asks({NAME: mine}, "/auth/logout", ends, site=site, query=key[1]).set[NAME]["max-age"] == "0"
+    assert not asks({NAME: mine}).claims and asks({NAME: other}).claims
+    assert asks({NAME: mine}, "/auth/logout", ends, site=site, query=key[1]).status == 403  # nothing to end
+    assert asks({NAME: other}, "/auth/logout", ends, kind="websocket", site=site).status == 0
 
 
 def test_who_logs_in_again_has_one_log_in_and_a_failed_one_leaves_none(desk: LogIns) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -48,7 +47,7 @@ LOOKS: list[Look] = [
 ]
 CHARTS = {"decode": 3, "producers": 1, "counters": 1, "brokers": 1}
 EMPTY = ("decode", "producers", "runs")
-STORE = Path(tempfile.gettempdir()) / "rocketmq-broker-a"  # stands in the pictures, so no name of chance
+STORE = Path(os.environ["PYTEST_DEBUG_TEMPROOT"]) / "rocketmq-broker-a"  # stands in the pictures: no name of chance
 SENT_TWICE, RETRIED = "0A14030B1FA118B4AAC263F50D7E0045", "0A14030B1FA118B4AAC263F508A70033"
 LOST = "0A14030B1FA118B4AAC263F508A70034"
 

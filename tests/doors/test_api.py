@@ -165,6 +165,13 @@ def test_nobody_calls_anything_without_a_login(name: str, with_login: Door) -> N
         assert with_login.client.get(address).status_code == 401
 
 
+def test_a_scan_whose_server_was_killed_says_so(door: Door) -> None:
+    run = Runs(door.folder / "runs").create("half")
+    run.set_state("failed")  # as it is shown when nobody wrote an end, and its server is gone
+    (found,) = door.post("scan", {"run": run.name}).json()["items"]
+    assert (found["state"], found["problem"]) == ("failed", "The server was stopped.")
+
+
 def test_somebody_elses_scan_is_not_there(with_login: Door) -> None:
     own = Runs(with_login.folder / "runs", with_login.entrance.policy.visitor({"email": PEOPLE["viewer"]}))
     run = own.create("a scan", "api")

@@ -20,7 +20,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from idcore.__main__ import main
-from idcore.doors.assistants import MOST_BYTES, server_of, shortened
+from idcore.doors.assistants import MOST_BYTES, NOTICE, server_of, shortened
 from idcore.doors.prompts import PROMPTS
 from idcore.operations.model import Caller, Ground
 from idcore.operations.table import TABLE
@@ -107,6 +107,7 @@ def answer(result: Any) -> dict[str, Any]:
     assert not result.is_error, result.content[0].text
     found: dict[str, Any] = result.structured_content
     assert json.loads(result.content[0].text) == found, "who reads the text reads the same"
+    assert found["notice"] == NOTICE and "data" in NOTICE, "every answer says what its texts are"
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -25,6 +26,8 @@ class Referee:
                 "-XX:TieredStopAtLevel=1",
                 f"-Duser.timezone={zone}",
                 f"-Duser.home={home}",
+                f"-Djava.io.tmpdir={tempfile.gettempdir()}",
+                "-XX:-UsePerfData",
                 "-cp",
                 path,
                 main,

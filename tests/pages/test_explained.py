@@ -141,15 +141,19 @@ def test_findings_of_a_range_say_what_is_different_and_lead_to_its_lines(
     assert words("explain.link") in labels, "one click from every page"
 
 
+EVIL = "a`b www.evil.example"  # a topic out of a log
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("base", ["before", "rest", "scan"])
 def test_every_kind_of_difference_has_its_words(lang: str, base: str) -> None:
     view, values = reader(UTC, lang), {"process": "10.0.0.7~3416~18B4AAC2", "maker": "java"}
     kinds = (*explained.SHARES, *explained.COUNTED)
-    some = tuple(Difference(by, values.get(by, "name"), 31, 100, 2, 100) for by in kinds)
+    some = tuple(Difference(by, values.get(by, EVIL), 31, 100, 2, 100) for by in kinds)
     found = explained.Explained(some, 100, 100, base, START, START)
     said = explained.markdown(found, view.words, "09:50 – 09:51", "http://127.0.0.1/findings")
     assert said.count("\n- ") == explained.MOST - 1 and "31" in said and "{" not in said
+    assert said.count(EVIL) == said.count(f"``{EVIL}``") > 0, "code, with a fence that the value does not close"
     table = html.rows(found, RUN, ALL_TIMES, view)
     assert table.count("<tr") == explained.MOST + 1 and "{" not in table
 

@@ -376,7 +376,7 @@ def test_a_run_that_was_cancelled_or_whose_server_was_killed_is_offered_again_on
 def test_a_host_in_the_address_filters_the_processes(open_page: Open, run: str) -> None:
     app = open_page("producers", run=run, host="![x](https://example.org/x.png)")
     assert not app.exception and [info.value for info in app.info if "example.org" in info.value] == [
-        r"This scan has no IDs of host !\[x\](https://example.org/x.png)."
+        "This scan has no IDs of host `![x](https://example.org/x.png`)."
     ]
     page = shown(open_page("producers", run=run, host="172.17.0.2"))
     table = page[page.rindex("<tbody>") :]

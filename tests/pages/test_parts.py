@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from idcore.base import catalogue
 from idcore.base.errors import CoreError
 from idcore.base.layout import LAYOUTS
+from idcore.base.plain_json import MOST_VALUES
 from idcore.ids import fields
 from idcore.ids.clock import Clock
 from idcore.ids.identify import identify
@@ -66,6 +71,7 @@ def test_every_colour_that_text_may_have_is_readable_on_both_grounds(theme: role
 def test_half_a_character_from_a_strangers_json_can_be_sent() -> None:
     shown = bodies.as_json('{"a": "\\ud800 \\u4e2d"}')
     assert shown is not None and '"\\ud800 \u4e2d"' in shown and shown.encode()
+    assert bodies.as_json("[" + "0," * MOST_VALUES + "0]") is None  # a body of 5 MB, which nobody reads set out
     made = markup.tag("p", "\ud800 \u4e2d", title="\ud800")
     assert made.encode() == '<p title="\\ud800">\\ud800 \u4e2d</p>'.encode()
 
@@ -83,7 +89,11 @@ def test_whatever_stands_in_the_input_is_escaped() -> None:
         ("app_2026_11-20.log", "app_2026_11-20.log"),
         ("10.0.0.7 pid 3416, 9 % of it", "10.0.0.7 pid 3416, 9 % of it"),
         ("a*b*|c`<d>", "a\\*b\\*\\|c\\`\\<d\\>"),
-        ("_a_ [x](http://e) &amp; a&b", "\\_a\\_ \\[x\\](http://e) \\&amp; a&b"),
+        ("_a_ [x](y) &amp; a&b", "\\_a\\_ \\[x\\](y) \\&amp; a&b"),
+        ("_a_ (http://e_e/_) - *", "\\_a\\_ (`http://e_e/_`) - \\*"),
+        ("at www.evil.example, a@b.example.", "at `www.evil.example`, `a@b.example`."),
+        ("已登录：a@b.example。- 1. www.例.cn", "已登录：`a@b.example`。- 1. `www`.例.cn"),
+        ("Orders@works, www or http: 1.2", "Orders@works, www or http: 1.2"),
         ("a\n\n# b\r\n    c\u2028d", "a \\# b c d"),
         ("- a", "\\- a"),
         ("12. a", "12\\. a"),
@@ -100,6 +110,54 @@ def test_markdown_says_the_text_and_nothing_else(text: str, said: str) -> None:
 )
 def test_code_in_markdown_ends_where_the_text_ends(text: str, said: str) -> None:
     assert markdown.code(text) == said
+
+
+# What renderers make a link of in text that is neither code nor a link (mdast-util-gfm-autolink-literal 2.0.1, which
+# Streamlit has; GitHub's cmark-gfm finds no more): after the marks were read, so that a backslash is no hindrance.
+AUTOLINKS = re.compile(
+    r"(https?://|ftp://|www(?=\.))([-.\w]+)([^ \t\r\n]*)|(?:^|(?<=[\W_]))([-.\w+]+)@([-\w]+(?:\.[-\w]+)+)", re.I | re.A
+)
+PARTS = ["www.evil.example", "http://e", "HTTPS://e/?a=b", "ftp://e", "a.b+c@d.example", "mailto:a@b.cc", "xmpp:a@b.cc"]
+PARTS += [
+    "*",
+    "**",
+    "_",
+    "`",
+    "``",
+    "[",
+    "](",
+    ")",
+    "<",
+    ">",
+    "\\",
+    "~~",
+    "|",
+    " ",
+    "\n",
+    "- ",
+    "1. ",
+    "# ",
+    "&amp;",
+    "Ä",
+]
+
+
+def shown(made: str) -> tuple[set[str], str]:
+    """What a renderer makes of Markdown: the kinds of its parts, and its text with a zero where there is code."""
+    parts = [each for token in MarkdownIt().parse(made) for each in token.children or ()]
+    text = "".join(each.content if each.type.startswith("text") else "\0" for each in parts)
+    return {each.type for each in parts}, text
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=8).map("".join))
+def test_no_text_of_a_log_becomes_a_link_or_a_mark(text: str) -> None:
+    for make in (markdown.escaped, markdown.with_bold, markdown.code):
+        kinds, said = shown(make(text))
+        strong = {"strong_open", "strong_close"} if make is markdown.with_bold else set()
+        assert kinds <= {"text", "text_special", "code_inline"} | strong, make(text)
+        assert not AUTOLINKS.search(said), make(text)
+    parts = [each for token in MarkdownIt().parse(markdown.escaped(text)) for each in token.children or ()]
+    assert "".join(each.content for each in parts) == " ".join(text.split())
 
 
 # ---- ruler and card

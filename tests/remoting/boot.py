@@ -7,6 +7,7 @@ import os
 import random
 import socket
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Sequence
@@ -168,6 +169,8 @@ class Processes:
             "-XX:+UseSerialGC",
             "-XX:TieredStopAtLevel=1",
             f"-Duser.home={folder / 'user'}",
+            f"-Djava.io.tmpdir={tempfile.gettempdir()}",
+            "-XX:-UsePerfData",
             f"-Drocketmq.home.dir={folder / 'home'}",
             *options,
             "-cp",

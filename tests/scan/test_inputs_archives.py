@@ -233,6 +233,18 @@ def test_too_many_members_and_too_long_names_are_bounded(tmp_path: Path, monkeyp
     assert max(len(row["file"]) for row in rows) < 1000 + len(str(tmp_path)) + 10
 
 
+def test_a_zip_whose_directory_is_longer_than_memory_should_be_is_read_from_its_front(tmp_path: Path) -> None:
+    path = written(tmp_path, "x.zip", _many_names(700_000, ONE))  # 35 MB, of which Python would make 400
+    tracemalloc.start()
+    try:
+        tables = scanned(path)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert problems(tables) == [None, None] and tables["files"]["ids"].to_pylist() == [0, 1]
+    assert peak < 250 << 20, f"{peak >> 20} MiB"
+
+
 ONE = logs.uniq(0x0A000001, 7, logs.JAVA, logs.NOON, 1).encode() + b"\n"
 ZEROS = ONE + bytes(32 << 20)
 BOMBS: dict[str, Callable[[], tuple[bytes, int]]] = {  # zeros behind an id; the row that has the refusal
@@ -251,12 +263,12 @@ BOMBS: dict[str, Callable[[], tuple[bytes, int]]] = {  # zeros behind an id; the
 IDS_OF_BOMBS = {"one member many times": 16, "a member that is no text": 0, "a folder with bytes": 0}
 
 
-def _many_names(count: int) -> bytes:
-    """A zip whose directory names one stored member many times."""
-    one = zip_of({"a.log": ZEROS[: 1 << 18]}, zipfile.ZIP_STORED)
+def _many_names(count: int, content: bytes = ZEROS[: 1 << 18]) -> bytes:
+    """A zip whose directory names one stored member many times. It says so up to 65,535, which no reader believes."""
+    one = zip_of({"a.log": content}, zipfile.ZIP_STORED)
     start, end = one.index(b"PK\x01\x02"), one.index(b"PK\x05\x06")
     directory = one[start:end] * count
-    sizes = struct.pack("<2H2L", count, count, len(directory), start)
+    sizes = struct.pack("<2H2L", *[min(count, 0xFFFE)] * 2, len(directory), start)
     return one[:start] + directory + one[end : end + 8] + sizes + one[end + 20 :]
 
 

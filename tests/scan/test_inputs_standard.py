@@ -9,6 +9,8 @@ import sys
 import time
 from pathlib import Path
 
+from idcore.base.temporary import PREFIX
+
 COMMAND = [sys.executable, "-m", "idcore", "scan", "--out", "out"]
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -40,10 +42,10 @@ def test_an_interrupt_while_standard_input_is_read_leaves_nothing(tmp_path: Path
     scan.stdin.write(b"a" * (3 << 20))
     scan.stdin.flush()
     began = time.monotonic()
-    while not list(work.glob("idcore-stdin-*")):
+    while not list(work.glob(f"{PREFIX}*/stdin-*")):
         assert scan.poll() is None and time.monotonic() - began < 60
         time.sleep(0.05)
     scan.send_signal(signal.SIGINT)
     assert scan.wait(30) == 130
-    assert not list(work.glob("idcore-stdin-*")) and scan.stderr.read() == b""
+    assert not list(work.iterdir()) and scan.stderr.read() == b""
     assert not (tmp_path / "out").exists()

@@ -65,6 +65,9 @@ def test_a_scan_that_is_interrupted_while_java_starts_leaves_no_process(tmp_path
             ends = [-how] if how == signal.SIGKILL else INTERRUPTED
             assert command.wait(SECONDS) in ends, (folder / "told").read_text()
         until(lambda folder=folder: not marked(folder), SECONDS)  # type: ignore[misc]
+        begins = [sys.executable, "-c", "from idcore.base import temporary; temporary.own()"]
+        subprocess.run(begins, cwd=ROOT, env={**os.environ, "TMPDIR": str(folder / "tmp")}, check=True)
+        assert not list((folder / "tmp").iterdir())  # the next process removes what a killed one left
 
 
 @pytest.mark.parametrize("how", OF_CONSOLES, ids=lambda how: how.name)

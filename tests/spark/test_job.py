@@ -163,6 +163,12 @@ def test_the_last_word_of_a_worker_is_what_a_person_reads() -> None:
     told = "An error occurred.\nTraceback (most recent call last):\n  File x\nOSError: no space left\n\tat java.lang"
     assert problem_of(RuntimeError(told)) == CoreError("said", {"why": "OSError: no space left"})
     assert str(problem_of(RuntimeError(""))) == "RuntimeError"
+    told = (
+        "An error occurred while calling z:org.apache.spark.X.y.\n: org.apache.spark.Z: aborted\n\tat a.B.c(B.java:1)\n"
+    )
+    told += "Caused by: java.io.IOException: not run\n\tat d\nCaused by: java.io.IOException: error=11\n\t... 20 more"
+    assert problem_of(RuntimeError(told)) == CoreError("said", {"why": "java.io.IOException: error=11"})
+    assert problem_of(RuntimeError("Caused by: java.io.IOException: No space left on device")) == CoreError("ENOSPC")
 
 
 @pytest.mark.usefixtures("spark")

@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -50,6 +51,8 @@ class RealBroker:
                     "-XX:+UseSerialGC",
                     "-XX:TieredStopAtLevel=1",
                     f"-Duser.home={work / 'user'}",
+                    f"-Djava.io.tmpdir={tempfile.gettempdir()}",
+                    "-XX:-UsePerfData",
                     f"-Drocketmq.home.dir={work / 'home'}",
                     "-cp",
                     f"{work / 'conf'}{os.pathsep}{jars.folder(server)}/*",

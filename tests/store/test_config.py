@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from rocksdict import Options, Rdict
 
 from idcore.base.errors import CoreError
+from idcore.base.plain_json import MOST_VALUES
 from idcore.rocketmq.store.config import (
     LARGEST,
     BrokerConfig,
@@ -120,6 +122,22 @@ def test_what_is_missing_or_too_large_is_said_and_the_rest_goes_on(tmp_path: Pat
     assert found.read == ("consumerOffset.json",) and "consumerOffset.json" not in found.missing
 
 
+@pytest.mark.parametrize("row", ["[]", '"%x@g":{0:1}', "%d:1"])
+def test_a_file_of_so_many_values_that_python_would_need_a_gigabyte_is_said_and_not_read(
+    tmp_path: Path, row: str
+) -> None:
+    rows = ",".join(row % number if "%" in row else row for number in range(MOST_VALUES // 2 + 1))
+    text = '{"offsetTable":[%s]}' if row == "[]" else '{"offsetTable":{%s}}'
+    tracemalloc.start()
+    try:
+        found = config(written(tmp_path, consumerOffset=(text % rows).encode(), consumerOffset__bak=OFFSETS))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert codes(found) == ["config_values", "config_only_bak"] and found.offsets
+    assert peak < 150 << 20, f"{peak >> 20} MiB"
+
+
 def test_rocksdb_folders_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     for name in ("config/consumerOffsets", "consumequeue_rocksdb", "config/plain"):
         (tmp_path / name).mkdir(parents=True)
@@ -169,6 +187,13 @@ def test_rocksdb_of_another_layout_or_damaged_is_named(tmp_path: Path) -> None:
         file.write_bytes(b"x" * 500)
     found = config(tmp_path)
     assert codes(found) == ["config_rocksdb"] and found.offsets is None
+
+
+def test_rocksdb_whose_rows_are_far_larger_than_its_files_is_named(tmp_path: Path) -> None:
+    row = {"offsetTable": {str(queue): 1 for queue in range(30_000)}}
+    in_rocksdb(tmp_path, "consumerOffsets", {f"T@{group}": row for group in range(60)})
+    found = config(tmp_path)
+    assert codes(found)[:2] == ["config_rocksdb", "config_values"] and found.offsets is None
 
 
 def test_subscriptions_are_read_by_line_and_written_as_read() -> None:

@@ -12,7 +12,7 @@ from idcore.answers.lookup import Answer
 from idcore.base.catalogue import Words, upper
 from idcore.presentation.html import answers
 from idcore.presentation.reader import Reader
-from idcore.presentation.reports.markdown import code, escaped
+from idcore.presentation.reports.markdown import code, escaped, with_bold
 from idcore.presentation.reports.markup import Column, Html, Table, emphasised, esc, link, tag
 
 
@@ -107,7 +107,7 @@ def report(
 def markdown(made: Journey, known: Sequence[Answer], sentence: str, reader: Reader, address: str) -> str:
     """Everything as Markdown."""
     words, time = reader.words, reader.instant
-    parts = [f"## {words('page.message')} {code(made.id)}", sentence]
+    parts = [f"## {words('page.message')} {code(made.id)}", with_bold(sentence)]
     verdicts = [
         f"- {code(verdict.group)}: {escaped(verdict_text(verdict, words, time))}"
         f" ({words(f'fate.certainty.{verdict.certainty}')}) · {code(verdict.record)}"

@@ -9,12 +9,42 @@ from idcore.base.safe_text import encodable
 # An underscore inside a word is one, so that names of files stay readable where nobody renders them.
 _MARKS = re.compile(r"[\\`*\[\]<>|~#$]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|^[-+=](?=[-+=\s]|$)")
 _NUMBER = re.compile(r"^(\d+)([.)])(?=\s|$)")
+# What GitHub, GitLab and Streamlit make a link of, whatever stands before it (GitHub Flavored Markdown, 6.9).
+_LINK = re.compile(r"(?:https?|ftp)://|www\.|@[\w-]+\.[\w-]", re.IGNORECASE | re.ASCII)
+_RUN = re.compile(r"[!-~]+")
+_OPENS, _ENDS = "\"'([{<", "\"')]}>.,;:!?"  # beside a link in a sentence
 
 
 def escaped(text: str) -> str:
-    """A text on one line, its marks made harmless; a list or a heading cannot begin with it."""
+    """A text on one line, its marks made harmless; a list or a heading cannot begin with it.
+
+    What would become a link is code: no other mark keeps a renderer from it.
+    """
     line = " ".join(encodable(text).split())
-    return _NUMBER.sub(r"\1\\\2", _MARKS.sub(r"\\\g<0>", line))
+    parts, at = [], 0
+    for run in _RUN.finditer(line) if _LINK.search(line) else ():
+        if _LINK.search(run[0]):
+            begin = run.end() - len(run[0].lstrip(_OPENS))
+            end = max(begin, run.start() + len(run[0].rstrip(_ENDS)))
+            parts += [_plain(line[at:begin], at), code(line[begin:end])]
+            at = end
+    return "".join([*parts, _plain(line[at:], at)])
+
+
+def _plain(part: str, at: int = 0) -> str:
+    """A part of a line, from this place of it."""
+    said = _NUMBER.sub(r"\1\\\2", _MARKS.sub(r"\\\g<0>", f" {part}" if at else part))
+    return said[1:] if at else said
+
+
+def with_bold(text: str) -> str:
+    """A text on one line in which **this** is set off, and nothing else is a mark."""
+    parts = []
+    for part in " ".join(text.split()).split("**"):
+        inside = part.strip()
+        before, _, after = part.partition(inside) if inside else (part, "", "")
+        parts.append(f"{before}{escaped(inside)}{after}")
+    return "**".join(parts)
 
 
 def code(text: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from idcore.base import temporary
 from idcore.base.errors import CoreError, coded, from_coded
 from idcore.ids.clock import from_ms, to_ms
 from idcore.ids.origins import BrokerAddress, Fingerprint, Origin
@@ -224,7 +225,7 @@ def compare(here: Asked, dating: Dating | None = None, runs: Runs | None = None,
 
     unread: list[tuple[str, CoreError]] = []
     exact = OneSided()
-    with tempfile.TemporaryDirectory(prefix="compare-") as folder:
+    with tempfile.TemporaryDirectory(prefix="compare-", dir=temporary.own()) as folder:
         names: dict[str, str] = {}
         paths = [[_path(source, Path(folder), names) for source in side] for side in (here.before, here.after)]
         tables = [] if dating is None else _tables_of(here, dating, paths, runs or Runs())
@@ -315,7 +316,7 @@ def tables_of_paths(paths: Sequence[str], months: Months, any_case: bool) -> dic
 
 def tables_of(here: Asked, dating: Dating, runs: Runs) -> list[dict[str, pa.Table]]:
     """For each side the tables that date its ids, those of an input that no scan has included."""
-    with tempfile.TemporaryDirectory(prefix="compare-") as folder:
+    with tempfile.TemporaryDirectory(prefix="compare-", dir=temporary.own()) as folder:
         names: dict[str, str] = {}
         paths = [[_path(source, Path(folder), names) for source in side] for side in (here.before, here.after)]
         found = _tables_of(here, dating, paths, runs)

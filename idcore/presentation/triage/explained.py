@@ -20,6 +20,7 @@ from idcore.ids.describe import made_by, when
 from idcore.ids.model import OffsetId, UniqId
 from idcore.ids.origins import Fingerprint
 from idcore.intake.intake import Found
+from idcore.presentation.reports.markdown import code, escaped
 from idcore.presentation.triage.in_range import KEY, inside
 from idcore.presentation.triage.processes import named_layout, process_key
 from idcore.presentation.triage.time_range import TimeRange
@@ -227,6 +228,13 @@ def markdown(found: Explained, words: Words, span: str, address: str) -> str:
     """The same for a ticket: the headline, then a line for each further difference, and where the console shows it."""
     title = words("explain.title_list" if found.base == "scan" else "explain.title")
     first, sizes = headline(found, words, span)
-    more = [f"- {sentence(one, found.base, words)}" for one in found.differences[1:MOST]]
-    text = "\n\n".join(filter(None, [f"## {title}", first, "\n".join(more), sizes, address]))
-    return text.replace("**", "`") + "\n"
+    lines = [_with_code(one, found.base, words) for one in found.differences[:MOST]] or [first]
+    more = "\n".join(f"- {line}" for line in lines[1:])
+    return "\n\n".join(filter(None, [f"## {title}", lines[0], more, escaped(sizes), address])) + "\n"
+
+
+def _with_code(one: Difference, base: str, words: Words) -> str:
+    """Its sentence with its value and figures as code: a topic may have any letters."""
+    named = f"**{name_of(one, words)}**"
+    before, _, after = sentence(one, base, words).partition(named)
+    return f"{before.replace('**', '`')}{code(named[2:-2])}{after.replace('**', '`')}"

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Callable
 
 from idcore.base.errors import refuse
+from idcore.base.plain_json import MOST_VALUES, most_values
 from idcore.base.safe_text import json_text
 from idcore.rocketmq.message import flags
 from idcore.rocketmq.message.flags import Compression
@@ -112,8 +113,8 @@ def text_of(body: bytes) -> str | None:
 
 
 def as_json(text: str) -> str | None:
-    """JSON set out in lines; None where the text is not JSON."""
-    if text[:1] not in "{[":
+    """JSON set out in lines; None where the text is not JSON, or has more values than a person reads."""
+    if text[:1] not in "{[" or most_values(text) > MOST_VALUES:
         return None
     try:
         return json_text(json.loads(text), indent=2)

@@ -174,7 +174,7 @@ def _json_header(frame: Frame) -> bytes:
 
 def _read_json(header: bytes, body: bytes) -> Frame:
     try:
-        values = loose_json.loads(header, loose_json.MOST_VALUES)
+        values = loose_json.loads(header)
     except ValueError as problem:
         raise FrameError.wrong("frame_json", "header", _PREFIX, why=str(problem)) from None
     if not isinstance(values, dict):

@@ -372,7 +372,7 @@ class TopicList(Request["tuple[str, ...]"]):
 def json_object(answer: Frame) -> dict[str, Any]:
     """The body of an answer as an object of JSON."""
     try:
-        values = loose_json.loads(answer.body, loose_json.MOST_VALUES)
+        values = loose_json.loads(answer.body)
     except ValueError as problem:
         raise FrameError.wrong("frame_body_json", "body", why=str(problem)) from None
     return as_object(values)

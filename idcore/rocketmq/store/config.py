@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from idcore.base import loose_json
+from idcore.base import loose_json, plain_json
 from idcore.base.errors import CoreError
 from idcore.base.open_folders import Roots, entries, opener
 from idcore.base.safe_text import encodable
@@ -21,7 +21,7 @@ from idcore.rocketmq.store import rocksdb
 from idcore.rocketmq.store.files import Reading
 
 T = TypeVar("T")
-LARGEST = 64 << 20
+LARGEST = 32 << 20
 _ROCKSDB_MARK = "CURRENT"  # a file that each RocksDB folder has
 _ROCKSDB_DATA = (".sst", ".log")
 _ROCKSDB_INDEX, _ROCKSDB_QUEUES = "rocksdbstore", ("consumequeue_rocksdb", "consumequeue")
@@ -258,6 +258,9 @@ class _Files:
         if not part or not (folder / _ROCKSDB_MARK).is_file() or not _has_data(folder):
             return None
         rows = rocksdb.pairs(folder, self._reading)
+        if sum(map(plain_json.most_values, (rows or {}).values())) > plain_json.MOST_VALUES:
+            self._note("config_values", name=part, most=plain_json.MOST_VALUES)
+            return None
         try:
             values = {key.decode(): _object(loose_json.loads(value)) for key, value in (rows or {}).items()}
             is_offsets = table == "offsetTable"
@@ -292,7 +295,10 @@ class _Files:
                     if size > LARGEST:
                         self._note("config_large", name=path.name, size=size, most=LARGEST)
                         return None
-                    return file.read()
+                    raw = file.read(LARGEST)
+                if plain_json.most_values(raw) <= plain_json.MOST_VALUES:
+                    return raw
+                self._note("config_values", name=path.name, most=plain_json.MOST_VALUES)
         return None
 
     def _timer(self) -> int | None:

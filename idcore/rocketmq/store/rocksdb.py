@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+from idcore.base import temporary
 from idcore.base.open_folders import entries, opener
 from idcore.rocketmq.store.files import Reading
 
@@ -28,7 +29,11 @@ options = Options(raw_mode=True)
 options.set_db_log_dir(sys.argv[2])
 families = {name: Options(raw_mode=True) for name in Rdict.list_cf(sys.argv[1], options)}
 made = Rdict(sys.argv[1], options=options, column_families=families)
+left = int(sys.argv[3])  # what is packed may be far more
 for key, value in made.items():
+    left -= len(key) + len(value)
+    if left < 0:
+        sys.exit(1)
     print(json.dumps([base64.b64encode(part).decode() for part in (key, value)]))
 """
 
@@ -40,13 +45,13 @@ def can_read() -> bool:
 
 def pairs(folder: Path, reading: Reading) -> dict[bytes, bytes] | None:
     """The keys and values of the default column family; None where the folder cannot be read, or is too large."""
-    with tempfile.TemporaryDirectory(prefix="idcore-rocksdb-") as place, reading.noted(folder):
+    with tempfile.TemporaryDirectory(prefix="rocksdb-", dir=temporary.own()) as place, reading.noted(folder):
         copy, log = Path(place, "copy"), Path(place, "log")
         copy.mkdir()
         log.mkdir()
         if not can_read() or not _copied(folder, copy, reading):
             return None
-        command = [sys.executable, "-I", "-c", _CHILD, str(copy), str(log)]
+        command = [sys.executable, "-I", "-c", _CHILD, str(copy), str(log), str(LARGEST)]
         try:
             done = subprocess.run(
                 command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=True, cwd=place

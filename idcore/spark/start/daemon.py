@@ -12,6 +12,7 @@ import os
 import select
 import socket
 import sys
+from contextlib import chdir
 
 AHEAD = "IDCORE_WORKERS_AHEAD"  # in the environment of Java: the socket of the process that was begun ahead
 _HEAD = 8
@@ -30,7 +31,7 @@ def _prefer_installed() -> None:
         sys.path[:] = others
 
 
-def _load() -> None:
+def _load(there: str | None = None) -> None:
     import gc
 
     _prefer_installed()
@@ -38,7 +39,7 @@ def _load() -> None:
     from idcore.spark.start.pyspark_private import load_worker
 
     load_worker()
-    warm()
+    warm(there)
     gc.collect()
     gc.freeze()  # pyspark collects garbage between two tasks of a worker; of what is loaded here nothing is
 
@@ -53,12 +54,13 @@ def _end_with_pipe(ends: bool) -> None:
 def _wait_for_spark(path: str) -> socket.socket | None:
     """The connection of who brings Spark's pipes and environment; None where the parent ends before."""
     listening = socket.socket(socket.AF_UNIX)
-    listening.bind(path)
+    with chdir(os.path.dirname(path)):  # the address of a socket is short, the path of a folder may be long
+        listening.bind(os.path.basename(path))
     listening.listen(1)
     _end_with_pipe(True)
     if select.select([0], [], [], 0)[0]:  # it was closed before
         return None
-    _load()
+    _load(os.path.dirname(path))  # it may be killed, and the folder is its parent's
     _end_with_pipe(False)
     ready, _, _ = select.select([0, listening.fileno()], [], [])
     if listening.fileno() not in ready:
@@ -84,7 +86,8 @@ def _hand_over(path: str) -> bool:
     """Gives Spark's pipes to the process that was begun ahead, and stays as long as it; False where it is gone."""
     with socket.socket(socket.AF_UNIX) as connection:
         try:
-            connection.connect(path)
+            with chdir(os.path.dirname(path)):
+                connection.connect(os.path.basename(path))
         except OSError:
             return False
         told = json.dumps(dict(os.environ)).encode()

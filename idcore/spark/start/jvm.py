@@ -23,6 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
+from idcore.base import temporary
 from idcore.policy import settings
 from idcore.policy.private import child_environment
 from idcore.spark.health import SparkError
@@ -133,7 +134,7 @@ class Starting:
     """
 
     def __init__(self, java_path: str) -> None:
-        self.folder = tempfile.mkdtemp(prefix="idcore-java-")  # also for what Java keeps in files
+        self.folder = tempfile.mkdtemp(prefix="java-", dir=temporary.own())  # also for what Java keeps in files
         self._children: list[subprocess.Popen[bytes]] = []
         self._beginning = self._ended = False
         self._lock = threading.RLock()  # an interrupt may leave it with the thread that then ends all
@@ -171,6 +172,7 @@ class Starting:
                 stderr=self._log,
                 env=environment,
                 process_group=0,  # Ctrl-C is for the command, which ends the scan and then these
+                pass_fds=[temporary.lock()],  # nobody removes their folder before they have ended
             )
             self._children.append(child)
             self._beginning = False
@@ -189,7 +191,9 @@ class Starting:
                 os.killpg(child.pid, signal.SIGKILL)
         for child in self._children:
             child.wait()
-        if not self._beginning:  # an interrupt came between fork and here: who is not known ends with its pipe
+        if self._beginning:  # an interrupt came between fork and here: who is not known ends with its pipe
+            temporary.leave()
+        else:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def connection(self) -> str:

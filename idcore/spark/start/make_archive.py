@@ -13,6 +13,7 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
+from idcore.base import temporary
 from idcore.spark import session
 from idcore.spark.start import jvm
 
@@ -24,7 +25,7 @@ def _scan_a_little() -> None:
     from idcore.scan.warm import TEXT  # here: every `make run` asks this module whether there is an archive
     from idcore.spark.job import ScanOptions, scan
 
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=temporary.own()) as folder:
         log = Path(folder) / "ids.log"
         log.write_bytes(TEXT * 8)
         scan([str(log)], Path(folder) / "out", ScanOptions(at=datetime.now(UTC), split_size=100))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from idcore.server.origin import is_foreign_logout
+from idcore.server.log_out import is_foreign_logout
 
 HOST = "ids.example.com"
 OWN = [

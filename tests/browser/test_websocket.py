@@ -1,0 +1,51 @@
+"""What a stranger sends on the websocket of a page costs the log one line, and the log gives nobody a session."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.exceptions import ConnectionClosedError
+from websockets.sync.client import ClientConnection, connect
+
+from tests.browser.harness import Console
+
+pytestmark = pytest.mark.browser
+
+
+def opened(console: Console, *more: str) -> ClientConnection:
+    """A websocket as the page opens it: `more` are its token and the session that it had."""
+    return connect(f"ws{console.url[4:]}/_stcore/stream", subprotocols=["streamlit", *more])  # type: ignore[list-item]
+
+
+def test_a_message_that_is_none_ends_its_websocket_and_is_one_line(console_without_spark: Console) -> None:
+    before, chance = console_without_spark.said(), random.Random(1)
+    for broken in (b"\xff", b"\xff\xfe random", chance.randbytes(100), b"\x0a" + chance.randbytes(100_000)):
+        with opened(console_without_spark) as socket:
+            socket.send(broken)
+            with pytest.raises(ConnectionClosedError) as ended:
+                socket.recv(timeout=20)
+        assert ended.value.rcvd is not None and ended.value.rcvd.code == 1002  # a protocol error
+    said = console_without_spark.said().removeprefix(before)
+    assert (
+        said.count("was not read: Error parsing message") == 4
+        and "Traceback" not in said
+        and "site-packages" not in said
+    )
+
+
+def test_the_log_has_no_id_of_a_session_that_is_taken_up_twice(console_without_spark: Console) -> None:
+    before, begin, answer = console_without_spark.said(), BackMsg(), ForwardMsg()
+    begin.rerun_script.SetInParent()
+    with opened(console_without_spark) as socket:
+        socket.send(begin.SerializeToString())
+        while answer.WhichOneof("type") != "new_session":
+            answer.ParseFromString(socket.recv(timeout=30))  # type: ignore[arg-type]
+        own = answer.new_session.initialize.session_id
+        with opened(console_without_spark, "token", own) as again:
+            again.send(begin.SerializeToString())
+            again.recv(timeout=30)
+    said = console_without_spark.said().removeprefix(before)
+    assert own[:8] in said and own not in said
