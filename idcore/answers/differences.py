@@ -56,15 +56,15 @@ def ranked(
     `of_inside` and `of_outside`: how many IDs the values of a kind are shares of. A process that differs as its host
     does is left out.
     """
-    found = []
+    differences = []
     for by in inside:
         for value in dict.fromkeys([*inside[by], *outside.get(by, {})]):
             counts = inside[by].get(value, 0), outside.get(by, {}).get(value, 0)
-            found.append(Difference(by, value, counts[0], of_inside[by], counts[1], of_outside[by]))
-    hosts = {one.value: (one.inside, one.outside) for one in found if one.by == "host"}
+            differences.append(Difference(by, value, counts[0], of_inside[by], counts[1], of_outside[by]))
+    hosts = {one.value: (one.inside, one.outside) for one in differences if one.by == "host"}
 
     def alone(one: Difference) -> bool:
         return one.by == "process" and hosts.get(one.value.split("~")[0]) == (one.inside, one.outside)
 
-    telling = [one for one in found if one.is_telling and not alone(one)]
+    telling = [one for one in differences if one.is_telling and not alone(one)]
     return sorted(telling, key=lambda one: (-round(abs(one.effect), 6), -one.effect, one.by, one.value))

@@ -24,18 +24,18 @@ def descriptor(path: str | os.PathLike[str], roots: Roots, flags: int = 0) -> in
         return os.open(path, os.O_RDONLY | os.O_CLOEXEC | flags)
     refused = PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     try:
-        found = os.open(path, os.O_RDONLY | os.O_CLOEXEC | _CAREFUL | flags)
+        opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC | _CAREFUL | flags)
     except OSError:
         if not is_in(os.path.realpath(path), roots):  # what is outside is not told from what is not there
             raise refused from None
         raise
     try:
-        if not is_in(_path_of(found), roots):
+        if not is_in(_path_of(opened), roots):
             raise refused
     except BaseException:
-        os.close(found)
+        os.close(opened)
         raise
-    return found
+    return opened
 
 
 def opener(roots: Roots) -> Callable[[str, int], int]:
@@ -50,12 +50,12 @@ def entries(folder: str | os.PathLike[str], roots: Roots) -> Iterator[Iterator[o
         with os.scandir(folder) as inside:
             yield inside
         return
-    found = descriptor(folder, roots, os.O_DIRECTORY)
+    opened = descriptor(folder, roots, os.O_DIRECTORY)
     try:
-        with os.scandir(found) as inside:
+        with os.scandir(opened) as inside:
             yield inside
     finally:
-        os.close(found)
+        os.close(opened)
 
 
 def status(path: str, entry: os.DirEntry[str], roots: Roots) -> os.stat_result:
@@ -69,11 +69,11 @@ def file_status(path: str, roots: Roots) -> os.stat_result:
     """Size and kind of what a path leads to."""
     if roots is None:
         return os.stat(path)
-    found = descriptor(path, roots)
+    opened = descriptor(path, roots)
     try:
-        return os.fstat(found)
+        return os.fstat(opened)
     finally:
-        os.close(found)
+        os.close(opened)
 
 
 def is_file(status: os.stat_result) -> bool:
@@ -86,8 +86,8 @@ def is_in(path: str, roots: Roots) -> bool:
     return roots is None or any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)
 
 
-def _path_of(found: int) -> str:
+def _path_of(number: int) -> str:
     """Where an open file is now, without links."""
     if _PATH_OF is not None:
-        return os.fsdecode(fcntl.fcntl(found, _PATH_OF, bytes(1024)).rstrip(b"\0"))
-    return os.readlink(f"/proc/self/fd/{found}")
+        return os.fsdecode(fcntl.fcntl(number, _PATH_OF, bytes(1024)).rstrip(b"\0"))
+    return os.readlink(f"/proc/self/fd/{number}")

@@ -39,8 +39,8 @@ def for_visitor(text: str, opened: Sequence[str] = ()) -> str:
     `opened` are folders whose paths a visitor may see.
     """
 
-    def shown(found: re.Match[str]) -> str:
-        path = found[0]
+    def shown(match: re.Match[str]) -> str:
+        path = match[0]
         known = any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in opened)
         return path if known else path.rstrip("/").rpartition("/")[2]
 

@@ -48,14 +48,14 @@ def run(options: argparse.Namespace) -> int:
 
         rows = compare(paths[:1], paths[1:], options.case == "any", told, problems, exact)
     if options.format == "table":
-        found = Compared(tuple(rows), {side: [] for side in SIDES}, ())
+        comparison = Compared(tuple(rows), {side: [] for side in SIDES}, ())
         if exact is not None:
             tables = tables_of_paths(paths, month_rows(at, zone, "given"), options.case == "any")
-            found = dated(found, exact, [tables, tables])
-        print("\n".join(comparisons.comparison(found, Reader(words(), zone if options.zone else UTC))))
+            comparison = dated(comparison, exact, [tables, tables])
+        print("\n".join(comparisons.comparison(comparison, Reader(words(), zone if options.zone else UTC))))
     else:
-        made = (row.values | {"missing": row.missing, "new": row.new} for row in rows)
-        sys.stdout.writelines(csv_of_rows(made, KEYS) if options.format == "csv" else json_lines(made))
+        figures = (row.values | {"missing": row.missing, "new": row.new} for row in rows)
+        sys.stdout.writelines(csv_of_rows(figures, KEYS) if options.format == "csv" else json_lines(figures))
     for name, problem in dict.fromkeys(problems):
         complain(f"{name}: {problem}")
     return SOME_UNREADABLE if problems else DONE

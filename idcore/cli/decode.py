@@ -189,13 +189,13 @@ def _unpacked(held: Held) -> Held:
     from idcore.sources.archives import texts
     from idcore.sources.unpack import Unpacked
 
-    made = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  closed when it is dropped
+    file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  closed when it is dropped
     for part in texts(io.BufferedReader(_Stream(held)), Unpacked()):
         if part.error is not None or part.stream is None:
             raise part.error or Usage("the packed text cannot be read")
-        shutil.copyfileobj(part.stream, made)
-    made.seek(0)
-    return Held(made)
+        shutil.copyfileobj(part.stream, file)
+    file.seek(0)
+    return Held(file)
 
 
 class _Stream(io.RawIOBase):

@@ -439,9 +439,9 @@ def _anchor(rule: Rule) -> str:
 def _rule(rule: Rule) -> str:
     """The section of one code."""
     name, _, variant = rule.incident.partition("/")
-    made = f"python -m idcore make incident {name} --variant {variant} --out {name}.log"
+    command = f"python -m idcore make incident {name} --variant {variant} --out {name}.log"
     if rule.of_store:
-        made = f"python -m idcore make store --situation {name} --variant {variant} --out {name}"
+        command = f"python -m idcore make store --situation {name} --variant {variant} --out {name}"
     parts = {
         "What it says": [*_said(rule, "meaning"), *_further(rule)],
         "What to do": _said(rule, "advice"),
@@ -450,7 +450,7 @@ def _rule(rule: Rule) -> str:
     lines = [f"### {_title(rule)}", "", f"Severity: {_severity(rule)}. {rule.decided}", ""]
     for label, said in parts.items():
         lines += [f"{label}:", "", *(f"- {text}" for text in said), ""]
-    return "\n".join([*lines, f"Generate an example: `{made}`.", ""])
+    return "\n".join([*lines, f"Generate an example: `{command}`.", ""])
 
 
 def _said(rule: Rule, part: str) -> Iterator[str]:
@@ -491,13 +491,13 @@ def _overview() -> str:
 
 def _layout(layout: Layout) -> str:
     text = layout.example
-    made = from_bytes(bytes.fromhex(text), layout, text)
+    message_id = from_bytes(bytes.fromhex(text), layout, text)
     rows = []
     for field, span in zip(layout.fields, layout.spans, strict=True):
         name = "physical_offset" if field.name == "offset" else field.name
-        value = field.always if field.always is not None else getattr(made, name)
+        value = field.always if field.always is not None else getattr(message_id, name)
         if field.name == "ip":
-            shown = made.host
+            shown = message_id.host
         elif isinstance(value, bytes):
             shown = value.hex(":")
         elif field.name == "loader":

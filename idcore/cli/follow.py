@@ -71,9 +71,11 @@ def _shown(options: argparse.Namespace, as_table: bool) -> Iterator[Show]:
     from idcore.base.catalogue import words
     from idcore.presentation.terminal import live
 
-    told = words(options.lang)
-    with Live(Text(told("follow.starting")), console=Console(), auto_refresh=False, vertical_overflow="ellipsis") as on:
-        yield lambda now: on.update(Text("\n".join(live.lines(now.summary, options.out, told))), refresh=True)
+    spoken = words(options.lang)
+    with Live(
+        Text(spoken("follow.starting")), console=Console(), auto_refresh=False, vertical_overflow="ellipsis"
+    ) as on:
+        yield lambda now: on.update(Text("\n".join(live.lines(now.summary, options.out, spoken))), refresh=True)
 
 
 def _news(now: Now, options: argparse.Namespace, seen: set[str]) -> dict[str, Any]:
@@ -81,8 +83,8 @@ def _news(now: Now, options: argparse.Namespace, seen: set[str]) -> dict[str, An
     from idcore.presentation.terminal import scans
 
     summary = now.summary or {}
-    found = scans.findings(options.out, options.lang)
-    names = {json.dumps([each["code"], each["subject"]]): each for each in found}
+    findings = scans.findings(options.out, options.lang)
+    names = {json.dumps([each["code"], each["subject"]]): each for each in findings}
     fresh = [each for name, each in names.items() if name not in seen]
     seen |= names.keys()
     counts = (
@@ -97,5 +99,5 @@ def _news(now: Now, options: argparse.Namespace, seen: set[str]) -> dict[str, An
         "clients",
         "seconds",
     )
-    told = {name: summary["follow"][name] for name in ("as_of", "behind", "is_cut")}
-    return told | {name: summary[name] for name in counts} | {"findings": summary["findings"], "new": fresh}
+    standing = {name: summary["follow"][name] for name in ("as_of", "behind", "is_cut")}
+    return standing | {name: summary[name] for name in counts} | {"findings": summary["findings"], "new": fresh}

@@ -40,10 +40,10 @@ class _Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Refuses what it does not know itself, so that the error names this command's help."""
-        found, rest = super().parse_known_args(args, namespace)
+        parsed, rest = super().parse_known_args(args, namespace)
         if rest:
             self.error(f"unrecognized arguments: {' '.join(rest)}")
-        return found, rest
+        return parsed, rest
 
     def error(self, message: str) -> NoReturn:
         raise Usage(f"{message} (see: {self.prog} --help)")
@@ -165,10 +165,10 @@ def subscriptions_of(options: argparse.Namespace) -> dict[tuple[str, str], str]:
     given = options.subscription or []
     if given and options.store is None:
         raise Usage("--subscription goes with --store")
-    found = {(topic, group): tags for topic, group, tags in given}
-    if len(found) < len(given):
+    subscriptions = {(topic, group): tags for topic, group, tags in given}
+    if len(subscriptions) < len(given):
         raise Usage("--subscription has the same group and topic twice")
-    return found
+    return subscriptions
 
 
 def _add_clock(command: argparse.ArgumentParser) -> None:

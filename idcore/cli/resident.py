@@ -42,8 +42,8 @@ def folder() -> str:
     path = os.path.join(root, "rocketmq-ids") if root else f"/tmp/rocketmq-ids-{os.geteuid()}"
     with suppress(FileExistsError):  # the next lines judge it
         os.mkdir(path, 0o700)
-    found = os.lstat(path)
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
+    status = os.lstat(path)
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o077:
         raise NotMine(f"{path} is not a private folder of this user")
     return path
 
@@ -63,8 +63,8 @@ def stamp() -> str:
         folders.sort()
         for name in sorted(files):
             if name.endswith(".py"):
-                found = os.stat(os.path.join(at, name))
-                known.update(f"{at}/{name} {found.st_size} {found.st_mtime_ns}\n".encode())
+                status = os.stat(os.path.join(at, name))
+                known.update(f"{at}/{name} {status.st_size} {status.st_mtime_ns}\n".encode())
     for name, value in sorted(os.environ.items()):
         if name.startswith(_SETTINGS):
             known.update(f"{name}={value}\0".encode(errors="surrogateescape"))

@@ -95,8 +95,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _start_spark() -> None:
     """Before anything large is imported: Java takes longer than all of that."""
-    told = settings.current()
-    if told.spark_master or told.spark_remote:
+    configured = settings.current()
+    if configured.spark_master or configured.spark_remote:
         return
     from idcore.spark.start import jvm
 

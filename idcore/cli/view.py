@@ -100,8 +100,10 @@ def _answer(source: Source, texts: Iterable[str], options: argparse.Namespace, f
             asked += 1
             missed += not answer.found
             refused += answer.nothing_asked or (answer.reason == "not_permitted" and not answer.found)
-            made = journey.build(answer.id, journey.Sources.of(answer), clock, clock.zone) if options.journey else None
-            _print(answer, made, form, Reader(words(), clock.zone), sys.stdout)
+            message_journey = (
+                journey.build(answer.id, journey.Sources.of(answer), clock, clock.zone) if options.journey else None
+            )
+            _print(answer, message_journey, form, Reader(words(), clock.zone), sys.stdout)
     except CoreError as problem:
         return _failed(problem, SOME_MISSED if asked else NOTHING_ASKED)
     if not asked:
@@ -172,10 +174,10 @@ def _parts(text: str) -> list[str]:
     return [text]
 
 
-def _print(answer: Answer, made: journey.Journey | None, form: str, reader: Reader, out: IO[str]) -> None:
+def _print(answer: Answer, message_journey: journey.Journey | None, form: str, reader: Reader, out: IO[str]) -> None:
     if form == "json":
-        row = row_of(answer) | ({} if made is None else {"journey": journey.row_of(made)})
+        row = row_of(answer) | ({} if message_journey is None else {"journey": journey.row_of(message_journey)})
         out.write(json_text(row) + "\n")
     else:
-        out.writelines(f"{line}\n" for line in messages.answer(answer, made, reader))
+        out.writelines(f"{line}\n" for line in messages.answer(answer, message_journey, reader))
     out.flush()

@@ -161,10 +161,10 @@ def shortened(item: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """An item that fits, with the first members of lists and the beginnings of texts; and which keys were cut."""
     for most in (200, 50, 20, 8, 3, 1):
         cut: list[str] = []
-        made: dict[str, Any] = {name: _short(value, most, name, cut) for name, value in item.items()}
-        if len(json_text(made, default=str).encode()) <= MOST_BYTES:
+        short: dict[str, Any] = {name: _short(value, most, name, cut) for name, value in item.items()}
+        if len(json_text(short, default=str).encode()) <= MOST_BYTES:
             break
-    return made, list(dict.fromkeys(cut))
+    return short, list(dict.fromkeys(cut))
 
 
 def _short(value: Any, most: int, place: str, cut: list[str]) -> Any:

@@ -103,10 +103,10 @@ def problem_of(error: Exception, spoken: Words, roots: Callable[[], Any] = list)
     """An error as RFC 9457 has it, without paths and versions; one that is a mistake of ours has a reference."""
     seconds = None
     if isinstance(error, CoreError | OSError):
-        found = coded(error)
-        code, detail = found.code, for_visitor(problem_text(error, spoken), shown(roots()))
+        problem = coded(error)
+        code, detail = problem.code, for_visitor(problem_text(error, spoken), shown(roots()))
         if isinstance(error, TooManyLookups):
-            seconds = max(1, round(found.values["seconds"]))
+            seconds = max(1, round(problem.values["seconds"]))
         elif code == "lines_later":
             seconds = 5
         metrics.error(code)

@@ -105,7 +105,9 @@ class Entry:
 
     def _later(self, token: Token) -> Callable[[], Visitor]:
         def then() -> Visitor:
-            found = self.entrance()
-            return NOBODY if found.mode == "open" else token.visitor(found.policy, joined=found.mode == "header")
+            entrance = self.entrance()
+            return (
+                NOBODY if entrance.mode == "open" else token.visitor(entrance.policy, joined=entrance.mode == "header")
+            )
 
         return then

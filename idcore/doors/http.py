@@ -169,8 +169,8 @@ def _words(scope: Scope) -> Words:
     """The language that a caller prefers, of those that there are."""
     wanted = Headers(scope=scope).get("accept-language", "")[:200]
     for part in wanted.split(","):
-        if (found := lang_of(part.partition(";")[0].strip())) is not None:
-            return words(found)
+        if (lang := lang_of(part.partition(";")[0].strip())) is not None:
+            return words(lang)
     return words()
 
 

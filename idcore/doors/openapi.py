@@ -117,7 +117,7 @@ def _section(one: Operation, address: str) -> str:
         (f"<code>{arg.name}</code>{' (required)' if arg.required else ''}", escape(arg.meaning), escape(arg.wanted))
         for arg in one.arguments
     ]
-    told = [field for field in (*one.fields, *one.head) if field.meaning]
+    explained = [field for field in (*one.fields, *one.head) if field.meaning]
     body = json.dumps({arg.name: "…" for arg in one.arguments if arg.required}, ensure_ascii=False)
     headers = "-H 'content-type: application/json' -H \"authorization: Bearer $TOKEN\""
     command = f"curl {headers} -d '{body}' $CONSOLE{address}/{one.name}"
@@ -126,7 +126,7 @@ def _section(one: Operation, address: str) -> str:
         f'<span class="faint">Permission: {needs.name} ({", ".join(needs.roles)}).</span></p>'
         f"<pre>{escape(command)}</pre>"
         + _table(("argument", "meaning", "what may be given"), rows)
-        + _table(("key of the answer", "meaning"), [_row(f.name, f.meaning) for f in told])
+        + _table(("key of the answer", "meaning"), [_row(f.name, f.meaning) for f in explained])
     )
 
 
@@ -135,5 +135,5 @@ def _row(name: str, meaning: str) -> tuple[str, ...]:
 
 
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    made = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    return f'<div class="wide"><table><tr>{"".join(f"<th>{name}</th>" for name in head)}</tr>{made}</table></div>'
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    return f'<div class="wide"><table><tr>{"".join(f"<th>{name}</th>" for name in head)}</tr>{body}</table></div>'

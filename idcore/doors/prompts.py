@@ -23,10 +23,10 @@ class Prompt:
 
     def said(self, given: Mapping[str, str]) -> str:
         """The prompt with what was given; what was not is to be asked for. Braces of a value stay what they are."""
-        told = self.text
+        text = self.text
         for name in self.arguments:
-            told = told.replace(f"<{name}>", given.get(name, "").strip() or f"(ask the person for: {name})")
-        return f"{told}\n\n{RULES}"
+            text = text.replace(f"<{name}>", given.get(name, "").strip() or f"(ask the person for: {name})")
+        return f"{text}\n\n{RULES}"
 
 
 _INPUT = {"input": "a path that is open, or the text itself"}

@@ -83,13 +83,13 @@ class Proved(Protocol):
     def zone(self) -> tuple[tzinfo, ZoneSource] | None:
         """The zone of the whole input, and what shows it."""
 
-    def of_uniq(self, found: UniqId, clock: Clock) -> tuple[Clock, Reason | None]:
+    def of_uniq(self, uniq_id: UniqId, clock: Clock) -> tuple[Clock, Reason | None]:
         """The clock of one id, and the reason of what it adds. A month that is not settled is left to the line."""
 
-    def ahead_of(self, found: ClientId) -> tuple[int | None, ZoneSource | None]:
+    def ahead_of(self, client_id: ClientId) -> tuple[int | None, ZoneSource | None]:
         """By how many minutes the seconds of a 5.x client are ahead of UTC, and what shows it."""
 
-    def latest_of(self, found: ClientId) -> int | None:
+    def latest_of(self, client_id: ClientId) -> int | None:
         """The last moment at which a line names an id of a 5.x client, else any id of the input."""
 
 
@@ -201,13 +201,13 @@ def month_of(year: int, month: int, zone: tzinfo) -> Month:
 
 @lru_cache(maxsize=4_096)
 def _months_back(year: int, month: int, zone: tzinfo, count: int) -> tuple[Month, ...]:
-    found = []
+    earlier = []
     for _ in range(count):
         if year < 2:
             break
-        found.append(month_of(year, month, zone))
+        earlier.append(month_of(year, month, zone))
         year, month = (year - 1, 12) if month == 1 else (year, month - 1)
-    return tuple(found)
+    return tuple(earlier)
 
 
 def months(reference: datetime, zone: tzinfo, count: int = 13) -> tuple[Month, ...]:
@@ -229,10 +229,10 @@ def _little_endian(month: Month, zone: tzinfo) -> Month:
 
 def epochs(reference: datetime, zone: tzinfo, layout: Layout = UNIQ_V4, count: int = 13) -> tuple[Month, ...]:
     """The months as a layout counts them: those of some begin a day early."""
-    found = months(reference, zone, count)
+    starts = months(reference, zone, count)
     if layout.early:
-        return tuple(_little_endian(month, zone) for month in found)
-    return found
+        return tuple(_little_endian(month, zone) for month in starts)
+    return starts
 
 
 def _summer(month: Month, zone: tzinfo) -> Month:
@@ -273,23 +273,23 @@ def pick_month(elapsed: int, clock: Clock, layout: Layout = UNIQ_V4) -> Month | 
 def _read(elapsed: int, month: Month, clock: Clock) -> SentAt:
     at = from_ms(month.start_ms + elapsed, clock.zone)
     ahead = at.utcoffset() or timedelta()
-    found = SentAt(at, month.label, zone_text(ahead), clock.zone_source)
+    instant = SentAt(at, month.label, zone_text(ahead), clock.zone_source)
     early, late = timedelta(), timedelta(milliseconds=month.late_ms)
     if clock.zone_source == "assumed":
         early, late = EAST - ahead, late + ahead - WEST
     latest = min(at + late, clock.reference)
     if early or at < latest:
-        return replace(found, earliest=at - early, latest=max(at, latest))
-    return found
+        return replace(instant, earliest=at - early, latest=max(at, latest))
+    return instant
 
 
-def _newer(found: SentAt, elapsed: int, month: Month, clock: Clock, layout: Layout) -> SentAt:
+def _newer(instant: SentAt, elapsed: int, month: Month, clock: Clock, layout: Layout) -> SentAt:
     """With an assumed zone: the id of a producer further east may be of the next month, and just generated."""
     east = timezone(EAST)
     newest = newest_month(elapsed, to_ms(clock.reference), choice_of(elapsed, clock.reference, east, layout, 3))
     if newest is None or newest.label <= month.label:
-        return found
-    return replace(found, latest=clock.reference)
+        return instant
+    return replace(instant, latest=clock.reference)
 
 
 def sent(elapsed: int, clock: Clock, layout: Layout = UNIQ_V4, made_by: str = "") -> SentAt | None:
@@ -299,16 +299,16 @@ def sent(elapsed: int, clock: Clock, layout: Layout = UNIQ_V4, made_by: str = ""
         month = _summer(month, clock.zone)
     if month is None:
         return None
-    found = _read(elapsed, month, clock)
+    instant = _read(elapsed, month, clock)
     if clock.month is None and clock.zone_source == "assumed":
-        return _newer(found, elapsed, month, clock, layout)
-    return found
+        return _newer(instant, elapsed, month, clock, layout)
+    return instant
 
 
 def sent_at(elapsed: int, clock: Clock, layout: Layout = UNIQ_V4) -> datetime | None:
     """When an id with this elapsed was generated, or None where no month fits."""
-    found = sent(elapsed, clock, layout)
-    return None if found is None else found.at
+    instant = sent(elapsed, clock, layout)
+    return None if instant is None else instant.at
 
 
 def all_months(elapsed: int, clock: Clock, layout: Layout = UNIQ_V4, count: int = 12) -> tuple[SentAt, ...]:

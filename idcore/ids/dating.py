@@ -187,8 +187,8 @@ class Voting:
         latest = max(self._moments.values(), default=None)
         for key, votes in self._votes.items():
             for (kind, start), vote in votes.items():
-                made = start + vote.high
-                latest = made if latest is None else max(latest, made)
+                bound = start + vote.high
+                latest = bound if latest is None else max(latest, bound)
                 ahead = self._noon_ahead(key, start) if kind != MONTH else None
                 ahead = _ahead(start) if ahead is None else ahead
                 if kind != MONTH and not _layout(key).early and (_loader(key), ahead) != (0, 0):
@@ -301,13 +301,13 @@ def _joined(
     spans.sort(key=lambda one: (one[0], one[1], one[2].start_ms))
     if any(after[0] <= before[1] for before, after in pairwise(spans)):
         return _Process(clock, (), best)  # the log is longer than a month: each line dates its own ids
-    found = []
+    joined = []
     for number, (_, high, month, _) in enumerate(spans):
         until = (high + spans[number + 1][0]) // 2 if number + 1 < len(spans) else _UNTIL
         behind = [other.start_ms - month.start_ms for *_, other, _ in spans if other.start_ms > month.start_ms]
         cut = bool(behind) and not little  # little-endian months begin a day before the one before has ended
-        found.append((until, replace(month, length_ms=min(month.length_ms, *behind)) if cut else month))
-    return _Process(clock, tuple(found), best, spans[-1][1])
+        joined.append((until, replace(month, length_ms=min(month.length_ms, *behind)) if cut else month))
+    return _Process(clock, tuple(joined), best, spans[-1][1])
 
 
 def _zone_clock(votes: dict[tuple[int, int], _Votes], best: int, base: Clock) -> Clock:

@@ -263,9 +263,9 @@ class DeliveryReader:
             if begin != end:  # a time in a field is not that of the line
                 opened = prefix_time(text[: starts[1][0]])
                 tokens = [replace(token, prefix_time=opened) for token in tokens]
-            found = [replace(one, begin=begin, end=end) for one in _of_tokens(text, tokens, starts)]
-            self._last, self._passed = tuple(dict.fromkeys(one.msg_id for one in found)), ""
-            yield from found
+            deliveries = [replace(one, begin=begin, end=end) for one in _of_tokens(text, tokens, starts)]
+            self._last, self._passed = tuple(dict.fromkeys(one.msg_id for one in deliveries)), ""
+            yield from deliveries
         elif (recall := _recall(text)) is not None:
             yield Delivery(recall.msg_id, _line_of(starts, 0), recall=recall, topic=recall.topic, broker=recall.broker)
 
@@ -351,7 +351,7 @@ def _of_tokens(text: str, tokens: Sequence[Token], starts: Sequence[tuple[int, i
     parts: dict[int, list[Token]] = {}
     for token in tokens:
         parts.setdefault(bisect_right(edges, token.column - 1), []).append(token)
-    found: dict[str, Delivery] = {}
+    deliveries: dict[str, Delivery] = {}
     before = _fields(head) if edges else {}
     said = phrase_of(text)
     for place, own in parts.items():
@@ -361,9 +361,9 @@ def _of_tokens(text: str, tokens: Sequence[Token], starts: Sequence[tuple[int, i
         for token, offset_id in _messages(own):
             line = _line_of(starts, token.column - 1)
             around = _Around(text, head, part, token.column - 1, fields, before, said)
-            made = _claim(around, token, line, offset_id)
-            found[token.text] = _together(found[token.text], made) if token.text in found else made
-    yield from found.values()
+            claim = _claim(around, token, line, offset_id)
+            deliveries[token.text] = _together(deliveries[token.text], claim) if token.text in deliveries else claim
+    yield from deliveries.values()
 
 
 def _messages(tokens: Sequence[Token]) -> Iterator[tuple[Token, str | None]]:
@@ -426,15 +426,15 @@ class _Around:
 
 def _fields(text: str) -> dict[str, str]:
     """Every field of a text, the first of each name."""
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for name, value in _PAIR.findall(text):
         if value not in _NULLS:
             for each in (name, name.rpartition(" ")[2]) if " " in name else (name,):
-                found.setdefault(_SPRING.sub("", each).replace("_", "").replace(" ", "").lower(), value)
+                fields.setdefault(_SPRING.sub("", each).replace("_", "").replace(" ", "").lower(), value)
     for name, mark, pattern in _OTHER_FIELDS:
         if mark in text and (match := pattern.search(text)) is not None:
-            found[name] = match[1]
-    return found
+            fields[name] = match[1]
+    return fields
 
 
 def _tries(around: _Around, event: str) -> int | None:
@@ -508,8 +508,8 @@ def _event(around: _Around, receipt: Receipt | None) -> tuple[str, str, str | No
     if around.phrase:
         event, _, detail = around.phrase.partition(":")
         return event, detail, None
-    if "ckMessage" in around.text and (found := _code_of(around)) is not None:
-        return ("acked" if found == "OK" else "unacked"), "", found
+    if "ckMessage" in around.text and (code := _code_of(around)) is not None:
+        return ("acked" if code == "OK" else "unacked"), "", code
     if word := word_of(around.near):
         return word, "", None
     printed = around.is_record and ("consumestarttime" in around.fields or around.part.startswith("MessageView"))

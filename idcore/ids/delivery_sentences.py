@@ -27,9 +27,9 @@ def delay_of(tries: int) -> int | None:
     return DELAY_SECONDS[level - 1] if 1 <= tries <= MOST_RETRIES else None
 
 
-def by_message(found: Iterable[Delivery]) -> list[list[Delivery]]:
+def by_message(deliveries: Iterable[Delivery]) -> list[list[Delivery]]:
     """What is said of each message: the msgId and the offsetMsgIds of one record are one message."""
-    known = list(found)
+    known = list(deliveries)
     named = {one.offset_id: one.msg_id for one in known if one.offset_id is not None}
     named |= {one.origin: one.msg_id for one in known if one.origin is not None}
     groups: dict[str, list[Delivery]] = {}
@@ -42,14 +42,14 @@ def short_text(one: Delivery, words: Words = _ENGLISH) -> str:
     """One line in a few words: `failed, retry 2`; empty where it says nothing of a delivery."""
     if not one.says_much:
         return ""
-    told = [words(f"delivery.event.{one.event}")] if one.event in _NAMED else []
-    told += [one.status] if one.status is not None else []
-    told += [try_text(one.tries, words)] if one.tries is not None and one.event != "sent" else []
+    parts = [words(f"delivery.event.{one.event}")] if one.event in _NAMED else []
+    parts += [one.status] if one.status is not None else []
+    parts += [try_text(one.tries, words)] if one.tries is not None and one.event != "sent" else []
     if one.receipt is not None:
-        told.append(words("delivery.short.receipt", broker=one.receipt.broker, queue=one.receipt.queue_id))
+        parts.append(words("delivery.short.receipt", broker=one.receipt.broker, queue=one.receipt.queue_id))
     if one.recall is not None:
-        told.append(words("delivery.short.recall"))
-    return words("comma").join(told)
+        parts.append(words("delivery.short.recall"))
+    return words("comma").join(parts)
 
 
 _NAMED = ("received", "failed", "acked", "unacked", "skipped", "filtered", "track", "sent")
@@ -62,14 +62,14 @@ def try_text(tries: int, words: Words = _ENGLISH) -> str:
 
 def tries_text(tries: Iterable[int | None], words: Words = _ENGLISH) -> str:
     """`first attempt, retries 1 to 3`; what names no try is named last."""
-    found = set(tries)
-    numbers = sorted(each for each in found if each)
-    parts = [words("delivery.first")] if 0 in found else []
+    distinct = set(tries)
+    numbers = sorted(each for each in distinct if each)
+    parts = [words("delivery.first")] if 0 in distinct else []
     if len(numbers) > 1 and numbers[-1] - numbers[0] == len(numbers) - 1:
         parts.append(words.numbers("delivery.retries", first=numbers[0], last=numbers[-1]))
     else:
         parts += [try_text(each, words) for each in numbers]
-    if None in found:
+    if None in distinct:
         parts.append(words("delivery.unnamed"))
     return words("comma").join(parts)
 
@@ -80,37 +80,41 @@ def line_text(one: Delivery, words: Words = _ENGLISH) -> str:
 
 
 def sentences(
-    found: Sequence[Delivery], words: Words = _ENGLISH, time: Time | None = None, place: Place | None = None
+    deliveries: Sequence[Delivery], words: Words = _ENGLISH, time: Time | None = None, place: Place | None = None
 ) -> list[str]:
     """Everything that the lines say of one message; empty where they say nothing of its delivery."""
     at = place or (lambda one: line_text(one, words))
-    told = [
-        *_tries(found, words),
-        *_ends(found, words, at),
-        *_copies(found, words),
-        *_twice(found, words, at),
-        *(_receipts(found, words, time) if time is not None else ()),
-        *_tracks(found, words),
-        *_sends(found, words),
+    texts = [
+        *_tries(deliveries, words),
+        *_ends(deliveries, words, at),
+        *_copies(deliveries, words),
+        *_twice(deliveries, words, at),
+        *(_receipts(deliveries, words, time) if time is not None else ()),
+        *_tracks(deliveries, words),
+        *_sends(deliveries, words),
     ]
-    recalls = dict.fromkeys(one.recall for one in found if one.recall is not None)
+    recalls = dict.fromkeys(one.recall for one in deliveries if one.recall is not None)
     if time is not None:
-        told += [
+        texts += [
             words("delivery.said.recall", topic=each.topic, broker=each.broker, due=time(each.due_ms))
             for each in recalls
         ]
-    return told
+    return texts
 
 
-def _of(found: Iterable[Delivery], *events: str) -> list[Delivery]:
+def _of(deliveries: Iterable[Delivery], *events: str) -> list[Delivery]:
     """The lines with these events, each once."""
-    return list({(one.line, one.group): one for one in found if one.event in events}.values())
+    return list({(one.line, one.group): one for one in deliveries if one.event in events}.values())
 
 
-def _tries(found: Sequence[Delivery], words: Words) -> Iterator[str]:
+def _tries(deliveries: Sequence[Delivery], words: Words) -> Iterator[str]:
     """How often it was received, which tries failed, and what comes next."""
-    failed, received, acked = _of(found, "failed"), _of(found, "received"), _of(found, "acked", "skipped")
-    most = max((one.tries for one in found if one.tries is not None and one.event), default=None)
+    failed, received, acked = (
+        _of(deliveries, "failed"),
+        _of(deliveries, "received"),
+        _of(deliveries, "acked", "skipped"),
+    )
+    most = max((one.tries for one in deliveries if one.tries is not None and one.event), default=None)
     for code, some in (("failed", failed), ("received", received)):
         if some and (code == "failed" or len({one.tries for one in some}) > 1 or some[0].tries):
             tries = tries_text((one.tries for one in some), words)
@@ -131,10 +135,10 @@ def _tries(found: Sequence[Delivery], words: Words) -> Iterator[str]:
             yield words.fill("delivery.said.next", values)
 
 
-def _ends(found: Sequence[Delivery], words: Words, at: Place) -> Iterator[str]:
+def _ends(deliveries: Sequence[Delivery], words: Words, at: Place) -> Iterator[str]:
     for event in ("acked", "unacked", "skipped"):
-        for detail in dict.fromkeys(one.detail for one in _of(found, event)):
-            some = [one for one in _of(found, event) if one.detail == detail]
+        for detail in dict.fromkeys(one.detail for one in _of(deliveries, event)):
+            some = [one for one in _of(deliveries, event) if one.detail == detail]
             key = f"delivery.said.{event}_{detail}"
             groups = ", ".join(dict.fromkeys(one.group for one in some if one.group)) or words("delivery.some_consumer")
             codes = ", ".join(dict.fromkeys(one.status for one in some if one.status)) or "?"
@@ -142,22 +146,22 @@ def _ends(found: Sequence[Delivery], words: Words, at: Place) -> Iterator[str]:
             yield words.fill(key if words.has(key) else f"delivery.said.{event}", values)
 
 
-def _copies(found: Sequence[Delivery], words: Words) -> Iterator[str]:
+def _copies(deliveries: Sequence[Delivery], words: Words) -> Iterator[str]:
     """Where retries and dead letters are, and which topic the message is of."""
-    for stored in dict.fromkeys(one.stored_topic for one in found if one.stored_topic):
-        topic = next((one.topic for one in found if one.stored_topic == stored and one.topic), "?")
+    for stored in dict.fromkeys(one.stored_topic for one in deliveries if one.stored_topic):
+        topic = next((one.topic for one in deliveries if one.stored_topic == stored and one.topic), "?")
         yield words(
             f"delivery.said.{'dead' if stored.startswith(DEAD_PREFIX) else 'copies'}", stored=stored, topic=topic
         )
 
 
-def twice(found: Sequence[Delivery]) -> list[list[Delivery]]:
+def twice(deliveries: Sequence[Delivery]) -> list[list[Delivery]]:
     """Lines of one form that each say that a message was received, at the same try: two or more of them.
 
     A program that says it of each message in two ways has lines of two forms.
     """
     groups: dict[tuple[int, int | None], list[Delivery]] = {}
-    for one in found:
+    for one in deliveries:
         if one.event in ("received", "acked", "") and (one.event or one.thread):
             groups.setdefault((one.form, one.tries), []).append(one)
     return [some for some in groups.values() if len({one.line for one in some}) > 1]
@@ -182,8 +186,8 @@ def _zoned(at: datetime) -> bool:
     return at.tzinfo is not None
 
 
-def _twice(found: Sequence[Delivery], words: Words, at: Place) -> Iterator[str]:
-    for some in twice(found):
+def _twice(deliveries: Sequence[Delivery], words: Words, at: Place) -> Iterator[str]:
+    for some in twice(deliveries):
         places = words("comma").join(at(one) for one in some[:_MOST])
         key = "delivery.said.twice" if some[0].tries is None else "delivery.said.same_try"
         yield words(key, count=len(some), places=places)
@@ -197,9 +201,9 @@ def _twice(found: Sequence[Delivery], words: Words, at: Place) -> Iterator[str]:
         yield words(f"delivery.said.{'records' if records else 'one_record' if records is False else 'maybe_printed'}")
 
 
-def _receipts(found: Sequence[Delivery], words: Words, time: Time) -> Iterator[str]:
+def _receipts(deliveries: Sequence[Delivery], words: Words, time: Time) -> Iterator[str]:
     """Each pop, and why there are several."""
-    pops = {str(one.receipt): one.receipt for one in found if one.receipt is not None}
+    pops = {str(one.receipt): one.receipt for one in deliveries if one.receipt is not None}
     ordered = sorted(pops.values(), key=lambda each: each.popped_ms)
     for each in ordered[:_MOST]:
         known = {"popped": time(each.popped_ms), "ends": time(each.ends_ms), "broker": each.broker}
@@ -215,9 +219,9 @@ def _receipts(found: Sequence[Delivery], words: Words, time: Time) -> Iterator[s
         yield words("delivery.said.pops_again" if later.popped_ms >= one.ends_ms else "delivery.said.pops_early")
 
 
-def _tracks(found: Sequence[Delivery], words: Words) -> Iterator[str]:
+def _tracks(deliveries: Sequence[Delivery], words: Words) -> Iterator[str]:
     """What mqadmin says of each group, and what that means."""
-    tracks = {one.group: one for one in found if one.event in ("track", "filtered") and one.status is not None}
+    tracks = {one.group: one for one in deliveries if one.event in ("track", "filtered") and one.status is not None}
     for group, one in tracks.items():
         yield words("delivery.said.track", group=group, status=one.status)
         if one.reason:
@@ -227,8 +231,8 @@ def _tracks(found: Sequence[Delivery], words: Words) -> Iterator[str]:
             yield words(f"delivery.track.{status}")
 
 
-def _sends(found: Sequence[Delivery], words: Words) -> Iterator[str]:
-    counts = Counter(one.status for one in _of(found, "sent") if one.status not in (None, SEND_OK))
+def _sends(deliveries: Sequence[Delivery], words: Words) -> Iterator[str]:
+    counts = Counter(one.status for one in _of(deliveries, "sent") if one.status not in (None, SEND_OK))
     for status in counts:
         yield words("delivery.said.status", status=status)
         if words.has(f"delivery.status.{status}"):
@@ -239,10 +243,10 @@ _MOST_TOLD = 20  # messages
 
 
 def told(
-    found: Iterable[Delivery], words: Words = _ENGLISH, time: Time | None = None
+    deliveries: Iterable[Delivery], words: Words = _ENGLISH, time: Time | None = None
 ) -> tuple[list[tuple[str, list[str]]], int]:
     """The sentences about each message, as many messages as people read; and how many messages more there are."""
-    every = [(some[0].msg_id, sentences(some, words, time)) for some in by_message(found)]
+    every = [(some[0].msg_id, sentences(some, words, time)) for some in by_message(deliveries)]
     every = [(name, texts) for name, texts in every if texts]
     return every[:_MOST_TOLD], max(0, len(every) - _MOST_TOLD)
 

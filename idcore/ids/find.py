@@ -277,21 +277,21 @@ class _Windows:
 
 def _places(text: str) -> list[tuple[int, int, int]]:
     """(start, stop, start of the run) of every candidate: a maximal run, less the digits of an escape before it."""
-    found = []
+    places = []
     for run in _RUN.finditer(text):
         first, stop = run.span()
         start = first
         if first:
             start += _escape(text[max(0, first - 2) : first], text[first : first + 4], stop - first)
         if _is_longer(text, start, stop):
-            found.append((start, start + ID_DIGITS[0], first))
+            places.append((start, start + ID_DIGITS[0], first))
         elif stop - start in rules.CANDIDATE_DIGITS:
-            found.append((start, stop, first))
+            places.append((start, stop, first))
     for cut in _CUT.finditer(text):
         is_masked = cut.end() < len(text) and text[cut.end()] in "*….xX"
         if _of_known_client(text, cut.start()) and (is_masked or _vouched(text, cut.start())):
-            found.append((*cut.span(), cut.start()))
-    return sorted(found)
+            places.append((*cut.span(), cut.start()))
+    return sorted(places)
 
 
 def _is_longer(text: str, start: int, stop: int) -> bool:

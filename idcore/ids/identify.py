@@ -97,20 +97,20 @@ def identify(
         return Verdict(text, label, (), (), problem, problem.code)
     letters = letters_of(text)
     judge = _uniq_or_offset if len(text) in _PAIRS else _of_own_length
-    found, rejected, error = judge(raw, text, label, vouched)
+    readings, rejected, error = judge(raw, text, label, vouched)
     if letters == "lower" and case != "any":
         error = refuse("lower_case", None, _first_letter(text) // 2, text)
-        rejected = [_rejected(item, error) for item in found] + rejected
-        found = []
-    if found and disowned and case != "any" and may_be_another(found[0].id):
+        rejected = [_rejected(item, error) for item in readings] + rejected
+        readings = []
+    if readings and disowned and case != "any" and may_be_another(readings[0].id):
         error = refuse("other_name", None, None, text)
-        rejected = [_rejected(item, error) for item in found] + rejected
-        found = []
-    if found:
-        first = found[0]
+        rejected = [_rejected(item, error) for item in readings] + rejected
+        readings = []
+    if readings:
+        first = readings[0]
         # The order of the first interpretation is the rule's, not the score's; the rest goes by score.
-        found = [first, *sorted(found[1:], key=lambda item: -item.score)]
-        return Verdict(text, label, tuple(found), tuple(rejected), vouched=vouched, shown=shown)
+        readings = [first, *sorted(readings[1:], key=lambda item: -item.score)]
+        return Verdict(text, label, tuple(readings), tuple(rejected), vouched=vouched, shown=shown)
     assert error is not None
     return Verdict(text, label, (), tuple(rejected), error, error.code)
 
@@ -137,11 +137,11 @@ def judge(token: Token, case: Case = "strict") -> Verdict:
 def _of_rest(token: Token) -> Verdict:
     """What is left of an ID that is masked or cut: its host, pid and loader, and its time where that is there."""
     raw = bytes.fromhex(token.text[: len(token.text) // 2 * 2])
-    found = UniqId.from_bytes(raw.ljust(UNIQ_V4.size, b"\0"), UNIQ_V4)
-    values = {"digits": len(token.text), "host": found.host, "pid": found.pid, "loader": found.loader_text}
+    uniq_id = UniqId.from_bytes(raw.ljust(UNIQ_V4.size, b"\0"), UNIQ_V4)
+    values = {"digits": len(token.text), "host": uniq_id.host, "pid": uniq_id.pid, "loader": uniq_id.loader_text}
     code = "masked"
     if len(raw) >= UNIQ_V4.span("elapsed").stop:
-        code, days, ms = "masked_timed", *divmod(found.elapsed, 86_400_000)
+        code, days, ms = "masked_timed", *divmod(uniq_id.elapsed, 86_400_000)
         values |= {"day": days + 1, "time": f"{ms // 3_600_000:02d}:{ms // 60_000 % 60:02d}:{ms / 1000 % 60:06.3f}"}
     error = refuse(code, None, None, token.text, **values)
     return Verdict(token.text, token.label, (), (), error, code)
@@ -154,9 +154,9 @@ def as_look_alike(verdict: Verdict) -> Verdict:
     return replace(verdict, readings=(), rejected=rejected, error=error, reason=error.code)
 
 
-def may_be_another(found: MessageId) -> bool:
+def may_be_another(message_id: MessageId) -> bool:
     """Whether chance alone makes such an ID of hex digits: a big-endian msgId whose loader is of no usual launch."""
-    return isinstance(found, UniqId) and not found.layout.early and not makers.is_usual(found.loader)
+    return isinstance(message_id, UniqId) and not message_id.layout.early and not makers.is_usual(message_id.loader)
 
 
 def identify_alone(text: str, case: Case = "strict") -> Verdict:
@@ -195,7 +195,7 @@ def _uniq_or_offset(
     uniq_layout, offset_layout = _PAIRS[len(text)]
     uniq = UniqId.from_bytes(raw, uniq_layout, text)
     offset = OffsetId.from_bytes(raw, offset_layout, text)
-    found: list[Reading] = []
+    readings: list[Reading] = []
     rejected: list[Reading] = []
     error: CoreError | None = None
     extra = _lost_client(text, raw) if uniq_layout is UNIQ_V4 else []
@@ -203,38 +203,38 @@ def _uniq_or_offset(
 
     if offset.port > rules.PORT_LIMIT:
         lead = shared_reason("port_bytes", **_pid_bytes(uniq_layout))
-        found, error = _judged_uniq(uniq, label, vouched, lead, 1)
+        readings, error = _judged_uniq(uniq, label, vouched, lead, 1)
         if little is not None and not makers.is_known(uniq.loader):
-            other = [replace(item, certainty="possible", score=min(item.score, 1)) for item in found]
-            found, error = [weigh_little_endian(little, None, label), *other], None
+            other = [replace(item, certainty="possible", score=min(item.score, 1)) for item in readings]
+            readings, error = [weigh_little_endian(little, None, label), *other], None
     elif offset.port >= 1 and 0 <= offset.physical_offset <= rules.OFFSET_LIMIT:
         if little is not None and little_endian.beats_offset(little, offset):
-            found = [weigh_little_endian(little, offset, label), weigh_offset(offset, label, little)]
+            readings = [weigh_little_endian(little, offset, label), weigh_offset(offset, label, little)]
         else:
             maybe = little if little is not None and little_endian.rivals_offset(little, offset) else None
-            found = [weigh_offset(offset, label, None, maybe)]
+            readings = [weigh_offset(offset, label, None, maybe)]
             if maybe is not None:
-                found.append(replace(weigh_little_endian(maybe, offset, label), certainty="possible", score=1))
+                readings.append(replace(weigh_little_endian(maybe, offset, label), certainty="possible", score=1))
             too = weigh_uniq(uniq, label, shared_reason("pid_zero_too", loader=uniq.loader_text), -3)
             if not rules.elapsed_possible(uniq.elapsed):
                 rejected.append(_rejected(too, elapsed_error(uniq)))
             else:
-                found.append(replace(too, certainty="possible"))
+                readings.append(replace(too, certainty="possible"))
     else:
         problem = port_error(offset) if offset.port == 0 else offset_error(offset)
         if uniq.loader == 0:
             error = problem
         else:
             lead = Reason("pid_zero", {"port": offset.port, "offset": offset.physical_offset})
-            found, error = _judged_uniq(uniq, label, vouched, lead, 1)
+            readings, error = _judged_uniq(uniq, label, vouched, lead, 1)
         rejected.append(_rejected(weigh_offset(offset, label, None), problem))
     if error is not None and error.code == "elapsed":
         rejected.insert(0, _rejected(weigh_uniq(uniq, label, None, 0), error))
-    if found:
-        found += extra
+    if readings:
+        readings += extra
     else:
         rejected += extra
-    return found, rejected, error
+    return readings, rejected, error
 
 
 @lru_cache(maxsize=8)
@@ -267,13 +267,13 @@ def _of_own_length(
     layouts = [layout for layout in LAYOUTS.values() if layout.size == len(raw)]
     layout = next((layout for layout in layouts if layout.holds(raw)), None)
     error = version_error(raw, layouts[0], text) if layout is None else None
-    found = from_bytes(raw, layout or layouts[0], text)
-    if isinstance(found, ClientId):
-        reading = weigh_client(found, label)
+    message_id = from_bytes(raw, layout or layouts[0], text)
+    if isinstance(message_id, ClientId):
+        reading = weigh_client(message_id, label)
     else:
-        assert isinstance(found, UniqId), "an offsetMsgId of another length has no rule yet"
-        reading = weigh_uniq(found, label, None, 1)
-        error = error or (None if _elapsed_holds(found, vouched) else elapsed_error(found))
+        assert isinstance(message_id, UniqId), "an offsetMsgId of another length has no rule yet"
+        reading = weigh_uniq(message_id, label, None, 1)
+        error = error or (None if _elapsed_holds(message_id, vouched) else elapsed_error(message_id))
     return ([reading], [], None) if error is None else ([], [_rejected(reading, error)], error)
 
 

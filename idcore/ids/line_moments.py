@@ -175,11 +175,11 @@ def moment_of(line: str, elapsed: Sequence[int] | None = None) -> Moment | None:
     if elapsed is None:
         elapsed = elapsed_of(line)
     first = None
-    for found in moments_of(line):  # most lines are read no further than their first time
-        if any(map(found.is_proved_by, elapsed)):
-            return found
-        if first is None and found.sure:
-            first = found
+    for moment in moments_of(line):  # most lines are read no further than their first time
+        if any(map(moment.is_proved_by, elapsed)):
+            return moment
+        if first is None and moment.sure:
+            first = moment
     return first
 
 
@@ -217,8 +217,8 @@ def _of_match(match: re.Match[str]) -> Iterator[Moment]:
         month = _MONTHS[date_part["n"].lower()] if "n" in date_part else int(date_part["m"])
         orders = [(month, int(date_part["d"]))]
     for month, day in orders:
-        if (found := _moment(part, int(year), month, day, sure)) is not None:
-            yield found
+        if (moment := _moment(part, int(year), month, day, sure)) is not None:
+            yield moment
 
 
 def _of_short_year(part: dict[str, str], date_part: dict[str, str]) -> Iterator[Moment]:
@@ -233,12 +233,12 @@ def _of_short_year(part: dict[str, str], date_part: dict[str, str]) -> Iterator[
     else:
         middle = int(date_part["m"])
         dates = [(first, middle, last), (last, middle, first), (last, first, middle)]
-    found = {}
+    moments = {}
     for year, month, day in dict.fromkeys(dates):
         if (moment := _moment(part, 2000 + year, month, day, False)) is not None:
-            found[year, month, day] = moment
-    if len({day for _, _, day in found}) == len(found):
-        yield from found.values()
+            moments[year, month, day] = moment
+    if len({day for _, _, day in moments}) == len(moments):
+        yield from moments.values()
 
 
 def _moment(part: dict[str, str], year: int, month: int, day: int, sure: bool) -> Moment | None:

@@ -127,9 +127,9 @@ def _refine_born(elapsed: int, clock: Clock, layout: Layout, born_ms: int) -> _R
     own = next((m for m in _around(start, clock.zone, layout) if abs(start - m.start_ms) <= _BORN_TOLERANCE_MS), None)
     if own is not None:
         return replace(clock, month=own, zone_source="born"), bare_reason("zone_born")
-    found = _zone_of_start(start, -_BORN_TOLERANCE_MS, _BORN_TOLERANCE_MS)
-    if found is not None:
-        return replace(clock, zone=found[0], month=found[1], zone_source="born"), bare_reason("zone_born")
+    zone = _zone_of_start(start, -_BORN_TOLERANCE_MS, _BORN_TOLERANCE_MS)
+    if zone is not None:
+        return replace(clock, zone=zone[0], month=zone[1], zone_source="born"), bare_reason("zone_born")
     for month in _around(start, clock.zone, layout):
         noon = wall_ms(datetime(int(month.label[:4]), int(month.label[5:]), 1, 12), clock.zone)
         if abs(start - noon) <= _BORN_TOLERANCE_MS:
@@ -152,18 +152,18 @@ def begins_at_noon(layout: Layout, ip: bytes, loader: int, start_ms: int, zone: 
     return start.year < NOON_BEFORE and generations.may_begin_at_noon(ip, loader)
 
 
-def _at_noon(uniq_id: UniqId, found: SentAt, clock: Clock) -> SentAt | None:
+def _at_noon(uniq_id: UniqId, instant: SentAt, clock: Clock) -> SentAt | None:
     """A time whose month began at noon, in the zone in which it did: the clock's, or that of the whole input."""
-    if found.zone_source not in ("born", "prefix"):
+    if instant.zone_source not in ("born", "prefix"):
         return None
-    start = to_ms(found.at) - uniq_id.signed_elapsed
+    start = to_ms(instant.at) - uniq_id.signed_elapsed
     zones = [clock.zone]
     if clock.dates is not None and clock.dates.zone is not None:
         zones.append(clock.dates.zone[0])
     for zone in zones:
         if begins_at_noon(uniq_id.layout, uniq_id.ip, uniq_id.loader, start, zone):
-            at = found.at.astimezone(zone)
-            return replace(found, at=at, zone=zone_text(at.utcoffset()))
+            at = instant.at.astimezone(zone)
+            return replace(instant, at=at, zone=zone_text(at.utcoffset()))
     return None
 
 
@@ -224,10 +224,10 @@ def uniq_sent(
     elapsed = uniq_id.signed_elapsed
     if elapsed < 0 and not (rules.clock_set_back(uniq_id.elapsed) or elapsed > -rules.LONGEST_MONTH_MS):
         return None, None
-    found, reason = _sent(uniq_id, elapsed, clock, born_ms, prefix, made_by)
-    at_noon = None if found is None else _at_noon(uniq_id, found, clock)
+    instant, reason = _sent(uniq_id, elapsed, clock, born_ms, prefix, made_by)
+    at_noon = None if instant is None else _at_noon(uniq_id, instant, clock)
     if at_noon is None:
-        return found, reason
+        return instant, reason
     return at_noon, bare_reason("noon") if reason is not None and reason.code == "zone_born" else reason
 
 

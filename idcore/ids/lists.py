@@ -18,5 +18,5 @@ def is_list_of_ids(text: str) -> bool:
     """
     head, feed, rest = text.partition("\n")
     body = rest if feed and _ID.search(head) is None else text
-    found = _OTHER.search(body)
-    return found is None and _ID.search(body) is not None
+    other = _OTHER.search(body)
+    return other is None and _ID.search(body) is not None

@@ -28,10 +28,15 @@ def mended(text: str) -> list[Mended]:
     >>> mended("AC11OOO1473C7D4991AD336AEA5703E0")[0].places
     (5, 6, 7)
     """
-    found: dict[str, Mended] = {}
+    by_text: dict[str, Mended] = {}
     for written in _RUN.findall(text):
-        made = written.translate(_DIGITS_OF)
-        if len(made) in ID_DIGITS and made != written and made not in found and identify(made).best is not None:
-            places = (place for place, (one, other) in enumerate(zip(written, made, strict=True), 1) if one != other)
-            found[made] = Mended(made, written, tuple(places))
-    return list(found.values())[:MOST]
+        digits = written.translate(_DIGITS_OF)
+        if (
+            len(digits) in ID_DIGITS
+            and digits != written
+            and digits not in by_text
+            and identify(digits).best is not None
+        ):
+            places = (place for place, (one, other) in enumerate(zip(written, digits, strict=True), 1) if one != other)
+            by_text[digits] = Mended(digits, written, tuple(places))
+    return list(by_text.values())[:MOST]

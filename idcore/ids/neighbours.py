@@ -67,9 +67,9 @@ class Neighbours:
             texts.add(verdict.text.upper())
 
     def _see_suspect(self, verdict: Verdict) -> None:
-        found = verdict.best and verdict.best.id
-        if self._case != "any" and isinstance(found, UniqId) and not makers.is_usual(found.loader):
-            self._suspects.see(found, verdict.vouched, makers.is_known(found.loader), verdict.shown)
+        message_id = verdict.best and verdict.best.id
+        if self._case != "any" and isinstance(message_id, UniqId) and not makers.is_usual(message_id.loader):
+            self._suspects.see(message_id, verdict.vouched, makers.is_known(message_id.loader), verdict.shown)
 
     def _is_look_alike(self, verdict: Verdict) -> bool:
         best = verdict.best

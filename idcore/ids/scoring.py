@@ -190,14 +190,14 @@ def _weigh_host(uniq: UniqId, maker: Maker, why: list[Reason]) -> int:
 
 
 def _releases(uniq: UniqId) -> tuple[Reason, ...]:
-    found = generations.java_releases(uniq)
-    if not generations.is_narrow(found):
+    releases = generations.java_releases(uniq)
+    if not generations.is_narrow(releases):
         return ()
-    if found.newest == generations.LAST:
-        return (Reason("releases_since", {"oldest": found.oldest}),)
-    if found.oldest == generations.FIRST:
-        return (Reason("releases_until", {"newest": found.newest}),)
-    return (Reason("releases_range", {"oldest": found.oldest, "newest": found.newest}),)
+    if releases.newest == generations.LAST:
+        return (Reason("releases_since", {"oldest": releases.oldest}),)
+    if releases.oldest == generations.FIRST:
+        return (Reason("releases_until", {"newest": releases.newest}),)
+    return (Reason("releases_range", {"oldest": releases.oldest, "newest": releases.newest}),)
 
 
 def _looks_like_uuid(text: str) -> bool:

@@ -48,12 +48,12 @@ def span(readings: Sequence[Reading], clock: Clock) -> Span | None:
 
 def _times(reading: Reading, clock: Clock) -> Iterable[int]:
     """When an interpretation's id was generated, with one clock: nothing where it has no time."""
-    found = None
+    times = None
     if isinstance(reading.id, UniqId):
-        found, _ = uniq_sent(reading.id, clock)
+        times, _ = uniq_sent(reading.id, clock)
     elif isinstance(reading.id, ClientId):
-        found, _ = client_sent(reading.id, clock, reading.made_by.code)
-    return () if found is None else (to_ms(found.at),)
+        times, _ = client_sent(reading.id, clock, reading.made_by.code)
+    return () if times is None else (to_ms(times.at),)
 
 
 def _slack(reading: Reading) -> int:

@@ -73,13 +73,13 @@ def contents(path: str, store: str | None = None, roots: Roots = None) -> Conten
 
     if is_topic(path):
         return Contents(1, 0, hashlib.sha256(path.encode()).hexdigest())
-    found = list_files([path], roots) if store is None else list_store(store, roots)
-    files = [file for file in found if file.error is None]
-    made = hashlib.sha256(b"store" if store else b"text")
+    listed = list_files([path], roots) if store is None else list_store(store, roots)
+    files = [file for file in listed if file.error is None]
+    digest = hashlib.sha256(b"store" if store else b"text")
     for file in files:
         changed = 0 if is_uri(file.path) else file_status(file.path, roots).st_mtime_ns
-        made.update(f"{file.shown}\0{file.size}\0{changed}\n".encode(errors="backslashreplace"))
-    return Contents(len(files), sum(file.size for file in files), made.hexdigest())
+        digest.update(f"{file.shown}\0{file.size}\0{changed}\n".encode(errors="backslashreplace"))
+    return Contents(len(files), sum(file.size for file in files), digest.hexdigest())
 
 
 def roots_of(configured: str | Sequence[str]) -> list[Path | str]:
@@ -99,13 +99,13 @@ def _entries(configured: str | Sequence[str]) -> list[str]:
     """What is configured, part by part. Behind a URI, what begins as no path is still of it: a log-in or a port."""
     if not isinstance(configured, str):
         return [part for part in map(str, configured) if part.strip()]
-    found: list[str] = []
+    entries: list[str] = []
     for part in filter(str.strip, _PLACE.findall(configured)):
-        if found and is_uri(found[-1]) and not is_uri(part) and not part.startswith(("/", "~", "file:")):
-            found[-1] += f":{part}"
+        if entries and is_uri(entries[-1]) and not is_uri(part) and not part.startswith(("/", "~", "file:")):
+            entries[-1] += f":{part}"
         else:
-            found.append(part)
-    return found
+            entries.append(part)
+    return entries
 
 
 def _is_wrong(part: str) -> bool:

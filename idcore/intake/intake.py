@@ -91,10 +91,10 @@ class Source:
 
     def digest(self) -> bytes:
         """What distinguishes its content from any other."""
-        made = hashlib.sha256()
+        digest = hashlib.sha256()
         for piece in self.pieces():
-            made.update(piece)
-        return made.digest()
+            digest.update(piece)
+        return digest.digest()
 
 
 def given(text: str, files: Iterable[Any], name: str = PASTED) -> list[Source]:
@@ -177,56 +177,56 @@ class Intake:
 def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT, case: Case = "strict") -> Intake:
     """Finds and judges the ids of several texts, each with the name it came under."""
     items: list[Found] = []
-    made = Intake(texts=[name for name, _ in sources])
+    intake = Intake(texts=[name for name, _ in sources])
     named = 0
     for name, text in sources:
-        made.said[name] = said = DeliveryText(limit)
+        intake.said[name] = said = DeliveryText(limit)
         said.feed(text)
         said.close()
         for token in _tokens(text):
             if len(items) >= limit:
-                made.cut = True
+                intake.cut = True
                 break
             verdict = judge(token, case)
             lower = _lower(token, verdict, case)
-            made.lower += lower
+            intake.lower += lower
             named += lower and token.disowned
             items.append(Found(token, verdict, name))
-    if case == "strict" and named == made.lower:
-        made.lower = 0  # all of them are called something else: nobody is asked whether they are ids
-    made.alone = len(sources) == len(items) == 1 and not sources[0][0] and _only(sources[0][1], items[0].token.text)
-    if made.alone:
+    if case == "strict" and named == intake.lower:
+        intake.lower = 0  # all of them are called something else: nobody is asked whether they are ids
+    intake.alone = len(sources) == len(items) == 1 and not sources[0][0] and _only(sources[0][1], items[0].token.text)
+    if intake.alone:
         items = [replace(items[0], verdict=identify_alone(items[0].token.text, case))]
     verdicts = settled((item.verdict for item in items), case)
-    made.items = [replace(item, verdict=verdict) for item, verdict in zip(items, verdicts, strict=True)]
+    intake.items = [replace(item, verdict=verdict) for item, verdict in zip(items, verdicts, strict=True)]
     strict = verdicts if case == "strict" else settled(map(_strictly, items))
-    made.look_alikes = sum(verdict.reason in ("other_name", "look_alike") for verdict in strict)
-    made.size = sum(len(text) for _, text in sources)
-    made.traces = traces_in("\n".join(text for _, text in sources if "-" in text))
-    if not made.found:
-        made.binary = any(mark in text[:HEAD] for _, text in sources for mark in "\0\ufffd")
-        made.longest = max((len(run) for _, text in sources for run in _RUN.findall(text[:HEAD])), default=0)
-    return made
+    intake.look_alikes = sum(verdict.reason in ("other_name", "look_alike") for verdict in strict)
+    intake.size = sum(len(text) for _, text in sources)
+    intake.traces = traces_in("\n".join(text for _, text in sources if "-" in text))
+    if not intake.found:
+        intake.binary = any(mark in text[:HEAD] for _, text in sources for mark in "\0\ufffd")
+        intake.longest = max((len(run) for _, text in sources for run in _RUN.findall(text[:HEAD])), default=0)
+    return intake
 
 
 def read_sources(sources: Sequence[Source], case: Case = "strict") -> Intake:
     """Reads the beginning of every source at once."""
     only = [source.name for source in sources] == [PASTED]
     heads = [heads_of(source.data, "" if only else source.name) for source in sources]
-    made = read([text for head in heads for text in head.texts], case=case)
-    made.cut = made.cut or any(head.more for head in heads)
-    made.failed = [problem for head in heads for problem in head.failed]
-    made.partly = [problem for head in heads for problem in head.partly]
+    intake = read([text for head in heads for text in head.texts], case=case)
+    intake.cut = intake.cut or any(head.more for head in heads)
+    intake.failed = [problem for head in heads for problem in head.failed]
+    intake.partly = [problem for head in heads for problem in head.partly]
     pasted = [head for source, head in zip(sources, heads, strict=True) if source.name == PASTED]
-    made.lines = sum(lines_of(text) for head in pasted for _, text in head.texts)
-    made.is_list = all(is_list_of_ids(text) for head in heads for _, text in head.texts) and bool(made.found)
-    return made
+    intake.lines = sum(lines_of(text) for head in pasted for _, text in head.texts)
+    intake.is_list = all(is_list_of_ids(text) for head in heads for _, text in head.texts) and bool(intake.found)
+    return intake
 
 
-def dated_by(found: Sequence[Found], clock: Clock) -> dict[str, tuple[int, str]]:
+def dated_by(items: Sequence[Found], clock: Clock) -> dict[str, tuple[int, str]]:
     """What month and zone of the times of msgIds come from: how many times, and the zone of the first."""
     sources: dict[str, tuple[int, str]] = {}
-    for item in found:
+    for item in items:
         best = item.verdict.best
         if best is None or best.id.kind != "uniq":
             continue
@@ -246,9 +246,9 @@ def zones_of(intake: Intake, clock: Clock) -> dict[str, tuple[tzinfo, int]]:
         groups.setdefault(item.source, []).append(item)
     proven: dict[str, tuple[tzinfo, int]] = {}
     for name, items in groups.items() if len(groups) > 1 else ():
-        made = dates_of(((item.verdict, item.token) for item in items), clock)
-        if made.zone is not None:
-            proven[name] = made.zone[0], len(items)
+        dates = dates_of(((item.verdict, item.token) for item in items), clock)
+        if dates.zone is not None:
+            proven[name] = dates.zone[0], len(items)
     return proven if len({zone for zone, _ in proven.values()}) > 1 else {}
 
 
@@ -314,11 +314,11 @@ def heads_of(data: bytes | BinaryIO | Path, name: str, limit: int = HEAD) -> Hea
         kind = kind_of(raw[:LOOK])
         if kind not in PACKINGS and kind not in ARCHIVES:
             return Heads([(name, text_of(raw[:limit], kind))], len(raw) > limit)
-        made = _unpacked(data, name, limit)
+        heads = _unpacked(data, name, limit)
     except CoreError as error:  # what a scan cannot read says what it is
         return Heads(failed=[(name, error)])
     data.seek(0)
-    return made
+    return heads
 
 
 def _unpacked(file: BinaryIO, name: str, limit: int) -> Heads:
@@ -326,28 +326,28 @@ def _unpacked(file: BinaryIO, name: str, limit: int) -> Heads:
     from idcore.sources.archives import texts  # Arrow only where something is packed
     from idcore.sources.unpack import READ_ERRORS, Unpacked
 
-    made, left, unpacked = Heads(), limit, Unpacked(PASSED_OVER)
+    heads, left, unpacked = Heads(), limit, Unpacked(PASSED_OVER)
     for number, text in enumerate(texts(file, unpacked)):
         if number == MEMBERS or unpacked.is_too_much:  # a scan goes on
-            made.more = True
+            heads.more = True
             break
         label = name + text.member
         if text.stream is None or text.error is not None:
-            made.failed.append((label, text.error or refuse("no_file")))
+            heads.failed.append((label, text.error or refuse("no_file")))
             continue
         raw = b""
         try:
             while len(raw) <= left and (piece := text.stream.read(min(PIECE, left + 1 - len(raw)))):
                 raw += piece
         except READ_ERRORS as error:
-            (made.partly if raw else made.failed).append((label, coded(error)))
-        made.texts.append((label, text_of(raw[:left], text.kind)))
-        made.more = len(raw) > left
+            (heads.partly if raw else heads.failed).append((label, coded(error)))
+        heads.texts.append((label, text_of(raw[:left], text.kind)))
+        heads.more = len(raw) > left
         left -= min(left, len(raw))
-        if made.more or not left:
-            made.more = True
+        if heads.more or not left:
+            heads.more = True
             break
-    return made
+    return heads
 
 
 def text_of(raw: bytes, kind: str = "plain") -> str:

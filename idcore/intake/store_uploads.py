@@ -81,8 +81,8 @@ def keep(key: list[str], uploaded: Sequence[Any], owner: str | None, words: Word
 
 def held(token: str, owner: str | None) -> Kept | None:
     """The uploads that an address names; None where they are gone, or another's."""
-    found = _kept.get(token)
-    return found if found is not None and found.owner == owner else None
+    upload = _kept.get(token)
+    return upload if upload is not None and upload.owner == owner else None
 
 
 def laid_out(
@@ -196,7 +196,7 @@ def _members(file: Any, words: Words) -> Iterator[list[_Member]]:
     A file gives no more bytes than its entry says, in both formats, and the entries take no more memory than their
     number allows.
     """
-    made: list[_Member] = []
+    members: list[_Member] = []
     seen = size = 0
     largest, most_files = limits.figure("unpacked"), limits.figure("unpacked_files")
 
@@ -216,7 +216,7 @@ def _members(file: Any, words: Words) -> Iterator[list[_Member]]:
             raise CoreError("pack_large", {"name": file.name, "most": most})
         path = PurePosixPath(name)
         if is_file and ".." not in path.parts:
-            made.append(_Member(path, opened, more))
+            members.append(_Member(path, opened, more))
 
     file.seek(0)
     if file.name.lower().endswith(".zip"):
@@ -224,7 +224,7 @@ def _members(file: Any, words: Words) -> Iterator[list[_Member]]:
         with zipfile.ZipFile(headers) as zipped:  # type: ignore[arg-type]
             for entry in zipped.infolist():
                 add(entry.filename, entry.file_size, not entry.is_dir(), partial(zip_member, zipped, file, entry))
-            yield made
+            yield members
     else:
         headers = Headers(_unpacking(file), HEADERS, broken(refuse("header_long")))
         with tarfile.open(fileobj=headers, mode="r:") as tar:  # type: ignore[call-overload]
@@ -232,7 +232,7 @@ def _members(file: Any, words: Words) -> Iterator[list[_Member]]:
                 headers.room += HEADER
                 add(item.name, item.size, item.isreg(), partial(tar.extractfile, item))
             headers.room = largest  # for the files themselves
-            yield made
+            yield members
 
 
 def _places(members: Sequence[_Member]) -> list[PurePosixPath]:

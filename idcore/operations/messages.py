@@ -83,10 +83,10 @@ def judged(row: Mapping[str, Any], answer: Answer, words: Words) -> dict[str, An
 def _view(asked: Asked, caller: Caller) -> Result:
     def items() -> Iterator[dict[str, Any]]:
         with source_of(asked, caller) as source:
-            found = source.look_up(
+            answers = source.look_up(
                 asked["ids"], asked["topic"], caller.who.user, None, bool(asked["verdicts"]), bool(asked["trace"])
             )
-            for answer in found:
+            for answer in answers:
                 yield judged(row_of(answer), answer, asked.words)
 
     return Result(list(items()))  # of at most so many: an error comes before the first of them
@@ -102,10 +102,10 @@ def _journey(asked: Asked, caller: Caller) -> Result:
     if asked["run"]:
         lines = _lines(text, known, asked, caller)
     clock = asked.clock(caller.ground)
-    made = journeys.build(text, Sources.of(*known, lines=lines), clock, clock.zone)
-    row = journeys.row_of(made) | {"id": text, "said": journeys.found_text(made, asked.words)}
+    journey = journeys.build(text, Sources.of(*known, lines=lines), clock, clock.zone)
+    row = journeys.row_of(journey) | {"id": text, "said": journeys.found_text(journey, asked.words)}
     answers = [judged(row_of(answer), answer, asked.words) for answer in known]
-    sure = "certain" if made.events and not made.conflicts else "likely" if made.events else "possible"
+    sure = "certain" if journey.events and not journey.conflicts else "likely" if journey.events else "possible"
     return Result([row | {"answers": answers, "certainty": sure, "disproof": asked.words("wrong_if.journey")}])
 
 
@@ -116,8 +116,8 @@ def _lines(text: str, known: list[Answer], asked: Asked, caller: Caller) -> list
 
     def select(ids: tuple[str, ...]) -> tuple[list[Line], int]:
         rows = index.first_of_lines(index.select(Filter(ids=ids), "line", allowed).rows)
-        found = [one for one in index.page(rows[:MOST_LINES], allowed) if one.problem is None]
-        return [Line(one.file, one.line, one.text) for one in found], len(rows)
+        shown = [one for one in index.page(rows[:MOST_LINES], allowed) if one.problem is None]
+        return [Line(one.file, one.line, one.text) for one in shown], len(rows)
 
     return journeys.lines_of(text, known, select)[0]
 

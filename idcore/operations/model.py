@@ -81,14 +81,14 @@ class Argument:
             of_text["minLength"] = self.least
         if self.choices:
             of_text = {"type": "string", "enum": list(self.choices)}
-        made: dict[str, Any] = {"type": _JSON_TYPES[self.kind], "description": self.meaning}
+        schema: dict[str, Any] = {"type": _JSON_TYPES[self.kind], "description": self.meaning}
         if self.kind == "text":
-            made |= of_text
+            schema |= of_text
         elif self.kind == "texts":
-            made |= {"items": of_text, "minItems": 1, "maxItems": self.items}
+            schema |= {"items": of_text, "minItems": 1, "maxItems": self.items}
         elif self.kind == "number":
-            made |= {"minimum": self.least, "maximum": self.most}
-        return made if self.default is None else made | {"default": self.default}
+            schema |= {"minimum": self.least, "maximum": self.most}
+        return schema if self.default is None else schema | {"default": self.default}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +105,8 @@ class Field:
         if not self.type:
             return {"description": self.meaning}
         kinds = self.type if isinstance(self.type, str) else list(self.type)
-        made: dict[str, Any] = {"type": kinds, "description": self.meaning}
-        return made | {"items": {}} if "array" in self.type else made
+        schema: dict[str, Any] = {"type": kinds, "description": self.meaning}
+        return schema | {"items": {}} if "array" in self.type else schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,15 +228,15 @@ class Operation:
             if name not in known:
                 listed = ", ".join(known)
                 raise refuse("argument_unknown", name=str(name)[:60], known=listed)
-        made: dict[str, Any] = {}
+        asked: dict[str, Any] = {}
         for name, one in known.items():
             if given.get(name) is not None:
-                made[name] = one.check(given[name])
+                asked[name] = one.check(given[name])
             elif one.required:
                 raise refuse("argument_missing", name=name)
             else:
-                made[name] = one.default
-        return Asked(made)
+                asked[name] = one.default
+        return Asked(asked)
 
     def call(self, given: Mapping[str, Any], caller: Caller) -> Result:
         """The answer. AccessError without the permission, now; CoreError of what cannot be answered."""
@@ -261,12 +261,12 @@ class Operation:
     @property
     def output_schema(self) -> dict[str, Any]:
         """Its answer, a part of it at a time."""
-        made = _object(self.head)
-        made["properties"] |= {
+        schema = _object(self.head)
+        schema["properties"] |= {
             "items": {"type": "array", "items": self.item_schema},
             "next": {"type": ["string", "null"], "description": "the cursor of the next part; null at the end"},
         }
-        return made | {"required": ["items", "next"]}
+        return schema | {"required": ["items", "next"]}
 
 
 def _object(fields: Iterable[Field]) -> dict[str, Any]:

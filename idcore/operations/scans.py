@@ -64,11 +64,11 @@ def _start(asked: Asked, caller: Caller) -> Result:
     else:
         real = caller.inside(asked[given[0]])
         store = _store(caller, real) if given[0] == "store" else None
-        found = places.contents(str(real), store, caller.guard)
-        if not found.files:
+        contents = places.contents(str(real), store, caller.guard)
+        if not contents.files:
             raise refuse("no_file_there", path=asked[given[0]])
-        options = dating.options | {"contents": found.digest}
-        run = _made(caller, asked[given[0]], options, found.bytes)
+        options = dating.options | {"contents": contents.digest}
+        run = _made(caller, asked[given[0]], options, contents.bytes)
         paths = [] if store else [str(real)]
         begin(run, Input(paths, None, asked["case"], store), dating, caller)
     jobs.mine(caller.counted, run)
@@ -164,9 +164,9 @@ def finished(asked: Asked, caller: Caller) -> Run:
 
 def _findings(asked: Asked, caller: Caller) -> Result:
     run = finished(asked, caller)
-    found = run_tables.frame(run, "findings", cut=False)
-    chosen = finding_rows.select(found, asked["severity"], asked["code"]) if not found.empty else found
-    head = {"said": finding_texts.findings_sentence(found, run.summary or {}, asked.words).replace("**", "")}
+    findings = run_tables.frame(run, "findings", cut=False)
+    chosen = finding_rows.select(findings, asked["severity"], asked["code"]) if not findings.empty else findings
+    head = {"said": finding_texts.findings_sentence(findings, run.summary or {}, asked.words).replace("**", "")}
     lang = asked.words.lang
     items = (
         _finding(int(number), row, lang) for number, row in zip(chosen.index, chosen.to_dict("records"), strict=True)
@@ -198,8 +198,8 @@ def allowed_for(run: Run, roots: Callable[[], Sequence[Path | str]]) -> Allowed:
 def lines_index(run: Run, caller: Caller) -> Index:
     """The index of a scan's lines, made where there is none yet; CoreError where it cannot be made, or not so soon."""
     folder = run.path / "occurrences"
-    if (found := Index.open(folder)) is not None:
-        return found
+    if (index := Index.open(folder)) is not None:
+        return index
     plan = run.plan or {}
     roots = places.roots_for(run.path, plan.get("paths", ()), run.store, caller.visitor, caller.ground.roots())
     going = jobs.locating(run, roots)
@@ -209,9 +209,9 @@ def lines_index(run: Run, caller: Caller) -> Index:
         raise refuse("lines_later")
     if going.problem is not None:
         raise going.problem
-    if (found := Index.open(folder)) is None:
+    if (index := Index.open(folder)) is None:
         raise refuse("lines_later")
-    return found
+    return index
 
 
 def _lines(asked: Asked, caller: Caller) -> Result:

@@ -48,8 +48,8 @@ _TYPES: Mapping[str, str] = dict.fromkeys(
 
 def _read(text: str, case: Any, clock: Clock) -> tuple[Intake, Clock]:
     """A text with its IDs, and a clock with what all its lines prove."""
-    found = intake.read([("", text)], MOST_TEXT, case)
-    return found, replace(clock, dates=dates_of(((one.verdict, one.token) for one in found.found), clock))
+    text_intake = intake.read([("", text)], MOST_TEXT, case)
+    return text_intake, replace(clock, dates=dates_of(((one.verdict, one.token) for one in text_intake.found), clock))
 
 
 def disproof_of(row: Mapping[str, Any], words: Words) -> str:
@@ -58,28 +58,28 @@ def disproof_of(row: Mapping[str, Any], words: Words) -> str:
 
 
 def _decode(asked: Asked, caller: Caller) -> Result:
-    found, clock = _read(asked["text"], asked["case"], asked.clock(caller.ground))
-    rows = intake.rows_of(found, clock, Seeds())
+    text_intake, clock = _read(asked["text"], asked["case"], asked.clock(caller.ground))
+    rows = intake.rows_of(text_intake, clock, Seeds())
     items = (row | {"disproof": disproof_of(row, asked.words)} for row in rows)
-    head = {"ids": len(found.found), "rejected": len(found.refused), "traces": list(found.traces)}
+    head = {"ids": len(text_intake.found), "rejected": len(text_intake.refused), "traces": list(text_intake.traces)}
     return Result(items, head)
 
 
 def _explain(asked: Asked, caller: Caller) -> Result:
     words = asked.words
-    found, clock = _read(asked["text"], asked["case"], asked.clock(caller.ground))
-    rows = intake.rows_of(found, clock, Seeds())
+    text_intake, clock = _read(asked["text"], asked["case"], asked.clock(caller.ground))
+    rows = intake.rows_of(text_intake, clock, Seeds())
     items = (
         row | {"fields": _fields(one, words), "disproof": disproof_of(row, words)}
-        for one, row in zip(found.items, rows, strict=True)
+        for one, row in zip(text_intake.items, rows, strict=True)
     )
     said, _ = told(
-        [claim for each in found.said.values() for claim in each.found],
+        [claim for each in text_intake.said.values() for claim in each.found],
         words,
         time=lambda ms: from_ms(ms, clock.zone).isoformat(" ", "milliseconds"),
     )
     deliveries = [{"id": name, "texts": texts} for name, texts in said]
-    return Result(items, {"deliveries": deliveries, "traces": list(found.traces)})
+    return Result(items, {"deliveries": deliveries, "traces": list(text_intake.traces)})
 
 
 def _fields(one: intake.Found, words: Words) -> list[dict[str, Any]]:
@@ -100,17 +100,17 @@ def _fields(one: intake.Found, words: Words) -> list[dict[str, Any]]:
 
 def _compare(asked: Asked, caller: Caller) -> Result:
     sides = [_side(asked, name, caller) for name in _SIDES]
-    found = compared.compare(compared.Asked((sides[0],), (sides[1],), asked["case"] == "any"))
+    comparison = compared.compare(compared.Asked((sides[0],), (sides[1],), asked["case"] == "any"))
     words = asked.words
-    problems = [{"input": name, "problem": words.error(problem)} for name, problem in found.problems]
-    head = {"said": compared_texts.compared_sentence(found, words).replace("**", ""), "unread": problems}
-    return Result(_differences(found, words), head)
+    problems = [{"input": name, "problem": words.error(problem)} for name, problem in comparison.problems]
+    head = {"said": compared_texts.compared_sentence(comparison, words).replace("**", ""), "unread": problems}
+    return Result(_differences(comparison, words), head)
 
 
-def _differences(found: compared.Compared, words: Words) -> Iterator[dict[str, Any]]:
+def _differences(comparison: compared.Compared, words: Words) -> Iterator[dict[str, Any]]:
     # What could not be read may have what is missing.
-    certainty = "possible" if found.problems else "certain"
-    for row in found.rows:
+    certainty = "possible" if comparison.problems else "certain"
+    for row in comparison.rows:
         sides = {"missing": row.missing, "new": row.new}
         yield row.values | sides | {"certainty": certainty, "disproof": words("wrong_if.compared")}
 

@@ -214,22 +214,22 @@ class Roles:
 
     def _stamp(self) -> tuple[int, ...]:
         try:
-            found = self.path.stat()
+            status = self.path.stat()
         except OSError:
             return ()
-        return found.st_mtime_ns, found.st_size, found.st_ino
+        return status.st_mtime_ns, status.st_size, status.st_ino
 
     def _read(self) -> None:
         try:
-            found = read(self.path)
-            self._check(found)
+            policy = read(self.path)
+            self._check(policy)
         except AccessError as problem:
             self.is_broken = True
             LOG.error("the roles stay as they were: %s", problem.problem)
         else:
-            if found != self._policy:
+            if policy != self._policy:
                 LOG.info("the roles of %s are read again", self.path)
-            self._policy, self.is_broken = found, False
+            self._policy, self.is_broken = policy, False
 
 
 def _known(file: str, place: str, held: Iterable[str], known: Iterable[str]) -> None:

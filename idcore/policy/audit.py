@@ -33,8 +33,8 @@ CONSOLE = Who("console")
 
 def path() -> Path | None:
     """The file that the administrator names."""
-    found: Path | None = settings.one("audit_log")
-    return found
+    file: Path | None = settings.one("audit_log")
+    return file
 
 
 def append(file: Path, line: dict[str, Any]) -> None:

@@ -43,8 +43,8 @@ class Limit:
         text = text.strip()
         if text.lower() == OFF and self.may_be_off:
             return None
-        found = _SIZE.fullmatch(text) if self.unit == "bytes" else re.fullmatch(r"([0-9]+)()", text)
-        value = int(found[1]) << _POWERS[(found[2] or "").upper()] if found and len(found[1]) < 19 else 0
+        match = _SIZE.fullmatch(text) if self.unit == "bytes" else re.fullmatch(r"([0-9]+)()", text)
+        value = int(match[1]) << _POWERS[(match[2] or "").upper()] if match and len(match[1]) < 19 else 0
         if not 0 < value <= _MOST:
             raise refuse("setting_wrong", setting=self.setting, value=text[:100], wanted=self.wanted)
         return value
@@ -122,15 +122,15 @@ LIMITS: Mapping[str, Limit] = {row.name: row for row in _ROWS}
 def value(name: str) -> int | None:
     """What the administrator says, or the default; None: no limit."""
     row = LIMITS[name]
-    told = settings.text(row.setting)
-    return row.of(told) if told.strip() else row.default
+    text = settings.text(row.setting)
+    return row.of(text) if text.strip() else row.default
 
 
 def figure(name: str) -> int:
     """The value of a limit that cannot be off."""
-    found = value(name)
-    assert found is not None, f"{name} may be off"
-    return found
+    number = value(name)
+    assert number is not None, f"{name} may be off"
+    return number
 
 
 def exceeds(name: str, count: float) -> bool:

@@ -46,10 +46,10 @@ class JsonLines(logging.Formatter):
 
 def wants_json() -> bool:
     """Whether the setting says so; CoreError where it is neither `json` nor `plain`."""
-    told = settings.current().log.strip().lower()
-    if told not in ("", "plain", "json"):
-        raise refuse("setting_wrong", setting=settings.name_of("log"), value=told[:100], wanted="json or plain")
-    return told == "json"
+    form = settings.current().log.strip().lower()
+    if form not in ("", "plain", "json"):
+        raise refuse("setting_wrong", setting=settings.name_of("log"), value=form[:100], wanted="json or plain")
+    return form == "json"
 
 
 def use_json(session: Callable[[], str | None] = lambda: None) -> None:

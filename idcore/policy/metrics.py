@@ -90,15 +90,15 @@ def allowed() -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
 
     It is asked for at the start too.
     """
-    told = settings.current().metrics.strip()
-    if told.lower() == "off":
+    setting = settings.current().metrics.strip()
+    if setting.lower() == "off":
         return []
-    found = ["127.0.0.0/8", "::1/128"]
+    networks = ["127.0.0.0/8", "::1/128"]
     try:
-        return [ipaddress.ip_network(part.strip()) for part in (*found, *filter(str.strip, told.split(",")))]
+        return [ipaddress.ip_network(part.strip()) for part in (*networks, *filter(str.strip, setting.split(",")))]
     except ValueError:
         wanted = "addresses or networks with commas between them, or off"
-        raise refuse("setting_wrong", setting=settings.name_of("metrics"), value=told[:100], wanted=wanted) from None
+        raise refuse("setting_wrong", setting=settings.name_of("metrics"), value=setting[:100], wanted=wanted) from None
 
 
 def is_passed_on(headers: Iterable[tuple[bytes, bytes]]) -> bool:
@@ -155,11 +155,11 @@ def memory_of(pid: int, proc: Path = Path("/proc")) -> dict[str, int]:
         )
     if pid not in parents:
         return {}
-    found = {"server": parents[pid][2], "java": 0, "workers": 0}
+    sizes = {"server": parents[pid][2], "java": 0, "workers": 0}
     for child, (_, name, size) in parents.items():
         if child != pid and _is_below(child, pid, parents):
-            found["java" if name == "java" else "workers"] += size
-    return found
+            sizes["java" if name == "java" else "workers"] += size
+    return sizes
 
 
 def _is_below(child: int, pid: int, parents: Mapping[int, tuple[int, str, int]]) -> bool:

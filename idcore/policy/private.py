@@ -25,9 +25,9 @@ def begin(root: Path | None = None) -> None:
     for name in [name for name in os.environ if _is_secret(name) and not name.startswith(_OF_SERVER)]:
         _taken[name] = os.environ.pop(name)
     if root is not None and root.is_dir() and not is_shared(root):
-        found = root.stat()
-        if found.st_uid == os.geteuid() and found.st_mode & OWN:
-            root.chmod(stat.S_IMODE(found.st_mode) & ~OWN)
+        status = root.stat()
+        if status.st_uid == os.geteuid() and status.st_mode & OWN:
+            root.chmod(stat.S_IMODE(status.st_mode) & ~OWN)
 
 
 def environment() -> Mapping[str, str]:
@@ -62,6 +62,6 @@ def is_shared(folder: Path) -> bool:
 def share(path: Path) -> None:
     """Gives the group what the owner may do, with a file or with a folder and all that it has."""
     for one in [path, *path.rglob("*")] if path.is_dir() else [path]:
-        found = one.lstat()
-        if found.st_uid == os.geteuid() and not stat.S_ISLNK(found.st_mode):
-            one.chmod(stat.S_IMODE(found.st_mode) | (found.st_mode & stat.S_IRWXU) >> 3)
+        status = one.lstat()
+        if status.st_uid == os.geteuid() and not stat.S_ISLNK(status.st_mode):
+            one.chmod(stat.S_IMODE(status.st_mode) | (status.st_mode & stat.S_IRWXU) >> 3)

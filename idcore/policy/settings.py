@@ -118,7 +118,7 @@ class Settings:
     def of(cls, environment: Mapping[str, str]) -> Settings:
         """From the variables of an environment."""
         rows = ((item.name, item.metadata, environment.get(item.metadata["name"])) for item in fields(cls))
-        return cls(**{name: row["read"](told) for name, row, told in rows if told or (told == "" and row["empty"])})
+        return cls(**{name: row["read"](text) for name, row, text in rows if text or (text == "" and row["empty"])})
 # fmt: on
 
 
@@ -141,8 +141,8 @@ def current() -> Settings:
 def one(setting: str) -> Any:
     """What is set now for one field, for who asks often."""
     row = ROWS[setting]
-    told = private.variable(str(row["name"]))
-    return row["read"](told) if told or (told == "" and row["empty"]) else getattr(_UNSET, setting)
+    text = private.variable(str(row["name"]))
+    return row["read"](text) if text or (text == "" and row["empty"]) else getattr(_UNSET, setting)
 
 
 def text(name: str) -> str:

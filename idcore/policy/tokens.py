@@ -50,21 +50,21 @@ class Token:
 
     def visitor(self, policy: Policy, *, joined: bool) -> Visitor:
         """Its person with the roles of now, and no more than its scopes; nobody if it is of another name by now."""
-        found = policy.visitor(self.claims, joined=joined)
-        return replace(found, scopes=self.scopes) if found.name and found.name == self.owner else NOBODY
+        visitor = policy.visitor(self.claims, joined=joined)
+        return replace(visitor, scopes=self.scopes) if visitor.name and visitor.name == self.owner else NOBODY
 
 
 def most_days() -> int | None:
     """How many days a token may live; None where nobody may use one. CoreError if the setting is wrong."""
-    told = str(settings.one("tokens")).strip()
-    if told.lower() == OFF:
+    text = str(settings.one("tokens")).strip()
+    if text.lower() == OFF:
         return None
-    if not told:
+    if not text:
         return USUAL_DAYS
-    if not told.isascii() or not told.isdecimal() or not 0 < int(told[:9]) <= MOST_DAYS:
+    if not text.isascii() or not text.isdecimal() or not 0 < int(text[:9]) <= MOST_DAYS:
         wanted = f"a number of days from 1 to {MOST_DAYS}, or {OFF}"
-        raise refuse("setting_wrong", setting=settings.name_of("tokens"), value=told[:100], wanted=wanted)
-    return int(told)
+        raise refuse("setting_wrong", setting=settings.name_of("tokens"), value=text[:100], wanted=wanted)
+    return int(text)
 
 
 class Tokens:
@@ -108,23 +108,23 @@ class Tokens:
         with open(place, "w", encoding="utf-8") as file:
             file.write(json.dumps(held))
         os.utime(self._file(name), (now, now))
-        made = self._read(name)
-        assert made is not None, "it was written just now"
-        return made, f"{PREFIX}{name}_{secret}"
+        token = self._read(name)
+        assert token is not None, "it was written just now"
+        return token, f"{PREFIX}{name}_{secret}"
 
     def of_text(self, text: str) -> Token | None:
         """The token that this text is, if nobody has revoked it and its time is not over."""
         match = _WRITTEN.fullmatch(text)
-        found = None if match is None or most_days() is None else self._read(match[1])
-        if match is None or found is None or not hmac.compare_digest(found.digest, _digest(match[2])):
+        token = None if match is None or most_days() is None else self._read(match[1])
+        if match is None or token is None or not hmac.compare_digest(token.digest, _digest(match[2])):
             return None
         now = self._now()
-        if not found.begun - DAY <= now < found.ends:
+        if not token.begun - DAY <= now < token.ends:
             return None
-        if found.used is None or now - found.used > _USED:
+        if token.used is None or now - token.used > _USED:
             with suppress(OSError):
-                os.utime(self._file(found.name), (now, now + 1))
-        return found
+                os.utime(self._file(token.name), (now, now + 1))
+        return token
 
     def of(self, owner: str | None = None) -> list[Token]:
         """The tokens of one person, or of all, the newest first."""
@@ -135,8 +135,8 @@ class Tokens:
 
     def revoke(self, visitor: Visitor, name: str) -> None:
         """From now on it is nobody's. CoreError where it is another's, unless the visitor is an administrator."""
-        found = self._read(name) if re.fullmatch("[0-9a-f]{16}", name) else None
-        if found is None or (found.owner != visitor.name and not visitor.may("settings")):
+        token = self._read(name) if re.fullmatch("[0-9a-f]{16}", name) else None
+        if token is None or (token.owner != visitor.name and not visitor.may("settings")):
             raise refuse("token_gone")
         self._file(name).unlink(missing_ok=True)
 

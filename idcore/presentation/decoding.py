@@ -39,12 +39,12 @@ class Decoding:
     @classmethod
     def of_run(cls, run: Run) -> Self:
         """The input that a scan keeps, read again as the scan read it."""
-        made = cls(kept(run), case="any" if run.options.get("case") == "any" else "strict")
+        decoding = cls(kept(run), case="any" if run.options.get("case") == "any" else "strict")
         at = run.options.get("at")
-        if made.sources:
-            made.intake = read_sources(made.sources, made.case)
-            made.reference = datetime.fromisoformat(at) if isinstance(at, str) else None
-        return made
+        if decoding.sources:
+            decoding.intake = read_sources(decoding.sources, decoding.case)
+            decoding.reference = datetime.fromisoformat(at) if isinstance(at, str) else None
+        return decoding
 
     def again(self, case: Case) -> Self:
         """The same input, to be read once more with lower-case ids as upper case, or rejected."""

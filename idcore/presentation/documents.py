@@ -47,8 +47,8 @@ class Document:
 def names() -> frozenset[str]:
     """The documents that are there, by their path without language and suffix; none where docs was not installed."""
     folder = next((folder for folder in FOLDERS if folder.is_dir()), None)
-    found = [] if folder is None else folder.rglob("*.md")
-    every = (path.relative_to(folder).as_posix() for path in found if folder is not None)
+    pages = [] if folder is None else folder.rglob("*.md")
+    every = (path.relative_to(folder).as_posix() for path in pages if folder is not None)
     return frozenset(name.removesuffix(".md") for name in every if ".zh-CN." not in name)
 
 
@@ -72,10 +72,10 @@ def section(text: str, part: str) -> str | None:
     """The section under a heading, by its anchor or by the code that ends it, as `findings#missing_ids`; or None."""
     plain = _CODE.sub(lambda match: re.sub("^#", " ", match[0], flags=re.MULTILINE), text)  # no heading is in code
     headings = [*_HEADING.finditer(plain)]
-    for place, found in enumerate(headings):
-        if part in (slug(found[2]), *re.findall(r"\(`(\w+)`\)$", found[2])):
-            after = (one.start() for one in headings[place + 1 :] if len(one[1]) <= len(found[1]))
-            return text[found.start() : next(after, len(text))]
+    for place, heading in enumerate(headings):
+        if part in (slug(heading[2]), *re.findall(r"\(`(\w+)`\)$", heading[2])):
+            after = (one.start() for one in headings[place + 1 :] if len(one[1]) <= len(heading[1]))
+            return text[heading.start() : next(after, len(text))]
     return None
 
 

@@ -76,11 +76,11 @@ def common_sentences(intake: Intake, clock: Clock, reader: Reader) -> list[str]:
     return said
 
 
-def _aspects(found: Iterable[Found], clock: Clock, reader: Reader) -> dict[str, set[str]]:
+def _aspects(items: Iterable[Found], clock: Clock, reader: Reader) -> dict[str, set[str]]:
     """What ids of a list may share: each aspect with its different values, nothing of an aspect that not all have."""
     aspects: dict[str, set[str]] = {name: set() for name in ("host", "process", "maker", "broker", "minute")}
     shared = set(aspects)
-    for item in found:
+    for item in items:
         best = item.verdict.best
         assert best is not None
         own: dict[str, str] = {"maker": reader.words.coded(made_by(best, when(best, item.token, clock)[1]))}

@@ -18,19 +18,19 @@ _WHERE = ("topic", "queueId", "queueOffset")  # of a line, in the order in which
 _SAID = {*_WHERE, "brokerName", "commitLogOffset", "storeHost"}
 
 
-def is_one_message(found: Sequence[Found], lines: int) -> bool:
+def is_one_message(items: Sequence[Found], lines: int) -> bool:
     """Whether an input is one ID, or one line with at most one of each kind."""
-    kinds = [item.verdict.best.id.kind for item in found if item.verdict.best is not None]
-    return len(found) == 1 or (lines == 1 and 0 < len(kinds) == len(set(kinds)))
+    kinds = [item.verdict.best.id.kind for item in items if item.verdict.best is not None]
+    return len(items) == 1 or (lines == 1 and 0 < len(kinds) == len(set(kinds)))
 
 
-def sentences(found: Sequence[Found], line: str, clock: Clock, reader: Reader) -> str:
+def sentences(items: Sequence[Found], line: str, clock: Clock, reader: Reader) -> str:
     """`Sent on … by process 18236 on 172.17.0.1.` `Stored on broker itcast (172.17.0.1:10911), topic …`"""
-    told = fields_of(line)
-    readings = [(item, best) for item in found if (best := item.verdict.best) is not None]
+    fields = fields_of(line)
+    readings = [(item, best) for item in items if (best := item.verdict.best) is not None]
     said = [_sent(item, best, clock, reader) for item, best in readings]
     offsets = [best.id for _, best in readings if isinstance(best.id, OffsetId) and best.id.physical_offset >= 0]
-    said += [_stored(made, told, reader) for made in offsets]
+    said += [_stored(offset_id, fields, reader) for offset_id in offsets]
     return reader.words("compare.between").join(filter(None, said))
 
 
@@ -44,12 +44,12 @@ def rest_of_line(line: str) -> Html | None:
 
 def _sent(item: Found, reading: Reading, clock: Clock, reader: Reader) -> str:
     """Who sent it and when; nothing of an offsetMsgId. What of the time is assumed stands in it."""
-    words, made = reader.words, reading.id
-    if isinstance(made, OffsetId):
+    words, message_id = reader.words, reading.id
+    if isinstance(message_id, OffsetId):
         return ""
     sent, reason = when(reading, item.token, clock)
-    host = made.mac_text if isinstance(made, ClientId) else made.host
-    who = words("one.process", pid=str(made.pid), host=host)
+    host = message_id.mac_text if isinstance(message_id, ClientId) else message_id.host
+    who = words("one.process", pid=str(message_id.pid), host=host)
     if sent is None:
         said = words("one.undated", who=who)
     else:
@@ -59,11 +59,11 @@ def _sent(item: Found, reading: Reading, clock: Clock, reader: Reader) -> str:
     return words("compare.between").join([said, words("one.docker")]) if docker else said
 
 
-def _stored(made: OffsetId, told: dict[str, str], reader: Reader) -> str:
+def _stored(offset_id: OffsetId, fields: dict[str, str], reader: Reader) -> str:
     """Where it is stored, with the names that its line has."""
-    words, name = reader.words, told.get("brokerName")
+    words, name = reader.words, fields.get("brokerName")
     key = "one.broker_named" if name else "one.broker"
-    parts = [words(key, name=name, address=made.address)]
-    parts += [words(f"one.{field}", value=told[field]) for field in _WHERE if field in told]
-    at = words("one.at", file=made.segment(), position=f"{made.position():,}")
+    parts = [words(key, name=name, address=offset_id.address)]
+    parts += [words(f"one.{field}", value=fields[field]) for field in _WHERE if field in fields]
+    at = words("one.at", file=offset_id.segment(), position=f"{offset_id.position():,}")
     return words("one.stored", where=words("comma").join(parts), at=at)

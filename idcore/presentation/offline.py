@@ -54,8 +54,8 @@ def _parts(here: Decoding, clock: Clock, reader: OfflineReader) -> Iterator[Html
         yield cards.many(intake.found[:ROWS], reader, clock)
         if len(intake.found) > ROWS:
             yield tag("p", words("offline.cut", n=f"{ROWS:,}", all=f"{len(intake.found):,}"), class_="mq-faint")
-    if (told := deliveries.told(intake.said, reader)) is not None:
-        yield told
+    if (delivery := deliveries.told(intake.said, reader)) is not None:
+        yield delivery
     if intake.found and intake.refused:
         label = words("offline.rejected", n=words.count("token", len(intake.refused)))
         yield tag("div", fold(label, cards.refused(intake.refused[:ROWS], reader)), class_="mq-plain")

@@ -97,17 +97,17 @@ class _Held:
 
     def of(self, root: Path) -> Lease:
         with self.lock:
-            found = self.leases.get(root)
-            if found is not None and found.is_lost:
-                found.leave()
-                found = None
-            if found is None:
-                found = self.leases[root] = Lease(root)
-                _sweep(root, found.name)
+            lease = self.leases.get(root)
+            if lease is not None and lease.is_lost:
+                lease.leave()
+                lease = None
+            if lease is None:
+                lease = self.leases[root] = Lease(root)
+                _sweep(root, lease.name)
             if self.thread is None:
                 self.thread = threading.Thread(target=self._beat, name="lease", daemon=True)
                 self.thread.start()
-            return found
+            return lease
 
     def _beat(self) -> None:
         while True:
@@ -160,18 +160,18 @@ def is_held(root: Path, name: str) -> bool:
     path = root / FOLDER / name
     try:
         free = _is_free(path)
-        told = _read(path)
+        lease = _read(path)
     except FileNotFoundError:
         return False
-    if free is not None and (not free or told["machine"] == machine()):
+    if free is not None and (not free or lease["machine"] == machine()):
         return not free
-    return _watch.moves(path.absolute(), told["beats"])
+    return _watch.moves(path.absolute(), lease["beats"])
 
 
 def _read(path: Path) -> dict[str, Any]:
     """What a lease says; of one that lost its text when the machine lost its power, a count that stays the same."""
-    told = loads(path.read_bytes())
-    return told if told is not None and told.keys() >= {"beats", "machine"} else {"beats": -1, "machine": ""}
+    lease = loads(path.read_bytes())
+    return lease if lease is not None and lease.keys() >= {"beats", "machine"} else {"beats": -1, "machine": ""}
 
 
 def _is_free(path: Path) -> bool | None:

@@ -48,7 +48,7 @@ def sizes(root: Path, only: Collection[str] | None = None) -> Mapping[str, int]:
     """Bytes of each run on the disk, by its name, or of some. A run is read again when its folder has changed."""
     if not root.is_dir():
         return {}
-    found: dict[Path, tuple[_Stamp, int]] = {}
+    known: dict[Path, tuple[_Stamp, int]] = {}
     every = (path for path in root.iterdir() if not path.name.startswith("."))
     for run in every if only is None else [root / name for name in only]:
         try:
@@ -56,12 +56,12 @@ def sizes(root: Path, only: Collection[str] | None = None) -> Mapping[str, int]:
         except OSError:  # deleted meanwhile, or not a run
             continue
         held = _known.get(run)
-        found[run] = held if held is not None and held[0] == stamp else (stamp, _size(run))
+        known[run] = held if held is not None and held[0] == stamp else (stamp, _size(run))
     with _lock:
-        for gone in [run for run in _known if only is None and run.parent == root and run not in found]:
+        for gone in [run for run in _known if only is None and run.parent == root and run not in known]:
             del _known[gone]
-        _known.update(found)
-    return {run.name: size for run, (_, size) in found.items()}
+        _known.update(known)
+    return {run.name: size for run, (_, size) in known.items()}
 
 
 def _size(folder: Path) -> int:

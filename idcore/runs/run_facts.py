@@ -43,10 +43,10 @@ def _figure(value: Any) -> bool:
 def _day(value: Any) -> bool:
     """A date and time whose zone is known: without one it has no order."""
     try:
-        found = datetime.fromisoformat(value)
+        day = datetime.fromisoformat(value)
     except (TypeError, ValueError):
         return False
-    return found.tzinfo is not None and found.year in YEARS
+    return day.tzinfo is not None and day.year in YEARS
 
 
 def _moment(value: Any) -> bool:
@@ -194,10 +194,10 @@ def error_of(facts: Mapping[str, Any]) -> CoreError | None:
     held = facts["error"]
     if not held or isinstance(held, str):
         return CoreError("said", {"why": held}) if held else None
-    found = from_coded(held)
+    error = from_coded(held)
     try:
-        assert found is not None
-        found.problem  # noqa: B018  it is said once: values may be missing, or of a kind that has no such form
+        assert error is not None
+        error.problem  # noqa: B018  it is said once: values may be missing, or of a kind that has no such form
     except (KeyError, ValueError, TypeError, AttributeError, IndexError):
         return CoreError("said", {"why": held["code"]})
-    return found
+    return error

@@ -17,14 +17,19 @@ from idcore.runs.runs import Run, Runs
 
 def sent_ms(run: Run, reading: Reading) -> int | None:
     """Milliseconds since 1970; None where the scan does not date the process of an id, or has no such table."""
-    found = reading.id
-    if isinstance(found, UniqId):
-        key = {"layout": found.layout.name, "host": found.host, "pid": found.pid, "loader": found.loader_text}
+    message_id = reading.id
+    if isinstance(message_id, UniqId):
+        key = {
+            "layout": message_id.layout.name,
+            "host": message_id.host,
+            "pid": message_id.pid,
+            "loader": message_id.loader_text,
+        }
         row = _row(run, "processes", key)
-        return None if row is None else _of_process(found.elapsed, row, found.layout)
-    if isinstance(found, ClientId):
-        row = _row(run, "clients", {"mac": found.mac_text, "pid": found.pid})
-        return None if row is None else _of_client(reading, found, row)
+        return None if row is None else _of_process(message_id.elapsed, row, message_id.layout)
+    if isinstance(message_id, ClientId):
+        row = _row(run, "clients", {"mac": message_id.mac_text, "pid": message_id.pid})
+        return None if row is None else _of_client(reading, message_id, row)
     return None
 
 
@@ -67,14 +72,14 @@ def _of_process(elapsed: int, row: dict[str, Any], layout: Layout) -> int | None
     return begun + elapsed if elapsed < before.length_ms else None
 
 
-def _of_client(reading: Reading, found: ClientId, row: dict[str, Any]) -> int | None:
+def _of_client(reading: Reading, client_id: ClientId, row: dict[str, Any]) -> int | None:
     if row["last_sent_at"] is None:
         return None
     until = row["last_sent_at"] + timedelta(seconds=1)
     if row.get("zone"):
         ahead = parse_zone(row["zone"]).utcoffset(until)
-        sent, _ = client_sent(found, Clock(until + timedelta(days=1), parse_zone("UTC"), "given"))
+        sent, _ = client_sent(client_id, Clock(until + timedelta(days=1), parse_zone("UTC"), "given"))
         return None if sent is None or ahead is None else to_ms(sent.at - ahead)
     maker = row.get("maker") or reading.made_by.code  # older scans do not have it
-    sent, _ = client_sent(found, Clock(until, parse_zone("UTC"), "given"), maker)
+    sent, _ = client_sent(client_id, Clock(until, parse_zone("UTC"), "given"), maker)
     return None if sent is None else to_ms(sent.at)

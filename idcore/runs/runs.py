@@ -298,11 +298,11 @@ def _alone(folder: Path) -> Iterator[None]:
 
 def summary_of(path: Path, kind: str) -> dict[str, Any] | None:
     """The figures of a run of this kind; None of one that has not finished. RunError of those that are damaged."""
-    found = read(path / "summary.json")
-    if found is None and not (path / "summary.json").exists():
+    summary = read(path / "summary.json")
+    if summary is None and not (path / "summary.json").exists():
         return None
-    if found and is_summary(found, kind):
-        return found
+    if summary and is_summary(summary, kind):
+        return summary
     raise RunError("run_damaged", {"name": path.name}, "run", None, path.name)
 
 
@@ -362,12 +362,12 @@ def started(pid: int) -> str | None:
 def _started_by_ps(pid: int) -> str | None:
     """Without /proc."""
     try:
-        told = subprocess.run(
+        answer = subprocess.run(
             ["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, timeout=5, env={"LC_ALL": "C"}
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return told.stdout.strip() or None
+    return answer.stdout.strip() or None
 
 
 def is_alive(pid: int, began: str | None) -> bool:
@@ -433,8 +433,8 @@ class Runs:
         """Every scan that this visitor's list has, newest first."""
         if not self.root.is_dir():
             return []
-        found = [Run(path) for path in self.root.iterdir() if _NAME.fullmatch(path.name)]
-        return sorted(filter(self._lists, found), key=lambda run: run.created, reverse=True)
+        runs = [Run(path) for path in self.root.iterdir() if _NAME.fullmatch(path.name)]
+        return sorted(filter(self._lists, runs), key=lambda run: run.created, reverse=True)
 
     def _lists(self, run: Run) -> bool:
         """Not one that is being deleted, or that is damaged: `damaged` has it."""

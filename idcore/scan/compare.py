@@ -119,7 +119,7 @@ def _facts(
 def _of_parts(
     facts: Iterable[Fact],
     samples: Sequence[Sequence[np.ndarray]],
-    told: OneSided | None,
+    one_sided: OneSided | None,
     exact: Exact | None,
     keep: Keep | None,
 ) -> Iterator[Difference]:
@@ -133,21 +133,21 @@ def _of_parts(
         sides.append(look_alikes.taken_out(blocks, own, look_alikes.rule_of(sample))[0])
     first_after = sum(len(block.keys) for block in sides[0])
     for kind, runs in collect([*sides[0], *sides[1]]).items():
-        ends = _one_sided(kind, runs, told, exact)
+        ends = _one_sided(kind, runs, one_sided, exact)
         yield from _of_runs(kind, runs, first_after, ends, keep)
 
 
 Ends = Callable[[int, str, str, np.ndarray], tuple[str, ...]]
 
 
-def _one_sided(kind: str, runs: SortedRuns, told: OneSided | None, exact: Exact | None) -> Ends:
+def _one_sided(kind: str, runs: SortedRuns, one_sided: OneSided | None, exact: Exact | None) -> Ends:
     """What is done with the values of one key that only one side has; gives some of them as text."""
 
     def end(key: int, subject: str, side: str, values: np.ndarray) -> tuple[str, ...]:
         if exact is not None and len(values):
             exact(side, kind, subject, runs.keys[key], values)
-        for at in range(0, len(values) if told is not None else 0, 4096):
-            told(side, texts_of(runs.keys[key], values[at : at + 4096]))  # type: ignore[misc]
+        for at in range(0, len(values) if one_sided is not None else 0, 4096):
+            one_sided(side, texts_of(runs.keys[key], values[at : at + 4096]))  # type: ignore[misc]
         return texts_of(runs.keys[key], values[:SAMPLES])
 
     return end

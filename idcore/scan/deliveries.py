@@ -101,8 +101,8 @@ class DeliveryLook:
         self._keep(self._next[0], self._next[1] >= 0, self._reader.end())
         self._reader = DeliveryReader(sends=False)
 
-    def _keep(self, file: str, is_numbered: bool, found: Iterator[Delivery]) -> None:
-        for one in found:
+    def _keep(self, file: str, is_numbered: bool, deliveries: Iterator[Delivery]) -> None:
+        for one in deliveries:
             self._left -= 1
             if _is_id(one.msg_id):
                 self.told.append(Told(file, one.line if is_numbered else None, one))
@@ -113,10 +113,10 @@ def _is_id(text: str) -> bool:
     return identify(text, "msgId", "any").best is not None
 
 
-def table(told: Sequence[Told], zone: tzinfo) -> pa.Table:
+def table(deliveries: Sequence[Told], zone: tzinfo) -> pa.Table:
     """The table `deliveries`: what consumers' lines say; a time without a zone is read in `zone`."""
     rows = []
-    for one in told:
+    for one in deliveries:
         delivery = one.delivery
         event = _TRACKED.get(delivery.status or "", "track") if delivery.event == "track" else delivery.event
         if event not in (*EVENTS, "track"):

@@ -101,13 +101,13 @@ class Scanner:
         return ended
 
     def _pair(self, windows: Windows, behind: bool) -> None:
-        found, dating = self.finder.found, self.dating
+        ids, dating = self.finder.found, self.dating
         dating.near[around.STOP] = windows.filled + windows.origin
-        pairs.pair_lines(windows.buf, windows.origin, found, dating, self.votes, self.pairing, behind)
+        pairs.pair_lines(windows.buf, windows.origin, ids, dating, self.votes, self.pairing, behind)
         if left := int(dating.left[pairs.LEFT]):
-            _look_for_moments(windows, found.lines, dating.others[:left])
+            _look_for_moments(windows, ids.lines, dating.others[:left])
             dating.left[pairs.IS_SETTLED] = 1
-            pairs.pair_lines(windows.buf, windows.origin, found, dating, self.votes, self.pairing, behind)
+            pairs.pair_lines(windows.buf, windows.origin, ids, dating, self.votes, self.pairing, behind)
             dating.left[:] = 0
 
     def scan(self, split: Split, windows: Windows) -> Iterator[Fact]:
@@ -278,8 +278,8 @@ class _PairedOffsets:
         self.brokers = np.empty(brokers, np.int64)
         self.out = np.empty(0, np.uint8)
 
-    def scatter(self, found: find.Found, steps: np.ndarray, n: int, unsorted: np.ndarray) -> None:
-        paired_offsets.scatter(found, steps, n, self.grouped.starts[:-1].copy(), self.grouped)
+    def scatter(self, ids: find.Found, steps: np.ndarray, n: int, unsorted: np.ndarray) -> None:
+        paired_offsets.scatter(ids, steps, n, self.grouped.starts[:-1].copy(), self.grouped)
         paired_offsets.sort_groups(self.grouped, unsorted)
 
     def pack(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -181,12 +181,12 @@ def _letters(several: Sequence[bytes]) -> list[bytes]:
 
 def _reports(several: Sequence[bytes]) -> list[bytes]:
     """One for each text: its bytes and ids are added up, of what it refused the first is kept."""
-    found: dict[tuple[int, tuple[int, ...]], Report] = {}
+    reports: dict[tuple[int, tuple[int, ...]], Report] = {}
     for data in several:
         for report in reports_of(data):
             key = report.number, report.place
-            found[key] = _both(found[key], report) if key in found else report
-    return [fact_of(found[key] for key in sorted(found)).data]
+            reports[key] = _both(reports[key], report) if key in reports else report
+    return [fact_of(reports[key] for key in sorted(reports)).data]
 
 
 def _both(one: Report, other: Report) -> Report:

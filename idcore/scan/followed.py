@@ -65,12 +65,12 @@ class _Piece:
 
 def note(ranges: Iterable[Range], ended: Iterable[Ended], left_out: Mapping[str, str]) -> Fact:
     """What a batch says of its files."""
-    told = {
+    facts = {
         "read": [[one.number, one.generation.path, one.start, one.stop] for one in ranges],
         "ended": [list(one) for one in ended],
         "left_out": dict(left_out),
     }
-    return Fact(NOTE, What.REPORT, json.dumps(told).encode())
+    return Fact(NOTE, What.REPORT, json.dumps(facts).encode())
 
 
 class State:
@@ -111,14 +111,14 @@ class State:
                 self._pieces[-1].ids += sum(report.ids for report in reports_of(fact.data))
         self._since += 1
 
-    def _note(self, told: Mapping[str, Any]) -> None:
-        self.left_out = told["left_out"]
-        for number, path, start, stop in told["read"]:
+    def _note(self, note: Mapping[str, Any]) -> None:
+        self.left_out = note["left_out"]
+        for number, path, start, stop in note["read"]:
             known = self.files.get(number, Followed(path, start, start))
             self.files[number] = replace(known, path=path, read=max(known.read, stop))
             if stop > start:
                 self._pieces[-1].begins.setdefault(number, start)
-        for number, why, unread in told["ended"]:
+        for number, why, unread in note["ended"]:
             if number in self.files:
                 self.files[number] = replace(self.files[number], ended=why, unread=unread)
 
@@ -156,7 +156,7 @@ class State:
         newest = self._pieces[-1]
         name = f"open-{self.batch:010d}.arrow"
         _write_facts(self.folder / name, newest.facts)
-        told = {
+        state = {
             "version": VERSION,
             "batch": self.batch,
             "is_cut": self.is_cut,
@@ -165,7 +165,7 @@ class State:
             "pieces": [[one.name or name, one.ids, one.begins] for one in self._pieces],
         }
         aside = self.folder / f".{STATE}"
-        aside.write_text(json.dumps(told), encoding="utf-8")
+        aside.write_text(json.dumps(state), encoding="utf-8")
         aside.replace(self.folder / STATE)
         held = {STATE, *(one.name or name for one in self._pieces)}
         for path in self.folder.glob("*.arrow"):
@@ -176,14 +176,14 @@ class State:
     def _load(self) -> None:
         """What an earlier process knew."""
         try:
-            told = json.loads((self.folder / STATE).read_text(encoding="utf-8"))
+            state = json.loads((self.folder / STATE).read_text(encoding="utf-8"))
         except FileNotFoundError:
-            told = None
-        if told is not None:
-            if told["version"] != VERSION:
+            state = None
+        if state is not None:
+            if state["version"] != VERSION:
                 raise CoreError("follow_version", {"folder": str(self.folder)})
-            self.batch, self.is_cut, self.left_out = told["batch"], told["is_cut"], told["left_out"]
-            self.files = {int(number): Followed(**file) for number, file in told["files"].items()}
+            self.batch, self.is_cut, self.left_out = state["batch"], state["is_cut"], state["left_out"]
+            self.files = {int(number): Followed(**file) for number, file in state["files"].items()}
             self._pieces = [
                 _Piece(
                     list(from_batches(_read(self.folder / name).to_batches())),
@@ -191,7 +191,7 @@ class State:
                     ids,
                     name if name.startswith("piece-") else "",
                 )
-                for name, ids, begins in told["pieces"]
+                for name, ids, begins in state["pieces"]
             ]
         for path in sorted(self.folder.glob("batch-*.arrow")):
             batch = int(path.stem.partition("-")[2])

@@ -178,7 +178,7 @@ def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], N
         looked.take(piece.file, piece.line, piece.text)
         _stamps(piece.text, min(most, size), evidence)
         if len(evidence.last_items) < MOST_BATCHES:
-            evidence.last_items.update(found[1].decode().upper() for found in _JOINED_IDS.finditer(piece.text))
+            evidence.last_items.update(match[1].decode().upper() for match in _JOINED_IDS.finditer(piece.text))
         if wanted:
             _records(piece.text, wanted, evidence)
             _sends(piece.text, wanted, evidence)
@@ -252,7 +252,7 @@ def _records(text: bytes, wanted: set[bytes], evidence: LineEvidence) -> None:
         stop = following if following >= 0 else len(text)
         end = text.find(b"\n", start, stop)
         segment = text[start : end if end >= 0 else stop]
-        keys = {found[1].upper() for found in _KEY.finditer(segment)} & wanted
+        keys = {match[1].upper() for match in _KEY.finditer(segment)} & wanted
         offset = _OFFSET.search(segment) if keys else None
         if offset is not None:
             record = _record(segment)
@@ -312,9 +312,9 @@ def _sent(
 def _record(segment: bytes) -> Record:
     values: dict[str, str | int] = {}
     for name, pattern in _FIELDS.items():
-        found = pattern.search(segment)
-        if found is not None:
-            values[name] = int(found[1]) if name in _NUMBERS else found[1].decode("utf-8", "replace")
+        match = pattern.search(segment)
+        if match is not None:
+            values[name] = int(match[1]) if name in _NUMBERS else match[1].decode("utf-8", "replace")
     again = next((kind for kind, marks in _AGAIN.items() if marks.search(segment)), "")
     return Record(**values, again=again)  # type: ignore[arg-type]
 
@@ -338,22 +338,22 @@ def _named(text: bytes) -> Iterator[re.Match[bytes]]:
             starts.add(at - 2 if text.startswith(b"__", at - 2) and at >= 2 else at)
             at = text.find(word, at + 1)
     for start in sorted(starts):
-        found = _NAMED.match(text, start)
-        if found is not None:
-            yield found
+        match = _NAMED.match(text, start)
+        if match is not None:
+            yield match
 
 
-def _is_only_id(text: bytes, found: re.Match[bytes], context: str) -> bool:
+def _is_only_id(text: bytes, match: re.Match[bytes], context: str) -> bool:
     """Whether an offsetMsgId is all that its client has: a SendResult without a second ID, a record without UNIQ_KEY.
 
     Clients before 3.5.8 print these. A line that was cut, or that an application has put together, shows nothing.
     """
-    start = max(text.rfind(b"\n", 0, found.start()), found.start() - _SENT_BEFORE, 0)
-    end = text.find(b"\n", found.end(), found.end() + _SENT_BEFORE)
-    end = end if end >= 0 else min(len(text), found.end() + _SENT_BEFORE)
+    start = max(text.rfind(b"\n", 0, match.start()), match.start() - _SENT_BEFORE, 0)
+    end = text.find(b"\n", match.end(), match.end() + _SENT_BEFORE)
+    end = end if end >= 0 else min(len(text), match.end() + _SENT_BEFORE)
     if context == "message_ext":
-        following = text.find(_START, found.end(), end)
-        record = text[found.end() : following if following >= 0 else end]
+        following = text.find(_START, match.end(), end)
+        record = text[match.end() : following if following >= 0 else end]
         return b"properties={" in record and b"UNIQ_KEY" not in record
     line = text[start:end]
     return b"sendStatus" in line and b"messageQueue" in line and b"offsetMsgId" not in line
@@ -361,16 +361,16 @@ def _is_only_id(text: bytes, found: re.Match[bytes], context: str) -> bool:
 
 def _names(text: bytes, file: str, evidence: LineEvidence) -> None:
     printer = printers.Printer(text)
-    for found in _named(text):
-        label, digits = found[1].decode(), found[2].decode()
-        context = "message_ext" if _BEHIND_OFFSET.match(text, found.end()) else "other"
-        if _is_only_id(text, found, context):
+    for match in _named(text):
+        label, digits = match[1].decode(), match[2].decode()
+        context = "message_ext" if _BEHIND_OFFSET.match(text, match.end()) else "other"
+        if _is_only_id(text, match, context):
             context = "only_id"
         if context != "message_ext":  # in the other context the name's own place is proof: no need to look at each
             readings = identify(digits, label).readings
             if not readings or readings[0].kind != "offset" or any(o.id.layout is UNIQ_V4_LE for o in readings):
                 continue
-        logger = printer.logger(found.start())
+        logger = printer.logger(match.start())
         key = (label, context, f"logger {logger}" if logger else f"file {file}")
         if key not in evidence.names and len(evidence.names) >= MOST_APPLICATIONS:
             key, logger = (label, context, ""), printers.OTHERS

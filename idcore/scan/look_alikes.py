@@ -34,9 +34,9 @@ class LookAlike(NamedTuple):
     byte: int
 
 
-def suspects_of(found: find.Found, ids: int, texts: Sequence[tuple[int, int]]) -> np.ndarray:
+def suspects_of(tokens: find.Found, ids: int, texts: Sequence[tuple[int, int]]) -> np.ndarray:
     """The rows of one task. `texts`: of each the first of its IDs, and its number."""
-    table = found.table[found.table[:, find.TABLE_MARKS] & find.UNKNOWN != 0]
+    table = tokens.table[tokens.table[:, find.TABLE_MARKS] & find.UNKNOWN != 0]
     table = table[table[:, find.TABLE_IDS] > 0]
     if not len(table):
         return np.empty((0, ROW), np.uint64)
@@ -44,18 +44,18 @@ def suspects_of(found: find.Found, ids: int, texts: Sequence[tuple[int, int]]) -
     rows[:, : find.KEY_COLUMNS] = table[:, : find.KEY_COLUMNS]
     rows[:, VALUE], rows[:, MARKS] = table[:, find.TABLE_LAST], table[:, find.TABLE_MARKS]
     may_be = _may_be_none(rows)
-    row_of_slot = np.full(int(found.slots[:ids].max()) + 1, -1, np.int64)
+    row_of_slot = np.full(int(tokens.slots[:ids].max()) + 1, -1, np.int64)
     row_of_slot[table[may_be, find.TABLE_SLOT].astype(np.int64)] = np.flatnonzero(may_be)
-    owner = row_of_slot[found.slots[:ids]]
+    owner = row_of_slot[tokens.slots[:ids]]
     mine = np.flatnonzero(owner >= 0)
     firsts, numbers = (np.array(column, np.uint64) for column in zip(*texts, strict=True))
     text = np.searchsorted(firsts, mine.astype(np.uint64), side="right") - 1
     order = np.lexsort((mine, text, owner[mine]))
-    owners, texts_of, places = owner[mine][order], text[order], found.places[mine][order]
+    owners, texts_of, places = owner[mine][order], text[order], tokens.places[mine][order]
     new = (np.diff(owners, prepend=-1) != 0) | (np.diff(texts_of, prepend=-1) != 0)
     begin = np.flatnonzero(new)
     counted = rows[owners[begin]]
-    counted[:, VALUE] = found.values[mine][order][begin]
+    counted[:, VALUE] = tokens.values[mine][order][begin]
     counted[:, COUNT] = np.diff(begin, append=len(order))
     counted[:, TEXT], counted[:, PLACE] = numbers[texts_of[begin]], places[begin].astype(np.uint64)
     return np.concatenate([rows[~may_be], counted])

@@ -87,7 +87,7 @@ def _store_times(text: bytes) -> list[re.Match[bytes]]:
             places.append(at)
             at = text.find(spelling, at + 1)
     matches = (_STORED.match(text, at - 1) for at in sorted(places) if at)
-    return [found for found in matches if found is not None]
+    return [time for time in matches if time is not None]
 
 
 def _nearest(

@@ -284,8 +284,10 @@ class Merge:
             points=np.empty((rows, 9), np.int64),
             minutes=np.empty((rows, 3), np.int64),
         )
-        told = np.diff(dates.edges) > 0
-        out.bases[told] = np.minimum.reduceat(dates.spans[:, 1], dates.edges[:-1][told]) if told.any() else _NONE
+        has_dates = np.diff(dates.edges) > 0
+        out.bases[has_dates] = (
+            np.minimum.reduceat(dates.spans[:, 1], dates.edges[:-1][has_dates]) if has_dates.any() else _NONE
+        )
         newest = self._newest(known_of_all)
         months = merge.MonthsOfKeys(newest[:, 1::2].max(axis=0), dates.edges, dates.spans, dates.before)
         starts = np.full(keys.count, _NONE, np.int64)
@@ -301,10 +303,10 @@ class Merge:
             done = slice(begun, filled)
             last = out.figures[done, unroll.LAST_POSSIBLE]
             starts[done] = _month_starts(newest, last, little[done])
-            starts[done] = np.where(told[done] & (last >= 0), out.bases[done], starts[done])
+            starts[done] = np.where(has_dates[done] & (last >= 0), out.bases[done], starts[done])
             yield "counters", _counters(keys, points, starts)
             activity.append(_activity(keys, minutes, starts))
-        own = _Dates(told[keys.order], dates.zone[keys.order], dates.source[keys.order])
+        own = _Dates(has_dates[keys.order], dates.zone[keys.order], dates.source[keys.order])
         table = self._process_table(keys, out.figures[keys.order], starts[keys.order], own, letters[keys.order])
         yield "processes", table
         yield "hosts", _hosts(keys, table)

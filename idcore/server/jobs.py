@@ -59,8 +59,8 @@ def warm_up() -> None:
 
 def ready() -> bool:
     """Whether a scan can begin (it waits for Spark by itself)."""
-    found = engine()
-    return not settings.current().no_spark and found is not None and found.state in ("idle", "starting", "ready")
+    status = engine()
+    return not settings.current().no_spark and status is not None and status.state in ("idle", "starting", "ready")
 
 
 @cache
@@ -169,10 +169,10 @@ def announced(run: Run, now: Now) -> None:
         known = set()
     fresh = [row for row in rows if f"{row['code']} {row['subject']}" not in known][:MOST_ANNOUNCED]
     for row in fresh:
-        told = {name: json_value(value) for name, value in row.items() if not name.endswith("_at")}
-        told |= {name: value and value.isoformat() for name, value in row.items() if name.endswith("_at")}
-        told |= {name: json.loads(row[name]) for name in ("evidence", "values") if row[name]}
-        webhook.announce({"event": "finding", "run": run.name, "title": run.title, "finding": told})
+        finding = {name: json_value(value) for name, value in row.items() if not name.endswith("_at")}
+        finding |= {name: value and value.isoformat() for name, value in row.items() if name.endswith("_at")}
+        finding |= {name: json.loads(row[name]) for name in ("evidence", "values") if row[name]}
+        webhook.announce({"event": "finding", "run": run.name, "title": run.title, "finding": finding})
     if fresh:
         write_text(place, json.dumps(sorted(known | {f"{row['code']} {row['subject']}" for row in fresh})))
 
@@ -253,11 +253,11 @@ _holds: weakref.WeakValueDictionary[str, Hold] = weakref.WeakValueDictionary()
 
 def hold(name: str) -> Hold:
     """What a session is to have as long as it has the run."""
-    found = _holds.get(name)
-    if found is None:
-        found = _holds[name] = Hold()
-        weakref.finalize(found, discard, runs_root(), name).atexit = False
-    return found
+    held = _holds.get(name)
+    if held is None:
+        held = _holds[name] = Hold()
+        weakref.finalize(held, discard, runs_root(), name).atexit = False
+    return held
 
 
 def discard_all() -> None:

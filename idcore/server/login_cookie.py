@@ -70,7 +70,7 @@ class LoginCookie:
     def _kept(self, headers: Iterable[Header], name: str) -> list[Header]:
         """The headers of an answer, with the cookies of a log-in kept here and its name in their place."""
         passed: list[Header] = []
-        made: dict[str, str] = {}
+        cookies: dict[str, str] = {}
         is_ended, entrance = False, self.entrance()
         for header, value in headers:
             text = value.decode("latin-1")
@@ -81,15 +81,15 @@ class LoginCookie:
                 continue
             key, _, held = text.partition(";")[0].partition("=")
             if held.strip('"'):
-                made[key] = held
+                cookies[key] = held
             else:
                 is_ended = True
-        if made or is_ended:
+        if cookies or is_ended:
             if name:
                 self.log_ins().end(name)
             cookie = cookie_name(entrance.encrypted)
-            if OF_STREAMLIT in made and entrance.mode == "login":
-                begun = self.log_ins().begin(made, time.time())
+            if OF_STREAMLIT in cookies and entrance.mode == "login":
+                begun = self.log_ins().begin(cookies, time.time())
                 passed.append(self._set(cookie, begun, int(entrance.seconds), entrance.encrypted))
             elif name:
                 passed.append(self._set(cookie, "", 0, entrance.encrypted))

@@ -119,14 +119,14 @@ def _providers(auth: Mapping[str, Any]) -> tuple[str, ...]:
             raise AccessError("start_auth", {"key": key})
     if len(str(auth["cookie_secret"])) < SECRET:
         raise AccessError("start_secret", {"least": SECRET})
-    found = [] if "client_id" not in auth else ["default"]
-    found += [name for name, value in auth.items() if isinstance(value, Mapping) and name != "client_kwargs"]
-    for name in found or ["default"]:
+    providers = [] if "client_id" not in auth else ["default"]
+    providers += [name for name, value in auth.items() if isinstance(value, Mapping) and name != "client_kwargs"]
+    for name in providers or ["default"]:
         section = auth if name == "default" else auth[name]
         for key in ("client_id", "client_secret", "server_metadata_url"):
             if not section.get(key):
                 raise AccessError("start_auth", {"key": key if name == "default" else f"{name}.{key}"})
-    return tuple(found)
+    return tuple(providers)
 
 
 def _seconds(text: str) -> float:
@@ -142,16 +142,16 @@ def _seconds(text: str) -> float:
 def address_of(text: str | None) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     """An address as it is; an IPv4 address in an IPv6 one is the IPv4 address."""
     try:
-        found = ipaddress.ip_address((text or "").partition("%")[0])
+        address = ipaddress.ip_address((text or "").partition("%")[0])
     except ValueError:
         return None
-    return (found.ipv4_mapped or found) if isinstance(found, ipaddress.IPv6Address) else found
+    return (address.ipv4_mapped or address) if isinstance(address, ipaddress.IPv6Address) else address
 
 
 def is_loopback(text: str | None) -> bool:
     """Whether only this machine reaches an address; no address is all addresses."""
-    found = address_of(text)
-    return text == "localhost" or (found is not None and found.is_loopback)
+    address = address_of(text)
+    return text == "localhost" or (address is not None and address.is_loopback)
 
 
 class LogIns:

@@ -29,11 +29,11 @@ class SettingUp:
 def now(file: Path = FILE) -> SettingUp | None:
     """How far set-up is; None where nothing is being set up, or its process has gone."""
     try:
-        told = json.loads(file.read_text(encoding="utf-8"))
-        found = SettingUp(
-            str(told["step"]), int(told["number"]), int(told["steps"]), time.time() - float(told["began"])
+        state = json.loads(file.read_text(encoding="utf-8"))
+        setting_up = SettingUp(
+            str(state["step"]), int(state["number"]), int(state["steps"]), time.time() - float(state["began"])
         )
-        alive = is_alive(int(told["pid"]), None)
+        alive = is_alive(int(state["pid"]), None)
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return found if alive and found.step in STEPS else None
+    return setting_up if alive and setting_up.step in STEPS else None

@@ -75,16 +75,16 @@ class State:
 
 def named() -> tuple[Group, ...]:
     """The groups of the setting; CoreError if it is wrong."""
-    told = settings.current().watched_groups
-    found = []
-    for part in filter(None, map(str.strip, told.split(","))):
+    text = settings.current().watched_groups
+    groups = []
+    for part in filter(None, map(str.strip, text.split(","))):
         pieces = part.split("/")
         if len(pieces) != 3 or not all(pieces):
             raise _wrong(part)
-        found.append(Group(*pieces))
-    if len(found) > MOST:
-        raise _wrong(f"{len(found)} groups")
-    return tuple(dict.fromkeys(found))
+        groups.append(Group(*pieces))
+    if len(groups) > MOST:
+        raise _wrong(f"{len(groups)} groups")
+    return tuple(dict.fromkeys(groups))
 
 
 def _wrong(value: str) -> CoreError:
@@ -102,8 +102,8 @@ class Watch:
     def samples(self) -> list[Sample]:
         """The metrics of all groups, as they were last asked."""
         states = sorted(self._states.items())
-        found = {sample[:2]: sample for group, state in states for sample in state.samples(group)}
-        return sorted(found.values())
+        samples = {sample[:2]: sample for group, state in states for sample in state.samples(group)}
+        return sorted(samples.values())
 
     def run(self, stop: threading.Event) -> None:
         """Until `stop` is set."""
@@ -121,8 +121,8 @@ class Watch:
         for code in sorted(now.problems ^ known):
             fact = "begun" if code in now.problems else "ended"
             lag = None if now.progress is None else now.progress.lag
-            told = {"kind": "group", "code": code, "state": fact, "at": round(time.time()), "lag": lag}
-            self._tell(told | {"cluster": group.cluster, "topic": group.topic, "group": group.group})
+            event = {"kind": "group", "code": code, "state": fact, "at": round(time.time()), "lag": lag}
+            self._tell(event | {"cluster": group.cluster, "topic": group.topic, "group": group.group})
 
 
 def _asked(group: Group, before: State | None) -> State:

@@ -74,11 +74,11 @@ class Target:
 
 def target() -> Target | None:
     """What is set; None where it is off. CoreError names the setting that is wrong, without its value's secrets."""
-    told = settings.current()
-    if not told.webhook:
+    configured = settings.current()
+    if not configured.webhook:
         return None
     try:
-        url = urlsplit(told.webhook)
+        url = urlsplit(configured.webhook)
         fine = url.scheme in ("http", "https") and bool(url.hostname) and not url.username and (url.port or 1) > 0
     except ValueError:
         fine = False
@@ -86,7 +86,7 @@ def target() -> Target | None:
         wanted = "an address such as https://tickets.example.org/rocketmq, without a log-in"
         raise refuse("setting_wrong", setting=settings.name_of("webhook"), value="…", wanted=wanted)
     try:
-        key = base64.b64decode(told.webhook_secret.removeprefix(PREFIX), validate=True)
+        key = base64.b64decode(configured.webhook_secret.removeprefix(PREFIX), validate=True)
     except binascii.Error:
         key = b""
     if len(key) < LEAST_KEY:
@@ -160,8 +160,8 @@ class Announcer:
 
 @cache
 def _announcer() -> Announcer | None:
-    found = target()
-    return None if found is None else Announcer(found)
+    where = target()
+    return None if where is None else Announcer(where)
 
 
 def announce(payload: Mapping[str, Any]) -> None:

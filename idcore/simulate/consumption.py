@@ -104,21 +104,21 @@ class Consumption:
         return {"fates": counted, "failed": failed}
 
     def _counts(self, group: str, situation: str, topic: str, ends: dict[tuple[str, int], int]) -> Counter[str]:
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         reached = self.offsets.get(f"{topic}@{group}", {})
         open_verdict = {"disabled": "disabled", "lags": "behind"}.get(situation, "")
         for (name, queue), end in ends.items():
             if name != topic:
                 continue
             if situation == "broadcasts":
-                found["broadcast"] += end
+                counts["broadcast"] += end
             elif queue not in reached:
-                found["never_read"] += end
+                counts["never_read"] += end
             else:
-                found["consumed"] += reached[queue]
-                found[open_verdict] += end - reached[queue]
+                counts["consumed"] += reached[queue]
+                counts[open_verdict] += end - reached[queue]
         for name, record, ending in self._failed:
             if (name, record.topic) == (group, topic):
-                found[ending] += 1
-                found["consumed"] -= 1
-        return found
+                counts[ending] += 1
+                counts["consumed"] -= 1
+        return counts

@@ -80,7 +80,7 @@ def lines() -> tuple[str, ...]:
     random = Random(42)
     offsets = [start for _, _, _, start, _ in BROKERS]
     queues: Counter[tuple[int, int]] = Counter()
-    made = []
+    texts = []
     for rank, (seconds, text, born) in enumerate(sorted(_events())):
         at = START + timedelta(seconds=seconds, milliseconds=random.randint(1, 9))
         head = f"{at:%Y-%m-%d %H:%M:%S}.{at.microsecond // 1000:03d} +0800"
@@ -91,19 +91,19 @@ def lines() -> tuple[str, ...]:
         queues[place, rank % 4] += 1
         stored = Stored(broker, BrokerAddress(host, port), rank % 4, 41_000 + queues[place, rank % 4], offsets[place])
         if rank % 12 == 5:
-            made.append(f"{head} INFO  [consume-{rank % 4}] {_received(text, born or 0, stored, rank)}")
+            texts.append(f"{head} INFO  [consume-{rank % 4}] {_received(text, born or 0, stored, rank)}")
         else:
-            made.append(f"{head} INFO  {thread} send ok {_sent(text, stored)}")
+            texts.append(f"{head} INFO  {thread} send ok {_sent(text, stored)}")
         if rank % 25 == 9:
             trace = hashlib.md5(str(rank).encode(), usedforsecurity=False).hexdigest()
-            made.append(f"{head} INFO  {thread} http 200 /pay traceId={trace}")
+            texts.append(f"{head} INFO  {thread} http 200 /pay traceId={trace}")
         if rank % 325 == 70:
-            made.append(f"{head} WARN  {thread} order not confirmed in time, sent again, broker {broker}")
+            texts.append(f"{head} WARN  {thread} order not confirmed in time, sent again, broker {broker}")
             offsets[place] += 764
             queues[place, rank % 4] += 1
             again = replace(stored, queue_offset=stored.queue_offset + 1, offset=offsets[place])
-            made.append(f"{head} INFO  {thread} send ok {_sent(text, again)}")
-    return tuple(made)
+            texts.append(f"{head} INFO  {thread} send ok {_sent(text, again)}")
+    return tuple(texts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,9 +79,15 @@ class Generator:
                 elapsed = self._clock() - self._start
             counter = self._counter
             self._counter += 1
-        made = UniqId(self._layout, self._ip, self._pid, self._loader, elapsed % _INT, counter % _SHORT, "")
+        message_id = UniqId(self._layout, self._ip, self._pid, self._loader, elapsed % _INT, counter % _SHORT, "")
         return UniqId(
-            made.layout, made.ip, made.pid, made.loader, made.elapsed, made.counter, bytes(made).hex().upper()
+            message_id.layout,
+            message_id.ip,
+            message_id.pid,
+            message_id.loader,
+            message_id.elapsed,
+            message_id.counter,
+            bytes(message_id).hex().upper(),
         )
 
     def skip(self, count: int) -> None:

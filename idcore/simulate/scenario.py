@@ -53,13 +53,13 @@ class Broker:
 
     def store(self, size: int, *, printed: bool = True) -> OffsetId:
         """Appends a record and gives its id; a 5.x client never prints it."""
-        made = OffsetId.of(self.host, self.port, self.offset)
+        offset_id = OffsetId.of(self.host, self.port, self.offset)
         if printed:
             self.distinct += 1
             self.first = self.offset if self.first < 0 else self.first
             self.last = self.offset
         self.offset += size
-        return made
+        return offset_id
 
 
 @dataclass(slots=True)
@@ -116,10 +116,10 @@ class Process(ABC):
     def make(self, now_ms: int) -> UniqId | ClientId:
         """The next id."""
         self.now_ms = now_ms
-        made = self._next()
+        message_id = self._next()
         self.tally.made(self.position, now_ms // self.resolution_ms * self.resolution_ms)
         self.position += 1
-        return made
+        return message_id
 
     def lose(self, count: int) -> None:
         """Ids that are generated and never seen: failed sends, or another log."""
@@ -129,9 +129,13 @@ class Process(ABC):
     def _next(self) -> UniqId | ClientId:
         """The id itself, of this very moment and position."""
 
-    def has_made(self, made: UniqId | ClientId) -> bool:
+    def has_made(self, message_id: UniqId | ClientId) -> bool:
         """Whether an id bears this process's fingerprint."""
-        return isinstance(made, UniqId) and (made.pid, made.loader, made.host) == (self._pid, self._loader, self.host)
+        return isinstance(message_id, UniqId) and (message_id.pid, message_id.loader, message_id.host) == (
+            self._pid,
+            self._loader,
+            self.host,
+        )
 
     def truth(self) -> dict[str, Any]:
         """The process's fingerprint and figures."""
@@ -169,9 +173,17 @@ class GoProcess(Process):
     def _next(self) -> UniqId:
         local = clocks.from_ms(self.now_ms, self._zone)
         elapsed = (self.now_ms - clocks.month_start(local.year, local.month, self._zone)) // 1000 * 1000
-        made = UniqId.of(self.host, self._pid, 0, elapsed, self.position % 65_536)
-        text = made.text[:-12] + made.text[-12:].lower()
-        return UniqId(made.layout, made.ip, made.pid, made.loader, made.elapsed, made.counter, text)
+        message_id = UniqId.of(self.host, self._pid, 0, elapsed, self.position % 65_536)
+        text = message_id.text[:-12] + message_id.text[-12:].lower()
+        return UniqId(
+            message_id.layout,
+            message_id.ip,
+            message_id.pid,
+            message_id.loader,
+            message_id.elapsed,
+            message_id.counter,
+            text,
+        )
 
 
 class GrpcProcess(Process):
@@ -228,7 +240,7 @@ class Scenario:
             # Old enough to pass 65,535 when that share of its ids, in percent, has been written.
             return max(0, 65_536 - ids * share // 100 * at // 100)
 
-        found: list[Process] = [
+        processes: list[Process] = [
             JavaProcess(now, zone, host + "17", pick(2, 60_000), 0x18B4AAC2, 40, wrapping(40, 45)),
             JavaProcess(now, zone, host + "17", pick(2, 60_000), 0x18B4AAC2, 12, pick(40_000)),
             JavaProcess(now, zone, host + "23", 1, 0x5674CD4D, 20, wrapping(20, 80)),
@@ -237,8 +249,8 @@ class Scenario:
             GoProcess(now, zone, host + "31", pick(2, 60_000), 0, 6, 1),
         ]
         if 0 <= now // 1000 - clocks.CLIENT_EPOCH_S < 1 << 31:  # this client, and so its ids, did not exist before 2021
-            found.append(GrpcProcess(now, zone, f"08:71:90:66:ff:{pick(256):02x}", pick(2, 60_000), 0, 4, 0))
-        return found
+            processes.append(GrpcProcess(now, zone, f"08:71:90:66:ff:{pick(256):02x}", pick(2, 60_000), 0, 4, 0))
+        return processes
 
     # ---- ids
 
@@ -280,8 +292,8 @@ class Scenario:
             return self._batch(process)
         message = self._send(process)
         if process.style == "grpc":
-            made = self._see(process, message)
-            return self._prefix("producer-1") + f"send ok messageId={made}, topic={message.topic}"
+            text = self._see(process, message)
+            return self._prefix("producer-1") + f"send ok messageId={text}, topic={message.topic}"
         self._recent.append(message)
         if process.style == "go":
             seen, stored = str(self._see(process, message)), str(self._see_offset(message))
@@ -294,12 +306,12 @@ class Scenario:
         pick = self._random
         broker = pick.choice(self._brokers)
         topic, queue, size = pick.choice(TOPICS), pick.randrange(8), pick.randrange(190, 900)
-        made = process.make(self._now)
+        message_id = process.make(self._now)
         place = broker.queues.setdefault((topic, queue), pick.randrange(100_000))
         broker.queues[topic, queue] += 1
         key = f"order-{pick.randrange(10**9):09d}"
         stored = broker.store(size, printed=process.style != "grpc")
-        return Message(made, self._now, topic, queue, broker, stored, place, size, key)
+        return Message(message_id, self._now, topic, queue, broker, stored, place, size, key)
 
     def _see(self, process: Process, message: Message) -> UniqId | ClientId:
         process.tally.ids += 1

@@ -155,16 +155,16 @@ class StoreDay:
     # ---- what is left
 
     def _offsets(self, before_ms: int) -> dict[str, dict[int, int]]:
-        found: dict[str, dict[int, int]] = {}
+        offsets: dict[str, dict[int, int]] = {}
         for group in self.groups:
             own = self.end - group.speed * before_ms
             for (topic, queue), times in self.stored.items():
                 if topic in group.topics and (topic, queue) not in group.without:
                     reached = bisect_right(times, group.reached(topic, queue, own))
-                    found.setdefault(f"{topic}@{group.name}", {})[queue] = group.offsets.get((topic, queue), reached)
+                    offsets.setdefault(f"{topic}@{group.name}", {})[queue] = group.offsets.get((topic, queue), reached)
             if group.retried:
-                found[f"{RETRY_PREFIX}{group.name}@{group.name}"] = {0: group.retried}
-        return found
+                offsets[f"{RETRY_PREFIX}{group.name}@{group.name}"] = {0: group.retried}
+        return offsets
 
     def write(self, root: Path) -> None:
         """The offsets, those of the write before as .bak, and the settings of the groups."""

@@ -272,12 +272,12 @@ def _tar_members(stream: BinaryIO, _: Unpacked, stop: int = 1 << 62) -> Iterator
         if info.type in b"LKxgX":  # a name too long for the header, or other things about the next member
             if not 0 <= length <= _LONGEST_HEADER:
                 raise refuse("header_long")
-            told = _exactly(stream, _padded(length))[:length]
+            data = _exactly(stream, _padded(length))[:length]
             at += _padded(length)
             if info.type == b"L":
-                name = told.rstrip(b"\0").decode("utf-8", "surrogateescape")
+                name = data.rstrip(b"\0").decode("utf-8", "surrogateescape")
             elif info.type in b"xX":
-                records = _pax(told)
+                records = _pax(data)
                 name = records.get("GNU.sparse.name") or records.get("path") or name
                 size = int(records.get("size", size))
             continue
@@ -386,15 +386,15 @@ class _Pushed(io.RawIOBase):
     def to_next_header(self) -> None:
         """Behind the sizes that follow a member whose header does not contain them: marked or not, 32 or 64 bit."""
         near = self.take(64)
-        found = min((at for at in (near.find(b"PK\x03\x04"), near.find(b"PK\x01\x02")) if at >= 0), default=0)
-        self.push(near[found:])
+        nearest = min((at for at in (near.find(b"PK\x03\x04"), near.find(b"PK\x01\x02")) if at >= 0), default=0)
+        self.push(near[nearest:])
 
 
 class _Checked(io.RawIOBase):
     """A stream that raises at its end when its checksum is not the announced one."""
 
-    def __init__(self, stream: io.RawIOBase, told: int) -> None:
-        self.stream, self.told = stream, told
+    def __init__(self, stream: io.RawIOBase, size: int) -> None:
+        self.stream, self.told = stream, size
         self.found = 0
 
     def readable(self) -> bool:

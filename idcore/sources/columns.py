@@ -93,8 +93,8 @@ def _refuse_large(file: BinaryIO, leaves: list[tuple[Any, bool]]) -> None:
 def _lines_of_group(
     file: Any, table: pq.ParquetFile, number: int, columns: list[str], leaves: list[tuple[Any, bool]]
 ) -> Iterator[bytes]:
-    told = table.metadata.row_group(number)
-    rows = min(_ROWS, _BATCH * told.num_rows // max(1, told.total_byte_size))
+    metadata = table.metadata.row_group(number)
+    rows = min(_ROWS, _BATCH * metadata.num_rows // max(1, metadata.total_byte_size))
     nested = [column.path_in_schema for column, is_nested in leaves if is_nested]
     with _damage():
         longest = _longest(file, table.metadata, number, [column for column, is_nested in leaves if not is_nested])

@@ -140,44 +140,44 @@ class News:
         It is `most` bytes in all, shared by the files that grow; but of each at least a line.
         """
         files = {int(number): Generation(**row) for number, row in offset["files"].items()}
-        made: Offset = {"next": offset["next"], "files": {}, "ended": {}, "left_out": {}}
-        missing, fresh = self._recognise(self._listed(made), files)
+        later: Offset = {"next": offset["next"], "files": {}, "ended": {}, "left_out": {}}
+        missing, fresh = self._recognise(self._listed(later), files)
         for one in fresh:
             owner = self._copy_of(one, files, missing)
             if owner is None:
-                self._take(one, files, made, BEGINNING)
+                self._take(one, files, later, BEGINNING)
             elif owner in missing:
                 files[owner] = self._adopted(files[owner], one)
                 self._see(owner, one)
                 missing.discard(owner)
             elif owner != _IN_THE_MAKING:
-                _leave_out(made, one.path, refuse("follow_copy", path=shown(files[owner].path)))
-        self._give_up(missing, files, made)
+                _leave_out(later, one.path, refuse("follow_copy", path=shown(files[owner].path)))
+        self._give_up(missing, files, later)
         growing = [number for number in sorted(files.keys() - missing) if self._known[number].size > files[number].read]
         for left, number in zip(range(len(growing), 0, -1), growing, strict=True):
             before = files[number].read
             files[number] = self._advanced(number, files[number], max(1, most // left))
             most -= files[number].read - before
-        made["files"] = {str(number): asdict(one) for number, one in sorted(files.items())}
-        self.available = {number: self._known[int(number)].size for number in made["files"]}
+        later["files"] = {str(number): asdict(one) for number, one in sorted(files.items())}
+        self.available = {number: self._known[int(number)].size for number in later["files"]}
         news = ("files", "left_out")
-        return made if made["ended"] or any(made[name] != offset[name] for name in news) else offset
+        return later if later["ended"] or any(later[name] != offset[name] for name in news) else offset
 
-    def _give_up(self, missing: set[int], files: dict[int, Generation], made: Offset) -> None:
+    def _give_up(self, missing: set[int], files: dict[int, Generation], later: Offset) -> None:
         """Ends the generations that no file has any more."""
         now = self.clock()
         for number in sorted(missing):
             known = self._known[number]
             if known.missing is not None and now - known.missing > UNENDED:
                 unread = max(0, known.size - files.pop(number).read)
-                made["ended"][str(number)] = f"{TRUNCATED if known.is_cut else GONE} {unread}"
+                later["ended"][str(number)] = f"{TRUNCATED if known.is_cut else GONE} {unread}"
                 del self._known[number]
 
     # ---- which file is which
 
     def _listed(self, offset: Offset) -> list[_Listed]:
         """The files that are there, each once."""
-        found: dict[tuple[int, int], _Listed] = {}
+        listed: dict[tuple[int, int], _Listed] = {}
         for file in list_files(self.paths, self.roots):
             problem = refuse("follow_uri") if is_uri(file.path) else file.error
             if problem is not None:
@@ -188,10 +188,10 @@ class News:
                 one = _Listed(os.path.abspath(file.path), os.stat(file.path))
             except FileNotFoundError:  # it has another name meanwhile, and the next look finds that
                 continue
-            found.setdefault(one.identity, one)
-        for gone in self._copies.keys() - found.keys():
+            listed.setdefault(one.identity, one)
+        for gone in self._copies.keys() - listed.keys():
             del self._copies[gone]
-        return list(found.values())
+        return list(listed.values())
 
     def _recognise(self, listed: list[_Listed], files: dict[int, Generation]) -> tuple[set[int], list[_Listed]]:
         """Gives each generation its file, by its new name. The generations without one, and the files that are new."""
@@ -333,14 +333,14 @@ class News:
 
 def ranges(before: Offset, after: Offset) -> list[Range]:
     """What is new between two offsets: bytes, and new names."""
-    found = []
+    new = []
     for number, row in after["files"].items():
         generation = Generation(**row)
         earlier = before["files"].get(number)
         if earlier is None or earlier["read"] < generation.read or earlier["path"] != generation.path:
             start = generation.begun if earlier is None else min(earlier["read"], generation.read)
-            found.append(Range(int(number), start, generation))
-    return found
+            new.append(Range(int(number), start, generation))
+    return new
 
 
 def ended(after: Offset) -> list[Ended]:

@@ -94,29 +94,29 @@ def list_files(paths: Sequence[str], roots: Roots = None, left_out: list[str] | 
     `left_out` is given the folders whose tables of a scan are not read. The folder of one table is, where it is named
     itself.
     """
-    found = _listed(paths, roots, left_out)
-    return found if roots is None else [replace(file, roots=roots) for file in found]
+    files = _listed(paths, roots, left_out)
+    return files if roots is None else [replace(file, roots=roots) for file in files]
 
 
 def _listed(paths: Sequence[str], roots: Roots, left_out: list[str] | None) -> list[InputFile]:
-    found: list[InputFile] = []
+    files: list[InputFile] = []
     for path in paths:
         if is_topic(path):
-            found.append(InputFile(path, 0, refuse("kafka_scan")))
+            files.append(InputFile(path, 0, refuse("kafka_scan")))
             continue
         if is_uri(path):
-            found += [InputFile(*told) for told in stores.listed(path, roots)]
+            files += [InputFile(*facts) for facts in stores.listed(path, roots)]
             continue
         path = local_path(path)
         if "\0" in path:
-            found.append(InputFile(path, 0, refuse("ENOENT")))
+            files.append(InputFile(path, 0, refuse("ENOENT")))
         elif os.path.isdir(path):
-            found += _walk(path, roots, left_out)
+            files += _walk(path, roots, left_out)
         elif roots is None and not os.path.lexists(path) and glob.has_magic(path):
-            found += _matches(path, left_out) or [_look_at(path)]
+            files += _matches(path, left_out) or [_look_at(path)]
         else:
-            found.append(_look_at(path, roots))
-    return found
+            files.append(_look_at(path, roots))
+    return files
 
 
 def list_store(root: str, roots: Roots = None) -> list[InputFile]:
@@ -208,29 +208,29 @@ def _walk(folder: str, roots: Roots = None, left_out: list[str] | None = None) -
 
 def _matches(pattern: str, left_out: list[str] | None = None) -> list[InputFile]:
     """What a pattern matches, folders read like any other; each file once, however many ways lead to it."""
-    found: dict[tuple[int, int], InputFile] = {}
+    files: dict[tuple[int, int], InputFile] = {}
     for name in sorted(glob.glob(pattern, recursive=True)):
         for file in _walk(name, None, left_out) if os.path.isdir(name) else [_look_at(name)]:
             try:
                 status = os.stat(file.path)
             except OSError as error:
                 if error.errno != errno.ELOOP:  # links in a circle lead to nothing new
-                    found[0, len(found)] = file
+                    files[0, len(files)] = file
             else:
-                found.setdefault((status.st_dev, status.st_ino), file)
-    return list(found.values())
+                files.setdefault((status.st_dev, status.st_ino), file)
+    return list(files.values())
 
 
 def shown(path: str) -> str:
     """A path as text that every table and terminal can hold: no bytes that are not UTF-8, no controls, no secrets."""
     text = os.fsencode(without_secrets(path)).decode(errors="backslashreplace")
-    return _UNPRINTABLE.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    return _UNPRINTABLE.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
 
 
 def _look_at(path: str, roots: Roots = None) -> InputFile:
     try:
-        found = file_status(path, roots)
-        return InputFile(path, found.st_size) if is_file(found) else InputFile(path, 0, refuse("not_regular"))
+        status = file_status(path, roots)
+        return InputFile(path, status.st_size) if is_file(status) else InputFile(path, 0, refuse("not_regular"))
     except OSError as error:
         return InputFile(path, 0, refuse("ENOENT") if roots is None else coded(error))
 

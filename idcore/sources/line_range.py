@@ -96,15 +96,15 @@ class LinesOf:
     def _take(self, data: bytes) -> None:
         passed, data = data[: self._before], data[self._before :]
         self._before -= len(passed)
-        made = [passed]
+        parts = [passed]
         *lines, rest = data.split(b"\n")
         for line in lines:
-            made += [self._judged(line), b"\n"]
+            parts += [self._judged(line), b"\n"]
             self._goes_on = False
         if rest and (self._ended or self._goes_on or len(rest) > LONGEST):
-            made.append(self._judged(rest))
+            parts.append(self._judged(rest))
             rest, self._goes_on = b"", True
-        self._rest, self._ready = rest, memoryview(b"".join(made))
+        self._rest, self._ready = rest, memoryview(b"".join(parts))
 
     def _judged(self, line: bytes) -> bytes:
         """A line or a part of one, which is as its first part."""

@@ -39,8 +39,8 @@ def pages(file: BinaryIO, column: Any) -> Iterator[Page]:
         size, packed = fields.get(2), fields.get(3)
         if not isinstance(size, int) or not isinstance(packed, int) or size < 0 or packed < 0:
             raise refuse("parquet_damaged")
-        told = fields.get(_DATA) or fields.get(_DATA_2) or {}
-        values = told.get(1) if isinstance(told, dict) else None
+        header = fields.get(_DATA) or fields.get(_DATA_2) or {}
+        values = header.get(1) if isinstance(header, dict) else None
         yield Page(size, values if isinstance(values, int) else 0)
         at += length + packed
 

@@ -220,11 +220,11 @@ class RecordLines:
             begin = max(0, self._start - window)
             self._place = begin
             if begin:
-                found, _ = self._next(begin, self._start)
-                if found is None:
+                first, _ = self._next(begin, self._start)
+                if first is None:
                     window *= 4
                     continue
-                self._place = found
+                self._place = first
             while self._place < self._start:
                 self._step(self._start, emit=False)
             self._problems.clear()  # the split that contains them reports them
@@ -251,10 +251,10 @@ def _named(rows: np.ndarray, names: np.ndarray) -> list[list[Any]]:
 _FOLDS: tuple[Callable[[Iterable[int]], int], ...] = (sum, sum, min, max, min, max, min, max, sum)
 
 
-def topics_of(found: Iterable[bytes]) -> list[list[Any]]:
+def topics_of(values: Iterable[bytes]) -> list[list[Any]]:
     """One row for each topic and queue out of those of many splits."""
     rows: dict[tuple[str, int], list[int]] = {}
-    for data in found:
+    for data in values:
         for name, queue, *figures in json.loads(data)["topics"]:
             row = rows.setdefault((name, queue), figures)
             if row is figures:
@@ -264,12 +264,12 @@ def topics_of(found: Iterable[bytes]) -> list[list[Any]]:
     return [[*key, *rows[key]] for key in sorted(rows)]
 
 
-def tags_of(found: Iterable[bytes]) -> list[list[Any]]:
+def tags_of(values: Iterable[bytes]) -> list[list[Any]]:
     """Topic, tag, messages and bytes; a tag is "" for messages without one, None where there are too many to be listed.
 
     The messages of a topic's rows are all its messages, at any split.
     """
-    splits = [json.loads(data) for data in found]
+    splits = [json.loads(data) for data in values]
     whole: dict[str, list[int]] = {}
     tagged: dict[tuple[str, str], list[int]] = {}
     for split in splits:

@@ -66,10 +66,10 @@ class Ranged(io.RawIOBase):
             self.ask = min(_MOST, 4 * self.ask) if follows else max(_FIRST, min(len(view), _MOST))
             self.held = memoryview(self.fetch(self.at, min(self.ask, self.size - self.at)))
             self.held_at = self.at
-        found = self.held[self.at - self.held_at :][: len(view)]
-        view[: len(found)] = found
-        self.at += len(found)
-        return len(found)
+        piece = self.held[self.at - self.held_at :][: len(view)]
+        view[: len(piece)] = piece
+        self.at += len(piece)
+        return len(piece)
 
 
 def opened(path: str, roots: Roots = None) -> BinaryIO:
@@ -103,10 +103,10 @@ def listed(uri: str, roots: Roots = None) -> list[Listed]:
 
             return [(uri, web.size_of(uri, roots), None)]
         filesystem, name = _found(uri)
-        told = filesystem.get_file_info(name)
-        if told.type == FileType.File:
-            return [(uri, told.size, None)]
-        if told.type == FileType.Directory:
+        info = filesystem.get_file_info(name)
+        if info.type == FileType.File:
+            return [(uri, info.size, None)]
+        if info.type == FileType.Directory:
             return list(_below(filesystem, uri, name, ".*"))
         if re.search(r"[*?\[]", name):
             folder = re.split(r"[*?\[]", name, maxsplit=1)[0].rpartition("/")[0]
@@ -119,11 +119,11 @@ def listed(uri: str, roots: Roots = None) -> list[Listed]:
 def _below(filesystem: FileSystem, uri: str, folder: str, wanted: str) -> Iterator[Listed]:
     from pyarrow.fs import FileSelector, FileType
 
-    found = filesystem.get_file_info(FileSelector(folder, recursive=True))
-    files = sorted((told for told in found if told.type == FileType.File), key=lambda told: told.path)
-    for told, is_wanted in zip(files, _match(wanted, [told.path for told in files]), strict=True):
+    infos = filesystem.get_file_info(FileSelector(folder, recursive=True))
+    files = sorted((info for info in infos if info.type == FileType.File), key=lambda info: info.path)
+    for info, is_wanted in zip(files, _match(wanted, [info.path for info in files]), strict=True):
         if is_wanted:
-            yield _uri_of(uri, told.path), told.size, None
+            yield _uri_of(uri, info.path), info.size, None
 
 
 def _match(pattern: str, paths: list[str]) -> list[bool]:
@@ -131,10 +131,10 @@ def _match(pattern: str, paths: list[str]) -> list[bool]:
     from pyarrow.compute import match_substring_regex
 
     try:
-        found = match_substring_regex(pa.array(paths, pa.string()), rf"(?s)\A(?:{pattern})\z")
+        matches = match_substring_regex(pa.array(paths, pa.string()), rf"(?s)\A(?:{pattern})\z")
     except pa.ArrowInvalid as error:
         raise refuse("pattern", why=str(error).partition(": ")[2]) from None
-    return found.to_pylist()  # type: ignore[no-any-return]
+    return matches.to_pylist()  # type: ignore[no-any-return]
 
 
 def _pattern(glob: str) -> str:

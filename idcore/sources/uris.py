@@ -86,10 +86,10 @@ def topics(uri: str) -> tuple[str, list[str]]:
     CoreError kafka_uri where one is missing, or is no name that Kafka allows.
     """
     servers, _, names = uri[len(_KAFKA) :].partition("/")
-    found = names.split(",")
-    if not all(map(_SERVER.fullmatch, servers.split(","))) or not all(map(_TOPIC.fullmatch, found)):
+    parts = names.split(",")
+    if not all(map(_SERVER.fullmatch, servers.split(","))) or not all(map(_TOPIC.fullmatch, parts)):
         raise refuse("kafka_uri", uri=without_secrets(uri))
-    return servers, found
+    return servers, parts
 
 
 def is_web(uri: str) -> bool:

@@ -80,16 +80,16 @@ def _ask(uri: str, first: int, last: int, roots: Roots) -> HTTPResponse:
 
 def _from_netrc(host: str) -> tuple[str, str] | None:
     try:
-        found = netrc.netrc().authenticators(host)
+        login = netrc.netrc().authenticators(host)
     except (OSError, netrc.NetrcParseError):
         return None
-    return (found[0], found[2] or "") if found else None
+    return (login[0], login[2] or "") if login else None
 
 
 def _total(answer: HTTPResponse) -> int | None:
     """Size of the whole file, when the answer is a part of it."""
-    told = re.fullmatch(r"bytes \d+-\d+/(\d+)", answer.headers.get("Content-Range", ""))
-    return int(told[1]) if answer.status == 206 and told else None
+    match = re.fullmatch(r"bytes \d+-\d+/(\d+)", answer.headers.get("Content-Range", ""))
+    return int(match[1]) if answer.status == 206 and match else None
 
 
 def size_of(uri: str, roots: Roots = None) -> int:

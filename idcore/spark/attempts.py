@@ -79,37 +79,37 @@ class Situation:
     verdicts: Sequence[str]
 
 
-def table(found: Situation) -> pa.Table:
+def table(situation: Situation) -> pa.Table:
     """The rows by message, group and attempt."""
-    copies = found.copies
+    copies = situation.copies
     # a dead letter that nobody counted is of the first attempt
     shows_end = (copies.tries > 0) | (copies.kind == DEAD)
     begins = copies.kind != DEAD
     before = np.maximum(copies.tries - 1, 0)
-    traced = np.maximum(found.attempts.retry_times[found.called.attempt], -1)
-    rank = np.empty(len(found.groups), np.int64)
-    rank[np.array(sorted(range(len(rank)), key=found.groups.__getitem__), np.int64)] = np.arange(len(rank))
+    traced = np.maximum(situation.attempts.retry_times[situation.called.attempt], -1)
+    rank = np.empty(len(situation.groups), np.int64)
+    rank[np.array(sorted(range(len(rank)), key=situation.groups.__getitem__), np.int64)] = np.arange(len(rank))
     of_copy = rank[copies.group]
-    homes = [copies.home[shows_end], copies.home[begins], found.called.home]
-    ranks = [of_copy[shows_end], of_copy[begins], rank[found.called.group]]
+    homes = [copies.home[shows_end], copies.home[begins], situation.called.home]
+    ranks = [of_copy[shows_end], of_copy[begins], rank[situation.called.group]]
     numbers = [before[shows_end], copies.tries[begins], traced]
     (home, ranked, number), which = numbered([np.concatenate(parts) for parts in (homes, ranks, numbers)])
     is_last = np.ones(len(home), bool)
     is_last[:-1] = (home[1:] != home[:-1]) | (ranked[1:] != ranked[:-1])
     ended, own, calls = np.split(which, np.cumsum([len(homes[0]), len(homes[1])]))
-    made = _Rows(found, home, np.argsort(rank)[ranked], number, is_last)
-    made.by_copies(np.flatnonzero(shows_end), ended, np.flatnonzero(begins), own)
-    made.by_traces(calls)
-    return made.table()
+    rows = _Rows(situation, home, np.argsort(rank)[ranked], number, is_last)
+    rows.by_copies(np.flatnonzero(shows_end), ended, np.flatnonzero(begins), own)
+    rows.by_traces(calls)
+    return rows.table()
 
 
 class _Rows:
     """Rows of message, group and attempt, and what is known of each; UNKNOWN or -1 for what is not."""
 
     def __init__(
-        self, found: Situation, home: np.ndarray, group: np.ndarray, number: np.ndarray, is_last: np.ndarray
+        self, situation: Situation, home: np.ndarray, group: np.ndarray, number: np.ndarray, is_last: np.ndarray
     ) -> None:
-        self.found, self.home, self.group, self.number, self._is_last = found, home, group, number, is_last
+        self.found, self.home, self.group, self.number, self._is_last = situation, home, group, number, is_last
         self._copy_of_end, self._copy, self._waiting, self._call, self._begun = np.full((5, len(home)), -1, np.int64)
         self._calls = np.zeros(len(home), np.int64)
         self._began, self._ended = np.full((2, len(home)), UNKNOWN)
@@ -178,17 +178,17 @@ class _Rows:
         retried, dead = len(said) - 2, len(said) - 1
         of_copy = np.array([name in _OF_COPY for name in said], bool)[verdict] & (self._copy >= 0)
         running = np.array([name == _RUNNING for name in said], bool)[verdict] & (self._begun >= 0)
-        found = np.where(of_copy | running, verdict, -1)
-        found[(self.number >= 0) & ~self._is_last] = retried
-        found = np.where(self._copy_of_end < 0, found, np.where(is_dead == 1, dead, retried))
+        outcomes = np.where(of_copy | running, verdict, -1)
+        outcomes[(self.number >= 0) & ~self._is_last] = retried
+        outcomes = np.where(self._copy_of_end < 0, outcomes, np.where(is_dead == 1, dead, retried))
         traced = np.flatnonzero(self._call >= 0)
         calls, attempts = self._call[traced], self.found.attempts
         traced, calls = (each[attempts.success[calls] >= 0] for each in (traced, calls))
         (success, codes), which = numbered([attempts.success[calls], attempts.code[calls]])
-        found[traced] = len(said) + which
+        outcomes[traced] = len(said) + which
         ends = zip(success.tolist(), codes.tolist(), strict=True)
         said += [outcome_of(bool(ended), None if code == UNKNOWN else code) for ended, code in ends]
-        return kept_once(said, found)
+        return kept_once(said, outcomes)
 
     def _verdicts(self) -> np.ndarray:
         """Of each row what the rule says of its message and group."""

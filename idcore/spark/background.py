@@ -71,7 +71,7 @@ class Job:
     def _work(self, paths: list[str], options: ScanOptions, names: dict[str, str] | None) -> None:
         try:
             with logs.of_run(self.run.name):
-                made = self._do(paths, options, names)
+                summary = self._do(paths, options, names)
         except Cancelled:
             self._end("cancelled")
         except Exception as error:
@@ -80,7 +80,7 @@ class Job:
                 LOG.error("a scan failed", exc_info=error, extra={"run": self.run.name})
             self._end("failed", problem)
         else:
-            size, ids = made["bytes"], made["ids"]  # a short scan ends before a look at how far it is
+            size, ids = summary["bytes"], summary["ids"]  # a short scan ends before a look at how far it is
             self._progress = replace(self._progress, bytes_done=size, bytes_total=size, ids=ids, seconds_left=0.0)
             self._end("done")
             if self._progress.bytes_total >= turns.LARGE:  # of less they are found when they are asked for
@@ -170,9 +170,9 @@ class Following(Job):
         from .follow import Follower  # SQL, which a scan does without
 
         self._ask()
-        made = Follower(paths, self.run.path, self._followed, self._news).run(self._stop)
+        summary = Follower(paths, self.run.path, self._followed, self._news).run(self._stop)
         shutil.rmtree(self.run.path / FOLLOWED, ignore_errors=True)  # it was stopped, and is a scan like others now
-        return made
+        return summary
 
     def _news(self, now: Now) -> None:
         summary = now.summary or {}

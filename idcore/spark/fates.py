@@ -222,9 +222,9 @@ def tables(
         )
     read = passes.run(Tracing(traced), _since(passes, traced.since)) if traced is not None else []
     attempts = traces.attempts_of(data for _, data in read)
-    found = joined_copies(copied)
-    unread = [*_not_read(scanned["files"]), *found.damage, *_not_walked(passes, found)]
-    copies = _of_groups(found)
+    joined = joined_copies(copied)
+    unread = [*_not_read(scanned["files"]), *joined.damage, *_not_walked(passes, joined)]
+    copies = _of_groups(joined)
     deciding = _Judge(evidence, hidden_copies(evidence.store, unread, _seen(topics)))
     passes.check()
     cases = [_case_of(deciding, topic, queue, groups.get(topic, [])) for topic, queue in homes]
@@ -243,9 +243,9 @@ def tables(
     with ThreadPoolExecutor(1) as aside:
         failed = aside.submit(retries.table, copies.which, copies.rows, sorted({topic for topic, _ in homes}))
         counted = _counted(passes, plan, lacking, folder)
-    made = _Assembly(deciding, cases, copies, attempts, lacking).tables(counted, folder)
-    made.counted["traces_left_out"] = 0 if traced is None else traced.records - attempts.records
-    return made._replace(tables=made.tables | {"retries": failed.result()})
+    tables = _Assembly(deciding, cases, copies, attempts, lacking).tables(counted, folder)
+    tables.counted["traces_left_out"] = 0 if traced is None else traced.records - attempts.records
+    return tables._replace(tables=tables.tables | {"retries": failed.result()})
 
 
 def _since(passes: Passes, offset: int) -> list[list[list[Split]]]:
@@ -254,10 +254,10 @@ def _since(passes: Passes, offset: int) -> list[list[list[Split]]]:
     return [[[split]] for split in splits if int(Path(split.path).name) + split.stop > offset]
 
 
-def _not_walked(passes: Passes, found: Joined) -> Iterator[tuple[int, int]]:
+def _not_walked(passes: Passes, joined: Joined) -> Iterator[tuple[int, int]]:
     """Splits whose copies nobody gave: they could not be opened."""
     for split in (split for partition in passes.partitions for task in partition for split in task):
-        if (split.number, split.start) not in found.splits:
+        if (split.number, split.start) not in joined.splits:
             begin = int(Path(split.path).name)
             yield begin + split.start, begin + split.stop
 
@@ -297,17 +297,17 @@ def _counted(passes: Passes, plan: Queues, lacking: Lacking, folder: Path | None
     """What the pass over all splits gives, in the order of the log. A split with many that are listed writes them."""
     splits = sum(len(task) for partition in passes.partitions for task in partition)
     few = max(FEWEST_OF_SPLIT, MOST_HELD // max(1, splits))
-    found = _Counted([np.zeros(0, kernel.COUNT)], [], [], [])
+    counted = _Counted([np.zeros(0, kernel.COUNT)], [], [], [])
     for kind, data in passes.run(Counting(plan, lacking, few, folder)):
         if kind == "counts":
-            found.counts.append(np.frombuffer(data, kernel.COUNT).copy())
+            counted.counts.append(np.frombuffer(data, kernel.COUNT).copy())
         elif kind == "ones":
-            found.ones.append(Rows.unpack(data))
+            counted.ones.append(Rows.unpack(data))
         elif kind == "listed":
-            found.listed.append(pa.ipc.open_stream(data).read_all())
+            counted.listed.append(pa.ipc.open_stream(data).read_all())
         else:
-            found.written.append(Path(bytes(data).decode()))
-    return found
+            counted.written.append(Path(bytes(data).decode()))
+    return counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,12 +318,12 @@ class _Left:
     rows: np.ndarray
 
 
-def _of_groups(found: Joined) -> _Left:
+def _of_groups(joined: Joined) -> _Left:
     """Those that belong to a group: messages with a delay wait in the same places."""
-    own = [group_in(each.topic, each.real, False, ()) is not None for each in found.which]
+    own = [group_in(each.topic, each.real, False, ()) is not None for each in joined.which]
     if all(own):
-        return _Left(found.which, found.rows)
-    return _Left(found.which, found.rows.compress(np.array(own, bool)[found.rows["which"]]))
+        return _Left(joined.which, joined.rows)
+    return _Left(joined.which, joined.rows.compress(np.array(own, bool)[joined.rows["which"]]))
 
 
 # ---- verdicts of places
@@ -415,8 +415,8 @@ class _Assembly:
         undelivered = joined("undelivered", [*counted.listed, first]).sort_by("commit_log_offset").combine_chunks()
         written = {"undelivered": [*counted.written, *others], "attempts": more}
         rows = len(undelivered) + sum(pq.read_metadata(path).num_rows for path in written["undelivered"])
-        made = dict(zip(NAMES, (self._fates(), undelivered, attempts), strict=True))
-        return FateTables(made, {"undelivered": rows, "attempts": tried.rows}, written)
+        tables = dict(zip(NAMES, (self._fates(), undelivered, attempts), strict=True))
+        return FateTables(tables, {"undelivered": rows, "attempts": tried.rows}, written)
 
     def _add_rows(
         self, ones: Rows, copies: _Copies, called: tries.Called, judged: tries.Judged, lacked: Growing, tried: Growing
@@ -619,14 +619,14 @@ class _Assembly:
 
     def _scheduled(self, queue: int, places: np.ndarray) -> np.ndarray:
         """When the units at some places of a schedule queue are due; UNKNOWN where there is none."""
-        found = self._schedule.get(queue)
-        if found is None:
+        scheduled = self._schedule.get(queue)
+        if scheduled is None:
             queues = self.deciding.evidence.store.queues.of(SCHEDULE_TOPIC)
             every = (each.entries()[:, [0, 2]] for each in queues if each.queue_id == queue)
-            found = self._schedule[queue] = next(every, np.zeros((0, 2), np.int64))
-        at = np.searchsorted(found[:, 0], places)
-        known = np.append(found[:, 0], -1)[at] == places
-        return np.where(known, np.append(found[:, 1], 0)[at], kernel.UNKNOWN)
+            scheduled = self._schedule[queue] = next(every, np.zeros((0, 2), np.int64))
+        at = np.searchsorted(scheduled[:, 0], places)
+        known = np.append(scheduled[:, 0], -1)[at] == places
+        return np.where(known, np.append(scheduled[:, 1], 0)[at], kernel.UNKNOWN)
 
     # ---- rows
 

@@ -144,14 +144,14 @@ class Follower:
     def _begin(self, home: Path) -> None:
         """A folder that was followed is followed on, as it was asked for."""
         asked = replace(self.asked, batch_bytes=0, roots=None)  # an administrator may open other places meanwhile
-        told = json.loads(json.dumps(asdict(asked) | {"kept": self.options.kept}))
+        asked_now = json.loads(json.dumps(asdict(asked) | {"kept": self.options.kept}))
         try:
             held = json.loads((home / ASKED).read_text(encoding="utf-8"))
         except FileNotFoundError:
-            write_text(home / ASKED, json.dumps(told))
+            write_text(home / ASKED, json.dumps(asked_now))
             return
-        if held != told:
-            names = sorted(name for name in told if held.get(name) != told[name])
+        if held != asked_now:
+            names = sorted(name for name in asked_now if held.get(name) != asked_now[name])
             raise CoreError("follow_other", {"folder": str(self.out), "names": ", ".join(names)})
 
     def _query(self, sql: SparkSession, checkpoint: str) -> StreamingQuery:
@@ -202,10 +202,10 @@ class Follower:
         never = threading.Event()
         evidence = self._look(tables, files) if query is not None else None
         seen, of_ids = judge(tables, {}, replace(scan, at=at), files, never, evidence)
-        found = line_locations.place(findings.of_groups(seen, of_ids), files)
-        folder.write(tables | judged_tables(seen, found))
+        placed = line_locations.place(findings.of_groups(seen, of_ids), files)
+        folder.write(tables | judged_tables(seen, placed))
         summary = summarise(folder.path, files)
-        summary |= judged_counts(seen, found, summary["text_bytes"])
+        summary |= judged_counts(seen, placed, summary["text_bytes"])
         behind = 0 if query is None else self._behind(query, inputs)
         summary |= {
             "start_seconds": round(self._start_seconds, 3),
@@ -240,8 +240,8 @@ class Follower:
         progress = query.lastProgress
         if not progress:
             return 0
-        told = progress["sources"][0]["latestOffset"]
-        latest = json.loads(told) if isinstance(told, str) else told
+        offset = progress["sources"][0]["latestOffset"]
+        latest = json.loads(offset) if isinstance(offset, str) else offset
         available = (latest or {}).get("available", {})
         unread = sum(max(0, size - inputs[int(n)].size) for n, size in available.items() if int(n) in inputs)
         return unread if self._kafka is None else unread + self._kafka.behind()

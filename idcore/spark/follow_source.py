@@ -97,10 +97,10 @@ class Reader(DataSourceStreamReader):
         return None if self.news is None else {"available": self.news.available}
 
     def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
-        found = ranges(start, end)
+        new = ranges(start, end)
         splits = [
             Split(one.number, one.generation.path, at, min(at + PIECE, one.stop), GROWING, self.asked.roots)
-            for one in found
+            for one in new
             for at in range(one.start, one.stop, PIECE)
         ]
         tasks: list[list[Split]] = [[]]
@@ -108,8 +108,8 @@ class Reader(DataSourceStreamReader):
             if sum(each.size for each in tasks[-1]) + split.size > PIECE:
                 tasks.append([])
             tasks[-1].append(split)
-        told = note(found, ended(end), end["left_out"])
-        return [Part(task, found, None if number else told) for number, task in enumerate(tasks)]
+        first_fact = note(new, ended(end), end["left_out"])
+        return [Part(task, new, None if number else first_fact) for number, task in enumerate(tasks)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, Part)

@@ -167,8 +167,8 @@ def compute(
     if partitions:
         with Watch(spark, sizes, Reporter(on_progress), stop) as watch:
             try:
-                found = watch.ids.add if watch.ids is not None else None
-                read = reading(partitions, rows, options.case == "any", watch.meter, found, with_copies)
+                on_ids = watch.ids.add if watch.ids is not None else None
+                read = reading(partitions, rows, options.case == "any", watch.meter, on_ids, with_copies)
                 spread = min(32, max(_cores(spark), -(-sum(sizes) // BYTES_PER_MERGE))) if len(partitions) > 1 else 1
                 merge = merging(rows, folder, min(SENT, 8 * SENT // spread))
                 results = merged(spark, len(partitions), read, merge, spread, RESULTS)
@@ -245,8 +245,8 @@ def scan(
         # Writing and judging leave half of the machine idle, counting and the pass over files leave all of the driver.
         with ExitStack() as opened, ThreadPoolExecutor(1) as writer, ThreadPoolExecutor(1) as aside:
             groups = aside.submit(_groups, options, opened) if wants_fates(options) else None
-            made = compute(files, options, reporter, stop, str(folder.large), groups is not None)
-            tables, written, counted = dict(made.tables), made.written, dict[str, Any]()
+            computed = compute(files, options, reporter, stop, str(folder.large), groups is not None)
+            tables, written, counted = dict(computed.tables), computed.written, dict[str, Any]()
             writing = time.monotonic()
             others = {name: table for name, table in tables.items() if name not in ("findings", "deliveries")}
             on_disk = [writer.submit(folder.write, others, lambda: check(stop))]
@@ -254,24 +254,24 @@ def scan(
             judging = cache(lambda: aside.submit(judge, tables, written, options, files, stop))
             if groups is not None:
                 passes = _passes(files, options, reporter, stop, judging)
-                more = _fates(made, passes, folder.large, groups.result())
+                more = _fates(computed, passes, folder.large, groups.result())
                 on_disk.append(writer.submit(folder.write, more.tables, lambda: check(stop)))
                 tables |= more.tables
                 written |= more.written
                 counted = more.counted
             reporter(replace(reporter.last, phase="writing", seconds_left=None))
             seen, of_ids = judging().result()  # of the dictionary, which has the tables of groups by now
-            found = line_locations.place(findings.of_groups(seen, of_ids), files)
+            placed = line_locations.place(findings.of_groups(seen, of_ids), files)
             check(stop)
             for each in on_disk:
                 each.result()
-        folder.write(judged_tables(seen, found), lambda: check(stop))
+        folder.write(judged_tables(seen, placed), lambda: check(stop))
         folder.adopt(written)
         summary = summarise(folder.aside, files, lambda: check(stop))
-        summary |= judged_counts(seen, found, summary["text_bytes"])
-        summary["start_seconds"] = round(made.start_seconds, 3)
+        summary |= judged_counts(seen, placed, summary["text_bytes"])
+        summary["start_seconds"] = round(computed.start_seconds, 3)
         summary |= counted | {"assumed": assumed(options), "versions": versions()}
-        summary["seconds"] = round(made.seconds + time.monotonic() - writing, 3)
+        summary["seconds"] = round(computed.seconds + time.monotonic() - writing, 3)
         summary["left_out"] = [shown(path) for path in sorted(left_out)]
         check(stop)
         folder.finish(summary)
@@ -317,10 +317,10 @@ def _fates(scanned: Computed, passes: Passes, folder: Path, groups: _Groups) -> 
     """What became of every message of a store in each group; for the summary also of which time the folder is."""
     passes.reporter(replace(passes.reporter.last, phase="judging", seconds_left=None))
     try:
-        found = fates.tables(passes, groups.evidence, scanned.tables, scanned.copies, folder)
+        tables = fates.tables(passes, groups.evidence, scanned.tables, scanned.copies, folder)
         passes.check()
-        found.tables["progress"] = group_progress.table(groups.evidence, scanned.tables)
-        return found._replace(counted=found.counted | {"evidence": [asdict(each) for each in groups.known]})
+        tables.tables["progress"] = group_progress.table(groups.evidence, scanned.tables)
+        return tables._replace(counted=tables.counted | {"evidence": [asdict(each) for each in groups.known]})
     except Exception as error:
         passes.check()
         health.refuse_gone(passes.spark, error)
@@ -354,15 +354,15 @@ def judge(
     return seen, findings.of_ids(seen)
 
 
-def judged_tables(seen: findings.Scan, found: Sequence[findings.Finding]) -> Tables:
+def judged_tables(seen: findings.Scan, placed: Sequence[findings.Finding]) -> Tables:
     """The tables of what was judged."""
     said = deliveries.table(seen.line_evidence.deliveries if seen.line_evidence else (), seen.zone)
-    return {"findings": findings.to_table(found), "deliveries": said}
+    return {"findings": findings.to_table(placed), "deliveries": said}
 
 
-def judged_counts(seen: findings.Scan, found: Sequence[findings.Finding], text_bytes: int) -> dict[str, Any]:
+def judged_counts(seen: findings.Scan, placed: Sequence[findings.Finding], text_bytes: int) -> dict[str, Any]:
     """What the summary says of that: how many findings of each severity, and what of the lines was not read."""
-    counts = {name: sum(item.number for item in found if item.severity == name) for name in findings.SEVERITIES}
+    counts = {name: sum(item.number for item in placed if item.severity == name) for name in findings.SEVERITIES}
     said = {} if seen.line_evidence is None else seen.line_evidence.summary(text_bytes)
     return {"findings": counts, **said}
 

@@ -110,8 +110,8 @@ class Records:
         rows = batch.toArrow().sort_by([("topic", "ascending"), ("partition", "ascending"), ("offset", "ascending")])
         if not rows.num_rows:
             return
-        found = zip(*(rows[name].to_pylist() for name in ("topic", "partition", "offset", "value")), strict=True)
-        parts = [(where, list(some)) for where, some in groupby(found, itemgetter(0, 1))]
+        records = zip(*(rows[name].to_pylist() for name in ("topic", "partition", "offset", "value")), strict=True)
+        parts = [(where, list(some)) for where, some in groupby(records, itemgetter(0, 1))]
         for place in (self.folder, self._notes):
             place.mkdir(parents=True, exist_ok=True)
         for (topic, partition), some in parts:
@@ -157,8 +157,8 @@ class Records:
 def _cause(query: StreamingQuery) -> str:
     """Why a query has ended, without what Spark says around it."""
     first = str(query.exception()).strip().partition("\n")[0]
-    found = _CAUSE.search(first)
-    return (found[1] if found else first)[:300]
+    match = _CAUSE.search(first)
+    return (match[1] if match else first)[:300]
 
 
 def _starting(since: str | datetime) -> dict[str, str]:

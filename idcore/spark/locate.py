@@ -78,8 +78,8 @@ def is_old(run: Run, summary: Mapping[str, Any]) -> bool:
     """Whether an index lacks lines of a scan that goes on, or went on: it is made again from time to time."""
     if "follow" not in summary:
         return False
-    made, known = ((run.path / name).stat().st_mtime for name in (f"{FOLDER}/{NAME}", "summary.json"))
-    return known - made > (FRESH if run.state == "running" else 0)
+    made_at, known = ((run.path / name).stat().st_mtime for name in (f"{FOLDER}/{NAME}", "summary.json"))
+    return known - made_at > (FRESH if run.state == "running" else 0)
 
 
 def _inputs(plan: Mapping[str, Any], summary: Mapping[str, Any], roots: Roots) -> list[InputFile]:

@@ -85,7 +85,7 @@ def _lock(descriptor: int, folder: Path) -> None:
 def _holder(descriptor: int) -> dict[str, Any]:
     """Process and host that hold the lock; empty while they have not written their names."""
     try:
-        told = json.loads(os.pread(descriptor, 1024, 0))
-        return {"pid": told["pid"], "host": told["host"]}
+        holder = json.loads(os.pread(descriptor, 1024, 0))
+        return {"pid": holder["pid"], "host": holder["host"]}
     except (ValueError, KeyError, TypeError):
         return {}

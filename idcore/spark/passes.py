@@ -58,11 +58,11 @@ class Passes:
                 return _given(work(splits), splits, hand)
 
             self.on_begin()
-            found = collected(self.spark, len(chosen), walk, _SCHEMA)
+            results = collected(self.spark, len(chosen), walk, _SCHEMA)
             self.reporter(watch.progress())
         self.check()
-        order = pc.sort_indices(found, [(name, "ascending") for name in ("file", "start", "kind")]).to_pylist()
-        kinds, data = found["kind"], found["data"]  # the largest that the driver has: not copied
+        order = pc.sort_indices(results, [(name, "ascending") for name in ("file", "start", "kind")]).to_pylist()
+        kinds, data = results["kind"], results["data"]  # the largest that the driver has: not copied
         return [(kinds[at].as_py(), data[at].as_buffer()) for at in order]
 
 

@@ -45,9 +45,9 @@ def look(files: Sequence[InputFile], copies: pa.Table, check: Callable[[], None]
         log = _Log(files, reading)
         for row in copies.take(pa.array(chosen, pa.int64())).to_pylist():
             check()
-            found = dict(_lines_of(log, row["msg_id"], row["offset_msg_ids"].split(",")[:_MOST_COPIES]))
-            if found:
-                evidence.records[row["msg_id"]] = found
+            lines = dict(_lines_of(log, row["msg_id"], row["offset_msg_ids"].split(",")[:_MOST_COPIES]))
+            if lines:
+                evidence.records[row["msg_id"]] = lines
         for broker, stamp in log.stamps(check):
             evidence.stamps.setdefault(broker, []).append(stamp)
     finally:
@@ -104,8 +104,8 @@ class _Log:
 
 def _is_copy(record: Record) -> bool:
     marked = any(not record.properties.keys().isdisjoint(names) for _, names in _AGAIN)
-    made = record.reconsume_times > 0 or record.prepared_transaction_offset > 0
-    return made or marked or is_special(record.topic) or not (record.born_timestamp and record.store_timestamp)
+    copied = record.reconsume_times > 0 or record.prepared_transaction_offset > 0
+    return copied or marked or is_special(record.topic) or not (record.born_timestamp and record.store_timestamp)
 
 
 def _stamp_of(record: Record) -> Stamp:

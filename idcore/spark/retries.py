@@ -44,8 +44,8 @@ def table(which: Sequence[Which], copies: np.ndarray, homes: Sequence[str]) -> p
         }
     )
     summed = counted.group_by(["group", "minute", "led_to"]).aggregate([("tries", "count"), ("tries", "max")])
-    made = summed.rename_columns(SCHEMAS["retries"].names).cast(SCHEMAS["retries"])
-    return made.sort_by([(name, "ascending") for name in made.column_names[:3]]).combine_chunks()
+    table = summed.rename_columns(SCHEMAS["retries"].names).cast(SCHEMAS["retries"])
+    return table.sort_by([(name, "ascending") for name in table.column_names[:3]]).combine_chunks()
 
 
 def _groups(which: Sequence[Which], homes: Sequence[str]) -> tuple[list[str], np.ndarray]:

@@ -67,8 +67,8 @@ def worker_python() -> str:
 
 
 def _settings(local: bool, java: str, scratch: str) -> dict[str, str]:
-    told = settings.current()
-    found = {
+    configured = settings.current()
+    conf = {
         "spark.app.name": "rocketmq-ids",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -80,12 +80,12 @@ def _settings(local: bool, java: str, scratch: str) -> dict[str, str]:
         "spark.executorEnv.PYTHONDONTWRITEBYTECODE": "1",
     }
     if kafka := jvm.kafka_jars():
-        found["spark.jars"] = ",".join(kafka)
-        found["spark.driver.extraClassPath"] = os.pathsep.join(kafka)
-    if told.kernels:
-        found["spark.executorEnv.NUMBA_CACHE_DIR"] = told.kernels
+        conf["spark.jars"] = ",".join(kafka)
+        conf["spark.driver.extraClassPath"] = os.pathsep.join(kafka)
+    if configured.kernels:
+        conf["spark.executorEnv.NUMBA_CACHE_DIR"] = configured.kernels
     if local:
-        found |= {
+        conf |= {
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
             # Its ports cannot be closed, and another user of this machine reaches them. In local mode Spark makes the
@@ -94,12 +94,12 @@ def _settings(local: bool, java: str, scratch: str) -> dict[str, str]:
             "spark.network.crypto.enabled": "true",
             # What is larger goes through these ports, to this JVM itself, and to encrypt it costs more than to make it.
             "spark.task.maxDirectResultSize": "128m",
-            "spark.driver.memory": told.spark_memory,
+            "spark.driver.memory": configured.spark_memory,
             "spark.local.dir": scratch,
             DAEMON: "idcore.spark.start.daemon",
             "spark.driver.extraJavaOptions": f"{QUICK_JAVA} {java_options(java)}",
         }
-    return found
+    return conf
 
 
 def _start(master: str | None, remote: str | None) -> Spark:
@@ -108,20 +108,20 @@ def _start(master: str | None, remote: str | None) -> Spark:
     os.environ["PYTHONPATH"] = jvm.python_path()
     if remote:
         return _connect(remote)
-    found = java()
-    if found is None:
+    installed = java()
+    if installed is None:
         raise no_java()
     master = master or "local[*]"
     local = master.startswith("local")
     starting = jvm.take() if local else None
-    os.environ["JAVA_HOME"] = str(Path(found.path).resolve().parents[1])
+    os.environ["JAVA_HOME"] = str(Path(installed.path).resolve().parents[1])
     if local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         os.environ.setdefault("SPARK_LAUNCHER_OPTS", QUICK_JAVA)  # a small JVM that only composes the command
     scratch = starting.folder if starting else _temporary_folder("spark-")
     if not local:
         os.environ["PYSPARK_PYTHON"] = worker_python()
-    engine = _engine(master, starting, _settings(local, found.path, scratch))
+    engine = _engine(master, starting, _settings(local, installed.path, scratch))
     context = engine.sparkContext
     context.setLogLevel("ERROR")
     if not local:
@@ -175,8 +175,8 @@ def _quiet_java() -> Iterator[None]:
             yield
         except Exception as error:
             log.seek(0)
-            told = log.read()[-2000:].decode(errors="replace").strip()
-            raise SparkError("spark_start_said", {"why": str(error), "said": told}) from error
+            text = log.read()[-2000:].decode(errors="replace").strip()
+            raise SparkError("spark_start_said", {"why": str(error), "said": text}) from error
         finally:
             os.dup2(ours, 2)
             os.close(ours)
@@ -223,8 +223,8 @@ _holder = _Holder()
 def session(master: str | None = None, remote: str | None = None) -> Spark:
     """The session; blocks until it is up. SparkError says why it cannot be."""
     if not (master or remote):  # what was asked for comes before what the environment says
-        told = settings.current()
-        master, remote = told.spark_master, told.spark_remote
+        configured = settings.current()
+        master, remote = configured.spark_master, configured.spark_remote
     _holder.wanted |= threading.current_thread().name != STARTER
     return _holder.get(master, remote)
 

@@ -58,8 +58,8 @@ def reading(
         splits = [split for task in tasks for split in task]
         listener = _Listener(splits, Hand(meter, number, splits) if meter is not None else None, found)
         moved = listener.hand.move if listener.hand is not None else None
-        made = (fact for task in tasks for fact in scan_task(task, months, any_case, moved, with_copies))
-        return _crossing(made, listener)
+        facts = (fact for task in tasks for fact in scan_task(task, months, any_case, moved, with_copies))
+        return _crossing(facts, listener)
 
     return read
 
@@ -86,10 +86,10 @@ class _Listener:
         return report
 
 
-def _crossing(made: Iterator[Fact], listener: _Listener) -> Iterator[Fact]:
+def _crossing(facts: Iterator[Fact], listener: _Listener) -> Iterator[Fact]:
     """Facts as they travel: reports together, and what every part needs to each of them."""
     reports: list[Report] = []
-    for fact in made:
+    for fact in facts:
         if fact.what == What.REPORT:
             reports += [listener.hear(report) for report in reports_of(fact.data)]
         elif fact.part == EVERY_PART:  # the merge of a part is one task, which sees no other part
@@ -174,8 +174,8 @@ def from_results(results: pa.Table) -> list[tuple[str, pa.Table]]:
 
 def files_of(results: pa.Table) -> dict[str, list[Path]]:
     """The files that merge tasks wrote themselves, by table, in the order of their parts."""
-    found: dict[str, list[Path]] = {}
+    files: dict[str, list[Path]] = {}
     for name, path in sorted(zip(results["table"].to_pylist(), results["file"].to_pylist(), strict=True), key=str):
         if path is not None:
-            found.setdefault(name, []).append(Path(path))
-    return found
+            files.setdefault(name, []).append(Path(path))
+    return files

@@ -117,19 +117,19 @@ def _plain(body: bytes, place: int, born: str) -> list[tuple[Any, ...]] | None:
         *contexts, rest = body.decode().split("\2")
     except UnicodeDecodeError:
         return None
-    found: list[tuple[Any, ...]] = []
+    rows: list[tuple[Any, ...]] = []
     for context in contexts:
         if match := _BEFORE.fullmatch(context):
             at, group, request, msg_id, tries, client = match.groups()
             group, client = None if group == "null" else group, None if client == "null" else client
-            found.append((place, True, msg_id, request, group, int(at), int(tries), None, None, client or born))
+            rows.append((place, True, msg_id, request, group, int(at), int(tries), None, None, client or born))
         elif match := _AFTER.fullmatch(context):
             request, msg_id, success, code, at, group = match.groups()
             group = None if group == "null" else group
-            found.append((place, False, msg_id, request, group, int(at), None, success == "true", int(code), born))
+            rows.append((place, False, msg_id, request, group, int(at), None, success == "true", int(code), born))
         elif not context.startswith("Pub\1"):
             return None
-    return None if rest else found
+    return None if rest else rows
 
 
 def topics_of(topics: pa.Table) -> TraceTopics | None:
@@ -207,6 +207,6 @@ def attempts_of(packed: Iterable[bytes | pa.Buffer]) -> Attempts:
 
 def _first(codes: np.ndarray, count: int, rows: np.ndarray) -> np.ndarray:
     """The first of the rows with each code; -1 for none."""
-    found = np.full(count, -1, np.int64)
-    found[codes[rows[::-1]]] = rows[::-1]
-    return found
+    first = np.full(count, -1, np.int64)
+    first[codes[rows[::-1]]] = rows[::-1]
+    return first

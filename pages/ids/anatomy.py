@@ -46,21 +46,21 @@ def compared(one: Reading) -> None:
         show_html(ruler.pair(one, second.best, words))
 
 
-def reading(found: Found, shown: Reading) -> None:
+def reading(item: Found, shown: Reading) -> None:
     """One interpretation: ruler with bits, key, reasons, lessons."""
     with st.container(key=f"reading-{shown.id.layout.name}-{shown.id.kind}"):
         show_html(
             tag("div", ruler.ruler(shown, words, large=True, bits=True), ruler.key(shown, words), class_="mq-anatomy")
         )
-        show_html(cards.facts(found, shown, view(), clock))
+        show_html(cards.facts(item, shown, view(), clock))
         left, right = st.columns([3, 2], gap="large")
         with left:
             st.header(words("anatomy.lessons"), anchor=False)
             show_html(ruler.lessons(shown, words))
         with right:
             st.header(words("anatomy.why"), anchor=False)
-            show_html(cards.reasons(found, shown, words, clock))
-            months = cards.months(shown, view(), clock, found)
+            show_html(cards.reasons(item, shown, words, clock))
+            months = cards.months(shown, view(), clock, item)
             if months is not None:
                 show_html(tag("div", months, class_="mq-plain"))
 

@@ -37,9 +37,9 @@ def copy_button(text: str, words: Words, key: str, label: str | None = None) -> 
     With a label of its own it is one of a row of links; without, it copies for a ticket.
     """
     if streamlit_private.runtime() is not None:
-        told: dict[str, Any] = {"copied": words("copy.done"), "press": words("copy.press"), "text": text}
-        told |= {"label": label or words("copy.ticket"), "quiet": label is not None}
-        _component("copy")(data=told, key=f"copy-{key}", width="content")
+        data: dict[str, Any] = {"copied": words("copy.done"), "press": words("copy.press"), "text": text}
+        data |= {"label": label or words("copy.ticket"), "quiet": label is not None}
+        _component("copy")(data=data, key=f"copy-{key}", width="content")
 
 
 def reveal(what: str, turn: int, wide: int = 0) -> None:
@@ -51,8 +51,8 @@ def reveal(what: str, turn: int, wide: int = 0) -> None:
 @cache
 def _chart_code() -> str:
     """The file of Streamlit's own front end that draws charts; empty when it has another name by now."""
-    found = sorted((Path(st.__file__).parent / "static" / "static" / "js").glob("PlotlyChart.*.js"))
-    return found[0].name if found else ""
+    files = sorted((Path(st.__file__).parent / "static" / "static" / "js").glob("PlotlyChart.*.js"))
+    return files[0].name if files else ""
 
 
 def follow(theme: str, entries: Mapping[str, str], home: str) -> None:
@@ -61,8 +61,8 @@ def follow(theme: str, entries: Mapping[str, str], home: str) -> None:
     `entries` has the page that the menu's entry of each page leads to, and `home` the page of the console's address.
     """
     if streamlit_private.runtime() is not None:
-        told = {"theme": theme, "charts": _chart_code(), "entries": dict(entries), "home": home}
-        _component("watch")(data=told, key="browser-watch", on_theme_change=lambda: None, height=1)
+        data = {"theme": theme, "charts": _chart_code(), "entries": dict(entries), "home": home}
+        _component("watch")(data=data, key="browser-watch", on_theme_change=lambda: None, height=1)
 
 
 def keep(kept: Mapping[str, str], theme: str) -> None:

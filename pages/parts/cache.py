@@ -74,10 +74,10 @@ def where(run: Run, name: str, only: Sequence[str] | None = None, **wanted: Sequ
     """The rows of a table whose columns hold one of these values; `only`: columns of which at least these are there."""
     if is_cut(run, name):
         return _where(run, name, {column: tuple(some) for column, some in wanted.items()}, only)
-    found = frame(run, name)
+    rows = frame(run, name)
     for column, values in wanted.items():
-        found = found[found[column].isin(values)]
-    return found
+        rows = rows[rows[column].isin(values)]
+    return rows
 
 
 @st.cache_data(max_entries=32, show_spinner=False, hash_funcs=_RUN)

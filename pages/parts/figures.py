@@ -136,19 +136,19 @@ def clock_columns(figure: go.Figure, moments: pd.Series, step: pd.Timedelta, few
         figure.update_xaxes(**ticks, title_text=f"{clock.iloc[0]:%Y-%m-%d} {title}")
 
 
-def cells(figure: go.Figure, found: Sequence[Cell]) -> None:
+def cells(figure: go.Figure, cells: Sequence[Cell]) -> None:
     """An unseen mark in each cell that has something, to be pointed at and clicked."""
     unseen = {"marker": {"opacity": 0}}
     figure.add_scatter(
-        x=[cell.x for cell in found],
-        y=[cell.y for cell in found],
+        x=[cell.x for cell in cells],
+        y=[cell.y for cell in cells],
         mode="markers",
         name="cells",
         marker={"size": 14, "symbol": "square", "opacity": 0},
         selected=unseen,
         unselected=unseen,
-        customdata=[cell.pick for cell in found],
-        hovertext=[cell.hover for cell in found],
+        customdata=[cell.pick for cell in cells],
+        hovertext=[cell.hover for cell in cells],
         hoverinfo="text",
     )
 

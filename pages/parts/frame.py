@@ -64,11 +64,11 @@ SUBJECTS = ("process", "host", "broker", "id", "ids", "store", "group")  # of an
 
 def pages(words: catalogue.Words) -> dict[str, Page]:
     """Every page by its address. The home page is the decode page once more: a default page lives at / alone."""
-    made = {HOME: st.Page(PAGES / "ids/decode.py", title=words("page.decode"), url_path=HOME, default=True)}
+    pages = {HOME: st.Page(PAGES / "ids/decode.py", title=words("page.decode"), url_path=HOME, default=True)}
     for rows in MENU.values():
         for address, script, icon in rows:
-            made[address] = st.Page(PAGES / script, title=words(f"page.{address}"), url_path=address, icon=icon)
-    return made
+            pages[address] = st.Page(PAGES / script, title=words(f"page.{address}"), url_path=address, icon=icon)
+    return pages
 
 
 def draw_frame() -> None:
@@ -76,13 +76,13 @@ def draw_frame() -> None:
     session.begin()
     view = settle()
     words = view.words
-    made, here = pages(words), visitor.current()
+    every_page, here = pages(words), visitor.current()
     # Streamlit shows its menu, and with it the switch of themes that ours operates, only where an app adds an item.
     st.set_page_config(page_icon=ICON, layout="wide", menu_items={"About": words("name")})
     texts = (f"--text-{name}:{json.dumps(words(f'frame.{name}'), ensure_ascii=False)};" for name in OWN_TEXTS)
     st.html(f"<style>:root{{{roles.css_variables()}{''.join(texts)}}}{STYLE}{roles.css_fields()}</style>")
-    current = st.navigation(list(made.values()), position="hidden")
-    address = next(name for name, page in made.items() if page is current)
+    current = st.navigation(list(every_page.values()), position="hidden")
+    address = next(name for name, page in every_page.items() if page is current)
     if not here.roles:  # nothing of the page, its title and the sidebar
         st.set_page_config(page_title=words("name"))
         visitor.log_in(words, here)
@@ -91,7 +91,7 @@ def draw_frame() -> None:
     st.set_page_config(page_title=title("decode" if address == HOME else address, words) if may else words("name"))
     confirm_link(address)
     st.session_state["pages"] = {
-        name: page for name, page in made.items() if here.may_open(name)
+        name: page for name, page in every_page.items() if here.may_open(name)
     }  # links lead to these
     jobs.warm_up()
     if may and address in TRIAGE and st.query_params.get("wall") == "1":
@@ -104,7 +104,7 @@ def draw_frame() -> None:
         st.session_state["noted"] = True
         session.note_login()
     with st.sidebar:
-        find = sidebar(view, made, here)
+        find = sidebar(view, every_page, here)
         opened = st.session_state["find-opened"] = st.session_state.get("find-opened", 0) + find
         browser.choose_with_keys(opened)
         browser.follow(view.theme, entries(here), "decode")
@@ -117,7 +117,7 @@ def draw_frame() -> None:
         problems.show_error(refused)
     with problems.caught():
         if may:
-            tabs(made, "decode" if address == HOME else address, here, words)
+            tabs(every_page, "decode" if address == HOME else address, here, words)
             current.run()
         else:
             st.title(words(f"page.{address}"), anchor=False)
@@ -162,7 +162,7 @@ def entries(here: Visitor) -> dict[str, str]:
     return {address: some[0] for some in may for address in some}
 
 
-def tabs(made: dict[str, Page], opened: str, here: Visitor, words: catalogue.Words) -> None:
+def tabs(pages: dict[str, Page], opened: str, here: Visitor, words: catalogue.Words) -> None:
     """The pages of the menu's entry that is open, in the place of a title; nothing where it has one page."""
     known = entries(here)
     some = [address for address, first in known.items() if first == known.get(opened)]
@@ -171,10 +171,10 @@ def tabs(made: dict[str, Page], opened: str, here: Visitor, words: catalogue.Wor
             for address in some:
                 key = "tab-open" if address == opened else f"tab-{address}"
                 with st.container(key=key, width="content"):
-                    st.page_link(made[address], label=words(f"page.{address}"), query_params=params_of(address))
+                    st.page_link(pages[address], label=words(f"page.{address}"), query_params=params_of(address))
 
 
-def sidebar(view: View, made: dict[str, Page], here: Visitor) -> bool:
+def sidebar(view: View, pages: dict[str, Page], here: Visitor) -> bool:
     """Name, the entries of the reader's roles, language, zone, theme; whether the reader wants to find something."""
     words = view.words
     st.html(f'<div class="mq-name"><i></i><i></i><i></i><i></i><b>{words("name")}</b></div>')
@@ -183,7 +183,7 @@ def sidebar(view: View, made: dict[str, Page], here: Visitor) -> bool:
     with st.container(key="nav", gap="xsmall"):
         for entry, rows in MENU.items():
             if some := [address for address, _, _ in rows if address in first]:
-                page, icon, params = made[some[0]], rows[0][2], params_of(some[0])
+                page, icon, params = pages[some[0]], rows[0][2], params_of(some[0])
                 label = words(f"menu.{entry}" if len(rows) > 1 and entry != some[0] else f"page.{entry}")
                 st.page_link(page, label=label, icon=icon, width="stretch", query_params=params)
     with st.container(key="nav-settings", gap="small"):

@@ -112,7 +112,7 @@ _id = streamlit_private.session_id
 
 def name() -> str | None:
     """What names this session in logs. It opens nothing, as the ID of the session would."""
-    return hashlib.sha256(found.encode()).hexdigest()[:8] if (found := _id()) else None
+    return hashlib.sha256(session_id.encode()).hexdigest()[:8] if (session_id := _id()) else None
 
 
 def who() -> str:
@@ -133,4 +133,4 @@ def note_login() -> None:
 
 def refused_upload() -> CoreError | None:
     """Why an upload of this session was not taken; it is said once."""
-    return UPLOADS.refusal(found) if (found := _id()) else None
+    return UPLOADS.refusal(session_id) if (session_id := _id()) else None

@@ -131,12 +131,12 @@ def signed_claims(cookies: Mapping[str, str], name: str) -> bytes | None:
 
 def clears_caches(message: bytes) -> bool:
     """Whether a browser's message asks to empty everybody's caches. Streamlit itself refuses what cannot be read."""
-    made = find("BackMsg")
-    if made is None:
+    message_type = find("BackMsg")
+    if message_type is None:
         return False
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 
     try:
-        return made.FromString(message).WhichOneof("type") == "clear_cache"
+        return message_type.FromString(message).WhichOneof("type") == "clear_cache"
     except DecodeError:
         return False

@@ -86,15 +86,15 @@ def settle() -> View:
         name, zone, source = "UTC", UTC, "default"
     theme: roles.Theme = "dark" if st.context.theme.type == "dark" else "light"
     state["lang"], state["zone_chosen"] = lang, name if source == "chosen" else None
-    made = View(catalogue.words(lang), zone or UTC, name, source, theme)
-    state["view"] = made
-    return made
+    settled = View(catalogue.words(lang), zone or UTC, name, source, theme)
+    state["view"] = settled
+    return settled
 
 
 def view() -> View:
     """What settle() found in this run."""
-    found = st.session_state.get("view")
-    return found if isinstance(found, View) else settle()
+    held = st.session_state.get("view")
+    return held if isinstance(held, View) else settle()
 
 
 def into_address(values: Mapping[str, str | None]) -> None:

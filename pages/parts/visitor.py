@@ -28,9 +28,9 @@ from pages.parts import streamlit_private
 
 def entrance() -> Entrance:
     """How people come in, as it was when the server started, with the roles of now."""
-    found = _begun()
+    entry = _begun()
     roles = _roles()
-    return found if roles is None else replace(found, policy=roles.policy())
+    return entry if roles is None else replace(entry, policy=roles.policy())
 
 
 def reasons() -> list[str]:
@@ -42,8 +42,8 @@ def reasons() -> list[str]:
 @cache
 def _roles() -> Roles | None:
     """The file of roles; None without one."""
-    file, found = settings.current().access, _begun()
-    return Roles(file, found.policy, check_roles) if file else None
+    file, opened = settings.current().access, _begun()
+    return Roles(file, opened.policy, check_roles) if file else None
 
 
 def check_roles(policy: Policy) -> None:
@@ -87,10 +87,10 @@ def current() -> Visitor:
 
     A page keeps its websocket when its log-in is ended elsewhere, so the log-in itself is asked for each time.
     """
-    found = entrance()
-    if found.mode == "login" and not log_ins().has(st.context.cookies.get(cookie_name(found.encrypted), "")):
+    entry = entrance()
+    if entry.mode == "login" and not log_ins().has(st.context.cookies.get(cookie_name(entry.encrypted), "")):
         return NOBODY
-    return found.visitor({} if found.mode == "open" else st.user.to_dict(), time.time())
+    return entry.visitor({} if entry.mode == "open" else st.user.to_dict(), time.time())
 
 
 def claims() -> Mapping[str, Any]:
@@ -108,10 +108,10 @@ def later() -> Callable[[], Visitor]:
     claims = {} if entrance().mode == "open" else st.user.to_dict()
 
     def then() -> Visitor:
-        found = entrance()
-        if found.mode == "open":
+        entry = entrance()
+        if entry.mode == "open":
             return WITHOUT_LOGIN
-        return found.policy.visitor(claims, joined=found.mode == "header")
+        return entry.policy.visitor(claims, joined=entry.mode == "header")
 
     return then
 
@@ -131,15 +131,15 @@ def claims_of(headers: Iterable[tuple[bytes, bytes]]) -> Mapping[str, Any]:
 
 def log_in(words: Words, here: Visitor) -> None:
     """The page for who has not logged in: what this is, and a button for each provider. Who has no role reads so."""
-    found = entrance()
+    entry = entrance()
     with st.container(key="login", width=440):
         st.title(words("name"), anchor=False)
         if here.name:
             refused(words, here)
             log_out(words, here)
             return
-        st.html(tag("p", words("login.lead" if found.mode == "login" else "login.by_proxy"), class_="mq-said"))
-        for provider in found.providers:
+        st.html(tag("p", words("login.lead" if entry.mode == "login" else "login.by_proxy"), class_="mq-said"))
+        for provider in entry.providers:
             one = provider == "default"
             label = words("login.button") if one else words("login.with", provider=escaped(provider))
             call = st.login if one else partial(st.login, provider)

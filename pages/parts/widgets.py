@@ -187,22 +187,22 @@ def zone_note(shown: View) -> str:
     return shown.words(f"zone.note_{shown.zone_from}", zone=shown.zone_name)
 
 
-def columns(made: Table, usual: Sequence[str]) -> Table:
+def columns(table: Table, usual: Sequence[str]) -> Table:
     """A table with its usual columns, and a switch that shows all of them. The address has it for every table."""
-    if len(made.columns) <= MOST_COLUMNS:
-        return made
+    if len(table.columns) <= MOST_COLUMNS:
+        return table
     state = st.session_state
     state["columns"] = st.query_params.get("columns") == ALL_COLUMNS
     into = lambda: into_address({"columns": ALL_COLUMNS if state["columns"] else None})  # noqa: E731
-    every = st.toggle(view().words("columns.all", n=len(made.columns)), key="columns", on_change=into)
-    return made if every else made.only(*usual)
+    every = st.toggle(view().words("columns.all", n=len(table.columns)), key="columns", on_change=into)
+    return table if every else table.only(*usual)
 
 
 def page_of(rows: Rows, key: str, size: int = ROWS) -> tuple[Rows, int]:
     """The rows in sight, and the number of the first."""
     page = min(int(st.session_state.get(key) or 1), max(1, -(-len(rows) // size)))
-    found: Any = getattr(rows, "iloc", rows)  # of a table, rows by their places
-    return found[(page - 1) * size : page * size], (page - 1) * size + 1
+    sliced: Any = getattr(rows, "iloc", rows)  # of a table, rows by their places
+    return sliced[(page - 1) * size : page * size], (page - 1) * size + 1
 
 
 def pager(rows: Sized, key: str, size: int = ROWS) -> None:

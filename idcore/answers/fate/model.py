@@ -119,8 +119,8 @@ class Filter:
     def excludes(self, tag: str | None, properties: Mapping[str, str] | None = None) -> bool | None:
         """Whether it drops a message with this tag and these properties; None where only the broker could judge it."""
         if self.kind == "SQL92" and not self.by_class and properties is not None:
-            found = matches(self.expression, properties)
-            return None if found is None else not found
+            matching = matches(self.expression, properties)
+            return None if matching is None else not matching
         if self.by_class or self.kind not in ("TAG", ""):
             return None
         everything = not self.tags or "*" in self.tags or self.expression.strip() in ("", "*")

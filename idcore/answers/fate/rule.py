@@ -248,12 +248,12 @@ class _Case:
     def _oldest(self) -> list[Reason]:
         """The oldest message of the queue that the group has not finished: later ones were handed out behind it."""
         blocker, until = self.group.blocker, self.group.visible_ms
-        found = []
+        candidates = []
         if blocker is not None and blocker.record == self.home.record:
-            found.append(Reason("unfinished_itself"))
+            candidates.append(Reason("unfinished_itself"))
         elif blocker is not None:
-            found.append(Reason("unfinished", self._named(blocker)))
-        return found + ([Reason("visible_again", {"until": until})] if until is not None else [])
+            candidates.append(Reason("unfinished", self._named(blocker)))
+        return candidates + ([Reason("visible_again", {"until": until})] if until is not None else [])
 
     def _named(self, blocker: Blocker) -> dict[str, Any]:
         age = max(0, round((self.now_ms - blocker.stored_ms) / 1_000))

@@ -32,24 +32,24 @@ def matches(expression: str, properties: Mapping[str, str]) -> bool | None:
     """Whether the filter lets the message through; None where this is not certain."""
     try:
         parser = _Parser(_tokens(expression), properties)
-        found = parser.any_of()
+        value = parser.any_of()
         if parser.left:
             return None
     except (_Undecided, RecursionError):
         return None
-    return found is True  # a broker drops what is neither true nor false
+    return value is True  # a broker drops what is neither true nor false
 
 
 def _tokens(expression: str) -> list[str]:
-    found, at, end = [], 0, len(expression.rstrip())
+    tokens, at, end = [], 0, len(expression.rstrip())
     while at < end:
         match = _TOKEN.match(expression, at)
         if match is None:
             raise _Undecided
         at = match.end()
         token = match[match.lastgroup or 0]
-        found.append(token.upper() if token.upper() in _WORDS else token)
-    return found
+        tokens.append(token.upper() if token.upper() in _WORDS else token)
+    return tokens
 
 
 class _Parser:
@@ -66,18 +66,18 @@ class _Parser:
             raise _Undecided
 
     def any_of(self) -> bool | None:
-        found = self._all_of()
+        value = self._all_of()
         while self._take("OR"):
             other = self._all_of()
-            found = True if found or other else None if None in (found, other) else False
-        return found
+            value = True if value or other else None if None in (value, other) else False
+        return value
 
     def _all_of(self) -> bool | None:
-        found = self._one()
+        value = self._one()
         while self._take("AND"):
             other = self._one()
-            found = False if False in (found, other) else None if None in (found, other) else True
-        return found
+            value = False if False in (value, other) else None if None in (value, other) else True
+        return value
 
     def _one(self) -> bool | None:
         if self._take("NOT"):
@@ -136,10 +136,10 @@ class _Parser:
         return self.properties.get(token)
 
 
-def _not(found: bool | None) -> bool:
-    if found is None:  # what a missing property comes to is dropped, but its opposite may not be
+def _not(value: bool | None) -> bool:
+    if value is None:  # what a missing property comes to is dropped, but its opposite may not be
         raise _Undecided
-    return not found
+    return not value
 
 
 def _same(left: Value, right: Value) -> bool | None:

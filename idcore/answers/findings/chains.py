@@ -40,7 +40,7 @@ def judge(processes: Processes) -> Judged:
     least = np.where(whole, limits.CLOCK_STEP_WHOLE_SECONDS_MS, limits.CLOCK_STEP_MS)
     chains, tracks = processes["chains"], processes["tracks"]
     alone = np.flatnonzero((processes["out_of_order"] > 0) & (chains == 1) & month & countable)
-    found = steps.of_one_chain(processes, alone, least)
+    chain_steps = steps.of_one_chain(processes, alone, least)
     several = np.flatnonzero((chains > 1) & countable)
     several = several[np.argsort(-processes["ids"][several], kind="stable")]
     away = processes.away
@@ -51,18 +51,18 @@ def judge(processes: Processes) -> Judged:
         if of_clock:
             # A new month alone, back_ms 0, is one process too, and not a finding.
             if any(step.back_ms for step in of_clock):
-                found[at] = [step for step in of_clock if step.back_ms]
+                chain_steps[at] = [step for step in of_clock if step.back_ms]
         elif tracks[at] > 1:
             findings.append(_shared(processes, at))
         else:
             findings.append(_restart(processes, at, int(chains[at]) - 1))
     before = steps.before_month(processes, hosts.java(processes) & countable)
     zero = steps.held_at_zero(processes, month & ~whole)
-    for at in sorted({*found, *before, *zero}):
+    for at in sorted({*chain_steps, *before, *zero}):
         clock_back[at] = True
-        one_counter = at in found or chains[at] == 1
+        one_counter = at in chain_steps or chains[at] == 1
         said = _came_round(processes, at) if one_counter else {"also": ["twice_open"]}
-        findings.append(_clock_back(processes, at, found.get(at, []), before.get(at), zero.get(at), said))
+        findings.append(_clock_back(processes, at, chain_steps.get(at, []), before.get(at), zero.get(at), said))
     return Judged(findings, clock_back)
 
 

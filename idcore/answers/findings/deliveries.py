@@ -27,34 +27,34 @@ class _Messages:
     of_each: list[list[Delivery]]
     places: dict[int, Told]  # by the identity of the value: two lines may say the same
 
-    def at(self, found: Iterable[Delivery]) -> list[str]:
+    def at(self, deliveries: Iterable[Delivery]) -> list[str]:
         """The places of some lines."""
-        return list(dict.fromkeys(self.places[id(one)].place for one in found))[: limits.MOST_IDS]
+        return list(dict.fromkeys(self.places[id(one)].place for one in deliveries))[: limits.MOST_IDS]
 
-    def who(self, found: Sequence[Delivery]) -> str:
+    def who(self, deliveries: Sequence[Delivery]) -> str:
         """Whose lines they are: the group, else the topic, else the file."""
-        named = (one.group or one.topic for one in found)
-        return next(filter(None, named), "") or self.places[id(found[0])].file
+        named = (one.group or one.topic for one in deliveries)
+        return next(filter(None, named), "") or self.places[id(deliveries[0])].file
 
 
 def _messages(scan: Scan) -> _Messages:
-    told = [] if scan.line_evidence is None else scan.line_evidence.deliveries
-    places = {id(one.delivery): one for one in told}
-    return _Messages(by_message(one.delivery for one in told), places)
+    deliveries = [] if scan.line_evidence is None else scan.line_evidence.deliveries
+    places = {id(one.delivery): one for one in deliveries}
+    return _Messages(by_message(one.delivery for one in deliveries), places)
 
 
 def _by_subject(
-    known: _Messages, found: Iterable[Sequence[Delivery]], name: Callable[[Sequence[Delivery]], str]
+    known: _Messages, deliveries: Iterable[Sequence[Delivery]], name: Callable[[Sequence[Delivery]], str]
 ) -> list[tuple[str, list[Sequence[Delivery]]]]:
     """Lines of messages by whose they are, in the order of names."""
     groups: dict[str, list[Sequence[Delivery]]] = {}
-    for some in found:
+    for some in deliveries:
         groups.setdefault(name(some), []).append(some)
     return sorted(groups.items())
 
 
-def _when(scan: Scan, found: Iterable[Delivery]) -> dict[str, Any]:
-    times = [at for one in found if (at := instant(one, scan.zone)) is not None]
+def _when(scan: Scan, deliveries: Iterable[Delivery]) -> dict[str, Any]:
+    times = [at for one in deliveries if (at := instant(one, scan.zone)) is not None]
     return {"since": from_ms(min(times)), "until": from_ms(max(times))} if times else {}
 
 

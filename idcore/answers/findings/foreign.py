@@ -63,14 +63,14 @@ class Seeds:
         """Takes a piece of the scan."""
         maker = processes.table["maker"]
         maybe = text_mask(pc.is_in(maker, value_set=_OPEN)) & (processes["first_sent_at"] != -1)
-        found = processes.table.filter(pa.array(maybe & ~_settled(processes)))
+        candidates = processes.table.filter(pa.array(maybe & ~_settled(processes)))
         if self._largest is not None:
-            found = pa.concat_tables([self._largest, found])
-        order = np.argsort(-found["ids"].to_numpy(), kind="stable")
+            candidates = pa.concat_tables([self._largest, candidates])
+        order = np.argsort(-candidates["ids"].to_numpy(), kind="stable")
         tried, left = order[: limits.MOST_SEED_LOADERS], order[limits.MOST_SEED_LOADERS :]
         self._left += len(left)
-        self._ids_left += int(pa.compute.sum(found["distinct"].take(pa.array(left))).as_py() or 0)
-        self._largest = found.take(pa.array(tried)).combine_chunks()
+        self._ids_left += int(pa.compute.sum(candidates["distinct"].take(pa.array(left))).as_py() or 0)
+        self._largest = candidates.take(pa.array(tried)).combine_chunks()
 
     def judge(self) -> Iterator[Finding]:
         """foreign_maker, of those whose loader is the first rand() of a second shortly before their first id."""

@@ -41,10 +41,10 @@ def rise(counts: np.ndarray, weights: np.ndarray, least: int) -> Rise | None:
     lengths = [1]
     while lengths[-1] * 5 // 4 < most:
         lengths.append(max(lengths[-1] + 1, lengths[-1] * 5 // 4))
-    found = _best(counts, weights, least, lengths)
-    if found is None:
+    best = _best(counts, weights, least, lengths)
+    if best is None:
         return None
-    length = found.end - found.begin
+    length = best.end - best.begin
     shortest, longest = max(1, length * 4 // 5), min(most, length * 5 // 4)
     step = max(1, (longest - shortest) // limits.RISE_LENGTHS)
     return _best(counts, weights, least, sorted({*range(shortest, longest + 1, step), length}))
@@ -54,7 +54,7 @@ def _best(counts: np.ndarray, weights: np.ndarray, least: int, lengths: Iterable
     """Of all windows of these lengths that which chance explains least."""
     total, weight = int(counts.sum()), float(weights.sum())
     sums, heavy = np.append(0, np.cumsum(counts)), np.append(0, np.cumsum(weights))
-    best, found = -np.log(limits.RISE_CHANCE), None
+    best, span = -np.log(limits.RISE_CHANCE), None
     for length in lengths:
         inside, share = sums[length:] - sums[:-length], (heavy[length:] - heavy[:-length]) / weight
         outside = total - inside
@@ -65,8 +65,8 @@ def _best(counts: np.ndarray, weights: np.ndarray, least: int, lengths: Iterable
         gain = np.where(wide, gain, 0)
         at = int(gain.argmax())
         if gain[at] > best:
-            best, found = float(gain[at]), Rise(at, at + length, int(inside[at]), int(outside[at]))
-    return found
+            best, span = float(gain[at]), Rise(at, at + length, int(inside[at]), int(outside[at]))
+    return span
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +117,14 @@ def minutes(scan: Scan) -> Minutes:
         place = minute - first
         place += size * pc.index_in(near["group"], pa.array(groups)).to_numpy()
         messages += np.bincount(place, near["messages"].to_numpy(), messages.size).reshape(messages.shape)
-    made = Minutes(first, size, dict(zip(groups, messages, strict=True)), {})
+    by_minute = Minutes(first, size, dict(zip(groups, messages, strict=True)), {})
     for row in pairs:
         own = pc.and_(pc.equal(failed["group"], row["group"]), pc.equal(failed["led_to"], row["led_to"])).to_numpy()
         tries = failed["tries"].to_numpy()[own]
-        made.failed[row["group"], row["led_to"]] = np.bincount(of_failures[own] - first, tries, size).astype(np.int64)
-    return made
+        by_minute.failed[row["group"], row["led_to"]] = np.bincount(of_failures[own] - first, tries, size).astype(
+            np.int64
+        )
+    return by_minute
 
 
 def _fullest(minute: np.ndarray, tries: np.ndarray) -> int:
@@ -155,9 +157,9 @@ def storms(scan: Scan) -> Iterator[Finding]:
             # as many as a minute has at least on average: retries also come when nothing is sent
             own = known.of_group(group, counts)
             messages = known.messages[group][own]
-            found = rise(counts[own], messages + messages.mean() / 4 + 1e-3, limits.STORM_TRIES)
-            if found is not None:
-                yield _finding(scan, "retry_storm", (group, led_to), found, own)
+            rising = rise(counts[own], messages + messages.mean() / 4 + 1e-3, limits.STORM_TRIES)
+            if rising is not None:
+                yield _finding(scan, "retry_storm", (group, led_to), rising, own)
 
 
 def dead_letters(scan: Scan) -> Iterator[Finding]:
@@ -166,39 +168,39 @@ def dead_letters(scan: Scan) -> Iterator[Finding]:
     for (group, led_to), counts in sorted(known.failed.items(), key=lambda pair: pair[0]):
         if led_to == "dead_letter":
             own = known.of_group(group, counts)
-            found = rise(counts[own], np.ones(own.stop - own.start), limits.DEAD_LETTERS)
-            if found is not None:
-                yield _finding(scan, "dead_letters", (group, led_to), found, own)
+            rising = rise(counts[own], np.ones(own.stop - own.start), limits.DEAD_LETTERS)
+            if rising is not None:
+                yield _finding(scan, "dead_letters", (group, led_to), rising, own)
 
 
-def _finding(scan: Scan, code: str, of: tuple[str, str], found: Rise, own: slice) -> Finding:
+def _finding(scan: Scan, code: str, of: tuple[str, str], rise: Rise, own: slice) -> Finding:
     known, (group, led_to) = scan.once(minutes), of
-    since, until = known.at(own.start + found.begin), known.at(own.start + found.end)
+    since, until = known.at(own.start + rise.begin), known.at(own.start + rise.end)
     messages = known.messages[group][own]
     evidence = {
         "group": group,
-        "minutes": found.end - found.begin,
-        "others": found.outside,
-        "other_minutes": len(messages) - (found.end - found.begin),
-        "messages": int(messages[found.begin : found.end].sum()),
+        "minutes": rise.end - rise.begin,
+        "others": rise.outside,
+        "other_minutes": len(messages) - (rise.end - rise.begin),
+        "messages": int(messages[rise.begin : rise.end].sum()),
         "ids": _failed(scan, group, led_to, since, until),
         "first_at": since.isoformat(timespec="milliseconds"),
     }
-    return Finding.of(code, group, found.inside, evidence, since=since, until=until - timedelta(milliseconds=1))
+    return Finding.of(code, group, rise.inside, evidence, since=since, until=until - timedelta(milliseconds=1))
 
 
 def _failed(scan: Scan, group: str, led_to: str, since: datetime, until: datetime) -> list[str]:
     """Some of the messages of a group that failed then, as far as the table `attempts` lists them."""
     names = ["group", "msg_id", "led_to", "store_timestamp"]
-    found: dict[str, None] = {}
+    failed: dict[str, None] = {}
     for piece in scan.rows.pieces("attempts", names):
         mask = pc.and_(pc.equal(piece["group"], group), pc.equal(piece["led_to"], led_to))
         at = piece["store_timestamp"]
         mask = pc.and_(mask, pc.and_(pc.greater_equal(at, since), pc.less(at, until)))
-        found |= dict.fromkeys(pc.unique(piece.filter(mask)["msg_id"].drop_null())[: limits.MOST_IDS].to_pylist())
-        if len(found) >= limits.MOST_IDS:
+        failed |= dict.fromkeys(pc.unique(piece.filter(mask)["msg_id"].drop_null())[: limits.MOST_IDS].to_pylist())
+        if len(failed) >= limits.MOST_IDS:
             break
-    return list(found)[: limits.MOST_IDS]
+    return list(failed)[: limits.MOST_IDS]
 
 
 def many_tries(scan: Scan) -> Iterator[Finding]:
@@ -248,11 +250,11 @@ def _read(scan: Scan) -> dict[str, int]:
 def _first_stored(scan: Scan, wanted: Collection[tuple[str, str]]) -> dict[tuple[str, str], datetime]:
     """When messages were stored themselves: the first attempt is of no copy."""
     names, ids = ["group", "msg_id", "retry_times", "store_timestamp"], pa.array({msg_id for _, msg_id in wanted})
-    found: dict[tuple[str, str], datetime] = {}
+    first_stored: dict[tuple[str, str], datetime] = {}
     for piece in scan.rows.pieces("attempts", names):
         near = piece.filter(pc.and_(pc.is_in(piece["msg_id"], ids), pc.equal(piece["retry_times"], 0)))
-        found |= {(row["group"], row["msg_id"]): row["store_timestamp"] for row in near.to_pylist()}
-    return found
+        first_stored |= {(row["group"], row["msg_id"]): row["store_timestamp"] for row in near.to_pylist()}
+    return first_stored
 
 
 def poison(scan: Scan) -> Iterator[Finding]:

@@ -105,12 +105,12 @@ def expired_clients(scan: Scan) -> Iterator[Finding]:
     listed = Listed()
     for clients in scan.rows.pieces("clients"):
         old = pc.less(clients["last_sent_at"], pa.scalar(limit, clients.schema.field("last_sent_at").type))
-        found = clients.filter(pc.fill_null(old, False)).sort_by([("distinct", "descending")])
-        ids = numbers(found, "distinct")
-        told = listed.among(("expired", "clients"), ids)
-        if told < len(ids):
-            yield rest("expired", len(ids) - told, int(ids[told:].sum()))
-        for row in found.slice(0, told).to_pylist():
+        expired = clients.filter(pc.fill_null(old, False)).sort_by([("distinct", "descending")])
+        ids = numbers(expired, "distinct")
+        among = listed.among(("expired", "clients"), ids)
+        if among < len(ids):
+            yield rest("expired", len(ids) - among, int(ids[among:].sum()))
+        for row in expired.slice(0, among).to_pylist():
             evidence = {
                 "cutoff": limit.isoformat(timespec="minutes"),
                 "client": {"mac": row["mac"], "pid": row["pid"]},

@@ -173,20 +173,20 @@ def tokens_of(line: Line, ids: Sequence[str]) -> Iterator[Token]:
 
 def linked_ids(line: Line, ids: Sequence[str]) -> list[str]:
     """The other id of the same message, where a line has one msgId and one offsetMsgId, and one of them is known."""
-    found = {token.text.upper() for token in find(line.text)}
-    kinds = [reading.id.kind for text in found if (reading := identify(text).best) is not None]
-    pair = sorted(kinds) in (["offset", "uniq"], ["client", "offset"]) and len(found) == len(kinds)
-    return sorted(found - set(ids)) if pair and found & set(ids) else []
+    linked = {token.text.upper() for token in find(line.text)}
+    kinds = [reading.id.kind for text in linked if (reading := identify(text).best) is not None]
+    pair = sorted(kinds) in (["offset", "uniq"], ["client", "offset"]) and len(linked) == len(kinds)
+    return sorted(linked - set(ids)) if pair and linked & set(ids) else []
 
 
 def claims_of(line: Line, ids: Sequence[str]) -> list[Delivery]:
     """What a line, and the record of several lines around it, says of the delivery of the message."""
     reader = DeliveryReader()
     texts = enumerate((*line.before, line.text, *line.behind), line.number - len(line.before))
-    found = [claim for number, text in texts for claim in reader.line(number, text)]
-    found += reader.end()
-    own = {claim.msg_id for claim in found if (claim.offset_id or "").upper() in ids}
-    return [claim for claim in found if claim.msg_id.upper() in ids or claim.msg_id in own]
+    claims = [claim for number, text in texts for claim in reader.line(number, text)]
+    claims += reader.end()
+    own = {claim.msg_id for claim in claims if (claim.offset_id or "").upper() in ids}
+    return [claim for claim in claims if claim.msg_id.upper() in ids or claim.msg_id in own]
 
 
 def of_lines(lines: Iterable[Line], ids: Sequence[str], zone: tzinfo) -> Iterator[Event]:

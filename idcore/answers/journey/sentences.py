@@ -178,10 +178,10 @@ def oddities(journey: Journey, words: Words = _ENGLISH, time: Time = utc) -> Ite
         f"{conflict_text(each, journey, words)} {_numbers(each.first, each.second)}" for each in journey.conflicts
     ]
     gaps = [f"{gap_text(each, journey, words)} {_numbers(each.after, each.before)}" for each in journey.gaps]
-    told = said(journey, words, time)
-    for key, found in (("delivery.heading", told), ("message.conflicts", conflicts), ("message.gaps", gaps)):
-        if found:
-            yield words(key), list(dict.fromkeys(found))
+    delivery = said(journey, words, time)
+    for key, texts in (("delivery.heading", delivery), ("message.conflicts", conflicts), ("message.gaps", gaps)):
+        if texts:
+            yield words(key), list(dict.fromkeys(texts))
 
 
 def _numbers(*places: int | None) -> str:

@@ -78,7 +78,7 @@ def build(text: str, sources: Sources, clock: Clock, log_zone: tzinfo) -> Journe
     ordered = _ordered(_moved([*events, *([own.event] if own is not None else [])]))
     conflicts = [*_of_own_time(own, ordered), *_of_order(ordered), *_of_logs(ordered)]
     conflicts.sort(key=lambda each: (each.second, each.first, each.code))
-    found = {
+    counts = {
         "lines": _count(sources.lines),
         "records": None if sources.copies is None else len(copies),
         "groups": None if sources.verdicts is None else len({event.who for event in events if event.code == "judged"}),
@@ -90,7 +90,7 @@ def build(text: str, sources: Sources, clock: Clock, log_zone: tzinfo) -> Journe
         for claim in claims_of(line, ids)
     }
     said = tuple((f"{file}:{claim.line}", claim) for (file, *_), claim in sorted(claims.items(), key=_place_of))
-    return Journey(text, tuple(ordered), tuple(conflicts), tuple(_gaps(ordered)), found, said)
+    return Journey(text, tuple(ordered), tuple(conflicts), tuple(_gaps(ordered)), counts, said)
 
 
 def _place_of(item: tuple[tuple[str, int, str | None, str], Delivery]) -> tuple[str, int]:
@@ -104,13 +104,13 @@ def _count(items: Sequence[object] | None) -> int | None:
 
 def ids_of(text: str, sources: Sources) -> list[str]:
     """The text, and the ids of the same message that records and lines have, in upper case."""
-    found = [text.upper()]
+    texts = [text.upper()]
     for copy in sources.copies or ():
         if copy.relation != "trace":
-            found += [str(copy.record.uniq_id or "").upper(), str(copy.record.offset_id).upper()]
+            texts += [str(copy.record.uniq_id or "").upper(), str(copy.record.offset_id).upper()]
     for line in sources.lines or ():
-        found += linked_ids(line, found)
-    return [each for each in dict.fromkeys(found) if each]
+        texts += linked_ids(line, texts)
+    return [each for each in dict.fromkeys(texts) if each]
 
 
 def lines_of(
@@ -126,8 +126,8 @@ def lines_of(
         asked |= new
         if not any(map(_is_id, new)):
             break
-        found, total = select(tuple(sorted(filter(_is_id, asked))))  # of all: a line that has two of them is one
-        for line in found:
+        occurrences, total = select(tuple(sorted(filter(_is_id, asked))))  # of all: a line that has two of them is one
+        for line in occurrences:
             lines.setdefault((line.file, line.number), line)
     return list(lines.values()), total
 
@@ -137,10 +137,10 @@ def messages_of_trace(trace: str, index: Index, allowed: Allowed) -> list[str]:
     from idcore.scan.occurrences.index import Filter  # Arrow, which a journey does without
 
     rows = index.select(Filter(text=trace), "line", allowed).rows[:MOST_TRACED]
-    found: dict[tuple[str, int], list[tuple[str, str]]] = {}
+    messages: dict[tuple[str, int], list[tuple[str, str]]] = {}
     for one in index.page(rows, allowed):
-        found.setdefault((one.file, one.line), []).append((one.kind, one.id))
-    own = [[text for kind, text in ids if kind != "offset"] or [text for _, text in ids] for ids in found.values()]
+        messages.setdefault((one.file, one.line), []).append((one.kind, one.id))
+    own = [[text for kind, text in ids if kind != "offset"] or [text for _, text in ids] for ids in messages.values()]
     return list(dict.fromkeys(text for ids in own for text in ids))
 
 
@@ -154,9 +154,9 @@ def _own_time(text: str, sources: Sources, ids: Sequence[str], clock: Clock) -> 
     born = min((each.born_timestamp for each in records if is_time(each.born_timestamp)), default=None)
     for each in [text, *(record.uniq_id for record in records if record.uniq_id)]:
         token = Token(each, 1, 1, born_ms=born) if born is not None and born else sources.token
-        found = own_time(each, clock, token or _token_of(sources.lines or (), ids))
-        if found is not None:
-            return found
+        instant = own_time(each, clock, token or _token_of(sources.lines or (), ids))
+        if instant is not None:
+            return instant
     return None
 
 
@@ -320,11 +320,11 @@ def _by(event: Event, shift: int) -> Event:
 
 def _of_logs(events: Sequence[Event]) -> Iterator[Conflict]:
     """Each file whose lines were moved, once for each zone."""
-    told: set[tuple[str, int]] = set()
+    places: set[tuple[str, int]] = set()
     for at, event in enumerate(events):
         shift = event.values.get("moved_ms")
-        if shift and (_clock(event), shift) not in told:
-            told.add((_clock(event), shift))
+        if shift and (_clock(event), shift) not in places:
+            places.add((_clock(event), shift))
             yield Conflict("zone_of_log", at, at, abs(shift), {"file": _clock(event), "early": shift > 0})
 
 

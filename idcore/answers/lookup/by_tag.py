@@ -38,52 +38,52 @@ def have_index(route: Route, notes: Notes) -> bool:
 
 def find(way: Way, route: Route, notes: Notes, stop: Stop) -> tuple[Found, str | None]:
     """The messages of all brokers, and what ended the search early."""
-    brokers, found, cut = notes.cluster.topology().brokers(), Found(), None
+    brokers, records, cut = notes.cluster.topology().brokers(), Found(), None
     for entry in route.brokers:
         members = brokers.get(entry.name, ())
         state = next((state for member, state in notes.states.values() if member in members), None)
         if members and state is not None:
             more, ended = _of_broker(way, members, state, notes, stop)
-            found += more
+            records += more
             cut = cut or ended
-    return found, cut
+    return records, cut
 
 
 def _of_broker(
     way: Way, members: Sequence[Member], state: BrokerState, notes: Notes, stop: Stop
 ) -> tuple[Found, str | None]:
     """Windows of seven days, the newest first: an index in RocksDB has no answer for a wider one."""
-    found: dict[int, tuple[Record, Member]] = {}
+    records: dict[int, tuple[Record, Member]] = {}
     pages = 0
     for begin, end in _windows(way, state):
         question = Query(way.topic or "", way.tag, False, begin, end, _PAGE, "T")
         is_by_time = False
         while True:
             if stop() or pages == _MOST_PAGES:
-                return list(found.values()), "stopped" if pages < _MOST_PAGES else "failed"
+                return list(records.values()), "stopped" if pages < _MOST_PAGES else "failed"
             pages += 1
             try:
                 member, (answer,) = notes.cluster.ask_any(members, [question])
             except RemotingError as problem:
                 notes.fail(problem)
-                return list(found.values()), "failed"
+                return list(records.values()), "failed"
             notes.ask(member)
             page = list(notes.records(answer, member))
-            fresh = [record for record in page if record.physical_offset not in found]
-            found |= {record.physical_offset: (record, member) for record in fresh if _is_of(record, way)}
-            if sum(record.size for record, _ in found.values()) >= MOST_BYTES:
-                return list(found.values()), "bytes"
+            fresh = [record for record in page if record.physical_offset not in records]
+            records |= {record.physical_offset: (record, member) for record in fresh if _is_of(record, way)}
+            if sum(record.size for record, _ in records.values()) >= MOST_BYTES:
+                return list(records.values()), "bytes"
             if len(page) < _PAGE:
                 break
             if is_by_time and not fresh:
-                return list(found.values()), OVERFULL
+                return list(records.values()), OVERFULL
             is_by_time = is_by_time or (not fresh and bool(question.last_key))
             question = _next(question, page, None if is_by_time else _last_key(page, way))
             if question.end_ms < begin:
                 break
-        if len(found) >= way.limit:
+        if len(records) >= way.limit:
             break
-    return list(found.values()), None
+    return list(records.values()), None
 
 
 def _next(question: Query, page: Sequence[Record], last_key: str | None) -> Query:

@@ -134,14 +134,16 @@ class LookupService:
             self._limit.take(user, -(-way.limit // MESSAGES_OF_A_LOOKUP), self._moment().now.timestamp())
         notes = Notes(self.cluster)
         try:
-            made = cluster_lists.find(way, notes, progress or (lambda done, total, name: None), stop)
+            listing = cluster_lists.find(way, notes, progress or (lambda done, total, name: None), stop)
         except RemotingError as problem:
             notes.fail(problem)
-            made = Listing(way, (), reason=notes.failure)
-        made = replace(made, copies=self._named(made.copies), evidence=tuple(notes.evidence), asked=tuple(notes.asked))
-        result = f"listed {len(made.copies)}" if made.copies else str(made.reason)
-        self._record(str(way), user, result, made.asked)
-        return made
+            listing = Listing(way, (), reason=notes.failure)
+        listing = replace(
+            listing, copies=self._named(listing.copies), evidence=tuple(notes.evidence), asked=tuple(notes.asked)
+        )
+        result = f"listed {len(listing.copies)}" if listing.copies else str(listing.reason)
+        self._record(str(way), user, result, listing.asked)
+        return listing
 
     def close(self) -> None:
         """Ends every connection."""
@@ -204,7 +206,7 @@ class LookupService:
         look_up = _LookUp(self, text, topic, notes, self._moment(), progress)
         unknown = () if fate else None
         try:
-            found, reason = look_up.run()
+            records, reason = look_up.run()
         except NotPermitted as problem:
             notes.fail(problem)
             return Answer(
@@ -215,7 +217,7 @@ class LookupService:
             return Answer(
                 text, (), "unreachable", tuple(notes.evidence), tuple(notes.asked), not notes.asked, fate=unknown
             )
-        copies = self._named(explain(found, self.cluster.profile.bodies))
+        copies = self._named(explain(records, self.cluster.profile.bodies))
         with self._lock:
             for copy in copies:
                 if not is_special(copy.record.topic):
@@ -340,9 +342,9 @@ class _LookUp:
         if at_offset.record is not None:
             return self._follow(at_offset.record, at_offset.broker), ""
         self.cluster.need_brokers()
-        found = self._by_key()
-        if found:
-            return self._judged(found)
+        records = self._by_key()
+        if records:
+            return self._judged(records)
         return self._why(at_offset.reason)
 
     # ---- by offset
@@ -358,14 +360,14 @@ class _LookUp:
 
     def _follow(self, record: Record, broker: str) -> Found:
         """The other copies of a message that was found by its offsetMsgId."""
-        found: Found = [(record, broker)]
+        records: Found = [(record, broker)]
         if self.topic and record.topic != self.topic:
             self.notes.add("topic_differs", topic=record.topic, asked=self.topic)
         try:
-            return found + self._others(record)
+            return records + self._others(record)
         except RemotingError as problem:
             self.notes.fail(problem)  # the message is there, even if its copies are not
-            return found
+            return records
 
     def _others(self, record: Record) -> Found:
         if record.uniq_id is None:
@@ -394,7 +396,7 @@ class _LookUp:
 
     def _times(self, *clocks: Clock) -> list[int]:
         """When the id was generated, read with each of these clocks."""
-        found: dict[int, None] = {}
+        times: dict[int, None] = {}
         for reading in self.verdict.readings:
             for clock in clocks:
                 if isinstance(reading.id, UniqId):
@@ -405,10 +407,10 @@ class _LookUp:
                 else:
                     continue
                 if at is not None:
-                    found[to_ms(at)] = None
-            if found:
+                    times[to_ms(at)] = None
+            if times:
                 break
-        return list(found)
+        return list(times)
 
     def _bounded(self, topics: Sequence[str]) -> list[str]:
         limit = self.cluster.profile.most_topics
@@ -434,18 +436,18 @@ class _LookUp:
         behind = topics[len(first) :]
         windows = self._windows()
         for begin in windows:
-            found = self.search.run(first, begin, until_found=True)
-            found += self.search.run(behind, begin)
-            if found:
+            records = self.search.run(first, begin, until_found=True)
+            records += self.search.run(behind, begin)
+            if records:
                 if begin == 0 and self.span is not None:
-                    self._outside(found, self.span.latest)
+                    self._outside(records, self.span.latest)
                 break
         else:
-            found = self._by_their_clocks(first, behind, windows[-1]) or self._other_ways(first, windows[-1])
-            found = found or self._by_days(topics) or self._on_the_wheel(windows[-1])
-            if not found and windows[-1]:
+            records = self._by_their_clocks(first, behind, windows[-1]) or self._other_ways(first, windows[-1])
+            records = records or self._by_days(topics) or self._on_the_wheel(windows[-1])
+            if not records and windows[-1]:
                 self.notes.add("window", begin=utc(windows[-1]))
-        return found
+        return records
 
     def _windows(self) -> list[int]:
         """From when on to ask, one after the other: near the id's own time, then in every zone, then the whole log."""
@@ -460,10 +462,10 @@ class _LookUp:
         slow = by_time.slow_clocks(self.clock, self.notes) if begin else {}
         if not slow:
             return []
-        found = self.search.run([*first, *behind], max(0, begin - max(slow.values())), until_found=True)
-        if found:
+        records = self.search.run([*first, *behind], max(0, begin - max(slow.values())), until_found=True)
+        if records:
             by_time.tell_slow(slow, self.clock, self.notes)
-        return found
+        return records
 
     def _on_the_wheel(self, begin: int) -> Found:
         """In the timer's topic, which brokers before 5.3 do not register with the name server."""
@@ -480,8 +482,8 @@ class _LookUp:
         if self.span is not None:
             begins = [max(1, self.span.earliest - CLOCK_SLACK_MS)]
         for begin in begins:
-            if found := self.search.run(topics, max(1, begin), end_ms=max(1, begin) + width):
-                return found
+            if records := self.search.run(topics, max(1, begin), end_ms=max(1, begin) + width):
+                return records
         if self.span is None and begins[-1] > oldest:
             self.notes.add("index_days", begin=utc(begins[-1]), oldest=utc(oldest))
         return []
@@ -492,28 +494,28 @@ class _LookUp:
             return self._windows()[-1]
         return max(0, min(copy.record.born_timestamp for copy in copies) - ZONE_SLACK_MS - CLOCK_SLACK_MS)
 
-    def _outside(self, found: Found, sent: int) -> None:
-        stored = min(record.store_timestamp for record, _ in found)
+    def _outside(self, records: Found, sent: int) -> None:
+        stored = min(record.store_timestamp for record, _ in records)
         self.notes.add("found_outside_window", stored=utc(stored), sent=utc(sent))
 
     def _other_ways(self, first: Sequence[str], begin: int) -> Found:
         """As one of KEYS; and for a topic that was named, on brokers that have it no longer."""
-        found = self.search.run(first, begin, unique=False)
-        if found:
+        records = self.search.run(first, begin, unique=False)
+        if records:
             self.notes.add("found_by_keys")
         elif self.topic:
-            found = self.search.everywhere(self.topic, begin)
-            if found:
-                self.notes.add("topic_gone", topic=self.topic, broker=found[0][1])
-        return found
+            records = self.search.everywhere(self.topic, begin)
+            if records:
+                self.notes.add("topic_gone", topic=self.topic, broker=records[0][1])
+        return records
 
-    def _judged(self, found: Found) -> tuple[Found, str]:
+    def _judged(self, records: Found) -> tuple[Found, str]:
         """Copies in special topics alone do not prove that a named topic was the right one."""
         if self.topic and not is_special(self.topic):
-            homes = {home_topic(record): record for record, _ in found}
+            homes = {home_topic(record): record for record, _ in records}
             if self.topic not in homes:
                 return [], self._elsewhere(list(homes.values())[:1])
-        return found, ""
+        return records, ""
 
     # ---- why not
 
@@ -562,30 +564,30 @@ class _LookUp:
     def _in_a_batch(self, item: UniqId) -> Found:
         """The message as an item of a 5.x batch, of which the index has only the batch's own id."""
         topics = [topic for topic in self.search.topics if not is_special(topic)][:_PROBED_TOPICS]
-        found = batches.look(item, topics, self._windows()[-1], self.notes)
-        if found is None:
+        in_batch = batches.look(item, topics, self._windows()[-1], self.notes)
+        if in_batch is None:
             return []
-        values: dict[str, str | int] = {"batch_id": found.batch_id, "topic": found.record.topic}
-        if found.count < batches.MOST_AFTER:  # a broker shows no more of them
-            values |= {"place": found.place, "count": found.count}
+        values: dict[str, str | int] = {"batch_id": in_batch.batch_id, "topic": in_batch.record.topic}
+        if in_batch.count < batches.MOST_AFTER:  # a broker shows no more of them
+            values |= {"place": in_batch.place, "count": in_batch.count}
         self.notes.add("batch_item" if "place" in values else "batch_item_open", **values)
-        return [(found.record, found.broker)]
+        return [(in_batch.record, in_batch.broker)]
 
     def _in_capitals(self) -> None:
         """The index distinguishes upper and lower case; an id whose case was changed on its way is still there."""
         if self.text == self.text.upper() or identify(self.text.upper()).best is None:
             return
         search = Search(self.text.upper(), self.notes)
-        found = search.run(list(self.search.topics), 0, until_found=True)
-        for record, _ in found[:1]:
+        records = search.run(list(self.search.topics), 0, until_found=True)
+        for record, _ in records[:1]:
             self.notes.add("found_in_capitals", topic=record.topic, msg_id=self.text.upper())
 
     def _in_other_topics(self) -> list[Record]:
         every = [topic for topic in self.cluster.topics() if not is_special(topic) and topic != self.topic]
         likely = [topic for topic in self.service.likely() if topic in every]
         topics = self._bounded(list(dict.fromkeys(likely + every)))
-        found = self.search.run(topics, 0, until_found=True)
-        return [record for record, _ in found[:1]]
+        records = self.search.run(topics, 0, until_found=True)
+        return [record for record, _ in records[:1]]
 
     def _without_index(self) -> tuple[Found, str]:
         """The message by its topic's queues, or one next to it that the index does not have either."""
@@ -668,16 +670,16 @@ def _audit(environment: Mapping[str, str]) -> AuditLog | None:
 def _profile(name: str, terms: Terms) -> Profile:
     if any(terms.options.get(option) for option in ("tls", "tls_ca", "access_key", "secret_key")):
         raise WrongTerms("terms_profile")
-    found = configured(terms.environment)
-    if name not in found:
-        known = ", ".join(sorted(found))
+    profiles = configured(terms.environment)
+    if name not in profiles:
+        known = ", ".join(sorted(profiles))
         raise WrongTerms("terms_cluster" if known else "terms_no_cluster", {"name": name, "known": known})
-    return found[name]
+    return profiles[name]
 
 
 def _named(addresses: str, terms: Terms) -> Profile:
     given = {name: key for name in ("access_key", "secret_key") if (key := terms.options.get(name))}
-    told = replace(Settings.of(terms.environment), **given)
+    named = replace(Settings.of(terms.environment), **given)
     ca_file = terms.options.get("tls_ca")
     tls = TlsSettings(ca_file) if terms.options.get("tls") or ca_file else None
-    return Profile(addresses, name_servers(addresses), credentials_of(told), tls)
+    return Profile(addresses, name_servers(addresses), credentials_of(named), tls)

@@ -111,9 +111,9 @@ def find(way: Way, notes: Notes, progress: Progress, stop: Stop) -> Listing:
     if route.static:
         notes.add("list_static", topic=topic)
     if way.kind == "tag" and by_tag.have_index(route, notes):
-        found, cut = by_tag.find(way, route, notes, stop)
+        records, cut = by_tag.find(way, route, notes, stop)
         if cut != by_tag.OVERFULL:
-            return _of_tag(way, found, cut, notes)
+            return _of_tag(way, records, cut, notes)
         notes.add("tag_overfull", tag=way.tag)
     return _of_queues(way, topic, list(_queues(way, topic, route, notes)), notes, progress, stop)
 

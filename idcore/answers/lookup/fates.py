@@ -133,12 +133,12 @@ def _siblings(copies: Sequence[Copy], notes: Notes) -> list[Record]:
         for copy in copies
         if copy.record.in_batch and not is_special(copy.record.topic)
     }
-    found: list[Record] = []
+    siblings: list[Record] = []
     for (key, topic), stored_ms in batches.items():
         if key is not None:
             items = Search(key, notes).run([topic], max(0, stored_ms - _EARLIER_MS))
-            found += [record for record, _ in items if record.uniq_id == key and record.topic == topic]
-    return found
+            siblings += [record for record, _ in items if record.uniq_id == key and record.topic == topic]
+    return siblings
 
 
 def _is_alone(homes: Homes, notes: Notes) -> bool:
@@ -152,12 +152,12 @@ def _is_alone(homes: Homes, notes: Notes) -> bool:
         return False
     try:
         topics = [topic for topic in notes.cluster.topics() if not is_special(topic)]
-        found = Search(record.uniq_id or "", asked).run(list(dict.fromkeys([homes.topic, *topics])), 0)
+        records = Search(record.uniq_id or "", asked).run(list(dict.fromkeys([homes.topic, *topics])), 0)
     except RemotingError as problem:
         notes.fail(problem)
         return False
     notes.asked |= asked.asked
-    places = {(broker, each.physical_offset) for each, broker in found if each.uniq_id == record.uniq_id}
+    places = {(broker, each.physical_offset) for each, broker in records if each.uniq_id == record.uniq_id}
     places.add((homes.copies[0].broker, record.physical_offset))
     return len(places) == 1 and not asked.failed and len(topics) <= profile.most_topics
 

@@ -86,12 +86,12 @@ def calls_of(attempts: Iterable[Attempt], key: str | None, groups: Collection[st
     readers: dict[str, list[str]] = {}
     for group in groups:
         readers.setdefault(without_namespace(group), []).append(group)
-    found: dict[str, tuple[Attempt, ...]] = {}
+    calls: dict[str, tuple[Attempt, ...]] = {}
     for attempt in attempts:
         fitting = readers.get(without_namespace(attempt.group or ""), [])
         if len(fitting) == 1 and key is not None and attempt.msg_id.upper() == key.upper():
-            found[fitting[0]] = (*found.get(fitting[0], ()), attempt)
-    return found
+            calls[fitting[0]] = (*calls.get(fitting[0], ()), attempt)
+    return calls
 
 
 def is_past(reached: int | None, offset: int) -> bool:

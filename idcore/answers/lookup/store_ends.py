@@ -45,15 +45,15 @@ def look(evidence: StoreEvidence, copies: Sequence[Copy], note: Callable[..., No
     return True
 
 
-def _transaction(evidence: StoreEvidence, found: Sequence[Record]) -> Iterator[Reason]:
+def _transaction(evidence: StoreEvidence, records: Sequence[Record]) -> Iterator[Reason]:
     """The newest half message; each check has stored it again."""
-    config, at, key = evidence.config, evidence.snapshot_ms, found[0].uniq_id
+    config, at, key = evidence.config, evidence.snapshot_ms, records[0].uniq_id
     every, is_whole = evidence.records_of(key) if key is not None else ([], False)
-    in_rocksdb = found[0].topic == ROCKSDB_HALF_TOPIC
+    in_rocksdb = records[0].topic == ROCKSDB_HALF_TOPIC
     halves = {
         record.physical_offset if in_rocksdb else record.queue_offset: record
-        for record in (*found, *every)
-        if record.topic == found[0].topic
+        for record in (*records, *every)
+        if record.topic == records[0].topic
     }
     half = halves[max(halves)]
     topic, group = half.properties.get(names.REAL_TOPIC, ""), half.properties.get(names.PRODUCER_GROUP, "")

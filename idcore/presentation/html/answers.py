@@ -52,23 +52,23 @@ def advice(answer: Answer, words: Words) -> Html:
 def shown_figures(answer: Answer, reader: Reader) -> dict[str, Any]:
     """The figures as a sentence is filled with them: times in the reader's zone, lists joined, reasons in words."""
     words = reader.words
-    made: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
     for name, value in answer.figures.items():
         if name in ("sent_at", "sent_at_earliest", "sent_at_latest", "first_store_time", "last_store_time"):
-            made["made_at" if name == "sent_at" else name] = text = reader.full(datetime.fromisoformat(value))
-            made[name] = text
+            figures["made_at" if name == "sent_at" else name] = text = reader.full(datetime.fromisoformat(value))
+            figures[name] = text
         elif name == "copies_gone":
             gone = (reason_of(item["reason"], item, answer.source, words) for item in value)
-            made[name] = [upper(text) + words("stop") for text in gone]
+            figures[name] = [upper(text) + words("stop") for text in gone]
         elif name == "found_under":
-            made[name] = words("comma").join(value)
+            figures[name] = words("comma").join(value)
         elif name == "unreadable":
-            made[name] = [words("store.unreadable", name=file, why=words.said(why)) for file, why in value.items()]
+            figures[name] = [words("store.unreadable", name=file, why=words.said(why)) for file, why in value.items()]
         elif isinstance(value, int) and not isinstance(value, bool):
-            made[name] = f"{value:,}"
+            figures[name] = f"{value:,}"
         else:
-            made[name] = value
-    return made
+            figures[name] = value
+    return figures
 
 
 def figures(known: Mapping[str, Any], reader: Reader) -> Html | None:
@@ -268,35 +268,35 @@ def attempts(rows: Sequence[Mapping[str, Any]], reader: Reader) -> Html:
     return table(columns, body, words("message.tries"), numbered=True)
 
 
-def doubts(found: Sequence[Doubt], reader: Reader) -> str:
+def doubts(doubts: Sequence[Doubt], reader: Reader) -> str:
     """What does not agree with a record, as Markdown; nothing where all agrees."""
     words = reader.words
-    texts = [upper(doubt_text(doubt, words, reader.instant)) + words("stop") for doubt in found]
+    texts = [upper(doubt_text(doubt, words, reader.instant)) + words("stop") for doubt in doubts]
     return "\n".join([words("store.doubts"), "", *(f"- {escaped(text)}" for text in texts)]) if texts else ""
 
 
-def card(found: Answer, reader: Reader, cluster: str | None, with_fates: bool) -> Iterator[Html]:
+def card(answer: Answer, reader: Reader, cluster: str | None, with_fates: bool) -> Iterator[Html]:
     """One ID: whether it was found or why not, its copies, each as a card and what became of it, who generated it."""
     words = reader.words
-    severity = tag("span", outcome(found, words), class_=f"mq-severity mq-{'info' if found.found else 'warning'}")
-    yield tag("div", severity, tag("strong", found.id or "–", class_="mq-mono mq-subject"), class_="mq-finding")
-    if found.reason:
-        yield tag("p", reason(found, reader), class_="mq-meaning")
-        if not found.found:
-            yield advice(found, words)
-    if with_fates and found.fate is not None and found.copies:
-        yield tag("p", emphasised(headline.headline(found, words, reader.instant)), class_="mq-said")
-    if found.trace is not None:
-        yield traces(found.trace, reader)
-    rows = [copy_row(copy) for copy in found.copies]
-    relations = [relation_text(copy, words) for copy in found.copies]
+    severity = tag("span", outcome(answer, words), class_=f"mq-severity mq-{'info' if answer.found else 'warning'}")
+    yield tag("div", severity, tag("strong", answer.id or "–", class_="mq-mono mq-subject"), class_="mq-finding")
+    if answer.reason:
+        yield tag("p", reason(answer, reader), class_="mq-meaning")
+        if not answer.found:
+            yield advice(answer, words)
+    if with_fates and answer.fate is not None and answer.copies:
+        yield tag("p", emphasised(headline.headline(answer, words, reader.instant)), class_="mq-said")
+    if answer.trace is not None:
+        yield traces(answer.trace, reader)
+    rows = [copy_row(copy) for copy in answer.copies]
+    relations = [relation_text(copy, words) for copy in answer.copies]
     if len(rows) > 1:
         yield records.copies(rows, relations, reader)
     for row, text in zip(rows, relations, strict=True):
         yield records.card(row, reader, text if len(rows) > 1 else "")
-        known = fates(found, str(row["offset_msg_id"]), reader, cluster) if with_fates else None
+        known = fates(answer, str(row["offset_msg_id"]), reader, cluster) if with_fates else None
         if known is not None:
             yield known
-    behind = clients.card(found, reader)
+    behind = clients.card(answer, reader)
     if behind is not None:
         yield behind

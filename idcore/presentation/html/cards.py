@@ -56,12 +56,12 @@ def open_span(sent: SentAt, reader: Reader) -> str | None:
     return f"{reader.full(sent.earliest)} – {reader.full(sent.latest)}"
 
 
-def anatomy_params(found: Found, clock: Clock) -> dict[str, str | None]:
+def anatomy_params(item: Found, clock: Clock) -> dict[str, str | None]:
     """What a link to an id's anatomy carries: the id, and the time that the lines gave it."""
-    best = found.verdict.best
-    sent = when(best, found.token, clock)[0] if best is not None else None
+    best = item.verdict.best
+    sent = when(best, item.token, clock)[0] if best is not None else None
     moment = sent.at.astimezone(UTC).isoformat(timespec="milliseconds") if sent is not None else None
-    return {"id": found.token.text, "sent_at": moment}
+    return {"id": item.token.text, "sent_at": moment}
 
 
 def card(found: Found, reader: Reader, clock: Clock, *, alone: bool = False) -> Html:
@@ -92,10 +92,10 @@ def card(found: Found, reader: Reader, clock: Clock, *, alone: bool = False) -> 
     )
 
 
-def facts(found: Found, reading: Reading, reader: Reader, clock: Clock) -> Html:
+def facts(item: Found, reading: Reading, reader: Reader, clock: Clock) -> Html:
     """By whom, when, where."""
-    words, made = reader.words, reading.id
-    sent, reason = when(reading, found.token, clock)
+    words, message_id = reader.words, reading.id
+    sent, reason = when(reading, item.token, clock)
 
     def value(text: str, more: str = "") -> Html:
         return join([_mono(text), *([" ", _faint(more)] if more else [])])
@@ -108,21 +108,21 @@ def facts(found: Found, reading: Reading, reader: Reader, clock: Clock) -> Html:
         rows.append((words("card.when"), value(reader.full(sent.at), words("semicolon").join(said))))
         if (span := open_span(sent, reader)) is not None:
             rows.append((words("card.between"), value(span)))
-    if isinstance(made, OffsetId) and made.physical_offset >= 0:
-        rows.append((words("card.broker"), value(made.address)))
-        position = words("card.position", position=f"{made.position():,}")
-        rows.append((words("card.file"), value(made.segment(), position)))
-    if found.token.label:
-        rows.append((words("card.label"), value(found.token.label)))
+    if isinstance(message_id, OffsetId) and message_id.physical_offset >= 0:
+        rows.append((words("card.broker"), value(message_id.address)))
+        position = words("card.position", position=f"{message_id.position():,}")
+        rows.append((words("card.file"), value(message_id.segment(), position)))
+    if item.token.label:
+        rows.append((words("card.label"), value(item.token.label)))
     return fact_list(rows) or Html("")
 
 
-def reasons(found: Found, reading: Reading, words: Words, clock: Clock) -> Html:
+def reasons(item: Found, reading: Reading, words: Words, clock: Clock) -> Html:
     """What supports an interpretation, or contradicts it."""
     against = reading.error.code if reading.error is not None else None
     items = [
         tag("li", words.coded(reason), class_="mq-against" if reason.code == against else None)
-        for reason in why(reading, found.token, clock)
+        for reason in why(reading, item.token, clock)
     ]
     return tag("ul", *items, class_="mq-why")
 
@@ -159,11 +159,11 @@ def other(reading: Reading, words: Words, told: str | None = None) -> Html:
 
 def months(reading: Reading, reader: Reader, clock: Clock, found: Found) -> Html | None:
     """Every month the id could be from; the id alone does not decide between them."""
-    made, words = reading.id, reader.words
-    if not isinstance(made, UniqId):
+    message_id, words = reading.id, reader.words
+    if not isinstance(message_id, UniqId):
         return None
     chosen, _ = when(reading, found.token, clock)
-    choice = clocks.all_months(made.signed_elapsed, clock, made.layout)
+    choice = clocks.all_months(message_id.signed_elapsed, clock, message_id.layout)
     if not choice:
         return None
     shown = {chosen.at: words("card.month_shown")} if chosen is not None else {}
@@ -210,7 +210,7 @@ def _row(item: Found, reader: Reader, clock: Clock, files: bool, run: str | None
     words = reader.words
     best = item.verdict.best
     assert best is not None
-    made = best.id
+    message_id = best.id
     sent, reason = when(best, item.token, clock)
     sure = "" if best.certainty == "certain" else words(f"certainty_short.{best.certainty}")
     asked, reasons = anatomy_params(item, clock), why(best, item.token, clock)
@@ -222,17 +222,17 @@ def _row(item: Found, reader: Reader, clock: Clock, files: bool, run: str | None
         join([text, tag("span", special, class_="mq-under")]) if special else text,
         at,
     ]
-    if isinstance(made, OffsetId):
-        broker = tag("span", made.address, class_="mq-broker")
-        cells += [broker, None, None, None, made.segment(), f"{made.position():,}"]
-    elif isinstance(made, ClientId):
-        cells += [made.mac_text, made.pid, None, f"{made.sequence:,}", None, None]
+    if isinstance(message_id, OffsetId):
+        broker = tag("span", message_id.address, class_="mq-broker")
+        cells += [broker, None, None, None, message_id.segment(), f"{message_id.position():,}"]
+    elif isinstance(message_id, ClientId):
+        cells += [message_id.mac_text, message_id.pid, None, f"{message_id.sequence:,}", None, None]
     else:
-        cells += [made.host, made.pid, made.loader_text, f"{made.counter:,}", None, None]
+        cells += [message_id.host, message_id.pid, message_id.loader_text, f"{message_id.counter:,}", None, None]
     place: list[object] = [f"{item.token.line:,}", *([item.source] if files else [])]
     journey = link(words("card.journey"), reader.href("message", **asked, run=run), new=True)
-    told = words("semicolon").join(words.coded(reason) for reason in reasons)
-    return [*cells, *place, journey, words.coded(made_by(best, reason)), told]
+    reason_text = words("semicolon").join(words.coded(reason) for reason in reasons)
+    return [*cells, *place, journey, words.coded(made_by(best, reason)), reason_text]
 
 
 def dated(text: str, sent: SentAt, month: str | None, words: Words) -> Html:

@@ -20,17 +20,17 @@ Row = Mapping[str, Any]
 Scans = Sequence[str | None]  # of each side the scan that has its lines
 
 
-def missing(of: Scans, found: Compared, reader: Reader) -> Html | None:
+def missing(of: Scans, comparison: Compared, reader: Reader) -> Html | None:
     """What is in one input only and when it was generated: a sentence for each of the producers with most."""
     words = reader.words
     said = []
     for side in SIDES:
-        rows = core.largest(found, side)
+        rows = core.largest(comparison, side)
         for row in rows[:SAID]:
-            exact = "ids" in core.line_filters(found, side, row)
+            exact = "ids" in core.line_filters(comparison, side, row)
             label = words("compare.lines" if exact else "compare.lines_then")
-            way = lines_link(of, found, side, row, label, reader)
-            sentence = emphasised(compared_texts.missing_sentence(row, side, found, reader))
+            way = lines_link(of, comparison, side, row, label, reader)
+            sentence = emphasised(compared_texts.missing_sentence(row, side, comparison, reader))
             said.append(join([sentence, way or ""], words("compare.between")))
         if rest := rows[SAID:]:
             group = GROUPS[rest[0].kind]
@@ -40,10 +40,10 @@ def missing(of: Scans, found: Compared, reader: Reader) -> Html | None:
     return tag("ul", *(tag("li", line) for line in said), class_="mq-missing") if said else None
 
 
-def bar(found: Compared, names: tuple[str, str], reader: Reader) -> Html | None:
+def bar(comparison: Compared, names: tuple[str, str], reader: Reader) -> Html | None:
     """Both inputs as one bar: what the first has alone, what both have, what the second has alone, in proportion."""
     words = reader.words
-    before, after, both = found.sums(MESSAGE if all(found.sums(MESSAGE)[:2]) else STORED)
+    before, after, both = comparison.sums(MESSAGE if all(comparison.sums(MESSAGE)[:2]) else STORED)
     parts = {"first": before - both, "both": both, "second": after - both}
     whole = sum(parts.values())
     if not before or not after:
@@ -63,34 +63,34 @@ def bar(found: Compared, names: tuple[str, str], reader: Reader) -> Html | None:
     return tag("div", whole_bar, tag("div", *keys, class_="mq-parts mq-faint"), class_="mq-proportion")
 
 
-def lines_link(of: Scans, found: Compared, side: str, row: Difference, label: str, reader: Reader) -> Html | None:
+def lines_link(of: Scans, comparison: Compared, side: str, row: Difference, label: str, reader: Reader) -> Html | None:
     """The lines of the ids that one side has alone. Needs a scan."""
     name = of[SIDES.index(side)]
     if not name or not core.only(row, side):
         return None
-    return link(label, reader.href("lines", run=name, **core.line_filters(found, side, row)))
+    return link(label, reader.href("lines", run=name, **core.line_filters(comparison, side, row)))
 
 
-def samples(found: Compared, side: str, reader: Reader) -> Html | None:
+def samples(comparison: Compared, side: str, reader: Reader) -> Html | None:
     """Some ids of one side only, each a link to its bytes; not of a kind that the other side never names."""
     ids: list[str] = []
     for group in (MESSAGE, STORED):  # msgIds first: they are what people search for
-        if all(found.sums(group)[:2]):
-            for row in (row for row in found.rows if GROUPS[row.kind] == group):
+        if all(comparison.sums(group)[:2]):
+            for row in (row for row in comparison.rows if GROUPS[row.kind] == group):
                 ids += row.only_before if side == "before" else row.only_after
     links = [link(text, reader.href("anatomy", id=text), class_="mq-mono") for text in ids[:SAMPLES]]
     return tag("p", join(links, " "), class_="mq-samples") if links else None
 
 
-def table_of(kind: str, of: Scans, found: Compared, shown: Sequence[Row], reader: Reader) -> Table:
+def table_of(kind: str, of: Scans, comparison: Compared, shown: Sequence[Row], reader: Reader) -> Table:
     """Producers, clients or brokers, those with the most differences first; each count leads to its lines."""
     words = reader.words
-    by_name = {row.subject: row for row in found.rows if row.kind == kind}
+    by_name = {row.subject: row for row in comparison.rows if row.kind == kind}
 
     def count(name: str, side: str | None = None) -> Column:
         def cell(row: Row) -> Html | str:
             text = number(row[name])
-            way = lines_link(of, found, side, by_name[row["subject"]], text, reader) if side else None
+            way = lines_link(of, comparison, side, by_name[row["subject"]], text, reader) if side else None
             return way or text
 
         return Column(name, words(f"compare.col_{name}"), right=True, cell=cell)

@@ -29,7 +29,7 @@ def ranking(
     run: str,
 ) -> Html:
     """Each process with its counter small and what it is ranked by; a link shows it."""
-    made = []
+    items = []
     for row in rows:
         key = process_key(row)
         shape = counter_rows.outline(points(row))
@@ -39,24 +39,24 @@ def ranking(
         figure = tag("span", tables.measured(row, by, reader.words), class_="mq-faint")
         inside = join([tag("span", saw, class_="mq-saw", aria_hidden="true"), name, figure])
         where = reader.href("counters", run=run, process=key)
-        made.append(tag("li", tag("a", inside, href=where, target="_self", aria_current=key == current and "page")))
-    return tag("ol", *made, class_="mq-ranking")
+        items.append(tag("li", tag("a", inside, href=where, target="_self", aria_current=key == current and "page")))
+    return tag("ol", *items, class_="mq-ranking")
 
 
-def gap(found: Gap, run: str, process: str, reader: Reader) -> Html:
+def gap(gap: Gap, run: str, process: str, reader: Reader) -> Html:
     """The counter around the widest gap: full squares are in the input, empty ones are missing."""
     words = reader.words
-    squares = [tag("i", class_=_square(part)) for part in found.squares]
+    squares = [tag("i", class_=_square(part)) for part in gap.squares]
     text = words(
         "counters.gap_squares",
-        n=words.count("id", max(1, round(found.each))),
-        missing=f"{found.missing:,}",
-        first=f"{found.first:,}",
-        last=f"{found.last:,}",
+        n=words.count("id", max(1, round(gap.each))),
+        missing=f"{gap.missing:,}",
+        first=f"{gap.first:,}",
+        last=f"{gap.last:,}",
     )
     more: Html | None = None
-    if found.begins is not None and found.ends is not None:
-        when = between(times.local(found.begins, reader.zone), times.local(found.ends, reader.zone), reader.zone)
+    if gap.begins is not None and gap.ends is not None:
+        when = between(times.local(gap.begins, reader.zone), times.local(gap.ends, reader.zone), reader.zone)
         asked = UNLIMITED | {"run": run, "process": process} | when
         more = link(words("counters.gap_lines"), reader.href("lines", **asked))
     return tag(

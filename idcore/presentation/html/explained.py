@@ -41,5 +41,5 @@ def rows(found: Explained, run: str, shown: TimeRange, reader: Reader) -> Html:
         Column("onward", words("explain.onward"), cell=onward),
     ]
     title = words("explain.title_list" if of_list else "explain.title")
-    made = listed(columns, list(found.differences[:MOST]), title, labelled=True)
-    return tag("div", made, class_="mq-list mq-list-explained")
+    table = listed(columns, list(found.differences[:MOST]), title, labelled=True)
+    return tag("div", table, class_="mq-list mq-list-explained")

@@ -127,10 +127,10 @@ def state(summary: Mapping[str, Any], reader: Reader) -> tuple[Html | None, list
     return tag("div", *above, class_="mq-plain") if above else None, below
 
 
-def legend(found: Mapping[str, int], reader: Reader, colours: Mapping[str, str], signs: bool) -> Html:
+def legend(counts: Mapping[str, int], reader: Reader, colours: Mapping[str, str], signs: bool) -> Html:
     """Each colour in words, the worst first, with its messages."""
     words, rows = reader.words, []
-    for name, count in found.items():
+    for name, count in counts.items():
         dot = tag("i", class_="mq-dot", style=f"background:{colours[name]}")
         level = tag("b", words(f"fate.level.{name}"), f" {SIGNS[name]}" if signs and SIGNS[name] else "")
         rows.append(tag("li", dot, level, f" {count:,} · ", words(f"fate.level.{name}.help")))

@@ -95,9 +95,9 @@ def kind_table(kind: Kind, run: str, reader: Reader) -> Html:
     return table([first, *links, *columns], rows, finding_rows.title(kind.code, words, kind.variant))
 
 
-def silent(found: pd.DataFrame, words: Words) -> Html:
+def silent(findings: pd.DataFrame, words: Words) -> Html:
     """The checks that found nothing, folded."""
-    return tag("div", fold(*finding_texts.silent(found, words)), class_="mq-small")
+    return tag("div", fold(*finding_texts.silent(findings, words)), class_="mq-small")
 
 
 def in_store(ids: Sequence[str], folder: str, reader: Reader) -> Html:
@@ -167,17 +167,17 @@ def _whole(texts: Sequence[str]) -> Iterator[Html | str]:
         yield from (" · ", tag("span", text))
 
 
-def report_head(title: str, run: Run, found: pd.DataFrame, reader: Reader, address: str) -> Iterator[Html]:
+def report_head(title: str, run: Run, findings: pd.DataFrame, reader: Reader, address: str) -> Iterator[Html]:
     """How a report of a scan begins: its name, what was found, the way to it."""
     words = reader.words
     yield tag("h1", title)
-    yield tag("p", emphasised(finding_texts.findings_sentence(found, run.summary or {}, words)))
+    yield tag("p", emphasised(finding_texts.findings_sentence(findings, run.summary or {}, words)))
     if address:
         yield tag("p", link(words("report.open"), address), class_="faint")
 
 
 def report_sections(
-    found: pd.DataFrame,
+    findings: pd.DataFrame,
     lines: LogLines,
     reader: Reader,
     address: str,
@@ -185,7 +185,7 @@ def report_sections(
     most: int,
 ) -> Iterator[Html]:
     """A section for each finding, and for each kind of many; those that are among the first have a picture."""
-    for number, part in enumerate(finding_report.parts_of(finding_rows.kinds(found))):
+    for number, part in enumerate(finding_report.parts_of(finding_rows.kinds(findings))):
         if isinstance(part, Kind):
             yield from kind_section(part, lines, reader, address)
         else:

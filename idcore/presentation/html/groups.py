@@ -68,8 +68,8 @@ def position(at: str, progress: Progress, words: Words) -> Html | None:
     held = None
     if any(member.state is not None for member in progress.members):
         clients = words("comma").join(in_memory(progress, broker, queue.queue, int(offset)))
-        told = words("groups.memory", clients=clients) if clients else words("groups.no_memory")
-        held = tag("p", told, class_="mq-advice")
+        memory = words("groups.memory", clients=clients) if clients else words("groups.no_memory")
+        held = tag("p", memory, class_="mq-advice")
     return tag(
         "div",
         tag("p", title, class_="mq-meaning"),
@@ -79,11 +79,11 @@ def position(at: str, progress: Progress, words: Words) -> Html | None:
     )
 
 
-def issues(found: Sequence[Reason], words: Words) -> tuple[str, str]:
+def issues(reasons: Sequence[Reason], words: Words) -> tuple[str, str]:
     """What does not fit together, as lists in Markdown: what is wrong now, and what is a remark."""
 
     def listed(wrong: bool) -> str:
-        texts = [upper(issue_text(each, words)) + words("stop") for each in found if (each.code in WRONG) == wrong]
+        texts = [upper(issue_text(each, words)) + words("stop") for each in reasons if (each.code in WRONG) == wrong]
         more = len(texts) - MOST_ISSUES
         lines = [f"- {escaped(text)}" for text in texts[:MOST_ISSUES]]
         return "\n".join([*lines, *([f"- {words('groups.issues_more', n=f'{more:,}')}"] if more > 0 else [])])

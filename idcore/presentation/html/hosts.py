@@ -31,9 +31,9 @@ class Look:
     total: int
 
 
-def rows(found: pd.DataFrame, rest: pd.DataFrame, beyond: tuple[int, int], look: Look, reader: Reader) -> Html:
+def rows(hosts: pd.DataFrame, rest: pd.DataFrame, beyond: tuple[int, int], look: Look, reader: Reader) -> Html:
     """The rows in sight, then all others as one. `beyond`: hosts that are in no row, and their messages."""
-    words, most = reader.words, int(found["messages"].max()) if len(found) else 0
+    words, most = reader.words, int(hosts["messages"].max()) if len(hosts) else 0
 
     def name(row: Row) -> Html:
         label = str(row["name"])
@@ -68,12 +68,12 @@ def rows(found: pd.DataFrame, rest: pd.DataFrame, beyond: tuple[int, int], look:
         Column("messages", counted, right=True, help=words(f"col.{look.measure}.help")),
         Column("share", words("col.share"), cell=share),
         Column("strip", look.span, cell=strip),
-        *([Column("missing", words("col.missing"), right=True, cell=_missing_of(reader))] if "lost" in found else []),
+        *([Column("missing", words("col.missing"), right=True, cell=_missing_of(reader))] if "lost" in hosts else []),
         Column("processes", words("producers.processes"), right=True),
         *([] if look.grouped else [Column("lines", words("col.lines"), cell=lines)]),
     ]
-    made = listed(columns, found.to_dict("records"), words("table.hosts"), labelled=True)
-    return tag("div", made, _rest(rest, beyond, look, reader), class_="mq-list mq-list-hosts")
+    table = listed(columns, hosts.to_dict("records"), words("table.hosts"), labelled=True)
+    return tag("div", table, _rest(rest, beyond, look, reader), class_="mq-list mq-list-hosts")
 
 
 def _missing_of(reader: Reader) -> Callable[[Row], Html | str]:

@@ -23,9 +23,9 @@ class Ways(NamedTuple):
     cluster: str | None = None
 
 
-def texts(made: Journey, reader: Reader) -> list[str]:
+def texts(journey: Journey, reader: Reader) -> list[str]:
     """What each event is, in the reader's words."""
-    return [journeys.event_text(event, reader.words, reader.instant) for event in made.events]
+    return [journeys.event_text(event, reader.words, reader.instant) for event in journey.events]
 
 
 def hover(event: Event, words: Words, time: Callable[[int], str]) -> str:
@@ -34,13 +34,13 @@ def hover(event: Event, words: Words, time: Callable[[int], str]) -> str:
     return "<br>".join(esc(text) for text in known if text)
 
 
-def rows(made: Journey, reader: Reader) -> list[dict[str, Any]]:
+def rows(journey: Journey, reader: Reader) -> list[dict[str, Any]]:
     """The events as rows for a file."""
-    found = journeys.row_of(made)["events"]
-    return [{**row, "text": text} for row, text in zip(found, texts(made, reader), strict=True)]
+    events = journeys.row_of(journey)["events"]
+    return [{**row, "text": text} for row, text in zip(events, texts(journey, reader), strict=True)]
 
 
-def events(made: Journey, reader: Reader, run: str | None = None) -> Table:
+def events(journey: Journey, reader: Reader, run: str | None = None) -> Table:
     """The events with their times, the time since the one before, who, and what proves it."""
     words = reader.words
     columns = [
@@ -52,23 +52,23 @@ def events(made: Journey, reader: Reader, run: str | None = None) -> Table:
         Column("evidence", words("message.evidence"), mono=True),
     ]
     body: list[list[Any]] = []
-    steps = journeys.steps(made, words)
-    for place, (event, text, step) in enumerate(zip(made.events, texts(made, reader), steps, strict=True)):
+    steps = journeys.steps(journey, words)
+    for place, (event, text, step) in enumerate(zip(journey.events, texts(journey, reader), steps, strict=True)):
         evidence: Any = event.evidence
         if run is not None and event.source == "line":
-            evidence = link(evidence, reader.href("lines", run=run, ids=made.id))
-        mark = [tag("b", "⚠ ", class_="mq-warning")] if place in made.doubtful else []
+            evidence = link(evidence, reader.href("lines", run=run, ids=journey.id))
+        mark = [tag("b", "⚠ ", class_="mq-warning")] if place in journey.doubtful else []
         at = journeys.when_text(event, words, reader.instant)
         source = words(f"message.source_{journeys.source_of(event)}")
         body.append([at, tag("span", *mark, text, class_="mq-topic"), event.who, step, source, evidence])
     return Table(words("message.journey"), columns, body)
 
 
-def oddities(made: Journey, reader: Reader, heading: str = "b") -> list[Html]:
+def oddities(journey: Journey, reader: Reader, heading: str = "b") -> list[Html]:
     """What is odd, under its headings."""
     pairs = (
         (name, tag("ul", *(tag("li", text) for text in some)))
-        for name, some in journeys.oddities(made, reader.words, reader.instant)
+        for name, some in journeys.oddities(journey, reader.words, reader.instant)
     )
     return [tag("div", tag(heading, name), items, class_="mq-plain") for name, items in pairs]
 
@@ -77,37 +77,37 @@ def fates(known: Sequence[Answer], reader: Reader, cluster: str | None) -> Itera
     """What became of each record that a source has of the message."""
     for answer in known:
         for record in dict.fromkeys(verdict.record for verdict in answer.fate or ()):
-            found = answers.fates(answer, record, reader, cluster)
-            if found is not None:
-                yield found
+            fates = answers.fates(answer, record, reader, cluster)
+            if fates is not None:
+                yield fates
 
 
 def report(
-    made: Journey, known: Sequence[Answer], sentence: str, reader: Reader, ways: Ways, picture: Html
+    journey: Journey, known: Sequence[Answer], sentence: str, reader: Reader, ways: Ways, picture: Html
 ) -> Iterator[Html]:
     """All of it as the body of a page of its own."""
     words = reader.words
-    yield tag("h1", f"{words('page.message')} {made.id}")
+    yield tag("h1", f"{words('page.message')} {journey.id}")
     yield tag("p", emphasised(sentence))
     if ways.address:
         yield tag("p", link(words("report.open"), ways.address), class_="faint")
     yield from fates(known, reader, ways.cluster)
     yield tag("h2", words("message.journey"))
     yield tag("figure", picture)
-    yield from oddities(made, reader, "h3")
-    yield events(made, reader).html(numbered=True)
+    yield from oddities(journey, reader, "h3")
+    yield events(journey, reader).html(numbered=True)
     for answer in known:
         if answer.reason:
             yield tag("p", upper(answers.reason(answer, reader)), class_="faint")
         if answer.trace is not None:
             yield answers.traces(answer.trace, reader)
-    yield tag("p", journeys.found_text(made, words), class_="faint")
+    yield tag("p", journeys.found_text(journey, words), class_="faint")
 
 
-def markdown(made: Journey, known: Sequence[Answer], sentence: str, reader: Reader, address: str) -> str:
+def markdown(journey: Journey, known: Sequence[Answer], sentence: str, reader: Reader, address: str) -> str:
     """Everything as Markdown."""
     words, time = reader.words, reader.instant
-    parts = [f"## {words('page.message')} {code(made.id)}", with_bold(sentence)]
+    parts = [f"## {words('page.message')} {code(journey.id)}", with_bold(sentence)]
     verdicts = [
         f"- {code(verdict.group)}: {escaped(verdict_text(verdict, words, time))}"
         f" ({words(f'fate.certainty.{verdict.certainty}')}) · {code(verdict.record)}"
@@ -116,12 +116,12 @@ def markdown(made: Journey, known: Sequence[Answer], sentence: str, reader: Read
     ]
     parts += ["\n".join(verdicts)] if verdicts else []
     lines = []
-    for number, (event, text) in enumerate(zip(made.events, texts(made, reader), strict=True), 1):
+    for number, (event, text) in enumerate(zip(journey.events, texts(journey, reader), strict=True), 1):
         who = " · ".join(code(part) for part in dict.fromkeys((event.who, event.evidence)) if part)
         lines.append(f"{number}. {escaped(journeys.when_text(event, words, time))} · {escaped(text)} · {who}")
     parts.append("\n".join(lines))
-    for heading, found in journeys.oddities(made, words, time):
+    for heading, found in journeys.oddities(journey, words, time):
         parts.append(f"{heading}\n\n" + "\n".join(f"- {escaped(text)}" for text in found))
-    parts.append(escaped(journeys.found_text(made, words)))
+    parts.append(escaped(journeys.found_text(journey, words)))
     parts += [words("report.link", address=address)] if address else []
     return "\n\n".join(parts) + "\n"

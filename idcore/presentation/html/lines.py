@@ -33,18 +33,18 @@ class Lines:
     assumed: Mapping[str, str] = field(default_factory=dict)
 
 
-def rows(found: Sequence[Occurrence], of: Lines, reader: Reader, *, between: bool = False) -> Html:
+def rows(occurrences: Sequence[Occurrence], of: Lines, reader: Reader, *, between: bool = False) -> Html:
     """Each line once: where it is, when and by whom each of its ids was generated, and the lines around it.
 
     With `between` also the lines between two that follow each other in a file: of a gap, what is in it.
     """
-    lines = [list(some) for _, some in groupby(found, key=_line_of)]
-    made: list[Html] = []
+    lines = [list(some) for _, some in groupby(occurrences, key=_line_of)]
+    blocks: list[Html] = []
     for before, some in pairwise([None, *lines]):
         if between and before is not None and some is not None:
-            made += _between(before[-1], some[0], of, reader)
-        made += [_row(some, of, reader)] if some is not None else []
-    return tag("ol", *made, class_="mq-lines")
+            blocks += _between(before[-1], some[0], of, reader)
+        blocks += [_row(some, of, reader)] if some is not None else []
+    return tag("ol", *blocks, class_="mq-lines")
 
 
 def _between(one: Occurrence, later: Occurrence, of: Lines, reader: Reader) -> list[Html]:
@@ -129,14 +129,14 @@ def _pre(lines: Iterable[tuple[str, str, str | None]]) -> Html:
 def chips(given: Mapping[str, str], named: Mapping[str, str], run: str, reader: Reader) -> Html:
     """What else is asked for than pages share, each with a link that drops it. `named`: names of what is a number."""
     words = reader.words
-    found = []
+    chips = []
     for name, value in ((name, value) for name, value in given.items() if name not in UNLIMITED):
         rest = {other: text for other, text in given.items() if other != name}
         address = reader.href("lines", run=run, **UNLIMITED | rest)
         drop = tag("a", "×", href=address, target="_self", aria_label=words("lines.drop"))
         label = tag("b", words(f"lines.by_{name}"))
-        found.append(tag("span", label, " ", named.get(name) or _value(name, value, reader), drop, class_="mq-chip"))
-    return tag("p", join(found, " "), class_="mq-chips") if found else Html("")
+        chips.append(tag("span", label, " ", named.get(name) or _value(name, value, reader), drop, class_="mq-chip"))
+    return tag("p", join(chips, " "), class_="mq-chips") if chips else Html("")
 
 
 def _value(name: str, value: str, reader: Reader) -> str:

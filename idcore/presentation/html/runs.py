@@ -28,11 +28,11 @@ def about(row: Mapping[str, Any], problem: str, ends: datetime | None, reader: R
     elif row["state"] == "cancelled":
         notes.append(("mq-faint", words("scan.cancelled")))
     of_run = row["title"], row["options"], words, row["summary"]
-    title, made = run_texts.title_of(*of_run), run_texts.made_title(*of_run)
+    title, how_made = run_texts.title_of(*of_run), run_texts.made_title(*of_run)
     return tag(
         "div",
         tag("b", title, class_="mq-run-title"),
-        tag("div", made, class_="mq-run") if made != title else None,  # what a name hides
+        tag("div", how_made, class_="mq-run") if how_made != title else None,  # what a name hides
         tag("div", *facts, class_="mq-run"),
         *(tag("div", text, class_=f"{role} mq-note") for role, text in notes),
         class_="mq-run-row",

@@ -34,38 +34,38 @@ _ROLES = {
 }
 
 
-def sentence(made: Overview, reader: Reader) -> str:
+def sentence(overview: Overview, reader: Reader) -> str:
     """Files, bytes, topics, times."""
     words = reader.words
-    first, last = (reader.stamp(made[f"{end}_store_timestamp"]) for end in ("first", "last"))
-    text = words("store.said", files=words.count("file", len(made["files"])), bytes=words.bytes(made["bytes"]))
-    if made["topics"]:
-        messages = words.count("message", sum(topic["messages"] for topic in made["topics"]))
-        text += words("store.said_topics", topics=words.count("topic", len(made["topics"])), messages=messages)
+    first, last = (reader.stamp(overview[f"{end}_store_timestamp"]) for end in ("first", "last"))
+    text = words("store.said", files=words.count("file", len(overview["files"])), bytes=words.bytes(overview["bytes"]))
+    if overview["topics"]:
+        messages = words.count("message", sum(topic["messages"] for topic in overview["topics"]))
+        text += words("store.said_topics", topics=words.count("topic", len(overview["topics"])), messages=messages)
     if first and last:
         text += words("store.span", first=first, last=last)
     return text + words("stop")
 
 
-def notes(made: Overview, reader: Reader) -> list[str]:
+def notes(overview: Overview, reader: Reader) -> list[str]:
     """What is odd about the folder, and what was cut of its tables."""
     words = reader.words
-    lines = [words("store.aborted")] if made["aborted"] else []
-    if made["checkpoint"]:
-        lines.append(words("store.checkpoint", at=reader.stamp(made["checkpoint"]["physical_timestamp"], "–")))
-    lines += [words("store.overlap", file=item["file"]) for item in made["overlaps"]]
-    if made["index"]:
-        entries = sum(file["entries"] for file in made["index"])
-        lines.append(words("store.index", files=words.count("file", len(made["index"])), entries=f"{entries:,}"))
+    lines = [words("store.aborted")] if overview["aborted"] else []
+    if overview["checkpoint"]:
+        lines.append(words("store.checkpoint", at=reader.stamp(overview["checkpoint"]["physical_timestamp"], "–")))
+    lines += [words("store.overlap", file=item["file"]) for item in overview["overlaps"]]
+    if overview["index"]:
+        entries = sum(file["entries"] for file in overview["index"])
+        lines.append(words("store.index", files=words.count("file", len(overview["index"])), entries=f"{entries:,}"))
     else:
         lines.append(words("store.no_index"))
-    lines += [words("store.stranger", name=name) for name in made["strangers"][:10]]
-    lines += [words("store.unreadable", name=name, why=why) for name, why in list(made["unreadable"].items())[:10]]
-    long = [key for key in ("files", "topics") if len(made[key]) > MOST_ROWS]
-    return lines + [words("store.cut", n=f"{MOST_ROWS:,}", of=f"{len(made[key]):,}") for key in long]
+    lines += [words("store.stranger", name=name) for name in overview["strangers"][:10]]
+    lines += [words("store.unreadable", name=name, why=why) for name, why in list(overview["unreadable"].items())[:10]]
+    long = [key for key in ("files", "topics") if len(overview[key]) > MOST_ROWS]
+    return lines + [words("store.cut", n=f"{MOST_ROWS:,}", of=f"{len(overview[key]):,}") for key in long]
 
 
-def files(made: Overview, to: To, reader: Reader) -> Html:
+def files(overview: Overview, to: To, reader: Reader) -> Html:
     """The commit log files, oldest first."""
     words = reader.words
     columns = [
@@ -74,16 +74,16 @@ def files(made: Overview, to: To, reader: Reader) -> Html:
         Column("on_disk", words("store.on_disk"), right=True),
         Column("used", words("store.used"), right=True),
     ]
-    return listed(columns, made["files"][:MOST_ROWS], words("store.files"))
+    return listed(columns, overview["files"][:MOST_ROWS], words("store.files"))
 
 
-def holes(made: Overview, words: Words) -> list[Html]:
+def holes(overview: Overview, words: Words) -> list[Html]:
     """Where files are missing between the others."""
-    ends = ({end: f"{hole[end]:,}" for end in ("first", "last")} for hole in made["holes"])
+    ends = ({end: f"{hole[end]:,}" for end in ("first", "last")} for hole in overview["holes"])
     return [tag("p", words("store.hole", **values), class_="mq-warning mq-note") for values in ends]
 
 
-def topics(made: Overview, to: To, words: Words) -> Html:
+def topics(overview: Overview, to: To, words: Words) -> Html:
     """Topics with their queues: those of the system behind the others, and those without a message last."""
 
     def queue(topic: Overview, one: Overview) -> Html:
@@ -103,7 +103,7 @@ def topics(made: Overview, to: To, words: Words) -> Html:
         Column("ranges", words("store.ranges"), mono=True, cell=ranges),
     ]
     return listed(
-        columns, sorted(made["topics"], key=lambda topic: not topic["messages"])[:MOST_ROWS], words("store.topics")
+        columns, sorted(overview["topics"], key=lambda topic: not topic["messages"])[:MOST_ROWS], words("store.topics")
     )
 
 
@@ -133,10 +133,10 @@ def other_queues(topic: Overview, shown: int | None, to: To, words: Words) -> Ht
     return tag("p", tag("span", words("store.queues")), *names, class_="mq-samples")
 
 
-def entries(found: Sequence[Entry], to: To, reader: Reader) -> Html:
+def entries(entries: Sequence[Entry], to: To, reader: Reader) -> Html:
     """One row a place: where it is, when it was stored, whose message it is; or why it has no record."""
     words = reader.words
-    in_queue = any(entry.queue_offset is not None for entry in found)
+    in_queue = any(entry.queue_offset is not None for entry in entries)
 
     def of(cell: Callable[[Record], Any]) -> Callable[[Entry], Any]:
         return lambda entry: cell(entry.found.record) if isinstance(entry.found, Stored) else ""
@@ -168,17 +168,17 @@ def entries(found: Sequence[Entry], to: To, reader: Reader) -> Html:
         Column("tags", words("store.tag_and_keys"), mono=True, cell=of(names)),
         Column("size", words("store.bytes_head"), right=True, cell=of(lambda record: f"{record.size:,}")),
     ]
-    return listed(columns, found, words("store.records"))
+    return listed(columns, entries, words("store.records"))
 
 
-def _why(found: Miss | Blank | Skipped | Stored | None, words: Words) -> str:
+def _why(reason: Miss | Blank | Skipped | Stored | None, words: Words) -> str:
     """Why a place has no record."""
-    if isinstance(found, Blank):
-        return words("store.padding", n=f"{found.size:,}")
-    if isinstance(found, Skipped):
-        return words("store.skipped", n=f"{found.end - found.offset:,}", why=words.said(found.problem))
-    if isinstance(found, Miss):
-        return upper(reason_of(found.reason, found.evidence, KIND, words))
+    if isinstance(reason, Blank):
+        return words("store.padding", n=f"{reason.size:,}")
+    if isinstance(reason, Skipped):
+        return words("store.skipped", n=f"{reason.end - reason.offset:,}", why=words.said(reason.problem))
+    if isinstance(reason, Miss):
+        return upper(reason_of(reason.reason, reason.evidence, KIND, words))
     return words("store.place_empty")
 
 

@@ -68,10 +68,10 @@ def moves(text: str, before: str | None, layouts: tuple[Layout, ...]) -> tuple[M
 
 def differences(before: Record, after: Record) -> tuple[Difference, ...]:
     """Every field that can differ between a record and its copy, and every property of either."""
-    found = [Difference(name, _text(before, name), _text(after, name)) for name in _FIELDS]
+    differences = [Difference(name, _text(before, name), _text(after, name)) for name in _FIELDS]
     old, new = before.properties, after.properties
-    found += [Difference(name, old.get(name), new.get(name)) for name in dict.fromkeys((*old, *new))]
-    return tuple(found)
+    differences += [Difference(name, old.get(name), new.get(name)) for name in dict.fromkeys((*old, *new))]
+    return tuple(differences)
 
 
 def _text(record: Record, name: str) -> str:

@@ -96,7 +96,7 @@ class PlayedStory:
 def read_logs(root: Path, brokers: Iterable[str], rows: Sequence[Row]) -> list[LogFile]:
     """Every commit log file, read from disk as any other store is."""
     places = {(row.broker, row.record.physical_offset): at for at, row in enumerate(rows) if row.record}
-    found = []
+    logs = []
     for name in brokers:
         with closing(Reading()) as reading:
             log = CommitLog(root / name / "commitlog", reading)
@@ -113,5 +113,5 @@ def read_logs(root: Path, brokers: Iterable[str], rows: Sequence[Row]) -> list[L
                 end = step.end
             if end < file.end:
                 pieces.append(Piece("free", end, file.end - end))
-            found.append(LogFile(name, file.name, file.start, file.size, tuple(pieces)))
-    return found
+            logs.append(LogFile(name, file.name, file.start, file.size, tuple(pieces)))
+    return logs

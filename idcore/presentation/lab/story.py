@@ -51,9 +51,9 @@ class Story:
             own["loader"] = _number("loader", own["loader"], "[0-9A-Fa-f]{1,8}", 16, "up to 8 hex digits", 0xFFFFFFFF)
         if "made_in" in own:  # a plus sign in a link is a blank
             own["made_in"] = re.sub(r"^ ?(?=\d\d:\d\d$)", "+", own["made_in"])
-        made = cls.of(given.get("story", ""), **own)
-        made.check()
-        return made
+        story = cls.of(given.get("story", ""), **own)
+        story.check()
+        return story
 
     def first(self, steps: int) -> Story:
         """The same with its first steps alone."""
@@ -98,12 +98,12 @@ class Story:
     @property
     def params(self) -> dict[str, str]:
         """What a link to this story carries: the steps, and each setting that is not the usual one."""
-        found = {"story": _BETWEEN.join(self.steps) or _NONE}
+        params = {"story": _BETWEEN.join(self.steps) or _NONE}
         for name, usual in _SETTINGS.items():
             value = getattr(self, name)
             if value != usual:
-                found[name] = f"{value:08X}" if name == "loader" else str(value)
-        return found
+                params[name] = f"{value:08X}" if name == "loader" else str(value)
+        return params
 
     def then(self, step: str) -> Story:
         """One step more."""

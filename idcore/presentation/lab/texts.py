@@ -29,13 +29,13 @@ def story_sentence(shown: PlayedStory, words: Words) -> str:
 
 def values(row: Row, shown: PlayedStory, words: Words) -> Iterator[tuple[str, Any]]:
     """What the sentences of a row are filled with, as people read it."""
-    made, address = shown.story, host_bytes(shown.story.host)
+    story, address = shown.story, host_bytes(shown.story.host)
     yield from (("broker", row.broker), ("host", host_text(address)), ("real", TOPIC))
-    yield from (("pid", made.pid % 65_536), ("loader", f"{made.loader:08X}"))
+    yield from (("pid", story.pid % 65_536), ("loader", f"{story.loader:08X}"))
     yield "digits", 20 if len(address) == 4 else 44
     for name, value in row.values.items():
         if name == "month_start":
-            yield name, times.full(made.at(value), made.zone)
+            yield name, times.full(story.at(value), story.zone)
         elif name in ("by", "early"):
             yield name, words.duration(value / 1000)
         elif name in ("needed", "size"):

@@ -162,8 +162,8 @@ class _World:
         self._orders += 1
         number = 1000 + self._orders
         body = f'{{"order":{number},"amount":{number % 97 + 3}.50}}'.encode()
-        made = Message.of(TOPIC, body + b" " * filler, "paid", [f"order-{number}"])
-        return made.with_uniq_id((process or self._process).create_uniq_id())
+        message = Message.of(TOPIC, body + b" " * filler, "paid", [f"order-{number}"])
+        return message.with_uniq_id((process or self._process).create_uniq_id())
 
     def _next_queue(self, avoided: str | None = None) -> tuple[str, int]:
         """TopicPublishInfo.selectOneMessageQueue: in turn, but not the broker that just failed."""

@@ -263,7 +263,7 @@ def _measure(trace: Any, x: Axis, y: Axis) -> None:
     for axis, values in ((x, trace.x), (y, trace.y)):
         values = list(values if values is not None else ())
         axis.dated |= any(is_date(value) for value in values)
-        axis.values += [found for value in values if (found := number(value)) is not None]
+        axis.values += [figure for value in values if (figure := number(value)) is not None]
     if trace.type == "bar":
         (x if trace.orientation == "h" else y).zero = True
 

@@ -25,10 +25,10 @@ def facts(pairs: Iterable[tuple[Any, Any]]) -> Iterator[str]:
         yield f"{INDENT}{colours.painted(label, 'name')}{' ' * (_NAMES - len(label))}{said}".rstrip()
 
 
-def table(made: Table, *, numbered: bool = False) -> Iterator[str]:
+def table(table: Table, *, numbered: bool = False) -> Iterator[str]:
     """A table in columns as wide as their widest cells."""
-    lines = [[column.label for column in made.columns], *([text_of(cell) for cell in row] for row in made.rows)]
-    right = [column.right for column in made.columns]
+    lines = [[column.label for column in table.columns], *([text_of(cell) for cell in row] for row in table.rows)]
+    right = [column.right for column in table.columns]
     if numbered:
         lines = [["#", *lines[0]], *([f"{place:,}", *line] for place, line in enumerate(lines[1:], 1))]
         right = [True, *right]

@@ -13,20 +13,21 @@ from idcore.presentation.triage.compared_texts import compared_sentence, missing
 _MOST, _SAID = 40, 10  # rows of a table, and sentences of one side
 
 
-def comparison(found: Compared, reader: Reader) -> Iterator[str]:
+def comparison(comparison: Compared, reader: Reader) -> Iterator[str]:
     """Two inputs: how many IDs only one of them has, the producers and brokers that differ most, an example of each."""
-    yield sentence(compared_sentence(found, reader.words))
-    for side in SIDES if found.generated else ():
+    yield sentence(compared_sentence(comparison, reader.words))
+    for side in SIDES if comparison.generated else ():
         yield from (
-            INDENT + sentence(missing_sentence(row, side, found, reader)) for row in largest(found, side)[:_SAID]
+            INDENT + sentence(missing_sentence(row, side, comparison, reader))
+            for row in largest(comparison, side)[:_SAID]
         )
     for kind in GROUPS:
-        differing = [row for row in found.rows if row.kind == kind and (row.missing or row.new)]
+        differing = [row for row in comparison.rows if row.kind == kind and (row.missing or row.new)]
         if differing:
             rows = [row_of(row) for row in differing[:_MOST]]
-            made = compared.table_of(kind, (None, None), found, rows, reader)
+            made = compared.table_of(kind, (None, None), comparison, rows, reader)
             yield from ("", made.caption, *table(made))
         if len(differing) > _MOST:
             yield INDENT + reader.words("groups.cut_rows", n=f"{_MOST:,}", of=f"{len(differing):,}")
-    if found.rows:
+    if comparison.rows:
         yield from ("", reader.words("compare.no_proof"))

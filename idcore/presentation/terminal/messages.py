@@ -35,33 +35,33 @@ from idcore.presentation.triage import evidence_texts
 _BODY_SHOWN = 300
 
 
-def answer(found: Answer, made: Journey | None, reader: Reader) -> Iterator[str]:
+def answer(answer: Answer, journey: Journey | None, reader: Reader) -> Iterator[str]:
     """An ID: whether it was found or why not, what that rests on, its trace, its journey, each of its records."""
     words = reader.words
-    reason = f" ({found.reason})" if found.reason else ""
-    yield printable(f"{found.id or '–'}: {answers.outcome(found, words)}{reason}")
-    texts = [headline.headline(found, words, reader.instant)] if found.fate is not None and found.copies else []
-    texts += [answers.reason(found, reader)] if found.reason else []
-    if found.reason and not found.found:
-        texts.append(words("lookup.next") + advice_text(found, words) + words("stop"))
-    yield from (INDENT + sentence(text) for text in [*texts, *answers.facts_of(found, reader)])
-    yield from facts(evidence_texts.facts(answers.shown_figures(found, reader), reader))
-    if not has_own(found.source):
-        yield INDENT + printable(answers.asked_text(found, words))
-    if found.who is not None:
-        first, *rest = who_texts(found.who, words, reader.stamp)
+    reason = f" ({answer.reason})" if answer.reason else ""
+    yield printable(f"{answer.id or '–'}: {answers.outcome(answer, words)}{reason}")
+    texts = [headline.headline(answer, words, reader.instant)] if answer.fate is not None and answer.copies else []
+    texts += [answers.reason(answer, reader)] if answer.reason else []
+    if answer.reason and not answer.found:
+        texts.append(words("lookup.next") + advice_text(answer, words) + words("stop"))
+    yield from (INDENT + sentence(text) for text in [*texts, *answers.facts_of(answer, reader)])
+    yield from facts(evidence_texts.facts(answers.shown_figures(answer, reader), reader))
+    if not has_own(answer.source):
+        yield INDENT + printable(answers.asked_text(answer, words))
+    if answer.who is not None:
+        first, *rest = who_texts(answer.who, words, reader.stamp)
         yield from (INDENT + printable(text) for text in [words("who.title") + first, *rest])
-        if found.who.match.clients:
-            yield from table(clients.clients(found.who.match.clients, reader))
-    if found.trace is not None:
-        for each in answers.trace_tables(found.trace, reader):
+        if answer.who.match.clients:
+            yield from table(clients.clients(answer.who.match.clients, reader))
+    if answer.trace is not None:
+        for each in answers.trace_tables(answer.trace, reader):
             yield from (INDENT + each.caption, *table(each))
-        notes = answers.trace_notes(found.trace, reader)
-        notes += evidence_sentences(found.trace.evidence, words, reader.full)
+        notes = answers.trace_notes(answer.trace, reader)
+        notes += evidence_sentences(answer.trace.evidence, words, reader.full)
         yield from (INDENT + printable(text) for text in notes)
-    if made is not None:
-        yield from _journey(made, reader)
-    yield from chain.from_iterable(_copy(copy, found, reader) for copy in found.copies)
+    if journey is not None:
+        yield from _journey(journey, reader)
+    yield from chain.from_iterable(_copy(copy, answer, reader) for copy in answer.copies)
 
 
 def _journey(made: Journey, reader: Reader) -> Iterator[str]:
@@ -73,16 +73,16 @@ def _journey(made: Journey, reader: Reader) -> Iterator[str]:
         yield from (printable(f"{INDENT}{heading}: {text}") for text in texts)
 
 
-def _copy(copy: Copy, found: Answer, reader: Reader) -> Iterator[str]:
+def _copy(copy: Copy, answer: Answer, reader: Reader) -> Iterator[str]:
     row = copy_row(copy)
     relation = relation_text(copy, reader.words)
     yield printable(f"{INDENT}{row['topic']}" + (f" ({relation})" if relation else ""))
     yield from record(row, reader)
     yield from (INDENT + printable(doubt_text(doubt, reader.words, reader.instant)) for doubt in copy.doubts or ())
-    of_record = [verdict for verdict in found.fate or () if verdict.record == row["offset_msg_id"]]
+    of_record = [verdict for verdict in answer.fate or () if verdict.record == row["offset_msg_id"]]
     shown, healthy = headline.parted(of_record)
     if shown:
-        yield from table(answers.verdicts(found, shown, reader))
+        yield from table(answers.verdicts(answer, shown, reader))
     if healthy:
         names = reader.words("comma").join(verdict.group for verdict in healthy)
         label = upper(headline.others_text(healthy, reader.words))
@@ -110,25 +110,25 @@ def record(row: records.Row, reader: Reader) -> Iterator[str]:
         yield from (INDENT + inside.caption, *table(inside))
 
 
-def listing(found: Listing, reader: Reader) -> Iterator[str]:
+def listing(listing: Listing, reader: Reader) -> Iterator[str]:
     """A list of messages: how many, the messages, what is missing, what each queue has, what it rests on."""
-    head, *rest = listing_notes(found, reader)
+    head, *rest = listing_notes(listing, reader)
     yield head
-    if found.copies:
-        yield from table(lists.messages(found.copies, len(found.copies), None, reader))
+    if listing.copies:
+        yield from table(lists.messages(listing.copies, len(listing.copies), None, reader))
     yield from rest
-    if found.queues:
-        yield from table(lists.queues(found, reader.words))
-    whole = Answer("", found.copies, found.reason, found.evidence, found.asked)
+    if listing.queues:
+        yield from table(lists.queues(listing, reader.words))
+    whole = Answer("", listing.copies, listing.reason, listing.evidence, listing.asked)
     yield from facts(evidence_texts.facts(answers.shown_figures(whole, reader), reader))
     yield INDENT + printable(answers.asked_text(whole, reader.words))
 
 
-def listing_notes(found: Listing, reader: Reader) -> Iterator[str]:
+def listing_notes(listing: Listing, reader: Reader) -> Iterator[str]:
     """How many messages were listed, why none were, what is missing, what is wrong."""
     words = reader.words
-    yield sentence(list_text(found, words, reader.instant))
-    texts = [list_reason(found, words)] if found.reason not in (None, found.cut) else []
-    texts += [cut_text(found, words)] if found.cut is not None else []
-    whole = Answer("", found.copies, found.reason, found.evidence, found.asked)
+    yield sentence(list_text(listing, words, reader.instant))
+    texts = [list_reason(listing, words)] if listing.reason not in (None, listing.cut) else []
+    texts += [cut_text(listing, words)] if listing.cut is not None else []
+    whole = Answer("", listing.copies, listing.reason, listing.evidence, listing.asked)
     yield from (INDENT + sentence(text) for text in [*texts, *answers.facts_of(whole, reader)])

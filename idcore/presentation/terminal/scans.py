@@ -85,17 +85,17 @@ def _rest(summed: Mapping[str, Any], out: Path, lang: str) -> Iterator[str]:
     yield from filter(None, [run_notes.deliveries_sampled(summed, words)])
     yield from _largest(out, reader, summed["hosts"])
     yield from _rejected(out, reader)
-    found = pq.read_table(out / "findings").to_pandas()
+    findings = pq.read_table(out / "findings").to_pandas()
     yield ""
-    yield sentence(finding_texts.findings_sentence(found, summed, words))
-    yield from finding_lines(found, reader)
+    yield sentence(finding_texts.findings_sentence(findings, summed, words))
+    yield from finding_lines(findings, reader)
     yield printable(words("terminal.tables", folder=out))
 
 
-def finding_lines(found: pd.DataFrame, reader: Reader) -> Iterator[str]:
+def finding_lines(findings: pd.DataFrame, reader: Reader) -> Iterator[str]:
     """A line for each finding, or for many of one kind: how bad, what, whom, what to do first."""
     words = reader.words
-    for part in finding_report.parts_of(finding_rows.kinds(found)):
+    for part in finding_report.parts_of(finding_rows.kinds(findings)):
         if isinstance(part, Kind):
             severity, code, text = part.severity, part.code, finding_texts.brief(part, words)
             advice = next(iter(finding_texts.texts_of("advice", part, reader)), "")
@@ -153,21 +153,21 @@ def _rejected(out: Path, reader: Reader) -> Iterator[str]:
         yield INDENT + words("terminal.look_alikes")
 
 
-def verdicts(summed: Mapping[str, Any], made: Mapping[str, pa.Table], out: Path) -> Iterator[str]:
+def verdicts(summed: Mapping[str, Any], tables: Mapping[str, pa.Table], out: Path) -> Iterator[str]:
     """A list of IDs: what they came to, the verdicts of each group, which IDs have none and why."""
     words = catalogue.words()
     reader = Reader(words, UTC)
     yield fate_list.answer(summed, words)
     yield words("terminal.undelivered", messages=words.count("message", summed["undelivered"]))
     yield from (printable(text) for text in [fate_list.asked(summed), *fate_list.notes(summed, words)])
-    counts = made["fates"].group_by(["group", "verdict"]).aggregate([("messages", "sum")])
+    counts = tables["fates"].group_by(["group", "verdict"]).aggregate([("messages", "sum")])
     ordered = counts.sort_by([("group", "ascending"), ("messages_sum", "descending")]).to_pylist()
     columns = [
         Column("group", words("fate.group")),
         Column("verdict", words("fate.verdict"), cell=lambda row: fates.name(row["verdict"], reader)),
         Column("messages_sum", words("fate.count"), right=True),
     ]
-    missed = [row for row in made["asked_ids"].to_pylist() if row["outcome"] in ("not_found", "no_verdict")]
+    missed = [row for row in tables["asked_ids"].to_pylist() if row["outcome"] in ("not_found", "no_verdict")]
     for each, of in (
         (Table.of(words("fate.counts"), columns, ordered[:_MOST_OF_LIST]), len(ordered)),
         (fates.unanswered(missed[:_MOST_OF_LIST], None, reader), len(missed)),

@@ -66,14 +66,14 @@ def largest(brokers: pd.DataFrame, limit: int, words: Words) -> tuple[list[str],
 
 def logs_of(rows: pd.DataFrame) -> dict[str, growth.Log]:
     """The log of each broker that has dated lines."""
-    made = {}
+    logs = {}
     for address, mine in rows.groupby("address", sort=False):
         columns = [_ms(mine["minute"]) // growth.MINUTE, mine["min_offset"], mine["max_offset"]]
         columns += [_ms(mine[name]) for name in INSTANTS if name in mine]
         log = growth.of_rows(growth.Row(*row) for row in zip(*(column.tolist() for column in columns), strict=True))
         if log is not None:
-            made[str(address)] = log
-    return made
+            logs[str(address)] = log
+    return logs
 
 
 def _ms(instants: pd.Series) -> pd.Series:
@@ -120,12 +120,12 @@ def speeds_of(brokers: pd.DataFrame, rows: pd.DataFrame, logs: dict[str, growth.
     lowest = mine.sort_values(["min_offset", "min_at"]).drop_duplicates("address").set_index("address")
     highest = mine.sort_values(["max_offset", "max_at"], ascending=[False, True]).drop_duplicates("address")
     highest = highest.set_index("address")
-    made = {}
+    speeds = {}
     for address, rate in known.items():
         grown = int(highest["max_offset"][address] - lowest["min_offset"][address])
         seconds = (highest["max_at"][address] - lowest["min_at"][address]).total_seconds()
-        made[str(address)] = Speed(float(rate), grown, seconds)
-    return made
+        speeds[str(address)] = Speed(float(rate), grown, seconds)
+    return speeds
 
 
 def kept_from(log: growth.Log | None, cut: datetime) -> int | None:

@@ -68,7 +68,7 @@ def rows_of(
     """
     strips, seen = _strips(logs, within), dict(iter(segments.groupby("address")))
     total, last = int(brokers["ids"].sum()), max((log.last for log in logs.values()), default=None)
-    made = []
+    described = []
     for broker in brokers.to_dict("records"):
         address = broker["address"]
         log, speed = logs.get(address), speeds.get(address)
@@ -78,7 +78,7 @@ def rows_of(
         full = None
         if log is not None and speed is not None and speed.rate > 0 and silent is None:
             full = _later(log.last, (size - written) / speed.rate)
-        made.append(
+        described.append(
             BrokerRow(
                 address,
                 broker["host"],
@@ -95,7 +95,7 @@ def rows_of(
                 gone,
             )
         )
-    return sorted(made, key=lambda row: (row.silent_since is not None, -(row.speed.rate if row.speed else -1)))
+    return sorted(described, key=lambda row: (row.silent_since is not None, -(row.speed.rate if row.speed else -1)))
 
 
 def _later(moment: datetime, seconds: float) -> datetime | None:

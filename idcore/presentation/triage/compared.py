@@ -152,12 +152,12 @@ def size_of(sources: Sequence[Source]) -> int:
 
 def digest_of(here: Asked, dating: Dating) -> str:
     """What distinguishes two inputs, and how they are read, from any other two."""
-    made = hashlib.sha256(f"{here.any_case} {dating.zone} {dating.at:%Y-%m-%d}".encode())
+    digest = hashlib.sha256(f"{here.any_case} {dating.zone} {dating.at:%Y-%m-%d}".encode())
     for side in (here.before, here.after):
-        made.update(b"side")
+        digest.update(b"side")
         for source in side:
-            made.update(hashlib.sha256(source.name.encode()).digest() + source.digest())
-    return made.hexdigest()
+            digest.update(hashlib.sha256(source.name.encode()).digest() + source.digest())
+    return digest.hexdigest()
 
 
 # ---- compared
@@ -264,11 +264,11 @@ def _names_of(exact: OneSided) -> dict[tuple[str, str], str]:
     if not exact.found:
         return {}
     rows = names_of(np.array([key for _, key, _ in exact.found])).to_pylist()
-    found = {}
+    names = {}
     for ((_, kind, subject), _, _), row in zip(exact.found, rows, strict=True):
         name = {"uniq": process_key, "client": lambda row: Fingerprint.of_row(row).key, "offset": _address}[kind](row)
-        found[kind, subject] = name
-    return found
+        names[kind, subject] = name
+    return names
 
 
 def _address(row: Mapping[str, Any]) -> str:
@@ -293,25 +293,25 @@ def _tables_of(here: Asked, dating: Dating, paths: Sequence[Sequence[str]], runs
     """For each side the tables that date its ids: those of its scan, else those of both inputs, made here."""
     from idcore.scan.months import month_rows
 
-    found: list[dict[str, pa.Table]] = []
+    tables: list[dict[str, pa.Table]] = []
     own: dict[str, pa.Table] = {}
     for name in here.of:
         run = None if name is None else runs.open(name)
         if run is not None and all(run.has(table) for table in _TABLES):
-            found.append({table: run.table(table) for table in _TABLES})
+            tables.append({table: run.table(table) for table in _TABLES})
             continue
         months = month_rows(dating.at, dating.zone, dating.source)
         own = own or tables_of_paths([*paths[0], *paths[1]], months, here.any_case)
-        found.append(own)
-    return found
+        tables.append(own)
+    return tables
 
 
 def tables_of_paths(paths: Sequence[str], months: Months, any_case: bool) -> dict[str, pa.Table]:
     """The tables that date the ids of inputs, as all of these together show it."""
     from idcore.scan.local import scan_local
 
-    made = scan_local(paths, months, any_case=any_case)
-    return {table: made[table] for table in _TABLES}
+    tables = scan_local(paths, months, any_case=any_case)
+    return {table: tables[table] for table in _TABLES}
 
 
 def tables_of(here: Asked, dating: Dating, runs: Runs) -> list[dict[str, pa.Table]]:
@@ -319,8 +319,8 @@ def tables_of(here: Asked, dating: Dating, runs: Runs) -> list[dict[str, pa.Tabl
     with tempfile.TemporaryDirectory(prefix="compare-", dir=temporary.own()) as folder:
         names: dict[str, str] = {}
         paths = [[_path(source, Path(folder), names) for source in side] for side in (here.before, here.after)]
-        found = _tables_of(here, dating, paths, runs)
-    return [{name: table for name, table in side.items() if name != "counters"} for side in found]
+        tables = _tables_of(here, dating, paths, runs)
+    return [{name: table for name, table in side.items() if name != "counters"} for side in tables]
 
 
 def dated(counted: Compared, exact: OneSided, tables: Sequence[dict[str, pa.Table]]) -> Compared:
@@ -331,7 +331,7 @@ def dated(counted: Compared, exact: OneSided, tables: Sequence[dict[str, pa.Tabl
 
     known: dict[Whose, np.ndarray] = {}
     for side, own in zip(SIDES, tables, strict=True):
-        mine = [found for found in exact.found if found[0][0] == side and found[0][1] != "offset"]
+        mine = [one for one in exact.found if one[0][0] == side and one[0][1] != "offset"]
         if not mine:
             continue
         slots = np.repeat(np.arange(len(mine)), [len(values) for *_, values in mine])
@@ -354,14 +354,14 @@ def _assumed(counted: Compared, tables: Sequence[dict[str, pa.Table]]) -> dict[W
     origins: dict[Origin, list[tuple[str, str]]] = {}
     for row in counted.rows:
         origins.setdefault(row.origin, []).append((row.kind, row.subject))
-    found: dict[Whose, tuple[str, ...]] = {}
+    assumed: dict[Whose, tuple[str, ...]] = {}
     for side, own in zip(SIDES, tables, strict=True):
         for name in ("processes", "clients"):
             columns = [each for each in (*_OF_DATING, *_WHO[name]) if each in own[name].column_names]
             for row in own[name].select(columns).to_pylist():
                 for kind, subject in origins.get(Fingerprint.of_row(row), ()):
-                    found[side, kind, subject] = assumed_codes(row)
-    return found
+                    assumed[side, kind, subject] = assumed_codes(row)
+    return assumed
 
 
 def bin_seconds(spans: Iterable[Generated]) -> int:
@@ -440,8 +440,8 @@ class Dates:
 
 def _table(side: Mapping[str, pa.Table], name: str, columns: list[str]) -> list[dict[str, Any]]:
     """The rows of a table with these columns; none of a scan of an older version, which does not have all of them."""
-    found = side.get(name)
-    return found.select(columns).to_pylist() if found is not None and {*columns} <= {*found.column_names} else []
+    table = side.get(name)
+    return table.select(columns).to_pylist() if table is not None and {*columns} <= {*table.column_names} else []
 
 
 def within(sides: Sequence[Mapping[str, pa.Table]], shown: TimeRange) -> Keep:
@@ -480,8 +480,8 @@ def make(here: Asked, dating: Dating, runs: Runs, digest: str, who: Who = audit.
     audit.note("scan_begun", who, run=run.name, kind=COMPARE, bytes=here.size)
     try:
         keep(run, [source for side in copied for source in side])
-        found = compare(here, dating, runs)
-        _write(run, found, here, time.monotonic() - began)
+        comparison = compare(here, dating, runs)
+        _write(run, comparison, here, time.monotonic() - began)
     except (CoreError, OSError) as error:
         audit.scan_ended(who, run.name, COMPARE, "failed", error=coded(error).code)
         run.end("failed", coded(error))
@@ -543,31 +543,33 @@ def sources_of(run: Run, side: str) -> list[Source]:
     return sources[:first] if side == "before" else sources[first:]
 
 
-def _write(run: Run, found: Compared, here: Asked, seconds: float) -> None:
+def _write(run: Run, comparison: Compared, here: Asked, seconds: float) -> None:
     import pyarrow as pa
 
-    rows = frame(found.rows, found).assign(lines=[found.lines.get((row.kind, row.subject), "") for row in found.rows])
+    rows = frame(comparison.rows, comparison).assign(
+        lines=[comparison.lines.get((row.kind, row.subject), "") for row in comparison.rows]
+    )
     table = pa.Table.from_pandas(rows, preserve_index=False)
     for name in _OF_ORIGIN:
-        table = table.append_column(name, pa.array([getattr(row.origin, name, None) for row in found.rows]))
-    ids = [(*name, text) for name, texts in found.whose.items() for text in texts]
+        table = table.append_column(name, pa.array([getattr(row.origin, name, None) for row in comparison.rows]))
+    ids = [(*name, text) for name, texts in comparison.whose.items() for text in texts]
     tables = {
         "differences": table,
         "only": _columns(ids, ("side", "kind", "subject", "id")),
-        "bins": _columns(found.bins, ("side", "kind", "subject", "start_ms", "ids")),
-        "rates": _columns(found.rates, ("side", "start_ms", "missing", "ids")),
+        "bins": _columns(comparison.bins, ("side", "kind", "subject", "start_ms", "ids")),
+        "rates": _columns(comparison.rates, ("side", "start_ms", "missing", "ids")),
     }
     write_tables(run.path, tables)
-    sums = [found.sums(group) for group in (MESSAGE, STORED)]
+    sums = [comparison.sums(group) for group in (MESSAGE, STORED)]
     summary = {
         "files": len(here.before) + len(here.after),
         "text_bytes": here.size,
         "seconds": round(seconds, 3),
         "only_first": sum(first - both for first, second, both in sums if second),
         "only_second": sum(second - both for first, second, both in sums if first),
-        "bin_seconds": found.bin_seconds,
-        "rate_seconds": found.rate_seconds,
-        "problems": [[name, problem.coded()] for name, problem in found.problems],
+        "bin_seconds": comparison.bin_seconds,
+        "rate_seconds": comparison.rate_seconds,
+        "problems": [[name, problem.coded()] for name, problem in comparison.problems],
     }
     write_text(run.path / "summary.json", json.dumps(summary))
 
@@ -624,15 +626,15 @@ def _origin(row: Mapping[str, Any]) -> Origin:
 # ---- shown
 
 
-def frame(rows: Sequence[Difference], found: Compared | None = None) -> pd.DataFrame:
+def frame(rows: Sequence[Difference], comparison: Compared | None = None) -> pd.DataFrame:
     """The core's rows as a table, with the times of the ids that one side has alone."""
     import pandas as pd
 
-    made = pd.DataFrame([row_of(row) | (_times_of(row, found) if found is not None else {}) for row in rows])
-    for name in made.columns:
+    table = pd.DataFrame([row_of(row) | (_times_of(row, comparison) if comparison is not None else {}) for row in rows])
+    for name in table.columns:
         if name.endswith(("_from", "_to")):
-            made[name] = pd.to_datetime(made[name], unit="ms", utc=True)
-    return made
+            table[name] = pd.to_datetime(table[name], unit="ms", utc=True)
+    return table
 
 
 def row_of(difference: Difference) -> dict[str, Any]:
@@ -650,14 +652,14 @@ def row_of(difference: Difference) -> dict[str, Any]:
     }
 
 
-def _times_of(row: Difference, found: Compared) -> dict[str, Any]:
-    made: dict[str, Any] = {}
+def _times_of(row: Difference, comparison: Compared) -> dict[str, Any]:
+    times: dict[str, Any] = {}
     for side, name in zip(SIDES, ("first", "second"), strict=True):
-        span = found.generated.get((side, row.kind, row.subject))
-        made[f"only_{name}_from"], made[f"only_{name}_to"] = (span.first, span.last) if span else (None, None)
-        made[f"dated_{name}"] = span.dated if span else 0
-        made[f"assumed_{name}"] = " ".join(span.assumed) if span else ""
-    return made
+        span = comparison.generated.get((side, row.kind, row.subject))
+        times[f"only_{name}_from"], times[f"only_{name}_to"] = (span.first, span.last) if span else (None, None)
+        times[f"dated_{name}"] = span.dated if span else 0
+        times[f"assumed_{name}"] = " ".join(span.assumed) if span else ""
+    return times
 
 
 def by_place(rows: Sequence[Difference]) -> dict[str, list[tuple[str, int, int, int]]]:
@@ -673,29 +675,33 @@ def by_place(rows: Sequence[Difference]) -> dict[str, list[tuple[str, int, int, 
     return {group: [(name, *counts) for name, counts in ordered]}
 
 
-def largest(found: Compared, side: str) -> list[Difference]:
+def largest(comparison: Compared, side: str) -> list[Difference]:
     """The rows with ids that only this side has, most first: of msgIds, or of offsetMsgIds where not both sides have
     msgIds. A message has both, and is counted once."""
-    group = MESSAGE if all(found.sums(MESSAGE)[:2]) else STORED
-    rows = [row for row in found.rows if only(row, side) and GROUPS[row.kind] == group and found.can_differ(row.kind)]
+    group = MESSAGE if all(comparison.sums(MESSAGE)[:2]) else STORED
+    rows = [
+        row
+        for row in comparison.rows
+        if only(row, side) and GROUPS[row.kind] == group and comparison.can_differ(row.kind)
+    ]
     return sorted(rows, key=lambda row: (-only(row, side), row.subject))
 
 
-def first_difference(run: Run, found: Compared) -> tuple[str, str, Difference] | None:
+def first_difference(run: Run, comparison: Compared) -> tuple[str, str, Difference] | None:
     """The side whose scan has lines of ids that it has alone: it, the scan, and the row with most of them."""
     for side, name in zip(SIDES, run.options["of"], strict=True):
-        if name and (rows := largest(found, side)):
+        if name and (rows := largest(comparison, side)):
             return side, name, rows[0]
     return None
 
 
-def line_filters(found: Compared, side: str, row: Difference) -> dict[str, str]:
+def line_filters(comparison: Compared, side: str, row: Difference) -> dict[str, str]:
     """Which lines the ids are in that one side has alone; of many those of their producer in that time."""
-    ids = found.whose.get((side, row.kind, row.subject), [])
+    ids = comparison.whose.get((side, row.kind, row.subject), [])
     if len(ids) == only(row, side) <= LINKED:
         return {"ids": ",".join(ids)}
-    asked = {LINE_FILTERS[row.kind]: found.lines[row.kind, row.subject]}
-    if span := found.generated.get((side, row.kind, row.subject)):
+    asked = {LINE_FILTERS[row.kind]: comparison.lines[row.kind, row.subject]}
+    if span := comparison.generated.get((side, row.kind, row.subject)):
         asked |= {"from": _instant(span.first), "to": _instant(span.last + 1)}
     return asked
 

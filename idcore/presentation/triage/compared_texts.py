@@ -36,12 +36,12 @@ SERIES = 6  # producers with a colour of their own
 Group = tuple[str, int, int, int]  # a host or a broker: ids in both inputs, in the first only, in the second only
 
 
-def missing_sentence(row: Difference, side: str, found: Compared, reader: Reader) -> str:
+def missing_sentence(row: Difference, side: str, comparison: Compared, reader: Reader) -> str:
     """How many ids of whom are in one input only, and when they were generated."""
     words = reader.words
     ids = words.count(f"{GROUPS[row.kind]}_id", only(row, side))
     text = words(f"compare.lost_{side}", ids=ids, who=row.origin.brief)
-    span = found.generated.get((side, row.kind, row.subject))
+    span = comparison.generated.get((side, row.kind, row.subject))
     if span is None:
         return text + words("stop")
     first, last = (from_ms(at, reader.zone) for at in (span.first, span.last))
@@ -51,13 +51,13 @@ def missing_sentence(row: Difference, side: str, found: Compared, reader: Reader
     return text + words("compare.made_between", first=start, last=end) + words.assumed(span.assumed) + words("stop")
 
 
-def compared_sentence(found: Compared, words: Words, chosen: TimeRange = ALL_TIMES) -> str:
+def compared_sentence(comparison: Compared, words: Words, chosen: TimeRange = ALL_TIMES) -> str:
     """The answer for msgIds, then for offsetMsgIds: one message has both, and a log may name only one of them."""
-    if chosen and not found.rows:
+    if chosen and not comparison.rows:
         return words("compare.none_range")
     parts = [words("compare.in_range")] if chosen else []
     for group in (MESSAGE, STORED):
-        before, after, both = found.sums(group)
+        before, after, both = comparison.sums(group)
         first, second = words.count(f"{group}_id", before), words.count(f"{group}_id", after)
         if before and after and before == after == both:
             parts.append(words("compare.same", ids=first))
@@ -69,17 +69,17 @@ def compared_sentence(found: Compared, words: Words, chosen: TimeRange = ALL_TIM
             side, other = SIDES if before else SIDES[::-1]
             named = {"side": words(f"compare.the_{side}"), "other": words(f"compare.the_{other}")}
             parts.append(words("compare.one_side", ids=first if before else second, **named))
-    return words("compare.between").join(parts) if found.rows else words("compare.none")
+    return words("compare.between").join(parts) if comparison.rows else words("compare.none")
 
 
-def headline(run: Run, found: Compared, reader: Reader) -> str:
+def headline(run: Run, comparison: Compared, reader: Reader) -> str:
     """What share of one input is not in the other, by their names, and when most of it was generated.
 
     Of the input that has more alone; empty where both are the same, or cannot be compared.
     """
     words = reader.words
-    group = MESSAGE if all(found.sums(MESSAGE)[:2]) else STORED
-    before, after, both = found.sums(group)
+    group = MESSAGE if all(comparison.sums(MESSAGE)[:2]) else STORED
+    before, after, both = comparison.sums(group)
     if not before or not after or before == after == both:
         return ""
     side = "before" if before - both >= after - both else "after"
@@ -88,7 +88,7 @@ def headline(run: Run, found: Compared, reader: Reader) -> str:
     share, gone = words.share(whole - both, whole), f"{whole - both:,}"
     said = words("compare.headline", share=share, kind=words(f"compare.ids_of_{group}"), here=here, there=there)
     figures = words("compare.headline_figures", n=gone, all=f"{whole:,}")
-    if group == MESSAGE and (most := densest(found, side)) is not None:
+    if group == MESSAGE and (most := densest(comparison, side)) is not None:
         first, last, number = most
         span = between(from_ms(first, reader.zone), from_ms(last, reader.zone), reader.zone)
         figures += words("compare.headline_most", n=f"{number:,}", first=span[0], last=span[1])
@@ -107,12 +107,12 @@ def names_of(run: Run, words: Words) -> tuple[str, str]:
     return here, there
 
 
-def densest(found: Compared, side: str) -> tuple[int, int, int] | None:
+def densest(comparison: Compared, side: str) -> tuple[int, int, int] | None:
     """The bins around the fullest one that have at least half of its share missing: first and last ms, IDs missing.
 
     None where that is all of the time, or hardly any of the IDs.
     """
-    rows = [(at, missing, missing / ids) for of, at, missing, ids in found.rates if of == side and ids]
+    rows = [(at, missing, missing / ids) for of, at, missing, ids in comparison.rates if of == side and ids]
     if not any(missing for _, missing, _ in rows):
         return None
     most = max(range(len(rows)), key=lambda place: (rows[place][1], rows[place][2]))
@@ -124,14 +124,14 @@ def densest(found: Compared, side: str) -> tuple[int, int, int] | None:
     number = sum(missing for _, missing, _ in rows[first : last + 1])
     if last - first + 1 > len(rows) // 2 or number * 10 < sum(missing for _, missing, _ in rows):
         return None
-    return rows[first][0], rows[last][0] + found.rate_seconds * 1000, number
+    return rows[first][0], rows[last][0] + comparison.rate_seconds * 1000, number
 
 
-def rates(found: Compared) -> pd.DataFrame:
+def rates(comparison: Compared) -> pd.DataFrame:
     """Of each side, by the moment a bin begins, how many IDs the other one lacks, of how many."""
     import pandas as pd
 
-    rows = pd.DataFrame(found.rates, columns=["side", "at", "missing", "ids"])
+    rows = pd.DataFrame(comparison.rates, columns=["side", "at", "missing", "ids"])
     rows["at"] = pd.to_datetime(rows["at"], unit="ms", utc=True)
     return rows
 
@@ -186,11 +186,11 @@ def ticks(rows: pd.DataFrame) -> list[int]:
     return list(range(-below * step, above * step + 1, step))
 
 
-def times(found: Compared) -> pd.DataFrame:
+def times(comparison: Compared) -> pd.DataFrame:
     """Ids that only one side has, by the moment a bin begins, side and producer; small producers are one."""
     import pandas as pd
 
-    rows = pd.DataFrame(found.bins, columns=["side", "kind", "producer", "at", "ids"])
+    rows = pd.DataFrame(comparison.bins, columns=["side", "kind", "producer", "at", "ids"])
     rows["at"] = pd.to_datetime(rows["at"], unit="ms", utc=True)
     first = rows[rows["producer"] != ""].groupby("producer")["ids"].sum().sort_values(ascending=False, kind="stable")
     rows.loc[~rows["producer"].isin(first.index[:SERIES]), "producer"] = ""
@@ -225,9 +225,9 @@ def data_over_time(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.replace({"side": {"before": "first", "after": "second"}})
 
 
-def unread(found: Compared, words: Words) -> str:
+def unread(comparison: Compared, words: Words) -> str:
     """What could not be read of the inputs."""
-    names = words("comma").join(escaped(f"{name}: {words.said(why)}") for name, why in found.problems[:5])
+    names = words("comma").join(escaped(f"{name}: {words.said(why)}") for name, why in comparison.problems[:5])
     return words("compare.unread", names=names) if names else ""
 
 
@@ -238,7 +238,7 @@ def as_command(here: Asked) -> str:
     return f"python -m idcore compare {' '.join(map(shlex.quote, names))} --out only"
 
 
-def notes(run: Run, found: Compared, in_range: bool, asked: bool, reader: Reader) -> list[str]:
+def notes(run: Run, comparison: Compared, in_range: bool, asked: bool, reader: Reader) -> list[str]:
     """What was assumed, and what was cut. `asked`: for a time range, which no input may be able to show."""
     words, options = reader.words, run.options
     names = {
@@ -246,12 +246,12 @@ def notes(run: Run, found: Compared, in_range: bool, asked: bool, reader: Reader
         for side, sources in zip(SIDES, options["sides"], strict=True)
     }
     undated = sum(
-        only(row, side) - (span.dated if (span := found.generated.get((side, row.kind, row.subject))) else 0)
+        only(row, side) - (span.dated if (span := comparison.generated.get((side, row.kind, row.subject))) else 0)
         for side in SIDES
-        for row in largest(found, side)
+        for row in largest(comparison, side)
         if row.kind != "offset"
     )
-    cut = any(len(found.ids[side]) == KEPT for side in SIDES)
+    cut = any(len(comparison.ids[side]) == KEPT for side in SIDES)
     return [
         words("compare.inputs", **names),
         words("compare.range_note") if in_range else "",

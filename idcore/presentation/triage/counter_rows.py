@@ -103,10 +103,10 @@ def outline(points: pd.DataFrame) -> str:
 
 def _parts(x: list[Any], y: list[Any]) -> list[list[tuple[float, float]]]:
     """A line with breaks as its parts."""
-    made: list[list[tuple[float, float]]] = [[]]
+    parts: list[list[tuple[float, float]]] = [[]]
     for a, b in zip(x, y, strict=True):
         if a is None:
-            made.append([])
+            parts.append([])
         else:
-            made[-1].append((float(a), float(b)))
-    return [part for part in made if part]
+            parts[-1].append((float(a), float(b)))
+    return [part for part in parts if part]

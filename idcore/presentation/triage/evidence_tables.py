@@ -89,13 +89,13 @@ def details(evidence: FindingEvidence, reader: Reader, assumed: Sequence[str] = 
 
 def copies(evidence: FindingEvidence, reader: Reader, anatomy: Anatomy = esc) -> Html | None:
     """The stored copies of one id: the broker of each, and what the lines show of it."""
-    told, words = _of_copies(evidence, reader), reader.words
-    if not told:
+    texts, words = _of_copies(evidence, reader), reader.words
+    if not texts:
         return None
     offsets, where = evidence.offset_msg_ids, where_of(evidence)
-    told.insert(0, (Column("where", words("fact.where"), mono=True), [where.get(text, "") for text in offsets]))
+    texts.insert(0, (Column("where", words("fact.where"), mono=True), [where.get(text, "") for text in offsets]))
     first, links = Column("id", "offsetMsgId", mono=True), [anatomy(text) for text in offsets]
-    return _known(first, links, told, words("fact.offset_msg_ids"))
+    return _known(first, links, texts, words("fact.offset_msg_ids"))
 
 
 def _of_copies(evidence: FindingEvidence, reader: Reader) -> list[tuple[Column, list[Any]]]:

@@ -72,23 +72,23 @@ def of_range(
     return _explained(sides, base, begin, end)
 
 
-def of_list(found: Counted, every: Counted) -> Explained:
+def of_list(counted: Counted, every: Counted) -> Explained:
     """A list of IDs against all of a scan."""
-    return _explained((_none() | found, _none() | every), "scan")
+    return _explained((_none() | counted, _none() | every), "scan")
 
 
-def of_intake(found: Iterable[Found], clock: Clock) -> Counted:
+def of_intake(items: Iterable[Found], clock: Clock) -> Counted:
     """IDs that were read at once, each once, by host, process, maker and broker."""
-    made = _none()
-    for item in {item.token.text.upper(): item for item in found}.values():
+    counted = _none()
+    for item in {item.token.text.upper(): item for item in items}.values():
         best = item.verdict.best
         if best is not None and isinstance(best.id, OffsetId):
-            made["broker"][best.id.address] += 1
+            counted["broker"][best.id.address] += 1
         elif best is not None and isinstance(best.id, UniqId):
             process = Fingerprint(best.id.host, best.id.pid, best.id.loader_text)
             key = "~".join((process.key, *named_layout(best.id.layout.name)))
-            _add(made, process.host, key, made_by(best, when(best, item.token, clock)[1]).code, 1)
-    return made
+            _add(counted, process.host, key, made_by(best, when(best, item.token, clock)[1]).code, 1)
+    return counted
 
 
 def gaps(folder: Path, processes: pd.DataFrame) -> pd.DataFrame:
@@ -106,11 +106,13 @@ def _none() -> Counted:
 
 def counted(processes: pd.DataFrame, brokers: pd.DataFrame) -> Counted:
     """All IDs of a scan by host, process, maker and broker, of its tables."""
-    made = _none()
+    counts = _none()
     for row in processes.to_dict("records"):
-        _add(made, row["host"], process_key(row), row["maker"], int(row["ids"]))
-    made["broker"].update(dict(zip(brokers["address"], map(int, brokers["ids"]), strict=True)) if len(brokers) else {})
-    return made
+        _add(counts, row["host"], process_key(row), row["maker"], int(row["ids"]))
+    counts["broker"].update(
+        dict(zip(brokers["address"], map(int, brokers["ids"]), strict=True)) if len(brokers) else {}
+    )
+    return counts
 
 
 def _add(counts: Counted, host: str, key: str, maker: str | None, ids: int) -> None:
@@ -131,8 +133,8 @@ def _explained(
 
 def _wholes(side: Counted) -> dict[str, int]:
     """How many IDs, or lines, each kind of value is a share of."""
-    ids, told = side["host"].total(), side["group"].total()
-    return {by: side[by].total() for by in SHARES} | {"missing": ids, "retries": told + side["retries"].total()}
+    ids, grouped = side["host"].total(), side["group"].total()
+    return {by: side[by].total() for by in SHARES} | {"missing": ids, "retries": grouped + side["retries"].total()}
 
 
 def _of_index(
@@ -167,8 +169,8 @@ def _add_tables(side: Counted, ranges: Iterable[TimeRange], tables: Mapping[str,
         ):
             rows = tables[table]
             if len(rows):
-                for by, found in counts(rows[shown.contains(rows[at])]).items():
-                    side[by].update(found)
+                for by, counted in counts(rows[shown.contains(rows[at])]).items():
+                    side[by].update(counted)
 
 
 def _delivered(rows: pd.DataFrame) -> dict[str, dict[str, int]]:
@@ -187,10 +189,12 @@ def _sums(rows: pd.DataFrame, by: str, figure: str) -> dict[str, int]:
 # ---- in words, for the page and for a ticket
 
 
-def headline(found: Explained, words: Words, span: str) -> tuple[str, str]:
+def headline(explained: Explained, words: Words, span: str) -> tuple[str, str]:
     """What differs most; how many IDs both sides have. `span`: the time before, where that is the other side."""
-    sizes = words(f"explain.sizes_{found.base}", n=f"{found.ids:,}", others=f"{found.others:,}", span=span)
-    return sentence(found.differences[0], found.base, words) if found.differences else words("explain.none"), sizes
+    sizes = words(f"explain.sizes_{explained.base}", n=f"{explained.ids:,}", others=f"{explained.others:,}", span=span)
+    return sentence(explained.differences[0], explained.base, words) if explained.differences else words(
+        "explain.none"
+    ), sizes
 
 
 def sentence(one: Difference, base: str, words: Words) -> str:
@@ -224,11 +228,11 @@ def lines_of(one: Difference, shown: TimeRange) -> tuple[str, dict[str, str]]:
     return page, shown.params() | ({} if one.by == "maker" else {name: one.value})
 
 
-def markdown(found: Explained, words: Words, span: str, address: str) -> str:
+def markdown(explained: Explained, words: Words, span: str, address: str) -> str:
     """The same for a ticket: the headline, then a line for each further difference, and where the console shows it."""
-    title = words("explain.title_list" if found.base == "scan" else "explain.title")
-    first, sizes = headline(found, words, span)
-    lines = [_with_code(one, found.base, words) for one in found.differences[:MOST]] or [first]
+    title = words("explain.title_list" if explained.base == "scan" else "explain.title")
+    first, sizes = headline(explained, words, span)
+    lines = [_with_code(one, explained.base, words) for one in explained.differences[:MOST]] or [first]
     more = "\n".join(f"- {line}" for line in lines[1:])
     return "\n\n".join(filter(None, [f"## {title}", lines[0], more, escaped(sizes), address])) + "\n"
 

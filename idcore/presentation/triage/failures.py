@@ -17,8 +17,8 @@ def by_time(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.Timedelta]:
     first, last = rows["minute"].min(), rows["minute"].max()
     step = natural_step(last - first + MINUTE, CELLS)
     every = pd.date_range(first.floor(step), last.floor(step), freq=step)
-    found = rows.groupby([rows["minute"].dt.floor(step), "led_to"])["tries"].sum().unstack()
-    return found.reindex(index=every, columns=list(LED_TO)).fillna(0).astype("int64"), step
+    tries = rows.groupby([rows["minute"].dt.floor(step), "led_to"])["tries"].sum().unstack()
+    return tries.reindex(index=every, columns=list(LED_TO)).fillna(0).astype("int64"), step
 
 
 def sentence(rows: pd.DataFrame, group: str, minutes: TimeRange, reader: Reader) -> str:

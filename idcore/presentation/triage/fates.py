@@ -72,8 +72,8 @@ def _read(folder: Path, wanted: Sequence[str]) -> pa.Table:
     """Those of the columns that are there: only tables of a cluster have brokers. Texts that recur are kept once."""
     there = pq.read_schema(min(folder.glob("*.parquet"))).names
     recurring = [name for name in ("topic", "broker", "group", "verdict", "verdicts") if name in there]
-    found = pq.read_table(folder, columns=[name for name in wanted if name in there], read_dictionary=recurring)
-    return found.unify_dictionaries()
+    table = pq.read_table(folder, columns=[name for name in wanted if name in there], read_dictionary=recurring)
+    return table.unify_dictionaries()
 
 
 def choose(rows: pd.DataFrame, asked: Asked) -> pd.DataFrame:
@@ -89,8 +89,8 @@ def choose(rows: pd.DataFrame, asked: Asked) -> pd.DataFrame:
 
 def values(rows: pd.DataFrame, name: str) -> list[str]:
     """What a filter offers: names in order, verdicts the worst first."""
-    found = [str(value) for value in rows[name].cat.categories]
-    return sorted(found, key=order_of if name == "verdict" else str.lower)  # type: ignore[arg-type]
+    names = [str(value) for value in rows[name].cat.categories]
+    return sorted(names, key=order_of if name == "verdict" else str.lower)  # type: ignore[arg-type]
 
 
 def by_minute(rows: pd.DataFrame) -> pd.DataFrame:
@@ -101,20 +101,20 @@ def by_minute(rows: pd.DataFrame) -> pd.DataFrame:
 
 def levels(rows: pd.DataFrame) -> dict[str, int]:
     """How many messages each level has."""
-    found = np.zeros(len(NAMES), np.int64)
-    np.add.at(found, rows["level"].to_numpy(), rows["messages"].to_numpy())
-    return dict(zip(NAMES, found.tolist(), strict=True))
+    counts = np.zeros(len(NAMES), np.int64)
+    np.add.at(counts, rows["level"].to_numpy(), rows["messages"].to_numpy())
+    return dict(zip(NAMES, counts.tolist(), strict=True))
 
 
 def counts(rows: pd.DataFrame) -> pd.DataFrame:
     """Messages by topic, queue, group and verdict, the worst first."""
     names = [name for name in _KEY if name in rows]
     figures = {"messages": ("messages", "sum"), "first_store_timestamp": ("first_store_timestamp", "min")}
-    found = rows.groupby(names, observed=True).agg(**figures).reset_index()
-    found = found.astype({name: str for name in names if name != "queue_id"})
-    found["order"] = [order_of(code) for code in found["verdict"]]
-    found = found.sort_values(["order", "messages", *names], ascending=[True, False, *[True] * len(names)])
-    return found.drop(columns="order").reset_index(drop=True)
+    sums = rows.groupby(names, observed=True).agg(**figures).reset_index()
+    sums = sums.astype({name: str for name in names if name != "queue_id"})
+    sums["order"] = [order_of(code) for code in sums["verdict"]]
+    sums = sums.sort_values(["order", "messages", *names], ascending=[True, False, *[True] * len(names)])
+    return sums.drop(columns="order").reset_index(drop=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +148,9 @@ class Heat:
     def frame(self) -> pd.DataFrame:
         """The cells that have messages, as a table."""
         group, time, level = np.nonzero(self.messages)
-        found = {"group": np.array(self.groups, object)[group], "begin": self.begins[time]}
+        columns = {"group": np.array(self.groups, object)[group], "begin": self.begins[time]}
         return pd.DataFrame(
-            found | {"level": np.array(NAMES, object)[level], "messages": self.messages[group, time, level]}
+            columns | {"level": np.array(NAMES, object)[level], "messages": self.messages[group, time, level]}
         )
 
 
@@ -167,11 +167,11 @@ def heat(rows: pd.DataFrame) -> Heat:
     time = ((dated["minute"] - begins[0]) // step).to_numpy(np.int64)
     shape = (len(names), len(begins), len(NAMES))
     cells = np.ravel_multi_index((codes, time, dated["level"].to_numpy(np.int64)), shape)
-    found = np.bincount(cells, dated["messages"].to_numpy(float), int(np.prod(shape))).astype(np.int64).reshape(shape)
-    of_level = found.sum(axis=1)
+    counted = np.bincount(cells, dated["messages"].to_numpy(float), int(np.prod(shape))).astype(np.int64).reshape(shape)
+    of_level = counted.sum(axis=1)
     worst, lacking = (of_level > 0).argmax(axis=1), of_level[:, :_LACKING].sum(axis=1)
     order = sorted(range(len(names)), key=lambda at: (worst[at], -lacking[at], str(names[at])))
-    return Heat([str(names[at]) for at in order], begins, step, found[order], undated)
+    return Heat([str(names[at]) for at in order], begins, step, counted[order], undated)
 
 
 # ---- in words
@@ -198,8 +198,8 @@ def lacking(rows: pd.DataFrame) -> Lacking:
     by_group = open_rows.groupby("group", observed=True)["messages"].sum().sort_values(ascending=False, kind="stable")
     unclear = int(rows.loc[rows["level"] == NAMES.index("unclear"), "messages"].sum())
     oldest = open_rows["first_store_timestamp"].min()
-    found = {str(group): int(count) for group, count in by_group.items()}
-    return Lacking(found, rows["group"].nunique(), unclear, None if pd.isna(oldest) else oldest)
+    groups = {str(group): int(count) for group, count in by_group.items()}
+    return Lacking(groups, rows["group"].nunique(), unclear, None if pd.isna(oldest) else oldest)
 
 
 def span_text(minutes: TimeRange, reader: Reader) -> str:
@@ -207,24 +207,24 @@ def span_text(minutes: TimeRange, reader: Reader) -> str:
     return times.clock_span(minutes.begin, minutes.end, reader.zone, dated=True)
 
 
-def sentence(found: Lacking, oldest: list[dict[str, Any]], minutes: TimeRange, reader: Reader) -> str:
+def sentence(lacking: Lacking, oldest: list[dict[str, Any]], minutes: TimeRange, reader: Reader) -> str:
     """Who has not consumed how many messages, and the oldest: the first of the list, where the list has it."""
     words = reader.words
-    if not found.groups:
+    if not lacking.groups:
         return words("fate.said_nothing")
     span = words("fate.span", span=span_text(minutes, reader)) if minutes else ""
-    groups = words.count("group", found.groups)
-    group, most = next(iter(found.messages.items()), ("", 0))
-    if not found.total:
+    groups = words.count("group", lacking.groups)
+    group, most = next(iter(lacking.messages.items()), ("", 0))
+    if not lacking.total:
         text = words("fate.said_none", groups=groups, span=span)
-    elif len(found.messages) == 1:
+    elif len(lacking.messages) == 1:
         text = words("fate.said_one", group=group, n=words.count("message", most), span=span)
     else:
-        numbers = {"n": len(found.messages), "all": found.total, "most": most}
+        numbers = {"n": len(lacking.messages), "all": lacking.total, "most": most}
         shown = {name: f"{value:,}" for name, value in numbers.items()}
         text = words("fate.said_many", groups=groups, span=span, group=group, **shown)
-    if found.oldest is not None:
-        first = oldest[0]["msg_id"] if oldest and oldest[0]["store_timestamp"] == found.oldest else None
+    if lacking.oldest is not None:
+        first = oldest[0]["msg_id"] if oldest and oldest[0]["store_timestamp"] == lacking.oldest else None
         key = "fate.said_oldest" if first else "fate.said_oldest_time"
-        text += words(key, at=reader.full(found.oldest), **({"id": first} if first else {}))
-    return text + (words("fate.said_unclear", n=f"{found.unclear:,}") if found.unclear else "")
+        text += words(key, at=reader.full(lacking.oldest), **({"id": first} if first else {}))
+    return text + (words("fate.said_unclear", n=f"{lacking.unclear:,}") if lacking.unclear else "")

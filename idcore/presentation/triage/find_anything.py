@@ -110,14 +110,14 @@ def looks_like_id(term: str) -> bool:
 
 def _ids(term: str, run: Mapping[str, str]) -> Group:
     """The IDs in the term, and the pages that take one; a line of a log may have several."""
-    found = [text for text in dict.fromkeys(_HEX.findall(term)) if identify(text).best is not None]
-    if not found:
+    ids = [text for text in dict.fromkeys(_HEX.findall(term)) if identify(text).best is not None]
+    if not ids:
         return Group("id", ())
-    names = ",".join(found)
-    hits = [Hit(text, "anatomy", {"id": text}, message="anatomy") for text in found[:MOST]]
+    names = ",".join(ids)
+    hits = [Hit(text, "anatomy", {"id": text}, message="anatomy") for text in ids[:MOST]]
     hits.insert(0, Hit(names, "decode", {"ids": names}, message="decode"))
     hits.append(Hit(names, "lookup", {"id": names}, message="lookup"))
-    hits += [Hit(text, "message", {**run, "id": text}, message="message") for text in found[:1]]
+    hits += [Hit(text, "message", {**run, "id": text}, message="message") for text in ids[:1]]
     if run:  # who has a scan open asks about it
         hits.insert(0, Hit(names, "lines", {**run, "ids": names}, message="lines"))
     return Group("id", tuple(hits))
@@ -148,9 +148,9 @@ def _texts(
     code: str, texts: Sequence[str], words: Sequence[str], hit: Callable[[int, str], Hit], most: int = MOST
 ) -> Group:
     """Texts with every word, those that begin with the first word first; `hit` gets place and text."""
-    found = [place for place, text in enumerate(texts) if all(word in text.casefold() for word in words)]
-    found.sort(key=lambda place: not texts[place].casefold().startswith(tuple(words[:1])))
-    return Group(code, tuple(hit(place, texts[place]) for place in found[:most]), max(0, len(found) - most))
+    places = [place for place, text in enumerate(texts) if all(word in text.casefold() for word in words)]
+    places.sort(key=lambda place: not texts[place].casefold().startswith(tuple(words[:1])))
+    return Group(code, tuple(hit(place, texts[place]) for place in places[:most]), max(0, len(places) - most))
 
 
 def _process_names(rows: pd.DataFrame) -> pd.Series:
@@ -176,10 +176,10 @@ def label(hit: Hit, words: Words) -> str:
     return text if hit.ids is None else f"{text} · {words.count('occurrence', hit.ids)}"
 
 
-def finding_names(found: pd.DataFrame, words: Words) -> list[str]:
+def finding_names(findings: pd.DataFrame, words: Words) -> list[str]:
     """The findings of a scan, each by its kind and whom it is about."""
     kinds = words.table("finding.")
-    return [f"{kinds.get(row['code'], row['code'])} · {row['subject']}" for row in found.to_dict("records")]
+    return [f"{kinds.get(row['code'], row['code'])} · {row['subject']}" for row in findings.to_dict("records")]
 
 
 def together(own: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:

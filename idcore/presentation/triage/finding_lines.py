@@ -35,17 +35,17 @@ class LogLines:
 
     def of_finding(self, row: Row, words: Words, most: int = MOST_LINES) -> tuple[str, str]:
         """What they are called, and the lines of the evidence; empty where none is at hand."""
-        found = self._found(row)
-        key = "findings.numbered" if len(found) <= most else "findings.numbered_part"
-        name = words(key, n=f"{most:,}", all=f"{len(found):,}") if found else ""
-        return name, lines.as_text(found[:most])
+        numbered = self._found(row)
+        key = "findings.numbered" if len(numbered) <= most else "findings.numbered_part"
+        name = words(key, n=f"{most:,}", all=f"{len(numbered):,}") if numbered else ""
+        return name, lines.as_text(numbered[:most])
 
     def of_kind(self, kind: Kind, words: Words) -> tuple[str, str]:
         """The same of the first findings of a kind, a few lines of each."""
         first = kind.rows[:FIRST_OF_KIND]
-        found = {line for _, row in first for line in self._found(row)[:LINES_OF_EACH]}
-        name = words("findings.numbered_first", n=len(first)) if found else ""
-        return name, lines.as_text(sorted(found, key=lambda line: (line.file, line.number)))
+        numbered = {line for _, row in first for line in self._found(row)[:LINES_OF_EACH]}
+        name = words("findings.numbered_first", n=len(first)) if numbered else ""
+        return name, lines.as_text(sorted(numbered, key=lambda line: (line.file, line.number)))
 
     def sides(self, row: Row) -> tuple[str, str]:
         """The lines of the IDs on both sides of the widest gap; empty where it has none, or not both are at hand."""
@@ -53,8 +53,8 @@ class LogLines:
         ends = [evidence.gap_after, evidence.gap_before]
         if not all(ends):
             return "", ""
-        found = [lines.as_text(self._of_ids([str(end)], evidence)) for end in ends]
-        return (found[0], found[1]) if all(found) else ("", "")
+        texts = [lines.as_text(self._of_ids([str(end)], evidence)) for end in ends]
+        return (texts[0], texts[1]) if all(texts) else ("", "")
 
     def _found(self, row: Row) -> list[NumberedLine]:
         evidence = evidence_of(row)

@@ -53,9 +53,9 @@ def kind_cells(kind: Kind, reader: Reader) -> tuple[list[Column], list[list[str]
     return [column for column, _ in known], [list(row) for row in zip(*(cells for _, cells in known), strict=True)]
 
 
-def parts_of(found: Iterable[Kind]) -> Iterator[Part]:
+def parts_of(kinds: Iterable[Kind]) -> Iterator[Part]:
     """What has a card or a section of its own: a kind of many findings, or one finding."""
-    for kind in found:
+    for kind in kinds:
         if kind.grouped:
             yield kind
         else:
@@ -72,15 +72,17 @@ def facts(run: Run, notes: Sequence[str], reader: Reader) -> list[str]:
     return [line for line in (" · ".join(run_texts.scan_facts(run, reader)), where, *notes, made_with) if line]
 
 
-def markdown(run: Run, found: pd.DataFrame, lines: LogLines, notes: Sequence[str], reader: Reader, address: str) -> str:
+def markdown(
+    run: Run, findings: pd.DataFrame, lines: LogLines, notes: Sequence[str], reader: Reader, address: str
+) -> str:
     """All findings of a scan as Markdown. `notes`: the small print of its pages."""
     words = reader.words
     text = [
         f"# {escaped(run_texts.plain_title(run, words))}",
-        finding_texts.findings_sentence(found, run.summary or {}, words),
+        finding_texts.findings_sentence(findings, run.summary or {}, words),
         *([words("report.link", address=address)] if address else []),
     ]
-    for part in parts_of(finding_rows.kinds(found)):
+    for part in parts_of(finding_rows.kinds(findings)):
         text += section(part, reader, lines, address)
     text.append("---\n\n" + "\n".join(f"- {escaped(line)}" for line in facts(run, notes, reader)))
     return "\n\n".join(text) + "\n"

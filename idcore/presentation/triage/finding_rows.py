@@ -70,13 +70,13 @@ def assumed_of(row: Row) -> list[str]:
     return codes.split() if isinstance(codes, str) else []
 
 
-def select(found: pd.DataFrame, severity: str | None = None, code: str | None = None) -> pd.DataFrame:
+def select(findings: pd.DataFrame, severity: str | None = None, code: str | None = None) -> pd.DataFrame:
     """The rows of one severity and of one code; None takes all. A row keeps its number as its index."""
-    kept = pd.Series(True, index=found.index)
+    kept = pd.Series(True, index=findings.index)
     for name, value in (("severity", severity), ("code", code)):
         if value is not None:
-            kept &= found[name] == value
-    return found[kept]
+            kept &= findings[name] == value
+    return findings[kept]
 
 
 def number_of(row: Row) -> int:
@@ -84,12 +84,12 @@ def number_of(row: Row) -> int:
     return model.number_of(evidence_of(row))
 
 
-def numbers(found: pd.DataFrame, by: str) -> dict[str, int]:
+def numbers(findings: pd.DataFrame, by: str) -> dict[str, int]:
     """How many findings there are of each severity or code, in the order of the table."""
-    made: dict[str, int] = {}
-    for row in found.to_dict("records"):
-        made[str(row[by])] = made.get(str(row[by]), 0) + number_of(row)  # type: ignore[arg-type]
-    return made
+    counts: dict[str, int] = {}
+    for row in findings.to_dict("records"):
+        counts[str(row[by])] = counts.get(str(row[by]), 0) + number_of(row)  # type: ignore[arg-type]
+    return counts
 
 
 @dataclass(slots=True)
@@ -110,9 +110,9 @@ class Kind:
     @property
     def assumed(self) -> list[str]:
         """What of their times is assumed: of some findings, `month_part`."""
-        found = [assumed_of(row) for _, row in self.rows if pd.notna(row["first_sent_at"])]
-        counts = {code: sum(code in codes for codes in found) for codes in found for code in codes}
-        return [code if n == len(found) or code.endswith("_part") else f"{code}_part" for code, n in counts.items()]
+        marks = [assumed_of(row) for _, row in self.rows if pd.notna(row["first_sent_at"])]
+        counts = {code: sum(code in codes for codes in marks) for codes in marks for code in codes}
+        return [code if n == len(marks) or code.endswith("_part") else f"{code}_part" for code, n in counts.items()]
 
     @property
     def total(self) -> int:
@@ -137,26 +137,26 @@ class Kind:
         return times.min(), times.max()
 
 
-def kinds(found: pd.DataFrame) -> list[Kind]:
+def kinds(findings: pd.DataFrame) -> list[Kind]:
     """The findings by kind, in the order of the table. What is not listed belongs to the kind that has most rows."""
-    made: dict[tuple[str, str, str], Kind] = {}
+    kinds: dict[tuple[str, str, str], Kind] = {}
     uncounted = []
-    for number, row in found.to_dict("index").items():
+    for number, row in findings.to_dict("index").items():
         code, severity = str(row["code"]), str(row["severity"])
         variant = evidence_of(row).variant or ""  # type: ignore[arg-type]
         if variant == MORE:
             uncounted.append((number, row))
             continue
         key = (severity, code, brief_variant(code, variant))
-        made.setdefault(key, Kind(*key)).rows.append((int(number), row))  # type: ignore[call-overload, arg-type]
+        kinds.setdefault(key, Kind(*key)).rows.append((int(number), row))  # type: ignore[call-overload, arg-type]
     for number, row in uncounted:
         code, severity = str(row["code"]), str(row["severity"])
-        same = [kind for kind in made.values() if (kind.code, kind.severity) == (code, severity)]
+        same = [kind for kind in kinds.values() if (kind.code, kind.severity) == (code, severity)]
         kind = max(same, key=lambda one: len(one.rows), default=None)
         if kind is None:
-            kind = made.setdefault((severity, code, ""), Kind(severity, code, ""))
+            kind = kinds.setdefault((severity, code, ""), Kind(severity, code, ""))
         kind.rest.append((int(number), row))  # type: ignore[call-overload, arg-type]
-    return list(made.values())
+    return list(kinds.values())
 
 
 def brief_variant(code: str, variant: str) -> str:
@@ -191,9 +191,9 @@ def fates_of(row: Row, run: str) -> dict[str, str] | None:
     return asked | ({"picture": "failures"} if row["code"] in _OF_FAILURES else {})
 
 
-def of_groups(found: pd.DataFrame) -> bool:
+def of_groups(findings: pd.DataFrame) -> bool:
     """Whether any finding is about consumer groups."""
-    return any(RULES[str(code)].of_store and RULES[str(code)].subject == "group" for code in found["code"])
+    return any(RULES[str(code)].of_store and RULES[str(code)].subject == "group" for code in findings["code"])
 
 
 def lines_of(number: int, row: Row, run: str) -> dict[str, str]:

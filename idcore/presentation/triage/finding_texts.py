@@ -93,7 +93,9 @@ def by_severity(numbers: Mapping[str, int], words: Words, mark: str = "") -> lis
     return [f"{mark}{words.count(f'finding_{name}', numbers[name])}{mark}" for name in SEVERITIES if numbers.get(name)]
 
 
-def findings_sentence(found: pd.DataFrame, summary: Mapping[str, Any], words: Words, *, in_range: bool = False) -> str:
+def findings_sentence(
+    findings: pd.DataFrame, summary: Mapping[str, Any], words: Words, *, in_range: bool = False
+) -> str:
     """The answer in one sentence, true for none, one and many."""
     clients = summary.get("clients", 0)
     processes = words.count("process", summary.get("processes", 0) + clients)
@@ -105,7 +107,7 @@ def findings_sentence(found: pd.DataFrame, summary: Mapping[str, Any], words: Wo
     )
     if not summary.get("ids"):
         return words("findings.no_ids")
-    numbers = finding_rows.numbers(found, "severity")
+    numbers = finding_rows.numbers(findings, "severity")
     if in_range:
         parts = words.listed(by_severity(numbers, words, "**"))
         return words("findings.said_range" if parts else "findings.none_range", findings=parts)
@@ -129,14 +131,14 @@ def between_sides(row: Row, reader: Reader) -> str:
     )
 
 
-def sides(row: Row, found: tuple[str, str], reader: Reader) -> str:
+def sides(row: Row, lines: tuple[str, str], reader: Reader) -> str:
     """Both log lines with what is missing between them, as text; nothing where they are not at hand."""
-    return f"{found[0]}\n… {between_sides(row, reader)}\n{found[1]}" if all(found) else ""
+    return f"{lines[0]}\n… {between_sides(row, reader)}\n{lines[1]}" if all(lines) else ""
 
 
-def headline(found: pd.DataFrame, reader: Reader) -> str:
+def headline(findings: pd.DataFrame, reader: Reader) -> str:
     """The worst finding as a sentence, above the counts; nothing where there is no error and no warning."""
-    kinds = finding_rows.kinds(found) if not found.empty else []
+    kinds = finding_rows.kinds(findings) if not findings.empty else []
     worst = next((kind for kind in kinds if kind.severity != "info"), None)
     if worst is None:
         return ""
@@ -167,9 +169,9 @@ def outside(shown: TimeRange, every: pd.DataFrame, words: Words) -> str:
     return words("findings.outside", others=f"{others:,}", undated=f"{undated:,}")
 
 
-def silent(found: pd.DataFrame, words: Words) -> tuple[str, str]:
+def silent(findings: pd.DataFrame, words: Words) -> tuple[str, str]:
     """How many checks found nothing here, which does not prove that all is well; and which."""
-    codes = [code for code in RULES if found.empty or code not in set(found["code"])]
+    codes = [code for code in RULES if findings.empty or code not in set(findings["code"])]
     said = words("findings.silent", n=words.count("check", len(codes)))
     return said, words("semicolon").join(finding_rows.title(code, words) for code in codes)
 

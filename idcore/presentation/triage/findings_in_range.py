@@ -22,22 +22,26 @@ _OF_GAPS = {None, "one", "one_gap", "gaps", "uncertain", "hole", "holes"}  # var
 Find = Callable[[str], tuple[Mapping[Any, Any] | None, pd.DataFrame]]
 
 
-def narrowed(found: pd.DataFrame, shown: TimeRange, find: Find) -> pd.DataFrame:
+def narrowed(findings: pd.DataFrame, shown: TimeRange, find: Find) -> pd.DataFrame:
     """The findings that overlap a range. Of gaps those in it are counted; without one there the finding is left out.
 
     A gap belongs to a range if any instant from the ID below it to the ID above it is in the range.
     """
-    inside = found if found.empty else found[shown.overlaps(found["first_sent_at"], found["last_sent_at"])]
+    inside = (
+        findings if findings.empty else findings[shown.overlaps(findings["first_sent_at"], findings["last_sent_at"])]
+    )
     if not shown or inside.empty:
         return inside
     rows = {number: _row(row, shown, find) for number, row in inside.to_dict("index").items()}
     kept = {number: row for number, row in rows.items() if row is not None}
-    made = pd.DataFrame.from_dict(kept, orient="index", columns=inside.columns)
+    figures = pd.DataFrame.from_dict(kept, orient="index", columns=inside.columns)
     for name in ("first_sent_at", "last_sent_at"):
-        made[name] = made[name].astype(inside[name].dtype)
+        figures[name] = figures[name].astype(inside[name].dtype)
     order = {code: place for place, code in enumerate(dict.fromkeys(inside["code"]))}
-    ranks = made.assign(_a=made["severity"].map(list(SEVERITIES).index), _b=made["code"].map(order), _c=-made["count"])
-    return made.loc[ranks.sort_values(["_a", "_b", "_c"], kind="stable").index]
+    ranks = figures.assign(
+        _a=figures["severity"].map(list(SEVERITIES).index), _b=figures["code"].map(order), _c=-figures["count"]
+    )
+    return figures.loc[ranks.sort_values(["_a", "_b", "_c"], kind="stable").index]
 
 
 def _row(row: Mapping[Any, Any], shown: TimeRange, find: Find) -> Mapping[Any, Any] | None:

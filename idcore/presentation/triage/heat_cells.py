@@ -37,27 +37,27 @@ def of_hosts(
 ) -> list[Cell]:
     """Hosts by time. `clock`: the columns as the reader's wall clock; `assumed`: marks of hosts (`Words.assumed`)."""
     form, size = ("%Y-%m-%d %H:%M", 16) if step >= MINUTE else ("%Y-%m-%d %H:%M:%S.%f", 23 if step.microseconds else 19)
-    found = []
+    cells = []
     for host, values in zip(grid.index, grid.to_numpy(), strict=True):
         for begin, moment, value in zip(grid.columns, clock, values, strict=True):
             if value == value and value:
                 when = f"{f'{moment:{form}}'[:size]}{assumed.get(host, '')}"
                 said = f"<b>{host}</b><br>{when}<br>{words.count('occurrence', int(value))}"
                 asked = pick(host=host, **TimeRange(begin, begin + step).params())
-                found.append(Cell(moment + step / 2, host, asked, said))
-    return found
+                cells.append(Cell(moment + step / 2, host, asked, said))
+    return cells
 
 
 def of_groups(heat: Heat, clock: pd.Series, words: Words) -> list[Cell]:
     """Consumer groups by time, with the messages of each level."""
     ranges = [TimeRange(begin, begin + heat.step).params() for begin in heat.begins]
     labels = [words(f"fate.level.{name}") for name in NAMES]
-    form, found = "%Y-%m-%d %H:%M" if heat.step >= MINUTE else "%Y-%m-%d %H:%M:%S", []
+    form, cells = "%Y-%m-%d %H:%M" if heat.step >= MINUTE else "%Y-%m-%d %H:%M:%S", []
     for row, group in enumerate(heat.groups):
         for column in heat.messages[row].any(axis=1).nonzero()[0]:
             counts, moment = heat.messages[row, column], clock.iloc[column]
             own = [f"{labels[level]}: {int(counts[level]):,}" for level in counts.nonzero()[0]]
             pairs = [words("comma").join(own[at : at + 2]) for at in range(0, len(own), 2)]
             said = "<br>".join([f"<b>{esc(group)}</b>", f"{moment:{form}}", *pairs])
-            found.append(Cell(moment + heat.step / 2, row, pick(group=group, **ranges[column]), said))
-    return found
+            cells.append(Cell(moment + heat.step / 2, row, pick(group=group, **ranges[column]), said))
+    return cells

@@ -53,13 +53,13 @@ def namer(group: str, processes: pd.DataFrame, words: Words) -> Callable[[str], 
 def summed(hosts: pd.DataFrame, processes: pd.DataFrame, measure: str, name: Callable[[str], str]) -> pd.DataFrame:
     """One row for each name: `messages`, `hosts`, `processes`; of judged ones `lost`, `produced`, `samples`."""
     rows = hosts.assign(name=hosts["host"].map(name)).groupby("name", sort=False)
-    made = rows.agg(messages=(measure, "sum"), hosts=("host", "size"))
+    sums = rows.agg(messages=(measure, "sum"), hosts=("host", "size"))
     own = processes.assign(name=processes["host"].map(name))
-    made["processes"] = own.groupby("name").size().reindex(made.index, fill_value=0)
+    sums["processes"] = own.groupby("name").size().reindex(sums.index, fill_value=0)
     if "lost" in own:
         figures = own.groupby("name").agg(lost=("lost", "sum"), produced=("produced", "sum"), samples=("sample", "sum"))
-        made = made.join(figures).fillna({"lost": 0, "produced": 0, "samples": 0})
-    return made.reset_index()
+        sums = sums.join(figures).fillna({"lost": 0, "produced": 0, "samples": 0})
+    return sums.reset_index()
 
 
 def judged(processes: pd.DataFrame, points: PointsOf) -> pd.DataFrame:
@@ -68,18 +68,18 @@ def judged(processes: pd.DataFrame, points: PointsOf) -> pd.DataFrame:
     Of more than MOST_JUDGED in doubt those with fewer IDs count as samples. A cut counter shows no loss.
     """
     cut = processes["layout"] == CUT_COUNTER
-    made = processes.assign(lost=processes["missing"].where(~cut, 0), sample=False)
-    made["produced"] = made["produced"].where(~cut, 0)
-    doubtful = made[gaps.is_sample(made["lost"], made["produced"])].sort_values("ids", ascending=False)
+    marked = processes.assign(lost=processes["missing"].where(~cut, 0), sample=False)
+    marked["produced"] = marked["produced"].where(~cut, 0)
+    doubtful = marked[gaps.is_sample(marked["lost"], marked["produced"])].sort_values("ids", ascending=False)
     for place, (index, row) in enumerate(doubtful.iterrows()):
         known = points(row.to_dict()) if place < MOST_JUDGED else pd.DataFrame()
         if known.empty:
-            made.loc[index, ["lost", "sample"]] = (0, True)
+            marked.loc[index, ["lost", "sample"]] = (0, True)
             continue
-        found = strokes.judgement(known, int(row["distinct"]), int(row["missing"]))
-        if found.even:
-            made.loc[index, ["lost", "sample"]] = (found.in_holes, True)
-    return made
+        judgement = strokes.judgement(known, int(row["distinct"]), int(row["missing"]))
+        if judgement.even:
+            marked.loc[index, ["lost", "sample"]] = (judgement.in_holes, True)
+    return marked
 
 
 def ordered(rows: pd.DataFrame, by: str) -> pd.DataFrame:
@@ -87,9 +87,9 @@ def ordered(rows: pd.DataFrame, by: str) -> pd.DataFrame:
     keys = {"messages": rows["messages"], "processes": rows["processes"], "host": rows["name"].map(_in_order)}
     if "lost" in rows:
         keys["missing"] = rows["lost"] / rows["produced"].clip(lower=1)
-    made = rows.assign(_by=keys.get(by, rows["messages"]))
+    ranked = rows.assign(_by=keys.get(by, rows["messages"]))
     rising = by == "host"
-    return made.sort_values(["_by", "messages", "name"], ascending=[rising, False, True]).drop(columns="_by")
+    return ranked.sort_values(["_by", "messages", "name"], ascending=[rising, False, True]).drop(columns="_by")
 
 
 @lru_cache(maxsize=1 << 16)
@@ -138,21 +138,21 @@ def strips(
         return {}, least, None
     grid, step = binned(mine, own, least, CELLS)
     whole = grid.div(grid.max(axis=1), axis=0).fillna(0.0)
-    found = {str(host): values for host, values in zip(whole.index, whole.to_numpy().tolist(), strict=True)}
-    return found, step, (grid.columns[0], grid.columns[-1] + step)
+    by_host = {str(host): values for host, values in zip(whole.index, whole.to_numpy().tolist(), strict=True)}
+    return by_host, step, (grid.columns[0], grid.columns[-1] + step)
 
 
 def stops(values: Sequence[float], colours: Sequence[str]) -> str:
     """A strip as the stops of a CSS gradient: the busier, the stronger; nothing where there was nothing."""
-    made, width = list[str](), 100 / len(values)
+    stops, width = list[str](), 100 / len(values)
     begin = 0
     for place in range(1, len(values) + 1):
         shade = _shade(values[begin], colours)
         if place < len(values) and _shade(values[place], colours) == shade:
             continue
-        made.append(f"{shade} {begin * width:.2f}% {place * width:.2f}%")
+        stops.append(f"{shade} {begin * width:.2f}% {place * width:.2f}%")
         begin = place
-    return ", ".join(made)
+    return ", ".join(stops)
 
 
 def _shade(value: float, colours: Sequence[str]) -> str:
@@ -185,19 +185,19 @@ def worst(processes: pd.DataFrame, points: PointsOf) -> Worst | None:
     return Worst(row, widest, known["sent_at"].iloc[at - 1] if widest and at else None)
 
 
-def said(found: Worst | None, shared: Sequence[str], reader: Reader) -> str:
+def said(worst: Worst | None, shared: Sequence[str], reader: Reader) -> str:
     """What the page is opened for: who misses messages, and which fingerprints several processes share. Or nothing."""
     words, text = reader.words, ""
-    if found is not None:
-        row, missing = found.process, int(found.process["lost"])
+    if worst is not None:
+        row, missing = worst.process, int(worst.process["lost"])
         mark = assumed(row, words)
         text = words("producers.worst", host=row["host"], pid=row["pid"], missing=words.count("id", missing))
-        if found.begins is not None and found.widest < missing:
+        if worst.begins is not None and worst.widest < missing:
             text += words(
-                "producers.worst_gap", n=f"{found.widest:,}", at=reader.minute(found.begins.to_pydatetime()) + mark
+                "producers.worst_gap", n=f"{worst.widest:,}", at=reader.minute(worst.begins.to_pydatetime()) + mark
             )
-        elif found.begins is not None:
-            text += words("producers.worst_one", at=reader.minute(found.begins.to_pydatetime()) + mark)
+        elif worst.begins is not None:
+            text += words("producers.worst_one", at=reader.minute(worst.begins.to_pydatetime()) + mark)
         text += words("stop")
     if shared:
         text += words("producers.shared_by", hosts=words.first(list(shared), 3))

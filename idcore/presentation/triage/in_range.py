@@ -89,15 +89,15 @@ def of_index(index: Index, shown: TimeRange) -> InRange:
     slots, values, sent = (np.concatenate(column) for column in zip(*pieces, strict=True))
     process = every.groupby(KEY, sort=False, dropna=False).ngroup().to_numpy()[slots]
     sums = pd.DataFrame({"process": process, "sent": sent}).groupby("process")["sent"].agg(["size", "min", "max"])
-    found = sums.rename(columns=dict(zip(sums.columns, ("ids", "first_sent_at", "last_sent_at"), strict=True)))
-    found.insert(1, "distinct", _distinct(process, values)[found.index])
-    keys = every.drop_duplicates(KEY).reset_index(drop=True).loc[found.index].astype({"pid": "int64"})
-    found = pd.concat([keys, found], axis=1)
+    counts = sums.rename(columns=dict(zip(sums.columns, ("ids", "first_sent_at", "last_sent_at"), strict=True)))
+    counts.insert(1, "distinct", _distinct(process, values)[counts.index])
+    keys = every.drop_duplicates(KEY).reset_index(drop=True).loc[counts.index].astype({"pid": "int64"})
+    counts = pd.concat([keys, counts], axis=1)
     for name in ("first_sent_at", "last_sent_at"):
-        found[name] = pd.to_datetime(found[name], unit="ms", utc=True)
-    found = found.sort_values(["ids", *KEY], ascending=[False, *[True] * len(KEY)]).reset_index(drop=True)
-    hosts = found.groupby("host", as_index=False)[["ids", "distinct"]].sum()
-    return InRange(found, hosts.sort_values(["ids", "host"], ascending=[False, True]), len(found), True)
+        counts[name] = pd.to_datetime(counts[name], unit="ms", utc=True)
+    counts = counts.sort_values(["ids", *KEY], ascending=[False, *[True] * len(KEY)]).reset_index(drop=True)
+    hosts = counts.groupby("host", as_index=False)[["ids", "distinct"]].sum()
+    return InRange(counts, hosts.sort_values(["ids", "host"], ascending=[False, True]), len(counts), True)
 
 
 def _distinct(process: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -179,7 +179,7 @@ def _bins(every: pd.DataFrame, brokers: pd.DataFrame) -> pd.DataFrame:
 def with_figures(index: Index, rows: pd.DataFrame, points_of: PointsOf, shown: TimeRange) -> pd.DataFrame:
     """Some processes of a range with what is missing of each there, its wraps and its rate. Every ID is read once."""
     wanted = rows[KEY].assign(row=range(len(rows)))
-    found: list[list[np.ndarray]] = [[] for _ in range(len(rows))]
+    gathered: list[list[np.ndarray]] = [[] for _ in range(len(rows))]
     for part in index.parts:
         keys = part.names.select(KEY).to_pandas().astype({"pid": "float64"})
         of_slot = keys.merge(wanted, "left", on=KEY)["row"].fillna(-1).astype("int64").to_numpy()
@@ -187,17 +187,17 @@ def with_figures(index: Index, rows: pd.DataFrame, points_of: PointsOf, shown: T
         own = np.flatnonzero((places >= 0) & inside(sent, shown))
         own = own[np.argsort(places[own], kind="stable")]
         for place, some in zip(*_groups(places[own], own), strict=True):
-            found[place].append(np.column_stack([sent[some], value[some]]))
-    made = []
-    for row, pieces in zip(rows.to_dict("records"), found, strict=True):
+            gathered[place].append(np.column_stack([sent[some], value[some]]))
+    result = []
+    for row, pieces in zip(rows.to_dict("records"), gathered, strict=True):
         thinned = points_of(row)
         if pieces and not thinned.empty and thinned["sent_at"].notna().all():
             places = pd.DataFrame(np.concatenate(pieces)).drop_duplicates().sort_values([0, 1])
             every = _of_runs(places.to_numpy(), thinned)
             figures = strokes.in_range(row, every, True)
             row = {**row, **{name: figures[name] for name in ("missing", "wraps", "rate_per_second")}}  # type: ignore[misc]
-        made.append(row)
-    return pd.DataFrame(made, columns=[*rows.columns, "missing", "wraps", "rate_per_second"], index=rows.index)
+        result.append(row)
+    return pd.DataFrame(result, columns=[*rows.columns, "missing", "wraps", "rate_per_second"], index=rows.index)
 
 
 def _groups(keys: np.ndarray, rows: np.ndarray) -> tuple[list[int], list[np.ndarray]]:
@@ -229,10 +229,10 @@ def of_tables(run: Path, shown: TimeRange, rows: int) -> InRange:
     processes = ds.dataset(run / "processes", format="parquet")
     dating = [name for name in ("zone_source", "month") if name in processes.schema.names]  # older scans have none
     names = [*KEY, "first_sent_at", "last_sent_at", *dating, "distinct"]
-    found = processes.to_table(names, filter=_overlapping("first_sent_at", "last_sent_at", shown))
+    table = processes.to_table(names, filter=_overlapping("first_sent_at", "last_sent_at", shown))
     order = [("distinct", "descending"), *((name, "ascending") for name in KEY)]
-    first = found.sort_by(order).slice(0, rows).drop_columns(["distinct"]).to_pandas()
-    return InRange(first, hosts.sort_values(["ids", "host"], ascending=[False, True]), len(found), False)
+    first = table.sort_by(order).slice(0, rows).drop_columns(["distinct"]).to_pandas()
+    return InRange(first, hosts.sort_values(["ids", "host"], ascending=[False, True]), len(table), False)
 
 
 def _by_host(rows: pa.Table) -> pa.Table:
@@ -253,14 +253,14 @@ def fine_activity(index: Index, first: pd.Timestamp, last: pd.Timestamp) -> tupl
     """IDs by host and step from `first` to before `last`, as the table `activity` has them, and the step."""
     step = natural_step(last - first, CELLS, LEAST)
     start = first.floor(step)
-    found = index.counts("host", to_ms(start), to_ms(last), int(step / LEAST)).to_pandas()
+    counts = index.counts("host", to_ms(start), to_ms(last), int(step / LEAST)).to_pandas()
     if start < first:  # the first step is in the range in part
         before = index.counts("host", to_ms(start), to_ms(first), to_ms(first) - to_ms(start)).to_pandas()
-        less = found.merge(before, on=["name", "from_ms"], how="left", suffixes=("", "_before"))["ids_before"]
-        found["ids"] -= less.fillna(0).astype("int64").to_numpy()
-    found = found[found["ids"] > 0]
-    minute = pd.to_datetime(found["from_ms"], unit="ms", utc=True)
-    return pd.DataFrame({"host": found["name"], "minute": minute, "ids": found["ids"]}), step
+        less = counts.merge(before, on=["name", "from_ms"], how="left", suffixes=("", "_before"))["ids_before"]
+        counts["ids"] -= less.fillna(0).astype("int64").to_numpy()
+    counts = counts[counts["ids"] > 0]
+    minute = pd.to_datetime(counts["from_ms"], unit="ms", utc=True)
+    return pd.DataFrame({"host": counts["name"], "minute": minute, "ids": counts["ids"]}), step
 
 
 def is_fine(first: pd.Timestamp, last: pd.Timestamp) -> bool:
@@ -277,8 +277,8 @@ def points(index: Index, process: Mapping[str, Any], thinned: pd.DataFrame, show
     start, stop = (None if moment is None else to_ms(moment) for moment in (shown.begin, shown.end))
     sent, values = index.points(Filter(process=key, start=start, stop=stop))
     places = np.unique(np.column_stack([sent, values]), axis=0)
-    found = _of_runs(places, thinned) if len(places) else thinned.iloc[:0]
-    return found.assign(**{name: process[name] for name in KEY})
+    runs = _of_runs(places, thinned) if len(places) else thinned.iloc[:0]
+    return runs.assign(**{name: process[name] for name in KEY})
 
 
 def drawn(every: pd.DataFrame, thinned: pd.DataFrame, shown: TimeRange) -> pd.DataFrame:
@@ -305,7 +305,7 @@ def _of_runs(places: np.ndarray, thinned: pd.DataFrame) -> pd.DataFrame:
     """Each ID with its run and its place there: the run whose points are nearest to its counter at its time."""
     sent, elapsed, counter = places[:, 0], places[:, 1] >> 16 & 0xFFFFFFFF, places[:, 1] & 0xFFFF
     best = np.full(len(sent), np.inf)
-    made = {name: np.zeros(len(sent), np.int64) for name in ("position", "track", "chain")}
+    zeros = {name: np.zeros(len(sent), np.int64) for name in ("position", "track", "chain")}
     for (track, chain), own in thinned.groupby(["track", "chain"]):
         own = own.sort_values(["sent_at", "position"])
         at = own["sent_at"].dt.as_unit("ms").astype("int64").to_numpy()
@@ -319,17 +319,17 @@ def _of_runs(places: np.ndarray, thinned: pd.DataFrame) -> pd.DataFrame:
         mine = away < best
         best[mine] = away[mine]
         for name, value in (("position", np.rint(exact).astype(np.int64)), ("track", track), ("chain", chain)):
-            made[name][mine] = value[mine] if isinstance(value, np.ndarray) else value
-    found = pd.DataFrame({"elapsed_ms": elapsed, "counter": counter, **made})
-    found["sent_at"] = pd.to_datetime(sent, unit="ms", utc=True).as_unit("us")
-    found = found.sort_values(["track", "chain", "position"], kind="stable")
-    below = found.groupby(["track", "chain"])["position"].diff()
+            zeros[name][mine] = value[mine] if isinstance(value, np.ndarray) else value
+    points = pd.DataFrame({"elapsed_ms": elapsed, "counter": counter, **zeros})
+    points["sent_at"] = pd.to_datetime(sent, unit="ms", utc=True).as_unit("us")
+    points = points.sort_values(["track", "chain", "position"], kind="stable")
+    below = points.groupby(["track", "chain"])["position"].diff()
     before = thinned.set_index(["track", "chain", "position"])["missing_before"]
-    known = before[~before.index.duplicated()].reindex(pd.MultiIndex.from_frame(found[["track", "chain", "position"]]))
-    found["missing_before"] = np.where(
+    known = before[~before.index.duplicated()].reindex(pd.MultiIndex.from_frame(points[["track", "chain", "position"]]))
+    points["missing_before"] = np.where(
         below.isna(), known.fillna(0).to_numpy(), np.maximum(below.to_numpy() - 1, 0)
     ).astype(np.int64)
-    return found.sort_values(["sent_at", "position"], kind="stable").reset_index(drop=True)
+    return points.sort_values(["sent_at", "position"], kind="stable").reset_index(drop=True)
 
 
 def _turned(difference: np.ndarray) -> np.ndarray:
@@ -338,11 +338,11 @@ def _turned(difference: np.ndarray) -> np.ndarray:
     return turned
 
 
-def _thin(found: pd.DataFrame) -> pd.DataFrame:
+def _thin(points: pd.DataFrame) -> pd.DataFrame:
     """The first, last, lowest and highest of each time step, and both sides of the widest gaps and of wraps."""
-    order = found.sort_values(["track", "chain", "position"], kind="stable")
-    sent = found["sent_at"].astype("int64")
-    steps = found.assign(step=((sent - sent.min()) * _BUCKETS // (sent.max() - sent.min() + 1)))
+    order = points.sort_values(["track", "chain", "position"], kind="stable")
+    sent = points["sent_at"].astype("int64")
+    steps = points.assign(step=((sent - sent.min()) * _BUCKETS // (sent.max() - sent.min() + 1)))
     grouped = steps.groupby(["track", "chain", "step"])
     keep = {*grouped.head(1).index, *grouped.tail(1).index}
     keep |= {*grouped["position"].idxmin(), *grouped["position"].idxmax()}
@@ -350,4 +350,4 @@ def _thin(found: pd.DataFrame) -> pd.DataFrame:
     falls = order["counter"].diff() < 0
     marked = np.flatnonzero(order.index.isin(wide[wide > 0].index) | falls)
     keep |= {*order.index[marked], *order.index[np.maximum(marked - 1, 0)]}
-    return found.loc[sorted(keep)].reset_index(drop=True)
+    return points.loc[sorted(keep)].reset_index(drop=True)

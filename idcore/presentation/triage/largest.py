@@ -91,12 +91,12 @@ def where(
     Of all others the columns of these values are read, and nothing else. Tables are sorted by host: of a group whose
     hosts all come before or after the wanted ones nothing is read.
     """
-    places, found, begin = [np.zeros(0, np.int64)], 0, 0
+    places, taken, begin = [np.zeros(0, np.int64)], 0, 0
     with ThreadPoolExecutor(_READERS) as readers:
         for count, hits in readers.map(lambda path: _hits(path, wanted), _files(folder)):
             places.append(begin + hits)
-            begin, found = begin + count, found + len(hits)
-            if found >= rows:
+            begin, taken = begin + count, taken + len(hits)
+            if taken >= rows:
                 readers.shutdown(wait=False, cancel_futures=True)
                 break
     return take(folder, np.concatenate(places)[:rows], columns)
@@ -193,16 +193,16 @@ COUNTED_WHOLE = ("wraps", "missing", "produced")
 
 def totals(folder: Path) -> Totals:
     """The sums of the table `processes`."""
-    found = Totals()
+    sums = Totals()
     for group in _groups(folder):
         columns = (*_COUNTED, "layout", "chains", "first_sent_at", "last_sent_at", "zone", "zone_source", "month")
         names = [name for name in columns if name in group.types.names]
         known = group.known(names, least=("first_sent_at",), most=("last_sent_at",))
         if len(known) == len(names):
-            found.add(pa.table({name: pa.repeat(value, 1) for name, value in known.items()}), group.rows)
+            sums.add(pa.table({name: pa.repeat(value, 1) for name, value in known.items()}), group.rows)
         else:
-            found.add(group.read(names, known))
-    return found
+            sums.add(group.read(names, known))
+    return sums
 
 
 def _count(truths: pa.ChunkedArray) -> int:
@@ -244,11 +244,11 @@ class _Group:
             return None
         place = self.types.get_field_index(name)  # no column has columns of its own
         column = self.file.metadata.row_group(self.number).column(place)
-        found = column.statistics if column.is_stats_set else None
-        if found is None or not found.has_min_max:
+        statistics = column.statistics if column.is_stats_set else None
+        if statistics is None or not statistics.has_min_max:
             return None
-        least, greatest = (pa.scalar(end, self.types.field(place).type) for end in (found.min, found.max))
-        return _Ends(least, greatest, found.has_null_count and found.null_count == 0)
+        least, greatest = (pa.scalar(end, self.types.field(place).type) for end in (statistics.min, statistics.max))
+        return _Ends(least, greatest, statistics.has_null_count and statistics.null_count == 0)
 
     def known(
         self, columns: Sequence[str], least: Sequence[str] = (), most: Sequence[str] = ()
@@ -268,8 +268,8 @@ class _Group:
         known = self.known(columns) if known is None else known
         missing = [name for name in columns if name not in known]
         read = self.file.read_row_group(self.number, columns=missing) if missing else None
-        made = [pa.repeat(known[n], self.rows) if read is None or n in known else read[n] for n in columns]
-        return pa.table(dict(zip(columns, made, strict=True)))
+        arrays = [pa.repeat(known[n], self.rows) if read is None or n in known else read[n] for n in columns]
+        return pa.table(dict(zip(columns, arrays, strict=True)))
 
     def may_have(self, name: str, values: pa.Array) -> bool:
         """Whether a column may have one of these values."""

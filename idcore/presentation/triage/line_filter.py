@@ -77,10 +77,10 @@ def ids_of_finding(run: Run, number: str) -> list[str]:
     table = run.table("findings", ["code", "evidence"])
     if not number.isdecimal() or int(number) >= table.num_rows:
         raise refuse("link_value", "finding", None, number, name="finding", given=number)
-    found = ids_of(evidence_of(table.slice(int(number), 1).to_pylist()[0]))
-    if not found:
+    ids = ids_of(evidence_of(table.slice(int(number), 1).to_pylist()[0]))
+    if not ids:
         raise refuse("finding_no_ids", "finding", None, number)
-    return found
+    return ids
 
 
 def ids_of(evidence: FindingEvidence) -> list[str]:
@@ -92,8 +92,8 @@ def ids_of(evidence: FindingEvidence) -> list[str]:
         evidence.gap_after,
         evidence.gap_before,
     ]
-    found = dict.fromkeys(str(text).upper() for text in named if text and _ID.fullmatch(str(text)))
-    return list(found)[:MOST_IDS]
+    texts = dict.fromkeys(str(text).upper() for text in named if text and _ID.fullmatch(str(text)))
+    return list(texts)[:MOST_IDS]
 
 
 def _ids(text: str) -> Iterator[str]:

@@ -34,7 +34,7 @@ def around(run: Run, ids: Sequence[str], before: int = 0) -> list[str]:
 
     At hand is what is kept in the scan and not packed.
     """
-    found: list[str] = []
+    texts: list[str] = []
     wanted = list(dict.fromkeys(ids))[:MOST_LINES]
     left = MOST_BYTES
     for path in sorted(run.input_folder.iterdir()):
@@ -48,9 +48,9 @@ def around(run: Run, ids: Sequence[str], before: int = 0) -> list[str]:
                 if place < 0:
                     continue
                 wanted.remove(token)
-                found += [f"{path.name[4:]}: {_line(text, at)}" for at in _before(text, place, before)]
-                found.append(f"{path.name[4:]}: {_line(text, place)}")
-    return found
+                texts += [f"{path.name[4:]}: {_line(text, at)}" for at in _before(text, place, before)]
+                texts.append(f"{path.name[4:]}: {_line(text, place)}")
+    return texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def numbered(run: Run, places: Sequence[Mapping[str, Any]], before: int = 0) -> 
     At hand is what is kept in the scan and neither packed nor recoded: there the id is at its byte.
     """
     kept = {path.name[4:]: path for path in run.input_folder.iterdir()}
-    found: dict[tuple[str, int], NumberedLine] = {}
+    by_place: dict[tuple[str, int], NumberedLine] = {}
     for one in places[:MOST_PLACES]:
         path = kept.get(str(one["file"]))
         if path is None or path.stat().st_size <= one["byte"]:
@@ -80,20 +80,20 @@ def numbered(run: Run, places: Sequence[Mapping[str, Any]], before: int = 0) -> 
             ends = [*_before(text, at, before), at]
             for back, end in enumerate(reversed(ends)):
                 line = NumberedLine(str(one["file"]), number - back, _line(text, end))
-                found.setdefault((line.file, line.number), line)
-    return [found[key] for key in sorted(found)]
+                by_place.setdefault((line.file, line.number), line)
+    return [by_place[key] for key in sorted(by_place)]
 
 
-def as_text(found: Sequence[NumberedLine]) -> str:
+def as_text(lines: Sequence[NumberedLine]) -> str:
     """Lines with file and number; where lines of a file are left out, a line with "…" says so."""
-    told, names = list[str](), plain_names(dict.fromkeys(line.file for line in found))
-    for before, line in pairwise([None, *found]):
+    texts, names = list[str](), plain_names(dict.fromkeys(line.file for line in lines))
+    for before, line in pairwise([None, *lines]):
         if line is None:
             continue
         if before is not None and before.file == line.file and before.number + 1 < line.number:
-            told.append("…")
-        told.append(f"{names[line.file]}:{line.number}  {line.text}")
-    return "\n".join(told)
+            texts.append("…")
+        texts.append(f"{names[line.file]}:{line.number}  {line.text}")
+    return "\n".join(texts)
 
 
 def plain_names(files: Iterable[str]) -> dict[str, str]:
@@ -126,15 +126,15 @@ def indexed(index: Index, ids: Sequence[str], before: int, allowed: Allowed, lab
             raise one.problem
         if not label or behind_label(label, one.id.encode()).search(one.text.encode()):
             firsts.setdefault(one.id, one)
-    found: dict[tuple[str, int], NumberedLine] = {}
+    by_place: dict[tuple[str, int], NumberedLine] = {}
     for one in list(firsts.values())[:MOST_PLACES]:
         ahead = index.around(one, before, allowed)[0] if before else []
         start = max(0, one.at - BEFORE)
         stop = start + AFTER
         own = f"{'… ' if start else ''}{one.text[start:stop].strip()}{' …' if stop < len(one.text) else ''}"
         for back, text in enumerate([own, *reversed(ahead)]):
-            found.setdefault((one.file, one.line - back), NumberedLine(one.file, one.line - back, text[: AFTER + 4]))
-    return [found[key] for key in sorted(found)]
+            by_place.setdefault((one.file, one.line - back), NumberedLine(one.file, one.line - back, text[: AFTER + 4]))
+    return [by_place[key] for key in sorted(by_place)]
 
 
 def _before(text: mmap.mmap, place: int, lines: int) -> list[int]:

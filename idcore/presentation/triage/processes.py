@@ -65,14 +65,14 @@ def sorted_processes(processes: pd.DataFrame, by: str) -> pd.DataFrame:
         "host": processes["host"],
     }
     rising = by in ("first", "host")
-    made = processes.assign(_by=keys.get(by, processes["distinct"]))
-    made = made.sort_values(
+    ranked = processes.assign(_by=keys.get(by, processes["distinct"]))
+    ranked = ranked.sort_values(
         ["_by", "distinct", "host", "pid", "loader"],
         ascending=[rising, False, True, True, True],
         na_position="last",
         kind="stable",
     )
-    return made.drop(columns="_by")
+    return ranked.drop(columns="_by")
 
 
 def busiest_process(processes: pd.DataFrame) -> dict[str, object] | None:

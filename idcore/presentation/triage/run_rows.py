@@ -79,8 +79,8 @@ def file_names(run: Run) -> list[str]:
         from pyarrow import dataset
 
         try:
-            found = dataset.dataset(run.path / "files").head(MOST_FILES, columns=["file"])["file"]
-            return [str(name) for name in found.to_pylist()]
+            names = dataset.dataset(run.path / "files").head(MOST_FILES, columns=["file"])["file"]
+            return [str(name) for name in names.to_pylist()]
         except (pa.ArrowException, OSError):  # damaged: the pages of the run say so, and a search goes on
             pass
     return [str(name) for name in run.options.get("sources") or ()]
@@ -91,7 +91,7 @@ def chosen(
 ) -> list[Row]:
     """The runs that fit, pinned ones first, else in their order. Every word of the search is in the title or a file."""
     parts = wanted.find.casefold().split()
-    found = []
+    fitting = []
     for row in rows:
         if not wanted.fits(row):
             continue
@@ -101,8 +101,8 @@ def chosen(
                 text = " ".join([text, *files(row)]).casefold()
                 if not all(part in text for part in parts):
                     continue
-        found.append(row)
-    return sorted(found, key=lambda row: not row["pinned"])
+        fitting.append(row)
+    return sorted(fitting, key=lambda row: not row["pinned"])
 
 
 def of_contents(rows: Iterable[Row], digest: str) -> Row | None:

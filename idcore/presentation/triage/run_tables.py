@@ -51,10 +51,10 @@ def rows(run: Run, name: str) -> int:
     """How many rows a table has; 0 where the scan has no such table."""
     from idcore.presentation.triage import largest
 
-    found = largest.count(run.path / name)
-    if not found and run.has(name) and not any((run.path / name).glob("*.parquet")):  # an empty table is a file too
+    count = largest.count(run.path / name)
+    if not count and run.has(name) and not any((run.path / name).glob("*.parquet")):  # an empty table is a file too
         raise RunError("table_damaged", {"name": run.name, "table": name}, "table", None, name)
-    return found
+    return count
 
 
 def frame(run: Run, name: str, cut: bool) -> pd.DataFrame:
@@ -94,9 +94,9 @@ def totals(run: Run) -> Totals:
     """What the processes of a scan come to."""
     from idcore.presentation.triage import largest
 
-    found = largest.totals(run.path / "processes")
-    found.is_list = bool((run.summary or {}).get("is_list"))
-    return found
+    sums = largest.totals(run.path / "processes")
+    sums.is_list = bool((run.summary or {}).get("is_list"))
+    return sums
 
 
 def key(process: Key) -> dict[str, Any]:

@@ -58,12 +58,12 @@ def _side_title(names: Sequence[str], words: Words) -> str:
 
 def labels(rows: Sequence[Mapping[str, Any]], reader: Reader) -> dict[str, str]:
     """What a chooser calls each scan: title and minute, and where scans share these, the end of its name as well."""
-    made = {}
+    labels = {}
     for row in rows:
         title = title_of(row["title"], row["options"], reader.words, row["summary"])
-        made[row["name"]] = f"{title} · {reader.minute(row['created'])}"
-    often = Counter(made.values())
-    return {name: f"{label} · {name[-6:]}" if often[label] > 1 else label for name, label in made.items()}
+        labels[row["name"]] = f"{title} · {reader.minute(row['created'])}"
+    often = Counter(labels.values())
+    return {name: f"{label} · {name[-6:]}" if often[label] > 1 else label for name, label in labels.items()}
 
 
 def runs_sentence(runs: Sequence[Row], words: Words) -> str:

@@ -85,13 +85,13 @@ def agreed(query: Mapping[str, str | None], given: Mapping[str, Any]) -> dict[st
     return kept
 
 
-def findings(found: pd.DataFrame, wanted: Scope) -> pd.DataFrame:
+def findings(rows: pd.DataFrame, wanted: Scope) -> pd.DataFrame:
     """The findings that name all that is wanted, in their figures or in an ID of their evidence."""
-    if not wanted or found.empty:
-        return found
+    if not wanted or rows.empty:
+        return rows
     from idcore.presentation.triage.finding_rows import evidence_of
 
-    return found[[_names(evidence_of(row), wanted) for row in found.to_dict("records")]]
+    return rows[[_names(evidence_of(row), wanted) for row in rows.to_dict("records")]]
 
 
 def _names(evidence: FindingEvidence, wanted: Scope) -> bool:
@@ -101,8 +101,8 @@ def _names(evidence: FindingEvidence, wanted: Scope) -> bool:
         if best is not None and isinstance(best.id, OffsetId):
             known.add(best.id.address)
         elif best is not None and isinstance(best.id, UniqId):
-            made = Fingerprint(best.id.host, best.id.pid, best.id.loader_text)
-            known |= {made.host, made.key}
+            fingerprint = Fingerprint(best.id.host, best.id.pid, best.id.loader_text)
+            known |= {fingerprint.host, fingerprint.key}
     process = "~".join(wanted.process.split("~")[:3])  # its key without a layout
     return known.issuperset((wanted.params() | ({"process": process} if process else {})).values())
 

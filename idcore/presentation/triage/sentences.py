@@ -70,17 +70,17 @@ def producers(totals: Totals, hosts: int, reader: Reader, judged: pd.DataFrame |
     return text + (words("producers.said_shared", n=words.count("fingerprint", totals.shared)) if totals.shared else "")
 
 
-def producers_in(found: InRange, reader: Reader) -> str:
+def producers_in(counted: InRange, reader: Reader) -> str:
     """The same of a time range: what its figures and its table count."""
     words = reader.words
-    if found.hosts.empty:
+    if counted.hosts.empty:
         return words("producers.none_range")
     return words(
-        "producers.said_range" if found.exact else "producers.said_minutes",
-        hosts=words.count("host", len(found.hosts)),
-        processes=words.count("process", found.count),
-        ids=words.count("seen", int(found.hosts["ids"].sum())),
-        distinct=words.count("distinct_uniq", int(found.hosts["distinct"].sum())) if found.exact else "",
+        "producers.said_range" if counted.exact else "producers.said_minutes",
+        hosts=words.count("host", len(counted.hosts)),
+        processes=words.count("process", counted.count),
+        ids=words.count("seen", int(counted.hosts["ids"].sum())),
+        distinct=words.count("distinct_uniq", int(counted.hosts["distinct"].sum())) if counted.exact else "",
     )
 
 

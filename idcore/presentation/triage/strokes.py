@@ -93,7 +93,7 @@ def clipped(drawn: Strokes, left: Any, right: Any) -> Strokes:
     def inside(place: Any) -> bool:
         return (left is None or place >= left) and (right is None or place < right)
 
-    made = Strokes(
+    cut = Strokes(
         wraps=[place for place in drawn.wraps if inside(place)],
         gaps=[gap for gap in drawn.gaps if (right is None or gap[0] < right) and (left is None or gap[1] >= left)],
         restarts=[place for place in drawn.restarts if inside(place)],
@@ -105,13 +105,13 @@ def clipped(drawn: Strokes, left: Any, right: Any) -> Strokes:
         last = min((at for at in known if right is not None and x[at] >= right), default=len(x) - 1)
         if (left is not None and x[known[-1]] < left) or (right is not None and x[known[0]] >= right):
             continue
-        made.lines.append((track, x[first : last + 1], saw[first : last + 1], count[first : last + 1]))
+        cut.lines.append((track, x[first : last + 1], saw[first : last + 1], count[first : last + 1]))
         own = [at for at in known if inside(x[at])]
         span = x[own[-1]] - x[own[0]] if own else 0
         seconds = span.total_seconds() if hasattr(span, "total_seconds") else float(span)
         if seconds > 0:
-            made.slopes.append((track, x[own[-1]], count[own[-1]], (count[own[-1]] - count[own[0]]) / seconds))
-    return made
+            cut.slopes.append((track, x[own[-1]], count[own[-1]], (count[own[-1]] - count[own[0]]) / seconds))
+    return cut
 
 
 def extremes(lines: Iterable[tuple[list[Any], list[Any]]], left: Any, right: Any) -> tuple[float, float] | None:
@@ -186,12 +186,12 @@ def rates(
     whole = places[int(np.argmax(clock))] - places[first]
     where = [places[first] + whole * float((edge - edges[0]) / span) for edge in edges]
     for track in sorted(set(tracks.tolist())):
-        made = np.zeros(len(edges) - 1)
+        counts = np.zeros(len(edges) - 1)
         for chain in sorted(set(chains[tracks == track].tolist())):
             own = (tracks == track) & (chains == chain)
             order = np.lexsort((positions[own], clock[own]))
-            made += np.diff(np.interp(edges, clock[own][order], np.maximum.accumulate(positions[own][order])))
-        yield track, where, (made / step).tolist()
+            counts += np.diff(np.interp(edges, clock[own][order], np.maximum.accumulate(positions[own][order])))
+        yield track, where, (counts / step).tolist()
 
 
 def judgement(points: pd.DataFrame, distinct: int, missing: int) -> judged.Judgement:
@@ -212,12 +212,12 @@ def _crossings(
 ) -> list[Any]:
     """Where the straight line between two points passes 65,535: at most MOST_CROSSINGS of them."""
     lift = positions[row] - positions[before]
-    found = []
+    crossings = []
     first = (start + positions[before]) // TURN + 1
     for turn in range(first, first + min(turns, MOST_CROSSINGS)):
         part = (turn * TURN - start - positions[before] - 0.5) / lift if lift else 0.5
-        found.append(places[before] + (places[row] - places[before]) * part)
-    return found
+        crossings.append(places[before] + (places[row] - places[before]) * part)
+    return crossings
 
 
 def _at(place: Any, places: list[Any], positions: list[int], before: int, row: int) -> float:
@@ -228,14 +228,14 @@ def _at(place: Any, places: list[Any], positions: list[int], before: int, row: i
 
 def gathered(gaps: list[tuple[Any, Any, int]], width: Any) -> list[tuple[Any, Any, int, int]]:
     """Gaps that are within `width` of each other as one: begin, end, ids missing, gaps. Numbers would overprint."""
-    made: list[tuple[Any, Any, int, int]] = []
+    groups: list[tuple[Any, Any, int, int]] = []
     for begin, end, ids in sorted(gaps, key=lambda gap: gap[:2]):
-        if made and max(end, made[-1][1]) - made[-1][0] <= width:
-            first, last, before, count = made[-1]
-            made[-1] = (first, max(end, last), before + ids, count + 1)
+        if groups and max(end, groups[-1][1]) - groups[-1][0] <= width:
+            first, last, before, count = groups[-1]
+            groups[-1] = (first, max(end, last), before + ids, count + 1)
         else:
-            made.append((begin, end, ids, 1))
-    return made
+            groups.append((begin, end, ids, 1))
+    return groups
 
 
 def pause(points: pd.DataFrame) -> tuple[float, float]:
@@ -280,13 +280,13 @@ def wide(drawn: Strokes) -> list[tuple[Any, Any, int, int]]:
 
 def labelled(drawn: Strokes) -> list[tuple[Any, Any, int, int]]:
     """The bands whose numbers can be read next to each other, the widest first."""
-    apart, found, middles = whole_width(drawn) * LABEL, list[tuple[Any, Any, int, int]](), list[Any]()
+    apart, labels, middles = whole_width(drawn) * LABEL, list[tuple[Any, Any, int, int]](), list[Any]()
     for gap in wide(drawn):
         middle = gap[0] + (gap[1] - gap[0]) / 2
         if all(abs(middle - place) >= apart for place in middles):
-            found.append(gap)
+            labels.append(gap)
             middles.append(middle)
-    return found
+    return labels
 
 
 def room(low: float, high: float) -> list[float]:

@@ -101,8 +101,8 @@ class _Texts:
 
     def codes(self, texts: pa.DictionaryArray) -> np.ndarray:
         """Which of them each row has."""
-        found = np.array([self._code(text) for text in texts.dictionary.to_pylist()], np.int64)
-        return found[texts.indices.to_numpy()]  # type: ignore[no-any-return]
+        codes = np.array([self._code(text) for text in texts.dictionary.to_pylist()], np.int64)
+        return codes[texts.indices.to_numpy()]  # type: ignore[no-any-return]
 
     def _code(self, text: str) -> int:
         if text not in self._known:

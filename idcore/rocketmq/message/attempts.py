@@ -152,11 +152,11 @@ def _attempt(
     key: tuple[str, str], begin: tuple[SubBefore, str | None] | None, end: tuple[SubAfter, str | None] | None
 ) -> Attempt:
     request, msg_id = key
-    made = partial(Attempt, msg_id=msg_id, request_id=request)
+    attempt = partial(Attempt, msg_id=msg_id, request_id=request)
     process = _process(request)
     began, client = begin if begin is not None else (None, None)
     ended, client_after = end if end is not None else (None, None)
-    return made(
+    return attempt(
         group=(began.group if began else None) or (ended.group if ended else None),
         began_ms=began.time_ms if began else None,
         ended_ms=ended.time_ms if ended else None,

@@ -45,21 +45,21 @@ def decode(text: str, dialect: Dialect = "current") -> dict[str, str]:
 
 
 def _by_split(text: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+    properties: dict[str, str] = {}
     for item in split(text, PROPERTY):
         parts = split(item, NAME_VALUE)
         if len(parts) == 2:
-            found[parts[0]] = parts[1]
-    return found
+            properties[parts[0]] = parts[1]
+    return properties
 
 
 def _by_index(text: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+    properties: dict[str, str] = {}
     for item in text.split(PROPERTY):
         name, _, value = item.partition(NAME_VALUE)
         if name and value:
-            found[name] = value
-    return found
+            properties[name] = value
+    return properties
 
 
 def pieces(text: str) -> list[tuple[str, str | None]]:

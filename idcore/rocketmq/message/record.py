@@ -352,8 +352,8 @@ class Part:
 
 def parts(record: Record) -> list[Part]:
     """Where every field of a record is, in order, without a gap."""
-    found = [Part(span.name, span.start, span.stop) for span in head_of(record.sys_flag).spans]
-    at = found[-1].stop
+    parts = [Part(span.name, span.start, span.stop) for span in head_of(record.sys_flag).spans]
+    at = parts[-1].stop
     for name, size in (
         ("body", len(record.body)),
         ("topic_length", TOPIC_LENGTHS[record.magic].size),
@@ -361,9 +361,9 @@ def parts(record: Record) -> list[Part]:
         ("properties_length", PROPERTIES_LENGTH.size),
         ("properties", len(record.properties_bytes)),
     ):
-        found.append(Part(name, at, at + size))
+        parts.append(Part(name, at, at + size))
         at += size
-    return found
+    return parts
 
 
 def value_of(part: Part, record: Record) -> str | None:

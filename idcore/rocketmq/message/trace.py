@@ -143,12 +143,12 @@ _NUMBER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 def decode_trace(body: Bytes) -> list[Context]:
     """Every context in its order; the first that is not as a client writes it is an error."""
-    found: list[Context] = []
+    contexts: list[Context] = []
     for item in read_trace(body):
         if isinstance(item, CoreError):
             raise item
-        found.append(item)
-    return found
+        contexts.append(item)
+    return contexts
 
 
 def read_trace(body: Bytes) -> Iterator[Context | CoreError]:
@@ -193,7 +193,7 @@ def _context(fields: list[bytes], start: int, ended: bool) -> Context:
         raise refuse("trace_end", None, start, context=name[:40])
     if name not in _FORMS:
         return Unknown(name, tuple(map(to_text, fields[1:])))
-    made, forms = _FORMS[name]
+    make, forms = _FORMS[name]
     form = next((form for form in forms if len(form) == len(fields) - 1), None)
     if form is None:
         wanted = ", ".join(str(1 + len(form)) for form in forms)
@@ -203,7 +203,7 @@ def _context(fields: list[bytes], start: int, ended: bool) -> Context:
     for field, raw in zip(form, fields[1:], strict=True):
         values[field] = _value(name, field, raw, at)
         at += len(raw) + 1
-    return made(**values)  # type: ignore[no-any-return]
+    return make(**values)  # type: ignore[no-any-return]
 
 
 def _value(context: str, name: str, raw: bytes, at: int) -> Any:

@@ -60,10 +60,10 @@ def _skywalking(text: str) -> str | None:
     if len(parts) != 8 or parts[0] not in ("0", "1"):
         return None
     try:
-        found = b64decode(parts[1], validate=True).decode("ascii")
+        decoded = b64decode(parts[1], validate=True).decode("ascii")
     except (Error, ValueError):
         return None
-    return found if _SKYWALKING_ID.fullmatch(found) else None
+    return decoded if _SKYWALKING_ID.fullmatch(decoded) else None
 
 
 # By the lower case of the property: HTTP headers, after which they are named, have any.
@@ -79,12 +79,12 @@ _READERS: dict[str, Callable[[str], str | None]] = {
 
 def traces_in(text: str) -> tuple[str, ...]:
     """The trace ids of the W3C traceparents in a text, in their order, each once; so many at the most."""
-    found: dict[str, None] = {}
+    traces: dict[str, None] = {}
     for match in _IN_TEXT.finditer(text):
-        found[match[2]] = None
-        if len(found) == MOST_IN_TEXT:
+        traces[match[2]] = None
+        if len(traces) == MOST_IN_TEXT:
             break
-    return tuple(found)
+    return tuple(traces)
 
 
 def trace_of(text: str) -> str | None:
@@ -97,10 +97,10 @@ def trace_of(text: str) -> str | None:
 
 def tracer_ids(properties: Mapping[str, str]) -> tuple[TracerId, ...]:
     """Every trace id in the properties of a record, in their order; a value that is not of its format is none."""
-    found = []
+    ids = []
     for name, value in properties.items():
         reader = _READERS.get(name.lower())
         trace_id = reader(value) if reader is not None and len(value) <= _LONGEST else None
         if trace_id is not None:
-            found.append(TracerId(name, trace_id))
-    return tuple(found)
+            ids.append(TracerId(name, trace_id))
+    return tuple(ids)

@@ -81,7 +81,7 @@ class Endpoint:
         if not self.is_name:
             return (Address.of(self.host, self.port),)
         try:
-            found = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
+            addresses = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError) as problem:
             raise Unreachable.at(str(self), refuse("name_unresolved", why=coded(problem))) from None
-        return tuple(dict.fromkeys(Address.of(str(where[0]).partition("%")[0], self.port) for *_, where in found))
+        return tuple(dict.fromkeys(Address.of(str(where[0]).partition("%")[0], self.port) for *_, where in addresses))

@@ -98,10 +98,10 @@ class Cluster:
             now = self._monotonic()
             if self._topology is None or now - self._topology[0] > older_than:
                 brokers = _only(self.name_server([ClusterInfo()]))
-                found = Topology.of(self.name, brokers, self._mapped)
-                self._may = found.dialled()
-                self._names |= found.names
-                self._topology = now, found
+                topology = Topology.of(self.name, brokers, self._mapped)
+                self._may = topology.dialled()
+                self._names |= topology.names
+                self._topology = now, topology
             return self._topology[1]
 
     def need_brokers(self) -> None:
@@ -128,10 +128,10 @@ class Cluster:
                 if isinstance(answer, RemotingError):
                     raise answer
                 held[topic] = now, answer
-            found = {topic: held[topic][1] for topic in topics}
+            routes = {topic: held[topic][1] for topic in topics}
             if len(held) > 4 * self.profile.most_topics:
                 held.clear()
-            return found
+            return routes
 
     # ---- brokers
 

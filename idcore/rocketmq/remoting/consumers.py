@@ -70,11 +70,11 @@ class AllConsumerOffsets(Request["tuple[GroupOffsets, ...]"]):
     code: ClassVar[ReadCode] = ReadCode.GET_ALL_CONSUMER_OFFSET
 
     def read(self, answer: Frame) -> tuple[GroupOffsets, ...]:
-        found = []
+        rows = []
         for key, offsets in object_in(json_object(answer), "offsetTable").items():
             topic, _, group = key.partition("@")  # a group may have another @: `G@broadcast`
-            found.append(GroupOffsets(encodable(topic), encodable(group), _numbers(as_object(offsets))))
-        return tuple(found)
+            rows.append(GroupOffsets(encodable(topic), encodable(group), _numbers(as_object(offsets))))
+        return tuple(rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,11 +188,11 @@ class TopicStats(Request["tuple[QueueStats, ...]"]):
         return {"topic": self.topic}
 
     def read(self, answer: Frame) -> tuple[QueueStats, ...]:
-        found = []
+        rows = []
         for queue, row in _pairs(json_object(answer), "offsetTable"):
             ends = whole_number(row, "minOffset"), whole_number(row, "maxOffset")
-            found.append(QueueStats(*_queue(queue), *ends, whole_number(row, "lastUpdateTimestamp", 0)))
-        return tuple(found)
+            rows.append(QueueStats(*_queue(queue), *ends, whole_number(row, "lastUpdateTimestamp", 0)))
+        return tuple(rows)
 
     def miss(self, answer: Frame) -> tuple[QueueStats, ...] | None:
         return () if self.or_none and answer.code == TOPIC_NOT_EXIST else None
@@ -329,12 +329,12 @@ class ConsumeStats(Request["tuple[QueueProgress, ...]"]):
         return {"consumerGroup": self.group} | ({"topic": self.topic} if self.topic else {})
 
     def read(self, answer: Frame) -> tuple[QueueProgress, ...]:
-        found = []
+        rows = []
         for queue, row in _pairs(json_object(answer), "offsetTable"):
             ends = whole_number(row, "brokerOffset"), whole_number(row, "consumerOffset")
             more = whole_number(row, "pullOffset", 0), whole_number(row, "lastTimestamp", 0)
-            found.append(QueueProgress(*_queue(queue), *ends, *more))
-        return tuple(found)
+            rows.append(QueueProgress(*_queue(queue), *ends, *more))
+        return tuple(rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -449,12 +449,12 @@ def _numbers(values: Mapping[str, Any]) -> dict[int, int]:
 
 def _pairs(values: Mapping[str, Any], name: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """A map whose keys are objects, as loose_json reads it; an empty map is one."""
-    found = values.get(name)
-    if found == {}:
+    table = values.get(name)
+    if table == {}:
         return []
-    if not isinstance(found, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in found):
+    if not isinstance(table, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in table):
         raise FrameError.wrong("frame_not_object", name, name=name)
-    return [(as_object(key), as_object(value)) for key, value in found]
+    return [(as_object(key), as_object(value)) for key, value in table]
 
 
 def _queue(values: Mapping[str, Any]) -> tuple[str, str, int]:
@@ -471,10 +471,10 @@ def _client(row: Mapping[str, Any]) -> ConnectedClient:
 
 def _constant(values: Mapping[str, Any], name: str) -> str:
     """The name of a constant of Java; it cannot be missing."""
-    found = text_in(values, name)
-    if not re.fullmatch("[A-Z][A-Z_]*", found):
-        raise FrameError.wrong("frame_not_constant", name, name=name, value=found[:40])
-    return found
+    text = text_in(values, name)
+    if not re.fullmatch("[A-Z][A-Z_]*", text):
+        raise FrameError.wrong("frame_not_constant", name, name=name, value=text[:40])
+    return text
 
 
 def _client_queue(queue: Mapping[str, Any], row: Mapping[str, Any]) -> ClientQueue:

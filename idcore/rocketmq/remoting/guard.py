@@ -97,7 +97,7 @@ class Topology:
 
     def brokers(self) -> dict[str, tuple[Member, ...]]:
         """The members of each broker name, the master first."""
-        found: dict[str, tuple[Member, ...]] = {}
+        brokers: dict[str, tuple[Member, ...]] = {}
         for member in self.members:
-            found[member.broker] = (*found.get(member.broker, ()), member)
-        return found
+            brokers[member.broker] = (*brokers.get(member.broker, ()), member)
+        return brokers

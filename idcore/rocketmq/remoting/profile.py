@@ -90,38 +90,40 @@ class Profile:
 
 def name_servers(text: str) -> tuple[Endpoint, ...]:
     """`HOST:PORT[;HOST:PORT…]`, as namesrvAddr is written."""
-    found = tuple(dict.fromkeys(Endpoint.parse(part) for part in re.split(r"[;,]", text) if part.strip()))
-    if not found:
+    endpoints = tuple(dict.fromkeys(Endpoint.parse(part) for part in re.split(r"[;,]", text) if part.strip()))
+    if not endpoints:
         raise ProfileError("profile_no_server", None, "name_servers")
-    return found
+    return endpoints
 
 
-def credentials_of(told: Settings) -> Credentials | None:
+def credentials_of(settings: Settings) -> Credentials | None:
     """Both keys that are set, or None when there is neither."""
-    access, secret = told.access_key, told.secret_key
+    access, secret = settings.access_key, settings.secret_key
     if not access and not secret:
         return None
     if not access or not secret:
         missing = name_of("secret_key" if access else "access_key")
         raise ProfileError("profile_half", {"missing": missing}, missing)
-    return Credentials(access, secret, told.security_token or None)
+    return Credentials(access, secret, settings.security_token or None)
 
 
-def is_configured(told: Settings) -> bool:
+def is_configured(settings: Settings) -> bool:
     """Whether the administrator configured any cluster."""
-    return bool(told.clusters or told.namesrv)
+    return bool(settings.clusters or settings.namesrv)
 
 
 def configured(environment: Mapping[str, str]) -> dict[str, Profile]:
     """Every cluster this machine's administrator configured, by name: an empty result means that look-ups are off."""
-    found: dict[str, Profile] = {}
-    told = Settings.of(environment)
-    if told.clusters:
-        found |= from_file(told.clusters, environment)
-    if told.namesrv:
-        tls = TlsSettings(told.tls_ca or None) if told.tls or told.tls_ca else None
-        found.setdefault("default", Profile("default", name_servers(told.namesrv), credentials_of(told), tls))
-    return found
+    profiles: dict[str, Profile] = {}
+    settings = Settings.of(environment)
+    if settings.clusters:
+        profiles |= from_file(settings.clusters, environment)
+    if settings.namesrv:
+        tls = TlsSettings(settings.tls_ca or None) if settings.tls or settings.tls_ca else None
+        profiles.setdefault(
+            "default", Profile("default", name_servers(settings.namesrv), credentials_of(settings), tls)
+        )
+    return profiles
 
 
 def from_file(path: Path, environment: Mapping[str, str]) -> dict[str, Profile]:
@@ -137,12 +139,12 @@ def from_file(path: Path, environment: Mapping[str, str]) -> dict[str, Profile]:
     top = _Table(values, "")
     clusters = top.table("clusters")
     top.finish()
-    found = {}
+    profiles = {}
     for name in clusters.names():
         if not _NAME.fullmatch(name):
             raise ProfileError("profile_name", {"name": name[:80]}, "clusters")
-        found[name] = _profile(name, clusters.table(name), path.parent, environment)
-    return found
+        profiles[name] = _profile(name, clusters.table(name), path.parent, environment)
+    return profiles
 
 
 def _profile(name: str, table: _Table, folder: Path, environment: Mapping[str, str]) -> Profile:
@@ -239,14 +241,14 @@ def _tls(table: _Table, folder: Path) -> TlsSettings | None:
 
 
 def _address_map(table: _Table) -> dict[Endpoint, Endpoint]:
-    found = {}
+    addresses = {}
     for given in table.names():
         source, target = table.endpoint(given, given), table.text(given)
         if source.is_name:
             raise ProfileError("profile_address", {"given": given}, table.path(given))
-        found[source] = table.endpoint(target or "", given)
+        addresses[source] = table.endpoint(target or "", given)
     table.finish()
-    return found
+    return addresses
 
 
 def _bodies(table: _Table) -> BodyPolicy:

@@ -387,10 +387,10 @@ def as_object(values: Any) -> dict[str, Any]:
 
 def object_in(values: Mapping[str, Any], name: str) -> dict[str, Any]:
     """An object of an object."""
-    found = values.get(name)
-    if not isinstance(found, dict):
+    value = values.get(name)
+    if not isinstance(value, dict):
         raise FrameError.wrong("frame_not_object", name, name=name)
-    return found
+    return value
 
 
 def whole_number(values: Mapping[str, Any], name: str, default: int | None = None) -> int:
@@ -404,28 +404,28 @@ def whole_number(values: Mapping[str, Any], name: str, default: int | None = Non
 
 def list_in(values: Mapping[str, Any], name: str) -> list[Any]:
     """A list of an object; empty where it is missing or null."""
-    found = values.get(name)
-    if found is not None and not isinstance(found, list):
+    value = values.get(name)
+    if value is not None and not isinstance(value, list):
         raise FrameError.wrong("frame_not_list", name, name=name)
-    return found or []
+    return value or []
 
 
 def texts_in(values: Mapping[str, Any], name: str) -> list[str]:
     """A list of texts of an object."""
-    found = list_in(values, name)
-    if not all(isinstance(text, str) for text in found):
+    texts = list_in(values, name)
+    if not all(isinstance(text, str) for text in texts):
         raise FrameError.wrong("frame_not_list", name, name=name)
-    return [encodable(text) for text in found]
+    return [encodable(text) for text in texts]
 
 
 def text_in(values: Mapping[str, Any], name: str) -> str:
     """A text of an object; empty where it is missing. What is half a character there could not be sent on."""
-    found = values.get(name)
-    return "" if found is None else encodable(str(found))
+    value = values.get(name)
+    return "" if value is None else encodable(str(value))
 
 
 def _broker(name: str | None, entry: Any) -> BrokerEntry:
     row = as_object(entry)
     addresses = object_in(row, "brokerAddrs")
-    found = {whole_number({"brokerId": number}, "brokerId"): str(address) for number, address in addresses.items()}
-    return BrokerEntry(str(row.get("brokerName") or name or ""), str(row.get("cluster") or ""), found)
+    numbered = {whole_number({"brokerId": number}, "brokerId"): str(address) for number, address in addresses.items()}
+    return BrokerEntry(str(row.get("brokerName") or name or ""), str(row.get("cluster") or ""), numbered)

@@ -188,16 +188,16 @@ class CommitLog:
     def before(self, file: File, offset: int) -> Stored | None:
         """The last record of a file that begins before an offset, found by its magic, backwards."""
         near = max(file.start, offset - _FIRST_WINDOW)
-        found = self._last_in(file, near, offset + _BEHIND, offset)
-        if found or near == file.start:
-            return found
+        stored = self._last_in(file, near, offset + _BEHIND, offset)
+        if stored or near == file.start:
+            return stored
         # Further back it may be a long way through what was never written; where that is a hole it is not work.
         for begin, end in reversed(list(self.reading.extents(file.path, near + _BEHIND - file.start))):
             stop = file.start + end
             while stop > file.start + begin:
                 start = max(file.start + begin, stop - _WINDOW)
-                if found := self._last_in(file, start, stop + _BEHIND, offset):  # a head may be across the border
-                    return found
+                if stored := self._last_in(file, start, stop + _BEHIND, offset):  # a head may be across the border
+                    return stored
                 stop = start
         return None
 
@@ -205,8 +205,8 @@ class CommitLog:
         """The last record before `offset` whose magic is in a stretch."""
         raw = self._read(file, start, stop - start)
         for place in reversed(_beginnings(raw, start)):
-            if file.start <= place < offset and (found := self.record_at(file, place)):
-                return found
+            if file.start <= place < offset and (stored := self.record_at(file, place)):
+                return stored
         return None
 
     def after(self, file: File, offset: int) -> int | None:
@@ -226,7 +226,7 @@ class CommitLog:
             if earlier:
                 break
             earlier = self.before(file, file.end)
-        later = next((found for found in self.walk(stored.end) if isinstance(found, Stored)), None)
+        later = next((item for item in self.walk(stored.end) if isinstance(item, Stored)), None)
         return earlier, later
 
     # an offset somebody asks for
@@ -240,19 +240,19 @@ class CommitLog:
         file = self.file_of(offset)
         if file is None:
             return self._between(offset)
-        found = self.record_at(file, offset)
-        if found is None:
+        item = self.record_at(file, offset)
+        if item is None:
             return self._nothing_at(file, offset)
         earlier = self.before(file, offset)
         if earlier is None or earlier.end <= offset:
-            return found
+            return item
         # Bytes inside a body can look like a record at its place: what is reached from the file's start decides.
         for step in self.walk(file.start, file.end):
             if step.offset == offset:
-                return found
+                return item
             if isinstance(step, Stored) and step.offset < offset < step.end:
                 return _mid_record(step, offset)
-        return found
+        return item
 
     def _between(self, offset: int) -> Miss:
         later = next((file for file in self.files if file.start > offset), None)
@@ -369,14 +369,14 @@ class CommitLog:
 
     def search(self, key: bytes, most: int) -> tuple[list[Stored], int]:
         """The records that have a key where keys are, and how many bytes were searched: newest file first."""
-        found: dict[int, Stored] = {}
+        by_offset: dict[int, Stored] = {}
         searched = tried = 0
         wanted = re.compile(b"[\x01 ]" + re.escape(key))
         for file in reversed(self.files):
             for start, stop in self.reading.extents(file.path, file.size):
                 for at in range(start, stop, _WINDOW):
                     if searched >= most or tried >= _TRIED_MOST:
-                        return sorted(found.values(), key=lambda stored: stored.offset), searched
+                        return sorted(by_offset.values(), key=lambda stored: stored.offset), searched
                     raw = self.reading.read(file.path, at, min(_WINDOW + len(key), stop - at))
                     searched += min(_WINDOW, len(raw))
                     for match in islice(wanted.finditer(raw), _TRIED_MOST - tried):
@@ -384,8 +384,8 @@ class CommitLog:
                         place = file.start + at + match.start()
                         stored = self.before(file, place + 1)
                         if stored and stored.end >= place + 1 + len(key):
-                            found[stored.offset] = stored
-        return sorted(found.values(), key=lambda stored: stored.offset), searched
+                            by_offset[stored.offset] = stored
+        return sorted(by_offset.values(), key=lambda stored: stored.offset), searched
 
 
 def is_dledger(folder: Path) -> bool:
@@ -402,7 +402,7 @@ def _beginnings(raw: bytes, base: int, end: int | None = None) -> list[int]:
     """
     last = base + len(raw)
     highs = b"|".join(re.escape(at.to_bytes(8, "big")[:5]) for at in range(base >> 24 << 24, last, 1 << 24))
-    found = [
+    places = [
         place
         for match in re.finditer(_RECORD_MAGIC.pattern + b"(?=.{20}(?:%b))" % highs, raw, re.DOTALL)
         if raw[match.end() + 20 : match.end() + 28]
@@ -411,8 +411,8 @@ def _beginnings(raw: bytes, base: int, end: int | None = None) -> list[int]:
     tops = b"" if end is None else bytes(range(max(0, end - last >> 24), min(0x7F, end - base >> 24) + 1))
     if tops:
         blanks = re.finditer(b"%b(?<=[%b].{7})" % (re.escape(_BLANK_MAGIC), re.escape(tops)), raw, re.DOTALL)
-        found += [base + match.start() - 4 for match in blanks]
-    return sorted(found)
+        places += [base + match.start() - 4 for match in blanks]
+    return sorted(places)
 
 
 def place_of(raw: bytes) -> int | None:

@@ -90,17 +90,17 @@ def subscription_of(text: str) -> tuple[str, str, str]:
 
 def subscriptions_in(text: str) -> dict[tuple[str, str], str]:
     """The tags of each topic and group, one a line; CoreError names the first line that is wrong or repeats one."""
-    found: dict[tuple[str, str], str] = {}
+    subscriptions: dict[tuple[str, str], str] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip():
             try:
                 topic, group, tags = subscription_of(line.strip())
-                if (topic, group) in found:
+                if (topic, group) in subscriptions:
                     raise CoreError("subscription_twice", {"topic": topic, "group": group})
             except CoreError as error:
                 raise CoreError("subscription_line", {"line": number, "problem": error}) from error
-            found[topic, group] = tags
-    return found
+            subscriptions[topic, group] = tags
+    return subscriptions
 
 
 def subscriptions_text(given: Mapping[tuple[str, str], str]) -> str:
@@ -141,11 +141,11 @@ class BrokerConfig:
 
     def groups_by_topic(self) -> dict[str, set[str]]:
         """The groups of every topic."""
-        found: dict[str, set[str]] = {}
+        groups: dict[str, set[str]] = {}
         for table in (self.offsets or {}, self.broadcast, self.handed_out, self.expressions):
             for topic, group in table:
-                found.setdefault(topic, set()).add(group)
-        return found
+                groups.setdefault(topic, set()).add(group)
+        return groups
 
 
 def read_config(root: Path, reading: Reading) -> BrokerConfig:
@@ -207,7 +207,7 @@ class _Files:
 
     def _rocksdb(self) -> bool:
         """Names the parts that are kept in RocksDB. Whether the config is among them."""
-        found = False
+        is_there = False
         for folder in (self._root, self._folder):
             with self._reading.noted(folder):
                 for inside in _names(folder, self._reading.roots) if folder.is_dir() else ():
@@ -216,10 +216,10 @@ class _Files:
                         continue
                     if _has_data(inside):
                         self._note(_ROCKSDB_PARTS.get(name, "config_rocksdb"), name=name)
-                        found = found or folder == self._folder
+                        is_there = is_there or folder == self._folder
                     elif name != _ROCKSDB_INDEX or self._lacks_index():
                         self._note("config_rocksdb_unflushed", name=name)
-        return found
+        return is_there
 
     def _lacks_index(self) -> bool:
         """Whether there is a log without a file of an index, which a broker makes for the first message."""
@@ -235,7 +235,7 @@ class _Files:
                 continue
             try:
                 values = loose_json.loads(raw)
-                found = read(_object(values))
+                table = read(_object(values))
             except ValueError as error:
                 problem = problem or CoreError("config_damaged", {"name": path.name, "why": str(error)})
                 continue
@@ -245,7 +245,7 @@ class _Files:
             if isinstance(version, dict) and type(at := version.get("timestamp")) is int:
                 self._times.append(at)
             self._written[name] = int(path.stat().st_mtime * 1_000)
-            return found
+            return table
         if problem is not None:
             self._note("config_lost", name=name, problem=problem.coded())
             return None
@@ -333,8 +333,8 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 def _table(values: Mapping[str, Any], name: str) -> dict[str, Any]:
-    found = values.get(name)
-    return {} if found is None else _object(found)
+    value = values.get(name)
+    return {} if value is None else _object(value)
 
 
 def _number(value: Any) -> int:
@@ -370,7 +370,7 @@ def _handed_out(values: dict[str, Any]) -> tuple[GroupOffsets, GroupOffsets]:
 
     And when that comes back: `i` ms after it was taken.
     """
-    found, again = {}, {}
+    handed_out, again = {}, {}
     for key, queues in _table(values, "table").items():
         ends, times = {}, {}
         for queue, row in _object(queues).items():
@@ -380,20 +380,22 @@ def _handed_out(values: dict[str, Any]) -> tuple[GroupOffsets, GroupOffsets]:
                 ends[int(queue)] = first + max(others, default=0) + 1
             if type(taken) is int and type(held) is int and is_time(taken + held):
                 times[int(queue)] = taken + held
-        found[_pair(key)], again[_pair(key)] = ends, times
-    return found, again
+        handed_out[_pair(key)], again[_pair(key)] = ends, times
+    return handed_out, again
 
 
 def _expressions(values: dict[str, Any]) -> Mapping[tuple[str, str], Expression]:
     """The filters of groups that are or were connected; only expressions that a broker compiles are kept here."""
-    found = {}
+    expressions = {}
     for topic, held in _table(values, "filterDataByTopic").items():
         for group, row in _table(_object(held), "groupFilterData").items():
             kind, text = _object(row).get("expressionType"), row.get("expression")
             since = row.get("clientVersion")
             if isinstance(kind, str) and isinstance(text, str):
-                found[encodable(topic), encodable(group)] = Expression(kind, text, since if type(since) is int else 0)
-    return found
+                expressions[encodable(topic), encodable(group)] = Expression(
+                    kind, text, since if type(since) is int else 0
+                )
+    return expressions
 
 
 def _groups(values: dict[str, Any]) -> Mapping[str, GroupSettings]:
@@ -406,12 +408,12 @@ def _groups(values: dict[str, Any]) -> Mapping[str, GroupSettings]:
 
 
 def _topics(values: dict[str, Any]) -> Mapping[str, TopicSettings]:
-    found = {}
+    topics = {}
     for name, row in _table(values, "topicConfigTable").items():
         perm, queues = _object(row).get("perm"), row.get("readQueueNums")
         readable = type(perm) is not int or bool(perm & _READABLE)
-        found[encodable(name)] = TopicSettings(readable, queues if type(queues) is int else _ALL_QUEUES)
-    return found
+        topics[encodable(name)] = TopicSettings(readable, queues if type(queues) is int else _ALL_QUEUES)
+    return topics
 
 
 def _static(values: dict[str, Any]) -> frozenset[str]:

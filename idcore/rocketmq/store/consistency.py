@@ -89,11 +89,11 @@ def _of_index(stored: Stored, store: StoreFolder) -> Iterator[Doubt]:
         return
     keys = names.indexed(record.properties)
     pointers = store.index.pointing_at(stored.offset, (key_of(record.topic, key) for key in keys))
-    found = dict(zip(keys, pointers, strict=True))
-    missing = [key for key, pointer in found.items() if pointer is None]
+    known = dict(zip(keys, pointers, strict=True))
+    missing = [key for key, pointer in known.items() if pointer is None]
     if missing and store.index.spans(stored.offset):
         yield Doubt("index_none", ("topic", "properties"), {"key": missing[0]})
-    entries = (pointer.entry for pointer in found.values() if pointer is not None and pointer.entry is not None)
+    entries = (pointer.entry for pointer in known.values() if pointer is not None and pointer.entry is not None)
     wrong = next((entry for entry in entries if not _is_time_of(record, entry)), None)
     if wrong is not None:
         values = {"other": wrong.timestamp, "own": record.store_timestamp}

@@ -96,9 +96,9 @@ class Reading:
         parts: list[bytes] = []
         with self._lock:
             try:
-                found = self._descriptor(path)
+                descriptor = self._descriptor(path)
                 while size > 0:
-                    part = os.pread(found, min(size, _STEP), at)
+                    part = os.pread(descriptor, min(size, _STEP), at)
                     if not part:
                         break
                     parts.append(part)
@@ -110,10 +110,10 @@ class Reading:
 
     def extents(self, path: Path, size: int, start: int = 0) -> Iterator[tuple[int, int]]:
         """The stretches that are on disk; what is between reads as zeros. All of it where the system cannot say."""
-        found: list[tuple[int, int]] = []
+        extents: list[tuple[int, int]] = []
         with self._lock, self.noted(path):
-            found += _extents(self._descriptor(path), start, size)
-        yield from found
+            extents += _extents(self._descriptor(path), start, size)
+        yield from extents
 
     @contextmanager
     def noted(self, path: Path) -> Iterator[None]:

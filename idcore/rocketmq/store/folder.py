@@ -88,15 +88,15 @@ class StoreFolder:
     @cached_property
     def first(self) -> Stored | None:
         """The first record."""
-        return next((found for found in self.log.walk() if isinstance(found, Stored)), None)
+        return next((item for item in self.log.walk() if isinstance(item, Stored)), None)
 
     @cached_property
     def last(self) -> Stored | None:
         """The last record."""
         for file in reversed(self.log.files):
-            found = self.log.before(file, file.end)
-            if found:
-                return found
+            stored = self.log.before(file, file.end)
+            if stored:
+                return stored
         return None
 
     def overview(self) -> dict[str, Any]:
@@ -123,7 +123,7 @@ class StoreFolder:
             if left.end > right.start
         ]
         sizes = {file.size for file in log.files}
-        made: dict[str, Any] = {
+        overview: dict[str, Any] = {
             "folder": str(self.root),
             "files": files,
             "bytes": sum(file.size for file in log.files),
@@ -151,7 +151,7 @@ class StoreFolder:
             "aborted": self.aborted,
             "strangers": log.strangers + self.index.strangers,
         }
-        return made | {"unreadable": self.unreadable}
+        return overview | {"unreadable": self.unreadable}
 
     @property
     def unreadable(self) -> dict[str, dict[str, Any]]:

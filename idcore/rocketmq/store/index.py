@@ -234,12 +234,12 @@ class Index:
     def __init__(self, folder: Path, reading: Reading, slots: int | None = None) -> None:
         self.files: list[IndexFile] = []
         self.strangers: list[str] = []
-        found: list[str] = []
+        names: list[str] = []
         with reading.noted(folder):
             if folder.is_dir():
                 with entries(folder, reading.roots) as inside:
-                    found = sorted(entry.name for entry in inside)
-        for name in found:
+                    names = sorted(entry.name for entry in inside)
+        for name in names:
             try:
                 about = file_status(str(folder / name), reading.roots)
             except OSError:
@@ -275,11 +275,11 @@ class Index:
 
     def look_up(self, topic: str, key: str) -> list[Entry]:
         """The entries of a topic and key in all files, newest first, each offset once."""
-        found: dict[int, Entry] = {}
+        entries: dict[int, Entry] = {}
         for file in reversed(self.files):
             for entry in file.look_up(key_of(topic, key)):
-                found.setdefault(entry.physical_offset, entry)
-        return list(found.values())
+                entries.setdefault(entry.physical_offset, entry)
+        return list(entries.values())
 
     def pointing_at(self, offset: int, keys: Iterable[str]) -> Iterator[Pointer | None]:
         """The entry through which each of the keys of a record (key_of, tag_key_of) leads to its offset."""

@@ -67,8 +67,8 @@ def of_queue(store: StoreFolder, queue: ConsumeQueue, first: int, most: int) -> 
     entries = []
     for place in range(max(first, begin), min(max(first, begin) + most, end)):
         unit = queue.unit(place)
-        found = None if unit is None else store.log.look(unit.physical_offset)
-        entries.append(Entry(place, None if unit is None else unit.physical_offset, found))
+        stored = None if unit is None else store.log.look(unit.physical_offset)
+        entries.append(Entry(place, None if unit is None else unit.physical_offset, stored))
     return entries
 
 
@@ -95,6 +95,6 @@ def page_before(store: StoreFolder, file: File, at: int, most: int) -> int:
 
 
 def _backwards(store: StoreFolder, file: File, at: int) -> Iterator[Stored]:
-    while (found := store.log.before(file, at)) is not None:
-        yield found
-        at = found.offset
+    while (stored := store.log.before(file, at)) is not None:
+        yield stored
+        at = stored.offset

@@ -104,8 +104,8 @@ class ConsumeQueue:
     @cached_property
     def span(self) -> tuple[int, int] | None:
         """The first place and the place behind the last, None for an empty queue; found without reading all."""
-        found = (next(self._units_of(file), None) for file in self.files)
-        first = next((unit for unit in found if unit), None)
+        firsts = (next(self._units_of(file), None) for file in self.files)
+        first = next((unit for unit in firsts if unit), None)
         last = self.last
         return None if first is None or last is None else (first.queue_offset, last.queue_offset + 1)
 
@@ -137,12 +137,12 @@ class ConsumeQueue:
 
 def _folders(folder: Path, reading: Reading) -> list[Path]:
     """The folders in a folder; none where the folder is missing or cannot be read."""
-    found: list[Path] = []
+    folders: list[Path] = []
     with reading.noted(folder):
         if folder.is_dir():
             with entries(folder, reading.roots) as inside:
-                found += [folder / entry.name for entry in inside if entry.is_dir()]
-    return found
+                folders += [folder / entry.name for entry in inside if entry.is_dir()]
+    return folders
 
 
 class ConsumeQueues:

@@ -170,12 +170,12 @@ def _with_holes(
 ) -> Iterator[str]:
     """A producer of which the log has nothing for a while, once or several times; of the rest it has `kept`."""
     producer = Producer(stage, stage.host(), stage.pid(), counter=stage.random.randrange(60_000))
-    made = round(seen / kept / (1 - share))
-    width, part = max(2, round(made * share / holes)), made // holes
+    total = round(seen / kept / (1 - share))
+    width, part = max(2, round(total * share / holes)), total // holes
     starts = [part * place + stage.random.randrange(part // 5, part * 4 // 5 - width + 1) for place in range(holes)]
     pace = stage.random.choice(_PACES)
     logged, first, last = 0, -1, -1
-    for number in range(made):
+    for number in range(total):
         stage.step(pace)
         producer.skew_ms = -stage.random.randrange(late_ms) if late_ms and stage.random.random() < 0.3 else 0
         if any(start <= number < start + width for start in starts) or stage.random.random() >= kept:
@@ -264,9 +264,9 @@ def _batches(stage: Incident, lost: int) -> Iterator[str]:
             yield stage.received_line(stage.send(producer))
         for _ in range(items):
             producer.next_id()
-        made, born = producer.next_id(), stage.now
+        message_id, born = producer.next_id(), stage.now
         for _ in range(items):
-            sent = stage.send(producer, broker=broker, topic=TOPICS[0], made=made, born_ms=born)
+            sent = stage.send(producer, broker=broker, topic=TOPICS[0], made=message_id, born_ms=born)
             yield stage.received_line(sent)
 
 

@@ -19,10 +19,10 @@ _QUIET = "-Xlog:disable -Xlog:all=error:stderr"
 @cache
 def spark_home() -> str:
     """Where PySpark is, without importing it."""
-    found = find_spec("pyspark")
-    if found is None or found.origin is None:
+    spec = find_spec("pyspark")
+    if spec is None or spec.origin is None:
         raise ModuleNotFoundError("pyspark is not installed", name="pyspark")
-    return os.path.dirname(found.origin)
+    return os.path.dirname(spec.origin)
 
 
 def archive_path(java: str) -> Path:

@@ -69,13 +69,13 @@ def _wait_for_spark(path: str) -> socket.socket | None:
     os.unlink(path)  # a second process of Spark's loads the kernels itself
     listening.close()
     head, pipes, _, _ = socket.recv_fds(connection, _HEAD, 3)
-    left, told = int.from_bytes(head, "big"), b""
-    while len(told) < left:
-        piece = connection.recv(left - len(told))
+    left, data = int.from_bytes(head, "big"), b""
+    while len(data) < left:
+        piece = connection.recv(left - len(data))
         if not piece:
             return None
-        told += piece
-    os.environ.update(json.loads(told))
+        data += piece
+    os.environ.update(json.loads(data))
     for place, pipe in enumerate(pipes):
         os.dup2(pipe, place)
         os.close(pipe)
@@ -90,9 +90,9 @@ def _hand_over(path: str) -> bool:
                 connection.connect(os.path.basename(path))
         except OSError:
             return False
-        told = json.dumps(dict(os.environ)).encode()
-        socket.send_fds(connection, [len(told).to_bytes(_HEAD, "big")], [0, 1, 2])
-        connection.sendall(told)
+        data = json.dumps(dict(os.environ)).encode()
+        socket.send_fds(connection, [len(data).to_bytes(_HEAD, "big")], [0, 1, 2])
+        connection.sendall(data)
         for place in (0, 1):  # its pipes are the other's alone
             nothing = os.open(os.devnull, os.O_RDWR)
             os.dup2(nothing, place)

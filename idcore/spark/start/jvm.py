@@ -85,14 +85,14 @@ def _version(path: str, changed: float) -> int:
         shown = (Path(path).resolve().parents[1] / "release").read_text(encoding="utf-8", errors="replace")
     except OSError:
         shown = ""
-    found = re.search(r'JAVA_VERSION="(\d+)', shown)
-    if found is None:
+    match = re.search(r'JAVA_VERSION="(\d+)', shown)
+    if match is None:
         try:
             shown = subprocess.run([path, "-version"], env=child_environment(), capture_output=True, text=True).stderr
         except OSError:
             return 0
-        found = re.search(r'version "(\d+)', shown)
-    return int(found[1]) if found else 0
+        match = re.search(r'version "(\d+)', shown)
+    return int(match[1]) if match else 0
 
 
 def needs_scripts() -> bool:
@@ -235,10 +235,10 @@ def end() -> None:
 def begin() -> None:
     """Starts Java ahead of who will need it; nothing where there is none, or where Spark's scripts must start it."""
     global _begun
-    found = java()
+    installed = java()
     with _lock:
-        if found is not None and not needs_scripts() and _begun is None:
-            _begun = Starting(found.path)
+        if installed is not None and not needs_scripts() and _begun is None:
+            _begun = Starting(installed.path)
 
 
 def take() -> Starting | None:

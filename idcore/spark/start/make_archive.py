@@ -41,23 +41,23 @@ def make(java: str) -> None:
     path = archive_path(java)
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        made = Path(folder) / path.name
-        os.environ[MAKE] = str(made)
+        place = Path(folder) / path.name
+        os.environ[MAKE] = str(place)
         _scan_a_little()
-        if not made.exists():
+        if not place.exists():
             raise OSError("the JVM did not make its class archive")
-        made.replace(path)
+        place.replace(path)
 
 
 def main() -> int:
     """Exit status 0 where there is an archive, or where there is no Java to make one."""
-    found = jvm.java()
-    if found is None or archive_path(found.path).exists():
+    installed = jvm.java()
+    if installed is None or archive_path(installed.path).exists():
         return 0
     if sys.argv[1:] == ["--is-there"]:
         return 1
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # of set-up: Java and the folder go as well
-    make(found.path)
+    make(installed.path)
     return 0
 
 

@@ -44,12 +44,12 @@ def told_to_pyspark(place: str) -> Iterator[None]:
     """PySpark connects to the Java that has written this file, and starts none. No process may be begun meanwhile."""
     with open(place, "rb") as file:
         port, size = (int.from_bytes(file.read(4), "big") for _ in range(2))
-        told = {PORT: str(port), SECRET: file.read(size).decode()}
-    os.environ.update(told)
+        variables = {PORT: str(port), SECRET: file.read(size).decode()}
+    os.environ.update(variables)
     try:
         yield
     finally:
-        for name in told:
+        for name in variables:
             del os.environ[name]
 
 

@@ -88,20 +88,20 @@ def rates(rows: pd.DataFrame, names: tuple[str, str], step: int, view: View) -> 
     return figure
 
 
-def over_time(rows: pd.DataFrame, found: Compared, view: View) -> go.Figure:
+def over_time(rows: pd.DataFrame, comparison: Compared, view: View) -> go.Figure:
     """Bars over time: upwards the ids that only the first has, downwards those that only the second has."""
-    words, palette, briefs = view.words, view.palette, found.briefs
+    words, palette, briefs = view.words, view.palette, comparison.briefs
     figure = go.Figure(layout=paper(palette, 300, top=48, bottom=40))
     named: set[str] = set()
     for place, name, side, mine in compared_texts.series(rows):
         label = briefs[name] if name else words("compare.other_producers")
-        mark = words.assumed(found.assumed(side, name)) if name else ""
+        mark = words.assumed(comparison.assumed(side, name)) if name else ""
         clock, counts = wall_clock(mine["at"], view.zone), mine["ids"].tolist()
         said = [words(f"compare.only_{side}", ids=words.count("id", n)) for n in counts]
         figure.add_bar(
             x=clock,
             y=counts if side == "before" else [-n for n in counts],
-            width=found.bin_seconds * 1000,
+            width=comparison.bin_seconds * 1000,
             offset=0,
             name=label,
             legendgroup=name or " ",

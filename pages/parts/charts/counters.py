@@ -149,9 +149,9 @@ def _rates(figure: go.Figure, points: pd.DataFrame, view: View, assumed: str) ->
     """IDs a second below: stalls and bursts, which a rising counter hides."""
     words, palette = view.words, view.palette
     places, seconds, _ = _places(points, view)
-    found = list(rates(points, places, seconds))
-    for track, x, speed in found:
-        colour = palette.roles["counter"] if len(found) == 1 else series_colour(palette, track)
+    speeds = list(rates(points, places, seconds))
+    for track, x, speed in speeds:
+        colour = palette.roles["counter"] if len(speeds) == 1 else series_colour(palette, track)
         figure.add_scatter(
             x=x,
             y=[*speed, speed[-1]],
@@ -192,26 +192,26 @@ def _dots(figure: go.Figure, points: pd.DataFrame, view: View, assumed: str, whe
 def _gap_dots(figure: go.Figure, drawn: Strokes, process: str, view: View) -> None:
     """A lane of marks below the counter, to be clicked: one for each gap, the higher the more are missing."""
     words, palette, zone = view.words, view.palette, view.zone
-    found = bands(drawn)
-    if not found:
+    gaps = bands(drawn)
+    if not gaps:
         return
-    most = found[0][2]
+    most = gaps[0][2]
     figure.add_scatter(
-        x=[begin + (end - begin) / 2 for begin, end, _, _ in found],
-        y=[0.5] * len(found),
+        x=[begin + (end - begin) / 2 for begin, end, _, _ in gaps],
+        y=[0.5] * len(gaps),
         yaxis="y3",
         mode="markers",
         name="gaps",
         cliponaxis=False,
         marker={
             "symbol": "line-ns-open",
-            "size": [4 + 14 * (ids / most) ** 0.5 for _, _, ids, _ in found],
+            "size": [4 + 14 * (ids / most) ** 0.5 for _, _, ids, _ in gaps],
             "color": palette.roles["error"],
             "line": {"width": 2, "color": palette.roles["error"]},
         },
         unselected={"marker": {"opacity": 1}},
-        customdata=[pick(process=process, **between(begin, end, zone)) for begin, end, _, _ in found],
-        hovertext=[gap_text(ids, count, words) for _, _, ids, count in found],
+        customdata=[pick(process=process, **between(begin, end, zone)) for begin, end, _, _ in gaps],
+        hovertext=[gap_text(ids, count, words) for _, _, ids, count in gaps],
         hoverinfo="text",
     )
     bottom = (figure.layout.yaxis.domain or (0, 1))[0]

@@ -25,12 +25,12 @@ WIDEST = 600  # half of a wide plot: so near to its mark a pointer still is in a
 FAILURES = 300
 
 
-def heat(found: Heat, view: View, chosen: tuple[str, TimeRange]) -> go.Figure:
+def heat(heat: Heat, view: View, chosen: tuple[str, TimeRange]) -> go.Figure:
     """The figure; a click on a cell asks for its group and time. `chosen`: group and time that are marked."""
     palette, zone = view.palette, view.zone
-    clock = wall_clock(pd.Series(found.begins), zone)
-    edges = [*clock, clock.iloc[-1] + found.step]  # a cell begins with its step
-    worst, rows = found.worst(), list(range(len(found.groups)))
+    clock = wall_clock(pd.Series(heat.begins), zone)
+    edges = [*clock, clock.iloc[-1] + heat.step]  # a cell begins with its step
+    worst, rows = heat.worst(), list(range(len(heat.groups)))
     scale = [(at / len(NAMES), (at + 1) / len(NAMES), palette.levels[name]) for at, name in enumerate(NAMES)]
     few = len(clock) <= FEW
     figure = go.Figure(layout=paper(palette, max(LEAST, ROW * len(rows)) + 62, bottom=54))
@@ -45,23 +45,23 @@ def heat(found: Heat, view: View, chosen: tuple[str, TimeRange]) -> go.Figure:
         text=[["" if at < 0 else SIGNS[NAMES[at]] for at in row] for row in worst] if few else None,
         texttemplate="%{text}" if few else None,
     )
-    cells(figure, heat_cells.of_groups(found, clock, view.words))
-    _mark(figure, found, clock, palette, chosen)
-    clock_columns(figure, pd.Series(found.begins), found.step, few, view)
+    cells(figure, heat_cells.of_groups(heat, clock, view.words))
+    _mark(figure, heat, clock, palette, chosen)
+    clock_columns(figure, pd.Series(heat.begins), heat.step, few, view)
     figure.update_xaxes(range=[edges[0], edges[-1]])
-    figure.update_yaxes(rows_axis(palette, tickvals=rows, ticktext=[esc(shortened(name)) for name in found.groups]))
+    figure.update_yaxes(rows_axis(palette, tickvals=rows, ticktext=[esc(shortened(name)) for name in heat.groups]))
     figure.update_yaxes(range=[len(rows) - 0.5, -0.5], autorange=None)
     figure.update_layout(dragmode=False, hoverdistance=max(20, WIDEST // len(clock)))
     return figure
 
 
-def _mark(figure: go.Figure, found: Heat, clock: pd.Series, palette: Palette, chosen: tuple[str, TimeRange]) -> None:
+def _mark(figure: go.Figure, heat: Heat, clock: pd.Series, palette: Palette, chosen: tuple[str, TimeRange]) -> None:
     """A frame around the row, and the cells of it, that are chosen."""
     group, times = chosen
-    if group not in found.groups:
+    if group not in heat.groups:
         return
-    row, inside = found.groups.index(group), found.columns_in(times)
-    ends = clock.iloc[inside[0]], clock.iloc[inside[-1]] + found.step
+    row, inside = heat.groups.index(group), heat.columns_in(times)
+    ends = clock.iloc[inside[0]], clock.iloc[inside[-1]] + heat.step
     line = {"color": palette.roles["uniq"], "width": 3}
     figure.add_shape(type="rect", x0=ends[0], x1=ends[1], y0=row - 0.5, y1=row + 0.5, line=line)
 

@@ -77,12 +77,12 @@ def _steps(figure: go.Figure, ordered: pd.DataFrame, view: View) -> None:
         note(figure, text, colour, side, **place)
 
 
-def over_time(found: Sequence[Kind], names: Sequence[str], view: View, shown: TimeRange = ALL_TIMES) -> go.Figure:
+def over_time(kinds: Sequence[Kind], names: Sequence[str], view: View, shown: TimeRange = ALL_TIMES) -> go.Figure:
     """When what happened: a row for each kind that has times, from the first to the last of each finding."""
     palette, zone = view.palette, view.zone
-    figure = go.Figure(layout=paper(palette, 26 * len(found) + 60, top=4, right=24))
-    ends = pd.Series([moment for kind in found for moment in kind.when()], dtype="datetime64[us, UTC]")
-    for place, kind in enumerate(found):
+    figure = go.Figure(layout=paper(palette, 26 * len(kinds) + 60, top=4, right=24))
+    ends = pd.Series([moment for kind in kinds for moment in kind.when()], dtype="datetime64[us, UTC]")
+    for place, kind in enumerate(kinds):
         clock = wall_clock(kind.spans(), zone).to_list()
         places = [value for first, last in zip(clock[::2], clock[1::2], strict=True) for value in (first, last, None)]
         colour = palette.roles[kind.severity]
@@ -94,8 +94,8 @@ def over_time(found: Sequence[Kind], names: Sequence[str], view: View, shown: Ti
             marker={"color": colour, "size": 8},
             hovertemplate=f"%{{x|%Y-%m-%d %H:%M:%S.%L}}{view.words.assumed(kind.assumed)}<extra></extra>",
         )
-    rows_of = rows_axis(palette, tickvals=list(range(len(found))), ticktext=list(names))
-    rows_of |= {"range": [len(found) - 0.5, -0.5], "autorange": None, "tickfont": {"color": palette.text, "size": 12}}
+    rows_of = rows_axis(palette, tickvals=list(range(len(kinds))), ticktext=list(names))
+    rows_of |= {"range": [len(kinds) - 0.5, -0.5], "autorange": None, "tickfont": {"color": palette.text, "size": 12}}
     figure.update_yaxes(rows_of)
     named = clock_title(ends, view)
     figure.update_xaxes(axis(palette, fixedrange=True, tickformatstops=DATES, title=named))

@@ -92,10 +92,10 @@ class DecodeSession(Decoding):
         if self.dated is None or not jobs.ready():
             self.waits = setting_up.now() is not None
             return
-        found = self.intake.found
-        only = found[0].token.text if self.single else None
+        items = self.intake.found
+        only = items[0].token.text if self.single else None
         try:
-            facts = {"ids": len(found), "lines": self.intake.lines, "only": only}
+            facts = {"ids": len(items), "lines": self.intake.lines, "only": only}
             self.run = scans.begin(self.sources, self.dated, self.case, **facts).name
         except (CoreError, OSError) as error:
             st.session_state["scan_problem"] = problems.message(error, view().words)
@@ -110,8 +110,8 @@ class DecodeSession(Decoding):
 
 def current() -> DecodeSession:
     """What this session decoded last."""
-    found = st.session_state.get("decode")
-    return found if isinstance(found, DecodeSession) else put(DecodeSession())
+    here = st.session_state.get("decode")
+    return here if isinstance(here, DecodeSession) else put(DecodeSession())
 
 
 def put(here: DecodeSession) -> DecodeSession:

@@ -56,7 +56,7 @@ def one(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
 
 def many(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
     """The table, at once; gives the place above it and the row below it. What was cut is counted by the scan."""
-    words, found, run = view().words, here.intake.found, here.open_run()
+    words, items, run = view().words, here.intake.found, here.open_run()
     summary = run.summary if run and run.state == "done" else None
     message(here, intake_texts.intake_sentence(here.intake, here.where(words), words, summary))
     for sentence in intake_texts.common_sentences(here.intake, here.clock(), view()):
@@ -64,17 +64,17 @@ def many(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
     without_ids(here)
     above = st.container()
     common(here)
-    if found:
-        page, first = page_of(found, "ids_page")
+    if items:
+        page, first = page_of(items, "ids_page")
         run_name = scans.current_name()
-        several = here.files and len({item.source for item in found}) > 1
+        several = here.files and len({item.source for item in items}) > 1
         table = cards.of_ids(page, view(), here.clock(), files=several, run=run_name)
         show_html(columns(table, USUAL).html(first=first, numbered=True))
-        pager(found, "ids_page")
+        pager(items, "ids_page")
     deliveries(here)
     id_links.trace_links(here.intake.traces, words)
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
-    ids = list(dict.fromkeys(item.token.text for item in found))
+    ids = list(dict.fromkeys(item.token.text for item in items))
     with below:
         id_links.message_links(ids, words)
     fate_lists.offer({} if here.intake.cut or len(ids) > MOST_IDS else {"fates.ask": ids})
@@ -103,8 +103,8 @@ def common(here: DecodeSession) -> None:
 
 def deliveries(here: DecodeSession) -> None:
     """What the lines say of the delivery of each message."""
-    if (told := delivery_html.told(here.intake.said, view())) is not None:
-        show_html(told)
+    if (delivery := delivery_html.told(here.intake.said, view())) is not None:
+        show_html(delivery)
 
 
 def without_ids(here: DecodeSession) -> None:
@@ -131,13 +131,13 @@ def of_server(here: DecodeSession) -> None:
 
 def takeaway(here: DecodeSession, below: DeltaGenerator) -> None:
     """Copy, CSV, JSON: everything that was read at once, not only what is in sight; a cut is named on the button."""
-    words, found = view().words, here.intake.found
+    words, items = view().words, here.intake.found
 
     def named(kind: str) -> str:
-        return words("decode.part", kind=kind, n=f"{len(found):,}") if here.intake.cut else kind
+        return words("decode.part", kind=kind, n=f"{len(items):,}") if here.intake.cut else kind
 
     with below:
-        text = "\n".join(item.token.text for item in found)
+        text = "\n".join(item.token.text for item in items)
         browser.copy_button(text, words, "ids", named(words("copy")))
         table, lines = here.exports(here.clock())
         download(named("CSV"), table, "ids.csv", key="ids-csv")

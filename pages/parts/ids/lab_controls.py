@@ -20,8 +20,8 @@ SETTINGS = tuple(Story().settings)
 
 def given() -> dict[str, str]:
     """The address as the lab reads it; without a story it is the first one."""
-    found = {name: st.query_params[name] for name in ("story", *SETTINGS) if name in st.query_params}
-    return found if "story" in found else {**READY[FIRST].params, **found}
+    params = {name: st.query_params[name] for name in ("story", *SETTINGS) if name in st.query_params}
+    return params if "story" in params else {**READY[FIRST].params, **params}
 
 
 def tell(story: Story) -> None:

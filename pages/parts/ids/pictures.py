@@ -27,9 +27,9 @@ def verdict(run: Run, view: View) -> None:
     """The worst findings in words, each the way to itself; or that nothing wrong was found, and what was checked."""
     if not run.has("findings") or not (run.summary or {}).get("ids"):
         return
-    words, found = view.words, cache.frame(run, "findings")
-    numbers = finding_rows.numbers(found, "severity")
-    wrong = [kind for kind in finding_rows.kinds(found) if kind.severity != "info"]
+    words, findings = view.words, cache.frame(run, "findings")
+    numbers = finding_rows.numbers(findings, "severity")
+    wrong = [kind for kind in finding_rows.kinds(findings) if kind.severity != "info"]
     with st.container(key="verdict", gap="xxsmall"):
         for place, kind in enumerate(wrong[:MOST_SAID]):
             _said(kind, place, run, words)

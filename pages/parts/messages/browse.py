@@ -24,11 +24,11 @@ def to(**steps: Any) -> str:
     return view().href("store", **here, **{name: str(value) for name, value in steps.items()})
 
 
-def place(store: StoreFolder, made: html.Overview, view: View) -> None:
+def place(store: StoreFolder, overview: html.Overview, view: View) -> None:
     """What the address leads to: the queues of a topic, the records of a queue or of a file."""
     query = st.query_params
     if topic := query.get("topic"):
-        of_topic(store, made, topic, view)
+        of_topic(store, overview, topic, view)
     elif name := query.get("file"):
         records_of_file(store, name, view)
     else:
@@ -55,10 +55,10 @@ def _number(name: str) -> int | None:
 # ---- a topic
 
 
-def of_topic(store: StoreFolder, made: html.Overview, topic: str, view: View) -> None:
+def of_topic(store: StoreFolder, overview: html.Overview, topic: str, view: View) -> None:
     """The queues of a topic; of the one that is chosen its records."""
     words = view.words
-    known = next((one for one in made["topics"] if one["topic"] == topic), None)
+    known = next((one for one in overview["topics"] if one["topic"] == topic), None)
     if known is None:
         _unknown("store.no_topic", words, topic=topic)
         return

@@ -21,27 +21,27 @@ from pages.parts.view import View, absolute
 from pages.parts.widgets import download
 
 
-def takeaway(made: Journey, known: Sequence[Answer], sentence: str, view: View) -> None:
+def takeaway(journey: Journey, known: Sequence[Answer], sentence: str, view: View) -> None:
     """The ways out of the page: into a ticket, as a report, as JSON."""
     words = view.words
     kept = {name: st.query_params.get(name) for name in ("run", "cluster", "store", "which", "topic")}
-    address = absolute("message", id=made.id, **kept)
-    name = f"rocketmq-ids-message-{made.id[-12:].lower()}-{view.now().astimezone(view.zone):%Y-%m-%d}"
-    text = tables.markdown(made, known, sentence, view, address)
+    address = absolute("message", id=journey.id, **kept)
+    name = f"rocketmq-ids-message-{journey.id[-12:].lower()}-{view.now().astimezone(view.zone):%Y-%m-%d}"
+    text = tables.markdown(journey, known, sentence, view, address)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         browser.copy_button(text, words, "journey")
         for label, kind, mime, body in (
             ("findings.markdown", "md", "text/markdown", text),
-            ("findings.html", "html", "text/html", html(made, known, sentence, view, address)),
-            ("message.json", "json", "application/json", json_text(journeys.row_of(made), indent=2) + "\n"),
+            ("findings.html", "html", "text/html", html(journey, known, sentence, view, address)),
+            ("message.json", "json", "application/json", json_text(journeys.row_of(journey), indent=2) + "\n"),
         ):
             download(words(label), body.encode(), f"{name}.{kind}", key=f"journey-{kind}", mime=mime)
 
 
-def html(made: Journey, known: Sequence[Answer], sentence: str, view: View, address: str) -> str:
+def html(journey: Journey, known: Sequence[Answer], sentence: str, view: View, address: str) -> str:
     """One file that needs nothing else."""
     view = replace(view, theme="light", away=True)  # its colours have their dark ones in the style
-    picture = svg(chart_of.sequence(made, view, view.instant), view.words("message.alt"), report.PEN)
+    picture = svg(chart_of.sequence(journey, view, view.instant), view.words("message.alt"), report.PEN)
     ways = tables.Ways(address, st.query_params.get("cluster"))
-    body = tables.report(made, known, sentence, view, ways, picture)
-    return page(f"{view.words('page.message')} {made.id}", body, report.PEN, view.words)
+    body = tables.report(journey, known, sentence, view, ways, picture)
+    return page(f"{view.words('page.message')} {journey.id}", body, report.PEN, view.words)

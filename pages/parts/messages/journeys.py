@@ -49,24 +49,24 @@ def run_at_hand() -> Run | None:
 
 def of_trace(trace: str, run: Run | None, view: View) -> str | None:
     """The only message whose lines contain a trace id of another tracer; else says which there are, or why none is."""
-    words, found = view.words, trace_of(trace)
-    if found is None:
+    words, named = view.words, trace_of(trace)
+    if named is None:
         said(words("message.no_trace"))
         return None
     if run is None or run.store is not None:
-        said(words("message.trace_needs_scan", trace=escaped(found)))
+        said(words("message.trace_needs_scan", trace=escaped(named)))
         page_link("decode", words("empty.decode"), icon=":material/arrow_forward:")
         return None
     index = run_lines.ready(run, view)
     if index is None:
         return None
-    ids = journeys.messages_of_trace(found, index, run_lines.allowed_for(run))
+    ids = journeys.messages_of_trace(named, index, run_lines.allowed_for(run))
     if len(ids) == 1:
         return ids[0]
-    said(words("message.traced", messages=words.count("message", len(ids)), trace=escaped(found)))
+    said(words("message.traced", messages=words.count("message", len(ids)), trace=escaped(named)))
     for text in ids[:MOST_OF_TRACE]:
         page_link("message", text, icon=":material/conversion_path:", id=text, run=run.name)
-    page_link("lines", words("lines.all"), icon=":material/arrow_forward:", find=found, run=run.name)
+    page_link("lines", words("lines.all"), icon=":material/arrow_forward:", find=named, run=run.name)
     return None
 
 
@@ -92,8 +92,8 @@ def lines_of(text: str, known: Sequence[Answer], run: Run | None, view: View) ->
 
     def select(ids: tuple[str, ...]) -> tuple[list[Line], int]:
         rows = index.first_of_lines(index.select(Filter(ids=ids)).rows)
-        found = index.page(rows[:MOST_LINES], allowed)
-        return [_line(one, index, allowed) for one in found if one.problem is None], len(rows)
+        occurrences = index.page(rows[:MOST_LINES], allowed)
+        return [_line(one, index, allowed) for one in occurrences if one.problem is None], len(rows)
 
     try:
         return journeys.lines_of(text, known, select)
@@ -108,12 +108,12 @@ def _line(one: Occurrence, index: Index, allowed: Allowed) -> Line:
     return Line(one.file, one.line, one.text, tuple(before), tuple(behind))
 
 
-def build(found: Found, known: Sequence[Answer], lines: Sequence[Line] | None, run: Run | None, view: View) -> Journey:
+def build(item: Found, known: Sequence[Answer], lines: Sequence[Line] | None, run: Run | None, view: View) -> Journey:
     """The journey from all of them; lines whose times have no zone are read in that of their scan."""
-    token = found.token if found.token.linked else None
+    token = item.token if item.token.linked else None
     sources = Sources.of(*known, lines=lines, token=token)
     zone = times.zone_of(str(run.options.get("zone") or "")) if run is not None else None
-    return journeys.build(found.token.text, sources, view.clock(), zone or view.zone)
+    return journeys.build(item.token.text, sources, view.clock(), zone or view.zone)
 
 
 def ask(text: str, offers: Mapping[str, Offer], view: View) -> Answers | None:
@@ -130,8 +130,8 @@ def ask(text: str, offers: Mapping[str, Offer], view: View) -> Answers | None:
                 lookups.ask(asked, view)
         if scans.allowed_folders() and not query.get("store"):
             page_link("store", words("card.store"), icon=":material/folder_open:", id=text)
-    found = lookups.kept()
-    return found if found is not None and found.is_journey(text, query.to_dict()) else None
+    held = lookups.kept()
+    return held if held is not None and held.is_journey(text, query.to_dict()) else None
 
 
 @contextmanager
@@ -150,20 +150,20 @@ def store_answer(text: str, view: View) -> Iterator[Answer | None]:
 # ---- picture and table
 
 
-def picture(made: Journey, view: View) -> None:
+def picture(journey: Journey, view: View) -> None:
     """The events from top to bottom, with their data."""
-    figure = chart_of.sequence(made, view, view.instant)
-    chart(figure, view.words("message.alt"), lambda: pd.DataFrame(html.rows(made, view)), "journey")
+    figure = chart_of.sequence(journey, view, view.instant)
+    chart(figure, view.words("message.alt"), lambda: pd.DataFrame(html.rows(journey, view)), "journey")
     st.caption(view.words("message.scale"))
-    if len(made.events) > chart_of.MOST_DRAWN:
-        st.caption(view.words("message.cut", n=f"{chart_of.MOST_DRAWN:,}", of=f"{len(made.events):,}"))
+    if len(journey.events) > chart_of.MOST_DRAWN:
+        st.caption(view.words("message.cut", n=f"{chart_of.MOST_DRAWN:,}", of=f"{len(journey.events):,}"))
 
 
 def tries(text: str, known: Sequence[Answer], run: Run | None, view: View) -> None:
     """What each attempt of each group came to, where the run is the scan of a store."""
     ids = journeys.ids_of(text, Sources.of(*known))
-    found = cache.where(run, "attempts", msg_id=ids) if run is not None and run.has("attempts") else None
-    if found is not None and len(found):
+    attempts = cache.where(run, "attempts", msg_id=ids) if run is not None and run.has("attempts") else None
+    if attempts is not None and len(attempts):
         st.header(view.words("message.tries"), anchor=False)
-        rows = found.sort_values(["group", "retry_times"])
+        rows = attempts.sort_values(["group", "retry_times"])
         show_html(answers.attempts(rows.astype(object).where(rows.notna(), None).to_dict("records"), view))

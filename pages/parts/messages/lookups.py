@@ -61,14 +61,14 @@ def form(clusters: Sequence[str], words: Words) -> Asked | None:
 def ask(asked: Asked, view: View) -> None:
     """Looks everything up in the background, and shows meanwhile how many ids are answered and topics asked."""
     words = view.words
-    found: list[Answer] = []
+    replies: list[Answer] = []
     topics: dict[str, int] = {}
 
     def tell(done: int, total: int, topic: str) -> None:
         topics.update(done=done, total=total)
 
     def work() -> None:
-        found.extend(source.look_up(asked.ids, asked.topic, name, tell, asked.fate, asked.trace))
+        replies.extend(source.look_up(asked.ids, asked.topic, name, tell, asked.fate, asked.trace))
 
     name = session.someone().user
     with problems.caught():
@@ -78,32 +78,32 @@ def ask(asked: Asked, view: View) -> None:
         done = pool.submit(work)
         while not done.done():
             wait([done], timeout=0.2)
-            text = words("lookup.asking", n=len(found), of=len(asked.ids))
+            text = words("lookup.asking", n=len(replies), of=len(asked.ids))
             if topics.get("total"):
                 text += " · " + words("lookup.asking_topics", n=topics["done"], of=topics["total"])
-            bar.progress(min(1.0, len(found) / len(asked.ids)), text)
+            bar.progress(min(1.0, len(replies) / len(asked.ids)), text)
     bar.empty()
     problem = done.exception()
     if isinstance(problem, CoreError):
         st.error(problems.message(problem, words), icon=":material/error:")
     elif problem is not None:
         raise problem
-    if found:
-        st.session_state["lookup_answers"] = Answers(found, asked, view.now())
+    if replies:
+        st.session_state["lookup_answers"] = Answers(replies, asked, view.now())
 
 
 def latest() -> Answers | None:
     """What this session looked up last, unless the address asks for something else."""
-    found = kept()
-    return found if found is not None and found.fits(st.query_params.to_dict()) else None
+    held = kept()
+    return held if held is not None and held.fits(st.query_params.to_dict()) else None
 
 
 def kept() -> Answers | None:
     """What this session looked up last, as its reader may see it now; nothing of a cluster that they no longer ask."""
-    found = st.session_state.get("lookup_answers")
-    if not isinstance(found, Answers) or found.cluster not in live.offers():
+    held = st.session_state.get("lookup_answers")
+    if not isinstance(held, Answers) or held.cluster not in live.offers():
         return None
-    return replace(found, found=[live.answer_seen(answer) for answer in found.found])
+    return replace(held, found=[live.answer_seen(answer) for answer in held.found])
 
 
 def answer_card(answer: Answer, view: View, *, fates: bool = True) -> None:

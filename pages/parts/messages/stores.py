@@ -205,10 +205,10 @@ def box(words: Words) -> list[str]:
         label, hint = words("store.box"), words("store.placeholder")
         left.text_area(label, key="store_id", placeholder=hint, height=68)
         right.form_submit_button(words("lookup.button"), type="primary", on_click=_into_link, width="stretch")
-    found = texts_of(state["store_id"] or "")
-    if len(found) > lookups.MOST_IDS:
-        st.warning(words("store.many", n=f"{lookups.MOST_IDS:,}", of=f"{len(found):,}"), icon=":material/info:")
-    return found[: lookups.MOST_IDS]
+    texts = texts_of(state["store_id"] or "")
+    if len(texts) > lookups.MOST_IDS:
+        st.warning(words("store.many", n=f"{lookups.MOST_IDS:,}", of=f"{len(texts):,}"), icon=":material/info:")
+    return texts[: lookups.MOST_IDS]
 
 
 def _into_link() -> None:
@@ -226,42 +226,42 @@ def answer_all(store: StoreFolder, asked: Sequence[str], view: View) -> None:
     if len(asked) == 1:
         answer(store, asked[0], view)
         return
-    words, found = view.words, 0
+    words, count = view.words, 0
     sentence = st.empty()
     for text in asked:
         with st.container(border=True):
             st.markdown(f"`{text}`" if text.isalnum() else escaped(text))
-            found += answer(store, text, view)
+            count += answer(store, text, view)
     with sentence:
-        said(words("store.found", found=f"{found:,}", ids=words.count("id", len(asked))))
+        said(words("store.found", found=f"{count:,}", ids=words.count("id", len(asked))))
 
 
 def answer(store: StoreFolder, asked: str, view: View) -> bool:
     """The records of an id, or of a bare offset; or why none was found. Whether one was."""
     words, lookup = view.words, StoreLookup(store, Clock(view.now(), view.zone, "assumed"), trace_topics=())
     is_offset = asked.isascii() and asked.isdigit() and len(asked) <= 19
-    found = lookup.at(int(asked), fate=True) if is_offset else lookup.one(asked, fate=True)
-    if not found.found:
-        missed(found, view)
+    answered = lookup.at(int(asked), fate=True) if is_offset else lookup.one(asked, fate=True)
+    if not answered.found:
+        missed(answered, view)
         return False
-    if found.reason:
-        st.info(escaped(answers.reason(found, view)), icon=":material/info:")
-    if found.fate is not None:
-        said(headline(found, words, view.instant))
-    told = answers.shown_figures(found, view)
-    _figures({name: told[name] for name in found.figures if name in _ODD}, view)
-    copies = live.answer_seen(found).copies[: html.MOST_ROWS]
+    if answered.reason:
+        st.info(escaped(answers.reason(answered, view)), icon=":material/info:")
+    if answered.fate is not None:
+        said(headline(answered, words, view.instant))
+    figures = answers.shown_figures(answered, view)
+    _figures({name: figures[name] for name in answered.figures if name in _ODD}, view)
+    copies = live.answer_seen(answered).copies[: html.MOST_ROWS]
     rows = [copy_row(copy) for copy in copies]
     if len(rows) > 1:
         show_html(records.copies(rows, [relation_text(copy, words) for copy in copies], view))
-        _cut(html.MOST_ROWS, len(found.copies), words)
+        _cut(html.MOST_ROWS, len(answered.copies), words)
     for copy, row in list(zip(copies, rows, strict=True))[:MOST_RECORDS]:
         record(store, copy, row, view, asked)
-        known = answers.fates(found, str(row["offset_msg_id"]), view)
+        known = answers.fates(answered, str(row["offset_msg_id"]), view)
         if known is not None:
             show_html(known)
-    _cut(MOST_RECORDS, len(found.copies), words)
-    for text in evidence_sentences(found.evidence, words, view.full):
+    _cut(MOST_RECORDS, len(answered.copies), words)
+    for text in evidence_sentences(answered.evidence, words, view.full):
         st.caption(escaped(text))
     return True
 
@@ -271,14 +271,14 @@ def _cut(shown: int, there: int, words: Words) -> None:
         st.caption(words("store.cut", n=f"{shown:,}", of=f"{there:,}"))
 
 
-def missed(found: Answer, view: View) -> None:
+def missed(answer: Answer, view: View) -> None:
     """Why it is not there, in a sentence with its figures, and what to try next."""
-    st.warning(escaped(answers.reason(found, view)), icon=":material/search_off:")
-    _figures(answers.shown_figures(found, view), view)
-    show_html(answers.advice(found, view.words))
-    if isinstance(at := found.figures.get("record_offset"), int):
+    st.warning(escaped(answers.reason(answer, view)), icon=":material/search_off:")
+    _figures(answers.shown_figures(answer, view), view)
+    show_html(answers.advice(answer, view.words))
+    if isinstance(at := answer.figures.get("record_offset"), int):
         label = view.words("store.record_at", offset=f"{at:,}")
-        key = f"store-at-{found.id}"
+        key = f"store-at-{answer.id}"
         st.button(label, key=key, type="tertiary", icon=":material/arrow_forward:", on_click=ask, args=(str(at),))
 
 
@@ -305,8 +305,8 @@ def record(store: StoreFolder, copy: Copy, row: Mapping[str, Any], view: View, a
                 st.button(label, key=name, type="tertiary", on_click=ask, args=(target,))
 
 
-def notes(made: html.Overview, view: View) -> list[str]:
+def notes(overview: html.Overview, view: View) -> list[str]:
     """What is odd about the folder, and that uploads cannot be scanned here."""
     path = st.query_params.get("store", "")
     uploaded = [view.words("store.scan_uploaded")] if not path or path.startswith(UPLOAD) else []
-    return [*uploaded, *html.notes(made, view)]
+    return [*uploaded, *html.notes(overview, view)]

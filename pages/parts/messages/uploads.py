@@ -20,16 +20,16 @@ def held(token: str) -> Kept | None:
     """The uploads that an address names, held by this session as well; None where they are gone."""
     here = visitor.current()
     here.require("folders")
-    found = store_uploads.held(token, here.name)
-    if found is not None:
-        st.session_state["store_kept"] = found
-    return found
+    upload = store_uploads.held(token, here.name)
+    if upload is not None:
+        st.session_state["store_kept"] = upload
+    return upload
 
 
 def latest() -> Kept | None:
     """The uploads that this session has open."""
-    found = st.session_state.get("store_kept")
-    return found if isinstance(found, Kept) else None
+    upload = st.session_state.get("store_kept")
+    return upload if isinstance(upload, Kept) else None
 
 
 def close() -> None:

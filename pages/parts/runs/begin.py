@@ -167,11 +167,11 @@ def _place_of(path: str, words: Words) -> Place | None:
         st.error(words("problem.missing", name=escaped(path)), icon=":material/block:")
         return None
     with problems.caught(), st.spinner(words("runs.counting")):
-        found = contents(str(real), store, scans.guard())
-    if not found.files:
+        inside = contents(str(real), store, scans.guard())
+    if not inside.files:
         st.warning(words("runs.no_file", path=escaped(path)), icon=":material/info:")
         return None
-    return Place(path, str(real), store, found)
+    return Place(path, str(real), store, inside)
 
 
 def _begin(place: Place, subscriptions: scans.Subscriptions | None = None) -> Run:
@@ -193,14 +193,14 @@ def start(place: Place) -> None:
 
 def offer(place: Place, words: Words) -> None:
     """What is known before the scan begins: the same files were scanned, or it will take long."""
-    found = place.contents
-    files, size = words.count("file", found.files), words.bytes(found.bytes)
+    contents = place.contents
+    files, size = words.count("file", contents.files), words.bytes(contents.bytes)
     with st.container(border=True, key="runs-offer"):
         st.markdown(words("runs.there", path=escaped(place.path), files=files, size=size))
-        if found.large:
-            rate, span = words.bytes(BYTES_A_SECOND), words.duration(round(found.seconds))
+        if contents.large:
+            rate, span = words.bytes(BYTES_A_SECOND), words.duration(round(contents.seconds))
             st.markdown(words("runs.long", span=span, rate=rate))
-        earlier = run_rows.of_contents(cache.scans(), found.digest)
+        earlier = run_rows.of_contents(cache.scans(), contents.digest)
         if earlier is not None:
             st.markdown(words("runs.scanned_before", at=view().minute(earlier["created"])))
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):

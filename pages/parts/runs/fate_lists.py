@@ -61,8 +61,8 @@ def _buttons(lists: Mapping[str, Sequence[str]]) -> None:
 
 def again(run: Run, param: str) -> Callable[[], None] | None:
     """Starts a list that ended early once more; None where another server began it, and this one has not its IDs."""
-    found = asked_for(run)
-    return None if found is None else partial(begin, *found, param)
+    asked = asked_for(run)
+    return None if asked is None else partial(begin, *asked, param)
 
 
 def asked_for(run: Run) -> tuple[Sequence[str], str | None, str] | None:
@@ -138,8 +138,8 @@ def result(run: Run) -> None:
             if len(rest) > ROWS:
                 st.caption(words("fates.rest_note", n=f"{ROWS:,}", of=f"{len(rest):,}"))
             columns = ("id", "outcome", "reason")
-            made = export.csv_table(columns, ([row[name] for name in columns] for row in rest))
-            download("CSV", made, "unanswered_ids.csv", key="fates-rest")
+            csv = export.csv_table(columns, ([row[name] for name in columns] for row in rest))
+            download("CSV", csv, "unanswered_ids.csv", key="fates-rest")
     if not summary.get("records") or not cache.rows(run, "fates"):
         empty(words("fates.none"))
         session.stop()

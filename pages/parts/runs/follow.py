@@ -86,8 +86,8 @@ def _has_news(run: Run, drawn: object, due: float) -> bool:
 
 def _news(run: Run) -> None:
     """Errors that were not there when this session first saw the scan: a banner, and the name of the tab."""
-    words, found = view().words, cache.frame(run, "findings")
-    errors = found[found["severity"] == "error"] if len(found) else found
+    words, findings = view().words, cache.frame(run, "findings")
+    errors = findings[findings["severity"] == "error"] if len(findings) else findings
     names = [f"{code} {subject}" for code, subject in zip(errors["code"], errors["subject"], strict=True)]
     known = st.session_state.setdefault(f"follow-known-{run.name}", set(names))
     fresh = [name for name in names if name not in known]

@@ -49,11 +49,11 @@ def listing(live: bool) -> None:
         st.rerun()
     wanted = asked(words) if len(runs) > FEW or asked_for().any else Filter()
     files_of = lambda row: cache.file_names(Run(runs_root() / row["name"]))  # noqa: E731
-    found = run_rows.chosen(runs, wanted, title_of, files_of)
-    listed, small = (found, []) if wanted.find.strip() else run_rows.apart(found)
+    chosen = run_rows.chosen(runs, wanted, title_of, files_of)
+    listed, small = (chosen, []) if wanted.find.strip() else run_rows.apart(chosen)
     if wanted.any:
-        st.caption(words("runs.fit", n=f"{len(found):,}", of=run_texts.counted(runs, words)))
-    selection(found, words)
+        st.caption(words("runs.fit", n=f"{len(chosen):,}", of=run_texts.counted(runs, words)))
+    selection(chosen, words)
     paged(listed, "runs_page")
     if small:
         fold = st.expander(words("runs.small", n=f"{len(small):,}"), key="runs_small", on_change="rerun")
@@ -125,8 +125,8 @@ def _into_link(name: str) -> None:
 
 def picked() -> set[str]:
     """The names of the runs that are selected."""
-    found: set[str] = st.session_state.setdefault("runs_picked", set())
-    return found
+    names: set[str] = st.session_state.setdefault("runs_picked", set())
+    return names
 
 
 def pick(name: str) -> None:
@@ -134,9 +134,9 @@ def pick(name: str) -> None:
     (picked().add if st.session_state.get(f"pick-{name}") else picked().discard)(name)
 
 
-def selection(found: Sequence[Row], words: Words) -> None:
+def selection(rows: Sequence[Row], words: Words) -> None:
     """How many are selected, and what can be done with all of them. Those that do not fit the filter do not count."""
-    chosen = [row for row in found if row["name"] in picked()]
+    chosen = [row for row in rows if row["name"] in picked()]
     if not chosen:
         return
     here = visitor.current()
@@ -154,9 +154,9 @@ def selection(found: Sequence[Row], words: Words) -> None:
                 on_click=delete,
                 args=([row["name"] for row in gone],),
             )
-        if len(chosen) < len(found):
-            label = words("runs.select_all", n=f"{len(found):,}")
-            st.button(label, type="tertiary", on_click=picked().update, args=([row["name"] for row in found],))
+        if len(chosen) < len(rows):
+            label = words("runs.select_all", n=f"{len(rows):,}")
+            st.button(label, type="tertiary", on_click=picked().update, args=([row["name"] for row in rows],))
         st.button(words("runs.select_none"), type="tertiary", on_click=picked().clear)
 
 

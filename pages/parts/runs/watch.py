@@ -138,12 +138,12 @@ def lacks_spark(words: Words) -> bool:
 
 def setup_progress() -> None:
     """One look at set-up; when it has ended, the whole page is drawn again, and a scan that waits begins."""
-    words, found = view().words, setting_up.now()
-    if found is None:
+    words, state = view().words, setting_up.now()
+    if state is None:
         st.rerun()
-    said = words(f"setup.{found.step}")
-    told = words("setup.at_work", step=said, n=found.number, of=found.steps, time=words.duration(found.seconds))
-    st.info(told, icon=":material/hourglass_top:")
+    said = words(f"setup.{state.step}")
+    text = words("setup.at_work", step=said, n=state.number, of=state.steps, time=words.duration(state.seconds))
+    st.info(text, icon=":material/hourglass_top:")
 
 
 def no_engine(words: Words) -> None:

@@ -236,10 +236,10 @@ def in_range(run: Run, shown: View) -> TimeRange:
 def _tables(run: Run, here: Asked) -> list[dict[str, Any]]:
     """The tables that date the IDs of each input. One that no scan has is read here, once."""
     dating = _dating()
-    found: list[dict[str, Any]] = cache.compared(
+    tables: list[dict[str, Any]] = cache.compared(
         f"{run.path} {here.of} {dating.zone}", lambda: core.tables_of(here, dating, scans.store())
     )
-    return found
+    return tables
 
 
 def compared(run: Run, chosen: TimeRange) -> Compared:
@@ -252,9 +252,9 @@ def compared(run: Run, chosen: TimeRange) -> Compared:
     return cache.compared(f"{key} {chosen.params()}", make)
 
 
-def first_lines(run: Run, found: Compared, view: View) -> None:
+def first_lines(run: Run, comparison: Compared, view: View) -> None:
     """The lines of the largest difference in place, once somebody opens them."""
-    first = core.first_difference(run, found)
+    first = core.first_difference(run, comparison)
     if first is None:
         return
     (side, name, row), words = first, view.words
@@ -264,14 +264,14 @@ def first_lines(run: Run, found: Compared, view: View) -> None:
     if fold.open:
         with fold:
             try:
-                lines.preview(scans.store().open(name), view, core.line_filters(found, side, row))
+                lines.preview(scans.store().open(name), view, core.line_filters(comparison, side, row))
             except RunError as error:
                 problems.show_error(error)
 
 
-def offer_fates(found: Compared) -> None:
+def offer_fates(comparison: Compared) -> None:
     """What became of the messages that one input alone has, where a cluster can be asked."""
-    fate_lists.offer({f"fates.ask_{side}": found.ids[side] for side in SIDES})
+    fate_lists.offer({f"fates.ask_{side}": comparison.ids[side] for side in SIDES})
 
 
 def offer_scans(run: Run, words: Words) -> None:
@@ -300,13 +300,13 @@ def scan_side(run: Run, side: str) -> None:
         st.session_state["scan_problem"] = problems.message(error, view().words)
 
 
-def table_of(kind: str, run: Run, found: Compared, view: View) -> None:
+def table_of(kind: str, run: Run, comparison: Compared, view: View) -> None:
     """Producers, clients or brokers, those with the most differences first."""
-    mine, key = core.frame([row for row in found.rows if row.kind == kind]), f"compare-page-{kind}"
+    mine, key = core.frame([row for row in comparison.rows if row.kind == kind]), f"compare-page-{kind}"
     if mine.empty:
         return
     st.header(view.words(f"compare.table_{kind}"), anchor=False)
     page, first = page_of(mine, key, ROWS)
-    table = html.table_of(kind, run.options["of"], found, page.to_dict("records"), view)
+    table = html.table_of(kind, run.options["of"], comparison, page.to_dict("records"), view)
     show_html(table.html(first=first, numbered=True))
     pager(mine, key, ROWS)

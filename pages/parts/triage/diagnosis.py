@@ -80,9 +80,9 @@ def proof(row: Row, run: Run, view: View, key: str, in_range: TimeRange = ALL_TI
         if marked := line_filter.last_clicked(chart(*drawn, None, f"proof-{key}", select=True)):
             run_lines.clicked(run, view, marked, key)
     ids = evidence_tables.id_table(evidence, view, anatomy, finding_rows.assumed_of(row))
-    for made in (ids, evidence_tables.copies(evidence, view, anatomy)):
-        if made is not None:
-            show_html(made)
+    for table in (ids, evidence_tables.copies(evidence, view, anatomy)):
+        if table is not None:
+            show_html(table)
     label, shown = log_lines(run).of_finding(row, words)
     if not shown:  # the places are not known: they are looked for
         named = [f"{evidence.label}={text}" for text in tokens(evidence)] if evidence.label else []
@@ -106,8 +106,8 @@ def proof(row: Row, run: Run, view: View, key: str, in_range: TimeRange = ALL_TI
 
 def process_of(run: Run, key: str) -> tuple[dict[Any, Any] | None, pd.DataFrame]:
     """A process by its key, and its points."""
-    found = shared.find_row(run, key)
-    row = None if found.empty else found.iloc[0].to_dict()
+    rows = shared.find_row(run, key)
+    row = None if rows.empty else rows.iloc[0].to_dict()
     return row, pd.DataFrame() if row is None else cache.points(run, row)
 
 
@@ -124,11 +124,11 @@ def anatomy(text: str) -> Html:
 def figure_of(row: Row, run: Run, view: View, in_range: TimeRange = ALL_TIMES) -> tuple[go.Figure, str] | None:
     """The counter of the finding's process, or its clock, where that shows it, of a time range; and its text."""
     process, shows = evidence_of(row).process, RULES[str(row["code"])].picture
-    found = shared.find_row(run, process_key(process)) if shows and process else pd.DataFrame()
-    points = pd.DataFrame() if found.empty else cache.points(run, found.iloc[0].to_dict())
+    rows = shared.find_row(run, process_key(process)) if shows and process else pd.DataFrame()
+    points = pd.DataFrame() if rows.empty else cache.points(run, rows.iloc[0].to_dict())
     if points.empty:
         return None
-    missing, mark = int(found.iloc[0]["missing"]), assumed(found.iloc[0], view.words)
+    missing, mark = int(rows.iloc[0]["missing"]), assumed(rows.iloc[0], view.words)
     inside = points[in_range.contains(points["sent_at"])]
     if in_range and len(inside) > 1:
         points, missing = inside, int(inside["missing_before"].sum())

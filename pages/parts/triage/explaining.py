@@ -22,22 +22,22 @@ from pages.parts.widgets import said, show_html
 
 def of_range(run: Run, shown: TimeRange, view: View) -> None:
     """The range against the time before it; nothing for all times, and before the index of lines is there."""
-    if shown and (found := cache.explained(run, shown)) is not None:
-        span = times.clock_span(found.begin, found.end, view.zone, dated=False) if found.begin else ""
-        _show(found, run, shown, view, span, absolute("findings", run=run.name))
+    if shown and (explained := cache.explained(run, shown)) is not None:
+        span = times.clock_span(explained.begin, explained.end, view.zone, dated=False) if explained.begin else ""
+        _show(explained, run, shown, view, span, absolute("findings", run=run.name))
 
 
-def of_list(found: Sequence[Found], clock: Clock, run: Run, view: View) -> None:
+def of_list(items: Sequence[Found], clock: Clock, run: Run, view: View) -> None:
     """A list of IDs against a scan."""
     every = core.counted(cache.frame(run, "processes"), cache.frame(run, "brokers"))
     title = run_texts.title_of(run.title, run.options, view.words, run.summary)
-    _show(core.of_list(core.of_intake(found, clock), every), run, ALL_TIMES, view, title, "")
+    _show(core.of_list(core.of_intake(items, clock), every), run, ALL_TIMES, view, title, "")
 
 
-def _show(found: Explained, run: Run, shown: TimeRange, view: View, span: str, address: str) -> None:
+def _show(explained: Explained, run: Run, shown: TimeRange, view: View, span: str, address: str) -> None:
     words = view.words
-    st.header(words("explain.title_list" if found.base == "scan" else "explain.title"), anchor=False)
-    said(*core.headline(found, words, span))
-    if found.differences:
-        show_html(html.rows(found, run.name, shown, view))
-    browser.copy_button(core.markdown(found, words, span, address), words, f"explained-{run.name}")
+    st.header(words("explain.title_list" if explained.base == "scan" else "explain.title"), anchor=False)
+    said(*core.headline(explained, words, span))
+    if explained.differences:
+        show_html(html.rows(explained, run.name, shown, view))
+    browser.copy_button(core.markdown(explained, words, span, address), words, f"explained-{run.name}")

@@ -96,16 +96,16 @@ def _label(name: str, view: View, value: str) -> str:
     return html.name(value, view) if name == "verdict" else value
 
 
-def picture(found: Heat, levels: Mapping[str, int], asked: Asked, view: View) -> list[str]:
+def picture(heat: Heat, levels: Mapping[str, int], asked: Asked, view: View) -> list[str]:
     """The heat map of a page of groups, with the counts of what was chosen; what of it is small print."""
     words, state = view.words, st.session_state
-    pages = max(1, -(-len(found.groups) // GROUPS))
+    pages = max(1, -(-len(heat.groups) // GROUPS))
     page = lines.page_number(pages, "rows")
     first = (page - 1) * GROUPS
-    groups = found.groups[first : first + GROUPS]
-    if asked.group in found.groups and asked.group not in groups:  # chosen by its name: it is in sight too
+    groups = heat.groups[first : first + GROUPS]
+    if asked.group in heat.groups and asked.group not in groups:  # chosen by its name: it is in sight too
         groups = [asked.group, *groups]
-    some = found.of(groups)
+    some = heat.of(groups)
     figure = charts.heat(some, view, (asked.group, asked.cell))
     drag = time_range.brush(asked.shown, view.zone)
     turn = state.get("fate-turn", 0)
@@ -118,17 +118,17 @@ def picture(found: Heat, levels: Mapping[str, int], asked: Asked, view: View) ->
             st.query_params[CELL] = f"{picked['from']}~{picked['to']}"
             state["fate-turn"] = turn + 1
 
-    alt = words("fate.alt", groups=words.count("group", len(groups)), step=step_text(found.step, words))
-    below = html.legend(levels, view, view.palette.levels, len(found.begins) <= charts.FEW)
-    chart(figure, alt, found.frame, "fate", select=True, brush=Brush(f"{drag.state}-{turn}", take), below=below)
+    alt = words("fate.alt", groups=words.count("group", len(groups)), step=step_text(heat.step, words))
+    below = html.legend(levels, view, view.palette.levels, len(heat.begins) <= charts.FEW)
+    chart(figure, alt, heat.frame, "fate", select=True, brush=Brush(f"{drag.state}-{turn}", take), below=below)
     if pages > 1:
-        last = min(first + GROUPS, len(found.groups))
-        numbers = {"first": first + 1, "last": last, "all": len(found.groups), "more": len(found.groups) - last}
+        last = min(first + GROUPS, len(heat.groups))
+        numbers = {"first": first + 1, "last": last, "all": len(heat.groups), "more": len(heat.groups) - last}
         st.caption(words.numbers("fate.rank_note", **numbers))
         st.pagination(pages, key="rows", bind="query-params")
-    notes = [words("fate.cell_note", step=step_text(found.step, words))]
-    if found.undated:
-        notes.append(words("fate.undated", n=words.count("message", found.undated)))
+    notes = [words("fate.cell_note", step=step_text(heat.step, words))]
+    if heat.undated:
+        notes.append(words("fate.undated", n=words.count("message", heat.undated)))
     return notes
 
 
@@ -146,8 +146,8 @@ def failures(run: Run, asked: Asked, view: View) -> list[str] | None:
     minutes = asked.minutes
     st.markdown(core_failures.sentence(rows, escaped(asked.group), minutes, view))
     if not rows.empty:
-        found, step = core_failures.by_time(rows)
-        figure = charts.failures(found, step, view, minutes)
+        tries, step = core_failures.by_time(rows)
+        figure = charts.failures(tries, step, view, minutes)
         alt = words("fate.failed_alt", step=step_text(step, words))
         chart(figure, alt, lambda: rows, "failures", brush=time_range.brush(asked.shown, view.zone))
     return [words("fate.failed_note")]
@@ -155,13 +155,13 @@ def failures(run: Run, asked: Asked, view: View) -> list[str] | None:
 
 def counts(rows: pd.DataFrame, run: Run, view: View) -> None:
     """Messages by topic, queue, group and verdict; the sum of all is that of the picture."""
-    found = core.counts(rows)
+    sums = core.counts(rows)
     st.caption(view.words("fate.sum", n=view.words.count("message", int(rows["messages"].sum()))))
-    page, first = page_of(found, "fate_counts", COUNTS)
+    page, first = page_of(sums, "fate_counts", COUNTS)
     here = partial(view.href, "fate", run=run.name, cell=st.query_params.get(CELL))
     show_html(html.counts(page.to_dict("records"), view, view.palette.levels, here).html(first=first, numbered=True))
-    pager(found, "fate_counts", COUNTS)
-    filters.takeaway(found, "fates")
+    pager(sums, "fate_counts", COUNTS)
+    filters.takeaway(sums, "fates")
 
 
 def messages(asked: Asked, lacking: int, run: Run, view: View) -> None:
@@ -173,30 +173,30 @@ def messages(asked: Asked, lacking: int, run: Run, view: View) -> None:
     st.header(words("fate.list"), anchor=False)
     text = lambda name: words(f"fate.order_{name}")  # noqa: E731
     order = filters.one_of(st.selectbox, "order", ORDERS, words("sort"), text, width=220)
-    found, whole = (cache.undelivered(run, *each) for each in ((asked, order), (asked.whole, ORDERS[0])))
+    listed, whole = (cache.undelivered(run, *each) for each in ((asked, order), (asked.whole, ORDERS[0])))
     if asked != asked.whole:
         st.caption(words("fate.list_exact", span=core.span_text(asked.cell or asked.shown, view)))
     if whole.total < lacking:  # of an older scan; beside the list, also where it is empty
-        cut = words.numbers("fate.list_cut", n=found.total, all=lacking, most=cache.rows(run, "undelivered"))
+        cut = words.numbers("fate.list_cut", n=listed.total, all=lacking, most=cache.rows(run, "undelivered"))
         show_html(tag("p", cut, " ", words("fate.list_cut_do"), class_="mq-warning mq-note"))
-    if not len(found):
+    if not len(listed):
         st.caption(words("fate.list_none"))
     else:
-        st.caption(words("fate.list_said", n=words.count("row", found.total)))
-        if (most := min(len(found), limits.figure("download_rows"))) < found.total:
-            st.caption(words.numbers("fate.list_first", first=len(found), taken=most, all=found.total))
-        _page(found, run, view)
+        st.caption(words("fate.list_said", n=words.count("row", listed.total)))
+        if (most := min(len(listed), limits.figure("download_rows"))) < listed.total:
+            st.caption(words.numbers("fate.list_first", first=len(listed), taken=most, all=listed.total))
+        _page(listed, run, view)
     browser.reveal(".st-key-fate-list", st.session_state.get("fate-turn", 0))
 
 
-def _page(found: Listed, run: Run, view: View) -> None:
+def _page(listed: Listed, run: Run, view: View) -> None:
     """A page of them, each with the ways to its journey and its record; the whole list to take away."""
     place = {"run": run.name, "store": run.store}
     if run.kind == FATES:
         place = {"cluster": run.options["cluster"]}
-    pages = max(1, -(-len(found) // PAGE))
+    pages = max(1, -(-len(listed) // PAGE))
     start = (lines.page_number(pages) - 1) * PAGE
-    show_html(html.lacking(found.page(start, PAGE), start + 1, view, view.palette.levels, place))
+    show_html(html.lacking(listed.page(start, PAGE), start + 1, view, view.palette.levels, place))
     if pages > 1:
         st.pagination(pages, key="page", bind="query-params")
-    downloads(found.as_csv, found.as_json, "not_consumed", "undelivered")
+    downloads(listed.as_csv, listed.as_json, "not_consumed", "undelivered")

@@ -16,20 +16,20 @@ ALL = "all"
 HIDDEN: dict[str, Any] = {"label_visibility": "collapsed"}
 
 
-def choose(found: pd.DataFrame, view: View) -> pd.DataFrame:
+def choose(findings: pd.DataFrame, view: View) -> pd.DataFrame:
     """The two filters, and the rows that they leave."""
     words = view.words
     asked = st.session_state.get("kind") or st.query_params.get("kind")
-    of_kind = finding_rows.select(found, code=asked if asked in set(found["code"]) else None)
+    of_kind = finding_rows.select(findings, code=asked if asked in set(findings["code"]) else None)
     severities = finding_rows.numbers(of_kind, "severity")
     options = [ALL, *(name for name in SEVERITIES if name in severities)]
     label, text = words("findings.severity"), lambda name: finding_texts.option(name, severities, words)
     severity = filters.one_of(st.segmented_control, "severity", options, label, text, required=True, **HIDDEN)
     chosen = None if severity == ALL else severity
-    codes = finding_rows.numbers(finding_rows.select(found, chosen), "code")
+    codes = finding_rows.numbers(finding_rows.select(findings, chosen), "code")
     options = [ALL, *codes]
     label, text = words("findings.kind"), lambda code: finding_texts.kind_option(code, codes, words)
     kind = filters.one_of(st.selectbox, "kind", options, label, text, width=240, **HIDDEN)
     # also where the address asked for what is not offered
     into_address({"severity": chosen, "kind": None if kind == ALL else kind})
-    return finding_rows.select(found, chosen, None if kind == ALL else kind)
+    return finding_rows.select(findings, chosen, None if kind == ALL else kind)

@@ -23,9 +23,9 @@ from pages.parts.widgets import page_of, pager, show_html, small_print
 MEASURES = ("distinct", "ids")
 
 
-def headline(run: Run, found: InRange | None, view: View) -> str:
+def headline(run: Run, in_range: InRange | None, view: View) -> str:
     """Who misses messages, and which fingerprints several processes share; nothing where the scan is a list."""
-    if found is not None or cache.totals(run).is_list or run.store is not None:
+    if in_range is not None or cache.totals(run).is_list or run.store is not None:
         return ""
     most = cache.judged(run)
     own = most[most["tracks"] > 1]["host"]
@@ -80,7 +80,7 @@ def show(
     small_print([view.words("producers.strip_note", step=step_text(step, view.words)) if strips else ""])
 
 
-def _asked(run: Run, hosts: pd.DataFrame, found: InRange | None, view: View) -> tuple[str, str, str, str]:
+def _asked(run: Run, hosts: pd.DataFrame, in_range: InRange | None, view: View) -> tuple[str, str, str, str]:
     """The group, the order, the text sought, and what is counted: each in the address."""
     words, text, group = view.words, "", "host"
     measures = [name for name in MEASURES if name in hosts]
@@ -92,7 +92,7 @@ def _asked(run: Run, hosts: pd.DataFrame, found: InRange | None, view: View) -> 
             name = lambda one: words(f"producers.group.{one}")  # noqa: E731
             group = filters.one_of(st.selectbox, "group", host_rows.GROUPS, words("producers.group"), name, width=150)
         sorts = [one for one in host_rows.SORTS if one in ("messages", "host") or not cache.is_cut(run, "processes")]
-        sorts = [one for one in sorts if one != "missing" or found is None]
+        sorts = [one for one in sorts if one != "missing" or in_range is None]
         by = "messages"
         if len(hosts) > 1:
             name = lambda one: words(f"producers.by.{one}")  # noqa: E731

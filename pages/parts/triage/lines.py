@@ -52,16 +52,16 @@ def making(run: Run, again: bool = False) -> Locating | None:
 
 def ready(run: Run, view: View) -> Index | None:
     """The index; begins to make it where there is none, and says so until the page is drawn again."""
-    found = cache.lines(run)
-    if found is not None and not jobs.lines_are_old(run):
-        return found
+    index = cache.lines(run)
+    if index is not None and not jobs.lines_are_old(run):
+        return index
     try:
         going = making(run)
     except (CoreError, PermissionError) as error:
         problems.show_error(error)
         return None
-    if found is not None:  # the lines of a moment ago, until the later ones are there
-        return found
+    if index is not None:  # the lines of a moment ago, until the later ones are there
+        return index
     if going is None:
         show_html(tag("p", view.words("lines.no_engine"), class_="mq-warning mq-note"))
         return None
@@ -120,25 +120,25 @@ def preview(run: Run, view: View, filters: Mapping[str, str], key: str = "lines-
             return
         try:
             _, chosen = select(run, index, given, "line")
-            found = index.page(chosen.rows[:FIRST], allowed_for(run))
+            occurrences = index.page(chosen.rows[:FIRST], allowed_for(run))
         except (CoreError, PermissionError) as error:
             problems.show_error(error)
             return
         all_of_them = link(words("lines.all"), view.href("lines", run=run.name, **UNLIMITED | given))
-        head = words("lines.preview", shown=f"{len(found):,}", all=words.count("occurrence", len(chosen)))
+        head = words("lines.preview", shown=f"{len(occurrences):,}", all=words.count("occurrence", len(chosen)))
         show_html(tag("p", head, " ", all_of_them, class_="mq-run"))
-        show_html(html.rows(found, of_page(run, index, found, words), view))
+        show_html(html.rows(occurrences, of_page(run, index, occurrences, words), view))
 
 
-def of_page(run: Run, index: Index, found: Sequence[Occurrence], words: Words) -> html.Lines:
+def of_page(run: Run, index: Index, occurrences: Sequence[Occurrence], words: Words) -> html.Lines:
     """The lines of a run, with the marks behind the times of the processes of a page."""
-    marks = {key: words.assumed(codes) for key, codes in assumed_of(run, found).items()}
+    marks = {key: words.assumed(codes) for key, codes in assumed_of(run, occurrences).items()}
     return html.Lines(index, run.name, allowed_for(run), marks)
 
 
-def assumed_of(run: Run, found: Sequence[Occurrence]) -> dict[str, tuple[str, ...]]:
+def assumed_of(run: Run, occurrences: Sequence[Occurrence]) -> dict[str, tuple[str, ...]]:
     """What of the times of their processes no line shows, by the key of a process."""
-    hosts = {one.names["host"] for one in found if one.kind == "uniq"}
+    hosts = {one.names["host"] for one in occurrences if one.kind == "uniq"}
     rows = cache.where(run, "processes", host=sorted(hosts)).to_dict("records") if hosts else []
     return {process_key(row): assumed_codes(row) for row in rows}
 

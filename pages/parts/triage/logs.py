@@ -94,10 +94,10 @@ def ask(logs: dict[str, growth.Log], kept: Retention, view: View) -> None:
     right.number_input(words("growth.keep"), 1, broker_logs.LONGEST, growth.KEPT_HOURS, key="keep", bind="query-params")
     last.number_input(words("growth.delete_at"), 0, 23, growth.DELETES_AT, key="delete_at", bind="query-params")
     best = identify(asked).best if asked else None
-    made = best.id if best is not None and isinstance(best.id, OffsetId) else None
+    offset_id = best.id if best is not None and isinstance(best.id, OffsetId) else None
     names = list(logs)
-    if made is not None or len(names) == 1:
-        address = made.address if made is not None else names[0]
+    if offset_id is not None or len(names) == 1:
+        address = offset_id.address if offset_id is not None else names[0]
         middle.text_input(words("col.broker"), address, disabled=True, key=f"own-{address}")
     else:
         every = [ALL, *names]
@@ -108,7 +108,7 @@ def ask(logs: dict[str, growth.Log], kept: Retention, view: View) -> None:
         )
     if not asked:
         return
-    offset = made.physical_offset if made is not None else broker_logs.offset_in(asked)
+    offset = offset_id.physical_offset if offset_id is not None else broker_logs.offset_in(asked)
     if offset is None:
         st.error(words("growth.no_offset"), icon=":material/block:")
     elif address == ALL:

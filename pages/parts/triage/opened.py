@@ -63,8 +63,8 @@ def line(run: Run, page: str, words: Words) -> None:
     facts = facts if run.kind in SCANS else facts[-1:]
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="run-line"):
         of_run = run.title, run.options, words, run.summary
-        title, made = run_texts.title_of(*of_run), run_texts.made_title(*of_run)
-        facts = [made, *facts] if made != title else facts
+        title, how_made = run_texts.title_of(*of_run), run_texts.made_title(*of_run)
+        facts = [how_made, *facts] if how_made != title else facts
         show_html(tag("div", tag("b", title), *(tag("span", fact) for fact in facts), class_="mq-run"))
         # The ways on are one row of their own: where the facts leave no room, all of them wrap.
         ways = st.container(horizontal=True, width="content", gap="small", vertical_alignment="center")

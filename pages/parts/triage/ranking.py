@@ -32,13 +32,13 @@ def of_run(run: Run, wanted: Scope) -> pd.DataFrame:
         return cache.judge(run, own)
     if (every := cache.all_judged(run)) is not None:
         return every
-    found = pd.concat([*(cache.first(run, by).head(FIRST) for by in BY), shared.find_row(run, asked)])
-    return cache.judge(run, found.drop_duplicates(["layout", "host", "pid", "loader"]))
+    rows = pd.concat([*(cache.first(run, by).head(FIRST) for by in BY), shared.find_row(run, asked)])
+    return cache.judge(run, rows.drop_duplicates(["layout", "host", "pid", "loader"]))
 
 
-def of_range(run: Run, found: InRange, wanted: Scope) -> pd.DataFrame:
+def of_range(run: Run, in_range: InRange, wanted: Scope) -> pd.DataFrame:
     """The processes of a time range, or those of a host, and the one that is asked for where it is not among them."""
-    own = found.processes
+    own = in_range.processes
     if wanted.host:
         own = own[own["host"] == wanted.host].reset_index(drop=True)
     if find_process(own, wanted.process) is not None:

@@ -50,8 +50,8 @@ def ticket(part: finding_report.Part, run: Run, view: View, address: str) -> str
 
 def markdown(run: Run, view: View, address: str = "") -> str:
     """The report as Markdown."""
-    found, notes = cache.frame(run, "findings"), shared.notes(run, view)
-    return finding_report.markdown(run, found, diagnosis.log_lines(run), notes, view, address)
+    findings, notes = cache.frame(run, "findings"), shared.notes(run, view)
+    return finding_report.markdown(run, findings, diagnosis.log_lines(run), notes, view, address)
 
 
 # ---- HTML
@@ -63,8 +63,8 @@ def html(run: Run, view: View, address: str = "") -> str:
     found, lines, notes = cache.frame(run, "findings"), diagnosis.log_lines(run), shared.notes(run, view)
 
     def picture(row: Row) -> Html | None:
-        made = diagnosis.figure_of(row, run, view)
-        return None if made is None else _drawn(*made, made[1])
+        figure = diagnosis.figure_of(row, run, view)
+        return None if figure is None else _drawn(*figure, figure[1])
 
     title = run_texts.plain_title(run, view.words)
     body = [

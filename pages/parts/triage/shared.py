@@ -74,9 +74,9 @@ def find_row(run: Run, key: str | None) -> pd.DataFrame:
     parts = (key or "").split("~")
     if len(parts) < 3 or not parts[1].isdecimal():
         return pd.DataFrame()
-    found = cache.where(run, "processes", host=(parts[0],), pid=(int(parts[1]),), loader=(parts[2],))
-    place = find_process(found, key)
-    return found.loc[[place]] if place is not None else pd.DataFrame()
+    rows = cache.where(run, "processes", host=(parts[0],), pid=(int(parts[1]),), loader=(parts[2],))
+    place = find_process(rows, key)
+    return rows.loc[[place]] if place is not None else pd.DataFrame()
 
 
 def notes(run: Run, shown: View) -> list[str]:

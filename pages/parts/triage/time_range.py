@@ -56,7 +56,7 @@ def bar(run: Run, shown: View, other: Run | None = None, page: str = "") -> Time
         return strip(
             [part[0]], shown, part[1], assumed=shown.words.assumed(cache.totals(run).assumed), of=of, under=(run, page)
         )
-    fine = [made for one in runs if (made := cache.fine_activity(one, ALL_TIMES)) is not None]
+    fine = [fine_rows for one in runs if (fine_rows := cache.fine_activity(one, ALL_TIMES)) is not None]
     codes = dict.fromkeys(code for one in runs for code in cache.totals(one).assumed)
     assumed = shown.words.assumed(codes)
     if len(fine) < len(runs):
@@ -78,9 +78,9 @@ def strip(
     `under`: the scan and its page whose filters stand next to the range.
     """
     chosen, extent = asked(), None
-    found = [table for table in timelines if not table.empty]
-    if found:
-        table = pd.concat(found)
+    tables = [table for table in timelines if not table.empty]
+    if tables:
+        table = pd.concat(tables)
         extent = table["minute"].min(), table["minute"].max()
         bins, step = steps.by_time(table, least)
         if len(bins) >= LEAST_BARS or chosen:  # fewer show nothing that the sentence does not say
@@ -96,9 +96,9 @@ def index_of(run: Run, shown: View, *, make: bool) -> Index | None:
 
     Where it cannot be made there are the tables by minute.
     """
-    found, key = cache.lines(run), f"range-index-{run.name}"
-    if found is not None or not make:
-        return found
+    index, key = cache.lines(run), f"range-index-{run.name}"
+    if index is not None or not make:
+        return index
     if key not in st.session_state:
         try:
             st.session_state[key] = lines.making(run)
@@ -115,17 +115,21 @@ def activity(run: Run, chosen: TimeRange, hosts: list[str]) -> tuple[pd.DataFram
     fine = cache.fine_activity(run, chosen)
     if fine is not None:
         return fine[0][fine[0]["host"].isin(hosts)], fine[1]
-    found = cache.where(run, "activity", host=hosts)
-    if not found.empty:
-        found = found[chosen.whole_minutes().contains(found["minute"])]
-    return found, steps.MINUTE
+    rows = cache.where(run, "activity", host=hosts)
+    if not rows.empty:
+        rows = rows[chosen.whole_minutes().contains(rows["minute"])]
+    return rows, steps.MINUTE
 
 
 def points(run: Run, row: dict[str, Any], chosen: TimeRange) -> in_range.Points:
     """The scan's points of a process, and in a range every ID of the index where there is one."""
     thinned = cache.points(run, row)
-    found = in_range.Points(thinned, thinned, len(thinned) == row["distinct"])
-    return found.within(chosen, cache.every_point(run, row, chosen)) if chosen and found.dated else found
+    points_drawn = in_range.Points(thinned, thinned, len(thinned) == row["distinct"])
+    return (
+        points_drawn.within(chosen, cache.every_point(run, row, chosen))
+        if chosen and points_drawn.dated
+        else points_drawn
+    )
 
 
 def line(

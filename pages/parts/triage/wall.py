@@ -54,9 +54,9 @@ def _drawn(run: Run) -> None:
 
 def _screen(run: Run, shown: View) -> Html:
     words, summary = shown.words, run.summary or {}
-    found = cache.frame(run, "findings")
-    said = finding_texts.headline(found, shown) or finding_texts.findings_sentence(found, summary, words)
-    kinds, follow = finding_rows.kinds(found) if len(found) else [], summary.get("follow")
+    findings = cache.frame(run, "findings")
+    said = finding_texts.headline(findings, shown) or finding_texts.findings_sentence(findings, summary, words)
+    kinds, follow = finding_rows.kinds(findings) if len(findings) else [], summary.get("follow")
     standing = follow_texts.standing(follow, words, shown.zone) if follow else ""
     parts = [
         html.Part(words("page.producers"), _hosts(run, shown), wide=True),
