@@ -51,6 +51,7 @@ PAGES = {COMPARE: "compare", FATES: "fate"}  # of the others, each with tables o
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _ends: dict[Path, dict[str, Any]] = {}  # how runs of this process ended, while their folder cannot be written
 _PLANNED = {"paths", "names", "zone", "zone_source", "at", "split_size", "case", "master", "remote"}
+TOPICS_BYTES = 4 << 30  # of them, at the most
 TOPICS = "kafka"  # in the folder of a run that follows topics of Kafka: their records as files
 FOLLOWED = ".follow"  # in the folder of a run that goes on: what Spark and the driver need to go on
 DELETED = ".deleted-"  # in front of the name of a run that is being deleted

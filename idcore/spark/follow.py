@@ -25,7 +25,7 @@ from idcore.scan.lines import MOST_BYTES_FOR_NAMES, LineEvidence
 from idcore.scan.months import month_rows
 from idcore.scan.tables import Tables
 from idcore.sources.growing_files import BEGINNING
-from idcore.sources.inputs import InputFile
+from idcore.sources.inputs import InputFile, shown
 from idcore.sources.uris import is_topic
 from idcore.spark import health
 from idcore.spark import session as spark_session
@@ -33,7 +33,7 @@ from idcore.spark.follow_source import NAME, Asked, GrowingFiles
 
 from .folder import LiveFolder
 from .job import FollowOptions, assumed, judge, judged_counts, judged_tables, look, problem_of, summarise, versions
-from .kafka import Records
+from .kafka import TRIGGER, Records
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from .tasks import Spark
 
 LOG = logging.getLogger(__name__)
-TRIGGER = "300 milliseconds"  # between two batches, where the one before has ended
 LOOK = 0.1  # seconds between two looks at whether there is news
 ASKED = "asked.json"
 TRIES = 5  # to begin again without a batch between them
@@ -87,7 +86,7 @@ class Follower:
         if any(map(is_topic, paths)):
             if len(paths) > 1:
                 raise CoreError("kafka_alone")
-            self._kafka = Records(paths[0], out / TOPICS, out / FOLLOWED, options.since)
+            self._kafka = Records(paths[0], out / TOPICS, out / FOLLOWED, options.since, self._unread)
             scan = replace(scan, roots=None)  # what is read is in the folder of the tables
             self.options = replace(options, scan=scan)
         self.asked = Asked(
@@ -136,10 +135,10 @@ class Follower:
             self._follow(sql, query, folder, stop)
         finally:
             is_there = not health.is_gone(spark)
-            if query is not None and is_there:
-                query.stop()
             if self._kafka is not None:
                 self._kafka.end(is_there)
+            if query is not None and is_there:
+                query.stop()
 
     def _begin(self, home: Path) -> None:
         """A folder that was followed is followed on, as it was asked for."""
@@ -234,6 +233,14 @@ class Follower:
         if held is None or size <= MOST_BYTES_FOR_NAMES or time.monotonic() - held[0] > LOOKED:
             held = self._looked = time.monotonic(), look(tables, self.options.scan, files, threading.Event())
         return held[1]
+
+    def _unread(self) -> dict[Path, int]:
+        """Bytes of the records of topics that are in files and not in the tables; of binary ones nothing is read."""
+        with self._lock:
+            read = {Path(file.path): file.size for file in self._state.inputs().values()}
+            left_out = set(self._state.left_out)
+        files = {path: path.stat().st_size for path in (self.out / TOPICS).absolute().glob("*.log")}
+        return {path: size - read.get(path, 0) for path, size in files.items() if shown(str(path)) not in left_out}
 
     def _behind(self, query: StreamingQuery, inputs: Mapping[int, Any]) -> int:
         """Bytes that Spark has seen and that are not in the tables."""

@@ -7,10 +7,12 @@ is the same bytes once more: what of them is in the file already is not appended
 from __future__ import annotations
 
 import configparser
+import hashlib
 import json
 import logging
 import re
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from itertools import groupby
@@ -20,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from idcore.base.errors import CoreError, coded, refuse
 from idcore.policy import settings
-from idcore.runs.runs import write_text
+from idcore.runs.runs import TOPICS_BYTES, write_text
 from idcore.sources.growing_files import BEGINNING
 from idcore.sources.uris import topics
 from idcore.spark.start.jvm import kafka_jars
@@ -29,22 +31,30 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming import StreamingQuery
 
+Unread = Callable[[], Mapping[Path, int]]
 LOG = logging.getLogger(__name__)
-FILE_BYTES = 256 << 20  # from which on a partition goes on in its next file
-KEPT_BYTES = 4 << 30  # of all files of a run; the oldest ones go
+FILE_BYTES = 256 << 20  # from which on a partition goes on in its next file, or less where there are many of them
+KEPT_BYTES = TOPICS_BYTES  # of all files of a run; the oldest ones go when they were read
 BATCH = 200_000  # records
-TRIGGER = "300 milliseconds"
+_NUMBERED = len(".00001.log")
+LONGEST_NAME = 200  # bytes of a topic in the name of a file
+TRIGGER = "300 milliseconds"  # between two batches, where the one before has ended
 AGAIN = 5.0  # seconds until a query that failed is begun again
-PATIENCE = 60.0  # seconds for which the first records, or the first answer, may be failed for
+PATIENCE, LASTING = 60.0, 600.0  # seconds without an answer after which it ends: of the first one, of a later one
+LOOK = 0.2  # seconds between two looks at whether there is room
+_CONTINUED = re.compile(r"\\\n[ \t]*")
 _CAUSE = re.compile(r"terminated with exception: (.*?)(?: SQLSTATE: \w+)?$")
 _TIMES = {"kafka.request.timeout.ms": "8000", "kafka.default.api.timeout.ms": "10000"}
 
 
 @dataclass(slots=True)
 class _Written:
-    """What is in the files of one partition: the offset of the next record, and up to which byte of which file."""
+    """What is in the files of one partition: the last batch, and up to which byte of which file it goes.
 
-    offset: int = 0
+    Offsets say less: a topic that is made again begins at 0 once more.
+    """
+
+    batch: int = -1
     file: int = 1
     bytes: int = 0
 
@@ -52,27 +62,32 @@ class _Written:
 class Records:
     """The records of topics, appended to files in a folder: for each partition its own, for each record a line.
 
-    `home` keeps what is needed to go on after a restart.
+    `home` keeps what is needed to go on after a restart. `unread` says how many bytes of which files nobody has read.
     """
 
-    def __init__(self, uri: str, folder: Path, home: Path, since: str | datetime) -> None:
+    def __init__(self, uri: str, folder: Path, home: Path, since: str | datetime, unread: Unread = dict) -> None:
         self.servers, self.names = topics(uri)
         if not kafka_jars():
             raise CoreError("kafka_jars")
-        self.folder, self._notes, self._checkpoint = folder, home / "records", str((home / "kafka").absolute())
-        self._options = {"kafka.bootstrap.servers": self.servers, "subscribe": ",".join(self.names)}
-        self._options |= _TIMES | _starting(since) | _properties()
+        self.folder, self._notes = folder.absolute(), home / "records"
+        self._checkpoint = str((home / "kafka").absolute())
+        self._options = _TIMES | _properties() | _starting(since)
+        self._options |= {"kafka.bootstrap.servers": self.servers, "subscribe": ",".join(self.names)}
         self._options |= {"maxOffsetsPerTrigger": str(BATCH), "failOnDataLoss": "false"}
         self._query: StreamingQuery | None = None
+        self._unread, self._has_ended = unread, False
+        self._problem: CoreError | None = None
         self._began, self._failed, self._answered = 0.0, 0.0, False
         self._partitions, self._mean = 1, 0.0  # of the last batch; bytes of a record
 
     def watch(self, sql: SparkSession) -> None:
         """Begins to read, and begins again where that has ended: a server that does not answer is asked again.
 
-        CoreError kafka_failed where there was never an answer.
+        CoreError kafka_failed where there is no answer for long; what went wrong with the files is raised at once.
         """
         query, now = self._query, time.monotonic()
+        if self._problem is not None:
+            raise self._problem
         if query is not None and query.isActive:
             if query.lastProgress is not None:
                 self._answered, self._failed = True, 0.0
@@ -82,17 +97,18 @@ class Records:
             if not self._failed:
                 self._failed = now
                 LOG.warning("Kafka is asked again: %s", why)
-            if not self._answered and now - self._failed > PATIENCE:
+            if now - self._failed > (LASTING if self._answered else PATIENCE):
                 raise CoreError("kafka_failed", {"servers": self.servers, "names": ", ".join(self.names), "why": why})
             if now - self._began < AGAIN:
                 return
-        self._began = now
+        self._began, self._has_ended = now, False
         stream = sql.readStream.format("kafka").options(**self._options).load()
         written = stream.select("topic", "partition", "offset", "value").writeStream.foreachBatch(self._take)
         self._query = written.option("checkpointLocation", self._checkpoint).trigger(processingTime=TRIGGER).start()
 
     def end(self, is_there: bool) -> None:
         """No record is read any more; `is_there`: Java still is."""
+        self._has_ended = True
         if self._query is not None and is_there:
             self._query.stop()
         self._query = None
@@ -110,23 +126,41 @@ class Records:
         rows = batch.toArrow().sort_by([("topic", "ascending"), ("partition", "ascending"), ("offset", "ascending")])
         if not rows.num_rows:
             return
-        records = zip(*(rows[name].to_pylist() for name in ("topic", "partition", "offset", "value")), strict=True)
-        parts = [(where, list(some)) for where, some in groupby(records, itemgetter(0, 1))]
+        records = zip(*(rows[name].to_pylist() for name in ("topic", "partition", "value")), strict=True)
+        parts = [(where, [value for _, _, value in some]) for where, some in groupby(records, itemgetter(0, 1))]
+        try:
+            self._make_room()
+            for (topic, partition), values in parts:
+                self._append(f"{_short(topic)}-{partition}", values, number)
+        except (OSError, ValueError) as error:
+            self._problem = coded(error)
+            raise
+        self._partitions, self._mean = len(parts), rows.nbytes / rows.num_rows
+
+    def _make_room(self) -> None:
+        """Waits until most of what is here was read, and removes the oldest files where all together are too large.
+
+        Never one that was not read, or that is being written.
+        """
         for place in (self.folder, self._notes):
             place.mkdir(parents=True, exist_ok=True)
-        for (topic, partition), some in parts:
-            self._append(f"{topic}-{partition}", [(offset, value) for _, _, offset, value in some])
-        self._partitions, self._mean = len(parts), rows.nbytes / rows.num_rows
-        self._forget()
+        while sum(self._unread().values()) > KEPT_BYTES // 2 and not self._has_ended:
+            time.sleep(LOOK)
+        files = sorted((path.stat().st_mtime_ns, path.stat().st_size, path) for path in self.folder.glob("*.log"))
+        size, unread = sum(size for _, size, _ in files), self._unread()
+        last = {path.name[:-_NUMBERED]: path for _, _, path in sorted(files, key=itemgetter(2))}
+        for _, own, path in files:
+            if size > KEPT_BYTES and not unread.get(path) and path not in last.values():
+                path.unlink()
+                size -= own
 
-    def _append(self, name: str, records: list[tuple[int, bytes | None]]) -> None:
+    def _append(self, name: str, values: list[bytes | None], number: int) -> None:
         """Records of one partition, in their order; a record without a value is none."""
         place = self._notes / f"{name}.json"
         written = _Written(**json.loads(place.read_text(encoding="utf-8"))) if place.exists() else _Written()
-        fresh = [(offset, value) for offset, value in records if offset >= written.offset]
-        if not fresh:
+        if number <= written.batch:
             return
-        data = b"".join(value.rstrip(b"\r\n") + b"\n" for _, value in fresh if value)
+        data = b"".join(value.rstrip(b"\r\n") + b"\n" for value in values if value)
         with (self.folder / f"{name}.{written.file:05}.log").open("a+b") as file:
             file.seek(written.bytes)
             half = file.read()  # of this batch, from a driver that was killed
@@ -137,28 +171,26 @@ class Records:
             file.write(data)
             file.flush()
             written.bytes = file.tell()
-        written.offset = fresh[-1][0] + 1
-        if written.bytes >= FILE_BYTES:
+        written.batch = number
+        if written.bytes >= min(FILE_BYTES, KEPT_BYTES // (4 * max(1, len(list(self._notes.iterdir()))))):
             written.file, written.bytes = written.file + 1, 0
         write_text(place, json.dumps(asdict(written)))
 
-    def _forget(self) -> None:
-        """Removes the oldest files where all together are too large; never one that is being written."""
-        files = [(path.stat().st_mtime_ns, path.stat().st_size, path) for path in self.folder.glob("*.log")]
-        size = sum(size for _, size, _ in files)
-        for _, own, path in sorted(files):
-            if size <= KEPT_BYTES:
-                return
-            if own >= FILE_BYTES:
-                path.unlink()
-                size -= own
+
+def _short(topic: str) -> str:
+    """A topic in the name of a file: a long one is cut, and told apart by a digest."""
+    if len(topic) <= LONGEST_NAME:
+        return topic
+    return f"{topic[:LONGEST_NAME]}-{hashlib.blake2b(topic.encode(), digest_size=4).hexdigest()}"
 
 
 def _cause(query: StreamingQuery) -> str:
-    """Why a query has ended, without what Spark says around it."""
-    first = str(query.exception()).strip().partition("\n")[0]
+    """Why a query has ended, without what Spark says around it; and what Kafka's client says last."""
+    said = str(query.exception()).strip()
+    first = said.partition("\n")[0]
     match = _CAUSE.search(first)
-    return (match[1] if match else first)[:300]
+    causes = re.findall(r"^Caused by: (?:[\w.]+\.)?(\w.*)$", said, re.MULTILINE)
+    return " ".join(dict.fromkeys([match[1] if match else first, *causes[-1:]]))[:300]
 
 
 def _starting(since: str | datetime) -> dict[str, str]:
@@ -169,15 +201,18 @@ def _starting(since: str | datetime) -> dict[str, str]:
 
 
 def _properties() -> dict[str, str]:
-    """What the administrator tells Kafka's clients: `security.protocol=SASL_SSL` and so on, a line each."""
+    """What the administrator tells Kafka's clients: `security.protocol=SASL_SSL` and so on.
+
+    A line that ends with a backslash goes on in the next one.
+    """
     place = settings.current().kafka_properties
     if place is None:
         return {}
     read = configparser.RawConfigParser(delimiters=("=",), comment_prefixes=("#", "!"), strict=False)
     read.optionxform = str  # type: ignore[assignment,method-assign]
     try:
-        read.read_string("[kafka]\n" + place.read_text(encoding="utf-8"))
-    except (OSError, configparser.Error) as error:
+        read.read_string("[kafka]\n" + _CONTINUED.sub("", place.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, configparser.Error) as error:
         why = coded(error) if isinstance(error, OSError) else "not lines of NAME=VALUE"
         raise refuse("kafka_properties", path=str(place), why=why) from None
     return {f"kafka.{name}": value for name, value in read["kafka"].items()}

@@ -6,9 +6,11 @@ import json
 import os
 import random
 import signal
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -70,6 +72,14 @@ class Batch:
         return self.table
 
 
+def batch_of(rows: list[tuple[str, int, int, bytes | None]]) -> Any:
+    return Batch(rows)
+
+
+def records_of(folder: Path) -> kafka.Records:
+    return kafka.Records("kafka://h:1/orders", folder, folder, "beginning")
+
+
 def batches(r: random.Random) -> Iterator[list[tuple[str, int, int, bytes | None]]]:
     """Batches of three partitions, their rows in any order; some records have no value, some several lines."""
     at = [0, 0, 0]
@@ -95,17 +105,17 @@ def test_records_are_written_once_and_in_order_whenever_the_driver_ends(
             wanted[partition] += value.rstrip(b"\r\n") + b"\n" if value else b""
         for _ in range(r.randrange(1, 4)):  # the same batch again, after an end at any moment
             held = {path: path.read_bytes() for path in tmp_path.glob("records/*.json")}
-            kafka.Records("kafka://h:1/orders", tmp_path, tmp_path, "beginning")._take(Batch(rows), number)  # type: ignore[arg-type]
+            records_of(tmp_path)._take(batch_of(rows), number)
             if r.random() < 0.4:  # killed before it noted what it had appended, or in the middle of it
                 name = f"{TOPIC}-{r.randrange(3)}"
                 note, before = tmp_path / "records" / f"{name}.json", held.get(tmp_path / "records" / f"{name}.json")
                 now = json.loads(note.read_text()) if note.exists() else None
-                was = json.loads(before) if before else {"offset": 0, "file": 1, "bytes": 0}
-                if now and now["offset"] != was["offset"]:
+                was = json.loads(before) if before else {"batch": -1, "file": 1, "bytes": 0}
+                if now and now["batch"] != was["batch"]:
                     log = tmp_path / f"{name}.{was['file']:05}.log"
                     os.truncate(log, r.randrange(was["bytes"], log.stat().st_size + 1))
                     note.write_text(json.dumps(was))
-                    kafka.Records("kafka://h:1/orders", tmp_path, tmp_path, "beginning")._take(Batch(rows), number)  # type: ignore[arg-type]
+                    records_of(tmp_path)._take(batch_of(rows), number)
     for partition, text in wanted.items():
         files = sorted(tmp_path.glob(f"{TOPIC}-{partition}.*.log"))
         assert b"".join(path.read_bytes() for path in files) == text
@@ -116,12 +126,71 @@ def test_the_oldest_files_go_where_all_are_too_large(
 ) -> None:
     monkeypatch.setattr(kafka, "FILE_BYTES", 100)
     monkeypatch.setattr(kafka, "KEPT_BYTES", 350)
-    records = kafka.Records("kafka://h:1/orders", tmp_path, tmp_path, "beginning")
+    records = records_of(tmp_path)
     for offset in range(40):
-        records._take(Batch([(TOPIC, 0, offset, f"{offset:049}".encode())]), offset)  # type: ignore[arg-type]
+        records._take(batch_of([(TOPIC, 0, offset, f"{offset:049}".encode())]), offset)
     left = sorted(tmp_path.glob("*.log"))
-    assert sum(path.stat().st_size for path in left) <= 350
+    assert sum(path.stat().st_size for path in left) <= 350 + 50  # and the last batch
     assert left[-1].read_bytes().splitlines()[-1] == f"{39:049}".encode()
+
+
+def test_all_files_of_many_partitions_stay_bounded(
+    with_jars: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kafka, "KEPT_BYTES", 40_000)
+    records = records_of(tmp_path)
+    for number in range(60):
+        records._take(batch_of([(TOPIC, partition, number, b"x" * 99) for partition in range(100)]), number)
+    assert sum(path.stat().st_size for path in tmp_path.glob("*.log")) <= 40_000 + 100 * 100
+
+
+def test_what_nobody_has_read_stays_and_kafka_waits(
+    with_jars: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kafka, "FILE_BYTES", 100)
+    monkeypatch.setattr(kafka, "KEPT_BYTES", 400)
+    monkeypatch.setattr(kafka, "LOOK", 0.01)
+    read: set[Path] = set()
+
+    def unread() -> dict[Path, int]:
+        return {path: path.stat().st_size for path in tmp_path.glob("*.log") if path not in read}
+
+    records = kafka.Records("kafka://h:1/orders", tmp_path, tmp_path, "beginning", unread)
+    done = threading.Event()
+
+    def write() -> None:
+        for offset in range(12):
+            records._take(batch_of([(TOPIC, 0, offset, b"x" * 49)]), offset)
+        done.set()
+
+    threading.Thread(target=write, daemon=True).start()
+    assert not done.wait(0.3)
+    assert sum(path.stat().st_size for path in tmp_path.glob("*.log")) == 250  # of which none was read
+    while not done.wait(0.02):
+        read |= set(tmp_path.glob("*.log"))
+    assert sum(path.stat().st_size for path in tmp_path.glob("*.log")) <= 400 + 50
+
+
+def test_a_topic_that_is_made_again_is_read_again(with_jars: None, tmp_path: Path) -> None:
+    records = records_of(tmp_path)
+    records._take(batch_of([(TOPIC, 0, offset, b"old %d" % offset) for offset in range(5)]), 0)
+    records._take(batch_of([(TOPIC, 0, offset, b"new %d" % offset) for offset in range(3)]), 1)
+    (log,) = tmp_path.glob("*.log")
+    assert log.read_text().splitlines()[5:] == ["new 0", "new 1", "new 2"]
+
+
+def test_a_folder_that_takes_nothing_ends_it_with_the_reason(with_jars: None, tmp_path: Path) -> None:
+    (tmp_path / "records").write_text("in the way")
+    records = records_of(tmp_path)
+    with pytest.raises(OSError):
+        records._take(batch_of([(TOPIC, 0, 0, b"x")]), 0)
+    with pytest.raises(CoreError, match="exists"):
+        records.watch(None)  # type: ignore[arg-type]
+
+
+def test_a_long_name_of_a_topic_makes_a_file(with_jars: None, tmp_path: Path) -> None:
+    records_of(tmp_path)._take(batch_of([("t" * 248 + end, 0, 0, b"x") for end in "ab"]), 0)
+    assert len(list(tmp_path.glob("*.log"))) == 2
 
 
 NO_TOPICS = """kafka:// kafka://h:1 kafka://h:1/ kafka://h/t kafka://h:1/a/b kafka://h:1/a, kafka://u:p@h:1/t
@@ -156,11 +225,16 @@ def test_properties_are_those_of_kafkas_clients(
     place = tmp_path / "client.properties"
     monkeypatch.setenv("IDCORE_KAFKA_PROPERTIES", str(place))
     with pytest.raises(CoreError, match="Kafka clients"):
-        kafka.Records("kafka://h:1/orders", tmp_path, tmp_path, "beginning")
+        records_of(tmp_path)
     jaas = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="a" password="b=c%s";'
-    place.write_text(f"# who\nsecurity.protocol=SASL_SSL\nsasl.jaas.config={jaas}\n")
-    told = kafka.Records("kafka://h:1/orders", tmp_path, tmp_path, "beginning")._options
+    place.write_bytes("security.protocol=Größe".encode("latin-1"))
+    with pytest.raises(CoreError, match="Kafka clients"):
+        records_of(tmp_path)
+    split = jaas.replace(" required", " \\\n    required")
+    place.write_text(f"# who\nbootstrap.servers=other:1\nsecurity.protocol=SASL_SSL\nsasl.jaas.config={split}\n")
+    told = records_of(tmp_path)._options
     assert told["kafka.security.protocol"] == "SASL_SSL" and told["kafka.sasl.jaas.config"] == jaas
+    assert told["kafka.bootstrap.servers"] == "h:1"  # the address alone says whom it asks
 
 
 def test_what_cannot_be_followed_is_said(

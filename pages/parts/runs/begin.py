@@ -19,7 +19,7 @@ from idcore.policy.access import PERMISSIONS
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.reports.markup import tag
 from idcore.presentation.triage import run_rows, run_texts
-from idcore.runs.runs import Run, RunError
+from idcore.runs.runs import TOPICS_BYTES, Run, RunError
 from idcore.server import jobs
 from pages.parts import cache, problems, scans, session, visitor
 from pages.parts.runs import runlist, watch
@@ -137,7 +137,8 @@ def follow(path: str, since: str) -> Run | None:
         return None
     with problems.caught():
         visitor.current().require("folders")
-        run = scans.create(place.path, {"zone": view().zone_name}, place.contents.bytes)
+        copied = TOPICS_BYTES if place.only_grows else 0
+        run = scans.create(place.path, {"zone": view().zone_name}, place.contents.bytes, copied)
         start = view().now() - SOME_TIME if since == SINCE[1] else since
         scans.follow(run, [place.real], intake.Dating.of(view().clock()), start)
         st.session_state["runs_begun"] = run.name
