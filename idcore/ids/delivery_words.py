@@ -20,9 +20,10 @@ _PHRASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("acked", ("ConsumeOrderlyStatus.SUCCESS",)),
 )
 # `failed=0` counts something, and so does 失败次数：0. A name that ends in a count says how often, not that it did not.
-_NO_COUNT = r"(?!\s?[=:]\s?(?:\d+\b|false|null|none))"
-_NOT_NONE = r"(?!(?:次数|数)?\s?[=:：]\s?0(?!\d))(?!率)"
-_FAILED = r"(?:fail|failed|failure|fails|exception|error)\b(?! (?:handler|code))"
+# Behind a colon at a line's end the reason follows in the next line; behind = there is none.
+_NO_COUNT = r"(?!(?:ed)?\s?(?:[=:]\s?(?:\d+\b|false|null|none)|=\s?(?:[,;]|$)))"
+_NOT_NONE = r"(?!(?:次数|数|信息|原因)?\s?(?:[=:：]\s?(?:0(?!\d)|null|none|无)|=\s?(?:[,，;；]|$)))(?!率)"
+_FAILED = r"(?<!without )(?<!no )(?<![-_])(?:fail|failed|failure|fails|exception|error)\b(?![-_]| (?:handler|code))"
 _IS = r"""["']?\s?[=:：]\s?["']?"""
 _MESSAGE = r"(?:(?:the|this|an?|mq|rocketmq) ){0,2}(?:messages?|msgs?)\b"
 _ENDED_WELL = r"(?:success(?:ful(?:ly)?)?|succeeded|completed|ok)\b"
@@ -62,10 +63,10 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
         (
             "failed",
             f"{_FAILURES}|unable|could not|cannot",
-            r"\b(?:fail(?:ed|s|ure)?|error|exception|unable|could not|cannot)\b"
+            r"\b(?<!without )(?<!no )(?:fail(?:ed|s|ure)?|error|exception|unable|could not|cannot)\b"
             rf"(?: (?:to|while|when|in|during|on))? (?:consum\w{{1,3}}|(?:process|handl)\w{{1,3}} {_MESSAGE})",
         ),
-        ("failed", "fail|nack", r"\bfail(?:ed|s)? to (?:consume|process|handle)\b|\bnack(?:s|ed)?\b"),
+        ("failed", "fail|nack", r"\bfail(?:ed|s)? to (?:consume|process|handle)\b|\bnack(?:s|ed)?\b" + _NO_COUNT),
         (
             "failed",
             _FAILURES,

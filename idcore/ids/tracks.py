@@ -22,9 +22,10 @@ _GROUP = re.compile(rf"consumerGroup{_IS}([^\s,\"'\\{{}}]{{1,255}})")
 _TYPE = re.compile(rf"trackType{_IS}([A-Z_]{{2,40}})")
 _REASON = re.compile(rf"exceptionDesc{_IS}([^\"\n]{{1,300}}?)\\?(?:\"|,|\}}|$)")
 # A row of the dashboard's table, behind its head; a status of several words needs no head.
-_CELL = r"[ \t]{0,40}(?:\t|\||,| {2,40})[ \t|]{0,40}"
+# Its blanks are taken once, whatever follows: a line of blanks is not tried in each way to part them.
+_CELL = r"(?=[ \t]{0,40}[\t|,]|[ \t]{0,38} {2})[ \t]{0,80}+[|,]?+[ \t|]{0,40}+"
 _STATUS = r"(?:NOT_CONSUME_YET|NOT_ONLINE|CONSUMED_BUT_FILTERED|CONSUME_BROADCASTING|CONSUMED|PULL|UNKNOWN)"
-_ROW = re.compile(rf"[>| \t]{{0,40}}([A-Za-z%][^\s,|]{{0,254}}){_CELL}({_STATUS})(?={_CELL}|[ \t|]*\Z)")
+_ROW = re.compile(rf"[>| \t]{{0,40}}+([A-Za-z%][^\s,|]{{0,254}}){_CELL}({_STATUS})(?={_CELL}|[ \t|]*\Z)")
 _HEADS = ("rackType", "rack Type", "Message Track", "消费状态", "#ConsumerGroup")
 # A row of queryMsgTraceById: Sub, the group, the client, the time of consumption, how long it took, how it ended.
 _SUB = re.compile(

@@ -265,6 +265,7 @@ def test_a_hostile_line_costs_no_more_than_its_length() -> None:
     ):
         list(deliveries([filler * (60_000 // len(filler)) + f" {ID} consumed"]))
     list(deliveries(["MessageExt [", *["  a=b,"] * 50_000]))
+    list(deliveries([f"racka{' ' * 122}x"] * 5_000))
     assert time.process_time() - began < 5  # half a second
 
 
@@ -368,6 +369,15 @@ def test_a_line_cut_in_its_id_keeps_its_topic_and_try() -> None:
         ("failed", None, '{"log":"\\u6d88\\u8d39\\u5931\\u8d25 msgId=ID"}'),
         ("received", None, "recv msgId=ID"),
         ("failed", None, "nack message ID"),
+        ("received", None, "consume msgId=ID, error="),
+        ("failed", None, "consume message ID failed:"),
+        ("received", None, "消费 msgId=ID 异常信息: null"),
+        ("failed", None, "消费失败，msgId=ID 异常信息："),
+        ("received", None, "consume ID nack=0"),
+        ("received", None, "consumed ID without error"),
+        ("received", None, "no error while consuming ID"),
+        ("received", None, "consume topic error-topic ID"),
+        ("received", None, "consume from payment-error ID"),
         ("failed", None, "消费者返回 ReconsumeLater ID"),
         ("acked", None, "return ConsumeOrderlyStatus.SUCCESS ID"),
         ("failed", None, '{"event":"consume fail","msgId":"ID"}'),
