@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 _PAIR = re.compile(rb"[\x81-\xfe]([\x40-\x7e\x80-\xfe])")
 _DIGITS = re.compile(rb"[0-9A-Fa-f]{8,}")
 _COMMON = 0xA1  # the least second byte of the letters of GB 2312, which nearly all of a text are
+_LEAST = 2  # letters of a line in GBK: one alone may be of a word in Latin-1
 _SHARE = 4  # of four letters of a line at most one is another: in Latin-1 the second byte is most often ASCII
 
 
@@ -22,7 +23,7 @@ def text_of_line(line: bytes) -> str:
     except UnicodeDecodeError:
         pass
     pairs = _PAIR.findall(line)
-    if pairs and _SHARE * sum(pair[0] < _COMMON for pair in pairs) <= len(pairs):
+    if len(pairs) >= _LEAST and _SHARE * sum(pair[0] < _COMMON for pair in pairs) <= len(pairs):
         try:
             text = line.decode("gbk")
         except UnicodeDecodeError:
@@ -55,8 +56,12 @@ def texts_of(pieces: Iterable[bytes], longest: int) -> Iterator[str]:
 
 
 def _cut(rest: bytes) -> int:
-    """Where bytes can be cut so that no letter is: behind the last one of ASCII, if there is one near the end."""
+    """Where bytes can be cut so that no letter is: behind the last one of ASCII near the end, else in front of the last
+    letter of UTF-8."""
     for place in range(len(rest), max(0, len(rest) - 256), -1):
         if rest[place - 1] < 0x40:  # nor the second byte of a letter of GBK
             return place
-    return len(rest)
+    place = len(rest) - 1
+    while place > len(rest) - 4 and 0x80 <= rest[place] < 0xC0:
+        place -= 1
+    return max(1, place)

@@ -57,3 +57,15 @@ def test_a_scan_and_decode_read_the_words_of_gbk_and_two_records_with_a_blank_li
     assert [one.delivery.event for one in alone.told] == ["failed"]
     assert [one.delivery for one in look.told] == read.found
     assert [(one.event, one.group) for one in read.found][-2:] == [("track", "g"), ("failed", None)]
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 65])
+def test_no_letter_of_a_long_line_is_cut(size: int) -> None:
+    text = "消费失败😀é" * 400
+    raw = text.encode()
+    pieces = [raw[at : at + 65] for at in range(0, len(raw), 65)]
+    assert "".join(texts_of(pieces, size)) == text
+
+
+def test_one_letter_of_latin_1_is_no_chinese() -> None:
+    assert "鲞" not in text_of_line("Größe 5".encode("latin-1"))
