@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import fcntl
+import logging
 import os
 import shutil
 import tempfile
@@ -26,6 +27,7 @@ class Folder:
     lock: int
 
 
+LOG = logging.getLogger(__name__)
 _guard = threading.RLock()
 _own: Folder | None = None
 
@@ -71,10 +73,16 @@ def new() -> Folder:
 
     It is made once more if another process has taken it for one of those, before it had its lock.
     """
-    _sweep(tempfile.gettempdir())
+    try:
+        _sweep(tempfile.gettempdir())
+    except OSError as problem:  # no list of that folder, or no locks in it
+        LOG.debug("what ended processes left is not removed: %s", problem)
     while True:
         path = tempfile.mkdtemp(prefix=PREFIX)
-        found = _locked(path)
+        try:
+            found = _locked(path)
+        except OSError:  # a file system without locks: what is left there stays
+            return Folder(path, os.getpid(), os.open(path, os.O_RDONLY))
         if found is not None and os.path.isdir(path):
             return Folder(path, os.getpid(), found)
         if found is not None:
@@ -82,16 +90,21 @@ def new() -> Folder:
 
 
 def _locked(path: str) -> int | None:
-    """A descriptor with the lock (flock) of a folder; None where a process has it, or it is no folder."""
+    """A descriptor with the lock (flock) of a folder; None where a process has it, or it is no folder.
+
+    OSError where no locks can be had.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:
         return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:  # an owner is alive
+    except OSError as problem:
         os.close(descriptor)
-        return None
+        if isinstance(problem, BlockingIOError):  # an owner is alive
+            return None
+        raise
     return descriptor
 
 
