@@ -197,7 +197,8 @@ def decode() -> None:
 def decode_typed() -> None:
     """What is being typed, at a pause: the box stays in sight. With files in it, or long, it waits for the button."""
     text = st.session_state.get("text") or ""
-    if not st.session_state.get("files") and len(text) <= LONG:
+    is_here = current().sources and not current().typed and not text.strip()  # taken out of the box, or from a link
+    if not st.session_state.get("files") and len(text) <= LONG and not is_here:
         take(text, [], typed=True)
 
 
