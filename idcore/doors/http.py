@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # an extra of the package
 LINES = "application/x-ndjson"
 SLOW = 30  # seconds for the body of a call
 AT_ONCE = 8  # calls at work; the others wait
-SHORT = 2_000  # bytes of a call that is answered at once where that needs no file: some milliseconds at most
+SHORT = 600  # bytes of a call that is answered at once where that needs no file: a line, or some IDs
 _LINES_AT_ONCE = 200
 _DOCUMENTS = ("", "openapi.json")
 

@@ -109,14 +109,14 @@ class _Rows:
     def __init__(
         self, situation: Situation, home: np.ndarray, group: np.ndarray, number: np.ndarray, is_last: np.ndarray
     ) -> None:
-        self.found, self.home, self.group, self.number, self._is_last = situation, home, group, number, is_last
+        self.situation, self.home, self.group, self.number, self._is_last = situation, home, group, number, is_last
         self._copy_of_end, self._copy, self._waiting, self._call, self._begun = np.full((5, len(home)), -1, np.int64)
         self._calls = np.zeros(len(home), np.int64)
         self._began, self._ended = np.full((2, len(home)), UNKNOWN)
 
     def by_copies(self, ends: np.ndarray, of_end: np.ndarray, begins: np.ndarray, of_begin: np.ndarray) -> None:
         """The copies that end the attempts, and those that are of them: the one that waits, and the newest."""
-        copies = self.found.copies
+        copies = self.situation.copies
         self._choose(self._copy_of_end, of_end, ends, [copies.kind == DEAD, -copies.time, -copies.offset])
         self._choose(self._copy, of_begin, begins, [copies.kind == QUEUED, copies.time, copies.offset])
         waits = copies.kind[begins] == WAITING
@@ -124,7 +124,7 @@ class _Rows:
 
     def by_traces(self, of_call: np.ndarray) -> None:
         """Of several calls in one attempt that which succeeded, or else the last that ended."""
-        attempts, calls = self.found.attempts, self.found.called.attempt
+        attempts, calls = self.situation.attempts, self.situation.called.attempt
         success, ended, began = attempts.success[calls], attempts.ended[calls], attempts.began[calls]
         every = np.arange(len(calls))
         self._choose(self._call, of_call, every, [success, ended, began, attempts.place[calls]])
@@ -145,7 +145,7 @@ class _Rows:
     def table(self) -> pa.Table:
         """The columns of `attempts`; of texts that recur most are kept once."""
         home, group, number = self.home, self.group, self.number
-        messages, copies, attempts = self.found.messages, self.found.copies, self.found.attempts
+        messages, copies, attempts = self.situation.messages, self.situation.copies, self.situation.attempts
         queue = messages.queue[home]
         is_dead = _at((copies.kind == DEAD).astype(np.int64), self._copy_of_end)
         copy = np.where(self._copy_of_end < 0, self._copy, self._copy_of_end)
@@ -155,7 +155,7 @@ class _Rows:
             np.array([number for _, number in messages.of_queue], np.int64)[queue],
             *(column[home] for column in (messages.place, messages.offset)),
             messages.msg_id.take(pa.array(home)),
-            kept_once(self.found.groups, group),
+            kept_once(self.situation.groups, group),
             pa.array(number, mask=number < 0).cast(pa.int32()),
             self._outcomes(is_dead),
             kept_once(["retry", "dead_letter"], np.where(self._copy_of_end < 0, -1, is_dead)),
@@ -169,12 +169,12 @@ class _Rows:
 
     def _due(self) -> np.ndarray:
         due, known = np.full(len(self.home), UNKNOWN), self._waiting >= 0
-        due[known] = self.found.copies.due(self._waiting[known])
+        due[known] = self.situation.copies.due(self._waiting[known])
         return due
 
     def _outcomes(self, is_dead: np.ndarray) -> pa.Array:
         """What the trace says; else what followed; else what the rule says of the last attempt."""
-        verdict, said = self._verdicts(), [*self.found.verdicts, "retried", "dead"]
+        verdict, said = self._verdicts(), [*self.situation.verdicts, "retried", "dead"]
         retried, dead = len(said) - 2, len(said) - 1
         of_copy = np.array([name in _OF_COPY for name in said], bool)[verdict] & (self._copy >= 0)
         running = np.array([name == _RUNNING for name in said], bool)[verdict] & (self._begun >= 0)
@@ -182,7 +182,7 @@ class _Rows:
         outcomes[(self.number >= 0) & ~self._is_last] = retried
         outcomes = np.where(self._copy_of_end < 0, outcomes, np.where(is_dead == 1, dead, retried))
         traced = np.flatnonzero(self._call >= 0)
-        calls, attempts = self._call[traced], self.found.attempts
+        calls, attempts = self._call[traced], self.situation.attempts
         traced, calls = (each[attempts.success[calls] >= 0] for each in (traced, calls))
         (success, codes), which = numbered([attempts.success[calls], attempts.code[calls]])
         outcomes[traced] = len(said) + which
@@ -192,7 +192,7 @@ class _Rows:
 
     def _verdicts(self) -> np.ndarray:
         """Of each row what the rule says of its message and group."""
-        count, judged = len(self.found.groups), self.found.judged
+        count, judged = len(self.situation.groups), self.situation.judged
         known = judged.home * count + judged.group
         order = order_of([known])
         places = order[np.searchsorted(known[order], self.home * count + self.group)]

@@ -243,9 +243,9 @@ def tables(
     with ThreadPoolExecutor(1) as aside:
         failed = aside.submit(retries.table, copies.which, copies.rows, sorted({topic for topic, _ in homes}))
         counted = _counted(passes, plan, lacking, folder)
-    tables = _Assembly(deciding, cases, copies, attempts, lacking).tables(counted, folder)
-    tables.counted["traces_left_out"] = 0 if traced is None else traced.records - attempts.records
-    return tables._replace(tables=tables.tables | {"retries": failed.result()})
+    outcome = _Assembly(deciding, cases, copies, attempts, lacking).tables(counted, folder)
+    outcome.counted["traces_left_out"] = 0 if traced is None else traced.records - attempts.records
+    return outcome._replace(tables=outcome.tables | {"retries": failed.result()})
 
 
 def _since(passes: Passes, offset: int) -> list[list[list[Split]]]:

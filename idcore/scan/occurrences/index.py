@@ -421,17 +421,19 @@ class Index:
         return np.concatenate(firsts)
 
     def _occurrence(self, part: Part, row: int, place: dict[str, Any], allowed: Allowed) -> Occurrence:
-        text = part.texts[place["text"]]
+        source_text = part.texts[place["text"]]
         key = part.called(place["slot"])
         names = {name: value for name, value in key.items() if value is not None and name not in ("kind", "digits")}
-        line = self.line_bases[text["text"], text["start"]] + place["line"] + 1
+        line = self.line_bases[source_text["text"], source_text["start"]] + place["line"] + 1
         sent = None if place["sent_ms"] == NO_TIME else place["sent_ms"]
         begin, at, size = place["begin"], place["at"], place["size"]
         cut = size > LONGEST_LINE
         first = max(0, at - LONGEST_LINE // 2) if cut else 0
-        where = Place(text["text"], begin, begin + size)
-        occurrence = Occurrence(row, text["file"], line, begin + at, "", key["kind"], names, sent, cut=cut, place=where)
-        source = self.sources[text["text"]]
+        where = Place(source_text["text"], begin, begin + size)
+        occurrence = Occurrence(
+            row, source_text["file"], line, begin + at, "", key["kind"], names, sent, cut=cut, place=where
+        )
+        source = self.sources[source_text["text"]]
         try:
             raw = read(source, self.folder, begin + first, begin + min(size, first + LONGEST_LINE), allowed)
         except CoreError as error:

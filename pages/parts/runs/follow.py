@@ -75,7 +75,7 @@ def _ticking(run: Run) -> None:
 
 
 def _has_news(run: Run, drawn: object, due: float) -> bool:
-    """Whether there are other tables, and the page has rested. Stays for them a while: a look takes longer."""
+    """Whether there are other tables, and the page has rested. Waits for them up to WAIT."""
     end = time.monotonic() + WAIT
     while time.monotonic() < due or run_tables.stamp(run) == drawn:
         if time.monotonic() > end:
