@@ -40,7 +40,9 @@ def test_a_zone_is_the_same_in_every_file_of_decoded_ids_and_of_tables() -> None
     table = pd.DataFrame({"zone": ["+08:00"], "subject": ["+08:00 cmd"]})
     assert export.csv_frame(table).decode("utf-8-sig") == "zone,subject\r\n+08:00,'+08:00 cmd\r\n"
     lines = list(
-        export.csv_of_ids([dict.fromkeys(KEYS) | {"why": [], "why_codes": [], "others": [], "zone": "-03:30"}])
+        export.csv_of_ids(
+            [dict.fromkeys(KEYS) | {"why": [], "why_codes": [], "others": [], "assumed": [], "zone": "-03:30"}]
+        )
     )
     assert "-03:30" in lines[1] and "'" not in lines[1]
 

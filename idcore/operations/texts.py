@@ -40,10 +40,25 @@ MOST_COMPARED = 256 << 20  # bytes of one side, as the page of comparisons takes
 MOST_LINE = 20_000
 _SIDES = {"first": "before", "second": "after"}
 # Values of other types than a text, of the keys that the command line's JSON has.
-_TYPES: Mapping[str, str] = dict.fromkeys(
-    ("line", "column", "pid", "loader_position", "loader_bits", "elapsed_ms", "counter", "port", "offset", "position"),
-    "integer",
-) | {"seconds": "integer", "sequence": "integer", "why": "array", "why_codes": "array", "others": "array"}
+_TYPES: Mapping[str, str] = (
+    dict.fromkeys(
+        (
+            "line",
+            "column",
+            "pid",
+            "loader_position",
+            "loader_bits",
+            "elapsed_ms",
+            "counter",
+            "port",
+            "offset",
+            "position",
+        ),
+        "integer",
+    )
+    | {"seconds": "integer", "sequence": "integer", "why": "array", "why_codes": "array", "others": "array"}
+    | {"assumed": "array", "joined": "boolean", "cut": "integer"}
+)
 
 
 def _read(text: str, case: Any, clock: Clock) -> tuple[Intake, Clock]:

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from idcore.base.encodings import text_of_line
 from idcore.base.errors import CoreError
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
@@ -94,7 +95,7 @@ def test_every_id_is_at_its_byte_in_its_line_with_its_time(log: logs.Log, tmp_pa
         assert key_found(one) == key_of(own.one)
         assert one.text[one.at : one.at + len(one.id)] == one.id
         if not one.cut:
-            assert one.text == line.decode("utf-8", "replace").rstrip("\r")
+            assert one.text == text_of_line(line).rstrip("\r")
         if isinstance(own.one, Uniq):
             assert one.sent_ms == ms(times[own.one.process].sent_at(own.one.elapsed)), own
 

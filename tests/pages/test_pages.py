@@ -137,6 +137,7 @@ def test_what_is_no_id_is_told_why(open_page: Open) -> None:
     said = f"IDs have {LENGTHS} hex digits; the longest hex string here has 31."
     assert said in press(app, "Decode").error[0].value
     app.text_area[0].set_value(f"see msgId={UNIQ[:31]} there")
+    said = "31 digits of a msgId, the rest is masked or cut off: host 172.17.0.1, pid 18236"
     assert said in press(app, "Decode").error[0].value
     app.text_area[0].set_value("   ")
     assert press(app, "Decode").warning

@@ -151,9 +151,9 @@ def check_gaps(shown: list[Row], chains: list[list[int]], ids: int) -> None:
 def test_the_widest_gap_of_a_long_life_can_be_drawn(on_disk: Write) -> None:
     log = long_life(2)
     points = scan(on_disk(log.data))["counters"].to_pylist()
-    # process 2 logs every third counter, and none between 19,998 and 31,002
+    # process 2 logs every ninth counter, and none between 19,998 and 31,005
     widest = max(row["missing_before"] for row in points if row["pid"] == 2)
-    assert widest == 31_002 - 19_998 - 1
+    assert widest == 31_005 - 19_998 - 1
 
 
 # --- copies -----------------------------------------------------------------------------------------------------------

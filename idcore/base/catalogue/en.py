@@ -1829,7 +1829,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.length": "{digits} digits; IDs have " + LENGTHS,
     "error.broken": "an ID may be cut here by the end of line {line}; joined with the next line it is none that is certain",
     "error.masked": "{digits} digits of a msgId, the rest is masked or cut off: host {host}, pid {pid}, loader {loader}",
-    "error.masked_timed": "{digits} digits of a msgId, the rest is masked: host {host}, pid {pid}, loader {loader}. By the producer's clock it was sent on day {day} of a month at {time}",
+    "error.masked_timed": "{digits} digits of a msgId, the rest is masked or cut off: host {host}, pid {pid}, loader {loader}. By the producer's clock it was sent on day {day} of a month at {time}",
     "error.other_name": "its label is that of a signature, hash, key or trace ID, and no known RocketMQ client generates such an ID",
     "error.look_alike": "it only looks like an ID: no known client generates it, no words in front speak of a message, nor do other strings show it",
     "error.lower_case": "all letters are lower case, as in trace IDs, MD5 sums and UUIDs; message IDs use upper case",

@@ -17,9 +17,12 @@ document.addEventListener("input", (event) => {
   if (event.target !== box()) return;
   clearTimeout(waits);
   const pasted = ["insertFromPaste", "insertFromDrop"].includes(event.inputType);
+  const here = event.target;
+  const still = () => here === box() && press("decode-typed", 0); // a click has not taken it away meanwhile
   if (pasted) waits = setTimeout(press, 0, "decode-now", 10);
-  else if (box().value.length <= LONGEST) waits = setTimeout(press, PAUSE, "decode-typed", 0);
+  else if (here.value.length <= LONGEST) waits = setTimeout(still, PAUSE);
 });
+document.addEventListener("click", () => clearTimeout(waits), true);
 document.addEventListener("keydown", (event) => {
   if (event.target === box() && event.key === "Enter" && (event.ctrlKey || event.metaKey)) clearTimeout(waits);
 });
