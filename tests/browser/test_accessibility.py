@@ -140,6 +140,7 @@ def test_whatever_offers_to_copy_puts_its_text_on_the_clipboard(
             expect(button).to_contain_text("Copied")
             assert page.evaluate(f"{clipboard}.readText()") == text
         tab.turn_to("/lookup")
+        page.get_by_text("Connect a live cluster").click()
         code = page.get_by_test_id("stCode")
         code.get_by_role("button").click()
         page.wait_for_timeout(200)

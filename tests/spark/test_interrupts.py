@@ -65,9 +65,14 @@ def test_a_scan_that_is_interrupted_while_java_starts_leaves_no_process(tmp_path
             ends = [-how] if how == signal.SIGKILL else INTERRUPTED
             assert command.wait(SECONDS) in ends, (folder / "told").read_text()
         until(lambda folder=folder: not marked(folder), SECONDS)  # type: ignore[misc]
-        begins = [sys.executable, "-c", "from idcore.base import temporary; temporary.own()"]
-        subprocess.run(begins, cwd=ROOT, env={**os.environ, "TMPDIR": str(folder / "tmp")}, check=True)
-        assert not list((folder / "tmp").iterdir())  # the next process removes what a killed one left
+        until(lambda folder=folder: not left_by_the_next_process(folder / "tmp"), SECONDS)  # type: ignore[misc]
+
+
+def left_by_the_next_process(temporary: Path) -> list[Path]:
+    """The next process removes what a killed one left; a lock goes with the last moment of a process that ends."""
+    begins = [sys.executable, "-c", "from idcore.base import temporary; temporary.own()"]
+    subprocess.run(begins, cwd=ROOT, env={**os.environ, "TMPDIR": str(temporary)}, check=True)
+    return list(temporary.iterdir())
 
 
 @pytest.mark.parametrize("how", OF_CONSOLES, ids=lambda how: how.name)

@@ -16,8 +16,7 @@ from pages.parts.runs import runlist
 from pages.parts.view import view
 from pages.parts.widgets import page_link, show_html
 
-LOOK = 0.5  # seconds between two looks at whether there is news; each stays with it for WAIT
-WAIT, STEP = 0.4, 0.05
+LOOK = 0.25  # seconds between two looks at whether there is news
 REST = 1  # a page is drawn again after so many times as long as it took
 _DRAWN = "follow-drawn"  # of this session: when the page in sight was begun, and of which tables
 
@@ -52,8 +51,8 @@ def _ticking(run: Run) -> None:
     began, drawn = st.session_state[_DRAWN]
     if "follow-took" not in st.session_state:
         st.session_state["follow-took"] = time.monotonic() - began
-    due = began + REST * st.session_state["follow-took"]
-    if not paused and _has_news(run, drawn, due):
+    is_rested = time.monotonic() - began > REST * st.session_state["follow-took"]
+    if not paused and is_rested and run_tables.stamp(run) != drawn:
         st.session_state.pop("follow-took", None)
         st.rerun()
     texts = [follow_texts.standing(follow, words, shown.zone), *follow_texts.left_out(follow, words)]
@@ -72,16 +71,6 @@ def _ticking(run: Run) -> None:
                 args=(run.name,),
                 disabled=job.cancelling,
             )
-
-
-def _has_news(run: Run, drawn: object, due: float) -> bool:
-    """Whether there are other tables, and the page has rested. Waits for them up to WAIT."""
-    end = time.monotonic() + WAIT
-    while time.monotonic() < due or run_tables.stamp(run) == drawn:
-        if time.monotonic() > end:
-            return False
-        time.sleep(STEP)
-    return True
 
 
 def _news(run: Run) -> None:
