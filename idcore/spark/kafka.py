@@ -44,7 +44,7 @@ PATIENCE, LASTING = 60.0, 600.0  # seconds without an answer after which it ends
 LOOK = 0.2  # seconds between two looks at whether there is room
 _CONTINUED = re.compile(r"\\\n[ \t]*")
 _CAUSE = re.compile(r"terminated with exception: (.*?)(?: SQLSTATE: \w+)?$")
-_TIMES = {"kafka.request.timeout.ms": "8000", "kafka.default.api.timeout.ms": "10000"}
+_TIMES = {"kafka.request.timeout.ms": "20000", "kafka.default.api.timeout.ms": "30000"}
 
 
 @dataclass(slots=True)
