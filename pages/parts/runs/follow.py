@@ -16,7 +16,7 @@ from pages.parts.runs import runlist
 from pages.parts.view import view
 from pages.parts.widgets import page_link, show_html
 
-LOOK = 0.25  # seconds between two looks at whether there is news
+LOOK = 0.5  # seconds between two looks at whether there is news
 REST = 1  # a page is drawn again after so many times as long as it took
 _DRAWN = "follow-drawn"  # of this session: when the page in sight was begun, and of which tables
 
