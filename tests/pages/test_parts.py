@@ -295,3 +295,9 @@ def test_a_visitor_reads_no_path_of_the_server_unless_it_is_open(monkeypatch: py
     assert problems.said(failed.coded(), words) == 'Spark did not start: no java. Java\'s output: version "…" of jvm'
     monkeypatch.setenv("IDCORE_ALLOWED_PATHS", "/srv/desk")
     assert problems.message(refused, words) == "The server has no permission to read /srv/desk/a.log."
+
+
+def test_a_stranger_cannot_turn_our_words_around() -> None:
+    for sign in "\u202e\u2066\u200f\x1b\u200b":
+        assert sign not in markdown.escaped(f"a{sign}b") + markdown.code(f"a{sign}b")
+    assert markdown.escaped("消息 é ☃ 😀") == "消息 é ☃ 😀"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from idcore.base.safe_text import encodable
+from idcore.base.safe_text import encodable, printable
 
 # An underscore inside a word is one, so that names of files stay readable where nobody renders them.
 _MARKS = re.compile(r"[\\`*\[\]<>|~#$]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|^[-+=](?=[-+=\s]|$)")
@@ -18,9 +18,10 @@ _OPENS, _ENDS = "\"'([{<", "\"')]}>.,;:!?"  # beside a link in a sentence
 def escaped(text: str) -> str:
     """A text on one line, its marks made harmless; a list or a heading cannot begin with it.
 
-    What would become a link is code: no other mark keeps a renderer from it.
+    What would become a link is code: no other mark keeps a renderer from it. Characters that nobody sees are written
+    out: one that turns the direction of writing would turn our own words behind it.
     """
-    line = " ".join(encodable(text).split())
+    line = _one_line(text)
     parts, at = [], 0
     for run in _RUN.finditer(line) if _LINK.search(line) else ():
         if _LINK.search(run[0]):
@@ -29,6 +30,10 @@ def escaped(text: str) -> str:
             parts += [_plain(line[at:begin], at), code(line[begin:end])]
             at = end
     return "".join([*parts, _plain(line[at:], at)])
+
+
+def _one_line(text: str) -> str:
+    return printable(" ".join(encodable(text).split()))
 
 
 def _plain(part: str, at: int = 0) -> str:
@@ -49,7 +54,7 @@ def with_bold(text: str) -> str:
 
 def code(text: str) -> str:
     """A text as code: between more backticks than it contains."""
-    line = " ".join(encodable(text).split())
+    line = _one_line(text)
     fence = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
     space = " " if line[:1] == "`" or line[-1:] == "`" or not line else ""
     return f"{fence}{space}{line}{space}{fence}"
