@@ -195,20 +195,18 @@ def read_only(place: Place) -> None:
 
 def killed_java(place: Place) -> None:
     """Java is killed in mid-scan."""
-    with place.console("desk") as server:
-        before, scan = place.finished(server), place.begun(server)
-        for process in below(server, "java"):
-            process.kill()
-        place.failed(server, scan)
-        place.whole(server, before)
-        place.works(server)
+    _killed(place, "java")
 
 
 def killed_workers(place: Place) -> None:
     """The workers, and what they are forked from, are killed in mid-scan."""
+    _killed(place, "idcore.spark.start.daemon")
+
+
+def _killed(place: Place, word: str) -> None:
     with place.console("desk") as server:
         before, scan = place.finished(server), place.begun(server)
-        for process in below(server, "idcore.spark.start.daemon"):
+        for process in below(server, word):
             process.kill()
         place.failed(server, scan)
         place.whole(server, before)

@@ -106,8 +106,8 @@ class Entry:
     def _later(self, token: Token) -> Callable[[], Visitor]:
         def then() -> Visitor:
             entrance = self.entrance()
-            return (
-                NOBODY if entrance.mode == "open" else token.visitor(entrance.policy, joined=entrance.mode == "header")
-            )
+            if entrance.mode == "open":
+                return NOBODY
+            return token.visitor(entrance.policy, joined=entrance.mode == "header")
 
         return then

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, tzinfo
 
 from idcore.base.layout import UNIQ_V4, UNIQ_V6
@@ -80,15 +81,7 @@ class Generator:
             counter = self._counter
             self._counter += 1
         message_id = UniqId(self._layout, self._ip, self._pid, self._loader, elapsed % _INT, counter % _SHORT, "")
-        return UniqId(
-            message_id.layout,
-            message_id.ip,
-            message_id.pid,
-            message_id.loader,
-            message_id.elapsed,
-            message_id.counter,
-            bytes(message_id).hex().upper(),
-        )
+        return replace(message_id, text=bytes(message_id).hex().upper())
 
     def skip(self, count: int) -> None:
         """Lets `count` numbers of the counter go by: other producers of the process took them."""

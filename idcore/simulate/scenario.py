@@ -6,7 +6,7 @@ import random
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
@@ -175,15 +175,7 @@ class GoProcess(Process):
         elapsed = (self.now_ms - clocks.month_start(local.year, local.month, self._zone)) // 1000 * 1000
         message_id = UniqId.of(self.host, self._pid, 0, elapsed, self.position % 65_536)
         text = message_id.text[:-12] + message_id.text[-12:].lower()
-        return UniqId(
-            message_id.layout,
-            message_id.ip,
-            message_id.pid,
-            message_id.loader,
-            message_id.elapsed,
-            message_id.counter,
-            text,
-        )
+        return replace(message_id, text=text)
 
 
 class GrpcProcess(Process):

@@ -11,6 +11,7 @@ import hashlib
 import json
 import logging
 import re
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -77,6 +78,7 @@ class Records:
         self._query: StreamingQuery | None = None
         self._unread, self._has_ended = unread, False
         self._problem: CoreError | None = None
+        self._lock = threading.Lock()
         self._began, self._failed, self._answered = 0.0, 0.0, False
         self._partitions, self._mean = 1, 0.0  # of the last batch; bytes of a record
 
@@ -129,18 +131,19 @@ class Records:
         records = zip(*(rows[name].to_pylist() for name in ("topic", "partition", "value")), strict=True)
         parts = [(where, [value for _, _, value in some]) for where, some in groupby(records, itemgetter(0, 1))]
         try:
-            self._make_room()
-            for (topic, partition), values in parts:
-                self._append(f"{_short(topic)}-{partition}", values, number)
+            with self._lock:  # a query that was stopped may still be here when the next one brings its batch again
+                most = self._make_room()
+                for (topic, partition), values in parts:
+                    self._append(f"{_short(topic)}-{partition}", values, number, most)
         except (OSError, ValueError) as error:
             self._problem = coded(error)
             raise
         self._partitions, self._mean = len(parts), rows.nbytes / rows.num_rows
 
-    def _make_room(self) -> None:
+    def _make_room(self) -> int:
         """Waits until most of what is here was read, and removes the oldest files where all together are too large.
 
-        Never one that was not read, or that is being written.
+        Never one that was not read, or that is being written. Returns the bytes from which on a file is not continued.
         """
         for place in (self.folder, self._notes):
             place.mkdir(parents=True, exist_ok=True)
@@ -153,8 +156,9 @@ class Records:
             if size > KEPT_BYTES and not unread.get(path) and path not in last.values():
                 path.unlink()
                 size -= own
+        return min(FILE_BYTES, KEPT_BYTES // (4 * max(1, len(last))))
 
-    def _append(self, name: str, values: list[bytes | None], number: int) -> None:
+    def _append(self, name: str, values: list[bytes | None], number: int, most: int) -> None:
         """Records of one partition, in their order; a record without a value is none."""
         place = self._notes / f"{name}.json"
         written = _Written(**json.loads(place.read_text(encoding="utf-8"))) if place.exists() else _Written()
@@ -172,7 +176,7 @@ class Records:
             file.flush()
             written.bytes = file.tell()
         written.batch = number
-        if written.bytes >= min(FILE_BYTES, KEPT_BYTES // (4 * max(1, len(list(self._notes.iterdir()))))):
+        if written.bytes >= most:
             written.file, written.bytes = written.file + 1, 0
         write_text(place, json.dumps(asdict(written)))
 
