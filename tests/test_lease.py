@@ -130,20 +130,19 @@ def test_a_lease_that_cannot_be_counted_up_stays_held_and_is_in_the_log_once(
 ) -> None:
     """As in a folder that is read-only for a night."""
     held = lease._Held()
-    held.leases[tmp_path] = lease.Lease(tmp_path)
-    path = held.leases[tmp_path].path
+    own = held.leases[tmp_path] = lease.Lease(tmp_path)
 
     def refused(*_: object) -> None:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
     for said in (1, 2):
         with monkeypatch.context() as broken:
-            broken.setattr(lease.Lease, "beat", refused)
+            broken.setattr(own, "beat", refused)  # this one alone: other tests' leases are counted up meanwhile
             for _ in range(3):
                 held.renew()
-        assert caplog.text.count("not renewed: Read-only") == said and lease.is_held(tmp_path, path.name)
-        before = json.loads(path.read_bytes())["beats"]
+        assert caplog.text.count("not renewed: Read-only") == said and lease.is_held(tmp_path, own.name)
+        before = json.loads(own.path.read_bytes())["beats"]
         held.renew()
-        assert json.loads(path.read_bytes())["beats"] == before + 1
+        assert json.loads(own.path.read_bytes())["beats"] == before + 1
     held.leave()
-    assert not path.exists()
+    assert not own.path.exists()
