@@ -17,7 +17,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import NamedTuple
 
-from idcore.answers import findings
+from idcore.answers.findings import all_rules
 from idcore.ids import find, identify
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
@@ -180,7 +180,7 @@ def look_alikes(kind: str, count: int, folder: Path) -> tuple[int, int, int, int
     hosts = set(tables["hosts"]["host"].to_pylist())
     true = {host for _, host in sent}
     wrong = sum(host not in true for host in tables["processes"]["host"].to_pylist())
-    told = sum(each.severity != "info" for each in findings.find(tables, AT, ZONE))
+    told = sum(each.severity != "info" for each in all_rules.find(tables, AT, ZONE))
     return len(hosts - true), wrong, told, len(true - hosts)
 
 

@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from idcore.answers import findings
-from idcore.answers.findings import RULES, Finding, line_locations
+from idcore.answers.findings import all_rules, line_locations
+from idcore.answers.findings.all_rules import RULES, Finding
 from idcore.ids.clock import parse_instant
 from idcore.scan.lines import look
 from idcore.scan.local import scan_local
@@ -62,7 +62,7 @@ def tell(incident: Incident, folder: Path) -> tuple[list[Finding], dict[str, Any
     tables = scan_local([str(path)], month_rows(at, incident.zone))
     files = list_files([str(path)])
     told = look(files, tables["copies"]["msg_id"].to_pylist())
-    return line_locations.place(findings.find(tables, at, incident.zone, line_evidence=told), files), truth, tables
+    return line_locations.place(all_rules.find(tables, at, incident.zone, line_evidence=told), files), truth, tables
 
 
 def logs(seeds: int, only: str | None = None, first: int = 1) -> Iterator[Incident]:
@@ -103,7 +103,7 @@ def wild() -> dict[str, Score]:
         at = datetime(2026, 11, 25, 12, tzinfo=ZONE)
         tables = scan_local([str(path)], month_rows(at, ZONE))
         told = look(list_files([str(path)]), tables["copies"]["msg_id"].to_pylist())
-        got = {item.code: item.severity for item in findings.find(tables, at, ZONE, line_evidence=told)}
+        got = {item.code: item.severity for item in all_rules.find(tables, at, ZONE, line_evidence=told)}
         for code in (code for code, severity in got.items() if severity != "info" or code in truth["findings"]):
             if code not in truth.get("any_findings", ()):
                 want = truth["findings"].get(code)

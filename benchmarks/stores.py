@@ -16,8 +16,8 @@ from typing import Any
 import pyarrow as pa
 
 from benchmarks.findings import START, ZONE, Score, measure, table
-from idcore.answers import findings
-from idcore.answers.findings import RULES, Finding
+from idcore.answers.findings import all_rules
+from idcore.answers.findings.all_rules import RULES, Finding
 from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.rocketmq.store.folder import StoreFolder
 from idcore.scan.crossing import What
@@ -64,7 +64,7 @@ def tell(situation: Situation, folder: Path) -> tuple[list[Finding], dict[str, A
     truth = situation.truth({code: rule.severity for code, rule in RULES.items()})
     made = tables(root)
     seen = record_evidence.look(list_store(str(root)), made["copies"])
-    found = findings.find(made, AT, situation.zone, line_evidence=seen)
+    found = all_rules.find(made, AT, situation.zone, line_evidence=seen)
     shutil.rmtree(root)
     return [item for item in found if RULES[item.code].of_store], truth, made
 

@@ -144,3 +144,11 @@ def test_pyodide_is_kept_only_if_it_is_the_known_one(tmp_path: Path, monkeypatch
     assert pyodide.fetch(packed, there.as_uri()) == b"other bytes" and pyodide.is_there(packed)
     there.unlink()  # a second time it is not asked
     assert pyodide.fetch(packed, there.as_uri()) == b"other bytes"
+
+
+def test_the_first_page_waits_for_neither_kernels_nor_spark() -> None:
+    """Each would add a third to what a cold server does before it answers."""
+    pages = "import sys, pages.parts.serve, pages.parts.frame, pages.parts.ids.decode_session"
+    words = [sys.executable, "-c", f"{pages}; print(sorted({{'numba', 'pyspark'}} & sys.modules.keys()))"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

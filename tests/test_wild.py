@@ -21,8 +21,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.__main__ import main
-from idcore.answers import findings
-from idcore.answers.findings import Finding
+from idcore.answers.findings import all_rules
+from idcore.answers.findings.all_rules import Finding
 from idcore.answers.journey import Journey, Line, Sources, build, event_text, gap_text, oddities
 from idcore.base.catalogue import words
 from idcore.ids.clock import Clock
@@ -84,7 +84,7 @@ def scanned(name: str) -> tuple[Tables, list[Finding]]:
     path = str(CASES / f"{name}.txt")
     tables = scan_local([path], month_rows(NOW, CHINA))
     said = lines.look(list_files([path]), tables["copies"]["msg_id"].to_pylist())
-    return tables, findings.find(tables, NOW, CHINA, line_evidence=said)
+    return tables, all_rules.find(tables, NOW, CHINA, line_evidence=said)
 
 
 def journey(name: str, text: str) -> Journey:

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from string import Formatter
 
-from idcore.answers.findings import RULES, Rule, limits
+from idcore.answers.findings import limits
+from idcore.answers.findings.all_rules import RULES, Rule
 from idcore.base import catalogue
 from idcore.base.catalogue.en import LENGTHS
 from idcore.base.layout import LAYOUTS, Layout

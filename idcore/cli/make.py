@@ -76,7 +76,7 @@ def run_store(options: argparse.Namespace) -> int:
 
 def _run_situation(options: argparse.Namespace) -> int:
     """Writes a store with one situation in it; truth.json names the findings that are true of it."""
-    from idcore.answers.findings import RULES
+    from idcore.answers.findings.all_rules import RULES
     from idcore.simulate import situations
 
     _check_name("situation", options.situation, options.variant, situations)
@@ -101,7 +101,7 @@ def _check_name(kind: str, name: str, variant: str | None, known: Any) -> None:
 def run_incident(options: argparse.Namespace) -> int:
     """Writes a log with one incident in it; truth.json names the findings that are true of it."""
     _check_name("incident", options.name, options.variant, incidents)
-    from idcore.answers.findings import RULES
+    from idcore.answers.findings.all_rules import RULES
 
     zone, start = _start(options)
     incident = Incident(options.name, options.variant, options.seed, start, zone)

@@ -15,8 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from idcore.answers import findings
-from idcore.answers.findings import line_locations
+from idcore.answers.findings import all_rules, line_locations
 from idcore.base.errors import CoreError
 from idcore.ids.clock import machine_zone, zone_text
 from idcore.runs.runs import FOLLOWED, TOPICS, write_text
@@ -201,7 +200,7 @@ class Follower:
         never = threading.Event()
         evidence = self._look(tables, files) if query is not None else None
         seen, of_ids = judge(tables, {}, replace(scan, at=at), files, never, evidence)
-        placed = line_locations.place(findings.of_groups(seen, of_ids), files)
+        placed = line_locations.place(all_rules.of_groups(seen, of_ids), files)
         folder.write(tables | judged_tables(seen, placed))
         summary = summarise(folder.path, files)
         summary |= judged_counts(seen, placed, summary["text_bytes"])

@@ -27,8 +27,7 @@ import pyarrow.dataset as dataset
 import pyarrow.parquet as pq
 
 import idcore
-from idcore.answers import findings
-from idcore.answers.findings import limits, line_locations
+from idcore.answers.findings import all_rules, limits, line_locations
 from idcore.answers.lookup.model import Evidence
 from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.base.errors import CoreError, coded, from_coded
@@ -261,7 +260,7 @@ def scan(
                 counted = more.counted
             reporter(replace(reporter.last, phase="writing", seconds_left=None))
             seen, of_ids = judging().result()  # of the dictionary, which has the tables of groups by now
-            placed = line_locations.place(findings.of_groups(seen, of_ids), files)
+            placed = line_locations.place(all_rules.of_groups(seen, of_ids), files)
             check(stop)
             for each in on_disk:
                 each.result()
@@ -342,27 +341,27 @@ def judge(
     files: Sequence[InputFile],
     stop: threading.Event,
     line_evidence: lines.LineEvidence | None = None,
-) -> tuple[findings.Scan, list[findings.Finding]]:
+) -> tuple[all_rules.Scan, list[all_rules.Finding]]:
     """The scan as rules see it, and the findings of the tables and of what the lines say; without those of groups.
 
     `line_evidence`: what a look at the lines has given before.
     """
     line_evidence = line_evidence or look(tables, options, files, stop)
     at, zone = options.at or datetime.now(UTC), options.zone or machine_zone()
-    rows = findings.Rows(tables, written, lambda: check(stop))
-    seen = findings.Scan(rows, at, zone, options.zone_source, line_evidence)
-    return seen, findings.of_ids(seen)
+    rows = all_rules.Rows(tables, written, lambda: check(stop))
+    seen = all_rules.Scan(rows, at, zone, options.zone_source, line_evidence)
+    return seen, all_rules.of_ids(seen)
 
 
-def judged_tables(seen: findings.Scan, placed: Sequence[findings.Finding]) -> Tables:
+def judged_tables(seen: all_rules.Scan, placed: Sequence[all_rules.Finding]) -> Tables:
     """The tables of what was judged."""
     said = deliveries.table(seen.line_evidence.deliveries if seen.line_evidence else (), seen.zone)
-    return {"findings": findings.to_table(placed), "deliveries": said}
+    return {"findings": all_rules.to_table(placed), "deliveries": said}
 
 
-def judged_counts(seen: findings.Scan, placed: Sequence[findings.Finding], text_bytes: int) -> dict[str, Any]:
+def judged_counts(seen: all_rules.Scan, placed: Sequence[all_rules.Finding], text_bytes: int) -> dict[str, Any]:
     """What the summary says of that: how many findings of each severity, and what of the lines was not read."""
-    counts = {name: sum(item.number for item in placed if item.severity == name) for name in findings.SEVERITIES}
+    counts = {name: sum(item.number for item in placed if item.severity == name) for name in all_rules.SEVERITIES}
     said = {} if seen.line_evidence is None else seen.line_evidence.summary(text_bytes)
     return {"findings": counts, **said}
 

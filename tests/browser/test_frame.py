@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from idcore.answers import findings
+from idcore.answers.findings import all_rules
 from idcore.runs.runs import Run, write_tables
 from tests.browser.harness import Console, Visit, visit
 from tests.browser.samples import OFFSET
@@ -28,8 +28,8 @@ def served(console_without_spark: Console) -> Console:
     """The console with the run that all visitors here see, and its findings."""
     run = Run(make_run(console_without_spark.runs))
     tables = {path.name: run.table(path.name) for path in run.path.iterdir() if path.is_dir()}
-    found = findings.find(tables, datetime(2026, 11, 21, tzinfo=UTC), UTC)
-    write_tables(run.path, {"findings": findings.to_table(found)})
+    found = all_rules.find(tables, datetime(2026, 11, 21, tzinfo=UTC), UTC)
+    write_tables(run.path, {"findings": all_rules.to_table(found)})
     return console_without_spark
 
 

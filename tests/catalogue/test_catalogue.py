@@ -13,7 +13,7 @@ import pytest
 from babel import Locale
 
 from idcore.answers import finding_words
-from idcore.answers.findings import RULES
+from idcore.answers.findings.all_rules import RULES
 from idcore.base import catalogue, safe_text
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError, coded, from_coded, refuse

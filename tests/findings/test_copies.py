@@ -10,7 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from idcore.answers.findings import Finding, copies
+from idcore.answers.findings import copies
+from idcore.answers.findings.all_rules import Finding
 from idcore.scan.lines import LineEvidence, Named, Record, look
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows

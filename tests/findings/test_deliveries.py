@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from idcore.answers import findings
-from idcore.answers.findings import Finding
+from idcore.answers.findings import all_rules
+from idcore.answers.findings.all_rules import Finding
 from idcore.base.catalogue import words
 from idcore.ids.clock import to_ms
 from idcore.ids.model import UniqId
@@ -42,7 +42,7 @@ def read(text: str, folder: Path) -> tuple[list[Finding], list[dict[str, Any]]]:
     path.write_text(text, encoding="utf-8")
     tables = scan_local([str(path)], month_rows(NOW, CHINA))
     told = lines.look(list_files([str(path)]), tables["copies"]["msg_id"].to_pylist())
-    found = findings.find(tables, NOW, CHINA, line_evidence=told)
+    found = all_rules.find(tables, NOW, CHINA, line_evidence=told)
     return found, deliveries.table(told.deliveries, CHINA).to_pylist()
 
 

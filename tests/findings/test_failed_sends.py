@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from idcore.answers.findings import Finding, failed_sends, limits, line_locations
+from idcore.answers.findings import failed_sends, limits, line_locations
+from idcore.answers.findings.all_rules import Finding
 from idcore.sources.inputs import list_files
 from tests.findings.test_rules import DAY_20, uniq
 

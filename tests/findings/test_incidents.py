@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.findings import START, ZONE, tell
-from idcore.answers.findings import RULES, Finding
+from idcore.answers.findings.all_rules import RULES, Finding
 from idcore.simulate import incidents, situations
 from idcore.simulate.incidents import HEALTHY, Incident, names, variants
 from tests.findings.test_registry import are_as_declared

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from idcore.answers.findings import Finding, limits, line_locations
+from idcore.answers.findings import limits, line_locations
+from idcore.answers.findings.all_rules import Finding
 from idcore.sources.inputs import InputFile, list_files
 
 pytestmark = pytest.mark.quick

@@ -9,7 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from idcore.answers.findings import Finding, limits, progress, to_table
+from idcore.answers.findings import limits, progress
+from idcore.answers.findings.all_rules import Finding, to_table
 from idcore.answers.findings.large import Rows
 from idcore.answers.findings.registry import Scan
 from idcore.presentation.triage import finding_rows

@@ -14,8 +14,8 @@ import pytest
 from benchmarks import findings as measured
 from benchmarks import stores
 from idcore.answers import finding_words as words
-from idcore.answers import findings
-from idcore.answers.findings import RULES, SEVERITIES, Finding, Rule
+from idcore.answers.findings import all_rules
+from idcore.answers.findings.all_rules import RULES, SEVERITIES, Finding, Rule
 from idcore.answers.findings.finding_builder import each, of_process
 from idcore.answers.findings.model import read_evidence
 from idcore.answers.findings.processes import Processes
@@ -193,7 +193,7 @@ def test_a_new_rule_is_in_its_place_in_the_docs_and_in_the_measurement(even_pid:
     assert f"| [{CODE}](#even-pid-{CODE}) | Even pid | warning |" in page and f"\n### Even pid (`{CODE}`)\n" in page
     assert f"| {CODE} | 0 | 0 | 0 |" in measured.table({})
     found = [Finding.of(code, "p", 9, {"ids": []}) for code in ("fake_host", CODE, "pid_erased", "collision")]
-    assert [item.code for item in findings.worst_first(found)] == ["collision", "pid_erased", CODE, "fake_host"]
+    assert [item.code for item in all_rules.worst_first(found)] == ["collision", "pid_erased", CODE, "fake_host"]
 
 
 def test_a_rule_is_registered_once_and_with_a_predicate(even_pid: Rule) -> None:
@@ -228,7 +228,7 @@ def test_every_message_of_every_rule_is_on_the_page() -> None:
 
 def test_evidence_is_read_as_it_was_written(tmp_path: Path) -> None:
     for item in findings_of_everything():
-        row = json.loads(findings.to_table([item])["evidence"][0].as_py())
+        row = json.loads(all_rules.to_table([item])["evidence"][0].as_py())
         assert dict(read_evidence(item.code, row)) == row, item.code
 
 
@@ -243,5 +243,5 @@ def test_figures_of_another_version_are_left_out() -> None:
 
 
 def test_a_figure_that_is_not_known_is_null_where_the_table_always_has_it() -> None:
-    (row,) = findings.to_table([Finding.of("group_skipped", "t@g", 1, {"topic": "t", "ids": []})]).to_pylist()
+    (row,) = all_rules.to_table([Finding.of("group_skipped", "t@g", 1, {"topic": "t", "ids": []})]).to_pylist()
     assert json.loads(row["evidence"])["consumer_offset"] is None

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from idcore.answers import finding_words as words
-from idcore.answers import findings
-from idcore.answers.findings import RULES, Finding, limits
+from idcore.answers.findings import all_rules, limits
+from idcore.answers.findings.all_rules import RULES, Finding
 from idcore.answers.findings.model import to_table, worst_first
 from idcore.base import catalogue
 from idcore.presentation.reader import Reader
@@ -33,7 +33,7 @@ REAL = Path(__file__).parents[1] / "vectors" / "real.log.gz"
 def told(lines: Sequence[str], tmp_path: Path, at: datetime = AT) -> list[Finding]:
     path = tmp_path / "x.log"
     path.write_text("".join(line + "\n" for line in lines))
-    return findings.find(scan_local([str(path)], month_rows(at, UTC)), at, UTC)
+    return all_rules.find(scan_local([str(path)], month_rows(at, UTC)), at, UTC)
 
 
 def uniq(elapsed: int, counter: int, host: str = "0A000007", pid: int = 4711, loader: str = "18B4AAC2") -> str:
@@ -229,7 +229,7 @@ def test_the_real_log_has_only_findings_that_are_true_of_it(tmp_path: Path) -> N
     path.write_bytes(gzip.decompress(REAL.read_bytes()))
     tables = scan_local([str(path)], month_rows(AT, UTC))
     told = look(list_files([str(path)]), tables["copies"]["msg_id"].to_pylist())
-    found = findings.find(tables, AT, UTC, line_evidence=told)
+    found = all_rules.find(tables, AT, UTC, line_evidence=told)
     loud = {(item.code, item.subject, item.count) for item in found if item.severity != "info"}
     twice = {item.subject for item in found if item.code == "duplicate_send"}
     keys = {record["key"] for item in found if item.code == "duplicate_send" for record in item.evidence["records"]}

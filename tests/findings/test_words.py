@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from idcore.answers import finding_words as words
-from idcore.answers.findings import Finding, find
+from idcore.answers.findings.all_rules import Finding, find
 from idcore.base import catalogue
 from idcore.base.safe_text import json_text
 from idcore.scan import lines

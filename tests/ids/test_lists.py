@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from idcore.answers import findings
-from idcore.answers.findings import Finding
+from idcore.answers.findings import all_rules
+from idcore.answers.findings.all_rules import Finding
 from idcore.base import catalogue
 from idcore.ids import Clock
 from idcore.ids.lists import is_list_of_ids
@@ -50,7 +50,7 @@ def found_in(text: str, tmp_path: Path) -> list[Finding]:
     path.write_text(text)
     tables = scan_local([str(path)], month_rows(AT, UTC))
     told = look(list_files([str(path)]), tables["copies"]["msg_id"].to_pylist())
-    return findings.find(tables, AT, UTC, line_evidence=told)
+    return all_rules.find(tables, AT, UTC, line_evidence=told)
 
 
 @pytest.mark.parametrize("name", LISTS)

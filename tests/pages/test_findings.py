@@ -17,8 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore.answers import findings
-from idcore.answers.findings import line_locations
+from idcore.answers.findings import all_rules, line_locations
 from idcore.answers.findings.copies import CollisionEvidence, CopiesEvidence
 from idcore.base.catalogue import upper, words
 from idcore.ids.clock import months
@@ -63,8 +62,8 @@ def judged(folder: Path, text: str) -> Run:
     tables = scan_local([str(log)], np.array(rows, np.int64))
     files = [replace(file, name="app.log") for file in list_files([str(log)])]
     told = look(files, tables["copies"]["msg_id"].to_pylist())
-    tables["findings"] = findings.to_table(
-        line_locations.place(findings.find(tables, AT, UTC, line_evidence=told), files)
+    tables["findings"] = all_rules.to_table(
+        line_locations.place(all_rules.find(tables, AT, UTC, line_evidence=told), files)
     )
     for name, table in tables.items():
         (path / name).mkdir(exist_ok=True)
@@ -86,7 +85,7 @@ def test_a_finding_says_who_what_to_do_and_what_was_checked(
     text = shown(app)
     assert name in text and "10.0.0.7 pid 3416 loader 18B4AAC2" in text
     assert words(lang)("findings.do") in text and "： " not in text, "a full-width colon has its space"
-    assert all(words(lang)(f"finding.{code}") in text for code in findings.RULES)
+    assert all(words(lang)(f"finding.{code}") in text for code in all_rules.RULES)
 
 
 def opened(path: str) -> None:
@@ -229,9 +228,9 @@ def test_many_findings_of_one_kind_are_one_card_with_a_table(tmp_path: Path, ope
         assert made.count(said("finding.duplicate_send")) <= 3 and "10.0.0.9 pid 3416" in made
 
 
-def written(run: Run, found: list[findings.Finding]) -> Run:
+def written(run: Run, found: list[all_rules.Finding]) -> Run:
     """The same run with other findings."""
-    pq.write_table(findings.to_table(found), run.path / "findings" / "part-00000.parquet")
+    pq.write_table(all_rules.to_table(found), run.path / "findings" / "part-00000.parquet")
     return run
 
 
@@ -260,9 +259,9 @@ def test_findings_alike_and_without_a_process_are_shown(tmp_path: Path, open_pag
     written(
         run,
         [
-            findings.Finding.of("id_confusion", "msgId", 2, place, "likely"),
-            findings.Finding.of("id_confusion", "msgId", 1, place, "likely"),
-            findings.Finding.of("stored_copies", "client", 3, {"process": {}, "ids": ["X"]}),
+            all_rules.Finding.of("id_confusion", "msgId", 2, place, "likely"),
+            all_rules.Finding.of("id_confusion", "msgId", 1, place, "likely"),
+            all_rules.Finding.of("stored_copies", "client", 3, {"process": {}, "ids": ["X"]}),
         ],
     )
     assert not open_page("findings", run=RUN).exception
@@ -328,9 +327,9 @@ def test_the_decode_page_says_the_worst_findings_in_words(
 def test_at_most_three_kinds_are_said_and_the_rest_is_counted(tmp_path: Path, open_page: Open) -> None:
     run = judged(tmp_path, two_at_once())
     codes = ["collision", "clock_back", "duplicate_send", "pid_erased", "restart"]
-    of_each = [findings.Finding.of(code, f"{code} {n}", 1, {"ids": []}) for code in codes for n in range(2)]
-    more = findings.Finding.of("pid_erased", "7 more", 7, {"variant": "more", "more": 7, "ids": []})
-    written(run, findings.worst_first([*of_each, more]))
+    of_each = [all_rules.Finding.of(code, f"{code} {n}", 1, {"ids": []}) for code in codes for n in range(2)]
+    more = all_rules.Finding.of("pid_erased", "7 more", 7, {"variant": "more", "more": 7, "ids": []})
+    written(run, all_rules.worst_first([*of_each, more]))
     labels = links_of(open_page(run=RUN))
     said = [label for label in labels if ": 2 m" in label or "of 2 processes" in label]
     assert len(said) == 3 and "and 11 more" in labels, "17 findings, 6 of them said"
@@ -341,13 +340,13 @@ def test_at_most_three_kinds_are_said_and_the_rest_is_counted(tmp_path: Path, op
     [
         ([], "No rule found a problem. This does not prove that every message arrived: see what was checked"),
         (
-            [findings.Finding.of("restart", "x", 1, {"ids": []})],
+            [all_rules.Finding.of("restart", "x", 1, {"ids": []})],
             "No error or warning was found, but 1 note: see findings",
         ),
     ],
 )
 def test_nothing_wrong_is_said_with_a_link(
-    tmp_path: Path, open_page: Open, found: list[findings.Finding], said: str
+    tmp_path: Path, open_page: Open, found: list[all_rules.Finding], said: str
 ) -> None:
     written(judged(tmp_path, two_at_once()), found)
     assert said in links_of(open_page(run=RUN))
@@ -355,11 +354,11 @@ def test_nothing_wrong_is_said_with_a_link(
 
 def test_each_filter_is_in_the_address_and_counts_what_is_under_it(tmp_path: Path, open_page: Open) -> None:
     run = judged(tmp_path, two_at_once())
-    made = [findings.Finding.of("pid_erased", f"host {n}", 1, {"ids": []}) for n in range(5)]
-    made += [findings.Finding.of("restart", f"process {n}", 1, {"ids": []}) for n in range(2)]
-    made.append(findings.Finding.of("link_local_host", "one", 1, {"ids": []}))
-    made.append(findings.Finding.of("pid_erased", "20 more", 20, {"variant": "more", "more": 20, "ids": []}))
-    written(run, findings.worst_first(made))
+    made = [all_rules.Finding.of("pid_erased", f"host {n}", 1, {"ids": []}) for n in range(5)]
+    made += [all_rules.Finding.of("restart", f"process {n}", 1, {"ids": []}) for n in range(2)]
+    made.append(all_rules.Finding.of("link_local_host", "one", 1, {"ids": []}))
+    made.append(all_rules.Finding.of("pid_erased", "20 more", 20, {"variant": "more", "more": 20, "ids": []}))
+    written(run, all_rules.worst_first(made))
     app = open_page("findings", run=RUN)
     assert "**26 warnings**" in finding_texts.findings_sentence(
         run.table("findings").to_pandas(), {"ids": 9}, words("en")
@@ -394,7 +393,7 @@ def test_a_link_shows_one_finding_with_its_evidence(tmp_path: Path, open_page: O
 def test_the_line_of_a_confused_id_is_the_one_that_confuses_it(tmp_path: Path) -> None:
     run = judged(tmp_path, f"offsetMsgId={OFFSETS[0]} as it should be\nmsgId={OFFSETS[0]} taken for a msgId\n")
     place = {"ids": [OFFSETS[0]], "label": "msgId"}
-    written(run, [findings.Finding.of("id_confusion", "msgId", 1, place, "likely")])
+    written(run, [all_rules.Finding.of("id_confusion", "msgId", 1, place, "likely")])
     app = AppTest.from_function(last_opened, args=(str(run.path),)).run()
     assert not app.exception
     assert "taken for a msgId" in app.code[0].value and "as it should be" not in app.code[0].value

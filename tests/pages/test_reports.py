@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from idcore.answers import findings
+from idcore.answers.findings import all_rules
 from idcore.base.catalogue import words
 from idcore.presentation.reports import roles
 from idcore.presentation.reports.svg import dates, numbers, svg
@@ -227,9 +227,9 @@ def test_a_ticket_has_the_sentence_the_lines_and_the_way_back(tmp_path: Path) ->
 
 
 def test_many_findings_of_a_kind_are_one_ticket(tmp_path: Path) -> None:
-    made = [findings.Finding.of("pid_erased", f"10.0.0.{n} pid 0", n, {"ids": []}) for n in range(30)]
-    made.append(findings.Finding.of("pid_erased", "9 more", 9, {"variant": "more", "more": 9, "ids": []}))
-    run = written(judged(tmp_path, two_at_once()), findings.worst_first(made))
+    made = [all_rules.Finding.of("pid_erased", f"10.0.0.{n} pid 0", n, {"ids": []}) for n in range(30)]
+    made.append(all_rules.Finding.of("pid_erased", "9 more", 9, {"variant": "more", "more": 9, "ids": []}))
+    run = written(judged(tmp_path, two_at_once()), all_rules.worst_first(made))
     (part,) = finding_report.parts_of(finding_rows.kinds(run.table("findings").to_pandas()))
     assert isinstance(part, finding_rows.Kind) and part.number == 39
     text = report.ticket(part, run, view(), ADDRESS)
@@ -293,7 +293,7 @@ def test_the_range_of_a_gap_is_from_the_id_below_it_to_that_above(tmp_path: Path
 def test_every_rule_has_a_short_sentence_in_each_language() -> None:
     for lang in ("en", "zh"):
         said = words(lang)
-        for rule in findings.RULES.values():
+        for rule in all_rules.RULES.values():
             for variant in ("", *rule.variants):
                 row = {"subject": "§", "evidence": "{}", "severity": rule.severity, "code": rule.code, "count": 2}
                 kind = finding_rows.Kind(rule.severity, rule.code, finding_rows.brief_variant(rule.code, variant))

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore.answers import findings
+from idcore.answers.findings import model
 from idcore.base import catalogue
 from idcore.presentation.triage import run_tables, scope
 from idcore.presentation.triage.scope import Scope
@@ -101,7 +101,7 @@ def test_findings_of_a_scope_name_it(seed: int) -> None:
         else:
             rows.append(("broker_address_internal", {"broker": {"address": broker}}))
             kept.append(("", broker, ""))
-    found = pd.DataFrame({"code": code, "evidence": findings.model.json_text(value)} for code, value in rows)
+    found = pd.DataFrame({"code": code, "evidence": model.json_text(value)} for code, value in rows)
     for place, names in enumerate((("host", BUSY), ("broker", BROKERS[0]), ("topic", "OrderPaid"))):
         name, value = names
         wanted = [row for row, known in enumerate(kept) if known[place] == value]

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore.answers import findings
+from idcore.answers.findings import all_rules
 from idcore.base import catalogue
 from idcore.base.errors import CoreError
 from idcore.ids.model import UniqId
@@ -84,7 +84,7 @@ def indexed_run(root: Path, text: str = "", name: str = RUN, packed: str = "") -
         Path(path).write_bytes(content)
     months = month_rows(START + timedelta(days=1), SHANGHAI)
     tables = dict(scan_local(paths, months))
-    tables["findings"] = findings.to_table(findings.find(tables, START + timedelta(days=1), SHANGHAI))
+    tables["findings"] = all_rules.to_table(all_rules.find(tables, START + timedelta(days=1), SHANGHAI))
     for name, table in tables.items():
         shutil.rmtree(folder / name, ignore_errors=True)
         (folder / name).mkdir()

@@ -18,7 +18,7 @@ import pytest
 from idcore.__main__ import main
 from idcore.answers.fate import judge
 from idcore.answers.fate.rule import UNDELIVERED
-from idcore.answers.findings import RULES
+from idcore.answers.findings.all_rules import RULES
 from idcore.answers.lookup import traces
 from idcore.answers.lookup.copies import group_of, is_special
 from idcore.answers.lookup.hidden_copies import Hidden, Seen, hidden_copies, holds_copies

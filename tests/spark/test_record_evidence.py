@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from idcore.__main__ import main
-from idcore.answers import findings
+from idcore.answers.findings import all_rules
 from idcore.rocketmq.store import Stored, StoreFolder
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
@@ -59,7 +59,7 @@ def test_every_copy_is_told_as_its_record_is(made: Made) -> None:
 def test_findings_name_the_reasons(made: Made) -> None:
     root, truth, tables = made
     options = ScanOptions(at=AT, zone=UTC, store=str(root))
-    found = findings.of_groups(*judge(dict(tables), {}, options, list_store(str(root)), threading.Event()))
+    found = all_rules.of_groups(*judge(dict(tables), {}, options, list_store(str(root)), threading.Event()))
     kinds: Counter[str] = Counter()
     for finding in found:
         if finding.code == "stored_copies":
