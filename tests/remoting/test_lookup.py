@@ -243,7 +243,7 @@ def test_records_that_were_tampered_with_kill_nothing(fake: Fake, monkeypatch: p
     service, found = fake.service(), 0
     address = fake.server.address
     offset_id = str(OffsetId.of(address.ip, address.port, 4_096))
-    for _ in range(1_500):
+    for _ in range(300):
         raw = bytearray(bytes(whole))
         for _ in range(chance.randint(1, 3)):
             raw[chance.randrange(8, len(raw))] = chance.choice((0, 1, 2, 0x7F, 0x80, 0xFF, chance.randrange(256)))
@@ -252,15 +252,15 @@ def test_records_that_were_tampered_with_kill_nothing(fake: Fake, monkeypatch: p
             row = row_of(service.one(text, "Orders"))
             found += bool(row["found"])
             assert json.dumps(row) and (row["found"] or row["reason"] in CONTRACT)
-    assert 500 < found < 3_000
+    assert 100 < found < 600
 
 
-def test_three_thousand_malformed_ids_kill_nothing(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_malformed_ids_kill_nothing(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "MOST_AFTER", 1)  # a server in Python answers 500 a second
     chance = random.Random(5)
     shapes = [UNIQ, str(OffsetId.of("127.0.0.1", 10911, 77)), "0108719066FF9A489C04DB99CA00000003", UNIQ + UNIQ[:24]]
     ids = []
-    for _ in range(3_000):
+    for _ in range(600):
         text = list(chance.choice(shapes))
         for _ in range(chance.randint(1, 4)):
             at = chance.randrange(len(text))
@@ -268,7 +268,7 @@ def test_three_thousand_malformed_ids_kill_nothing(fake: Fake, monkeypatch: pyte
         ids.append("".join(text)[: chance.choice([5, 31, 32, 34, 56, 99])])
     service = fake.service()
     reasons = [each.reason for each in service.look_up(ids, "Orders")]
-    assert len(reasons) == 3_000 and None not in reasons
+    assert len(reasons) == 600 and None not in reasons
     assert {"not_an_id", "unknown", "not_in_topology"} <= set(reasons)
     assert fake.server.callers < 40
 

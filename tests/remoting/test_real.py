@@ -136,10 +136,12 @@ class TestCopies:
         self, real: Filled, service: LookupService
     ) -> None:
         lines = real.of("large_batch")
+        assert len(lines) == 40
+        lines = [*lines[5:11], *lines[-2:]]  # around the first that is found, and the last
         answers = list(service.look_up([line["msg_id"] for line in lines], "Orders"))
         found = [answer.found for answer in answers]
-        assert found == [False] * 8 + [True] * 32
-        for line, answer in zip(lines[8:], answers[8:], strict=True):
+        assert found == [False] * 3 + [True] * 5
+        for line, answer in zip(lines[3:], answers[3:], strict=True):
             assert as_mqadmin(answer.copies[0]) == line["by_offset"] and "batch_item_open" in codes(answer)
 
     def test_a_key_finds_all_its_messages(self, service: LookupService) -> None:
