@@ -27,8 +27,9 @@ run:              ## the console on http://127.0.0.1:8501
 quick:            ## the tests for the loop of editing, a minute; ARGS=-x ends at the first failure
 	@$(PY) -m pytest -q -n 2 --dist loadfile -m "quick and not (browser or java or spark or slow)" $(ARGS)
 
+# One that fails once in the crowd is tried again; the summary names it (RERUN), for it has a fault of its own.
 test: setup-dev   ## every test, browser and Java referee included, in three processes
-	@$(PY) -m pytest -n 3 --dist loadscope --no-loadscope-reorder $(ARGS)
+	@$(PY) -m pytest -n 3 --dist loadscope --no-loadscope-reorder --reruns 1 $(ARGS)
 
 # One after the other, each with the packages of its own; the kernels are kept for each Python.
 test-pythons:     ## the tests with each of Python 3.11, 3.12 and 3.13 that is here
