@@ -47,6 +47,7 @@ __all__ = ["COMPARE", "EVERYBODY", "FATES", "KINDS", "LINK", "PRIVATE", "SHARED"
 __all__ += ["FOLLOWED", "PAGES", "SCANS", "Run", "RunError", "Runs", "error_of", "kind_of", "runs_root"]
 _NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}(?:[0-9a-f]{26})?")  # the short ones are of older versions
 SCANS = (TEXT, STORE)
+UNENDED = ("new", "running")  # states
 PAGES = {COMPARE: "compare", FATES: "fate"}  # of the others, each with tables of its own
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _ends: dict[Path, dict[str, Any]] = {}  # how runs of this process ended, while their folder cannot be written
@@ -153,6 +154,11 @@ class Run:
     def state(self) -> str:
         """new, running, done, failed or cancelled; a scan whose server has gone is failed."""
         return state_of(self.facts, self.path.parent)
+
+    @property
+    def is_left(self) -> bool:
+        """Whether its server has gone before it had ended."""
+        return self.facts["state"] in UNENDED and self.state == "failed"
 
     @property
     def kind(self) -> str:
@@ -314,7 +320,7 @@ def is_kept(facts: Mapping[str, Any]) -> bool:
 
 def state_of(facts: dict[str, Any], root: Path) -> str:
     """The state that run.json gives, or failed where the process that wrote it has gone before the end."""
-    if facts["state"] in ("new", "running") and not has_owner(facts, root):
+    if facts["state"] in UNENDED and not has_owner(facts, root):
         return "failed"
     return str(facts["state"])
 

@@ -264,6 +264,8 @@ def discard_all() -> None:
     """The end of the server: no session has anything any more, and Java has nothing to do."""
     from idcore.spark.start import jvm
 
+    if "idcore.spark.background" in sys.modules:
+        sys.modules["idcore.spark.background"].leave_followed()
     for name in list(_holds):
         discard(runs_root(), name, 5)
     jvm.end()

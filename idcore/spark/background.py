@@ -158,7 +158,7 @@ class Following(Job):
         ask: Ask = _anyone,
         on_news: OnNews | None = None,
     ) -> None:
-        self._followed, self._on_news = options, on_news
+        self._followed, self._on_news, self.is_left = options, on_news, False
         super().__init__(run, paths, options.scan, None, who, ask)
 
     def _plan(self, paths: Sequence[str], options: ScanOptions, names: dict[str, str] | None) -> dict[str, Any]:
@@ -171,8 +171,13 @@ class Following(Job):
 
         self._ask()
         summary = Follower(paths, self.run.path, self._followed, self._news).run(self._stop)
-        shutil.rmtree(self.run.path / FOLLOWED, ignore_errors=True)  # it was stopped, and is a scan like others now
+        if not self.is_left:
+            shutil.rmtree(self.run.path / FOLLOWED, ignore_errors=True)  # it was stopped, and is a scan like others now
         return summary
+
+    def _end(self, state: State, error: CoreError | None = None) -> None:
+        if not self.is_left:
+            super()._end(state, error)
 
     def _news(self, now: Now) -> None:
         summary = now.summary or {}
@@ -250,6 +255,13 @@ def follow(
             raise limits.met("follows", count)
         job = _jobs[run.name] = Following(run, paths, options, who, ask, on_news)
     return job
+
+
+def leave_followed() -> None:
+    """The end of the server is not the end of what it follows: that stays as it is, for the next server."""
+    for job in list(_jobs.values()):
+        if isinstance(job, Following):
+            job.is_left = True
 
 
 def followed() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -10,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from idcore.base.errors import CoreError
+from idcore.base.errors import CoreError, coded
 from idcore.base.open_folders import Roots
 from idcore.ids.identify import Case
 from idcore.intake import allowed as places
@@ -23,6 +24,7 @@ from idcore.server import jobs
 from idcore.server.shown import Shown
 from pages.parts import cache, session, visitor
 
+LOG = logging.getLogger(__name__)
 Subscriptions = Mapping[tuple[str, str], str]
 NOT_KEPT: dict[str, Any] = {"kept": False}
 OLD = 400  # digests of inputs remembered, so that a reload does not scan again
@@ -267,6 +269,28 @@ def again(name: str) -> None:
     mine(run)
     remember(name)
     cache.forget_runs()
+
+
+def go_on() -> None:
+    """Follows on what an earlier server followed when it ended, with the roles that the owner of each has by name.
+
+    Roles of groups are known with a log-in only: there the owner presses the button of the page.
+    """
+    for run in Runs(runs_root()).list():
+        if run.kept and run.is_left and (run.plan or {}).get("follow") is not None:
+            try:
+                _go_on(run)
+            except (CoreError, OSError) as refused:
+                LOG.warning("not followed on: %s", coded(refused), extra={"run": run.name})
+
+
+def _go_on(run: Run) -> None:
+    from idcore.spark import background
+
+    owner = run.facts.get("owner")
+    ask, later = starting.asking(run, run.planned["paths"], None, configured_roots), visitor.by_name(owner)
+    background.again(run, ask(later()), audit.Who(owner or audit.CONSOLE.user), lambda: ask(later()), jobs.announced)
+    jobs.mine(owner or audit.CONSOLE.user, run)
 
 
 def roots_of(run: Run) -> Roots:

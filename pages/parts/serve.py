@@ -75,10 +75,13 @@ async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
 
 async def _tidy() -> None:
     """After a visit has ended, what it held goes back to the system, not only to this process. Old runs go hourly."""
-    swept = 0.0
+    swept, gone_on = 0.0, False
     while True:
         await asyncio.sleep(TIDY)
         try:
+            if not gone_on and jobs.ready():  # Spark may be installed only now
+                gone_on = True
+                await asyncio.to_thread(scans.go_on)
             if (now := time.monotonic()) - swept > HOUR or not swept:
                 worked, swept = timedelta(seconds=now - swept if swept else 0), now
                 if await asyncio.to_thread(retention.sweep, Runs(runs_root()), datetime.now(UTC), worked):

@@ -105,8 +105,15 @@ def later() -> Callable[[], Visitor]:
 
     The end of the log-in does not end what it began.
     """
-    claims = {} if entrance().mode == "open" else st.user.to_dict()
+    return _with({} if entrance().mode == "open" else st.user.to_dict())
 
+
+def by_name(owner: str | None) -> Callable[[], Visitor]:
+    """The owner of a run without a log-in at hand: with the roles that the name alone has now, and no group's."""
+    return _with({} if owner is None else {entrance().policy.name_claim: owner})
+
+
+def _with(claims: Mapping[str, Any]) -> Callable[[], Visitor]:
     def then() -> Visitor:
         entry = entrance()
         if entry.mode == "open":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import pickle
 import threading
@@ -16,14 +17,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from idcore.base.errors import CoreError
-from idcore.runs.runs import Run, Runs
+from idcore.policy.access import VIEWERS, Members, Policy
+from idcore.runs.runs import FOLLOWED, Run, Runs
 from idcore.scan.facts import scan_task
 from idcore.scan.meter import Hand, new_meter
+from idcore.server.logins import Entrance
 from idcore.sources.inputs import Split
 from idcore.spark import background, fates, folder, job, steps
 from idcore.spark import session as spark_session
-from idcore.spark.job import ScanOptions, scan
+from idcore.spark.job import FollowOptions, ScanOptions, scan
 from idcore.spark.watch import Cancelled, Progress, Reporter
+from pages.parts import scans, visitor
 from tests.store.unpacked import real_store
 
 ONE = b"msgId=0A42333A0DC818B4AAC246C290FD0000, offsetMsgId=0A42333A00002A9F000000000134F1F5\n"
@@ -320,3 +324,48 @@ def test_the_summary_names_the_zone_as_every_table_does(tmp_path: Path) -> None:
     ]:
         told = scan([log], tmp_path / text, ScanOptions(zone=zone, at=AT))["assumed"]
         assert (told["zone"], told["zone_name"]) == (text, name)
+
+
+@pytest.mark.usefixtures("spark")
+def test_the_next_server_follows_on_what_one_followed_if_its_owner_may(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    file = made(logs, 100)
+    monkeypatch.setenv("IDCORE_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(logs))
+    run = Runs().create("an incident")
+    job = background.follow(run, [str(logs)], FollowOptions(OPTIONS))
+    until(lambda: (run.summary or {}).get("ids") == 200)
+    background.leave_followed()
+    job.cancel()
+    job.wait(60)
+    assert run.facts["state"] == "running" and (run.path / FOLLOWED).is_dir() and not run.is_left
+    scans.go_on()
+    assert background.find(run.name) is job, "its server is there"
+
+    (run.path / "run.json").write_text(json.dumps(run.facts | {"lease": "0" * 32, "owner": "ann@example.com"}))
+    assert run.is_left
+    people = {"triage": Members(people=frozenset({"ann@example.com"}))}
+    for members, goes_on in ((VIEWERS.members, False), (people, True)):
+        entrance = Entrance("login", Policy(members, {}), (), 3_600.0)
+        monkeypatch.setattr(visitor, "entrance", lambda entrance=entrance: entrance)
+        scans.go_on()
+        assert (background.find(run.name) is not job) == goes_on
+    assert "not followed on: ann@example.com" in caplog.text
+    with Path(file).open("ab") as more:
+        more.write(ONE * 50)
+    until(lambda: (run.summary or {}).get("ids") == 300)
+    again = background.find(run.name)
+    assert again is not None
+    again.cancel()
+    assert again.wait(60).state == "done" and run.state == "done" and not (run.path / FOLLOWED).exists()
+
+
+def until(holds: Callable[[], bool], seconds: float = 120) -> None:
+    """Waits for what another thread does."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.1)
