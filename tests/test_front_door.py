@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from idcore.runs import room
-from idcore.server import front_door
+from idcore.server import front_door, setting_up
 from idcore.server.front_door import HEADERS, HEALTH, FrontDoor, UploadBound, Uploads, is_own, readiness
 
 Status = namedtuple("Status", "state")
@@ -112,6 +112,8 @@ def test_health_says_what_is_missing_and_neither_path_nor_version(
     assert readiness("failed", root)["reasons"] == ["spark_failed", "disk_full"]
     monkeypatch.setattr(room.os, "access", lambda *_: False)
     assert readiness("ready", root) == {"state": "degraded", "reasons": ["runs_read_only"], "spark": "ready"}
+    monkeypatch.setattr(setting_up, "now", lambda: setting_up.SettingUp("packages", 2, 4, 1.0))
+    assert readiness(None, root)["reasons"] == ["setting_up", "runs_read_only"]
 
 
 def test_the_page_without_a_server_is_given_as_a_file_if_it_was_made(

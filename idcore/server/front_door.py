@@ -20,7 +20,7 @@ from idcore.base import catalogue
 from idcore.base.errors import CoreError
 from idcore.policy import audit, limits, logs, metrics, settings
 from idcore.runs import room
-from idcore.server import watched_groups
+from idcore.server import setting_up, watched_groups
 
 HEALTH = "_idcore/health"
 OFFLINE = "_idcore/rocketmq-ids.html"  # the page that decodes without a server, to be kept
@@ -264,6 +264,8 @@ def readiness(engine: str | None, root: Path, also: Sequence[str] = ()) -> dict[
     if settings.current().no_spark:
         engine = None
     reasons = [*also]
+    if setting_up.now() is not None:
+        reasons.append("setting_up")
     if engine in ("no_java", "failed"):
         reasons.append(f"spark_{engine}")
     if not room.is_writable(root):
