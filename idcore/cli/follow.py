@@ -99,5 +99,5 @@ def _news(now: Now, options: argparse.Namespace, seen: set[str]) -> dict[str, An
         "clients",
         "seconds",
     )
-    standing = {name: summary["follow"][name] for name in ("as_of", "behind", "is_cut")}
+    standing = {name: summary["follow"][name] for name in ("as_of", "behind", "is_cut", "away")}
     return standing | {name: summary[name] for name in counts} | {"findings": summary["findings"], "new": fresh}

@@ -172,15 +172,16 @@ class Follower:
             self._came = datetime.now(UTC)
 
     def _follow(self, sql: SparkSession, query: StreamingQuery, folder: LiveFolder, stop: threading.Event) -> None:
-        shown, pause_until = -1, 0.0
+        shown, pause_until = (-1, ""), 0.0
         while not stop.wait(LOOK):
             if self._kafka is not None:
                 self._kafka.watch(sql)
             if not query.isActive:
                 raise query.exception() or RuntimeError("the query has ended")
-            if self._state.batch == shown or time.monotonic() < pause_until:
+            now = self._state.batch, self._away()
+            if now == shown or time.monotonic() < pause_until:
                 continue
-            shown = self._state.batch
+            shown = now
             began = time.monotonic()
             self._refresh(folder, query)
             pause_until = time.monotonic() + REST * (time.monotonic() - began)
@@ -218,6 +219,7 @@ class Follower:
                 "is_cut": is_cut,
                 "inputs": [[file.path, file.start, file.size] for file in files],
                 "left_out": left_out,
+                "away": self._away(),
             },
         }
         folder.finish(summary)
@@ -240,6 +242,10 @@ class Follower:
             left_out = set(self._state.left_out)
         files = {path: path.stat().st_size for path in (self.out / TOPICS).absolute().glob("*.log")}
         return {path: size - read.get(path, 0) for path, size in files.items() if shown(str(path)) not in left_out}
+
+    def _away(self) -> str:
+        """Why the source does not answer now; empty where it does, and of files."""
+        return "" if self._kafka is None else self._kafka.away
 
     def _behind(self, query: StreamingQuery, inputs: Mapping[int, Any]) -> int:
         """Bytes that Spark has seen and that are not in the tables."""

@@ -77,6 +77,7 @@ class Records:
         self._options |= {"maxOffsetsPerTrigger": str(BATCH), "failOnDataLoss": "false"}
         self._query: StreamingQuery | None = None
         self._unread, self._has_ended = unread, False
+        self.away = ""  # why Kafka does not answer now
         self._problem: CoreError | None = None
         self._lock = threading.Lock()
         self._began, self._failed, self._answered = 0.0, 0.0, False
@@ -92,10 +93,10 @@ class Records:
             raise self._problem
         if query is not None and query.isActive:
             if query.lastProgress is not None:
-                self._answered, self._failed = True, 0.0
+                self._answered, self._failed, self.away = True, 0.0, ""
             return
         if query is not None:
-            why = _cause(query)
+            self.away = why = _cause(query)
             if not self._failed:
                 self._failed = now
                 LOG.warning("Kafka is asked again: %s", why)

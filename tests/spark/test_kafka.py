@@ -7,18 +7,22 @@ import os
 import random
 import signal
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from idcore.__main__ import main
+from idcore.base.catalogue import words
 from idcore.base.errors import CoreError
 from idcore.intake.allowed import check, inside, roots_of
+from idcore.presentation.triage import follow_texts
 from idcore.sources.uris import topics
 from idcore.spark import kafka
 from tests.java import jars
@@ -169,6 +173,21 @@ def test_what_nobody_has_read_stays_and_kafka_waits(
     while not done.wait(0.02):
         read |= set(tmp_path.glob("*.log"))
     assert sum(path.stat().st_size for path in tmp_path.glob("*.log")) <= 400 + 50
+
+
+def test_while_kafka_does_not_answer_it_says_so(with_jars: None, tmp_path: Path) -> None:
+    records, ended = records_of(tmp_path), SimpleNamespace(isActive=False, lastProgress=None)
+    ended.exception = lambda: "TimeoutException: Timed out waiting for a node assignment. Call: describeTopics"
+    follow = {"as_of": "2026-11-21T10:00:00+00:00", "behind": 0, "away": records.away}
+    assert follow_texts.standing(follow, words("en")) == "As of 10:00:00"
+    records._query, records._began = cast(Any, ended), time.monotonic()  # and it is not yet time to ask again
+    records.watch(cast(Any, None))
+    follow |= {"away": records.away, "behind": 9 << 20}
+    said = follow_texts.standing(follow, words("en"))
+    assert "10:00:00, Kafka does not answer" in said and "node assignment" in said and said.endswith(", 9.0 MiB behind")
+    ended.isActive, ended.lastProgress = True, {}
+    records.watch(cast(Any, None))
+    assert records.away == ""
 
 
 def test_a_topic_that_is_made_again_is_read_again(with_jars: None, tmp_path: Path) -> None:

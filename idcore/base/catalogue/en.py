@@ -607,6 +607,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "follow.no_text": "Only text files and folders of this machine can be followed.",
     "follow.title": "({n} new) {title}",
     "follow.as_of": "As of {at}",
+    "follow.away": "Kafka does not answer and is asked again: {why}",
     "follow.behind": "{size} behind",
     "follow.left_out": "Not followed: {path} ({why})",
     "follow.left_out_more": "{n} more not followed.",

@@ -15,11 +15,13 @@ _MOST_NAMED = 3
 
 
 def standing(follow: Mapping[str, Any], words: Words, zone: tzinfo | None = None) -> str:
-    """As of when the tables are, and how many bytes wait."""
+    """As of when the tables are, whether their source answers, and how many bytes wait."""
     as_of = datetime.fromisoformat(follow["as_of"]).astimezone(zone)
     said = words("follow.as_of", at=f"{as_of:%H:%M:%S}")
+    if away := follow.get("away"):  # scans of older versions do not say it
+        said += words("comma") + words("follow.away", why=away)
     if follow["behind"] >= FAR_BEHIND:
-        said += words("stop") + words("follow.behind", size=words.bytes(follow["behind"]))
+        said += words("comma") + words("follow.behind", size=words.bytes(follow["behind"]))
     return said
 
 
