@@ -2836,6 +2836,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lookup.fact.config_lost": "config/{name} cannot be read: {problem}",
     "lookup.fact.config_large": "config/{name} has {size} bytes and was not read, the limit being {most}",
     "lookup.fact.config_values": "config/{name} has more than {most} values and was not read",
+    "lookup.fact.lite_lag": "the group reads the lite topics of {topic}: it is {lag} behind in all of them, most in {most}",
     "lookup.fact.config_rocksdb": "{name} is a RocksDB folder, which is not read",
     "lookup.fact.config_rocksdb_index": "{name} has the index, timers or transactions in RocksDB, which cannot be read: IDs are searched in the commit log instead",
     "lookup.fact.config_rocksdb_queues": "{name} has the consume queues in RocksDB, which cannot be read: they are made of the commit log instead",

@@ -2715,6 +2715,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lookup.fact.config_lost": "无法读取 config/{name}：{problem}",
     "lookup.fact.config_large": "config/{name} 有 {size} 字节，超过上限 {most}，没有读取",
     "lookup.fact.config_values": "config/{name} 中的值超过 {most} 个，没有读取",
+    "lookup.fact.lite_lag": "该组读取 {topic} 的 Lite 主题：共落后 {lag} 条，最多的是 {most}",
     "lookup.fact.config_rocksdb": "{name} 是 RocksDB 目录，没有读取",
     "lookup.fact.config_rocksdb_index": "{name} 用 RocksDB 保存索引、定时消息或事务，无法读取：改为在 CommitLog 中查找 ID",
     "lookup.fact.config_rocksdb_queues": "{name} 用 RocksDB 保存消费队列，无法读取：改由 CommitLog 重建",

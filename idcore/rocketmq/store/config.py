@@ -17,6 +17,7 @@ from idcore.base.errors import CoreError
 from idcore.base.open_folders import Roots, entries, opener
 from idcore.base.safe_text import encodable
 from idcore.ids.clock import is_time
+from idcore.rocketmq.message.model import parent_of
 from idcore.rocketmq.store.files import Reading
 from idcore.rocketmq.store.rocks_settings import OFFSET_PLACES, RocksSettings, TooManyValues
 from idcore.rocketmq.store.rocksdb import has_data, is_database
@@ -28,6 +29,7 @@ _ROCKSDB_OF_MESSAGES = ("rocksdbstore", "consumequeue_rocksdb", "consumequeue")
 _READABLE = 4  # PermName.PERM_READ
 _BROADCAST = "@broadcast"
 _LIGHT_OFFSETS = "lmqConsumerOffset.json"
+_BOUND = "lite.bind.topic"  # an attribute of a group (5.5.0 on)
 _OF_EVERY_BROKER = ("consumerOffset.json", "delayOffset.json", "subscriptionGroup.json", "topics.json")
 _ALL_QUEUES = 1 << 31
 _SUBSCRIPTION = re.compile(r"([^:=]+):([^:=]+)=(.+)")
@@ -55,10 +57,11 @@ class TopicSettings:
 
 @dataclass(frozen=True, slots=True)
 class GroupSettings:
-    """What a group is allowed."""
+    """What a group is allowed, and the parent of the lite topics that it is bound to."""
 
     can_consume: bool
     can_broadcast: bool
+    lite_parent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +132,11 @@ class BrokerConfig:
     missing: tuple[str, ...] = ()
 
     def groups_of(self, topic: str) -> set[str]:
-        """The groups that have read a topic, or have a filter for it."""
-        return self.groups_by_topic().get(topic, set())
+        """The groups that have read a topic, or have a filter for it, or are bound to the parent of a lite topic."""
+        parent = parent_of(topic)
+        groups = (self.groups or {}).items() if parent is not None else ()
+        bound = {name for name, settings in groups if settings.lite_parent == parent}
+        return self.groups_by_topic().get(topic, set()) | bound
 
     def groups_by_topic(self) -> dict[str, set[str]]:
         """The groups of every topic."""
@@ -407,7 +413,9 @@ def _expressions(values: dict[str, Any]) -> Mapping[tuple[str, str], Expression]
 def _groups(values: dict[str, Any]) -> Mapping[str, GroupSettings]:
     return {
         encodable(name): GroupSettings(
-            _object(row).get("consumeEnable") is not False, row.get("consumeBroadcastEnable") is not False
+            _object(row).get("consumeEnable") is not False,
+            row.get("consumeBroadcastEnable") is not False,
+            _table(row, "attributes").get(_BOUND),
         )
         for name, row in _table(values, "subscriptionGroupTable").items()
     }
