@@ -97,6 +97,7 @@ ELSEWHERE = {
     "`benchmarks.witnesses`: consumers of 5.3.3 that log what they do": (
         "subscribed_just_before",
         "pulled_before",
+        "unacknowledged",
         "renewed",
     ),
     "by hand: a static topic of 5.3.3": ("static_topic",),
