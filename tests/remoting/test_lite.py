@@ -19,7 +19,15 @@ from idcore.ids import Clock
 from idcore.rocketmq.remoting.cluster import Cluster
 from idcore.rocketmq.remoting.consumers import AllConsumerOffsets, GroupOffsets
 from idcore.rocketmq.remoting.frame import Frame
-from idcore.rocketmq.remoting.lite import LiteGroupLag, LiteLag, LiteSubscribers, ParentGroups
+from idcore.rocketmq.remoting.lite import (
+    LightQueueCount,
+    LiteClient,
+    LiteClientOf,
+    LiteGroupLag,
+    LiteLag,
+    LiteSubscribers,
+    ParentGroups,
+)
 from idcore.rocketmq.remoting.profile import Profile, name_servers
 from idcore.rocketmq.remoting.requests import Request
 from idcore.rocketmq.store import CommitLog, Stored, StoreFolder
@@ -49,7 +57,11 @@ class Recorded(Fake):
     def handle(self, frame: Frame) -> Iterable[bytes]:
         given = frame.fields or {}
         for code, fields, status, remark, offset, body in self.asked:
-            if code == frame.code and fields.items() <= given.items() and ("liteTopic" in fields or code != 200078):
+            if (
+                code == frame.code
+                and fields.items() <= {**given, "maxCount": "100"}.items()
+                and ("liteTopic" in fields or code != 200078)
+            ):
                 more = {} if offset is None else {"offset": offset}
                 return [answer(frame, status, b"" if body == "null" else body.encode(), remark, **more)]
         return super().handle(frame)
@@ -66,6 +78,10 @@ class Recorded(Fake):
     def _nobody(self, frame: Frame) -> bytes:
         parent, lite = (frame.field(name) for name in ("parentTopic", "liteTopic"))
         return answer(frame, 0, json.dumps({"parentTopic": parent, "liteTopic": lite, "subscriber": []}).encode())
+
+    @answers(200074)
+    def _full(self, frame: Frame) -> bytes:
+        return answer(frame, 0, b'{"currentLmqNum":4,"maxLmqNum":4}')
 
     @answers(402, 345, 208)
     def _nothing(self, frame: Frame) -> bytes:
@@ -135,6 +151,9 @@ def test_the_answers_of_a_real_broker_are_read(broker: Recorded) -> None:
     assert asked(broker, LiteSubscribers("Parent", "s1")) == (("chats", "client-1"),)
     assert asked(broker, LiteSubscribers("Parent", "nope")) == ()
     assert asked(broker, LiteSubscribers("Lights", "s1")) is None, "a topic of another kind"
+    assert asked(broker, LightQueueCount()) == (4, 20_000)
+    known = asked(broker, LiteClientOf("Parent", "chats", "client-1"))
+    assert isinstance(known, LiteClient) and known.topics == 2 and known.asked_ms > 1_795_000_000_000
     assert asked(broker, LiteGroupLag("chats")) == LiteLag("Parent", 1, (("s1", 1),))
     rows = asked(broker, AllConsumerOffsets())
     assert isinstance(rows, tuple)
@@ -168,7 +187,9 @@ def test_a_folder_says_the_same(root: Path, sent: dict[str, str]) -> None:
     }
 
 
-def test_the_progress_of_a_lite_group(service: LookupService) -> None:
+def test_the_progress_of_a_lite_group(service: LookupService, broker: Recorded) -> None:
+    broker.asked = [row for row in broker.asked if row[0] != 200074]
+
     def seen(topic: str) -> Seen:
         return service.ask("test", "", partial(progress_of, topic, "chats"))
 
@@ -176,6 +197,9 @@ def test_the_progress_of_a_lite_group(service: LookupService) -> None:
     assert lite.progress is not None and lite.routed
     assert [(each.offset, each.end, each.lag) for each in lite.progress.queues] == [(2, 3, 1)]
     assert lite.progress.contradictions() == [], "its clients are behind a proxy, and not away"
+    noted = {each.code: each.values for each in lite.evidence}
+    assert noted["lite_client"]["client"] == "client-1" and noted["lite_client"]["n"] == 2
+    assert noted["lite_full"] == {"broker": "a", "most": 4}
     (told,) = (each.values for each in parent.evidence if each.code == "lite_lag")
     assert told == {"topic": "Parent", "lag": 1, "most": "s1 1"}
     (row,) = service.ask("test", "", partial(groups_of, S1)).rows

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import repeat
 from typing import Any
 
@@ -282,16 +283,24 @@ class TopicBrokers:
                 consumers[group] = Heard(Consumers(filter=wanted, proxied=lately, proxied_before=True), each.at_ms)
         return consumers
 
-    def _subscribers(self, groups: Sequence[str]) -> dict[str, Heard[Consumers]]:
-        """Who subscribes a lite topic: such clients are behind a proxy, and brokers list them by lite topic only."""
+    @cached_property
+    def lite_clients(self) -> Heard[frozenset[tuple[str, str]]]:
+        """Group and clientId of those that subscribe a lite topic, if every broker says so."""
         if self.parent is None:
-            return {}
+            return Heard()
         asked = LiteSubscribers(self.parent, lite_of(self.topic))
         heard = [one for (one,) in self._ask_all({name: [asked] for name in self.brokers}).values()]
         if not heard or not all(each.answered and each.value is not None for each in heard):
+            return Heard()
+        rows = frozenset(row for each in heard for row in each.value or ())
+        return Heard(rows, min(each.at_ms or 0 for each in heard))
+
+    def _subscribers(self, groups: Sequence[str]) -> dict[str, Heard[Consumers]]:
+        """Who subscribes a lite topic: such clients are behind a proxy, and brokers list them by lite topic only."""
+        heard = self.lite_clients
+        if heard.value is None:
             return {}
-        clients = Counter(group for group, _ in {row for each in heard for row in each.value or ()})
-        at_ms = min(each.at_ms or 0 for each in heard)
+        clients, at_ms = Counter(group for group, _ in heard.value), heard.at_ms
         return {
             group: Heard(Consumers(clients[group], POP, filter=Filter("TAG", "*", frozenset(), 0)), at_ms)
             for group in groups

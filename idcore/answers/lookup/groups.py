@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from idcore.answers.fate import Heard
+from idcore.answers.fate.sentences import utc
 from idcore.answers.lookup.by_time import version_of
 from idcore.answers.lookup.clients import united
 from idcore.answers.lookup.fates import Pace, TopicBrokers, has_none, is_there
@@ -27,7 +28,7 @@ from idcore.rocketmq.remoting.consumers import (
     QueueStats,
     TopicStats,
 )
-from idcore.rocketmq.remoting.lite import LiteGroupLag
+from idcore.rocketmq.remoting.lite import LightQueueCount, LiteClientOf, LiteGroupLag
 from idcore.rocketmq.remoting.requests import Request, RuntimeInfo
 
 MOST_LISTED, MOST_CLIENTS = 300, 64
@@ -131,14 +132,27 @@ class _Group(_Asking):
         return subscribes or any(map(is_there, self._proxied({self.group: brokers}).values()))
 
     def _note_lite(self) -> None:
-        """How far a group of lite topics is: it never reads the queues of their parent."""
+        """How far a group of lite topics is: it never reads the queues of their parent. Of one topic, who reads it."""
         newer = [name for name in self.brokers if version_of(self.versions[name]) >= _HAS_LITE]
-        heard = self._ask_all({name: [LiteGroupLag(self.group)] for name in newer}) if self.parent is None else {}
+        if self.parent is not None:
+            self._note_lite_clients(self.parent, newer)
+            return
+        heard = self._ask_all({name: [LiteGroupLag(self.group)] for name in newer})
         lags = [one.value for (one,) in heard.values() if one.value is not None and one.value.parent == self.topic]
         if lags:
             most = sorted((row for lag in lags for row in lag.most), key=lambda row: -row[1])[:_LITE_NAMED]
             named = ", ".join(f"{topic} {count:,}" for topic, count in most) or "–"
             self.notes.add("lite_lag", topic=self.topic, lag=sum(lag.total for lag in lags), most=named)
+
+    def _note_lite_clients(self, parent: str, newer: Sequence[str]) -> None:
+        clients = sorted(client for group, client in self.lite_clients.value or () if group == self.group)
+        asked = [LightQueueCount(), *(LiteClientOf(parent, self.group, each) for each in clients[:_LITE_NAMED])]
+        for broker, (queues, *known) in self._ask_all(dict.fromkeys(newer, asked)).items():
+            if queues.value is not None and queues.value[0] >= queues.value[1]:
+                self.notes.add("lite_full", broker=broker, most=queues.value[1])
+            for client, held in zip(clients, known, strict=False):
+                if held.value is not None and held.value.topics:
+                    self.notes.add("lite_client", client=client, asked=utc(held.value.asked_ms), n=held.value.topics)
 
     def _sides(self, heard: Sequence[Heard[Any]]) -> list[QueueStats]:
         return [each for stats in heard for each in stats.value or () if each.topic in self.sides]

@@ -90,3 +90,46 @@ class LiteGroupLag(Request["LiteLag | None"]):
 
     def result(self, answer: Frame, address: str) -> LiteLag | None:
         return None if answer.code in _ABSENT else Request.result(self, answer, address)
+
+
+@dataclass(frozen=True, slots=True)
+class LightQueueCount(Request["tuple[int, int] | None"]):
+    """How many queues of light topics a broker has, and how many it makes at most."""
+
+    code: ClassVar[ReadCode] = ReadCode.GET_BROKER_LITE_INFO
+
+    def read(self, answer: Frame) -> tuple[int, int]:
+        values = json_object(answer)
+        return whole_number(values, "currentLmqNum"), whole_number(values, "maxLmqNum")
+
+    def result(self, answer: Frame, address: str) -> tuple[int, int] | None:
+        return None if answer.code in _ABSENT else Request.result(self, answer, address)
+
+
+@dataclass(frozen=True, slots=True)
+class LiteClient:
+    """When a client of a lite group last asked for messages, and how many lite topics it subscribes."""
+
+    asked_ms: int
+    topics: int
+
+
+@dataclass(frozen=True, slots=True)
+class LiteClientOf(Request["LiteClient | None"]):
+    """What a broker knows of a client that subscribes lite topics."""
+
+    code: ClassVar[ReadCode] = ReadCode.GET_LITE_CLIENT_INFO
+    parent: str
+    group: str
+    client: str
+
+    def fields(self) -> dict[str, str]:
+        named = {"topic": self.parent, "parentTopic": self.parent, "group": self.group, "clientId": self.client}
+        return named | {"maxCount": "1"}
+
+    def read(self, answer: Frame) -> LiteClient:
+        values = json_object(answer)
+        return LiteClient(whole_number(values, "lastAccessTime"), whole_number(values, "liteTopicCount"))
+
+    def result(self, answer: Frame, address: str) -> LiteClient | None:
+        return None if answer.code in _ABSENT else Request.result(self, answer, address)
