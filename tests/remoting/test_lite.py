@@ -16,6 +16,7 @@ from idcore.answers.lookup.fates import Pace
 from idcore.answers.lookup.groups import Seen, groups_of, progress_of
 from idcore.answers.lookup.store_folder import StoreLookup
 from idcore.ids import Clock
+from idcore.presentation.headline import headline
 from idcore.rocketmq.remoting.cluster import Cluster
 from idcore.rocketmq.remoting.consumers import AllConsumerOffsets, GroupOffsets
 from idcore.rocketmq.remoting.frame import Frame
@@ -177,7 +178,9 @@ def test_a_lite_group_is_judged_by_the_queue_of_the_lite_topic(service: LookupSe
 def test_a_folder_says_the_same(root: Path, sent: dict[str, str]) -> None:
     with StoreFolder(root / "stopped") as store:
         look_up = StoreLookup(store, Clock(datetime.now(UTC), UTC, "given"))
-        said_of = {name: said(look_up.one(sent[name], fate=True)) for name in sent}
+        found = {name: look_up.one(sent[name], fate=True) for name in sent}
+    said_of = {name: said(answer) for name, answer in found.items()}
+    assert "readers (%LMQ%a)" in headline(found["light-4"]), "that it has the others does not hide this one"
     assert said_of["chat-0"] == {("chats", S1): "consumed"} and said_of["chat-2"] == {("chats", S1): "behind"}
     assert said_of["chat-4"] == {("chats", "%LMQ%$Parent$s2"): "never_read"}, "its settings bind it to the parent"
     assert said_of["light-4"] == {

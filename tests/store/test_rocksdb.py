@@ -237,3 +237,19 @@ def test_rows_come_in_parts_forwards_and_backwards(root: Path, monkeypatch: pyte
     wanted = [row for prefix in prefixes for row in rows if row[0].startswith(prefix)]
     assert list(database.prefixed("default", prefixes)) == wanted and len(wanted) > 7
     database.close()
+
+
+def test_a_process_that_hangs_or_dies_is_ended_and_the_folder_named(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rocksdb, "_SECONDS", 0.2)
+    folder = root / "stopped" / "consumequeue"
+    for child in ("import time; time.sleep(60)", "import os; os.abort()"):
+        monkeypatch.setattr(rocksdb, "_CHILD", child)
+        database = rocksdb.Database(folder, Reading())
+        assert not database.families and database._process is None and database._place is None
+    monkeypatch.setattr(rocksdb, "_CHILD", "print('[\"default\"]', flush=True); input()")
+    reading = Reading()
+    database = rocksdb.Database(folder, reading)
+    assert database.families == {"default"} and list(database.rows("default")) == []
+    assert reading.problems.keys() == {folder} and not database.families
