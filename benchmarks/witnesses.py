@@ -39,12 +39,15 @@ TAGS = {
 SECOND_HALF = 24
 # A verdict that claims the message was with the group, by what its log has last.
 OF_STATE = {
-    "ok": {"consumed", "consumed_on_retry", "taken", "handed_out", "broadcast", "passed_maybe_skipped"},
+    "ok": {"consumed", "consumed_on_retry", "taken", "handed_out", "broadcast", "passed_maybe_skipped"}
+    | {"unacknowledged"},
     "failed": {"retry_waiting", "retry_queued", "dead"},
-    "open": {"running", "handed_out", "taken", "offline", "never_read", "retry_queued"},
+    "open": {"running", "handed_out", "taken", "offline", "never_read", "retry_queued", "unacknowledged"}
+    | {"retry_waiting"},  # POP gives out again what hangs
     "unseen": {"behind", "stuck", "offline", "never_read", "not_subscribed", "disabled", "not_dispatched", "broadcast"}
-    | {"unreadable_queue", "filtered_ahead", "passed_maybe_skipped"},
-    "excluded": {"filtered", "filtered_ahead", "behind", "offline", "never_read", "stuck", "passed_maybe_skipped"},
+    | {"unreadable_queue", "filtered_ahead", "passed_maybe_skipped", "unacknowledged"},
+    "excluded": {"filtered", "filtered_ahead", "behind", "offline", "never_read", "stuck", "passed_maybe_skipped"}
+    | {"unacknowledged"},
 }
 # Groups with a message that holds others back: those were pulled, and no listener was called.
 BLOCKED = ("hangs", "killed", "orderly", "reset", "slow", "pop-hangs")

@@ -15,6 +15,7 @@ from idcore.answers.journey.sentences import said
 from idcore.answers.lookup.model import Answer
 from idcore.base import catalogue
 from idcore.base.catalogue import Words, upper
+from idcore.rocketmq.message.model import LIGHT_PREFIX
 
 _ENGLISH = catalogue.words()
 _SURE = ("proved", "inferred", "uncertain", "none")  # certainties of a verdict, the best first
@@ -38,13 +39,20 @@ def of_groups(answer: Answer) -> list[Verdict]:
     topics = _topics(answer)
     every: dict[tuple[str, str | None], list[Verdict]] = {}
     for verdict in answer.fate or ():
-        every.setdefault((verdict.group, topics.get(verdict.record)), []).append(verdict)
+        every.setdefault((verdict.group, _topic(verdict, topics)), []).append(verdict)
     chosen = [_chosen(verdicts) for verdicts in every.values()]
     return sorted(chosen, key=lambda verdict: (order_of(verdict.code), verdict.group))
 
 
 def _topics(answer: Answer) -> dict[str, str]:
     return {str(copy.record.offset_id): copy.record.topic for copy in answer.copies}
+
+
+def _topic(verdict: Verdict, topics: Mapping[str, str]) -> str | None:
+    """Of the record, or of the light topic in whose queue it was judged."""
+    queue = next((str(fact.value) for fact in verdict.facts if fact.name == "queue"), "")
+    names = [name for name in queue.split(" ") if name.startswith(LIGHT_PREFIX)]
+    return names[0] if names else topics.get(verdict.record)
 
 
 def _chosen(verdicts: Sequence[Verdict]) -> Verdict:
@@ -62,8 +70,8 @@ def headline(answer: Answer, words: Words = _ENGLISH, time: Time = utc) -> str:
         return words("message.not_found" if not kinds else "message.held" if kinds <= HELD else "message.no_groups")
     troubled = [verdict for verdict in verdicts if is_trouble(verdict.code)]
     topics = _topics(answer)
-    several = len({topics.get(verdict.record) for verdict in verdicts}) > 1
-    named = {id(each): each.group + (f" ({topics.get(each.record, '?')})" if several else "") for each in troubled}
+    several = len({_topic(verdict, topics) for verdict in verdicts}) > 1
+    named = {id(each): each.group + (f" ({_topic(each, topics) or '?'})" if several else "") for each in troubled}
     in_trouble = {verdict.group for verdict in troubled}
     others = [verdict for verdict in verdicts if verdict.group not in in_trouble]
     parts = [*_troubles(troubled, named, words, time), *_rest(others, bool(troubled), words)]

@@ -37,6 +37,9 @@ def half(**known: Any) -> Transaction:
         ({"in_rocksdb": True, "swept": Heard(), "noted": Heard(True, 1)}, ["half_rolled_back"]),
         ({"in_rocksdb": True, "swept": Heard()}, ["half_open"]),
         ({"in_rocksdb": True, "swept": Heard(), "noted": Heard()}, ["only_half"]),
+        ({"in_rocksdb": True, "swept": Heard(), "kept": Heard(3, 1)}, ["half_undecided"]),
+        ({"in_rocksdb": True, "swept": Heard(), "kept": Heard(-1, 1)}, ["half_dropped"]),
+        ({"in_rocksdb": True, "swept": Heard(), "kept": Heard(-1, 1), "noted": Heard(True, 1)}, ["half_rolled_back"]),
         # silence
         ({"committed": Heard()}, ["only_half"]),
         ({"committed": Heard(), "noted": Heard(True, 1)}, ["only_half"]),

@@ -45,7 +45,7 @@ def test_each_reason_is_why_the_group_did_not_get_it(alone: OneBroker) -> None:
     assert found == expected
     assert (unacked is None) == alone.old
     if unacked is not None:  # POP gives its copy to a client again and again
-        assert said(unacked)[:2] in {("retry_queued", "inferred"), ("consumed_on_retry", "uncertain")}
+        assert said(unacked)[:2] in {("retry_queued", "inferred"), ("taken", "uncertain")}
     assert verdicts["twins"].why[1].values["client"].endswith("@twins")
 
 

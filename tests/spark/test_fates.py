@@ -543,9 +543,9 @@ def test_a_scan_on_spark_writes_all_three_tables_and_says_of_what(traced: Path, 
     assert list(said) == [
         "store_snapshot",
         "config_rocksdb_queues",
+        "config_rocksdb_tail",
         "config_bak",
         "config_lost",
-        "config_lmq",
         "config_read",
         "config_missing",
     ]

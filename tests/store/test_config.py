@@ -113,8 +113,8 @@ def test_what_is_missing_or_too_large_is_said_and_the_rest_goes_on(tmp_path: Pat
     found = config(tmp_path)
     every = ("consumerOffset.json", "delayOffset.json", "subscriptionGroup.json", "topics.json")
     assert codes(found) == ["config_no_offsets"] and found == BrokerConfig(notes=found.notes, missing=every)
-    found = config(written(tmp_path, consumerOffset__bak=OFFSETS, lmqConsumerOffset={"offsetTable": {}}))
-    assert codes(found) == ["config_only_bak", "config_lmq"] and found.offsets
+    found = config(written(tmp_path, consumerOffset__bak=OFFSETS))
+    assert codes(found) == ["config_only_bak"] and found.offsets
     with (tmp_path / "config" / "consumerOffset.json").open("wb") as file:
         file.truncate(LARGEST + 1)
     found = config(tmp_path)
@@ -143,17 +143,17 @@ def test_rocksdb_folders_that_cannot_be_read_are_named(tmp_path: Path) -> None:
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / ("LOCK" if name.endswith("plain") else "CURRENT")).touch()
         (tmp_path / name / ("000004.log" if name.startswith("config/") else "000009.sst")).write_bytes(b"data")
-    (tmp_path / "rocksdbstore").mkdir()
+    (tmp_path / "kvStore").mkdir()
     for name in ("CURRENT", "000004.log"):  # as 5.5.0 makes it, without anything in it
-        (tmp_path / "rocksdbstore" / name).touch()
+        (tmp_path / "kvStore" / name).touch()
     found = config(written(tmp_path, delayOffset={"offsetTable": {"3": 16}}))
     assert (
-        codes(found) == ["config_rocksdb_queues", "config_rocksdb"]
+        codes(found) == ["config_rocksdb_unflushed", "config_rocksdb"]
         and found.delays == {3: 16}
         and found.offsets is None
     )
     assert found.read == ("delayOffset.json",) and not found.missing, "they may be in RocksDB"
-    assert [note.values["name"] for note in found.notes] == ["consumequeue_rocksdb", "config/consumerOffsets"]
+    assert [note.values["name"] for note in found.notes] == ["kvStore", "config/consumerOffsets"]
 
 
 def in_rocksdb(root: Path, name: str, rows: dict[str, dict[str, Any]]) -> None:
@@ -203,16 +203,3 @@ def test_subscriptions_are_read_by_line_and_written_as_read() -> None:
         with pytest.raises(CoreError) as raised:
             subscriptions_in(text)
         assert (raised.value.values["line"], raised.value.values["problem"].code) == (line, code)
-
-
-def test_a_write_ahead_log_that_was_not_flushed_is_named(tmp_path: Path) -> None:
-    """A copy of a running 5.5.1 with its index in RocksDB, which had written no byte of its .log after a minute."""
-    store = tmp_path / "rocksdbstore"
-    for folder in (store, tmp_path / "commitlog", tmp_path / "index"):
-        folder.mkdir()
-    for name in ("CURRENT", "000004.log"):
-        (store / name).touch()
-    (tmp_path / "commitlog" / f"{0:020d}").touch()
-    assert "config_rocksdb_unflushed" in codes(read_config(tmp_path, Reading()))
-    (tmp_path / "index" / "20261121070000000").touch()  # so the index is in files, and RocksDB was never used
-    assert "config_rocksdb_unflushed" not in codes(read_config(tmp_path, Reading()))

@@ -5,7 +5,16 @@ from __future__ import annotations
 # Level -> its verdicts. What nothing but a person mends is worse than what the group is on its way to.
 LEVELS: dict[str, tuple[str, ...]] = {
     "dead": ("dead",),
-    "blocked": ("unreadable_queue", "disabled", "not_dispatched", "never_read", "not_subscribed", "offline", "stuck"),
+    "blocked": (
+        "unreadable_queue",
+        "disabled",
+        "not_dispatched",
+        "never_read",
+        "not_subscribed",
+        "offline",
+        "unacknowledged",
+        "stuck",
+    ),
     "retry": ("retry_queued", "retry_waiting"),
     "waiting": ("behind", "handed_out"),
     "unclear": ("no_verdict", "passed_maybe_skipped", "taken", "broadcast", "running"),

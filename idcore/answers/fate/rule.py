@@ -117,10 +117,11 @@ class _Case:
         if copy.passed.value:
             if not self.group.copies_complete:
                 return self._no_verdict("copies_unknown")
-            pops = copy.popped or self.consumers.pops
-            why = [self._held(copy.stored_ms, "renewed")] if pops else []
-            certainty: Certainty = "uncertain" if pops else "inferred"
-            return self._say("consumed_on_retry", certainty, *why, *_shared_copy(copy), tries=copy.tries)
+            if copy.popped or self.consumers.pops:  # handed over again: after the last retry a failure leaves no copy
+                held = self._held(copy.stored_ms, "renewed")
+                taken = self._say("taken", "uncertain", held, *_shared_copy(copy), tries=copy.tries)
+                return self._running() or taken
+            return self._say("consumed_on_retry", "inferred", *_shared_copy(copy), tries=copy.tries)
         running = self._running()
         if running is not None:
             return running
@@ -230,7 +231,9 @@ class _Case:
         if hindered is not None:
             code, values = hindered
             certainty: Certainty = "proved" if code in _CERTAIN else "inferred"
-            why = [*self._given(code), *self._incomplete(), *self._proxy(code), *self._pulled_before(code)]
+            if code == "offline" and self._was_pulled_before():
+                return self._unacknowledged()
+            why = [*self._given(code), *self._incomplete(), *self._proxy(code)]
             return self._say(code, certainty, *why, **{"ahead": ahead} | values)
         if self.group.consumers.answered:
             return self._moving(ahead)
@@ -301,7 +304,9 @@ class _Case:
             return self._handed_out()  # the first calls of its listener still run
         if hindered is not None:
             code, values = hindered
-            why = [Reason(code, values), *self._given(code), *self._proxy(code), *self._pulled_before(code)]
+            if code == "offline" and self._was_pulled_before():
+                return self._unacknowledged()
+            why = [Reason(code, values), *self._given(code), *self._proxy(code)]
             return self._say("never_read", "inferred", *why)
         if not self.group.consumers.answered:
             return self._say("never_read", "uncertain", Reason("connection_unknown"))
@@ -374,11 +379,15 @@ class _Case:
     def _proxy(self, code: str) -> list[Reason]:
         return [Reason("proxy")] if code == "offline" else []
 
-    def _pulled_before(self, code: str) -> list[Reason]:
+    def _was_pulled_before(self) -> bool:
         """Clients that were killed may have processed what was behind an unfinished message: no offset shows it."""
         handed = self.group.pull_offset.value
-        was_pulled = code == "offline" and handed is not None and handed > self.home.offset
-        return [Reason("pulled_before")] if was_pulled else []
+        return handed is not None and handed > self.home.offset
+
+    def _unacknowledged(self) -> Verdict:
+        """Not passed, and nobody is there: it is given out again, whatever became of it before."""
+        why = [Reason("pulled_before"), *self._incomplete(), *self._proxy("offline")]
+        return self._say("unacknowledged", "inferred", *why)
 
     def _young(self) -> list[Reason]:
         return [Reason("young")] if self.now_ms - self.home.stored_ms < YOUNG_MS else []
@@ -439,7 +448,7 @@ def _fact(name: str, heard: Heard[Any]) -> Iterator[Fact]:
 _CERTAIN = frozenset({"unreadable_queue", "not_dispatched", "disabled"})
 _DOUBTS = frozenset(
     {"slave", "young", "copies_unknown", "shared_copy", "filter_unknown", "expression", "subscribed_later"}
-    | {"pulled_before", "subscribed_just_before"}
+    | {"subscribed_just_before"}
 )
 # Verdicts that the next minutes change.
 _OPEN = frozenset(
@@ -457,7 +466,7 @@ _OPEN = frozenset(
 )
 # Those of a message that its group has not consumed, as far as is known; a dead letter never will be without help.
 # Three of them only a live cluster shows.
-UNDELIVERED = _OPEN - {"running"} | {"dead", "stuck", "offline", "not_subscribed"}
+UNDELIVERED = _OPEN - {"running"} | {"dead", "stuck", "offline", "unacknowledged", "not_subscribed"}
 # Reasons that a copied store folder has in the place of those of a broker that was asked.
 _OF_A_COPY = {
     name: f"copied_{name}"

@@ -14,7 +14,8 @@ class Transaction:
 
     `swept` is the next half message that the broker looks at again: each before it has its end or a newer copy.
     `noted` says whether a note of a decision names it. `committed` is the record that consumers get. `in_rocksdb`: the
-    broker keeps checks in RocksDB (transRocksDBEnable), so no record shows them, nor that it gave up.
+    broker keeps checks in RocksDB (transRocksDBEnable), so no record shows them, nor that it gave up. `kept` is what
+    a copy of that says: the checks so far, or -1 where the broker has nothing to do for the half message any more.
     """
 
     topic: str
@@ -27,6 +28,7 @@ class Transaction:
     committed: Heard[str] = field(default_factory=Heard)
     producers: Heard[int] = field(default_factory=Heard)
     in_rocksdb: bool = False
+    kept: Heard[int] = field(default_factory=Heard)
 
 
 def decide(half: Transaction) -> Iterator[Reason]:
@@ -41,7 +43,7 @@ def decide(half: Transaction) -> Iterator[Reason]:
     elif half.given_up:
         yield Reason("half_given_up", {"checks": half.checks, "group": half.group})
     elif half.in_rocksdb and half.committed.answered and half.noted.answered:
-        yield Reason("half_open", {"group": half.group})
+        yield _of_rocksdb(half)
     elif half.committed.answered and half.swept.value is not None and half.swept.value > half.offset:
         yield Reason("half_swept", {"topic": half.topic})
     elif half.committed.answered and half.swept.answered and half.noted.answered:
@@ -52,3 +54,12 @@ def decide(half: Transaction) -> Iterator[Reason]:
             yield Reason("half_producers", values) if clients else Reason("half_no_producer", {"group": half.group})
     else:
         yield Reason("only_half")
+
+
+def _of_rocksdb(half: Transaction) -> Reason:
+    """Without a decision: the broker still asks, or has taken the half message off its list, which is giving it up."""
+    if half.kept.value is None:
+        return Reason("half_open", {"group": half.group})
+    if half.kept.value < 0:
+        return Reason("half_dropped", {"group": half.group})
+    return Reason("half_undecided", {"checks": half.kept.value, "group": half.group})

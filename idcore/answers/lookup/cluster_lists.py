@@ -70,17 +70,9 @@ class _LightQueue(_LiveQueue):
         places: list[Place] = []
         for at, (unit, raw) in enumerate(zip(units, answers, strict=True), first):
             record = _record(raw, unit.physical_offset)
-            is_there = record is not None and _light_place(record, self.topic) == at
+            is_there = record is not None and names.light_places(record.properties).get(self.topic) == at
             places.append(Place(at, at + 1, record if is_there else None))
         return places
-
-
-def _light_place(record: Record, topic: str) -> int | None:
-    """The queue offset of a record in the queue of a light topic; None where it is not in it."""
-    listed = (
-        record.properties.get(name, "").split(",") for name in (names.INNER_MULTI_DISPATCH, names.INNER_MULTI_OFFSET)
-    )
-    return next((names.number(offset) for name, offset in zip(*listed, strict=False) if name == topic), None)
 
 
 def _record(raw: bytes | RemotingError | None, offset: int) -> Record | None:

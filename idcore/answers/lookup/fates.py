@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import repeat
 from typing import Any
 
@@ -24,7 +25,7 @@ from idcore.base.errors import CoreError
 from idcore.rocketmq.message import Record, decode_record, decode_records
 from idcore.rocketmq.message import properties as names
 from idcore.rocketmq.message.attempts import Attempt
-from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX
+from idcore.rocketmq.message.model import DLQ_PREFIX, LIGHT_PREFIX, RETRY_PREFIX, lite_of, parent_of
 from idcore.rocketmq.message.row import has_key
 from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
 from idcore.rocketmq.remoting.consumers import (
@@ -48,6 +49,7 @@ from idcore.rocketmq.remoting.consumers import (
 )
 from idcore.rocketmq.remoting.errors import RemotingError
 from idcore.rocketmq.remoting.guard import Member
+from idcore.rocketmq.remoting.lite import LiteSubscribers, ParentGroups
 from idcore.rocketmq.remoting.requests import (
     BrokerState,
     Query,
@@ -178,9 +180,12 @@ class TopicBrokers:
         self.since_ms = self.begun_ms - RECENT_MS
         self.cluster = notes.cluster
         self.members = self.cluster.topology().brokers()
-        self.route: Route | None = self.cluster.routes([topic])[topic]
+        self.parent = parent_of(topic)
+        routed = self.parent or topic  # no name server has a route of a light topic
+        self.route: Route | None = self.cluster.routes([routed])[routed]
         self.of_address = {member.registered: member.broker for each in self.members.values() for member in each}
-        listed = [entry.name for entry in self.route.brokers] if self.route else []
+        anywhere = list(self.members) if topic.startswith(LIGHT_PREFIX) and not more else []
+        listed = [entry.name for entry in self.route.brokers] if self.route else anywhere
         named = [self.of_address[address] for address in more if address in self.of_address]
         self.brokers = [name for name in dict.fromkeys([*listed, *named]) if name in self.members]
         for name in listed:
@@ -278,6 +283,30 @@ class TopicBrokers:
                 consumers[group] = Heard(Consumers(filter=wanted, proxied=lately, proxied_before=True), each.at_ms)
         return consumers
 
+    @cached_property
+    def lite_clients(self) -> Heard[frozenset[tuple[str, str]]]:
+        """Group and clientId of those that subscribe a lite topic, if every broker says so."""
+        if self.parent is None:
+            return Heard()
+        asked = LiteSubscribers(self.parent, lite_of(self.topic))
+        heard = [one for (one,) in self._ask_all({name: [asked] for name in self.brokers}).values()]
+        if not heard or not all(each.answered and each.value is not None for each in heard):
+            return Heard()
+        rows = frozenset(row for each in heard for row in each.value or ())
+        return Heard(rows, min(each.at_ms or 0 for each in heard))
+
+    def _subscribers(self, groups: Sequence[str]) -> dict[str, Heard[Consumers]]:
+        """Who subscribes a lite topic: such clients are behind a proxy, and brokers list them by lite topic only."""
+        heard = self.lite_clients
+        if heard.value is None:
+            return {}
+        clients, at_ms = Counter(group for group, _ in heard.value), heard.at_ms
+        return {
+            group: Heard(Consumers(clients[group], POP, filter=Filter("TAG", "*", frozenset(), 0)), at_ms)
+            for group in groups
+            if group in clients
+        }
+
     # ---- which groups
 
     def _retry_topics(self, group: str) -> list[str]:
@@ -298,6 +327,9 @@ class TopicBrokers:
         if wrong:
             every_group.discard(self.topic)
             every_group |= self._unlisted(wrong, every_group)
+        if self.parent is not None:
+            for (bound,) in self._ask_all({name: [ParentGroups(self.parent)] for name in self.brokers}).values():
+                every_group |= set(bound.value or ())
         every_group.discard("")
         if len(every_group) > most:
             self.notes.add("groups_left_out", count=len(every_group) - most, limit=most)
@@ -457,9 +489,11 @@ class _Fates(TopicBrokers):
         }
         self._mark_popped(connections)
         # who has gone from a proxy may be connected to a broker that was silent
-        behind = self._proxied(unseen)
+        behind = self._proxied(unseen) | self._subscribers(groups)
         return connections | {
-            group: each for group, each in behind.items() if is_there(each) or connections[group].answered
+            group: each
+            for group, each in behind.items()
+            if is_there(each) or connections[group].answered or (each.value is not None and each.value.clients)
         }
 
     def _mark_popped(self, connections: dict[str, Heard[Consumers]]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from idcore.answers.fate import Copy as GroupCopy
 from idcore.answers.fate import Heard, Verdict, mark_doubles
@@ -49,12 +49,23 @@ def homes_of(copies: Sequence[Copy], note: Callable[..., None], siblings: Sequen
         note("records_left_out", count=len(homes) - MOST_RECORDS, limit=MOST_RECORDS)
     known = {str(record.offset_id): record for record in (*(copy.record for copy in homes), *siblings)}
     messages: dict[tuple[str, str | None], list[Copy]] = {}
-    for copy in homes[:MOST_RECORDS]:
+    for copy in [place for each in homes[:MOST_RECORDS] for place in _places(each)]:
         messages.setdefault((copy.record.topic, copy.record.uniq_id), []).append(copy)
     records: dict[str | None, tuple[Record, ...]] = {}
     for record in known.values():
         records[record.uniq_id] = (*records.get(record.uniq_id, ()), record)
     return [Homes(topic, tuple(own), records[key], known.keys()) for (topic, key), own in messages.items()]
+
+
+def _places(copy: Copy) -> list[Copy]:
+    """A record as each queue has it: groups of a light topic have their offsets in its own queue.
+
+    A lite group never reads the queue of the parent topic.
+    """
+    record = copy.record
+    light = list(names.light_places(record.properties).items())[:MOST_RECORDS]
+    own = [] if light and names.LITE_TOPIC in record.properties else [copy]
+    return own + [replace(copy, record=record.as_light(topic, at)) for topic, at in light]
 
 
 def is_copy_of(copy: Record, record: Record, origins: Set[str]) -> bool:

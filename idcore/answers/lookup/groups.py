@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from idcore.answers.fate import Heard
+from idcore.answers.fate.sentences import utc
+from idcore.answers.lookup.by_time import version_of
 from idcore.answers.lookup.clients import united
 from idcore.answers.lookup.fates import Pace, TopicBrokers, has_none, is_there
 from idcore.answers.lookup.model import Evidence
@@ -26,9 +28,11 @@ from idcore.rocketmq.remoting.consumers import (
     QueueStats,
     TopicStats,
 )
+from idcore.rocketmq.remoting.lite import LightQueueCount, LiteClientOf, LiteGroupLag
 from idcore.rocketmq.remoting.requests import Request, RuntimeInfo
 
 MOST_LISTED, MOST_CLIENTS = 300, 64
+_HAS_LITE, _LITE_NAMED = (5, 5, 0), 5
 CLIENTS_SECONDS = 15.0
 
 
@@ -102,6 +106,7 @@ class _Group(_Asking):
             for name, answers in heard.items()
             for queue in self._queues(name, answers[1])
         ]
+        self._note_lite()
         sides = {name: self._sides(answers[4:]) for name, answers in heard.items()}
         queues, side_topics, disabled = self._second(queues, sides, broadcasts)
         rows = ((name, self.group, row) for name, each in connections.items() if each for row in each.clients)
@@ -119,8 +124,35 @@ class _Group(_Asking):
             tuple(sorted(silent | self.silent)),
             ahead_ms=self.ahead_ms,
             static=self.route is not None and self.route.static,
-            proxied=connection is None and any(map(is_there, self._proxied({self.group: list(connections)}).values())),
+            proxied=connection is None and self._is_behind_a_proxy(list(connections)),
         )
+
+    def _is_behind_a_proxy(self, brokers: Sequence[str]) -> bool:
+        subscribes = self.group in self._subscribers([self.group])
+        return subscribes or any(map(is_there, self._proxied({self.group: brokers}).values()))
+
+    def _note_lite(self) -> None:
+        """How far a group of lite topics is: it never reads the queues of their parent. Of one topic, who reads it."""
+        newer = [name for name in self.brokers if version_of(self.versions[name]) >= _HAS_LITE]
+        if self.parent is not None:
+            self._note_lite_clients(self.parent, newer)
+            return
+        heard = self._ask_all({name: [LiteGroupLag(self.group)] for name in newer})
+        lags = [one.value for (one,) in heard.values() if one.value is not None and one.value.parent == self.topic]
+        if lags:
+            most = sorted((row for lag in lags for row in lag.most), key=lambda row: -row[1])[:_LITE_NAMED]
+            named = ", ".join(f"{topic} {count:,}" for topic, count in most) or "–"
+            self.notes.add("lite_lag", topic=self.topic, lag=sum(lag.total for lag in lags), most=named)
+
+    def _note_lite_clients(self, parent: str, newer: Sequence[str]) -> None:
+        clients = sorted(client for group, client in self.lite_clients.value or () if group == self.group)
+        asked = [LightQueueCount(), *(LiteClientOf(parent, self.group, each) for each in clients[:_LITE_NAMED])]
+        for broker, (queues, *known) in self._ask_all(dict.fromkeys(newer, asked)).items():
+            if queues.value is not None and queues.value[0] >= queues.value[1]:
+                self.notes.add("lite_full", broker=broker, most=queues.value[1])
+            for client, held in zip(clients, known, strict=False):
+                if held.value is not None and held.value.topics:
+                    self.notes.add("lite_client", client=client, asked=utc(held.value.asked_ms), n=held.value.topics)
 
     def _sides(self, heard: Sequence[Heard[Any]]) -> list[QueueStats]:
         return [each for stats in heard for each in stats.value or () if each.topic in self.sides]
@@ -228,6 +260,8 @@ class _Groups(_Asking):
         )
         rows = (self._row(group, queues, offsets, heard) for group, heard in by_group.items())
         there = {group for group, each in proxied.items() if is_there(each)}
+        lite = {group: each.value.clients for group, each in self._subscribers(groups).items() if each.value}
+        rows = (replace(row, clients=lite[row.group]) if row.group in lite else row for row in rows)
         return tuple(replace(row, clients=None) if row.group in there else row for row in rows)
 
     def _row(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from idcore.answers.fate import Heard, Reason
-from idcore.answers.fate.later import Later, is_off_the_wheel
+from idcore.answers.fate.later import Later
 from idcore.answers.fate.later import decide as decide_later
 from idcore.answers.fate.sentences import utc
 from idcore.answers.fate.transaction import Transaction
@@ -72,17 +72,24 @@ def _transaction(evidence: StoreEvidence, records: Sequence[Record]) -> Iterator
             _noted(evidence, halves),
             Heard(committed, at) if is_whole or committed else Heard(),
             in_rocksdb=in_rocksdb,
+            kept=_kept(evidence, half) if in_rocksdb else Heard(),
         )
     )
+
+
+def _kept(evidence: StoreEvidence, half: Record) -> Heard[int]:
+    """The checks so far of a half message, -1 where the broker has nothing to do for it."""
+    kept = evidence.store.kept.transaction(half.physical_offset) if evidence.store.kept is not None else None
+    return Heard() if kept is None else Heard(kept.checks if kept.waits else -1, evidence.snapshot_ms)
 
 
 def _noted(evidence: StoreEvidence, halves: dict[int, Record]) -> Heard[bool]:
     """Whether a note of a decision names one of the half messages, as far as all notes after the first can be read.
 
-    A folder whose consume queues are in RocksDB does not show where the notes are.
+    A folder whose consume queues are missing does not show where the notes are.
     """
     first, store = halves[min(halves)], evidence.store
-    if not store.queues.topics:
+    if not store.queues.topics or not store.queues.is_whole:
         return Heard()
     for queue in store.queues.of(ROCKSDB_OP_HALF_TOPIC if first.topic == ROCKSDB_HALF_TOPIC else OP_HALF_TOPIC):
         if queue.queue_id != first.queue_id:
@@ -107,7 +114,7 @@ def _later(evidence: StoreEvidence, copies: Sequence[Copy]) -> Iterator[Reason]:
     newest = max(waiting, key=lambda record: record.physical_offset)
     if newest.topic == TIMER_TOPIC:
         due = names.number(newest.properties.get(names.TIMER_OUT))
-        done = is_off_the_wheel(due, config.timer_read_ms)
+        done = evidence.is_off_the_wheel(newest)
     else:
         unit = evidence.store.queues.unit(newest.topic, newest.queue_id, newest.queue_offset)
         due = unit.tags_code if unit else None

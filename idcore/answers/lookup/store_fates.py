@@ -14,6 +14,7 @@ from pathlib import Path
 
 from idcore.answers.fate import Copy as GroupCopy
 from idcore.answers.fate import Group, Heard, Home, Verdict, judge
+from idcore.answers.fate.later import is_off_the_wheel
 from idcore.answers.fate.model import Filter
 from idcore.answers.lookup.copies import TIMER_TOPIC, group_of, is_special
 from idcore.answers.lookup.group_evidence import calls_of, fits_several, group_copy, homes_of, is_copy_of
@@ -95,7 +96,9 @@ class StoreEvidence:
             yield Evidence.of("groups_without_offset", n=len(silent), names=names)
 
     def _end_of(self, topic: str, queue: int) -> int | None:
-        """The next offset of a queue; None where the folder does not have the queue's files."""
+        """The next offset of a queue; None where the folder does not have the whole queue."""
+        if not self.store.queues.is_whole:
+            return None
         stored_queue = next((each for each in self.store.queues.of(topic) if each.queue_id == queue), None)
         return stored_queue.span[1] if stored_queue is not None and stored_queue.span is not None else None
 
@@ -151,6 +154,15 @@ class StoreEvidence:
             copies_complete=is_whole,
             attempts=tuple(attempts),
         )
+
+    def is_off_the_wheel(self, record: Record) -> bool | None:
+        """Whether a message for later was delivered or recalled; None where nothing says so."""
+        due, unique = names.number(record.properties.get(names.TIMER_OUT)), record.uniq_id
+        if self.store.kept is not None and due is not None and unique is not None:
+            kept = self.store.kept.timer(due, unique, record.queue_offset)
+            if kept is not None:
+                return not kept.waits
+        return is_off_the_wheel(due, self.config.timer_read_ms)
 
     def tags_of(self, topic: str) -> list[str]:
         """The tags that filters of groups name for a topic."""

@@ -12,6 +12,8 @@ from idcore.answers.lookup.model import Copy, Evidence
 from idcore.answers.lookup.source import Progress, WrongTerms
 from idcore.answers.lookup.ways import MOST_BYTES, Listing, Stop, Way
 from idcore.rocketmq.message import Record, flags
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.model import LIGHT_PREFIX
 from idcore.rocketmq.message.row import has_key
 from idcore.rocketmq.store.commitlog import Miss, Skipped, Stored
 from idcore.rocketmq.store.files import File
@@ -56,7 +58,11 @@ class _StoredQueue:
             unit = self.queue.unit(expected)
             stored = None if unit is None else self.store.log.look(unit.physical_offset)
             record = stored.record if isinstance(stored, Stored) else None
-            places.append(place_of(expected, record, self.queue.topic, self.number, end))
+            if self.queue.topic.startswith(LIGHT_PREFIX):  # its entries are of records of other topics
+                at = None if record is None else names.light_places(record.properties).get(self.queue.topic)
+                places.append(Place(expected, expected + 1, record if at == expected else None))
+            else:
+                places.append(place_of(expected, record, self.queue.topic, self.number, end))
         return places
 
 
@@ -71,11 +77,11 @@ def find(way: Way, store: StoreFolder, progress: Progress, stop: Stop) -> Listin
 
 def _of_queues(way: Way, store: StoreFolder, progress: Progress, stop: Stop) -> Listing:
     topic, asked = way.listed_topic or "", (str(store.root),)
-    queues = [_StoredQueue(store, queue) for queue in store.queues.of(topic)]
+    queues = [_StoredQueue(store, queue) for queue in store.queues.of(topic)] if store.queues.is_whole else []
     if not queues:
         known = topic in store.topics
         none = "empty" if known else "no_dead_letters" if way.kind == "dead_letters" else "topic_unknown"
-        if store.queues.topics:
+        if store.queues.topics and store.queues.is_whole:
             return Listing(way, (), reason=none, asked=asked)
         return _of_log(way, store, progress, stop)  # a commit log alone has records of topics that nothing names
     if way.kind == "queue":

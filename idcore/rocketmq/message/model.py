@@ -23,6 +23,11 @@ def parent_of(topic: str) -> str | None:
     return parent if topic.startswith(_LITE_PREFIX) and mark and parent else None
 
 
+def lite_of(topic: str) -> str:
+    """The name of a lite topic without that of its parent."""
+    return topic.removeprefix(_LITE_PREFIX).partition(_LITE_SEPARATOR)[2]
+
+
 @dataclass(frozen=True, slots=True)
 class Host:
     """An address and a port, as records carry them."""

@@ -81,6 +81,13 @@ def keys_of(properties: Mapping[str, str]) -> list[str]:
     return [key for key in properties.get(KEYS, "").split(KEY_SEPARATOR) if key]
 
 
+def light_places(properties: Mapping[str, str]) -> dict[str, int]:
+    """The queues of light topics (LMQ) that a record is also in, with its place in each."""
+    topics, offsets = (properties.get(name, "").split(",") for name in (INNER_MULTI_DISPATCH, INNER_MULTI_OFFSET))
+    places = ((topic, number(offset)) for topic, offset in zip(topics, offsets, strict=False) if topic)
+    return {topic: place for topic, place in places if place is not None}
+
+
 def number(text: str | None) -> int | None:
     """What a broker wrote as a whole number; None for any other text, which anybody may have sent."""
     return int(text) if text and text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else None

@@ -111,6 +111,10 @@ class Record:
             self, queue_offset=queue_offset, physical_offset=physical_offset, store_timestamp=store_timestamp
         )
 
+    def as_light(self, topic: str, queue_offset: int) -> Record:
+        """The same in the queue of a light topic, which has one queue and no records of its own."""
+        return replace(self, topic_bytes=to_bytes(topic), queue_id=0, queue_offset=queue_offset)
+
     @property
     def size(self) -> int:
         """total_size."""

@@ -17,24 +17,19 @@ from idcore.base.errors import CoreError
 from idcore.base.open_folders import Roots, entries, opener
 from idcore.base.safe_text import encodable
 from idcore.ids.clock import is_time
-from idcore.rocketmq.store import rocksdb
+from idcore.rocketmq.message.model import parent_of
 from idcore.rocketmq.store.files import Reading
+from idcore.rocketmq.store.rocks_settings import OFFSET_PLACES, RocksSettings, TooManyValues
+from idcore.rocketmq.store.rocksdb import has_data, is_database
 
 T = TypeVar("T")
 LARGEST = 32 << 20
-_ROCKSDB_MARK = "CURRENT"  # a file that each RocksDB folder has
-_ROCKSDB_DATA = (".sst", ".log")
-_ROCKSDB_INDEX, _ROCKSDB_QUEUES = "rocksdbstore", ("consumequeue_rocksdb", "consumequeue")
-# What a look-up in the folder lacks where these are in RocksDB; of other folders the name says it.
-_ROCKSDB_PARTS = {_ROCKSDB_INDEX: "config_rocksdb_index"} | dict.fromkeys(_ROCKSDB_QUEUES, "config_rocksdb_queues")
-# Files of settings by the folder and the table that have them in RocksDB.
-_ROCKSDB_TABLES = {
-    "consumerOffset.json": ("consumerOffsets", "offsetTable"),
-    "subscriptionGroup.json": ("subscriptionGroups", "subscriptionGroupTable"),
-    "topics.json": ("topics", "topicConfigTable"),
-}
+# What is missing of these is said by the store folder.
+_ROCKSDB_OF_MESSAGES = ("rocksdbstore", "consumequeue_rocksdb", "consumequeue")
 _READABLE = 4  # PermName.PERM_READ
 _BROADCAST = "@broadcast"
+_LIGHT_OFFSETS = "lmqConsumerOffset.json"
+_BOUND = "lite.bind.topic"  # an attribute of a group (5.5.0 on)
 _OF_EVERY_BROKER = ("consumerOffset.json", "delayOffset.json", "subscriptionGroup.json", "topics.json")
 _ALL_QUEUES = 1 << 31
 _SUBSCRIPTION = re.compile(r"([^:=]+):([^:=]+)=(.+)")
@@ -62,10 +57,11 @@ class TopicSettings:
 
 @dataclass(frozen=True, slots=True)
 class GroupSettings:
-    """What a group is allowed."""
+    """What a group is allowed, and the parent of the lite topics that it is bound to."""
 
     can_consume: bool
     can_broadcast: bool
+    lite_parent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +132,11 @@ class BrokerConfig:
     missing: tuple[str, ...] = ()
 
     def groups_of(self, topic: str) -> set[str]:
-        """The groups that have read a topic, or have a filter for it."""
-        return self.groups_by_topic().get(topic, set())
+        """The groups that have read a topic, or have a filter for it, or are bound to the parent of a lite topic."""
+        parent = parent_of(topic)
+        groups = (self.groups or {}).items() if parent is not None else ()
+        bound = {name for name, settings in groups if settings.lite_parent == parent}
+        return self.groups_by_topic().get(topic, set()) | bound
 
     def groups_by_topic(self) -> dict[str, set[str]]:
         """The groups of every topic."""
@@ -164,19 +163,25 @@ class _Files:
         self._written: dict[str, int] = {}
         self.notes: list[Note] = []
         self._read_rocksdb: set[str] = set()
+        self._settings = RocksSettings(self._folder, reading)
 
     def config(self) -> BrokerConfig:
         """Everything that is there."""
         rocks = self._rocksdb()
-        offsets = self._file("consumerOffset.json", _offsets)
+        try:
+            return self._config(rocks)
+        finally:
+            self._settings.close()
+
+    def _config(self, rocks: bool) -> BrokerConfig:
+        offsets, written = self._offsets()
         delays = self._file("delayOffset.json", lambda values: _numbers(_table(values, "offsetTable")))
-        if (self._folder / "lmqConsumerOffset.json").is_file():
-            self._note("config_lmq", name="lmqConsumerOffset.json")
         if offsets is None and not rocks:
             self._note("config_no_offsets", name="consumerOffset.json")
         plain, broadcast = offsets if offsets is not None else (None, {})
         timer = self._timer()
         handed_out, visible_again = self._file("consumerOrderInfo.json", _handed_out) or ({}, {})
+        handed_out = {**self._pulled(), **handed_out}
         return BrokerConfig(
             offsets=plain,
             earlier=self._earlier() if plain is not None else {},
@@ -190,11 +195,36 @@ class _Files:
             static_topics=self._file("topicQueueMapping.json", _static) or frozenset(),
             timer_read_ms=timer,
             latest_ms=max((at for at in self._times if is_time(at)), default=None),
-            offsets_written_ms=self._written.get("consumerOffset.json", self._written.get("consumerOffsets")),
+            offsets_written_ms=written,
             notes=tuple(note for note in self.notes if not self._is_read(note)),
             read=tuple(sorted(self._written)),
             missing=() if rocks else tuple(name for name in _OF_EVERY_BROKER if not self._is_there(name)),
         )
+
+    def _offsets(self) -> tuple[tuple[GroupOffsets, GroupOffsets] | None, int | None]:
+        """The offsets of groups, and when they were written.
+
+        A broker with light topics (enableLmq) has all of them in a file of its own. The other one is then of before.
+        """
+        found: tuple[GroupOffsets, GroupOffsets] | None = None
+        files = [(name, self._file(name, _offsets)) for name in ("consumerOffset.json", _LIGHT_OFFSETS)]
+        there = [(self._offsets_written(name), held) for name, held in files if held is not None]
+        for _, held in sorted(there, key=lambda each: each[0]):  # the newer one last
+            plain, broadcast = found or ({}, {})
+            found = {**plain, **held[0]}, {**broadcast, **held[1]}
+        return found, max((written for written, _ in there), default=None)
+
+    def _offsets_written(self, name: str) -> int:
+        places = (name, *OFFSET_PLACES) if name != _LIGHT_OFFSETS else (name,)
+        return next((self._written[each] for each in places if each in self._written), 0)
+
+    def _pulled(self) -> GroupOffsets:
+        """How far each group was given messages, as far as a broker keeps it."""
+        try:
+            values = self._settings.pulled()
+            return _offsets(values)[0] if values is not None else {}
+        except ValueError:  # the same folder has the offsets, and was named for them
+            return {}
 
     def _is_there(self, name: str) -> bool:
         return any((self._folder / each).exists() for each in (name, f"{name}.bak"))
@@ -212,19 +242,11 @@ class _Files:
             with self._reading.noted(folder):
                 for inside in _names(folder, self._reading.roots) if folder.is_dir() else ():
                     name = str(inside.relative_to(self._root))
-                    if not (inside / _ROCKSDB_MARK).is_file():
+                    if name in _ROCKSDB_OF_MESSAGES or not is_database(inside):
                         continue
-                    if _has_data(inside):
-                        self._note(_ROCKSDB_PARTS.get(name, "config_rocksdb"), name=name)
-                        is_there = is_there or folder == self._folder
-                    elif name != _ROCKSDB_INDEX or self._lacks_index():
-                        self._note("config_rocksdb_unflushed", name=name)
+                    self._note("config_rocksdb" if has_data(inside) else "config_rocksdb_unflushed", name=name)
+                    is_there = is_there or (has_data(inside) and folder == self._folder)
         return is_there
-
-    def _lacks_index(self) -> bool:
-        """Whether there is a log without a file of an index, which a broker makes for the first message."""
-        log, index = self._root / "commitlog", self._root / "index"
-        return log.is_dir() and any(log.iterdir()) and not (index.is_dir() and any(index.iterdir()))
 
     def _file(self, name: str, read: Callable[[dict[str, Any]], T]) -> T | None:
         """What a file says, or else its .bak; None where neither can be read."""
@@ -252,28 +274,22 @@ class _Files:
         return self._of_rocksdb(name, read)
 
     def _of_rocksdb(self, name: str, read: Callable[[dict[str, Any]], T]) -> T | None:
-        """The same from a broker that keeps it in RocksDB (RocksDBConsumerOffsetManager): a row for each."""
-        part, table = _ROCKSDB_TABLES.get(name, ("", ""))
-        folder = self._folder / part
-        if not part or not (folder / _ROCKSDB_MARK).is_file() or not _has_data(folder):
-            return None
-        rows = rocksdb.pairs(folder, self._reading)
-        if sum(map(plain_json.most_values, (rows or {}).values())) > plain_json.MOST_VALUES:
-            self._note("config_values", name=part, most=plain_json.MOST_VALUES)
-            return None
+        """The same from a broker that keeps it in RocksDB."""
         try:
-            values = {key.decode(): _object(loose_json.loads(value)) for key, value in (rows or {}).items()}
-            is_offsets = table == "offsetTable"
-            held = {key: _object(value.get(table)) if is_offsets else value for key, value in values.items()}
-            found = read({table: held}) if rows is not None else None
-        except ValueError as error:  # another layout: useSingleRocksDBForAllConfigs, or the offsets of v2
-            problem = CoreError("config_damaged", {"name": part, "why": str(error)})
-            self._note("config_lost", name=part, problem=problem.coded())
+            found = self._settings.table(name)
+            values = read(found[1]) if found is not None else None
+        except TooManyValues as many:
+            self._note("config_values", name=str(many), most=plain_json.MOST_VALUES)
+            return None
+        except ValueError as error:
+            problem = CoreError("config_damaged", {"name": name, "why": str(error)})
+            self._note("config_lost", name=name, problem=problem.coded())
             return None
         if found is not None:
-            self._written[part] = int(max(file.stat().st_mtime for file in folder.iterdir()) * 1_000)
-            self._read_rocksdb.add(f"{self._folder.name}/{part}")
-        return found
+            folder = self._folder / found[0]
+            self._written[found[0]] = int(max(file.stat().st_mtime for file in folder.iterdir()) * 1_000)
+            self._read_rocksdb.add(f"{self._folder.name}/{found[0]}")
+        return values
 
     def _earlier(self) -> GroupOffsets:
         """The offsets of the .bak next to a file that was read; a damaged one is not needed."""
@@ -321,11 +337,6 @@ def _names(folder: Path, roots: Roots) -> list[Path]:
         return sorted(folder / entry.name for entry in inside)
 
 
-def _has_data(rocksdb: Path) -> bool:
-    """Whether anything was ever written there: a broker of 5.5 makes `rocksdbstore` whether it is wanted or not."""
-    return any(file.suffix in _ROCKSDB_DATA and file.stat().st_size for file in rocksdb.iterdir())
-
-
 def _object(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError("not an object")
@@ -356,7 +367,8 @@ def _offsets(values: dict[str, Any]) -> tuple[GroupOffsets, GroupOffsets]:
     """Offsets of groups; and apart from them what each client of a broadcasting group was handed (5.1.0 on)."""
     if "offsetTable" not in values:
         raise ValueError("no offsetTable")
-    plain: dict[tuple[str, str], dict[int, int]] = {}
+    light = _table(values, "lmqOffsetTable").items()
+    plain = {_pair(key): {0: _number(offset)} for key, offset in light}  # a light topic has one queue
     broadcast: dict[tuple[str, str], dict[int, int]] = {}
     for key, queues in _table(values, "offsetTable").items():
         topic, group = _pair(key)
@@ -401,7 +413,9 @@ def _expressions(values: dict[str, Any]) -> Mapping[tuple[str, str], Expression]
 def _groups(values: dict[str, Any]) -> Mapping[str, GroupSettings]:
     return {
         encodable(name): GroupSettings(
-            _object(row).get("consumeEnable") is not False, row.get("consumeBroadcastEnable") is not False
+            _object(row).get("consumeEnable") is not False,
+            row.get("consumeBroadcastEnable") is not False,
+            _table(row, "attributes").get(_BOUND),
         )
         for name, row in _table(values, "subscriptionGroupTable").items()
     }

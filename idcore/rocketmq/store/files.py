@@ -11,7 +11,7 @@ import errno
 import os
 import re
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,6 +88,7 @@ class Reading:
         self.problems: dict[Path, CoreError] = {}  # what could not be read, and why
         self._open: OrderedDict[Path, int] = OrderedDict()
         self._lock = Lock()
+        self._closing: list[Callable[[], None]] = []
 
     def read(self, path: Path, at: int, size: int) -> bytes:
         """Up to `size` bytes from `at` on; fewer where the file ends."""
@@ -142,6 +143,16 @@ class Reading:
         with self._lock:
             while self._open:
                 os.close(self._open.popitem()[1])
+        for close in self._closing:
+            close()
+
+    def closes(self, close: Callable[[], None]) -> None:
+        """Something else that ends with this."""
+        self._closing.append(close)
+
+    def damaged(self, path: Path) -> None:
+        """Names what could be opened, and not be read."""
+        self._note(path, OSError(errno.EIO, os.strerror(errno.EIO)))
 
 
 def _extents(descriptor: int, begin: int, size: int) -> Iterator[tuple[int, int]]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,13 @@ from idcore.base.layout import CHECKPOINT
 from idcore.base.open_folders import Roots, entries
 from idcore.rocketmq.message import is_system_topic
 from idcore.rocketmq.message.validators import SYSTEM_TOPICS, TIMER_TOPIC
+from idcore.rocketmq.store import rocks_queues
 from idcore.rocketmq.store.commitlog import LOOKED_FOR_RECORDS, CommitLog, Stored, is_dledger, place_of
-from idcore.rocketmq.store.config import BrokerConfig, read_config
+from idcore.rocketmq.store.config import BrokerConfig, Note, read_config
 from idcore.rocketmq.store.files import Reading
 from idcore.rocketmq.store.index import Index
-from idcore.rocketmq.store.queue import ConsumeQueues
+from idcore.rocketmq.store.rocks_messages import FOLDER, RocksIndex, RocksMessages
+from idcore.rocketmq.store.rocksdb import Database, has_data, is_database
 
 _TRIED_MOST = 20  # files of a folder that is not a store
 
@@ -45,10 +47,20 @@ class StoreFolder:
         try:
             older = root / "commitlog" if is_dledger(folder) and (root / "commitlog").is_dir() else None
             self.log = CommitLog(folder, self.reading, older)
-            self.queues = ConsumeQueues(root / "consumequeue", self.reading)
+            self.queues = rocks_queues.find(root, self.reading, self.log)
             self.index = Index(root / "index", self.reading, slots)
+            self.kept = self._in_rocksdb(root / FOLDER)
         except OSError as problem:
             raise refuse("no_folder", folder=str(problem.filename or root), why=coded(problem)) from None
+
+    def _in_rocksdb(self, folder: Path) -> RocksMessages | None:
+        """What is kept of messages in RocksDB; of an index only where it is not in files."""
+        if not is_database(folder):
+            return None
+        database = Database(folder, self.reading)
+        if not self.index.files and has_data(folder):
+            self.index = RocksIndex(self.root / "index", self.reading, database)
+        return RocksMessages(database)
 
     def close(self) -> None:
         """Closes the files that are open."""
@@ -82,8 +94,18 @@ class StoreFolder:
 
     @cached_property
     def config(self) -> BrokerConfig:
-        """What the broker's own files say of topics and groups."""
-        return read_config(self.root, self.reading)
+        """What the broker's own files say of topics and groups, and what of the folder is not as it should be."""
+        config = read_config(self.root, self.reading)
+        return replace(config, notes=(*(Note(code, values) for code, values in self._lacks()), *config.notes))
+
+    def _lacks(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """What is missing of queues and messages that are kept in RocksDB."""
+        yield from self.queues.notes()
+        if self.kept is not None and has_data(self.kept.database.folder):
+            if not self.kept.database.families:
+                yield "config_rocksdb_index", {"name": FOLDER}
+        elif self.kept is not None and self.log.end and not self.index.files:
+            yield "config_rocksdb_unflushed", {"name": FOLDER}
 
     @cached_property
     def first(self) -> Stored | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from idcore.base.layout import QUEUE_UNIT
 from idcore.base.open_folders import entries
@@ -27,7 +27,7 @@ class Unit:
     queue_offset: int
     physical_offset: int
     size: int
-    tags_code: int
+    tags_code: int | None  # None where it is not known
 
     @property
     def is_filler(self) -> bool:
@@ -37,7 +37,7 @@ class Unit:
     @property
     def has_hash(self) -> bool:
         """Whether the tags code can be the hash of a tag; with filters (ConsumeQueueExt) it is an address."""
-        return -(1 << 31) <= self.tags_code < 1 << 31
+        return self.tags_code is not None and -(1 << 31) <= self.tags_code < 1 << 31
 
 
 class ConsumeQueue:
@@ -155,6 +155,15 @@ class ConsumeQueues:
             for queue in _folders(topic, reading):
                 if queue.name.isascii() and queue.name.isdigit() and len(queue.name) <= _NUMBER_DIGITS:
                     self._queues[topic.name, int(queue.name)] = queue
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the queues reach as far as the broker had written them."""
+        return True
+
+    def notes(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """What of them is not as the broker has it, as codes with their values."""
+        yield from ()
 
     @property
     def topics(self) -> list[str]:
