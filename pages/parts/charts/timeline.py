@@ -25,10 +25,11 @@ def strip(
     unit: str = "occurrence",
     assumed: str = "",
     of: str = "",
+    more: str = "",
 ) -> go.Figure:
     """IDs, or what `unit` names, by time step, `bins` by their instants; what is outside the range shown is faint.
 
-    `assumed` is what of the times no line shows. `of`: whose IDs alone they are.
+    `assumed` is what of the times no line shows. `of`: whose IDs alone they are; `more`: what is among them besides.
     """
     words, palette = view.words, view.palette
     figure = go.Figure(layout=paper(palette, HEIGHT, top=TITLE, bottom=34))
@@ -39,6 +40,7 @@ def strip(
     figure.update_xaxes(axis(palette, showgrid=False, tickformatstops=DATES, nticks=8, tickangle=0))
     figure.update_yaxes(axis(palette, rangemode="tozero", fixedrange=True, nticks=3, tickformat=",d"))
     text = words("range.strip_of" if of else f"range.strip_{unit}", step=step_text(step, words), of=of)
+    text = f"{text} · {more}" if more else text
     title = {"text": text, "font": {"size": 12, "color": palette.muted}, "x": 0, "xref": "paper", "pad": {"t": 4}}
     figure.update_layout(title={**title, "y": 1, "yref": "container", "yanchor": "top"})
     return figure

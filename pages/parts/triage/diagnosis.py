@@ -13,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from idcore.answers.findings.registry import RULES
 from idcore.base.catalogue import Words
+from idcore.base.safe_text import printable
 from idcore.presentation import documents
 from idcore.presentation.html import findings as html
 from idcore.presentation.reports.markup import Html, fact_list, link
@@ -135,7 +136,7 @@ def proof(row: Row, run: Run, view: View, key: str, in_range: TimeRange = ALL_TI
         label, shown = words("findings.lines"), "\n".join(dict.fromkeys(around))
     if shown:
         st.caption(label)
-        st.code(shown, language=None, wrap_lines=True)
+        st.code(printable(shown), language=None, wrap_lines=True)
     elif jobs.ready() and tokens(evidence) and run.store is None:
         run_lines.preview(run, view, {"finding": key})
     elif (folder := run.store) is not None and evidence.ids:
