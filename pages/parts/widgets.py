@@ -32,7 +32,8 @@ CONFIG: dict[str, Any] = {"displayModeBar": False, "doubleClick": "reset", "show
 def heading(key: str) -> None:
     """The page's name, and a link to the document about it."""
     words, page = view().words, key.removeprefix("page.")
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+    across: dict[str, Any] = {"horizontal_alignment": "distribute", "vertical_alignment": "center"}
+    with st.container(horizontal=True, key="heading", **across):
         st.title(words(key), anchor=False, width="content")
         if page != "help" and documents.names():
             page_link("help", words("help.about"), icon=":material/help:", doc=documents.OF_PAGE.get(page, page))

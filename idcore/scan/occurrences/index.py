@@ -142,11 +142,14 @@ class Part:
         table = pq.read_table(self._path("keys"))
         return np.column_stack([table[name].to_numpy() for name in table.column_names])
 
-    @cached_property
-    def slots(self) -> dict[tuple[int, int, int], list[int]]:
-        """The slots of each key; a 5.x client has some for the letter cases of its ids."""
+    def slots(self, hosts: Collection[int]) -> dict[tuple[int, int, int], list[int]]:
+        """The slots of each key of these hosts, named by its second word: one part can have millions of keys.
+
+        A 5.x client has several slots, for the letter cases of its IDs.
+        """
         slots: dict[tuple[int, int, int], list[int]] = {}
-        for slot, (first, second, third) in enumerate(self.keys.tolist()):
+        places = np.flatnonzero(np.isin(self.keys[:, 1], np.array([*hosts], np.uint64)))
+        for slot, (first, second, third) in zip(places.tolist(), self.keys[places].tolist(), strict=True):
             slots.setdefault((first, second, without_letters(third)), []).append(slot)
         return slots
 
@@ -336,11 +339,10 @@ class Index:
 
     def _places_of(self, part: Part, ids: Iterable[str]) -> Iterator[tuple[str, np.ndarray]]:
         """Where in a part each of these IDs is, once for each of its interpretations that the part has."""
+        words = [(key, value, one) for one in ids for *key, value in words_of(one)]
+        slots_of = part.slots({host for (_, host, _), _, _ in words})
         wanted = [
-            (slot, value, one)
-            for one in ids
-            for first, second, third, value in words_of(one)
-            for slot in part.slots.get((first, second, third), ())
+            (slot, value, one) for key, value, one in words for slot in slots_of.get((key[0], key[1], key[2]), ())
         ]
         if not wanted:
             return
