@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -32,6 +32,13 @@ def lines_before(row: Row) -> int:
     return BEFORE if "failed_sends" in RULES[str(row["code"])].lines else 0
 
 
+def ids_of(rows: Iterable[Row]) -> tuple[str, ...]:
+    """The IDs of some findings: a large index of lines is read once for all of them."""
+    evidence = [evidence_of(row) for row in rows]
+    ids = (text for one in evidence for text in (*line_filter.ids_of(one), *filter(None, _sides(one))))
+    return tuple(dict.fromkeys(ids))
+
+
 def _sides(evidence: FindingEvidence) -> tuple[str | None, str | None]:
     """The IDs on both sides of the widest gap."""
     return evidence.gap_after, evidence.gap_before
@@ -45,14 +52,6 @@ class LogLines:
     index: Index | None
     allowed: Allowed
     rows: Mapping[str, np.ndarray] = field(default_factory=dict)  # of the index, by ID, where they are known
-
-    def of(self, rows: Iterable[Row]) -> LogLines:
-        """The same with the places of all IDs of some findings. A large index is then read once, not for each."""
-        if self.index is None:
-            return self
-        evidence = [evidence_of(row) for row in rows]
-        ids = {text for one in evidence for text in (*line_filter.ids_of(one), *filter(None, _sides(one)))}
-        return replace(self, rows=self.index.rows_of(ids))
 
     def of_finding(self, row: Row, words: Words, most: int = MOST_LINES) -> tuple[str, str]:
         """What they are called, and the lines of the evidence; empty where none is at hand."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -59,7 +59,7 @@ class Slots:
 def with_lines(cards: Sequence[Slots], run: Run, view: View, address: str) -> None:
     """The lines around the widest gap, and the text for a ticket. `address`: of the page of findings with this scan."""
     rows = [row for card in cards for row in finding_lines.rows_of(card.part)]
-    log = log_lines(run).of(rows)
+    log = log_lines(run, rows)
     for card in cards:
         if card.sides is not None:
             (row,) = finding_lines.rows_of(card.part)
@@ -157,9 +157,11 @@ def process_of(run: Run, key: str) -> tuple[dict[Any, Any] | None, pd.DataFrame]
     return row, pd.DataFrame() if row is None else cache.points(run, row)
 
 
-def log_lines(run: Run) -> LogLines:
-    """The log lines of a scan's findings that this server may read."""
-    return LogLines(run, cache.lines(run), run_lines.allowed_for(run))
+def log_lines(run: Run, rows: Iterable[Row] = ()) -> LogLines:
+    """The log lines of a scan's findings that this server may read; those of some rows are looked for at once."""
+    index, ids = cache.lines(run), finding_lines.ids_of(rows)
+    places = cache.rows_of(run, index, ids) if index is not None and ids else {}
+    return LogLines(run, index, run_lines.allowed_for(run), places)
 
 
 def anatomy(text: str) -> Html:

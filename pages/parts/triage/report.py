@@ -54,7 +54,7 @@ def markdown(run: Run, view: View, address: str = "") -> str:
 def _lines(run: Run, findings: pd.DataFrame) -> LogLines:
     """The log lines of all findings that a report shows."""
     parts = finding_report.parts_of(finding_rows.kinds(findings))
-    return diagnosis.log_lines(run).of(row for part in parts for row in finding_lines.rows_of(part))
+    return diagnosis.log_lines(run, (row for part in parts for row in finding_lines.rows_of(part)))
 
 
 # ---- HTML

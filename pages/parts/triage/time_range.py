@@ -57,7 +57,7 @@ def bar(run: Run, shown: View, other: Run | None = None, page: str = "") -> Time
         of = shown.words.listed([chips.text(name, value) for name, value in wanted.params().items()])
         more = shown.words("range.every_topic") if asked_for.topic else ""
         assumed = shown.words.assumed(cache.totals(run).assumed)
-        return strip([part[0]], shown, part[1], assumed=assumed, of=of, more=more, under=(run, page))
+        return strip([part[0]], shown, part[1], assumed=assumed, whose=charts.Whose(of, more), under=(run, page))
     more = shown.words("range.whole_scan") if asked_for else ""
     fine = [fine_rows for one in runs if (fine_rows := cache.fine_activity(one, ALL_TIMES)) is not None]
     codes = dict.fromkeys(code for one in runs for code in cache.totals(one).assumed)
@@ -66,7 +66,7 @@ def bar(run: Run, shown: View, other: Run | None = None, page: str = "") -> Time
         timelines, least = [cache.frame(one, "timeline") for one in runs], steps.MINUTE
     else:
         timelines, least = [table for table, _ in fine], max(step for _, step in fine)
-    return strip(timelines, shown, least, assumed=assumed, more=more, under=(run, page))
+    return strip(timelines, shown, least, assumed=assumed, whose=charts.Whose(more=more), under=(run, page))
 
 
 def strip(
@@ -75,13 +75,10 @@ def strip(
     least: pd.Timedelta = steps.MINUTE,
     unit: str = "occurrence",
     assumed: str = "",
-    of: str = "",
-    more: str = "",
+    whose: charts.Whose = charts.EVERYBODY,
     under: tuple[Run, str] | None = None,
 ) -> TimeRange:
-    """The same of timelines, whose times are exact to `least`; they count what `unit` names, `of` a host or broker.
-
-    `more`: what they count besides what is asked for.
+    """The same of timelines, whose times are exact to `least`; they count what `unit` names, and `whose` they are.
 
     `under`: the scan and its page whose filters stand next to the range.
     """
@@ -92,7 +89,7 @@ def strip(
         extent = table["minute"].min(), table["minute"].max()
         bins, step = steps.by_time(table, least)
         if len(bins) >= LEAST_BARS or chosen:  # fewer show nothing that the sentence does not say
-            figure = charts.strip(bins, step, chosen, shown, unit, assumed, of, more)
+            figure = charts.strip(bins, step, chosen, shown, unit, assumed, whose)
             alt = shown.words(f"range.alt_{unit}", first=shown.minute(bins.index[0]), last=shown.minute(bins.index[-1]))
             chart(figure, alt, None, "timeline", brush=brush(chosen, shown.zone))
     line(chosen, shown, extent, under)
