@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Sequence
 from typing import Any
+from unicodedata import category
 
 ESCAPES = "idcore.escapes"  # for streams of any encoding: unlike "backslashreplace", what it leaves of JSON is JSON
 
@@ -29,8 +30,14 @@ def json_text(value: Any, **options: Any) -> str:
 
 
 def printable(text: str) -> str:
-    """Without characters that a terminal would obey, such as ESC (then `\\x1b`): texts of logs are of strangers."""
-    return "".join(char if char.isprintable() or char in "\t\n" else _escape(ord(char)) for char in text)
+    """Characters that nobody sees are written out: texts of logs are of strangers.
+
+    A terminal obeys some, such as ESC (then `\\x1b`); some turn the direction of writing, on a page too. Spaces stay.
+    """
+    if text.isprintable():
+        return text
+    seen = lambda char: char.isprintable() or char in "\t\n" or category(char) == "Zs"  # noqa: E731
+    return "".join(char if seen(char) else _escape(ord(char)) for char in text)
 
 
 def for_visitor(text: str, opened: Sequence[str] = ()) -> str:

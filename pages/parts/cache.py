@@ -15,6 +15,7 @@ from idcore.runs.runs import SCANS, Run, Runs, may_see, runs_root
 from pages.parts import visitor
 
 if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
+    import numpy as np
     import pandas as pd
 
     from idcore.presentation.triage.explained import Explained
@@ -132,6 +133,12 @@ def selection(run: Run, _index: Index, wanted: Filter, order: str, _allowed: All
     return _index.select(wanted, order, _allowed)
 
 
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=_LINES)
+def rows_of(run: Run, _index: Index, ids: tuple[str, ...]) -> dict[str, np.ndarray]:
+    """The rows of the index of each of these IDs."""
+    return _index.rows_of(ids)
+
+
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=_RUN_AND_LINES)
 def in_range(run: Run, shown: TimeRange) -> InRange:
     """Processes and hosts of a time range: of the index of the run's lines where it has one, else of its tables."""
@@ -238,5 +245,6 @@ def compared(digest: str, _make: Callable[[], Any]) -> Any:
 def forget_all() -> None:
     """Nothing is kept of any scan; what a page needs is read again."""
     st.cache_data.clear()
-    for kept in (lines, selection, in_range, explained, brokers_in, _every_point, fates, undelivered, compared):
+    of_lines = (lines, selection, rows_of, in_range, explained, brokers_in, _every_point)
+    for kept in (*of_lines, fates, undelivered, compared):
         kept.clear()

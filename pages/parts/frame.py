@@ -18,6 +18,7 @@ from idcore.presentation.triage import run_texts
 from idcore.server import jobs
 from pages.parts import browser, problems, scans, session, visitor
 from pages.parts.view import View, browser_zone, link_params, remember, remembered, settle
+from pages.parts.widgets import DATA, data_of_charts
 
 if TYPE_CHECKING:
     from streamlit.navigation.page import Page
@@ -118,7 +119,11 @@ def draw_frame() -> None:
     with problems.caught():
         if may:
             tabs(every_page, "decode" if address == HOME else address, here, words)
-            current.run()
+            st.session_state.pop(DATA, None)
+            try:
+                current.run()
+            finally:
+                data_of_charts()
         else:
             st.title(words(f"page.{address}"), anchor=False)
             visitor.refused(words, here, PERMISSIONS[OF_PAGE[address]].roles)

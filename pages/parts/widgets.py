@@ -22,7 +22,8 @@ if TYPE_CHECKING:  # the decode page is up before pandas and Plotly are
     import plotly.graph_objects as go
 
 ROWS = 50  # on one page of a table
-MOST_COLUMNS, ALL_COLUMNS = 8, "all"  # of a table; in the address where all of them are asked for
+ALL_COLUMNS = "all"  # in the address where all columns of the tables are asked for
+DATA = "data-of-charts"  # in the state of the session, while a page is drawn
 FEW = 2  # ids that are a sentence and not a chart
 Rows = TypeVar("Rows", bound=Sized)
 CONFIG: dict[str, Any] = {"displayModeBar": False, "doubleClick": "reset", "showTips": False}
@@ -31,7 +32,8 @@ CONFIG: dict[str, Any] = {"displayModeBar": False, "doubleClick": "reset", "show
 def heading(key: str) -> None:
     """The page's name, and a link to the document about it."""
     words, page = view().words, key.removeprefix("page.")
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+    across: dict[str, Any] = {"horizontal_alignment": "distribute", "vertical_alignment": "center"}
+    with st.container(horizontal=True, key="heading", **across):
         st.title(words(key), anchor=False, width="content")
         if page != "help" and documents.names():
             page_link("help", words("help.about"), icon=":material/help:", doc=documents.OF_PAGE.get(page, page))
@@ -87,11 +89,10 @@ def chart(
     brush: Brush | None = None,
     below: Html | None = None,
 ) -> Any:
-    """A picture with its text for screen readers, and its data one click away.
+    """A picture with its text for screen readers. Its data is where that of all charts of the page is.
 
     With `select` the clicked points are given back. With `brush` a box along x goes to who takes it.
     """
-    words = view().words
     key = f"chart-{name}"
     if brush is not None:
         key += f"-{brush.state}"
@@ -116,8 +117,21 @@ def chart(
     if below is not None:
         st.html(below)
     if data is not None:
-        download(words("csv.of_chart"), lambda: export.csv_frame(data()), f"{name}.csv", key=f"data-{name}")
+        st.session_state.setdefault(DATA, {})[name] = data
     return state
+
+
+def data_of_charts() -> None:
+    """The data of all charts of a page in one place, below them."""
+    tables: Mapping[str, Callable[[], pd.DataFrame]] = st.session_state.pop(DATA, {})
+    if tables:
+        with (
+            st.container(horizontal=True, horizontal_alignment="right"),
+            st.popover(view().words("csv.of_charts"), icon=":material/download:", type="tertiary"),
+        ):
+            for name, data in tables.items():
+                file = f"{name}.csv"
+                download(file, lambda data=data: export.csv_frame(data()), file, key=f"data-{name}")  # type: ignore[misc]
 
 
 def download(label: str, data: bytes | Callable[[], bytes], file: str, *, key: str, mime: str = "text/csv") -> None:
@@ -187,14 +201,17 @@ def zone_note(shown: View) -> str:
     return shown.words(f"zone.note_{shown.zone_from}", zone=shown.zone_name)
 
 
-def columns(table: Table, usual: Sequence[str]) -> Table:
-    """A table with its usual columns, and a switch that shows all of them. The address has it for every table."""
-    if len(table.columns) <= MOST_COLUMNS:
+def columns(table: Table, usual: Sequence[str], name: str = "") -> Table:
+    """A table with its usual columns, at most eight, and a switch that shows all of them.
+
+    The address has it for every table; `name` tells the switches of a page apart.
+    """
+    if {column.name for column in table.columns} <= set(usual):
         return table
-    state = st.session_state
-    state["columns"] = st.query_params.get("columns") == ALL_COLUMNS
-    into = lambda: into_address({"columns": ALL_COLUMNS if state["columns"] else None})  # noqa: E731
-    every = st.toggle(view().words("columns.all", n=len(table.columns)), key="columns", on_change=into)
+    state, key = st.session_state, f"columns{name}"
+    state[key] = st.query_params.get("columns") == ALL_COLUMNS
+    into = lambda: into_address({"columns": ALL_COLUMNS if state[key] else None})  # noqa: E731
+    every = st.toggle(view().words("columns.all", n=len(table.columns)), key=key, on_change=into)
     return table if every else table.only(*usual)
 
 

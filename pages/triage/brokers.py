@@ -13,10 +13,12 @@ from pages.parts import cache, session
 from pages.parts.charts import brokers as charts
 from pages.parts.triage import filters, logs, opened, shared, time_range
 from pages.parts.view import view
-from pages.parts.widgets import chart, heading, page_of, pager, said, show_html, small_print, zone_note
+from pages.parts.widgets import chart, columns, heading, page_of, pager, said, show_html, small_print, zone_note
 
 SHOWN = 6  # histograms
 ROWS = 40
+OF_BROKERS = ("address", "lines", "distinct", "share", "segments", "growth", "span", "max_offset")
+OF_TOPICS = ("topic", "queue_id", "messages", "bytes", "last", "places", "tag")
 
 shown = view()
 words = shown.words
@@ -89,13 +91,14 @@ time_range.registered("brokers", partial(cache.frame, run), within, shown)
 # tables
 with st.expander(words("brokers.table")):
     brokers["growth"] = [broker_logs.speed_text(rates.get(address), words) for address in brokers["address"]]
-    show_html(tables.brokers(brokers, ends, colours, shown, run.name, within.params()).html())
+    made = tables.brokers(brokers, ends, colours, shown, run.name, within.params())
+    show_html(columns(made, OF_BROKERS).html())
     filters.takeaway(brokers.drop(columns="growth"), "brokers")
 
 for name, rows, draw in (("topics", topics, tables.topics), ("tags", tags, tables.tags)):
     if not rows.empty:  # of the scan of a store
         st.header(words(f"brokers.{name}"), anchor=False)
-        show_html(draw(page_of(rows, f"{name}_page")[0], shown))
+        show_html(columns(draw(page_of(rows, f"{name}_page")[0], shown), OF_TOPICS, f"-{name}").html())
         pager(rows, f"{name}_page")
         filters.takeaway(rows, name)
 about_cells, *about_growth = logs.notes(run, dated, kept, shown)

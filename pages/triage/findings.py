@@ -43,10 +43,11 @@ if (asked := st.query_params.get("finding")) is not None:  # one of them, from a
     if asked.isdecimal() and int(asked) in every.index:
         one = (int(asked), every.loc[int(asked)].to_dict())
         page_link("findings", words("findings.every"), icon=":material/arrow_back:", run=run.name)
-        diagnosis.finding_card(*one, run, shown, report.ticket(one, run, shown, here), opened=True)
+        card = diagnosis.finding_card(*one, run, shown, opened=True)
         with st.container(horizontal=True, gap="small"):
             report.buttons(run, shown, here)
         small_print([*shared.notes(run, shown), zone_note(shown)])
+        diagnosis.with_lines([card], run, shown, here)
         session.stop()
     st.info(words("findings.gone", n=asked[:12]), icon=":material/info:")
 if found.empty:
@@ -65,12 +66,13 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small", key
 
 # cards
 parts = list(finding_report.parts_of(finding_rows.kinds(rows)))
-for part in page_of(parts, "findings_page", ROWS)[0]:
-    ticket = report.ticket(part, run, shown, here)
-    if isinstance(part, Kind):
-        diagnosis.kind_card(part, run, shown, ticket)
-    else:
-        diagnosis.finding_card(*part, run, shown, ticket, in_range=in_range)
+cards = [
+    diagnosis.kind_card(part, run, shown)
+    if isinstance(part, Kind)
+    else diagnosis.finding_card(*part, run, shown, in_range=in_range)
+    for part in page_of(parts, "findings_page", ROWS)[0]
+]
 pager(parts, "findings_page", ROWS)
 show_html(html.silent(found, words))
 small_print(notes)
+diagnosis.with_lines(cards, run, shown, here)

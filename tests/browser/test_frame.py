@@ -134,11 +134,13 @@ def test_a_rate_has_a_unit_growth_takes_a_range_a_kind_counts_its_rows_and_two_i
     growth = page.locator('[class*="st-key-chart-growth"] .js-plotly-plot')
     ends = growth.evaluate("chart => chart._fullLayout.xaxis.range.map(String)")
     assert [end[11:16] for end in ends] == ["09:55", "10:00"]
+    page.get_by_role("button", name="Data of the charts as CSV").click()
     with page.expect_download() as taken:
-        page.get_by_role("button", name="Data as CSV").last.click()
+        page.get_by_role("button", name="growth.csv").click()
     rows = Path(taken.value.path()).read_text(encoding="utf-8-sig").splitlines()
     assert {row.split(",")[1][11:16] for row in rows[1:]} == {f"01:{minute}" for minute in range(55, 60)}
     assert "'" not in "".join(rows) and len(rows) == 1 + 5 * 3
+    page.keyboard.press("Escape")
     tab.settle()
     tab.turn_to(f"/findings?run={RUN}&lang=en&zone=UTC")
     page.locator(".st-key-kind input").click()

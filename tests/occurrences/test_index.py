@@ -144,6 +144,15 @@ def test_pieces_number_their_lines_as_the_whole_does(tmp_path: Path) -> None:
     ]
     one = next(o for o in every(cut) if o.byte >= cuts[0])
     assert cut.around(one, 4) == whole.around(every(whole)[one.row], 4)
+    rows: dict[str, list[int]] = {}
+    for o in every(cut):
+        rows.setdefault(o.id, []).append(o.row)
+    mixed = {text for text in rows if len({other for other in rows if other.upper() == text.upper()}) > 1}
+    found = cut.rows_of([text for text in rows if text not in mixed] + ["0A" * 16])
+    assert {text: places.tolist() for text, places in found.items()} == {
+        **{text: places for text, places in rows.items() if text not in mixed},
+        "0A" * 16: [],
+    }
 
 
 def test_the_lines_between_two_ids_are_whole_or_their_two_ends(tmp_path: Path) -> None:

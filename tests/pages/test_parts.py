@@ -300,4 +300,7 @@ def test_a_visitor_reads_no_path_of_the_server_unless_it_is_open(monkeypatch: py
 def test_a_stranger_cannot_turn_our_words_around() -> None:
     for sign in "\u202e\u2066\u200f\x1b\u200b":
         assert sign not in markdown.escaped(f"a{sign}b") + markdown.code(f"a{sign}b")
+        assert sign not in markup.tag("code", f"a{sign}b", title=f"a{sign}b")
+    assert markup.tag("i", "a\u202eb", title="\u200b") == '<i title="\\u200b">a\\u202eb</i>'
+    assert markup.tag("i", "a\u00a0\u3000b\tc\n") == "<i>a\u00a0\u3000b\tc\n</i>", "spaces are seen"
     assert markdown.escaped("消息 é ☃ 😀") == "消息 é ☃ 😀"

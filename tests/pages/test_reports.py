@@ -215,13 +215,13 @@ def test_a_ticket_has_the_sentence_the_lines_and_the_way_back(tmp_path: Path) ->
     run = judged(tmp_path, two_at_once().replace("<b>sent</b>", "```<b>"))
     part = next(iter(finding_report.parts_of(finding_rows.kinds(run.table("findings").to_pandas()))))
     assert not isinstance(part, finding_rows.Kind)
-    made = report.ticket(part, run, view(), ADDRESS)
+    made = finding_report.ticket(part, run, diagnosis.log_lines(run), view(), ADDRESS)
     assert made.startswith("## Error: Several processes share one fingerprint\n\n`10.0.0.7 pid 3416 loader 18B4AAC2`")
     assert "````text\napp.log:598  msgId=" in made and "\n````\n" in made, "its fence is longer than any in the lines"
     for label in ("findings.do", "findings.disproof"):
         assert words("en")(label) in made
     assert made.endswith(f"In the console: {ADDRESS}&finding={part[0]}\n")
-    assert "In the console" not in report.ticket(part, run, view(), "")
+    assert "In the console" not in finding_report.ticket(part, run, diagnosis.log_lines(run), view(), "")
     with zipfile.ZipFile(io.BytesIO(opened.everything(run, view(), ADDRESS))) as archive:
         assert made.strip() in archive.read("report.md").decode() and archive.read("report.html").startswith(b"<!doc")
 
@@ -232,7 +232,7 @@ def test_many_findings_of_a_kind_are_one_ticket(tmp_path: Path) -> None:
     run = written(judged(tmp_path, two_at_once()), all_rules.worst_first(made))
     (part,) = finding_report.parts_of(finding_rows.kinds(run.table("findings").to_pandas()))
     assert isinstance(part, finding_rows.Kind) and part.number == 39
-    text = report.ticket(part, run, view(), ADDRESS)
+    text = finding_report.ticket(part, run, diagnosis.log_lines(run), view(), ADDRESS)
     assert "39 processes have pid 0." in text and "`10.0.0.29 pid 0` · Count: 29" in text and "- 19 more" in text
     assert f"{ADDRESS}&kind=pid_erased&severity=warning" in text
 

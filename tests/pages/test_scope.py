@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections.abc import Callable
@@ -143,6 +144,9 @@ def test_each_page_says_what_does_not_narrow_it(open_page: Open, run: Run, page:
     if idle:
         names = words.listed([words(f"lines.by_{name}") for name in idle])
         assert words(f"scope.idle_{page}", names=names) in captions
+    strip = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]["title"]["text"]
+    assert ("topic" in idle) == (words("range.every_topic") not in strip), "it counts all topics, and says so"
+    assert words("range.whole_scan") not in strip
 
 
 def test_counters_of_a_host_are_its_processes(open_page: Open, run: Run) -> None:
@@ -157,10 +161,10 @@ def test_a_filter_is_chosen_in_a_box(open_page: Open, run: Run) -> None:
     assert app.query_params["process"] == f"{QUIET}~4001~18B4AAC2" and "host" not in app.query_params
 
 
-@pytest.mark.parametrize("page", ["producers", "counters"])
+@pytest.mark.parametrize("page", ["producers", "counters", "brokers"])
 def test_a_table_has_eight_columns_until_all_are_asked_for(open_page: Open, run: Run, page: str) -> None:
     def heads(app: AppTest) -> int:
-        return shown(app).rpartition("<thead>")[2].partition("</thead>")[0].count("<th ") - 1  # without the number
+        return shown(app).rpartition("<thead>")[2].partition("</thead>")[0].count("<th ") - (page != "brokers")  # "#"
 
     app = open_page(page, run=run.name, lang="en")
     assert heads(app) == 8

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import Any, Self
 
 from idcore.ids.origins import Fingerprint
@@ -59,7 +60,7 @@ class FindingEvidence(Mapping[str, Any]):
 
     @classmethod
     def _names(cls) -> list[str]:
-        return [item.name for item in fields(cls)]  # type: ignore[arg-type]
+        return list(_fields(cls))
 
     @property
     def fingerprint(self) -> Fingerprint | None:
@@ -74,17 +75,25 @@ class FindingEvidence(Mapping[str, Any]):
         return list(dict.fromkeys(filter(None, named)))
 
     def __iter__(self) -> Iterator[str]:
-        for item in fields(self):  # type: ignore[arg-type]
-            if getattr(self, item.name) not in (None, (), "") or item.metadata.get("always"):
-                yield item.name
+        return (name for name, always in _fields(type(self)).items() if always or self._has(name))
 
     def __getitem__(self, name: str) -> Any:
-        if name not in iter(self):
+        always = _fields(type(self))
+        if name not in always or not (always[name] or self._has(name)):
             raise KeyError(name)
         return getattr(self, name)
 
+    def _has(self, name: str) -> bool:
+        return getattr(self, name) not in (None, (), "")
+
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+@cache
+def _fields(kind: type) -> dict[str, bool]:
+    """The fields of a kind of evidence, and whether each is there even if it is empty."""
+    return {item.name: bool(item.metadata.get("always")) for item in fields(kind)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -14,7 +14,7 @@ from idcore.answers.lookup.model import Evidence
 from idcore.answers.lookup.sentences import evidence_sentences
 from idcore.presentation.html import tables
 from idcore.presentation.reader import Reader
-from idcore.presentation.reports.markup import Column, Html, Table, link, table, tag
+from idcore.presentation.reports.markup import Column, Html, Table, join, link, tag, wrapped
 
 Row = Mapping[str, Any]
 
@@ -43,8 +43,8 @@ def counts(rows: Sequence[Row], reader: Reader, colours: Mapping[str, str], here
     words = reader.words
     columns = [
         Column("verdict", words("fate.verdict")),
-        Column("group", words("fate.group"), mono=True, wide=True),
-        Column("topic", words("fate.topic"), mono=True, wide=True),
+        Column("group", words("fate.group"), mono=True),
+        Column("topic", words("fate.topic"), mono=True),
         Column("queue_id", words("record.queue"), right=True),
         Column("messages", words("fate.count"), right=True),
         Column("first", words("fate.first"), mono=True, role="time"),
@@ -55,8 +55,8 @@ def counts(rows: Sequence[Row], reader: Reader, colours: Mapping[str, str], here
                 _verdict(row["verdict"], reader, colours),
                 here(topic=row["topic"], group=row["group"], verdict=row["verdict"]),
             ),
-            link(row["group"], here(group=row["group"])),
-            row["topic"],
+            link(wrapped(row["group"]), here(group=row["group"])),
+            wrapped(row["topic"]),
             _queue(row),
             f"{row['messages']:,}",
             _at(row["first_store_timestamp"], reader),
@@ -66,17 +66,14 @@ def counts(rows: Sequence[Row], reader: Reader, colours: Mapping[str, str], here
     return Table(words("fate.counts"), columns, body)
 
 
-def lacking(
-    rows: Sequence[Row], first: int, reader: Reader, colours: Mapping[str, str], place: Mapping[str, str | None]
-) -> Html:
+def lacking(rows: Sequence[Row], reader: Reader, colours: Mapping[str, str], place: Mapping[str, str | None]) -> Table:
     """Messages that a group lacks, each with the ways to its journey, at some `place`, and to its record."""
     words, store = reader.words, place.get("store")
     columns = [
         Column("msg_id", "msgId", mono=True, role="uniq"),
-        Column("group", words("fate.group"), mono=True, wide=True),
+        Column("group", words("fate.group"), mono=True),
         Column("verdict", words("fate.verdict")),
         Column("stored", words("fate.stored"), mono=True, role="time"),
-        Column("place", words("fate.place"), mono=True, wide=True),
         Column("record", words("fate.record"), mono=True, role="offset"),
     ]
     body = []
@@ -84,17 +81,18 @@ def lacking(
         text = f"{row['commit_log_offset']:,}"
         record = link(text, reader.href("store", store=store, id=str(row["commit_log_offset"]))) if store else text
         msg_id = row["msg_id"]
+        where = f"{row['topic']} · {_queue(row)} · {row['queue_offset']:,}"
+        way = link(msg_id, reader.href("message", id=msg_id, **place)) if msg_id else tables.UNKNOWN
         body.append(
             [
-                link(msg_id, reader.href("message", id=msg_id, **place)) if msg_id else tables.UNKNOWN,
-                row["group"],
+                join([way, tag("span", where, class_="mq-under", title=words("fate.place"))]),
+                wrapped(row["group"]),
                 _verdict(row["verdict"], reader, colours),
                 _at(row["store_timestamp"], reader),
-                f"{row['topic']} · {_queue(row)} · {row['queue_offset']:,}",
                 record,
             ]
         )
-    return table(columns, body, words("fate.list"), first=first, numbered=True)
+    return Table(words("fate.list"), columns, body)
 
 
 def unanswered(rows: Sequence[Row], cluster: str | None, reader: Reader) -> Table:

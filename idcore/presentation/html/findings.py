@@ -49,41 +49,47 @@ def kind_head(kind: Kind, reader: Reader) -> Html:
     )
 
 
-def kind_card(kind: Kind, run: str, reader: Reader) -> Iterator[Html]:
-    """Many findings of one kind: the sentence once, what to do, whom they are about in a table."""
+def kind_card(kind: Kind, reader: Reader) -> Iterator[Html]:
+    """Many findings of one kind, without their table: the sentence once, what to do."""
     words = reader.words
     yield kind_head(kind, reader)
     yield tag("p", upper(finding_texts.brief(kind, words)), words("stop"), class_="mq-meaning")
     for part, label in _PARTS:
         for text in finding_texts.texts_of(part, kind, reader):
             yield tag("p", tag("b", words(label)), text, class_="mq-advice")
-    yield kind_table(kind, run, reader)
+
+
+def not_listed(kind: Kind, reader: Reader) -> Iterator[Html]:
+    """How many of a kind its table does not have."""
+    words = reader.words
     for _, row in kind.rest:
         yield tag("p", upper(finding_texts.say("meaning", row, reader)), words("stop"), class_="mq-advice")
 
 
-def card(row: Row, reader: Reader, sides: tuple[str, str] = ("", "")) -> Iterator[Html]:
-    """A finding: what it means, what to do, what would disprove it. `sides`: the lines around its widest gap."""
+def sides(row: Row, lines: tuple[str, str], reader: Reader) -> Html | None:
+    """The log lines on both sides of the widest gap of a finding; None where they are not at hand."""
+    if not all(lines):
+        return None
+    above, below = (tag("code", line) for line in lines)
+    between = tag("span", finding_texts.between_sides(row, reader), class_="mq-error")
+    return tag("div", above, between, below, class_="mq-sides")
+
+
+def card(row: Row, reader: Reader) -> Iterator[Html]:
+    """A finding: what it means, what to do, what would disprove it."""
     words = reader.words
-    yield head(row, reader)
-    if all(sides):
-        above, below = (tag("code", side) for side in sides)
-        between = tag("span", finding_texts.between_sides(row, reader), class_="mq-error")
-        yield tag("div", above, between, below, class_="mq-sides")
     yield tag("p", upper(finding_texts.say("meaning", row, reader)), words("stop"), class_="mq-meaning")
     for part, label in _PARTS:
         yield tag("p", tag("b", words(label)), finding_texts.say(part, row, reader), class_="mq-advice")
 
 
 def kind_table(kind: Kind, run: str, reader: Reader) -> Html:
-    """The same as a table, with links to the evidence and the lines of each."""
+    """Some of a kind as a table, each a link to its evidence, and another to its lines."""
     words = reader.words
     (first, *columns), cells = finding_report.kind_cells(kind, reader)
-    links = [Column(name, words(name)) for name in ("findings.evidence", "findings.lines_link")]
     rows = [
         [
-            row[0],
-            link(words("findings.open"), reader.href("findings", run=run, finding=str(number))),
+            link(row[0], reader.href("findings", run=run, finding=str(number))),
             link(
                 words("findings.lines_link"),
                 reader.href("lines", **UNLIMITED | finding_rows.lines_of(number, of, run)),
@@ -92,7 +98,8 @@ def kind_table(kind: Kind, run: str, reader: Reader) -> Html:
         ]
         for row, (number, of) in zip(cells, kind.rows, strict=True)
     ]
-    return table([first, *links, *columns], rows, finding_rows.title(kind.code, words, kind.variant))
+    lines = Column("findings.lines_link", words("findings.lines_link"))
+    return table([first, lines, *columns], rows, finding_rows.title(kind.code, words, kind.variant))
 
 
 def silent(findings: pd.DataFrame, words: Words) -> Html:

@@ -11,7 +11,7 @@ import pandas as pd
 from idcore.answers.findings.limits import CUT_COUNTER
 from idcore.base.catalogue import Words
 from idcore.presentation.reader import Reader
-from idcore.presentation.reports.markup import Column, Html, Table, join, link, listed, number, table, tag, wrapped
+from idcore.presentation.reports.markup import Column, Html, Table, join, link, number, table, tag, wrapped
 from idcore.presentation.triage import address_flags
 from idcore.presentation.triage.processes import assumed, process_key, rate_text
 from idcore.presentation.triage.scope import UNLIMITED
@@ -234,7 +234,7 @@ def _messages(words: Words) -> list[Column]:
     return [Column("messages", words("store.messages"), right=True), size]
 
 
-def topics(rows: pd.DataFrame, reader: Reader) -> Html:
+def topics(rows: pd.DataFrame, reader: Reader) -> Table:
     """Messages of a store by topic and queue: how many, how large, when they were stored, where in their queue."""
     words = reader.words
 
@@ -257,10 +257,10 @@ def topics(rows: pd.DataFrame, reader: Reader) -> Html:
         Column("places", words("col.queue_offsets"), mono=True, right=True, cell=places),
         Column("crc_failed", words("col.crc_failed"), right=True),
     ]
-    return listed(columns, rows.to_dict("records"), words("brokers.topics"))
+    return Table.of(words("brokers.topics"), columns, rows.to_dict("records"))
 
 
-def tags(rows: pd.DataFrame, reader: Reader) -> Html:
+def tags(rows: pd.DataFrame, reader: Reader) -> Table:
     """Messages of a store by topic and tag."""
     words = reader.words
 
@@ -274,7 +274,7 @@ def tags(rows: pd.DataFrame, reader: Reader) -> Html:
         Column("tag", words("col.tag"), cell=own),
         *_messages(words),
     ]
-    return listed(columns, rows.to_dict("records"), words("brokers.tags"))
+    return Table.of(words("brokers.tags"), columns, rows.to_dict("records"))
 
 
 def gaps(rows: list[tuple[Any, Any, int]], reader: Reader, run: str, process: str) -> Html:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape, unescape
 from typing import Any, NamedTuple
 
-from idcore.base.safe_text import encodable
+from idcore.base.safe_text import encodable, printable
 
 
 class Html(str):
@@ -18,8 +18,8 @@ class Html(str):
 
 
 def esc(value: Any) -> Html:
-    """A value as HTML text."""
-    return value if isinstance(value, Html) else Html(escape(encodable(str(value)), quote=True))
+    """A value as HTML text; characters that nobody sees are written out."""
+    return value if isinstance(value, Html) else Html(escape(printable(encodable(str(value))), quote=True))
 
 
 def text_of(value: Any) -> str:
@@ -39,7 +39,9 @@ def tag(name: str, *children: Any, **attributes: Any) -> Html:
         if value is None or value is False:
             continue
         key = key.rstrip("_").replace("_", "-")
-        parts.append(f" {key}" if value is True else f' {key}="{escape(encodable(str(value)), quote=True)}"')
+        text = encodable(str(value))
+        said = printable(text) if key in ("title", "aria-label") else text
+        parts.append(f" {key}" if value is True else f' {key}="{escape(said, quote=True)}"')
     if name in _VOID:
         return Html(f"<{name}{''.join(parts)}>")
     inside = "".join(esc(child) for child in children if child is not None)

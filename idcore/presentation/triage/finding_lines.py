@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
 
 from idcore.answers.findings.evidence import FindingEvidence
 from idcore.answers.findings.registry import RULES
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
 from idcore.presentation.triage import line_filter, lines
-from idcore.presentation.triage.finding_rows import Kind, Row, evidence_of
+from idcore.presentation.triage.finding_rows import Kind, Part, Row, evidence_of
 from idcore.presentation.triage.lines import NumberedLine
 from idcore.runs.runs import Run
 from idcore.scan.occurrences.index import Allowed, Index
@@ -20,9 +22,26 @@ FIRST_OF_KIND, LINES_OF_EACH = 3, 2  # findings of a kind with lines, and how ma
 BEFORE = 2  # lines in front of an id that may show why: what was not sent failed there
 
 
+def rows_of(part: Part) -> list[Row]:
+    """The findings of a card whose log lines are shown: one, or the first of a kind."""
+    return [row for _, row in part.rows[:FIRST_OF_KIND]] if isinstance(part, Kind) else [part[1]]
+
+
 def lines_before(row: Row) -> int:
     """How many lines in front of an id of a finding belong to it."""
     return BEFORE if "failed_sends" in RULES[str(row["code"])].lines else 0
+
+
+def ids_of(rows: Iterable[Row]) -> tuple[str, ...]:
+    """The IDs of some findings: a large index of lines is read once for all of them."""
+    evidence = [evidence_of(row) for row in rows]
+    ids = (text for one in evidence for text in (*line_filter.ids_of(one), *filter(None, _sides(one))))
+    return tuple(dict.fromkeys(ids))
+
+
+def _sides(evidence: FindingEvidence) -> tuple[str | None, str | None]:
+    """The IDs on both sides of the widest gap."""
+    return evidence.gap_after, evidence.gap_before
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +51,7 @@ class LogLines:
     run: Run
     index: Index | None
     allowed: Allowed
+    rows: Mapping[str, np.ndarray] = field(default_factory=dict)  # of the index, by ID, where they are known
 
     def of_finding(self, row: Row, words: Words, most: int = MOST_LINES) -> tuple[str, str]:
         """What they are called, and the lines of the evidence; empty where none is at hand."""
@@ -42,15 +62,15 @@ class LogLines:
 
     def of_kind(self, kind: Kind, words: Words) -> tuple[str, str]:
         """The same of the first findings of a kind, a few lines of each."""
-        first = kind.rows[:FIRST_OF_KIND]
-        numbered = {line for _, row in first for line in self._found(row)[:LINES_OF_EACH]}
+        first = rows_of(kind)
+        numbered = {line for row in first for line in self._found(row)[:LINES_OF_EACH]}
         name = words("findings.numbered_first", n=len(first)) if numbered else ""
         return name, lines.as_text(sorted(numbered, key=lambda line: (line.file, line.number)))
 
     def sides(self, row: Row) -> tuple[str, str]:
         """The lines of the IDs on both sides of the widest gap; empty where it has none, or not both are at hand."""
         evidence = evidence_of(row)
-        ends = [evidence.gap_after, evidence.gap_before]
+        ends = _sides(evidence)
         if not all(ends):
             return "", ""
         texts = [lines.as_text(self._of_ids([str(end)], evidence)) for end in ends]
@@ -63,7 +83,9 @@ class LogLines:
     def _of_ids(self, ids: Sequence[str], evidence: FindingEvidence, before: int = 0) -> list[NumberedLine]:
         if self.index is not None and ids:
             try:
-                return lines.indexed(self.index, ids, before, self.allowed, evidence.label or "")
+                known = self.rows if self.rows.keys() >= set(ids) else self.index.rows_of(ids)
+                rows = np.unique(np.concatenate([known[text] for text in ids]))
+                return lines.indexed(self.index, rows, before, self.allowed, evidence.label or "")
             except (CoreError, PermissionError):  # its file changed, or is not allowed any more: Lines says so
                 return []
         wanted = {text.upper() for text in ids}

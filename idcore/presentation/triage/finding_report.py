@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import pandas as pd
 
@@ -14,14 +15,13 @@ from idcore.presentation.reports.markdown import code, escaped, fenced
 from idcore.presentation.reports.markup import Column
 from idcore.presentation.triage import evidence_tables, evidence_texts, finding_rows, finding_texts, run_texts
 from idcore.presentation.triage.finding_lines import LogLines
-from idcore.presentation.triage.finding_rows import Kind, Row, evidence_of
+from idcore.presentation.triage.finding_rows import Kind, Part, evidence_of
 from idcore.presentation.triage.lines import folders_of
 from idcore.runs.runs import Run
 
 MOST_IDS = 5
 MOST_FOLDERS = 5
 MOST_SUBJECTS = 20  # of one kind in Markdown
-Part = Kind | tuple[int, Row]  # what has a card or a section of its own
 
 
 def kind_cells(kind: Kind, reader: Reader) -> tuple[list[Column], list[list[str]]]:
@@ -34,16 +34,8 @@ def kind_cells(kind: Kind, reader: Reader) -> tuple[list[Column], list[list[str]
         ),
         (Column("count", words("findings.count"), right=True), [f"{row['count']:,}" for _, row in kind.rows]),
     ]
-    marks = [words.assumed(finding_rows.assumed_of(row)) for _, row in kind.rows]
-    first, last = (
-        [
-            time + mark if (time := reader.full(row[f"{name}_sent_at"])) else ""
-            for (_, row), mark in zip(kind.rows, marks, strict=True)
-        ]
-        for name in ("first", "last")
-    )
-    times = {"sent_at": first} if first == last else {"first": first, "last": last}
-    columns += [(Column(name, words(f"col.{name}"), mono=True, role="time"), cells) for name, cells in times.items()]
+    times = [finding_texts.sent_between(row, reader) for _, row in kind.rows]
+    columns.append((Column("sent_at", words("col.sent_at"), mono=True, role="time"), times))
     if RULES[kind.code].subject == "id":
         producers = [evidence_of(row).producer or "" for _, row in kind.rows]
         columns.append((Column("producer", words("col.producer"), mono=True), producers))
@@ -124,11 +116,11 @@ def section(part: Part, reader: Reader, lines: LogLines, address: str) -> list[s
 def _kind_section(kind: Kind, reader: Reader, lines: LogLines, address: str) -> list[str]:
     words = reader.words
     name = words("colon", name=words(f"severity.{kind.severity}")) + finding_rows.title(kind.code, words, kind.variant)
-    _, cells = kind_cells(kind, reader)
+    _, cells = kind_cells(replace(kind, rows=kind.rows[:MOST_SUBJECTS]), reader)
     count = words("colon", name=words("findings.count"))  # a bare number in a ticket has no header over it
     subjects = [
         "- " + " · ".join([code(who), count + number, *map(escaped, filter(None, more))])
-        for who, number, *more in cells[:MOST_SUBJECTS]
+        for who, number, *more in cells
     ]
     left = kind.number - len(subjects)
     text = [

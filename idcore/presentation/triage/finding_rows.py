@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 import pandas as pd
@@ -29,7 +30,12 @@ _TIME = "datetime64[us, UTC]"
 
 def evidence_of(row: Row) -> FindingEvidence:
     """What proves it."""
-    return model.read_evidence(str(row["code"]), json.loads(row["evidence"]))
+    return _evidence(str(row["code"]), row["evidence"])
+
+
+@lru_cache(maxsize=2048)  # a page asks many times for that of each finding
+def _evidence(code: str, text: str) -> FindingEvidence:
+    return model.read_evidence(code, json.loads(text))
 
 
 def title(code: str, words: catalogue.Words, variant: str = "") -> str:
@@ -135,6 +141,9 @@ class Kind:
         ends = [row[name] for _, row in self.rows for name in ("first_sent_at", "last_sent_at")]
         times = pd.Series(ends, dtype=_TIME)
         return times.min(), times.max()
+
+
+Part = Kind | tuple[int, Row]  # what has a card or a section of its own
 
 
 def kinds(findings: pd.DataFrame) -> list[Kind]:

@@ -211,9 +211,27 @@ def between(first: pd.Timestamp, last: pd.Timestamp, reader: Reader) -> tuple[st
     return (reader.full(first),) if first == last else (start, reader.words("to"), end)
 
 
+def sent_between(row: Row, reader: Reader) -> str:
+    """When the IDs of a finding were sent, to the millisecond, with what of it is assumed; empty where not known."""
+    first, last = row["first_sent_at"], row["last_sent_at"]
+    if pd.isna(first):
+        return ""
+    span = reader.full(first) if first == last or pd.isna(last) else times.clock_span(first, last, reader.zone, True)
+    return span + reader.words.assumed(finding_rows.assumed_of(row))
+
+
 def texts_of(part: str, kind: Kind, reader: Reader) -> list[str]:
     """The different texts of a part that the findings of a kind have, the most frequent first."""
-    return [text for text, _ in Counter(say(part, row, reader) for _, row in kind.rows).most_common(MOST_ADVICE)]
+    texts: Counter[str] = Counter()
+    same: dict[tuple[str | None, tuple[str, ...]], str] = {}  # of a message without figures
+    for _, row in kind.rows:
+        evidence = evidence_of(row)
+        which = evidence.variant, tuple(evidence.also or ())
+        if messages.names(part, kind.code, evidence):
+            texts[say(part, row, reader)] += 1
+        else:
+            texts[same.get(which) or same.setdefault(which, say(part, row, reader))] += 1
+    return [text for text, _ in texts.most_common(MOST_ADVICE)]
 
 
 def seen(row: Row, reader: Reader) -> list[str]:

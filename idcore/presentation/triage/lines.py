@@ -19,7 +19,7 @@ from idcore.policy import limits
 from idcore.presentation import export
 from idcore.presentation.triage.processes import process_key
 from idcore.runs.runs import Run
-from idcore.scan.occurrences.index import Allowed, Filter, Index, Occurrence
+from idcore.scan.occurrences.index import Allowed, Index, Occurrence
 
 MOST_BYTES = 256 << 20  # of input that is searched for a line: a fraction of a second each id
 MOST_LINES = 6
@@ -114,14 +114,13 @@ def _is_of_server(name: str) -> bool:
     return name.startswith("/") or "://" in name
 
 
-def indexed(index: Index, ids: Sequence[str], before: int, allowed: Allowed, label: str = "") -> list[NumberedLine]:
-    """The first line of each id by the index of a scan, whatever its input is, each with so many lines in front.
+def indexed(index: Index, rows: np.ndarray, before: int, allowed: Allowed, label: str = "") -> list[NumberedLine]:
+    """The first line of each ID of some rows of a scan's index, whatever its input is, each with so many in front.
 
-    With a label: the first line that has it in front of the id.
+    With a label: the first line that has it in front of the ID.
     """
-    rows = index.select(Filter(ids=tuple(ids)), "line", allowed).rows[:MOST_LOOKED]
     firsts: dict[str, Occurrence] = {}
-    for one in index.page(rows, allowed):
+    for one in index.page(rows[:MOST_LOOKED], allowed):
         if one.problem is not None:
             raise one.problem
         if not label or behind_label(label, one.id.encode()).search(one.text.encode()):

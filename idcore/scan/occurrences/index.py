@@ -6,7 +6,7 @@ Memory goes by the rows that fit the filter: each is one number, its row in the 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -142,11 +142,14 @@ class Part:
         table = pq.read_table(self._path("keys"))
         return np.column_stack([table[name].to_numpy() for name in table.column_names])
 
-    @cached_property
-    def slots(self) -> dict[tuple[int, int, int], list[int]]:
-        """The slots of each key; a 5.x client has some for the letter cases of its ids."""
+    def slots(self, hosts: Collection[int]) -> dict[tuple[int, int, int], list[int]]:
+        """The slots of each key of these hosts, named by its second word: one part can have millions of keys.
+
+        A 5.x client has several slots, for the letter cases of its IDs.
+        """
         slots: dict[tuple[int, int, int], list[int]] = {}
-        for slot, (first, second, third) in enumerate(self.keys.tolist()):
+        places = np.flatnonzero(np.isin(self.keys[:, 1], np.array([*hosts], np.uint64)))
+        for slot, (first, second, third) in zip(places.tolist(), self.keys[places].tolist(), strict=True):
             slots.setdefault((first, second, without_letters(third)), []).append(slot)
         return slots
 
@@ -278,7 +281,10 @@ class Index:
                 return np.zeros(0, np.int64), 0
             mask &= keys[part.column("slot")]
         if wanted.ids:
-            mask &= self._same_ids(part, wanted.ids)
+            same = np.zeros(part.rows, np.bool_)
+            for _, places in self._places_of(part, wanted.ids):
+                same[places] = True
+            mask &= same
         if wanted.segment:
             mask &= (part.column("value") >> SEGMENT_SHIFT) == int(wanted.segment) >> SEGMENT_SHIFT
         if wanted.file:
@@ -321,18 +327,31 @@ class Index:
             hits.append(_truth(pc.or_kleene(pc.equal(names["host"], wanted.host), pc.equal(names["mac"], wanted.host))))
         return np.logical_and.reduce(hits) if hits else None
 
-    def _same_ids(self, part: Part, ids: Sequence[str]) -> np.ndarray:
-        wanted: dict[int, list[int]] = {}
-        for *key, value in (words for one in ids for words in words_of(one)):
-            for slot in part.slots.get((key[0], key[1], key[2]), ()):
-                wanted.setdefault(slot, []).append(value)
-        mask = np.zeros(part.rows, np.bool_)
-        if wanted:
-            slots, values = part.column("slot"), part.column("value").view(np.uint64)
-            for slot, some in wanted.items():
-                places = np.flatnonzero(slots == slot)
-                mask[places] |= np.isin(values[places], np.array(some, np.uint64))
-        return mask
+    def rows_of(self, ids: Collection[str]) -> dict[str, np.ndarray]:
+        """The rows of each of these IDs, in the order of lines. All IDs take one pass over the index."""
+        rows: dict[str, list[np.ndarray]] = {one: [_NONE] for one in ids}
+        with ThreadPoolExecutor(_THREADS) as pool:
+            hits = pool.map(lambda part: list(self._places_of(part, rows)), self.parts)
+            for part, places in zip(self.parts, hits, strict=True):
+                for one, found in places:
+                    rows[one].append(part.first + found)
+        return {one: np.unique(np.concatenate(found)) for one, found in rows.items()}
+
+    def _places_of(self, part: Part, ids: Iterable[str]) -> Iterator[tuple[str, np.ndarray]]:
+        """Where in a part each of these IDs is, once for each of its interpretations that the part has."""
+        words = [(key, value, one) for one in ids for *key, value in words_of(one)]
+        slots_of = part.slots({host for (_, host, _), _, _ in words})
+        wanted = [
+            (slot, value, one) for key, value, one in words for slot in slots_of.get((key[0], key[1], key[2]), ())
+        ]
+        if not wanted:
+            return
+        values = part.column("value").view(np.uint64)
+        asked = pa.array(np.array([value for _, value, _ in wanted], np.uint64))
+        places = np.flatnonzero(_truth(pc.is_in(pa.array(values), value_set=asked)))
+        slots, values = part.column("slot")[places], values[places]
+        for slot, value, one in wanted:
+            yield one, places[(slots == slot) & (values == value)]
 
     def _with_text(
         self, part: Part, rows: np.ndarray, text: str, allowed: Allowed, *, whole: bool = False

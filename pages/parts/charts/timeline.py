@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -17,6 +18,17 @@ HEIGHT, TITLE = 116, 22  # pixels
 COLOURS = {"occurrence": "time"}  # the role of what is counted; what is missing is no time of an ID
 
 
+@dataclass(frozen=True, slots=True)
+class Whose:
+    """Whose IDs a strip has: `of` these alone, and `more` than a reader asked for."""
+
+    of: str = ""
+    more: str = ""
+
+
+EVERYBODY = Whose()
+
+
 def strip(
     bins: pd.Series,
     step: pd.Timedelta,
@@ -24,11 +36,11 @@ def strip(
     view: View,
     unit: str = "occurrence",
     assumed: str = "",
-    of: str = "",
+    whose: Whose = EVERYBODY,
 ) -> go.Figure:
     """IDs, or what `unit` names, by time step, `bins` by their instants; what is outside the range shown is faint.
 
-    `assumed` is what of the times no line shows. `of`: whose IDs alone they are.
+    `assumed` is what of the times no line shows. `whose` IDs they are.
     """
     words, palette = view.words, view.palette
     figure = go.Figure(layout=paper(palette, HEIGHT, top=TITLE, bottom=34))
@@ -38,7 +50,8 @@ def strip(
     outside(figure, clock, step, shown, view)
     figure.update_xaxes(axis(palette, showgrid=False, tickformatstops=DATES, nticks=8, tickangle=0))
     figure.update_yaxes(axis(palette, rangemode="tozero", fixedrange=True, nticks=3, tickformat=",d"))
-    text = words("range.strip_of" if of else f"range.strip_{unit}", step=step_text(step, words), of=of)
+    key = "range.strip_of" if whose.of else f"range.strip_{unit}"
+    text = " · ".join(filter(None, (words(key, step=step_text(step, words), of=whose.of), whose.more)))
     title = {"text": text, "font": {"size": 12, "color": palette.muted}, "x": 0, "xref": "paper", "pad": {"t": 4}}
     figure.update_layout(title={**title, "y": 1, "yref": "container", "yanchor": "top"})
     return figure

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from idcore.answers.findings.registry import RULES
 from idcore.base.catalogue import Words
+from idcore.base.safe_text import printable
 from idcore.presentation import documents
 from idcore.presentation.html import findings as html
 from idcore.presentation.reports.markup import Html, fact_list, link
-from idcore.presentation.triage import evidence_tables, evidence_texts, finding_rows, finding_texts, line_filter, lines
+from idcore.presentation.triage import (
+    evidence_tables,
+    evidence_texts,
+    finding_lines,
+    finding_report,
+    finding_rows,
+    finding_texts,
+    line_filter,
+    lines,
+)
 from idcore.presentation.triage.finding_lines import LogLines, lines_before
-from idcore.presentation.triage.finding_rows import Kind, Row, evidence_of, onward, tokens
+from idcore.presentation.triage.finding_rows import Kind, Part, Row, evidence_of, onward, tokens
 from idcore.presentation.triage.processes import assumed, process_key
 from idcore.presentation.triage.scope import UNLIMITED
 from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
@@ -27,20 +40,51 @@ from pages.parts.charts import findings as charts
 from pages.parts.triage import lines as run_lines
 from pages.parts.triage import shared
 from pages.parts.view import View, view
-from pages.parts.widgets import chart, page_link, show_html
+from pages.parts.widgets import chart, page_link, page_of, pager, show_html
 
+ROWS = 20  # of the table of a kind
 ICONS = {"counters": ":material/show_chart:", "producers": ":material/dns:", "brokers": ":material/storage:"}
 
 
-def kind_card(kind: Kind, run: Run, view: View, ticket: str) -> None:
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """Where on a card stands what needs log lines: it comes when every card is there."""
+
+    part: Part
+    key: str
+    ticket: DeltaGenerator
+    sides: DeltaGenerator | None = None
+
+
+def with_lines(cards: Sequence[Slots], run: Run, view: View, address: str) -> None:
+    """The lines around the widest gap, and the text for a ticket. `address`: of the page of findings with this scan."""
+    rows = [row for card in cards for row in finding_lines.rows_of(card.part)]
+    log = log_lines(run, rows)
+    for card in cards:
+        if card.sides is not None:
+            (row,) = finding_lines.rows_of(card.part)
+            if (sides := html.sides(row, log.sides(row), view)) is not None:
+                with card.sides:
+                    show_html(sides)
+        with card.ticket:
+            copy_button(finding_report.ticket(card.part, run, log, view, address), view.words, card.key)
+
+
+def kind_card(kind: Kind, run: Run, view: View) -> Slots:
     """Many findings of one kind: the sentence once, whom they are about in a table."""
-    words = view.words
+    key = f"kind-{kind.severity}-{kind.code}-{kind.variant}"
     with st.container(border=True, gap="small"):
-        for part in html.kind_card(kind, run.name, view):
+        for part in html.kind_card(kind, view):
             show_html(part)
+        in_sight, _ = page_of(kind.rows, f"{key}-page", ROWS)
+        show_html(html.kind_table(replace(kind, rows=in_sight), run.name, view))
+        pager(kind.rows, f"{key}-page", ROWS)
+        for text in html.not_listed(kind, view):
+            show_html(text)
         with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
-            copy_button(ticket, words, f"kind-{kind.severity}-{kind.code}-{kind.variant}")
-            meaning(kind.code, words)
+            slots = Slots(kind, key, st.container(width="content"))
+            meaning(kind.code, view.words)
+    return slots
 
 
 def meaning(code: str, words: Words) -> None:
@@ -50,16 +94,17 @@ def meaning(code: str, words: Words) -> None:
 
 
 def finding_card(
-    number: int, row: Row, run: Run, view: View, ticket: str, *, opened: bool = False, in_range: TimeRange = ALL_TIMES
-) -> None:
+    number: int, row: Row, run: Run, view: View, *, opened: bool = False, in_range: TimeRange = ALL_TIMES
+) -> Slots:
     """A finding, what to do, what would disprove it; its evidence is folded, and not read before it is opened."""
     words = view.words
     with st.container(border=True, gap="small"):
-        sides = log_lines(run).sides(row) if finding_rows.gap_of(row) is not None else ("", "")
-        for part in html.card(row, view, sides):
+        show_html(html.head(row, view))
+        sides = st.container() if finding_rows.gap_of(row) is not None else None
+        for part in html.card(row, view):
             show_html(part)
         with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
-            copy_button(ticket, words, str(number))
+            slots = Slots((number, row), str(number), st.container(width="content"), sides)
             if (fates := finding_rows.fates_of(row, run.name)) is not None:
                 page_link("fate", words("findings.to_fates"), icon=":material/mark_email_unread:", **UNLIMITED | fates)
             if fates is None or tokens(evidence_of(row)):
@@ -70,6 +115,7 @@ def finding_card(
         if shown.open:
             with shown:
                 proof(row, run, view, str(number), in_range)
+    return slots
 
 
 def proof(row: Row, run: Run, view: View, key: str, in_range: TimeRange = ALL_TIMES) -> None:
@@ -90,7 +136,7 @@ def proof(row: Row, run: Run, view: View, key: str, in_range: TimeRange = ALL_TI
         label, shown = words("findings.lines"), "\n".join(dict.fromkeys(around))
     if shown:
         st.caption(label)
-        st.code(shown, language=None, wrap_lines=True)
+        st.code(printable(shown), language=None, wrap_lines=True)
     elif jobs.ready() and tokens(evidence) and run.store is None:
         run_lines.preview(run, view, {"finding": key})
     elif (folder := run.store) is not None and evidence.ids:
@@ -111,9 +157,11 @@ def process_of(run: Run, key: str) -> tuple[dict[Any, Any] | None, pd.DataFrame]
     return row, pd.DataFrame() if row is None else cache.points(run, row)
 
 
-def log_lines(run: Run) -> LogLines:
-    """The log lines of a scan's findings that this server may read."""
-    return LogLines(run, cache.lines(run), run_lines.allowed_for(run))
+def log_lines(run: Run, rows: Iterable[Row] = ()) -> LogLines:
+    """The log lines of a scan's findings that this server may read; those of some rows are looked for at once."""
+    index, ids = cache.lines(run), finding_lines.ids_of(rows)
+    places = cache.rows_of(run, index, ids) if index is not None and ids else {}
+    return LogLines(run, index, run_lines.allowed_for(run), places)
 
 
 def anatomy(text: str) -> Html:

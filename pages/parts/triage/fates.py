@@ -196,7 +196,8 @@ def _page(listed: Listed, run: Run, view: View) -> None:
         place = {"cluster": run.options["cluster"]}
     pages = max(1, -(-len(listed) // PAGE))
     start = (lines.page_number(pages) - 1) * PAGE
-    show_html(html.lacking(listed.page(start, PAGE), start + 1, view, view.palette.levels, place))
+    made = html.lacking(listed.page(start, PAGE), view, view.palette.levels, place)
+    show_html(made.html(first=start + 1, numbered=True))
     if pages > 1:
         st.pagination(pages, key="page", bind="query-params")
     downloads(listed.as_csv, listed.as_json, "not_consumed", "undelivered")

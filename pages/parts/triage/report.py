@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import pandas as pd
 import plotly.graph_objects as go
 
 from idcore.presentation.html import findings
@@ -14,7 +15,8 @@ from idcore.presentation.reports import roles
 from idcore.presentation.reports.markup import Html, tag
 from idcore.presentation.reports.page import page
 from idcore.presentation.reports.svg import Pen, svg
-from idcore.presentation.triage import finding_report, run_texts, sentences
+from idcore.presentation.triage import finding_lines, finding_report, finding_rows, run_texts, sentences
+from idcore.presentation.triage.finding_lines import LogLines
 from idcore.presentation.triage.finding_rows import Row
 from idcore.presentation.triage.processes import assumed, sorted_processes
 from idcore.presentation.triage.time_range import ALL_TIMES
@@ -43,15 +45,16 @@ def buttons(run: Run, view: View, address: str) -> None:
         download(label, data, run_texts.report_name(run, view, kind), key=f"report-{kind}", mime=mime)
 
 
-def ticket(part: finding_report.Part, run: Run, view: View, address: str) -> str:
-    """One finding, or one kind of many, for a ticket. `address`: of the page of findings with this scan."""
-    return finding_report.ticket(part, run, diagnosis.log_lines(run), view, address)
-
-
 def markdown(run: Run, view: View, address: str = "") -> str:
     """The report as Markdown."""
     findings, notes = cache.frame(run, "findings"), shared.notes(run, view)
-    return finding_report.markdown(run, findings, diagnosis.log_lines(run), notes, view, address)
+    return finding_report.markdown(run, findings, _lines(run, findings), notes, view, address)
+
+
+def _lines(run: Run, findings: pd.DataFrame) -> LogLines:
+    """The log lines of all findings that a report shows."""
+    parts = finding_report.parts_of(finding_rows.kinds(findings))
+    return diagnosis.log_lines(run, (row for part in parts for row in finding_lines.rows_of(part)))
 
 
 # ---- HTML
@@ -60,7 +63,8 @@ def markdown(run: Run, view: View, address: str = "") -> str:
 def html(run: Run, view: View, address: str = "") -> str:
     """The report as one HTML file that needs nothing else, with the console's pictures."""
     view = replace(view, theme="light")  # its colours have their dark ones in the style
-    found, lines, notes = cache.frame(run, "findings"), diagnosis.log_lines(run), shared.notes(run, view)
+    found, notes = cache.frame(run, "findings"), shared.notes(run, view)
+    lines = _lines(run, found)
 
     def picture(row: Row) -> Html | None:
         figure = diagnosis.figure_of(row, run, view)

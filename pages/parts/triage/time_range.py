@@ -46,22 +46,27 @@ def asked() -> TimeRange:
 def bar(run: Run, shown: View, other: Run | None = None, page: str = "") -> TimeRange:
     """The strip of all IDs of a scan, or of two, by time with its brush; the range in words, a reset, two boxes.
 
-    Of a `page` of an incident also what it is narrowed to: the strip has the IDs of that alone.
+    Of a `page` of an incident also what it is narrowed to: the strip has the IDs of that alone, or says that it has
+    more. No index has the topics, which are in the texts.
     """
-    runs, wanted = [run] if other is None else [run, other], replace(chips.asked(page), topic="")
+    asked_for = chips.asked(page)
+    runs, wanted = [run] if other is None else [run, other], replace(asked_for, topic="")
     for one in runs:
         index_of(one, shown, make=bool(asked()) or bool(wanted) or cache.totals(one).is_short)
     if page and (part := cache.narrowed_activity(run, wanted)) is not None and not part[0].empty:
         of = shown.words.listed([chips.text(name, value) for name, value in wanted.params().items()])
-        return strip(
-            [part[0]], shown, part[1], assumed=shown.words.assumed(cache.totals(run).assumed), of=of, under=(run, page)
-        )
+        more = shown.words("range.every_topic") if asked_for.topic else ""
+        assumed = shown.words.assumed(cache.totals(run).assumed)
+        return strip([part[0]], shown, part[1], assumed=assumed, whose=charts.Whose(of, more), under=(run, page))
+    more = shown.words("range.whole_scan") if asked_for else ""
     fine = [fine_rows for one in runs if (fine_rows := cache.fine_activity(one, ALL_TIMES)) is not None]
     codes = dict.fromkeys(code for one in runs for code in cache.totals(one).assumed)
     assumed = shown.words.assumed(codes)
     if len(fine) < len(runs):
-        return strip([cache.frame(one, "timeline") for one in runs], shown, assumed=assumed, under=(run, page))
-    return strip([table for table, _ in fine], shown, max(step for _, step in fine), assumed=assumed, under=(run, page))
+        timelines, least = [cache.frame(one, "timeline") for one in runs], steps.MINUTE
+    else:
+        timelines, least = [table for table, _ in fine], max(step for _, step in fine)
+    return strip(timelines, shown, least, assumed=assumed, whose=charts.Whose(more=more), under=(run, page))
 
 
 def strip(
@@ -70,10 +75,10 @@ def strip(
     least: pd.Timedelta = steps.MINUTE,
     unit: str = "occurrence",
     assumed: str = "",
-    of: str = "",
+    whose: charts.Whose = charts.EVERYBODY,
     under: tuple[Run, str] | None = None,
 ) -> TimeRange:
-    """The same of timelines, whose times are exact to `least`; they count what `unit` names, `of` a host or broker.
+    """The same of timelines, whose times are exact to `least`; they count what `unit` names, and `whose` they are.
 
     `under`: the scan and its page whose filters stand next to the range.
     """
@@ -84,7 +89,7 @@ def strip(
         extent = table["minute"].min(), table["minute"].max()
         bins, step = steps.by_time(table, least)
         if len(bins) >= LEAST_BARS or chosen:  # fewer show nothing that the sentence does not say
-            figure = charts.strip(bins, step, chosen, shown, unit, assumed, of)
+            figure = charts.strip(bins, step, chosen, shown, unit, assumed, whose)
             alt = shown.words(f"range.alt_{unit}", first=shown.minute(bins.index[0]), last=shown.minute(bins.index[-1]))
             chart(figure, alt, None, "timeline", brush=brush(chosen, shown.zone))
     line(chosen, shown, extent, under)
