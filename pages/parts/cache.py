@@ -46,6 +46,8 @@ def frame(run: Run, name: str) -> pd.DataFrame:
 
 def rejected(run: Run) -> pd.DataFrame:
     """What was rejected and what only looks like an ID, by reason."""
+    import pandas as pd
+
     return pd.concat([some for name in ("refused", "lookalikes") if len(some := frame(run, name))] or [pd.DataFrame()])
 
 

@@ -124,7 +124,7 @@ def _read(match: re.Match[str], order: str) -> list[Other]:
     count = 9 if order in ("aby", "cme") else len(order)
     parts = [part for part in groups[:count] if part is not None]
     half_day, *times, half, zone, later = groups[count:]
-    hour, minute, second, fraction = next(one for one in (times[:4], [*times[4:7], None], times[7:]) if one[0])
+    hour, minute, second, fraction = next(one for one in (times[:4], [*times[4:7], ""], times[7:]) if one[0])
     told = dict(zip(order, parts, strict=True))
     sure = True
     if "c" in told:
@@ -148,7 +148,7 @@ def _read(match: re.Match[str], order: str) -> list[Other]:
         clock = clock % 12 + 12 * (half.lower() == "p")
     elif half_day and clock <= 12:
         clock = clock % 12 + HALVES[half_day]
-    resolution = 60_000 if second is None else 1_000 if fraction is None else 0
+    resolution = 60_000 if second is None else 0 if fraction else 1_000
     rest = int((fraction or "").ljust(3, "0")[:3])
     made = [(day, _wall(*day, clock, int(minute), int(second or 0))) for day in days]
     made = [(day, wall) for day, wall in made if wall is not None and _fits(zone)]

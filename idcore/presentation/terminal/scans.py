@@ -148,6 +148,8 @@ def _rejected(out: Path, reader: Reader) -> Iterator[str]:
     if not refused.empty:
         yield ""
     yield from run_notes.rejected(refused, words)
+    if traced := run_notes.trace_ids_of(pq.read_table(out / "files").to_pandas()):
+        yield run_notes.trace_ids(traced, words)
     for row in refused.drop_duplicates("reason").to_dict("records"):
         reason = words(f"refusal.{ALIKE.get(row['reason'], row['reason'])}")
         yield INDENT + printable(f"{reason}: {row['sample']}, {row['file']} +{row['byte']:,}")
