@@ -107,6 +107,7 @@ TRACES = np.array([thing in rules.TRACES for thing in rules.OTHER_THINGS])
 MESSAGES, MESSAGE_WITHIN, CELL_SIGNS_MOST = _words(rules.MESSAGE_WORDS), rules.MESSAGE_WITHIN, rules.CELL_SIGNS_MOST
 LONGEST_NAME, OTHER_SIGNS_MOST = rules.LONGEST_NAME, rules.OTHER_SIGNS_MOST
 LAST_LETTERS = U(sum(1 << letter for letter in {ord(thing[-1]) - 97 for thing in rules.OTHER_THINGS}))
+TRACEID = U(int.from_bytes(b" traceid", "little"))
 CDATA = U(int.from_bytes(b"![CDATA[", "little"))
 
 
@@ -297,18 +298,45 @@ def is_of_traceparent(p):
     return hex_mask_64(p - U(3)) & U(3) == U(3) and hex_mask_64(p + U(33)) & U(0xFFFF) == U(0xFFFF)
 
 
+@numba.njit(cache=True, nogil=True, inline="always")
+def is_naming(byte):
+    """Whether a sign behind a name is of its value: = or a colon."""
+    return byte == 58 or byte == 61
+
+
 @numba.njit(cache=True, nogil=True)
+def names_trace(p):
+    """Whether the text in front of p names a trace ID. That of most logs, `traceId=`, is told at once."""
+    end = p
+    for _ in range(OTHER_SIGNS_MOST):
+        byte = load_8(end - U(1))
+        if not (is_naming(byte) or byte == 62 or byte == 32 or byte == 34 or byte == 39 or byte == 91):
+            break
+        end -= U(1)
+    last = load_8(end - U(1)) | 32
+    if last != 100 and last != 101 and not is_digit(load_8(end - U(1))) and load_8(p - U(1)) != 91:
+        return False  # of neither `trace`, `tid` nor an `id`, and no CDATA
+    word = load_64(end - U(8)) | U(0x2020202020202020)
+    if word >> U(8) == TRACEID >> U(8) and not is_letter(load_8(end - U(8))) and is_naming(load_8(end)):
+        return True
+    thing = other_thing(p)
+    return thing >= 0 and TRACES[thing]
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
 def of_lower_case(p, size, rules):
     """Why digits with no letter in upper case are rejected, or -1 where lower case will do."""
+    reason = -1 if rules.any_case else LOWER_CASE
     if size == 32:
-        if is_of_traceparent(p):
-            return TRACE_ID
-        thing = other_thing(p)
-        if thing >= 0 and TRACES[thing]:
+        before = load_8(p - U(1))
+        if before == 45:
+            if is_of_traceparent(p):
+                reason = TRACE_ID
+        elif (before != 32 or not is_letter(load_8(p - U(2)))) and names_trace(p):
             hi, lo = unhex_32(p)
             if not is_known(rules.usual, ((hi << U(16)) | (lo >> VALUE_SHIFT)) & WORD):
-                return TRACE_ID
-    return -1 if rules.any_case else LOWER_CASE
+                reason = TRACE_ID
+    return reason
 
 
 @numba.njit(cache=True, nogil=True)

@@ -119,12 +119,20 @@ def of_names(rows: np.ndarray) -> list[LookAlike]:
 
 
 def together(rows: np.ndarray) -> np.ndarray:
-    """Rows with equal IDs, texts and marks as one, of the first of them."""
-    rows = rows[np.lexsort([rows[:, column] for column in (PLACE, MARKS, TEXT, VALUE, 2, 1, 0)])]
-    same = [0, 1, 2, VALUE, TEXT, MARKS]
-    begin = np.flatnonzero(np.append(True, (rows[1:, same] != rows[:-1, same]).any(axis=1)))
+    """Rows with equal IDs, texts and marks as one, with the first place.
+
+    Sorted by a hash, one word instead of six: where rows share it, some may stay apart, which the merge makes good.
+    """
+    third = rows[:, 2] ^ look_alikes.order_of(rows[:, VALUE], rows[:, TEXT], rows[:, MARKS])
+    rows = rows[np.argsort(look_alikes.order_of(rows[:, 0], rows[:, 1], third))]
+    changed = np.ones(len(rows), np.bool_)
+    changed[1:] = False
+    for column in (0, 1, 2, VALUE, TEXT, MARKS):
+        changed[1:] |= rows[1:, column] != rows[:-1, column]
+    begin = np.flatnonzero(changed)
     counted = rows[begin]
     counted[:, COUNT] = np.add.reduceat(rows[:, COUNT], begin)
+    counted[:, PLACE] = np.minimum.reduceat(rows[:, PLACE], begin)
     return counted
 
 

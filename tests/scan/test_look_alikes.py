@@ -8,6 +8,7 @@ import hashlib
 import json
 import random
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from io import BytesIO, StringIO, TextIOWrapper
@@ -18,12 +19,14 @@ import pytest
 
 from idcore.__main__ import main
 from idcore.ids import Clock, describe, find, judge, settled
-from idcore.ids.identify import ALIKE
+from idcore.ids.identify import ALIKE, Case
 from idcore.intake import intake
 from idcore.scan.compare import compare
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from tests.ids.real_clients import rows
+from tests.scan import twin
+from tests.scan.comparing import differences
 from tests.scan.logs import JAVA, offset, uniq
 from tests.scan.packing import tar_of, written, zip_of
 
@@ -254,6 +257,78 @@ def test_trace_ids_are_no_rejected_ids_and_are_said(
     row = json.loads(printed.out)
     assert row["lookalike"] is None and "trace ID" in row["error"]["problem"] and row["label"] == "traceparent"
     assert "1 trace IDs" in printed.err and "rejected" not in printed.err
+
+
+NAMES = [
+    "trace",
+    "traceId",
+    "trace_id",
+    "trace-id",
+    "TraceId",
+    "xtraceid",
+    "b3TraceId",
+    "tid",
+    "TID",
+    "md5",
+    "sign",
+    "spanId",
+    "id",
+    "trace1",
+    "trace_1",
+    "mytrace",
+    "myTrace",
+    "<traceId><![CDATA[",
+    "<tid><![CDATA[",
+    "saved",
+    "msgId",
+    "parent",
+    "atid",
+    "a_tid",
+    "traceparent",
+]
+SIGNS = [
+    "=",
+    " ",
+    "",
+    ':"',
+    ": ",
+    "->",
+    ">",
+    "=(",
+    "={",
+    "=[",
+    "='",
+    "=  ",
+    "    =",
+    "= : ",
+    "==",
+    "=\"'[",
+    "-",
+    "=00-",
+]
+
+
+@pytest.mark.parametrize("case", ["strict", "lookalikes", "any"])
+def test_kernel_decode_and_twin_say_the_same_of_every_name(case: Case, on_disk: Write) -> None:
+    r = random.Random(5)
+    digits = [f"{r.getrandbits(128):032x}" for _ in range(2_000)]
+    digits = [one.upper() if r.random() < 0.3 else one for one in digits]
+    digits = [f"{one[:12]}18b4aac2{one[20:]}" if r.random() < 0.1 else one for one in digits]
+    ends = ["", " ok", "-00f067aa0ba902b7-01", "-00f067aa0ba902b", "}"]
+    text = "\n".join(f"{r.choice(NAMES)}{r.choice(SIGNS)}{one}{r.choice(ends)}" for one in digits)
+    tokens = list(find(text))
+    verdicts = [judge(token, case) for token in tokens]
+    names = Counter(token.disowned for token, one in zip(tokens, verdicts, strict=True) if one.reason == "other_name")
+    tables = scan_local([on_disk(text.encode())], MONTHS, case=case)
+    slow = twin.tables([("a.log", text.encode())], UTC, CLOCK.reference, case)
+    assert names == {row["label"]: row["ids"] for row in tables["lookalikes"].to_pylist() if row["label"]}
+    assert differences({name: tables[name] for name in ("lookalikes", "refused")}, _only(slow)) == []
+    assert tables["files"]["trace_ids"].to_pylist() == [row["trace_ids"] for row in slow["files"]]
+    assert slow["files"][0]["trace_ids"] == sum(one.reason == "trace_id" for one in verdicts) > 200
+
+
+def _only(tables: dict[str, list[twin.Row]]) -> dict[str, list[twin.Row]]:
+    return {name: tables[name] for name in ("lookalikes", "refused")}
 
 
 SHOWN = {
