@@ -11,7 +11,7 @@ import numba
 import numpy as np
 
 from idcore.kernels import find as kernel
-from idcore.kernels.find import BEGIN, COUNT, END, END_ID, FIRST_ID, HAS_BO, LINE_ENDED, LOWER_CASE, TAIL
+from idcore.kernels.find import BEGIN, COUNT, END, END_ID, FIRST_ID, HAS_BO, LINE_ENDED, TAIL
 from idcore.kernels.find import LINE_FIRST, LINE_OPEN, LINE_START, STATE_IDS, STATE_KEYS, STATE_LINES
 from idcore.kernels.find import TABLE_SLOT, VERSION
 from idcore.kernels.vector import borrowed
@@ -50,9 +50,11 @@ def word_at(buf, place):
 @numba.njit(cache=True, nogil=True, inline="always")
 def judge(buf, place, size, rules):
     """As the twin's: why the digits are refused (-1: they are not), key and value."""
-    if letters_of(buf, place, size) == U(2) and not rules.any_case:
-        return LOWER_CASE, U(0), U(0), U(0), U(0)
     p = U(buf.ctypes.data + place)
+    if letters_of(buf, place, size) == U(2):
+        reason = kernel.of_lower_case(p, size, rules)
+        if reason >= 0:
+            return reason, U(0), U(0), U(0), U(0)
     hi, lo = word_at(buf, place), word_at(buf, place + 16)
     if size == 34:
         reason = VERSION if hi >> U(56) != U(1) else -1
@@ -148,14 +150,16 @@ def find(buf, origin, start, stop, what, rules, found):
         if reason >= 0:
             if what != TAIL:
                 refuse(reason, buf, place, size, origin, found.refused, found.samples)
+                if reason == kernel.OTHER_NAME and what == COUNT:
+                    kernel.keep_named(k0, k1, k2, value, U(buf.ctypes.data + place), place + origin, found)
         else:
             row, used = row_of(k0, k1, k2, table, found.keys, keys)
             if used != keys:
                 keys = used
-                if not rules.any_case and kernel.may_be_chance(k2, rules):
+                if not rules.all_are_ids and kernel.may_be_chance(k2, rules):
                     table[row, kernel.TABLE_MARKS] |= kernel.UNKNOWN
             if what == COUNT:
-                kernel.mark_suspect(row, value, U(buf.ctypes.data + place), table)
+                kernel.mark_suspect(row, value, U(buf.ctypes.data + place), size, table)
                 count_id(row, value, table)
                 keep_letters(row, k2, U(buf.ctypes.data + place + size - 16), table)
             found.places[n] = place + origin

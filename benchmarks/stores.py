@@ -50,7 +50,7 @@ def tables(root: Path) -> dict[str, pa.Table]:
     """The tables of a scan of a store, in this process."""
     months, splits = month_rows(AT, UTC), split_files(list_store(str(root)), 1 << 30)
     scanned = scan_local([str(root)], months, store=True)
-    copied = [fact.data for fact in scan_task(splits, months, False, with_copies=True) if fact.what == What.COPIES]
+    copied = [fact.data for fact in scan_task(splits, months, with_copies=True) if fact.what == What.COPIES]
     with StoreFolder(root) as store:
         evidence = StoreEvidence(store)
         made = fates.tables(Here(splits), evidence, scanned, copied).tables

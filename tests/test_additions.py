@@ -99,7 +99,7 @@ def test_a_row_is_enough_for_a_layout_of_any_length_and_byte_order(
     locator = Locator()
     finder, code = locator.finder, codes.CODES["uniq_v4_le"]  # a code that is there: kernels have theirs compiled in
     layouts = {code: layout, **kernel.OWN_LENGTHS}
-    finder.rules = kernel.rules_for(False, finder.rules.loaders, finder.rules.usual, layouts)
+    finder.rules = kernel.rules_for("strict", finder.rules.loaders, finder.rules.usual, layouts)
     texts = walk([Split(0, str(log), 0, log.stat().st_size)])
     (places,) = (places for _, windows, _ in texts if windows for places in locator.read(windows))
     assert isinstance(places, Places)
@@ -114,7 +114,7 @@ def test_a_row_is_enough_for_a_layout_of_any_length_and_byte_order(
         client.seconds << 32 | client.sequence,
     ]
     refused = dict(zip(kernel.REASONS, finder.found.refused[:, 0].tolist(), strict=True))
-    assert refused == {"lower_case": 0, "version": 1, "port": 0, "elapsed": 1, "other_name": 0}
+    assert refused == {"lower_case": 0, "version": 1, "port": 0, "elapsed": 1, "other_name": 0, "trace_id": 0}
     monkeypatch.setattr(column_texts, "_LAYOUTS", codes.rows_of(dict.fromkeys(range(1, 7), layout)))
     monkeypatch.setattr(codes, "DIGITS", np.full(7, layout.digits))
     keys = finder.keys[:1].repeat(2, 0)

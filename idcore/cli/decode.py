@@ -29,7 +29,7 @@ from idcore.ids.clock import from_ms
 from idcore.ids.delivery import DeliveryText
 from idcore.ids.delivery_sentences import told
 from idcore.ids.describe import Seeds
-from idcore.ids.identify import LOOK_ALIKES
+from idcore.ids.identify import LOOK_ALIKES, case_of
 from idcore.presentation.export import csv_of_ids, json_lines
 
 _CHUNK = 1 << 16
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     said = DeliveryText()
     with open(files[0], "rb") if files else nullcontext(sys.stdin and sys.stdin.buffer) as text:
         items = ["-" if item in files else item for item in options.ids or ["-"]]
-        rows = _rows(items, text, options.case, clock, refused, Seeds(options.all), said)
+        rows = _rows(items, text, case_of(options.case, options.lookalikes), clock, refused, Seeds(options.all), said)
         _write(rows, options, said, clock)
     if refused.note:
         complain(refused.note)
@@ -94,16 +94,21 @@ class Refused:
         self.arguments = 0  # of them
         self.seen = 0
         self.look_alikes = 0
+        self.lower = 0  # of them
+        self.traces = 0  # trace IDs, which nobody takes for IDs of messages
         self.first = ""
         self.read_input = False
 
     def see(self, verdict: Verdict, token: Token | None) -> None:
         """Counts one verdict."""
         self.seen += 1
-        if verdict.error is not None:
+        if verdict.reason == "trace_id":
+            self.traces += 1
+        elif verdict.error is not None:
             self.count += 1
             self.arguments += token is None
             self.look_alikes += verdict.error.code in LOOK_ALIKES
+            self.lower += verdict.error.code == "lower_case"
             if not self.first:
                 where = f"line {token.line}, column {token.column}: " if token else ""
                 text = verdict.text if len(verdict.text) <= 64 else f"{verdict.text[:61]}..."
@@ -115,6 +120,8 @@ class Refused:
         if self.count:
             more = f"{self.count} of {self.seen} rejected; first: " if self.count > 1 else ""
             return more + self.first + self._way_out
+        if self.traces and self.traces == self.seen:
+            return f"no ID in this text; of its {self.traces:,} trace IDs (W3C, B3) none is the ID of a message"
         if self.read_input and not self.seen:
             return f"no ID in this text; IDs have {LENGTHS} hex digits"
         return ""
@@ -124,9 +131,10 @@ class Refused:
         """How to decode what has the digits of an ID, but not its letters or its name."""
         if not self.look_alikes:
             return ""
+        way = "--case any" if self.lower else "--lookalikes ids"
         if self.count == 1:
-            return "; to decode it anyway: --case any"
-        return f"; to decode the {self.look_alikes:,} that look like IDs anyway: --case any"
+            return f"; to decode it anyway: {way}"
+        return f"; to decode the {self.look_alikes:,} that look like IDs anyway: {way}"
 
 
 def delivery_lines(said: DeliveryText, clock: Clock) -> Iterator[str]:

@@ -35,6 +35,9 @@ _REFUSED = (
     "elapsed",
     "other_name",
     "look_alike",
+    "look_alike_spread",
+    "look_alike_uuid",
+    "trace_id",
     "broken",
     "masked",
     "masked_timed",
@@ -62,7 +65,8 @@ A token is a maximal run of hex digits, without the digits of an escape right in
 
 1. All letters lower case: rejected (`lower_case`). Trace IDs, MD5 sums and UUIDs look like this. Some IDs do too:
    those with letters only in Go's last 12 or Rust's last 16 digits. `--case any` accepts all such tokens. The console
-   decodes one that is pasted alone, with a note.
+   decodes one that is pasted alone, with a note. The 32 digits of a W3C `traceparent`, and those that a label calls a
+   trace (`traceId=`, and no known loader), are trace IDs (`trace_id`). They are counted by themselves, not as rejected.
 {own}
 3. Read the bytes that are the port of an offsetMsgId. Above {port:,}: a msgId. From 1 on, with an offset of at most
    2^48: an offsetMsgId, unless a little-endian msgId is the better interpretation (below). Port 0, or an impossible
@@ -82,11 +86,12 @@ A token is a maximal run of hex digits, without the digits of an escape right in
 6. A msgId is rejected (`other_name`) if its label is one of something else (`sign=`, `"fileMd5": "`,
    `<traceId>`). It is accepted all the same if its loader is a constant or among the first {usual:,} of the stream. The
    last word of the label counts. `OTHER_THINGS` in `idcore/ids/rules.py` is the list.
-7. An input can show that many of its msgIds only look like some: they are rejected (`look_alike`). Suspects have a
+7. An input can show that many of its msgIds only look like some: they are rejected. The reason is `look_alike_uuid`
+   for UUIDs, `look_alike` for one alone, and else `look_alike_spread`. Suspects have a
    loader of no usual launch, and no ID of their process has a label. Marks count that {least} suspects or more have:
    no letter, a time in front, a UUID, one elapsed and counter, addresses as chance spreads them.
-   [ADR 64](adr/0064-what-only-looks-like-an-id.md) has the rule. `--case any` accepts those of 6 and 7 too, as does one
-   click in the console.
+   [ADR 64](adr/0064-what-only-looks-like-an-id.md) has the rule. Those of 6 and 7 are in the table `lookalikes`.
+   `--lookalikes ids` accepts them, and so do `--case any` and one click in the console.
 
 An ID that the end of a line cuts is joined if it is certain then, else it is named (`broken`). Marks of a quoted mail
 and an indent may be in front of its rest. Zero-width spaces and colours between digits are passed over. The scan joins

@@ -13,6 +13,7 @@ from idcore.base.errors import CoreError
 from idcore.base.safe_text import printable
 from idcore.cli.aside import aside, interruptible
 from idcore.cli.parser import Usage
+from idcore.ids.identify import case_of
 
 if TYPE_CHECKING:
     from idcore.spark.follow import Now
@@ -34,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
         zone=options.zone,
         zone_source=options.zone_source,
         at=options.at if options.as_of else None,
-        case=options.case,
+        case=case_of(options.case, options.lookalikes),
         master=options.master,
     )
     asked = FollowOptions(scan, options.since, options.kept) if options.kept else FollowOptions(scan, options.since)
@@ -93,6 +94,7 @@ def _news(now: Now, options: argparse.Namespace, seen: set[str]) -> dict[str, An
         "text_bytes",
         "files",
         "refused",
+        "lookalikes",
         "processes",
         "hosts",
         "brokers",

@@ -200,13 +200,22 @@ def _decode(commands: Any) -> None:
     )
     _add_clock(command)
     command.add_argument("--all", action="store_true", help="show every interpretation in full")
+    _add_case(command)
+    command.set_defaults(run=_later("decode"))
+
+
+def _add_case(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--lookalikes",
+        choices=("ids",),
+        help="accept as IDs what only looks like some, by its label or by all of the input",
+    )
     command.add_argument(
         "--case",
         choices=("strict", "any"),
         default="strict",
-        help="any: also accept what only looks like an ID: all in lower case, or named something else",
+        help="any: the same, and also accept IDs whose letters are all lower case",
     )
-    command.set_defaults(run=_later("decode"))
 
 
 def _scan(commands: Any) -> None:
@@ -246,12 +255,7 @@ def _scan(commands: Any) -> None:
     command.add_argument(
         "--lang", choices=languages(), default="en", help="language of summary and findings (default: en)"
     )
-    command.add_argument(
-        "--case",
-        choices=("strict", "any"),
-        default="strict",
-        help="any: also accept what only looks like an ID: all in lower case, or named something else",
-    )
+    _add_case(command)
     command.set_defaults(run=_run_scan)
 
 
@@ -282,12 +286,7 @@ def _follow(commands: Any) -> None:
         help="default: table on a terminal, json when piped: a line each refresh; jsonl is the same as json",
     )
     command.add_argument("--lang", choices=languages(), default="en", help="language of the findings (default: en)")
-    command.add_argument(
-        "--case",
-        choices=("strict", "any"),
-        default="strict",
-        help="any: also accept what only looks like an ID: all in lower case, or named something else",
-    )
+    _add_case(command)
     command.set_defaults(run=_run_follow)
 
 

@@ -71,6 +71,7 @@ _TABLES = {
     "findings": "What the rules found ([findings.md](findings.md))",
     "deliveries": "What lines say of deliveries to consumers, as far as lines were read ([limits.md](limits.md))",
     "refused": "Strings that look like an ID and were rejected, by reason",
+    "lookalikes": "Strings that only look like IDs, by reason and label; they are in no other table",
     "topics": "One row for each topic and queue; scan of a store only",
     "tags": "One row for each topic and tag; scan of a store only",
     "fates": "Messages by queue, consumer group, minute and verdict ([store.md](store.md)); scan of a store only",
@@ -194,6 +195,9 @@ _COLUMNS = {
     "queue_end": "the next queue offset",
     "text_bytes": "size of the text, unpacked",
     "refused": "rejected strings",
+    "lookalikes": "strings that only look like IDs",
+    "trace_ids": "trace IDs (W3C, B3), which are no IDs of messages",
+    "label": "word of the label that names something else: `sign`, `md`, `trace`; null if no label says it",
     "broker": "name of the broker",
     "id": "the ID as it was given",
     "records": "messages in topics of producers that it leads to",
@@ -268,7 +272,7 @@ once in all input and has one offsetMsgId there is never in `copies`.
 | `bytes`, `text_bytes`, `files`, `failed_files` | size as stored, size unpacked, files, files that could not be read |
 | `ids`, `distinct` | occurrences, different IDs |
 | `uniq`, `offset`, `client` | occurrences of msgIds, offsetMsgIds, 5.x msgIds |
-| `refused` | rejected strings |
+| `refused`, `lookalikes`, `trace_ids` | rejected strings, strings that only look like IDs, trace IDs (W3C, B3) |
 | `processes`, `clients`, `hosts`, `brokers`, `segments` | rows of these tables |
 | `zone_sources` | processes by the source of their zone |
 | `findings` | findings by severity |
@@ -290,7 +294,7 @@ One object in each line, with all of these keys. Those that do not apply are nul
 |---|---|
 | `text` | the string as it was, letter case included |
 | `line`, `column` | its place in standard input, from 1; null for arguments |
-| `label` | the label in front of it, for example `msgId` |
+| `label` | the label in front of it, for example `msgId`; of a look-alike the word that names something else |
 | `kind`, `layout`, `certainty` | what it is, and how certain: `certain`, `likely` or `possible` |
 | `host`, `pid`, `loader`, `loader_position`, `loader_bits`, `elapsed_ms`, `counter` | the fields of a msgId |
 | `host`, `port`, `offset`, `segment`, `position` | the fields of an offsetMsgId; `segment` if files have 1 GiB |
@@ -300,7 +304,7 @@ One object in each line, with all of these keys. Those that do not apply are nul
 | `delivery` | what the line says of the message's delivery, as an object, in CSV its `text`; null if it says nothing |
 | `assumed` | what of the time nothing proves, as a list of `month` and `zone` |
 | `joined`, `cut` | whether a line break was taken out of it; how many digits are masked or missing, else null |
-| `lookalike` | null, or why it is probably no ID: `label` (its name) or `spread` (the whole input) |
+| `lookalike` | null, or why it is probably no ID: `label`, `spread`, `uuid` or `single`, as in the table |
 | `sent_at_earliest`, `sent_at_latest` | the range of the time, if it is not exact |
 | `maker`, `maker_code` | the client that probably generated it, in words and as a code |
 | `why`, `why_codes` | the reasons for this interpretation, as sentences and as codes |

@@ -23,6 +23,7 @@ from idcore.cli.complaint import STANDARD_INPUT, complain, complain_of_missing
 from idcore.cli.parser import Usage, subscriptions_of
 from idcore.ids import Clock
 from idcore.ids.clock import parse_instant, to_ms
+from idcore.ids.identify import case_of
 from idcore.policy import settings
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
         zone_source=options.zone_source,
         at=options.at,
         split_size=options.split_size or SPLIT_SIZE,
-        case=options.case,
+        case=case_of(options.case, options.lookalikes),
         master=options.master,
         remote=options.remote,
         store=options.store,

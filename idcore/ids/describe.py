@@ -13,7 +13,7 @@ from idcore.ids.assumptions import assumed
 from idcore.ids.client_time import client_sent
 from idcore.ids.clock import Clock, SentAt
 from idcore.ids.delivery_sentences import row_of as delivery_row
-from idcore.ids.identify import Reading, Verdict
+from idcore.ids.identify import ALIKE, Reading, Verdict
 from idcore.ids.line_time import hints, uniq_sent
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.ids.reasons import Maker, Reason, bare_reason
@@ -79,8 +79,7 @@ _OF_RECORD = {
     "month_born": bare_reason("month_record"),
     "month_prefix": bare_reason("month_record"),
 }
-# Why a string is probably no id: by the name in front of it, or by what the whole input shows.
-_LOOK_ALIKES = {"other_name": "label", "look_alike": "spread"}
+_LOOK_ALIKES = {code: reason for reason, code in ALIKE.items()}
 _OTHER_ZONES = timedelta(hours=28)  # zones in use are 26 hours apart
 _NOTHING: dict[str, Any] = dict.fromkeys(KEYS)
 

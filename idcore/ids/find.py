@@ -190,7 +190,7 @@ class _Lines:
                 _label(before, start),
                 prefix_time=prefix_time(before),
                 vouched=_vouched(before, start),
-                disowned=rules.names_another(before[max(0, start - 48) : start]),
+                disowned=rules.other_thing(before[max(0, start - 48) : start]),
                 whole="joined",
             )
 
@@ -294,6 +294,15 @@ def _places(text: str) -> list[tuple[int, int, int]]:
     return sorted(places)
 
 
+def _other_thing(text: str, start: int, stop: int) -> str:
+    """What names a string that is no message: a name in front, or the rest of a W3C traceparent around it."""
+    digits = text[start:stop]
+    around = text[max(0, start - 3) : start], text[stop : stop + 18]
+    if len(digits) == ID_DIGITS[0] and digits == digits.lower() and rules.is_of_traceparent(*around):
+        return rules.TRACEPARENT
+    return rules.other_thing(text[max(0, start - 48) : start])
+
+
 def _is_longer(text: str, start: int, stop: int) -> bool:
     """Whether one digit or two are behind a msgId that a name vouches for: a platform's number of its parts.
 
@@ -360,7 +369,7 @@ def _tokens(
             _born_of(start, born),
             prefix,
             _vouched(text, start),
-            rules.names_another(text[max(0, start - 48) : start]),
+            _other_thing(text, start, stop),
             whole="longer" if longer else "whole" if stop - start in rules.CANDIDATE_DIGITS else "cut",
             shown=rules.shows_id(_bytes(text[max(0, start - 40) : start]), _bytes(text[stop : stop + 8])),
         )

@@ -34,13 +34,24 @@ from idcore.ids.scoring import (
 )
 from idcore.ids.tokens import Token
 
-Case = Literal["strict", "any"]
+Case = Literal["strict", "lookalikes", "any"]  # each takes more: all that only looks like IDs, and lower case
 
-LOOK_ALIKES = ("lower_case", "other_name", "look_alike")  # reasons that case "any" does not know
+# Why a string only looks like an ID, as tables say it, and the code of the error: its name, or the whole input.
+ALIKE = {"label": "other_name", "spread": "look_alike_spread", "uuid": "look_alike_uuid", "single": "look_alike"}
+LOOK_ALIKES = ("lower_case", *ALIKE.values())  # reasons that case "any" does not know
 _PAIRS: dict[int, tuple[Layout, Layout]] = {
     UNIQ_V4.digits: (UNIQ_V4, OFFSET_V4),
     UNIQ_V6.digits: (UNIQ_V6, OFFSET_V6),
 }
+
+
+def case_of(case: str, lookalikes: str | None) -> Case:
+    """What two options ask for: letters of any case are more than look-alikes as IDs.
+
+    >>> case_of("strict", "ids"), case_of("any", None)
+    ('lookalikes', 'any')
+    """
+    return "any" if case == "any" else "lookalikes" if lookalikes == "ids" or case == "lookalikes" else "strict"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +89,14 @@ def identify(
     case: Case = "strict",
     *,
     vouched: bool | None = None,
-    disowned: bool = False,
+    disowned: str = "",
     shown: bool = True,
 ) -> Verdict:
     """Every interpretation of one token.
 
     `label` is the name in front of it. `vouched`: whether that name is so close that it vouches for an impossible
-    elapsed, as find() saw it. Without `vouched` the label itself decides. `disowned`: a name of something else is so
-    close: then only a known client's loader makes it a msgId. `shown`: whether its place shows that it may be an ID.
+    elapsed, as find() saw it. Without `vouched` the label itself decides. `disowned`: what else a name so close says
+    that it is: then only a known client's loader makes it a msgId. `shown`: its place shows that it may be an ID.
     """
     if vouched is None:
         vouched = rules.vouches(label)
@@ -98,11 +109,12 @@ def identify(
     letters = letters_of(text)
     judge = _uniq_or_offset if len(text) in _PAIRS else _of_own_length
     readings, rejected, error = judge(raw, text, label, vouched)
-    if letters == "lower" and case != "any":
-        error = refuse("lower_case", None, _first_letter(text) // 2, text)
+    traced = letters == "lower" and _is_trace_id(text, disowned)
+    if traced or (letters == "lower" and case != "any"):
+        error = refuse("trace_id" if traced else "lower_case", None, _first_letter(text) // 2, text)
         rejected = [_rejected(item, error) for item in readings] + rejected
         readings = []
-    if readings and disowned and case != "any" and may_be_another(readings[0].id):
+    if readings and disowned and case == "strict" and may_be_another(readings[0].id):
         error = refuse("other_name", None, None, text)
         rejected = [_rejected(item, error) for item in readings] + rejected
         readings = []
@@ -112,7 +124,16 @@ def identify(
         readings = [first, *sorted(readings[1:], key=lambda item: -item.score)]
         return Verdict(text, label, tuple(readings), tuple(rejected), vouched=vouched, shown=shown)
     assert error is not None
-    return Verdict(text, label, (), tuple(rejected), error, error.code)
+    named = label or (disowned if error.code in ("other_name", "trace_id") else None)
+    return Verdict(text, named, (), tuple(rejected), error, error.code)
+
+
+def _is_trace_id(text: str, disowned: str) -> bool:
+    """Whether lower-case digits are a trace ID, by what is around them; a name may be wrong of a usual client's ID."""
+    if len(text) != UNIQ_V4.digits:
+        return False
+    named = disowned in rules.TRACES and not makers.is_usual(int(text[12:20], 16))
+    return named or disowned == rules.TRACEPARENT
 
 
 def judge(token: Token, case: Case = "strict") -> Verdict:
@@ -147,9 +168,9 @@ def _of_rest(token: Token) -> Verdict:
     return Verdict(token.text, token.label, (), (), error, code)
 
 
-def as_look_alike(verdict: Verdict) -> Verdict:
-    """The verdict of a string that only looks like a msgId, as all of its input shows."""
-    error = refuse("look_alike", None, None, verdict.text)
+def as_look_alike(verdict: Verdict, reason: str) -> Verdict:
+    """The verdict of a string that only looks like a msgId, as all of its input shows: one of `ALIKE`."""
+    error = refuse(ALIKE[reason], None, None, verdict.text)
     rejected = (*(_rejected(item, error) for item in verdict.readings), *verdict.rejected)
     return replace(verdict, readings=(), rejected=rejected, error=error, reason=error.code)
 

@@ -81,10 +81,11 @@ _JOIN = r"(?:T|(?:</?[a-z]{1,8}>[ \t]?){1,4}|[\"']?[ ,;:@\[\]\t|]{0,3}[\"']?(?<=
 _WEEKDAY = r"(?:[(（]?(?:(?:星期|周)[一二三四五六日天]|[日月火水木金土](?:曜日)?|[월화수목금토일](?:요일)?)[)）]? ?)?"
 _FORENOON, _AFTERNOON = ("上午", "凌晨", "早上", "午前", "오전"), ("下午", "中午", "晚上", "午後", "오후")
 _HALF_DAY = rf"(?:(?P<fore>{'|'.join(_FORENOON)})|(?P<after>{'|'.join(_AFTERNOON)}))? ?"
-_DATED = re.compile(
+_DATED = re.compile(  # the last of three times is Oracle's: 02.05.11.123000 PM
     rf"(?<![0-9A-Za-z])(?:{'|'.join(_DATES)}){_JOIN}{_WEEKDAY}{_HALF_DAY}"
     r"(?P<hour>\d{1,2})(?:[:：](?P<minute>\d\d)(?:[:：](?P<second>\d\d)(?:[.,:](?P<fraction>\d{1,9}))?)?(?![\d:：])"
-    r"|[时時点시] ?(?P<minutes>\d{1,2})[分분](?: ?(?P<seconds>\d{1,2})[秒초])?)"
+    r"|[时時点시] ?(?P<minutes>\d{1,2})[分분](?: ?(?P<seconds>\d{1,2})[秒초])?"
+    r"|(?<=\d \d\d)\.(?P<minutep>\d\d)\.(?P<secondp>\d\d)(?:\.(?P<fractionp>\d{1,9}))?(?![\d.]))"
     rf"(?: ?(?P<half>[ap])\.?m\b\.?)?{_ZONE}(?:(?: [A-Z]{{3,5}})? (?P<later>{_YEAR})\b)?",
     re.IGNORECASE,
 )
@@ -92,7 +93,7 @@ _COMPACT = re.compile(
     rf"(?<![0-9A-Za-z.])(?P<y1>{_YEAR})(?P<m1>\d\d)(?P<d1>\d\d)T?(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)"
     rf"(?:[.,]?(?P<fraction>\d{{3}}))?(?!\d){_ZONE}(?![0-9A-Za-z])"
 )
-_MAY_BE = re.compile(r"\d:\d\d(?!\d)|\d[：时時点시]|\d{10}|\d{8}T\d{6}")
+_MAY_BE = re.compile(r"\d:\d\d(?!\d)|\d[：时時点시]|\d{10}|\d{8}T\d{6}|\d \d\d\.\d\d\.\d\d")
 _NUMBER = re.compile(r"(?<![\w.])(?:\d{10}(?:\.(?P<f>\d{1,9}))?|\d{13}|\d{16}|\d{19})(?![\w.])")
 _LONGEST_NAME = 40
 _NAMED = re.compile(
@@ -242,14 +243,15 @@ def _of_short_year(part: dict[str, str], date_part: dict[str, str]) -> Iterator[
 
 
 def _moment(part: dict[str, str], year: int, month: int, day: int, sure: bool) -> Moment | None:
-    hour, half, zone, fraction = int(part["hour"]), part.get("half"), part.get("zone"), part.get("fraction")
+    hour, half, zone = int(part["hour"]), part.get("half"), part.get("zone")
+    fraction = part.get("fraction", part.get("fractionp"))
     if half is not None:
         if not 1 <= hour <= 12:
             return None
         hour = hour % 12 + (12 if half in "pP" else 0)
     elif hour <= 12 and ("fore" in part or "after" in part):  # 下午 20:57 has all of its hours
         hour = hour % 12 + (12 if "after" in part else 0)
-    minute, second = (part.get(name, part.get(f"{name}s")) for name in ("minute", "second"))
+    minute, second = (part.get(name, part.get(f"{name}s", part.get(f"{name}p"))) for name in ("minute", "second"))
     try:
         wall = datetime(year, month, day, hour, int(minute or 0), int(second or 0))
     except ValueError:

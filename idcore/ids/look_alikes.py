@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 
 from idcore.ids.model import UniqId
 
+# Why a string is a look-alike: nothing, what many of the input show, marks of UUIDs, a public address alone.
+REASONS = ("", "spread", "uuid", "single")
 LEAST, MOST = 8, 1024  # strings of one kind that show anything, and processes that are compared
 _SHARE = 8  # of chance, 1 in 64 has the marks of a UUID of one version, and 1 in 256 a time in its first bytes
 _SAME, _SAME_SHARE = 4, 16  # of chance, no two processes have one elapsed and counter
@@ -74,18 +76,21 @@ class Rule:
         return bool(self.spread or self.versions or self.tails or self.clock or self.written)
 
     def holds(self, one: Suspect) -> Any:
-        """Whether suspects only look like msgIds. Of a process with several IDs only its first bytes can show it.
+        """Whether suspects only look like msgIds, as 0 or a place in `REASONS`. Of a process with several IDs only its
+        first bytes can show it.
 
         Alone, one without a letter does so (of chance, 1 real ID in 3 million has none), and one of a public address
         whose only ID nothing shows to be one.
         """
         real = is_private(one) & ((one.value & 0xFFFF <= _BEGUN) | one.known | (not self.everywhere))
         real = real | _is_in(one.high >> 16, self.networks)
-        by_chance = _is_in(version_of(one), self.versions) | self.spread
-        alone = _is_in(one.value, self.tails) | (by_chance & (real ^ True))
+        of_uuids = _is_in(version_of(one), self.versions)
+        alone = _is_in(one.value, self.tails) | ((of_uuids | self.spread) & (real ^ True))
+        alone = alone & (one.several ^ True) & (one.early ^ True)
         lone = (is_private(one) | one.known | one.shown | one.several | (one.loader < _SMALL_LOADER) | one.wide) ^ True
-        lone = lone & (_is_in(one.high >> 16, self.networks) ^ True)
-        return self.has_mark(one) | (((alone & (one.several ^ True)) | lone) & (one.early ^ True))
+        lone = lone & (_is_in(one.high >> 16, self.networks) ^ True) & (one.early ^ True)
+        many = self.has_mark(one) | alone
+        return 1 * (many & (of_uuids ^ True)) + 2 * (many & of_uuids) + 3 * (lone & (many ^ True))
 
     def has_mark(self, one: Suspect) -> Any:
         """Whether the bytes of suspects show it, however many IDs of a process there are."""
@@ -239,15 +244,15 @@ class Suspects:
         process.several |= value != process.value
         process.decimal &= all(map(is_decimal, (*process.words, value)))
 
-    def has_look_alike(self, one: UniqId) -> bool:
-        """Whether an ID that was seen only looks like one, by all of them."""
+    def look_alike(self, one: UniqId) -> str:
+        """Why an ID that was seen only looks like one, by all of them: one of `REASONS`."""
         process = self._processes.get(_key(one))
         if process is None or process.labelled:
-            return False
+            return ""
         if self._rule is None:
             sample = sorted(self._processes.values(), key=lambda each: order_of(*each.words))[:MOST]
             self._rule = rule_of([each.suspect for each in sample if not each.labelled])
-        return bool(self._rule.holds(process.suspect))
+        return REASONS[self._rule.holds(process.suspect)]
 
 
 def _key(one: UniqId) -> Hashable:

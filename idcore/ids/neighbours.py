@@ -68,12 +68,13 @@ class Neighbours:
 
     def _see_suspect(self, verdict: Verdict) -> None:
         message_id = verdict.best and verdict.best.id
-        if self._case != "any" and isinstance(message_id, UniqId) and not makers.is_usual(message_id.loader):
+        if self._case == "strict" and isinstance(message_id, UniqId) and not makers.is_usual(message_id.loader):
             self._suspects.see(message_id, verdict.vouched, makers.is_known(message_id.loader), verdict.shown)
 
-    def _is_look_alike(self, verdict: Verdict) -> bool:
+    def _look_alike(self, verdict: Verdict) -> str:
+        """Why an ID only looks like one, by all of them; nothing where it does not."""
         best = verdict.best
-        return best is not None and isinstance(best.id, UniqId) and self._suspects.has_look_alike(best.id)
+        return self._suspects.look_alike(best.id) if best is not None and isinstance(best.id, UniqId) else ""
 
     def _see_group(self, verdict: Verdict) -> None:
         pair = _offset_or_little(verdict)
@@ -116,8 +117,8 @@ class Neighbours:
     def settle(self, verdict: Verdict) -> Verdict:
         """The verdict as the other ids settle it; as it was where they do not, or where it was clear."""
         best = verdict.best
-        if self._is_look_alike(verdict):
-            return as_look_alike(verdict)
+        if reason := self._look_alike(verdict):
+            return as_look_alike(verdict, reason)
         if best is not None and best.made_by.code in (*_BY_LETTERS, "go_family"):
             seen = self._by_letters.get(_key(best, ""), set())
             code = next((code for code in _BY_LETTERS if code in seen), "go_family")

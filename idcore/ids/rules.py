@@ -43,6 +43,7 @@ ELAPSED_WRAP = 1 << 32
 
 # Names that, directly in front of a token, vouch for an impossible elapsed; and how many signs may be between.
 VOUCHING_LABELS = ("msgid", "msgids", "messageid", "uniq_key", "transactionid")
+TRACEPARENT = "traceparent"  # what names the trace ID of one, besides a name in front
 LABEL_SIGNS = " \"':=[,"
 LABEL_SIGNS_MOST = 4
 
@@ -72,10 +73,14 @@ OTHER_THINGS = (
     *("parent", "passwd", "password", "pwd", "req", "request", "secret", "sess", "session", "sha", "sign", "signature"),
     *("salt", "span", "tid", "token", "trace", "uuid"),
 )
+# Of them names of trace IDs, which W3C Trace Context, B3 and most tracers write as 32 digits in lower case.
+TRACES = frozenset(("trace", "tid"))
 OTHER_SIGNS, OTHER_SIGNS_MOST, LONGEST_NAME = " \"':=[>", 4, 24
 _NAME = re.compile(r"[A-Za-z0-9_-]*\Z")
 _CDATA = "<![CDATA["
 _THING = re.compile(rf"(?:{'|'.join(OTHER_THINGS)})\Z", re.IGNORECASE)
+# What is around the trace ID of a W3C traceparent: `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`.
+_BEFORE_TRACE, _BEHIND_TRACE = re.compile(r"[0-9A-Fa-f]{2}-\Z"), re.compile(r"-[0-9A-Fa-f]{16}-")
 
 
 def private_or_loopback(address: bytes) -> bool:
@@ -125,11 +130,20 @@ def clock_set_back(elapsed: int) -> bool:
     return elapsed >= ELAPSED_WRAP - CLOCK_BACK_MS
 
 
-def names_another(before: str) -> bool:
-    """Whether the text in front of a string names something else than a message: a signature, hash, key or trace.
+def is_of_traceparent(before: str, behind: str) -> bool:
+    """Whether 32 digits between two texts are the trace ID of a W3C traceparent.
 
-    >>> [names_another(text) for text in ('"sign": "', "fileMd5=", "<traceId><![CDATA[", "msgId=")]
-    [True, True, True, False]
+    >>> is_of_traceparent("traceparent: 00-", "-00f067aa0ba902b7-01")
+    True
+    """
+    return _BEFORE_TRACE.search(before[-3:]) is not None and _BEHIND_TRACE.match(behind) is not None
+
+
+def other_thing(before: str) -> str:
+    """What the text in front of a string names that is no message: a signature, hash, key or trace; else nothing.
+
+    >>> [other_thing(text) for text in ('"sign": "', "fileMd5=", "<traceId><![CDATA[", "msgId=")]
+    ['sign', 'md', 'trace', '']
     """
     signs = ""
     if before.endswith(_CDATA):
@@ -137,21 +151,21 @@ def names_another(before: str) -> bool:
     while before and len(signs) < OTHER_SIGNS_MOST and before[-1] in OTHER_SIGNS:
         signs, before = before[-1] + signs, before[:-1]
     if not any(sign in signs for sign in ":=>"):
-        return False  # a word of a sentence
+        return ""  # a word of a sentence
     name = _NAME.search(before[-LONGEST_NAME:])[0]  # type: ignore[index]
     if vouches(name):
-        return False
+        return ""
     bare = name.rstrip("0123456789")
     if bare[-2:].lower() == "id":
         bare = bare[:-2].rstrip("_-")
-    return _ends_in_thing(name) or _ends_in_thing(bare)
+    return _thing_at_end(name) or _thing_at_end(bare)
 
 
-def _ends_in_thing(name: str) -> bool:
-    """Whether the last word of a name is one of these: the whole name, behind a sign or digit, or `camelCase`."""
+def _thing_at_end(name: str) -> str:
+    """Which of these the last word of a name is: the whole name, behind a sign or digit, or `camelCase`."""
     for match in (_THING.search(name, at) for at in range(max(0, len(name) - 12), len(name))):
         if match is not None:
             first, before = name[match.start()], name[match.start() - 1 : match.start()]
             if not before.isalpha() or (first.isupper() and before.islower()):
-                return True
-    return False
+                return match[0].lower()
+    return ""

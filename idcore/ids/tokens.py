@@ -14,12 +14,12 @@ class Token:
     """A run of digits that may be an id, where it is, and what its line shows about it.
 
     `line` and `column` count from 1, columns in characters. `vouched`: a label that vouches for an impossible elapsed
-    is directly in front, `disowned`: a name of something else is. `prefix_time` is the time the line opens with, or
-    another one of it (`line_moments`), naive where it names no zone. `of_record`: it and born_ms are of another line of
-    the record (`records`). `whole`: whether a line break was taken out of it, a digit is left over behind it, or digits
-    are missing at its end, masked or cut off. `linked`: the id came in a link instead of a line, and born_ms is the
-    time of the link. `gateway`: an MQTT server generated it, for the message of a device. `shown`: whether its place
-    shows that it may be an id (`rules.shows_id`).
+    is directly in front, `disowned`: what else a name there says that it is. `prefix_time` is the time the line opens
+    with, or another one of it (`line_moments`), naive where it names no zone. `of_record`: it and born_ms are of
+    another line of the record (`records`). `whole`: whether a line break was taken out of it, a digit is left over
+    behind it, or digits are missing at its end, masked or cut off. `linked`: the id came in a link instead of a line,
+    and born_ms is the time of the link. `gateway`: an MQTT server generated it, for the message of a device. `shown`:
+    whether its place shows that it may be an id (`rules.shows_id`).
     """
 
     text: str
@@ -29,7 +29,7 @@ class Token:
     born_ms: int | None = None
     prefix_time: datetime | None = None
     vouched: bool = False
-    disowned: bool = False
+    disowned: str = ""
     linked: bool = False
     of_record: bool = False
     whole: Wholeness = "whole"

@@ -20,7 +20,7 @@ from idcore.ids.dating import dates_of
 from idcore.ids.delivery import DeliveryText
 from idcore.ids.describe import Seeds, describe, when
 from idcore.ids.find import find
-from idcore.ids.identify import Case, Verdict, identify_alone, judge
+from idcore.ids.identify import ALIKE, Case, Verdict, identify_alone, judge
 from idcore.ids.lists import is_list_of_ids
 from idcore.ids.neighbours import settled
 from idcore.ids.tokens import Token
@@ -150,7 +150,12 @@ class Intake:
     @cached_property
     def refused(self) -> list[Found]:
         """The tokens that only look like ids."""
-        return [item for item in self.items if item.verdict.best is None]
+        return [item for item in self.items if item.verdict.best is None and item.verdict.reason != "trace_id"]
+
+    @property
+    def trace_ids(self) -> int:
+        """How many are trace IDs, which nobody takes for IDs of messages."""
+        return len(self.items) - len(self.found) - len(self.refused)
 
     @property
     def read_in_lower_case(self) -> bool:
@@ -190,9 +195,9 @@ def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT, case: Case = "s
             verdict = judge(token, case)
             lower = _lower(token, verdict, case)
             intake.lower += lower
-            named += lower and token.disowned
+            named += lower and bool(token.disowned)
             items.append(Found(token, verdict, name))
-    if case == "strict" and named == intake.lower:
+    if case != "any" and named == intake.lower:
         intake.lower = 0  # all of them are called something else: nobody is asked whether they are ids
     intake.alone = len(sources) == len(items) == 1 and not sources[0][0] and _only(sources[0][1], items[0].token.text)
     if intake.alone:
@@ -200,7 +205,7 @@ def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT, case: Case = "s
     verdicts = settled((item.verdict for item in items), case)
     intake.items = [replace(item, verdict=verdict) for item, verdict in zip(items, verdicts, strict=True)]
     strict = verdicts if case == "strict" else settled(map(_strictly, items))
-    intake.look_alikes = sum(verdict.reason in ("other_name", "look_alike") for verdict in strict)
+    intake.look_alikes = sum(verdict.reason in ALIKE.values() for verdict in strict)
     intake.size = sum(len(text) for _, text in sources)
     intake.traces = traces_in("\n".join(text for _, text in sources if "-" in text))
     if not intake.found:
@@ -277,7 +282,7 @@ def _lower(token: Token, verdict: Verdict, case: Case) -> bool:
     """Whether a token is an id but for its letters, all of them in lower case."""
     if token.text.isdigit() or token.text != token.text.lower():
         return False
-    if case == "strict" and verdict.reason == "lower_case":
+    if case != "any" and verdict.reason == "lower_case":
         verdict = judge(token, "any")
     return verdict.best is not None
 

@@ -459,6 +459,8 @@ def may_have_time(begin, end, elapsed):
                     return True
                 if byte | 32 == 116 and digits >= 8:
                     return True
+                if byte == 46 and digits == 2 and load_8(p + U(3)) == 46 and is_behind_date(p - U(2), begin):
+                    return True
             if apart and digits >= 10 and may_be_moment(p - U(digits), digits, begin, opens, elapsed):
                 return True
             digits = 0
@@ -468,6 +470,12 @@ def may_have_time(begin, end, elapsed):
         before = byte
         p += U(1)
     return False
+
+
+@numba.njit(cache=True, nogil=True)
+def is_behind_date(p, begin):
+    """Whether a digit and a blank are in front of p, as of Oracle's `26-NOV-26 02.05.11.123000 PM`."""
+    return p >= begin + U(2) and load_8(p - U(1)) == 32 and is_digit(load_8(p - U(2)))
 
 
 @numba.njit(cache=True, nogil=True)

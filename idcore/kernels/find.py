@@ -73,11 +73,14 @@ FIRST_ID, END_ID, BEGIN, END, HAS_BO = range(LINE_COLUMNS)
 BLOCKS = 32  # of 64 bytes, looked at together
 LINE_ENDED = np.int64(-1)
 
-REASONS = ("lower_case", "version", "port", "elapsed", "other_name")
-LOWER_CASE, VERSION, PORT, ELAPSED, OTHER_NAME = range(5)
+REASONS = ("lower_case", "version", "port", "elapsed", "other_name", "trace_id")
+LOWER_CASE, VERSION, PORT, ELAPSED, OTHER_NAME, TRACE_ID = range(6)
 STATE_IDS, STATE_KEYS, LINE_START, LINE_OPEN, LINE_FIRST = range(5)
 STATE_LINES, STATE_RANGES, STATE_PAIRED, STATE_LOOSE, STATE_VOTES = range(5, 10)
-STATE_SIZE = 10
+STATE_NAMED = 10
+STATE_SIZE = 11
+# Columns of a msgId that a name calls something else: its key, value, the row of THINGS, its place.
+NAMED_COLUMNS = 6
 KEY_COLUMNS, TABLE_COLUMNS = 3, 8
 TABLE_SLOT, TABLE_IDS, TABLE_LAST, TABLE_UNSORTED, TABLE_MARKS = range(KEY_COLUMNS, TABLE_COLUMNS)
 # Marks of a key: the case of letters (`letter_case_16`); whether no usual launch has it, a label vouches for it, it has
@@ -100,9 +103,11 @@ def _words(names: Iterable[bytes]) -> np.ndarray:
 
 LABELS = _words(map(str.encode, rules.VOUCHING_LABELS))
 THINGS = _words(map(str.encode, rules.OTHER_THINGS))
+TRACES = np.array([thing in rules.TRACES for thing in rules.OTHER_THINGS])
 MESSAGES, MESSAGE_WITHIN, CELL_SIGNS_MOST = _words(rules.MESSAGE_WORDS), rules.MESSAGE_WITHIN, rules.CELL_SIGNS_MOST
 LONGEST_NAME, OTHER_SIGNS_MOST = rules.LONGEST_NAME, rules.OTHER_SIGNS_MOST
 LAST_LETTERS = U(sum(1 << letter for letter in {ord(thing[-1]) - 97 for thing in rules.OTHER_THINGS}))
+TRACEID = U(int.from_bytes(b" traceid", "little"))
 CDATA = U(int.from_bytes(b"![CDATA[", "little"))
 
 
@@ -113,31 +118,32 @@ CLIENT_DIGITS, CLIENT_VERSION = CLIENT_V1.digits, U(CLIENT_V1.field("version").a
 
 
 class Rules(NamedTuple):
-    """What decides whether a token is an id: whether lower case will do, the loaders of known clients and
-    those of usual launches, sorted, and rows of the layouts that have a length of their own. `digits`: the lengths of
-    ids, as bits."""
+    """What decides whether a token is an id: whether lower case will do, whether look-alikes are ids, the loaders of
+    known clients and those of usual launches, sorted, and rows of the layouts that have a length of their own.
+    `digits`: the lengths of ids, as bits."""
 
     any_case: bool
+    all_are_ids: bool
     loaders: np.ndarray
     usual: np.ndarray
     own_lengths: np.ndarray
     digits: np.uint64
 
 
-def rules_for(
-    any_case: bool, loaders: np.ndarray, usual: np.ndarray, own_lengths: dict[int, Layout] = OWN_LENGTHS
-) -> Rules:
+def rules_for(case: str, loaders: np.ndarray, usual: np.ndarray, own_lengths: dict[int, Layout] = OWN_LENGTHS) -> Rules:
     """The rules by the table of layouts."""
     digits = {*SHARED_DIGITS, *(layout.digits for layout in own_lengths.values())}
     assert 32 <= min(digits) and max(digits) < 64, "the finder takes runs of 32 to 63 digits"
-    return Rules(any_case, loaders, usual, rows_of(own_lengths), U(sum(1 << size for size in digits)))
+    return Rules(
+        case == "any", case != "strict", loaders, usual, rows_of(own_lengths), U(sum(1 << size for size in digits))
+    )
 
 
 class Found(NamedTuple):
     """What is found. `table`: open-addressed keys, a power of two of rows, each with its slot, ids, last value, whether
     they came out of order, and marks. `keys`: the key of each slot. `values`, `slots`, `places`: one entry an id; its
     place is the byte of the text at which it begins. `lines`: those kept. `state`: how many of all these there are.
-    `refused`, `samples`: what is not an id, by reason."""
+    `refused`, `samples`: what is not an id, by reason; `named`: those that a name calls something else."""
 
     table: np.ndarray
     keys: np.ndarray
@@ -148,6 +154,7 @@ class Found(NamedTuple):
     refused: np.ndarray
     samples: np.ndarray
     places: np.ndarray
+    named: np.ndarray
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -224,11 +231,11 @@ def is_digit(byte):
 
 @numba.njit(cache=True, nogil=True)
 def ends_in_thing(p, size):
-    """Whether the last word of the name of so many letters in front of p is one of OTHER_THINGS: `_ends_in_thing`."""
+    """Which of OTHER_THINGS the last word of the name of so many letters in front of p is, or -1: `_thing_at_end`."""
     if size == 0 or not is_letter(load_8(p - U(1))):
-        return False
+        return -1
     if LAST_LETTERS >> U((load_8(p - U(1)) | 32) - 97) & U(1) == U(0):
-        return False
+        return -1
     for row in range(THINGS.shape[0]):
         length = np.int64(THINGS[row, 0])
         if length > size:
@@ -241,13 +248,13 @@ def ends_in_thing(p, size):
         if same:
             first, before = load_8(p - U(length)), load_8(p - U(length + 1))
             if length == size or not is_letter(before) or (first < 97 and before >= 97):
-                return True
-    return False
+                return row
+    return -1
 
 
 @numba.njit(cache=True, nogil=True)
-def names_another(p):
-    """Whether the text in front of p names something else than a message: `rules.names_another`."""
+def other_thing(p):
+    """Which of OTHER_THINGS the text in front of p names, or -1: `rules.other_thing`."""
     if load_8(p - U(1)) == 91 and load_64(p - U(8)) == CDATA and load_8(p - U(9)) == 60:
         p -= U(9)
     names = False
@@ -259,7 +266,7 @@ def names_another(p):
             break
         p -= U(1)
     if not names:
-        return False
+        return -1
     size = 0
     while size < LONGEST_NAME:
         byte = load_8(p - U(size + 1))
@@ -267,9 +274,10 @@ def names_another(p):
             break
         size += 1
     if size == 0 or ends_in_label(p - U(1)):
-        return False
-    if ends_in_thing(p, size):
-        return True
+        return -1
+    row = ends_in_thing(p, size)
+    if row >= 0:
+        return row
     while size and is_digit(load_8(p - U(1))):
         p -= U(1)
         size -= 1
@@ -280,6 +288,55 @@ def names_another(p):
             p -= U(1)
             size -= 1
     return ends_in_thing(p, size)
+
+
+@numba.njit(cache=True, nogil=True)
+def is_of_traceparent(p):
+    """Whether 32 digits at p are the trace ID of a W3C traceparent: `rules.is_of_traceparent`."""
+    if load_8(p - U(1)) != 45 or load_8(p + U(32)) != 45 or load_8(p + U(49)) != 45:
+        return False
+    return hex_mask_64(p - U(3)) & U(3) == U(3) and hex_mask_64(p + U(33)) & U(0xFFFF) == U(0xFFFF)
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def is_naming(byte):
+    """Whether a sign behind a name is of its value: = or a colon."""
+    return byte == 58 or byte == 61
+
+
+@numba.njit(cache=True, nogil=True)
+def names_trace(p):
+    """Whether the text in front of p names a trace ID. That of most logs, `traceId=`, is told at once."""
+    end = p
+    for _ in range(OTHER_SIGNS_MOST):
+        byte = load_8(end - U(1))
+        if not (is_naming(byte) or byte == 62 or byte == 32 or byte == 34 or byte == 39 or byte == 91):
+            break
+        end -= U(1)
+    last = load_8(end - U(1)) | 32
+    if last != 100 and last != 101 and not is_digit(load_8(end - U(1))) and load_8(p - U(1)) != 91:
+        return False  # of neither `trace`, `tid` nor an `id`, and no CDATA
+    word = load_64(end - U(8)) | U(0x2020202020202020)
+    if word >> U(8) == TRACEID >> U(8) and not is_letter(load_8(end - U(8))) and is_naming(load_8(end)):
+        return True
+    thing = other_thing(p)
+    return thing >= 0 and TRACES[thing]
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def of_lower_case(p, size, rules):
+    """Why digits with no letter in upper case are rejected, or -1 where lower case will do."""
+    reason = -1 if rules.any_case else LOWER_CASE
+    if size == 32:
+        before = load_8(p - U(1))
+        if before == 45:
+            if is_of_traceparent(p):
+                reason = TRACE_ID
+        elif (before != 32 or not is_letter(load_8(p - U(2)))) and names_trace(p):
+            hi, lo = unhex_32(p)
+            if not is_known(rules.usual, ((hi << U(16)) | (lo >> VALUE_SHIFT)) & WORD):
+                reason = TRACE_ID
+    return reason
 
 
 @numba.njit(cache=True, nogil=True)
@@ -404,7 +461,7 @@ def may_be_chance(k2, rules):
 @numba.njit(cache=True, nogil=True, inline="always")
 def is_another(p, k2, rules):
     """Whether a msgId is none because of the name in front of it, as only that of a usual launch is one then."""
-    return not rules.any_case and names_another(p) and not is_known(rules.usual, k2 & WORD)
+    return not rules.all_are_ids and other_thing(p) >= 0 and not is_known(rules.usual, k2 & WORD)
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -413,8 +470,10 @@ def judge(p, size, rules):
     letters = letter_case_32(p)
     if size != 32:
         letters |= letter_case_32(p + U(size - 32))
-    if letters == U(2) and not rules.any_case:
-        return LOWER_CASE, U(0), U(0), U(0), U(0)
+    if letters == U(2):
+        reason = of_lower_case(p, size, rules)
+        if reason >= 0:
+            return reason, U(0), U(0), U(0), U(0)
     hi, lo = unhex_32(p)
     if size == 32:
         reason, k1, k2, value = id_of(hi, lo, False, p, rules.loaders)
@@ -569,6 +628,15 @@ def mark_suspect(row, value, p, size, table):
     table[row, TABLE_MARKS] = marks
 
 
+@numba.njit(cache=True, nogil=True)
+def keep_named(k0, k1, k2, value, p, place, found):
+    """Keeps a msgId at p that a name calls something else; a window has fewer than there are rows."""
+    row = found.state[STATE_NAMED]
+    found.named[row, 0], found.named[row, 1], found.named[row, 2], found.named[row, 3] = k0, k1, k2, value
+    found.named[row, 4], found.named[row, 5] = U(other_thing(p)), U(place)
+    found.state[STATE_NAMED] = row + 1
+
+
 @numba.njit(cache=True, nogil=True, inline="always")
 def mark_starts(p, blocks, carry, starts):
     """Where ids may begin in some blocks of 64 bytes, found without a jump: the first whole 16 of a run of digits.
@@ -688,11 +756,13 @@ def find(buf, origin, start, stop, what, rules, found):
             if reason >= 0:
                 if what != TAIL:
                     refuse(reason, buf, place, size, origin, found.refused, found.samples)
+                    if reason == OTHER_NAME and what == COUNT:
+                        keep_named(k0, k1, k2, value, text + U(place), place + origin, found)
             else:
                 row, used = row_of(k0, k1, k2, table, found.keys, keys)
                 if used != keys:
                     keys = used
-                    if not rules.any_case and may_be_chance(k2, rules):
+                    if not rules.all_are_ids and may_be_chance(k2, rules):
                         table[row, TABLE_MARKS] |= UNKNOWN
                 if what == COUNT:
                     mark_suspect(row, value, text + U(place), size, table)

@@ -283,6 +283,10 @@ CASE = Argument(
     "case", "text", "any: also take what only looks like an ID, such as one in lower case",
     choices=("strict", "any"), default="strict",
 )
+LOOKALIKES = Argument(
+    "lookalikes", "text", "take as IDs what only looks like some, by its label or by all of the input",
+    choices=("ids",),
+)
 # fmt: on
 RUN = Argument("run", "text", "name of a scan, as start_scan and scans give it", required=True, most=60, least=1)
 CERTAINTY = Field("certainty", ("string", "null"), "how sure it is: certain, likely, possible, or a verdict's own word")

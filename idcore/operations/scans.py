@@ -10,6 +10,7 @@ from typing import Any
 from idcore.base.catalogue import Words, upper
 from idcore.base.errors import refuse
 from idcore.base.open_folders import Roots
+from idcore.ids.identify import case_of
 from idcore.intake import allowed as places
 from idcore.intake.allowed import is_copy
 from idcore.intake.intake import PASTED, Source, asked_of, keep
@@ -20,6 +21,7 @@ from idcore.operations.model import (
     DISPROOF,
     EVIDENCE,
     LANG,
+    LOOKALIKES,
     RUN,
     ZONE,
     Argument,
@@ -50,17 +52,17 @@ def _start(asked: Asked, caller: Caller) -> Result:
         raise refuse("argument_one_of", names="text, path, store")
     if not jobs.ready():
         raise refuse("no_scans")
-    dating = asked.dating(caller.ground)
+    dating, case = asked.dating(caller.ground), case_of(asked["case"], asked["lookalikes"])
     if given[0] == "text":
         sources = [Source(PASTED, asked["text"].encode())]
-        options, size = asked_of(sources, dating, asked["case"])[1], sources[0].size
+        options, size = asked_of(sources, dating, case)[1], sources[0].size
         run = _made(caller, PASTED, options, size, size)
         try:
             named = keep(run, sources)
         except OSError:  # half an input is none
             run.remove()
             raise
-        begin(run, Input(list(named), named, asked["case"]), dating, caller)
+        begin(run, Input(list(named), named, case), dating, caller)
     else:
         real = caller.inside(asked[given[0]])
         store = _store(caller, real) if given[0] == "store" else None
@@ -70,7 +72,7 @@ def _start(asked: Asked, caller: Caller) -> Result:
         options = dating.options | {"contents": contents.digest}
         run = _made(caller, asked[given[0]], options, contents.bytes)
         paths = [] if store else [str(real)]
-        begin(run, Input(paths, None, asked["case"], store), dating, caller)
+        begin(run, Input(paths, None, case, store), dating, caller)
     jobs.mine(caller.counted, run)
     return _watched(run, asked, caller)
 
@@ -281,7 +283,7 @@ OPERATIONS = (
             Argument("text", "text", TEXT.meaning, most=TEXT.most),
             Argument("path", "text", "or a file or folder that is open", most=4_096),
             Argument("store", "text", "or a store folder that is open: its records are read", most=4_096),
-            ZONE, AT, CASE, _WAIT, LANG,
+            ZONE, AT, CASE, LOOKALIKES, _WAIT, LANG,
         ),
         "decode", _start, _WATCHED, begins=True,
     ),

@@ -16,6 +16,7 @@ from idcore.ids.clock import Clock, from_ms
 from idcore.ids.dating import dates_of
 from idcore.ids.delivery_sentences import told
 from idcore.ids.describe import KEYS, Seeds
+from idcore.ids.identify import case_of
 from idcore.intake import intake
 from idcore.intake.intake import Intake, Source
 from idcore.operations.model import (
@@ -24,6 +25,7 @@ from idcore.operations.model import (
     CERTAINTY,
     DISPROOF,
     LANG,
+    LOOKALIKES,
     MOST_TEXT,
     ZONE,
     Argument,
@@ -73,7 +75,7 @@ def disproof_of(row: Mapping[str, Any], words: Words) -> str:
 
 
 def _decode(asked: Asked, caller: Caller) -> Result:
-    text_intake, clock = _read(asked["text"], asked["case"], asked.clock(caller.ground))
+    text_intake, clock = _read(asked["text"], case_of(asked["case"], asked["lookalikes"]), asked.clock(caller.ground))
     rows = intake.rows_of(text_intake, clock, Seeds())
     items = (row | {"disproof": disproof_of(row, asked.words)} for row in rows)
     head = {"ids": len(text_intake.found), "rejected": len(text_intake.refused), "traces": list(text_intake.traces)}
@@ -82,7 +84,7 @@ def _decode(asked: Asked, caller: Caller) -> Result:
 
 def _explain(asked: Asked, caller: Caller) -> Result:
     words = asked.words
-    text_intake, clock = _read(asked["text"], asked["case"], asked.clock(caller.ground))
+    text_intake, clock = _read(asked["text"], case_of(asked["case"], asked["lookalikes"]), asked.clock(caller.ground))
     rows = intake.rows_of(text_intake, clock, Seeds())
     items = (
         row | {"fields": _fields(one, words), "disproof": disproof_of(row, words)}
@@ -182,7 +184,7 @@ OPERATIONS = (
     Operation(
         "decode",
         "Decodes every ID in a text: host, process and time, or broker and offset.",
-        (TEXT, ZONE, AT, CASE, LANG),
+        (TEXT, ZONE, AT, CASE, LOOKALIKES, LANG),
         "decode",
         _decode,
         READING,
@@ -196,7 +198,14 @@ OPERATIONS = (
     Operation(
         "explain_line",
         "Explains a log line: each field of its IDs, and what it says of sends and deliveries.",
-        (replace(TEXT, most=MOST_LINE, meaning="one line, or the lines of one record"), ZONE, AT, CASE, LANG),
+        (
+            replace(TEXT, most=MOST_LINE, meaning="one line, or the lines of one record"),
+            ZONE,
+            AT,
+            CASE,
+            LOOKALIKES,
+            LANG,
+        ),
         "decode",
         _explain,
         (*READING, Field("fields", "array", "the fields of the ID: name, digits, value, meaning")),

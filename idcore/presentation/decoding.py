@@ -11,7 +11,7 @@ from idcore.base.catalogue import Words
 from idcore.ids.clock import Clock
 from idcore.ids.dating import Dates, dates_of
 from idcore.ids.describe import Seeds
-from idcore.ids.identify import Case
+from idcore.ids.identify import Case, case_of
 from idcore.intake.intake import PASTED, Intake, Source, dated_by, ids_of, kept, only_ids, read_sources, rows_of
 from idcore.presentation import export
 from idcore.runs.runs import Run
@@ -39,7 +39,7 @@ class Decoding:
     @classmethod
     def of_run(cls, run: Run) -> Self:
         """The input that a scan keeps, read again as the scan read it."""
-        decoding = cls(kept(run), case="any" if run.options.get("case") == "any" else "strict")
+        decoding = cls(kept(run), case=case_of(str(run.options.get("case")), None))
         at = run.options.get("at")
         if decoding.sources:
             decoding.intake = read_sources(decoding.sources, decoding.case)

@@ -33,6 +33,7 @@ TABLES = (
     "distribution",
     "growth",
     "refused",
+    "lookalikes",
     "files",
     "topics",
     "tags",

@@ -143,6 +143,8 @@ _FIGURES: tuple[str, ...] = (
     "ids",
     "distinct",
     "refused",
+    "lookalikes",
+    "trace_ids",
     "processes",
     "hosts",
     "clients",

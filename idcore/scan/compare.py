@@ -106,7 +106,7 @@ def _facts(
         files = list_files(paths)
         problems += [(file.shown, file.error) for file in files if file.error]
         for split in split_files(files, _SPLIT):
-            for fact in scan_task([split], months, any_case):
+            for fact in scan_task([split], months, "any" if any_case else "strict"):
                 if fact.what in (What.IDS, What.SUSPECTS):
                     yield fact._replace(what=_OF_SECOND[fact.what]) if second else fact
                 elif fact.what == What.SUSPECTED:

@@ -5,8 +5,8 @@ with them the offsetMsgIds that they are paired with. LOOSE_PAIRS: pairs of ids 
 RANGES: broker, minute, least and greatest offset with their instants. VOTES: in which months lines say that a process
 generated its ids. REPORT: what happened to splits, as lines of JSON. SUMMARY: what the votes of one task say of the
 whole input. SUSPECTS: msgIds that may only look like some, and SUSPECTED: a sample of those of one task, for
-every part (idcore.scan.look_alikes). TOPICS: of a commit log, the topics and queues of one split, as JSON. COPIES: of
-one split the copies that groups made (idcore.sources.copies).
+every part (idcore.scan.look_alikes). NAMED: msgIds that a name in front calls something else. TOPICS: of a commit log,
+the topics and queues of one split, as JSON. COPIES: of one split the copies that groups made (idcore.sources.copies).
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ class What(IntEnum):
     SUSPECTED = 10
     LETTERS = 11
     SUSPECTS_OF_SECOND = 12
+    NAMED = 13
 
 
 class Fact(NamedTuple):

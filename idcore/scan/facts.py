@@ -30,11 +30,11 @@ MOST_KEYS = 1 << 16  # and processes, clients and brokers: a table of 8 to 32 Mi
 class Scanner:
     """State of one task: feed it splits, take the facts."""
 
-    def __init__(self, months: Months | np.ndarray, any_case: bool = False, expected_bytes: int = WINDOW) -> None:
+    def __init__(self, months: Months | np.ndarray, case: str = "strict", expected_bytes: int = WINDOW) -> None:
         self.months = as_months(months)
         self.expected = min(MOST_IDS, expected_bytes // 33) + 64
         self.moved: Callable[[int, int], None] | None = None  # reported after each window: bytes and ids of the split
-        self.finder = Finder(any_case)
+        self.finder = Finder(case)
         self.state = self.finder.state
         self.dating = pairs.Dating(
             self.months.newest,
@@ -55,6 +55,8 @@ class Scanner:
     def _clear(self) -> None:
         self.finder.clear(self.expected)
         self.texts: list[tuple[int, int]] = []
+        self.named: list[np.ndarray] = []
+        self.named_rows = 0
         self.pairing = self.pairing._replace(
             ranges=_rows_of(pairs.RANGE_COLUMNS),
             steps=np.zeros(self.expected, np.int8),
@@ -96,6 +98,10 @@ class Scanner:
             by_slot = _roomier(self.votes.by_slot, slots, known)
             by_slot[known:] = 0
             self.votes = self.votes._replace(by_slot=by_slot)
+        if named := int(self.state[find.STATE_NAMED]):
+            self.named.append(look_alikes.named_rows(self.finder.found.named[:named], self.text))
+            self.named_rows += named
+            self.state[find.STATE_NAMED] = 0
         if self.state[find.STATE_LINES]:
             self._pair(windows, behind=what == find.TAIL)
         return ended
@@ -149,7 +155,8 @@ class Scanner:
         yield self._report(split, text_bytes, error)
 
     def _is_full(self) -> bool:
-        return bool(self.state[find.STATE_IDS] > MOST_IDS or self.state[find.STATE_KEYS] > MOST_KEYS)
+        held = max(int(self.state[find.STATE_IDS]), self.named_rows)
+        return bool(held > MOST_IDS or self.state[find.STATE_KEYS] > MOST_KEYS)
 
     def _may_pack(self) -> bool:
         """Not while a line is open that may still become a pair; one with too many ids never will."""
@@ -204,6 +211,8 @@ class Scanner:
         if self.state[find.STATE_LOOSE]:
             yield from _deal(What.LOOSE_PAIRS, self.pairing.loose[: self.state[find.STATE_LOOSE]])
         yield from self._pack_votes(keys)
+        if self.named:
+            yield from _deal(What.NAMED, look_alikes.together(np.concatenate(self.named)))
         table = self.finder.found.table
         if len(lettered := table[table[:, find.TABLE_MARKS] & find.LETTER_CASES != 0]):
             lettered[:, find.TABLE_MARKS] &= find.LETTER_CASES
@@ -331,7 +340,7 @@ def _deal(what: What, rows: np.ndarray) -> Iterator[Fact]:
 def scan_task(
     splits: Sequence[Split],
     months: Months | np.ndarray,
-    any_case: bool = False,
+    case: str = "strict",
     moved: Callable[[int, int], None] | None = None,
     with_copies: bool = False,
     opened: OpenSplit = open_split,
@@ -340,7 +349,7 @@ def scan_task(
 
     `with_copies`: of commit logs also the copies that groups made. `opened` opens the file of a split.
     """
-    scanner = Scanner(months, any_case, sum(split.size for split in splits))
+    scanner = Scanner(months, case, sum(split.size for split in splits))
     scanner.moved = moved
     for split, windows, error in walk(splits, opened):
         if windows is None:

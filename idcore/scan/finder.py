@@ -31,8 +31,8 @@ def usual() -> np.ndarray:
 class Finder:
     """Finds the ids of windows of text. `ids`: room for so many at first."""
 
-    def __init__(self, any_case: bool = False, ids: int = 0) -> None:
-        self.rules = find.rules_for(any_case, loaders(), usual())
+    def __init__(self, case: str = "strict", ids: int = 0) -> None:
+        self.rules = find.rules_for(case, loaders(), usual())
         self.state = np.zeros(find.STATE_SIZE, np.int64)
         self.found = find.Found(
             table=np.zeros((_TABLE_ROWS, find.TABLE_COLUMNS), np.uint64),
@@ -44,6 +44,7 @@ class Finder:
             refused=np.zeros((len(find.REASONS), 3), np.int64),
             samples=np.zeros((len(find.REASONS), ID_DIGITS[-1] + _SPARE), np.uint8),
             places=np.empty(ids, np.int64),
+            named=np.empty((MOST_OF_A_WINDOW, find.NAMED_COLUMNS), np.uint64),
         )
 
     @property

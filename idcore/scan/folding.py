@@ -25,7 +25,7 @@ from idcore.scan.tables import LETTER_COLUMNS
 
 _U = np.uint64
 _KEY = find.KEY_COLUMNS
-_SUSPECT = (0, 1, 2, TEXT, look_alikes.ROW)  # process, text, whether its ids are counted
+_SUSPECT = (0, 1, 2, TEXT, look_alikes.ROW, look_alikes.ROW + 1)  # process, text, whether ids are counted, which
 _FEWEST = 2  # blocks
 
 
@@ -148,12 +148,12 @@ def _summaries(several: Sequence[bytes]) -> list[bytes]:
 
 
 def _suspects(several: Sequence[bytes]) -> list[bytes]:
-    """Of a process, by text, one row of the ids that are counted, which has the first of them, and one of the rest.
+    """Of a process, by text, one row of each id that is counted, which has its first place, and one of the rest.
 
     The least id of all stays, because the rule of look-alikes asks that one.
     """
     rows = _table(several, look_alikes.ROW)
-    rows = np.column_stack([rows, rows[:, COUNT] > 0]).astype(_U)
+    rows = np.column_stack([rows, rows[:, COUNT] > 0, np.where(rows[:, COUNT] > 0, rows[:, VALUE], 0)]).astype(_U)
     by_place, begin = _groups(rows, _SUSPECT, PLACE)
     by_value, _ = _groups(rows, _SUSPECT, VALUE)
     firsts, least = by_place[begin], by_value[begin]
@@ -166,6 +166,10 @@ def _suspects(several: Sequence[bytes]) -> list[bytes]:
     least[:, COUNT] = 0
     others = least[~counted | (least[:, VALUE] != firsts[:, VALUE])]
     return [np.concatenate([firsts[counted], others])[:, : look_alikes.ROW].tobytes()]
+
+
+def _named(several: Sequence[bytes]) -> list[bytes]:
+    return [look_alikes.together(_table(several, look_alikes.ROW)).tobytes()]
 
 
 def _suspected(several: Sequence[bytes]) -> list[bytes]:
@@ -215,4 +219,5 @@ _FOLDS: dict[What, Callable[[Sequence[bytes]], list[bytes]]] = {
     What.SUSPECTS: _suspects,
     What.SUSPECTED: _suspected,
     What.LETTERS: _letters,
+    What.NAMED: _named,
 }

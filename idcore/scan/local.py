@@ -19,7 +19,7 @@ def scan_local(
     paths: Sequence[str],
     months: Months | np.ndarray,
     split_size: int = 256 << 20,
-    any_case: bool = False,
+    case: str = "strict",
     store: bool = False,
     together: int = 1,
     between: LineRange | None = None,
@@ -29,5 +29,5 @@ def scan_local(
     files = [replace(file, between=between) for file in files]
     splits = list(split_files(files, split_size))
     tasks = [splits[first : first + together] for first in range(0, len(splits), together)]
-    facts = [fact for task in tasks for fact in scan_task(task, months, any_case)]
+    facts = [fact for task in tasks for fact in scan_task(task, months, case)]
     return combine(Merge(months).tables(facts), [(file.shown, file.size, file.error) for file in files], store)

@@ -1,8 +1,10 @@
 """Strings of a scan that only look like msgIds: told by a sample of all tasks, taken out before the merge.
 
-The rule is `idcore.ids.look_alikes`. A row is a process of an unknown client in one text of one task: the words of its
-key, an ID, how many IDs it has there, the number of the text, the byte of the first, and its marks as the kernel has
-them. A process with a label, or with several IDs that no mark covers, has one row in which no ID is counted.
+The rule is `idcore.ids.look_alikes`. A row is an ID of an unknown client in one text of one task: the words of its key,
+the ID, how often it is there, the number of the text, the byte of the first, and the marks of its process as the kernel
+has them. A process with a label, or with several IDs that no mark covers, has one row in which no ID is counted.
+
+What a name in front calls something else has such rows too, with the number of the name in the place of marks.
 """
 
 from __future__ import annotations
@@ -12,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from idcore.ids import look_alikes, makers
-from idcore.ids.look_alikes import Rule, Suspect
+from idcore.ids import look_alikes, makers, rules
+from idcore.ids.look_alikes import REASONS, Rule, Suspect
 from idcore.kernels import codes, find
 
 from .crossing import Block
@@ -26,10 +28,13 @@ _IDENTITY = _U((1 << 48) - 1)  # pid and loader, of the third word of a key
 
 
 class LookAlike(NamedTuple):
-    """Strings of one text that only look like msgIds: how many, and the first of them."""
+    """Strings of one text that only look like msgIds, and why: how many, how many no text before has, the first."""
 
+    reason: str
+    label: str | None
     text: int
     ids: int
+    distinct: int
     sample: str
     byte: int
 
@@ -50,12 +55,14 @@ def suspects_of(tokens: find.Found, ids: int, texts: Sequence[tuple[int, int]]) 
     mine = np.flatnonzero(owner >= 0)
     firsts, numbers = (np.array(column, np.uint64) for column in zip(*texts, strict=True))
     text = np.searchsorted(firsts, mine.astype(np.uint64), side="right") - 1
-    order = np.lexsort((mine, text, owner[mine]))
-    owners, texts_of, places = owner[mine][order], text[order], tokens.places[mine][order]
+    values = tokens.values[mine]
+    order = np.lexsort((mine, text, values, owner[mine]))
+    owners, texts_of, places, values = owner[mine][order], text[order], tokens.places[mine][order], values[order]
     new = (np.diff(owners, prepend=-1) != 0) | (np.diff(texts_of, prepend=-1) != 0)
+    new[1:] |= values[1:] != values[:-1]
     begin = np.flatnonzero(new)
     counted = rows[owners[begin]]
-    counted[:, VALUE] = tokens.values[mine][order][begin]
+    counted[:, VALUE] = values[begin]
     counted[:, COUNT] = np.diff(begin, append=len(order))
     counted[:, TEXT], counted[:, PLACE] = numbers[texts_of[begin]], places[begin].astype(np.uint64)
     return np.concatenate([rows[~may_be], counted])
@@ -84,7 +91,8 @@ def rule_of(samples: Sequence[np.ndarray]) -> Rule:
 def taken_out(blocks: Sequence[Block], suspects: np.ndarray, rule: Rule) -> tuple[list[Block], list[LookAlike]]:
     """The blocks without the look-alikes of the part, and what was taken out, by text."""
     processes, of_rows = _whole(suspects)
-    gone = (processes[:, MARKS] & find.LABELLED == 0) & rule.holds(_suspects(processes))
+    reasons = np.where(processes[:, MARKS] & find.LABELLED == 0, rule.holds(_suspects(processes)), 0)
+    gone = reasons > 0
     if not gone.any():
         return list(blocks), []
     keys = _sorted_keys(processes[gone])
@@ -95,18 +103,58 @@ def taken_out(blocks: Sequence[Block], suspects: np.ndarray, rule: Rule) -> tupl
         own, at = own[at >= 0], at[at >= 0]
         taken[at] = True
         left.append(without(block, own) if len(own) else block)
-    rows = suspects[gone[of_rows]]
-    places = _places_in(rows, keys[taken])  # what is settled as ids of a broker is none of a process any more
-    return left, _by_text(rows[places >= 0])
+    here = gone[of_rows]
+    rows, why = suspects[here], reasons[of_rows][here]
+    here = _places_in(rows, keys[taken]) >= 0  # what is settled as ids of a broker is none of a process any more
+    rows, why = rows[here], why[here]
+    return left, [one for code in np.unique(why) for one in _by_text(rows[why == code], REASONS[code], None)]
 
 
-def _by_text(rows: np.ndarray) -> list[LookAlike]:
-    rows = rows[np.lexsort((rows[:, PLACE], rows[:, TEXT]))]
-    begin = np.flatnonzero(np.diff(rows[:, TEXT], prepend=~rows[:1, TEXT]) != 0)
-    counts = np.add.reduceat(rows[:, COUNT], begin)
+def of_names(rows: np.ndarray) -> list[LookAlike]:
+    """What names in front call something else, by name and text."""
+    names = np.unique(rows[:, MARKS])
     return [
-        LookAlike(int(rows[at, TEXT]), int(count), _digits(rows[at]), int(rows[at, PLACE]))
-        for at, count in zip(begin, counts, strict=True)
+        one for name in names for one in _by_text(rows[rows[:, MARKS] == name], "label", rules.OTHER_THINGS[int(name)])
+    ]
+
+
+def together(rows: np.ndarray) -> np.ndarray:
+    """Rows with equal IDs, texts and marks as one, with the first place.
+
+    Sorted by a hash, one word instead of six: where rows share it, some may stay apart, which the merge makes good.
+    """
+    third = rows[:, 2] ^ look_alikes.order_of(rows[:, VALUE], rows[:, TEXT], rows[:, MARKS])
+    rows = rows[np.argsort(look_alikes.order_of(rows[:, 0], rows[:, 1], third))]
+    changed = np.ones(len(rows), np.bool_)
+    changed[1:] = False
+    for column in (0, 1, 2, VALUE, TEXT, MARKS):
+        changed[1:] |= rows[1:, column] != rows[:-1, column]
+    begin = np.flatnonzero(changed)
+    counted = rows[begin]
+    counted[:, COUNT] = np.add.reduceat(rows[:, COUNT], begin)
+    counted[:, PLACE] = np.minimum.reduceat(rows[:, PLACE], begin)
+    return counted
+
+
+def named_rows(named: np.ndarray, text: int) -> np.ndarray:
+    """What the kernel kept of the names in front, as rows."""
+    rows = np.empty((len(named), ROW), np.uint64)
+    rows[:, : VALUE + 1], rows[:, MARKS], rows[:, PLACE] = named[:, : VALUE + 1], named[:, -2], named[:, -1]
+    rows[:, COUNT], rows[:, TEXT] = 1, text
+    return rows
+
+
+def _by_text(rows: np.ndarray, reason: str, label: str | None) -> list[LookAlike]:
+    """Of one reason and name. A string in several texts is distinct in one of them."""
+    rows = rows[np.lexsort((rows[:, PLACE], rows[:, TEXT]))]
+    begin = np.flatnonzero(np.append(True, rows[1:, TEXT] != rows[:-1, TEXT]))
+    _, firsts = np.unique(rows[:, : VALUE + 1], axis=0, return_index=True)
+    new = np.zeros(len(rows), np.int64)
+    new[firsts] = 1
+    counts, distinct = np.add.reduceat(rows[:, COUNT], begin), np.add.reduceat(new, begin)
+    return [
+        LookAlike(reason, label, int(rows[at, TEXT]), int(count), int(n), _digits(rows[at]), int(rows[at, PLACE]))
+        for at, count, n in zip(begin, counts, distinct, strict=True)
     ]
 
 

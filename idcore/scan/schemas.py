@@ -32,6 +32,7 @@ _COLUMNS = {
     "deliveries": "msg_id:text broker:text queue_id queue_offset physical_offset consumer_group:text try:small"
     " event:text at:time file:text line topic:text stored_topic:text thread:text status:text",
     "refused": "reason:text ids sample:text file:text byte",
+    "lookalikes": f"reason:text label:text {_COUNTED} sample:text file:text byte",
     "topics": "topic:text queue_id messages bytes first_store_timestamp:time last_store_timestamp:time"
     f" {_OFFSETS} min_queue_offset max_queue_offset crc_failed",
     "tags": "topic:text tag:text messages bytes",
@@ -44,7 +45,7 @@ _COLUMNS = {
     " copy_offset trace_offset",
     "retries": "group:text minute:time led_to:text tries most_retry_times",
     "progress": "topic:text queue_id group:text consumer_offset earlier_offset queue_begin queue_end",
-    "files": "file:text bytes text_bytes ids refused error:text error_values:text",
+    "files": "file:text bytes text_bytes ids refused error:text error_values:text lookalikes trace_ids",
 }
 
 

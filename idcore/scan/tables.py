@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import timedelta, timezone
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -44,7 +44,9 @@ _NONE = -(1 << 62)
 _COUNTER_BITS, _COUNTER_MASK = np.int64(find.COUNTER_SHIFT), np.int64(chains.PERIOD - 1)
 _ROWS = 1 << 20
 LOOK_ALIKES = "look_alikes"  # strings that only look like IDs, as they travel
-_TAKEN = pa.schema([("text", pa.uint64()), ("ids", pa.int64()), ("sample", pa.string()), ("byte", pa.int64())])
+_TAKEN = pa.schema(
+    zip(LookAlike._fields, (TEXT, TEXT, pa.uint64(), pa.int64(), pa.int64(), TEXT, pa.int64()), strict=True)
+)
 COPIES = "copied"  # the copies of splits, as they travel
 Tables = dict[str, pa.Table]
 
@@ -217,6 +219,7 @@ class Merge:
         votes = [np.empty((0, VOTE_COLUMNS), np.uint64)]
         suspects = [np.empty((0, look_alikes.ROW), np.uint64)]
         letters = [np.empty((0, LETTER_COLUMNS), np.uint64)]
+        named = [np.empty((0, look_alikes.ROW), np.uint64)]
         summaries: list[np.ndarray] = []
         suspected: dict[int, list[np.ndarray]] = {}  # every part has a copy of each
         for fact in facts:
@@ -236,6 +239,8 @@ class Merge:
                 suspected.setdefault(fact.part, []).append(look_alikes.rows_of(fact.data))
             elif fact.what == What.LETTERS:
                 letters.append(np.frombuffer(fact.data, np.uint64).reshape(-1, LETTER_COLUMNS))
+            elif fact.what == What.NAMED:
+                named.append(look_alikes.rows_of(fact.data))
             elif fact.what == What.TOPICS:
                 topics.append(fact.data)
             elif fact.what == What.COPIES:
@@ -245,6 +250,7 @@ class Merge:
         known = whole(summaries, self.months.zone_source)
         rule = look_alikes.rule_of(next(iter(suspected.values()), []))
         blocks, taken = look_alikes.taken_out(settle(blocks), np.concatenate(suspects), rule)
+        taken += look_alikes.of_names(np.concatenate(named))
         runs = collect(blocks)
         paired = PairedOffsets(blocks, np.concatenate(loose))
         if "uniq" in runs:
@@ -505,7 +511,9 @@ def combine(
     rows = (row.as_py() for table in collected.pop("reports") for row in table["report"])
     reports = [report for row in rows for report in reports_of(row)]
     taken = [LookAlike(**row) for table in collected.pop(LOOK_ALIKES) for row in table.to_pylist()]
-    reports += _reports_of(taken, reports)
+    texts = {text_number(report.number, report.place): report for report in reports} if taken else {}
+    alike = _look_alikes(taken, texts, known)
+    reports += _reports_of(taken, texts)
     tables = {
         name: pa.concat_tables(found) if found else schema.empty_table()
         for (name, schema), found in ((item, collected[item[0]]) for item in SCHEMAS.items())
@@ -519,6 +527,7 @@ def combine(
     timeline = tables["timeline"].group_by(["minute", "kind"]).aggregate([("ids", "sum")])
     tables["timeline"] = _table("timeline", [timeline["minute"], timeline["kind"], timeline["ids_sum"]])
     tables["files"], tables["refused"] = _files(reports, known)
+    tables["lookalikes"] = alike
 
     def in_order(name: str) -> pa.Table:
         return tables[name].sort_by([(column, "ascending") for column in ORDER[name]]).combine_chunks()
@@ -527,9 +536,8 @@ def combine(
         return tables | dict(zip(ORDER, pool.map(in_order, ORDER), strict=True))
 
 
-def _reports_of(taken: Sequence[LookAlike], reports: Sequence[Report]) -> list[Report]:
+def _reports_of(taken: Sequence[LookAlike], texts: Mapping[int, Report]) -> list[Report]:
     """Strings that were counted as ids, and are none: they are taken from the text that has them."""
-    texts = {text_number(report.number, report.place): report for report in reports} if taken else {}
     return [
         replace(
             texts[one.text],
@@ -539,7 +547,24 @@ def _reports_of(taken: Sequence[LookAlike], reports: Sequence[Report]) -> list[R
             error=None,
         )
         for one in taken
+        if one.label is None  # the tasks did not count the others
     ]
+
+
+def _look_alikes(taken: Sequence[LookAlike], texts: Mapping[int, Report], files: Mapping[int, FileFacts]) -> pa.Table:
+    """By reason and name: how many, and the first of all texts."""
+    rows: dict[tuple[str, str], list[Any]] = {}
+    for one in taken:
+        report = texts[one.text]
+        file = files[report.number][0]
+        first = (file, report.place, one.byte, one.sample, file + (shown(report.member) if report.place else ""))
+        row = rows.setdefault((one.reason, one.label or ""), [0, 0, first])
+        row[:] = row[0] + one.ids, row[1] + one.distinct, min(row[2], first)
+    columns = [
+        (reason, label or None, ids, distinct, first[3], first[4], first[2])
+        for (reason, label), (ids, distinct, first) in sorted(rows.items())
+    ]
+    return _table("lookalikes", list(zip(*columns, strict=True)) or [[]] * 7)
 
 
 def _topics(seen: Sequence[bytes]) -> pa.Table:
@@ -550,31 +575,37 @@ def _topics(seen: Sequence[bytes]) -> pa.Table:
     return _table("topics", [*columns[:4], *times, *columns[6:]])
 
 
+# Of a row of files the place of what is rejected for a reason: what only looks like an ID, trace IDs; all else is 4.
+_COUNTED_IN = {"other_name": 5, "look_alike": 5, "trace_id": 6}
+
+
 def _files(reports: Sequence[Report], files: Mapping[int, FileFacts]) -> tuple[pa.Table, pa.Table]:
     """A row for each file and, behind it, for each member of an archive: the file has the bytes, they have the text."""
     found: dict[tuple, list] = {
-        (number, ()): [name, size, 0, 0, 0, error and error.coded()] for number, (name, size, error) in files.items()
+        (number, ()): [name, size, *5 * [0], error and error.coded()] for number, (name, size, error) in files.items()
     }
     reasons: dict[str, list] = {}
     for report in reports:
         member = shown(report.member) if report.place else ""
         file = files[report.number][0]
         name = file + member
-        row = found.setdefault((report.number, report.place if member else ()), [name, 0, 0, 0, 0, None])
+        row = found.setdefault((report.number, report.place if member else ()), [name, *6 * [0], None])
         row[2] += report.text_bytes
         row[3] += report.ids
         error = report.error and report.error.coded()
-        row[5] = min(filter(None, (row[5], error)), key=json.dumps, default=None)  # in any order of splits
+        row[7] = min(filter(None, (row[7], error)), key=json.dumps, default=None)  # in any order of splits
         for reason, count, sample, byte in report.refused:
-            row[4] += count
+            row[_COUNTED_IN.get(reason, 4)] += count
+            if reason in _COUNTED_IN:
+                continue
             first = (file, report.place, byte, sample, name)
             known = reasons.setdefault(reason, [0, first])
             known[0] += count
             known[1] = min(known[1], first)
     rows = [
-        [*row, None, None] if error is None else [*row, error["code"], json.dumps(error["values"])]
+        [*row[:5], error and error["code"], error and json.dumps(error["values"]), *row[5:]]
         for *row, error in (found[key] for key in sorted(found, key=lambda key: (files[key[0]][0], key)))
     ]
-    table = _table("files", list(zip(*rows, strict=True)) if rows else [[]] * 7)
+    table = _table("files", list(zip(*rows, strict=True)) if rows else [[]] * 9)
     refused = [[reason, count, row[3], row[4], row[2]] for reason, (count, row) in sorted(reasons.items())]
     return table, _table("refused", list(zip(*refused, strict=True)) if refused else [[]] * 5)

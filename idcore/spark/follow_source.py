@@ -126,7 +126,7 @@ def facts_of(asked: Asked, part: Part) -> Iterator[pa.RecordBatch]:
     months = month_rows(at, parse_zone(asked.zone), asked.zone_source)
     if part.told is not None:
         yield to_batch([part.told])
-    facts = list(scan_task(part.splits, months, asked.case == "any", opened=open_split))
+    facts = list(scan_task(part.splits, months, asked.case, opened=open_split))
     if facts:
         yield to_batch(facts)
 

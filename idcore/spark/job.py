@@ -67,7 +67,7 @@ _RAISED = re.compile(r"[A-Za-z_][\w.]*(Error|Exception|Interrupt)\b")
 
 @dataclass(frozen=True, slots=True)
 class ScanOptions:
-    """What a scan assumes and where it runs. `zone` and `at` date the ids; `case` "any" takes lower-case ids too."""
+    """What a scan assumes and where it runs. `zone` and `at` date the ids; `case` as `identify.Case`."""
 
     zone: tzinfo | None = None
     zone_source: str = "assumed"
@@ -167,7 +167,7 @@ def compute(
         with Watch(spark, sizes, Reporter(on_progress), stop) as watch:
             try:
                 on_ids = watch.ids.add if watch.ids is not None else None
-                read = reading(partitions, rows, options.case == "any", watch.meter, on_ids, with_copies)
+                read = reading(partitions, rows, options.case, watch.meter, on_ids, with_copies)
                 spread = min(32, max(_cores(spark), -(-sum(sizes) // BYTES_PER_MERGE))) if len(partitions) > 1 else 1
                 merge = merging(rows, folder, min(SENT, 8 * SENT // spread))
                 results = merged(spark, len(partitions), read, merge, spread, RESULTS)
@@ -420,7 +420,7 @@ def summarise(folder: Path, files: Sequence[InputFile], between: Callable[[], No
         "ids": total("files", "ids"),
         "distinct": sum(total(table, "distinct") for table in kinds.values()),
         **{kind: total(table, "ids") for kind, table in kinds.items()},
-        "refused": total("files", "refused"),
+        **{name: total("files", name) for name in ("refused", "lookalikes", "trace_ids")},
         **{name: rows(name) for name in ("processes", "clients", "hosts", "brokers", "segments")},
         "zone_sources": counts("processes", "zone_source"),
         "failed_files": len(errors) - errors.null_count,

@@ -136,10 +136,10 @@ def _pieces(
         return []
     packed = [pack_tasks([task]) for task in tasks]
     names = [{split.number: shown[split.number] for split in task} for task in tasks]
-    any_case = plan["case"] == "any"
+    case = str(plan["case"])
 
     def write(number: int) -> Iterator[pa.RecordBatch]:
-        writer = PartWriter(out, f"{number:06d}", tables_for(tables), any_case)
+        writer = PartWriter(out, f"{number:06d}", tables_for(tables), case)
         for name, rows in writer.write(unpack_tasks(packed[number])[0], names[number]):
             yield pa.RecordBatch.from_arrays([pa.array([name]), pa.array([rows], pa.int64())], schema=_SCHEMA)
 

@@ -40,7 +40,7 @@ _OWN = ORDER.keys() - {"timeline"}  # of these no row is made by two tasks
 def reading(
     partitions: Sequence[Sequence[Sequence[Split]]],
     months: Months | np.ndarray,
-    any_case: bool,
+    case: str,
     meter: Meter | None = None,
     found: Callable[[int], None] | None = None,
     with_copies: bool = False,
@@ -58,7 +58,7 @@ def reading(
         splits = [split for task in tasks for split in task]
         listener = _Listener(splits, Hand(meter, number, splits) if meter is not None else None, found)
         moved = listener.hand.move if listener.hand is not None else None
-        facts = (fact for task in tasks for fact in scan_task(task, months, any_case, moved, with_copies))
+        facts = (fact for task in tasks for fact in scan_task(task, months, case, moved, with_copies))
         return _crossing(facts, listener)
 
     return read

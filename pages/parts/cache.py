@@ -45,6 +45,13 @@ def frame(run: Run, name: str) -> pd.DataFrame:
     return run_tables.frame(run, name, is_cut(run, name))
 
 
+def rejected(run: Run) -> pd.DataFrame:
+    """What was rejected and what only looks like an ID, by reason."""
+    import pandas as pd
+
+    return pd.concat([some for name in ("refused", "lookalikes") if len(some := frame(run, name))] or [pd.DataFrame()])
+
+
 @st.cache_data(max_entries=256, show_spinner=False, hash_funcs=_RUN)
 def rows(run: Run, name: str) -> int:
     """How many rows a table has; 0 where the scan has no such table."""

@@ -27,9 +27,11 @@ def line(intake: Intake, view: View, files: bool, run: Run | None = None) -> Non
     words = view.words
     counted = intake.cut and run is not None and run.state == "done"
     if counted and run is not None:
-        reasons = run_notes.reasons_of(cache.frame(run, "refused"))
+        reasons, traced = run_notes.reasons_of(cache.rejected(run)), run_notes.trace_ids_of(cache.frame(run, "files"))
     else:
-        reasons = dict(Counter(item.verdict.reason or "" for item in intake.refused))
+        reasons, traced = dict(Counter(item.verdict.reason or "" for item in intake.refused)), intake.trace_ids
+    if traced:
+        st.caption(run_notes.trace_ids(traced, words))
     if not reasons:
         return
     total, shown = sum(reasons.values()), intake.refused[:SHOWN]

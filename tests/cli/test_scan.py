@@ -38,8 +38,8 @@ def test_a_closed_standard_output_is_said_in_a_line() -> None:
 
 
 def written(folder: Path, **rows: dict[str, Any]) -> Path:
-    for name in ("processes", "brokers", "refused", "findings", "files"):
-        (folder / name).mkdir()
+    for name in ("processes", "brokers", "refused", "lookalikes", "findings", "files"):
+        (folder / name).mkdir(parents=True)
         table = pa.Table.from_pylist([rows[name]] if name in rows else [], schema=SCHEMAS[name])
         pq.write_table(table, folder / name / "part-00000.parquet")
     return folder
@@ -69,7 +69,11 @@ def test_the_summary_names_kinds_and_sizes_as_the_console_does(tmp_path: Path) -
     refused = {"reason": "lower_case", "ids": 3, "sample": "ab" * 16, "file": "x.log", "byte": 7}
     told = described(summed(ids=5, client=2, text_bytes=6_690_000), written(tmp_path, refused=refused))
     assert "no files · 6.4 MiB · 5 ID occurrences · " in told and "5.x msgId 2." in told
-    assert "x.log +7\n  To decode what only looks like an ID (lower case, another label): --case any" in told
+    assert "x.log +7\n  To decode what is all in lower case: --case any" in told
+    alike = {"reason": "uuid", "label": None, "ids": 3, "distinct": 3, "sample": "AB" * 16, "file": "y.log", "byte": 7}
+    told = described(summed(ids=5, lookalikes=3), written(tmp_path / "alike", lookalikes=alike))
+    assert "3 strings rejected" in told and "UUIDs" in told
+    assert "--lookalikes ids" in told
 
 
 def test_another_refusal_has_no_such_way_out(tmp_path: Path) -> None:

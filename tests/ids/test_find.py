@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from idcore.ids import Token, find
-from idcore.ids.rules import names_another
+from idcore.ids.rules import other_thing
 
 pytestmark = pytest.mark.quick
 
@@ -52,7 +52,7 @@ def places(text: str) -> list[tuple[str, int, int]]:
     ],
 )
 def test_a_label_can_say_that_its_value_is_something_else(label: str) -> None:
-    assert names_another(f"{label}=")
+    assert other_thing(f"{label}=")
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_label_can_say_that_its_value_is_something_else(label: str) -> None:
     ],
 )
 def test_other_labels_leave_it_open(label: str) -> None:
-    assert not names_another(f"{label}=")
+    assert not other_thing(f"{label}=")
 
 
 def test_line_ends_and_no_final_line_end() -> None:

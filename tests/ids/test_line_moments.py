@@ -57,6 +57,8 @@ STYLES = {
     "glog": (f"I20250211 20:57:47.480123 12 main.cc:44] sent {ID}", WALL),
     "two digits of a year": (f"25-02-11 20:57:47.480 INFO {ID}", WALL),
     "Excel with a short year": (f"2/11/25 20:57,{ID}", WALL),
+    "Oracle": (f"11-FEB-25 08.57.47.480000 PM  sent {ID}", WALL),
+    "Oracle with a zone": (f'"11-FEB-25 12.57.47.480000 PM +00:00","{ID}"', INSTANT),
     "full-width colons": (f"2025年2月11日 20：57：47 消息ID：{ID}", WALL),
     "a time of something else in front": (
         f'{{"createTime":"2024-01-01 10:00:00","msgId":"{ID}","@timestamp":"2025-02-11T12:57:47.480Z"}}',
@@ -100,6 +102,8 @@ def test_what_an_id_does_not_prove_dates_it_only_where_its_order_is_known() -> N
         "RFC 850",
         "two digits of a year",
         "Excel with a short year",
+        "Oracle",
+        "Oracle with a zone",
     }
 
 
@@ -198,6 +202,8 @@ SIGNS = [
     "12",
     "0",
     "1.2.3.4:5",
+    " 02.05.11",
+    "10.42.20.17",
 ]
 NUMBERS = f'{EPOCH_MS}|{EPOCH_MS // 1000}|{EPOCH_MS}000|ts=|"time":"|orderId=|{ID}|{ID.lower()}| msgId={ID}'.split("|")
 PIECES = [*DATES, *TIMES, *SIGNS, *NUMBERS]

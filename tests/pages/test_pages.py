@@ -118,9 +118,13 @@ def test_one_id_is_a_card(open_page: Open) -> None:
 
 def test_many_ids_are_a_table_and_refused_tokens_a_line(open_page: Open) -> None:
     app = open_page()
-    app.text_area[0].set_value(f"msgId={UNIQ} offsetMsgId={OFFSET} traceId=9f86d081884c7d659a2feaa0c55ad015")
+    app.text_area[0].set_value(
+        f"msgId={UNIQ} offsetMsgId={OFFSET} md5=9f86d081884c7d659a2feaa0c55ad015"
+        " traceId=80f198ee56343ba864fe8b2a57d3eff7"
+    )
     press(app, "Decode")
     page = shown(app)
+    assert "1 trace ID (W3C, B3) in this text." in page
     assert "2 IDs" in page and "172.17.0.1:10911" in page and "00000000000000000000" in page
     assert app.expander[1].label == "1 string rejected: all lower case"
 

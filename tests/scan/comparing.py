@@ -29,7 +29,9 @@ def differences(got: Mapping[str, pa.Table], want: Mapping[str, Sequence[Row]]) 
         if name == "refused":
             columns = ["reason", "ids"]
         if name == "files":
-            columns = ["file", "bytes", "text_bytes", "ids", "refused"]
+            columns = ["file", "bytes", "text_bytes", "ids", "refused", "lookalikes", "trace_ids"]
+        if name == "lookalikes":
+            columns = ["reason", "label", "ids", "distinct"]
         scan, twin = rows(found, columns), rows(wanted, columns)
         for who, more in (("scan", scan - twin), ("twin", twin - scan)):
             told = (f"{name}: only the {who} has {dict(zip(columns, row, strict=True))}" for row in more)

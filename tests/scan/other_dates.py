@@ -29,7 +29,8 @@ HALVES = {
 JOIN = f"(?:T|{TAGS}|{SIGNS}){DAY_OF_WEEK}({'|'.join(HALVES)})? ?"
 COLONS = r"(\d{1,2})[:：](\d\d)(?:[:：](\d\d)(?:[.,:](\d{1,9}))?)?(?![\d:：])"
 LETTERS = r"(\d{1,2})[时時点시] ?(\d{1,2})[分분](?: ?(\d{1,2})[秒초])?"
-TIME = rf"(?:{COLONS}|{LETTERS})(?: ?([ap])\.?m\b\.?)?"
+DOTS = r"(\d\d)(?<=\d \d\d)\.(\d\d)\.(\d\d)(?:\.(\d{1,9}))?(?![\d.])"
+TIME = rf"(?:{COLONS}|{LETTERS}|{DOTS})(?: ?([ap])\.?m\b\.?)?"
 ZONE = r"(?: ?((?:UTC|GMT)[+-]\d{1,2}(?::?\d\d)?\b|Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d\b))?"
 LATER = rf"(?:(?: [A-Z]{{3,5}})? {YEAR}\b)?"
 # Each with the order of its groups; the first that matches at a place counts.
@@ -122,10 +123,8 @@ def _read(match: re.Match[str], order: str) -> list[Other]:
     groups = list(match.groups())
     count = 9 if order in ("aby", "cme") else len(order)
     parts = [part for part in groups[:count] if part is not None]
-    half_day, *colons, hour, minute, second, half, zone, later = groups[count:]
-    fraction = None
-    if colons[0] is not None:
-        hour, minute, second, fraction = colons
+    half_day, *times, half, zone, later = groups[count:]
+    hour, minute, second, fraction = next(one for one in (times[:4], [*times[4:7], ""], times[7:]) if one[0])
     told = dict(zip(order, parts, strict=True))
     sure = True
     if "c" in told:
@@ -149,7 +148,7 @@ def _read(match: re.Match[str], order: str) -> list[Other]:
         clock = clock % 12 + 12 * (half.lower() == "p")
     elif half_day and clock <= 12:
         clock = clock % 12 + HALVES[half_day]
-    resolution = 60_000 if second is None else 1_000 if fraction is None else 0
+    resolution = 60_000 if second is None else 0 if fraction else 1_000
     rest = int((fraction or "").ljust(3, "0")[:3])
     made = [(day, _wall(*day, clock, int(minute), int(second or 0))) for day in days]
     made = [(day, wall) for day, wall in made if wall is not None and _fits(zone)]

@@ -14,7 +14,7 @@ MOST = 16
 BLANK = bytes(range(33))
 HOURS = "|".join("时時点시：").encode()
 STORE = re.compile(rb"[^A-Za-z0-9]*store", re.IGNORECASE)
-MAY_BE = re.compile(rb"\d:\d\d(?!\d)|\d(?:%s)|\d{10}|\d{8}T\d{6}" % HOURS)
+MAY_BE = re.compile(rb"\d:\d\d(?!\d)|\d(?:%s)|\d{10}|\d{8}T\d{6}|\d \d\d\.\d\d\.\d\d" % HOURS)
 
 
 def dated_text(data: bytes, begin: int, end: int) -> bytes:

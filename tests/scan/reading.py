@@ -37,6 +37,8 @@ OTHERS = {
     *("parent", "passwd", "password", "pwd", "req", "request", "secret", "sess", "session", "sha", "sign", "signature"),
     *("salt", "span", "tid", "token", "trace", "uuid"),
 }
+TRACED = re.compile(rb"[0-9A-Fa-f]{2}-\Z"), re.compile(rb"-[0-9A-Fa-f]{16}-")
+EDGE = re.compile(rb"(?P<signs>[ \"'\r,;|\t]{0,4})(?P<end>\Z|\0)?")
 NOT_LETTERS, CAMEL_CASE = r"[^A-Za-z]", r"[^A-Za-z]|(?<=[a-z])(?=[A-Z])"
 
 
@@ -46,7 +48,8 @@ class Token(NamedTuple):
     byte: int
     text: str
     labelled: bool
-    disowned: bool = False
+    disowned: str = ""  # what else it is called
+    shown: bool = True  # whether its place shows that it may be an id
 
 
 def tokens(data: bytes) -> Iterator[Token]:
@@ -79,7 +82,13 @@ def tokens(data: bytes) -> Iterator[Token]:
                 yield Token(start, text[:32], labelled)
                 continue
         if len(text) in (32, 34, 56):
-            yield Token(start, text, labelled, is_of_another(data[max(0, start - 64) : start].decode("latin-1")))
+            line = data.rfind(b"\n", 0, start) + 1
+            end = data.find(b"\n", run.end())
+            behind = data[run.end() : end if end >= 0 else len(data)]
+            front = data[max(line, start - 64) : start]
+            traced = len(text) == 32 and text == text.lower() and TRACED[0].search(front) and TRACED[1].match(behind)
+            name = "traceparent" if traced else called(data[max(0, start - 64) : start].decode("latin-1"))
+            yield Token(start, text, labelled, name, is_shown(data[line:start], behind))
 
 
 def longest_tail(front: bytes) -> bytes:
@@ -88,22 +97,30 @@ def longest_tail(front: bytes) -> bytes:
     return found.group() if found else b""
 
 
-def is_of_another(front: str) -> bool:
-    """Whether a name in front, with one of : = > behind it, is of something else than a message."""
+def is_shown(front: bytes, behind: bytes) -> bool:
+    """Whether a word of messages is near, or the line or its cell has nothing else."""
+    if re.search(b"msg|mess|mq|" + "消息".encode() + b"|" + re.escape("消息".encode("gbk")), front[-32:].lower()):
+        return True
+    sides = [EDGE.match(front.removeprefix(b"\xef\xbb\xbf")[::-1]), EDGE.match(behind)]
+    return all(found and (found["end"] is not None or set(found["signs"]) & set(b",;|\t")) for found in sides)
+
+
+def called(front: str) -> str:
+    """What a name in front, with one of : = > behind it, is of that is no message."""
     front = front.removesuffix("<![CDATA[")
     kept = front
     for _ in range(4):
         if front.endswith((" ", '"', ":", "=", "[", ">", "'")):
             front = front[:-1]
     if not set(kept[len(front) :]) & set(":=>"):
-        return False
+        return ""
     name = re.split(r"[^A-Za-z0-9_-]", front)[-1][-24:]
     if LABEL.search(name.encode()):
-        return False
+        return ""
     bare = re.sub(r"\d*\Z", "", name)
     bare = re.sub(r"[_-]*id\Z", "", bare, flags=re.IGNORECASE)
-    words = {re.split(split, each)[-1].lower() for each in (name, bare) for split in (NOT_LETTERS, CAMEL_CASE)}
-    return bool(words & OTHERS)
+    words = [re.split(split, each)[-1].lower() for each in (name, bare) for split in (NOT_LETTERS, CAMEL_CASE)]
+    return next((word for word in words if word in OTHERS), "")
 
 
 # --- one token --------------------------------------------------------------------------------------------------------
@@ -213,11 +230,15 @@ def stream() -> dict[int, tuple[int, int]]:
 
 
 def classify(
-    text: str, labelled: bool = False, case: str = "strict", disowned: bool = False
+    text: str, labelled: bool = False, case: str = "strict", disowned: str = ""
 ) -> Uniq | Offset | Client | Refused:
     """What one candidate is."""
+    loader = int(text[12:20], 16)
+    named = disowned == "traceparent" or (disowned in ("trace", "tid") and not is_usual(loader))
+    if named and text != text.upper() and text == text.lower() and len(text) == 32:
+        return Refused("trace_id")
     one = judged_alone(text, labelled, case)
-    if disowned and case != "any" and isinstance(one, Uniq) and one.layout != "uniq_v4_le":
+    if disowned and case == "strict" and isinstance(one, Uniq) and one.layout != "uniq_v4_le":
         return one if is_usual(one.loader) else Refused("other_name")
     return one
 

@@ -8,6 +8,7 @@ import hashlib
 import json
 import random
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from io import BytesIO, StringIO, TextIOWrapper
@@ -17,17 +18,21 @@ from pathlib import Path
 import pytest
 
 from idcore.__main__ import main
-from idcore.ids import find, judge, settled
+from idcore.ids import Clock, describe, find, judge, settled
+from idcore.ids.identify import ALIKE, Case
 from idcore.intake import intake
 from idcore.scan.compare import compare
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from tests.ids.real_clients import rows
+from tests.scan import twin
+from tests.scan.comparing import differences
 from tests.scan.logs import JAVA, offset, uniq
 from tests.scan.packing import tar_of, written, zip_of
 
 pytestmark = pytest.mark.quick
 MONTHS = month_rows(datetime(2026, 11, 25, tzinfo=UTC), UTC)
+CLOCK = Clock(datetime(2026, 11, 25, tzinfo=UTC), UTC)
 VECTORS = Path(__file__).parents[1] / "vectors"
 Write = Callable[..., str]
 ARCHIVES: dict[str, Callable[[dict[str, bytes]], bytes]] = {
@@ -112,8 +117,9 @@ def test_what_only_looks_like_an_id_is_no_host_and_no_process(kind: str, on_disk
         tables = scan_local([on_disk("\n".join(map(KINDS[kind], range(1, 400))).encode())], MONTHS, split)
         assert tables["processes"].num_rows == tables["hosts"].num_rows == 0
         assert sum(tables["files"]["ids"].to_pylist()) == 0
-        assert sum(tables["refused"]["ids"].to_pylist()) >= 390
-        for row in tables["refused"].to_pylist():
+        rejected = [*tables["refused"].to_pylist(), *tables["lookalikes"].to_pylist()]
+        assert sum(row["ids"] for row in rejected) >= 390
+        for row in rejected:
             text = "\n".join(map(KINDS[kind], range(1, 400)))
             assert text[row["byte"] :].startswith(row["sample"])
 
@@ -128,18 +134,22 @@ def test_real_ids_among_them_are_kept_and_decode_says_the_same(kind: str, on_dis
     tables = scan_local([on_disk(text.encode())], MONTHS)
     assert set(tables["hosts"]["host"].to_pylist()) == {f"10.0.0.{n}" for n in range(2, 7)}
     assert sum(tables["files"]["ids"].to_pylist()) == len(ids)
-    refused = {row["reason"]: row["ids"] for row in tables["refused"].to_pylist()}
-    for reason, count in refused.items():
-        assert count == sum(verdict.reason == reason for verdict in verdicts)
+    alike = tables["lookalikes"].to_pylist()
+    for row in [*tables["refused"].to_pylist(), *alike]:
+        assert row["ids"] == sum(verdict.reason == ALIKE.get(row["reason"], row["reason"]) for verdict in verdicts)
+    told = [describe(verdict, token, CLOCK) for verdict, token in zip(verdicts, tokens, strict=True)]
+    some = [(row["lookalike"], row["text"]) for row in told if row["lookalike"]]
+    assert {row["reason"] for row in alike} == {reason for reason, _ in some}
+    assert sum(row["distinct"] for row in alike) == len(set(some))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_on_request_they_are_ids(kind: str, on_disk: Write) -> None:
     text = "\n".join(map(KINDS[kind], range(1, 60)))
-    reasons = {judge(token, "any").reason for token in find(text)}
+    reasons = {judge(token, "lookalikes").reason for token in find(text)}
     assert reasons <= {None, "elapsed", "port"}
-    tables = scan_local([on_disk(text.encode())], MONTHS, any_case=True)
-    assert not {"other_name", "look_alike"} & set(tables["refused"]["reason"].to_pylist())
+    tables = scan_local([on_disk(text.encode())], MONTHS, case="lookalikes")
+    assert tables["lookalikes"].num_rows == 0
 
 
 def test_a_name_of_something_else_takes_no_id_of_a_known_client() -> None:
@@ -170,9 +180,15 @@ def test_it_is_the_same_however_an_input_is_cut_packed_or_sorted(kind: str, tmp_
 def _told(path: Path, split: int = 1 << 30, together: int = 1) -> list[object]:
     """What a scan says, but for the files and places."""
     tables = scan_local([str(path)], MONTHS, split, together=together)
-    counted = [sum(tables["files"][name].to_pylist()) for name in ("ids", "refused")]
+    counted = [sum(tables["files"][name].to_pylist()) for name in ("ids", "refused", "lookalikes")]
     refused = [(row["reason"], row["ids"]) for row in tables["refused"].to_pylist()]
-    return [counted, refused, *(tables[name].to_pylist() for name in ("processes", "hosts", "brokers", "activity"))]
+    alike = [(row["reason"], row["label"], row["ids"], row["distinct"]) for row in tables["lookalikes"].to_pylist()]
+    return [
+        counted,
+        refused,
+        alike,
+        *(tables[name].to_pylist() for name in ("processes", "hosts", "brokers", "activity")),
+    ]
 
 
 def test_each_member_has_its_own_count(tmp_path: Path) -> None:
@@ -180,20 +196,24 @@ def test_each_member_has_its_own_count(tmp_path: Path) -> None:
         "\n".join(KINDS["a digest that no name tells"](n) for n in range(first, first + 50)) for first in (1, 11, 101)
     ]
     members = {f"{number}.log": text.encode() for number, text in enumerate(texts)}
-    alone = [judge(token).reason for text in texts for token in find(text)]
+    every = [token for text in texts for token in find(text)]
+    alone = [judge(token).reason for token in every]
+    different = {token.text for token, reason in zip(every, alone, strict=True) if reason is None}
     for pack in ARCHIVES.values():
         tables = scan_local([str(written(tmp_path, "some", pack(members)))], MONTHS)
         rows = [row for row in tables["files"].to_pylist() if row["text_bytes"]]
-        assert [(row["ids"], row["refused"]) for row in rows] == [(0, 50)] * 3
-        refused = {row["reason"]: row for row in tables["refused"].to_pylist()}
-        assert refused["look_alike"]["ids"] == alone.count(None)
-        assert texts[0][refused["look_alike"]["byte"] :].startswith(refused["look_alike"]["sample"])
+        assert [(row["ids"], row["refused"] + row["lookalikes"]) for row in rows] == [(0, 50)] * 3
+        (alike,) = tables["lookalikes"].to_pylist()
+        assert (alike["ids"], alike["distinct"]) == (alone.count(None), len(different))
+        assert texts[0][alike["byte"] :].startswith(alike["sample"])
 
 
 def test_an_order_number_without_a_letter_is_no_id_even_alone(on_disk: Write) -> None:
     one = "14801458099424821739012846550173"
     for text in (f"order {one} paid", f"orderNo={one}, sent msgId={uniq(0x0A000001, 7, JAVA, 1_600_000_000, 1)}"):
-        assert [verdict.reason for verdict in settled(map(judge, find(text))) if verdict.text == one] == ["look_alike"]
+        assert [verdict.reason for verdict in settled(map(judge, find(text))) if verdict.text == one] == [
+            "look_alike_spread"
+        ]
         tables = scan_local([on_disk(text.encode())], MONTHS)
         assert set(tables["hosts"]["host"].to_pylist()) <= {"10.0.0.1"}
     (verdict,) = settled(map(judge, find(f"msgId={one}")))
@@ -202,7 +222,7 @@ def test_an_order_number_without_a_letter_is_no_id_even_alone(on_disk: Write) ->
 
 def test_three_times_with_random_digits_are_none_and_public_hosts_of_few_are() -> None:
     some = [f"148014{5809 + n}{md5(n)[:10]}5{md5(n)[:11]}" for n in range(3)]
-    assert {verdict.reason for verdict in settled(map(judge, find(" ".join(some))))} == {"look_alike"}
+    assert {verdict.reason for verdict in settled(map(judge, find(" ".join(some))))} == {"look_alike_spread"}
     hosts = [uniq(0x14253610 + n, 4_000 + n, 0x5A5A0000 + n, 1_600_000_000, n) for n in range(40)]  # 20.37.54.16
     assert all(verdict.best for verdict in settled(map(judge, find(" ".join(hosts)))))
 
@@ -212,6 +232,103 @@ def test_a_few_strings_that_no_word_calls_messages_are_none(count: int, on_disk:
     text = "\n".join(f"saved {md5(n)} ok" for n in range(count))
     assert {verdict.reason for verdict in settled(map(judge, find(text)))} <= {"look_alike", "elapsed"}
     assert scan_local([on_disk(text.encode())], MONTHS)["hosts"].num_rows == 0
+
+
+TRACED = """begin traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01 ok
+{"trace_id":"80f198ee56343ba864fe8b2a57d3eff7","span":"e457b5a2e4d86bd1"} md5=d41d8cd98f00b204e9800998ecf8427e
+X-B3-TraceId: 80f198ee56343ba864fe8b2a57d3eff7
+"""  # the samples of W3C Trace Context and of B3
+
+
+def test_trace_ids_are_no_rejected_ids_and_are_said(
+    on_disk: Write, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tables = scan_local([on_disk(TRACED.encode())], MONTHS)
+    (file,) = tables["files"].to_pylist()
+    assert (file["ids"], file["refused"], file["lookalikes"], file["trace_ids"]) == (0, 1, 0, 3)
+    assert [row["reason"] for row in tables["refused"].to_pylist()] == ["lower_case"]
+    pasted = intake.read([("", TRACED)])
+    assert (len(pasted.refused), pasted.trace_ids, pasted.lower, pasted.look_alikes) == (1, 3, 0, 0)
+    any_case = scan_local([on_disk(TRACED.encode())], MONTHS, case="any")["files"].to_pylist()[0]
+    assert (any_case["ids"], any_case["trace_ids"]) == (1, 3)
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(TRACED.splitlines()[0].encode())))
+    assert main(["decode", "-", "--format", "json"]) == 0
+    printed = capsys.readouterr()
+    row = json.loads(printed.out)
+    assert row["lookalike"] is None and "trace ID" in row["error"]["problem"] and row["label"] == "traceparent"
+    assert "1 trace IDs" in printed.err and "rejected" not in printed.err
+
+
+NAMES = [
+    "trace",
+    "traceId",
+    "trace_id",
+    "trace-id",
+    "TraceId",
+    "xtraceid",
+    "b3TraceId",
+    "tid",
+    "TID",
+    "md5",
+    "sign",
+    "spanId",
+    "id",
+    "trace1",
+    "trace_1",
+    "mytrace",
+    "myTrace",
+    "<traceId><![CDATA[",
+    "<tid><![CDATA[",
+    "saved",
+    "msgId",
+    "parent",
+    "atid",
+    "a_tid",
+    "traceparent",
+]
+SIGNS = [
+    "=",
+    " ",
+    "",
+    ':"',
+    ": ",
+    "->",
+    ">",
+    "=(",
+    "={",
+    "=[",
+    "='",
+    "=  ",
+    "    =",
+    "= : ",
+    "==",
+    "=\"'[",
+    "-",
+    "=00-",
+]
+
+
+@pytest.mark.parametrize("case", ["strict", "lookalikes", "any"])
+def test_kernel_decode_and_twin_say_the_same_of_every_name(case: Case, on_disk: Write) -> None:
+    r = random.Random(5)
+    digits = [f"{r.getrandbits(128):032x}" for _ in range(2_000)]
+    digits = [one.upper() if r.random() < 0.3 else one for one in digits]
+    digits = [f"{one[:12]}18b4aac2{one[20:]}" if r.random() < 0.1 else one for one in digits]
+    ends = ["", " ok", "-00f067aa0ba902b7-01", "-00f067aa0ba902b", "}"]
+    text = "\n".join(f"{r.choice(NAMES)}{r.choice(SIGNS)}{one}{r.choice(ends)}" for one in digits)
+    tokens = list(find(text))
+    verdicts = [judge(token, case) for token in tokens]
+    names = Counter(token.disowned for token, one in zip(tokens, verdicts, strict=True) if one.reason == "other_name")
+    tables = scan_local([on_disk(text.encode())], MONTHS, case=case)
+    slow = twin.tables([("a.log", text.encode())], UTC, CLOCK.reference, case)
+    assert names == {row["label"]: row["ids"] for row in tables["lookalikes"].to_pylist() if row["label"]}
+    assert differences({name: tables[name] for name in ("lookalikes", "refused")}, _only(slow)) == []
+    assert tables["files"]["trace_ids"].to_pylist() == [row["trace_ids"] for row in slow["files"]]
+    assert slow["files"][0]["trace_ids"] == sum(one.reason == "trace_id" for one in verdicts) > 200
+
+
+def _only(tables: dict[str, list[twin.Row]]) -> dict[str, list[twin.Row]]:
+    return {name: tables[name] for name in ("lookalikes", "refused")}
 
 
 SHOWN = {
@@ -308,11 +425,11 @@ def test_the_page_and_the_command_say_the_same_and_take_it_back_on_request(
     real = {token.text for token in find(text) if token.text.startswith("0A0000")}
     pasted = intake.read([("", text)])
     assert {item.verdict.text for item in pasted.found} == real
-    assert pasted.look_alikes == sum(item.verdict.reason in ("other_name", "look_alike") for item in pasted.items)
-    again = intake.read([("", text)], case="any")
+    assert pasted.look_alikes == sum(item.verdict.reason in ALIKE.values() for item in pasted.items)
+    again = intake.read([("", text)], case="lookalikes")
     assert len(again.found) == len(pasted.found) + pasted.look_alikes
-    for case, found in (("strict", pasted.found), ("any", again.found)):
+    for case, found in (("strict", pasted.found), ("lookalikes", again.found)):
         monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(text.encode())))
-        main(["decode", "-", "--format", "csv", "--case", case])
+        main(["decode", "-", "--format", "csv", *(["--lookalikes", "ids"] if case == "lookalikes" else [])])
         rows_of_ids = [row for row in csv.DictReader(StringIO(capsys.readouterr().out)) if row["kind"]]
         assert [row["text"] for row in rows_of_ids] == [item.verdict.text for item in found]

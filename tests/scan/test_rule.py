@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import pytest
 
 from idcore.ids.find import find
-from idcore.ids.identify import judge
+from idcore.ids.identify import ALIKE, judge
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.ids.neighbours import settled
 from idcore.scan.local import scan_local
@@ -140,4 +140,7 @@ def test_the_kernel_judges_every_token_as_identify_does(seed: int, on_disk: Call
             seen["client", row["mac"], row["pid"], row["min_sequence"]] += row["ids"]
         for row in tables["refused"].to_pylist():
             seen["refused", row["reason"]] += row["ids"]
+        for row in tables["lookalikes"].to_pylist():
+            seen["refused", ALIKE[row["reason"]]] += row["ids"]
+        seen += Counter({("refused", "trace_id"): tables["files"]["trace_ids"].to_pylist()[0]})
         assert seen == read(line), line

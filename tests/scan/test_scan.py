@@ -34,7 +34,7 @@ Write = Callable[..., str]
 def scan(
     *paths: str, split: int = WHOLE, zone: tzinfo = SHANGHAI, case: str = "strict", together: int = 1
 ) -> Mapping[str, pa.Table]:
-    return scan_local(list(paths), month_rows(AT, zone), split, case == "any", together=together)
+    return scan_local(list(paths), month_rows(AT, zone), split, case, together=together)
 
 
 def expect(path: str, data: bytes, zone: tzinfo = SHANGHAI, case: str = "strict") -> dict[str, list[twin.Row]]:

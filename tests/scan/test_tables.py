@@ -217,18 +217,22 @@ def test_distribution_is_equal_bins_over_each_broker(on_disk: Write) -> None:
 
 
 def test_a_refused_sample_stands_where_it_says_and_was_refused_for_that(on_disk: Write) -> None:
-    data = logs.mixed(12).data
+    named = "".join(f"sign=8D36152C1D36B1EB017664610EC{n:05X}\n" for n in range(20)).encode()
+    data = logs.mixed(12).data + named + named
     path = on_disk(data)
-    samples = [scan(path, split)["refused"].to_pylist() for split in (100, 5000, 1 << 30)]
+    tables = [scan(path, split) for split in (100, 5000, 1 << 30)]
+    samples = [[*one["refused"].to_pylist(), *one["lookalikes"].to_pylist()] for one in tables]
     assert samples[0] == samples[1] == samples[2]
-    assert {row["reason"] for row in samples[0]} == {"lower_case", "version", "port", "elapsed", "look_alike"}
+    assert {row["reason"] for row in samples[0]} == {"lower_case", "version", "port", "elapsed", "spread", "label"}
+    (signed,) = [row for row in samples[0] if row["reason"] == "label"]
+    assert (signed["label"], signed["ids"], signed["distinct"]) == ("sign", 40, 20)
     vouched: set[twin.Key] = set()
     accepted, _ = twin.judged(data, "strict", vouched, 0)
     refused = {
-        found.byte: (found.raw.hex().upper(), "look_alike")
-        for found in twin.look_alikes(twin.settle(accepted), vouched)
+        found.byte: (found.raw.hex().upper(), reason)
+        for found, reason in twin.look_alikes(twin.settle(accepted), vouched)
     } | {
-        token.byte: (token.text, one.reason)
+        token.byte: (token.text, "label" if one.reason == "other_name" else one.reason)
         for token in twin.tokens(data)
         if isinstance(one := twin.classify(token.text, token.labelled, disowned=token.disowned), twin.Refused)
     }

@@ -7,7 +7,7 @@ import re
 from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from ipaddress import ip_address
 from itertools import pairwise
@@ -55,6 +55,7 @@ class Found(NamedTuple):
     raw: bytes
     one: Uniq | Offset | Client
     file: int = 0
+    shown: bool = True
 
 
 @dataclass
@@ -111,53 +112,63 @@ def unpacked(data: bytes) -> bytes:
     return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
 
 
-def judged(data: bytes, case: str, vouched: set[Key], file: int) -> tuple[list[Found], Counter[str]]:
+@dataclass
+class Refusals:
+    """Tokens that are no ids: by reason, of those that only look like ids by reason and name, and trace ids."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    alike: dict[tuple[str, str | None], list[str]] = field(default_factory=lambda: defaultdict(list))
+    traces: int = 0
+
+    def take(self, other: Refusals) -> dict[str, int]:
+        """Those of one more text, and how many these are."""
+        self.counts += other.counts
+        for name, texts in other.alike.items():
+            self.alike[name] += texts
+        alike = sum(map(len, other.alike.values()))
+        return {"refused": other.counts.total(), "lookalikes": alike, "trace_ids": other.traces}
+
+    @property
+    def look_alike_rows(self) -> list[Row]:
+        return [
+            {"reason": reason, "label": label, "ids": len(texts), "distinct": len(set(texts))}
+            for (reason, label), texts in self.alike.items()
+        ]
+
+
+def judged(data: bytes, case: str, vouched: set[Key], file: int) -> tuple[list[Found], Refusals]:
     """The ids of a text, and why other tokens are none; processes that a label vouches for go to `vouched`."""
     here: list[Found] = []
-    refused: Counter[str] = Counter()
+    refused = Refusals()
     for token in tokens(data):
         one = classify(token.text, token.labelled, case, token.disowned)
-        if isinstance(one, Refused):
-            refused[one.reason] += 1
-        else:
-            here.append(Found(token.byte, bytes.fromhex(token.text), one, file))
+        if not isinstance(one, Refused):
+            here.append(Found(token.byte, bytes.fromhex(token.text), one, file, token.shown))
             if token.labelled and isinstance(one, Uniq):
                 vouched.add(one.process)
+        elif one.reason == "other_name":
+            refused.alike["label", token.disowned].append(token.text.upper())
+        elif one.reason == "trace_id":
+            refused.traces += 1
+        else:
+            refused.counts[one.reason] += 1
     return here, refused
 
 
-def look_alikes(accepted: list[Found], vouched: set[Key]) -> list[Found]:
-    """The ids of unknown clients that all together look like chance, UUIDs, clocks or numbers."""
-    by_process: dict[Key, list[Found]] = defaultdict(list)
-    process_of: dict[Key, Uniq] = {}
-    for found in accepted:
-        if isinstance(found.one, Uniq) and not is_usual(found.one.loader):
-            by_process[found.one.process].append(found)
-            process_of[found.one.process] = found.one
-    sample = sorted(by_process, key=lambda key: rank(process_of[key]))[:1024]
-    unlabelled = {key: {found.raw for found in by_process[key]} for key in sample if key not in vouched}
-    numbers = sum(map(all_decimal, unlabelled.values())) >= 8
-    others = [
-        raws for key, raws in unlabelled.items() if key[0] != "uniq_v4_le" and not (numbers and all_decimal(raws))
-    ]
-    clocks = sum(begins_with_time(min(raws)) for key, raws in unlabelled.items() if key[0] != "uniq_v4_le")
-    looks = look_alike_rule(others, clocks >= max(8, len(unlabelled) / 8))
-    gone = []
-    for key, own in by_process.items():
-        raws = {found.raw for found in own}
-        if key not in vouched and ((numbers and all_decimal(raws)) or (key[0] != "uniq_v4_le" and looks(raws))):
-            gone += own
-    return gone
-
-
-def less_look_alikes(accepted: list[Found], vouched: set[Key], refused: Counter[str], files: list[Row]) -> list[Found]:
+def less_look_alikes(
+    accepted: list[Found],
+    vouched: set[Key],
+    alike: dict[tuple[str, str | None], list[str]],
+    files: list[Row],
+    case: str,
+) -> list[Found]:
     """The ids that are left, and the counts of what was rejected set right."""
-    gone = look_alikes(accepted, vouched)
-    for found in gone:
-        refused["look_alike"] += 1
+    gone = look_alikes(accepted, vouched) if case == "strict" else []
+    for found, reason in gone:
+        alike[reason, None].append(found.raw.hex())
         files[found.file]["ids"] -= 1
-        files[found.file]["refused"] += 1
-    return without(accepted, gone)
+        files[found.file]["lookalikes"] += 1
+    return without(accepted, [found for found, _ in gone])
 
 
 def without(accepted: list[Found], gone: list[Found]) -> list[Found]:
@@ -171,51 +182,108 @@ def rank(one: Uniq) -> int:
     return int(order_of(address >> 64, address % 2**64, one.pid << 32 | one.loader))
 
 
-def look_alike_rule(processes: list[set[bytes]], clock: bool) -> Callable[[set[bytes]], bool]:
-    """What only looks like an id, by the ids of each process."""
+@dataclass(frozen=True)
+class Suspect:
+    """A process of an unknown client, by its least id."""
 
-    def of_process(own: set[bytes]) -> bool:
-        return clock and begins_with_time(min(own))
+    raw: bytes
+    one: Uniq
+    several: bool
+    decimal: bool
+    shown: bool
 
-    raws = [min(own) for own in processes if len(own) == 1 and not of_process(own)]
-    if len(raws) < 8:
-        return of_process
-    uuids = {v for v, n in Counter(map(uuid_version, raws)).items() if v and n >= max(8, len(raws) / 8)}
-    others = [raw for raw in raws if uuid_version(raw) not in uuids]
-    by_tail: dict[bytes, list[bytes]] = defaultdict(list)
-    for raw in others:
-        by_tail[raw[-6:]].append(raw)
+    @classmethod
+    def of(cls, own: list[Found]) -> Suspect:
+        least = min(own, key=lambda found: (found.one.elapsed, found.one.counter))  # type: ignore[union-attr]
+        raws = {found.raw for found in own}
+        assert isinstance(least.one, Uniq)
+        return cls(least.raw, least.one, len(raws) > 1, all_decimal(raws), any(found.shown for found in own))
+
+    @property
+    def early(self) -> bool:
+        return self.one.layout == "uniq_v4_le"
+
+    @property
+    def network(self) -> bytes:
+        return self.raw[:2]
+
+    @property
+    def tail(self) -> tuple[int, int]:
+        return self.one.elapsed, self.one.counter
+
+    @property
+    def private(self) -> bool:
+        return has_private_address(self.raw)
+
+
+def look_alikes(accepted: list[Found], vouched: set[Key]) -> list[tuple[Found, str]]:
+    """The ids of unknown clients that chance, a UUID, a clock or a number gave, and which of these."""
+    by_process: dict[Key, list[Found]] = defaultdict(list)
+    for found in accepted:
+        if isinstance(found.one, Uniq) and not is_usual(found.one.loader):
+            by_process[found.one.process].append(found)
+    suspects = {key: Suspect.of(own) for key, own in by_process.items()}
+    sample = sorted(suspects, key=lambda key: rank(suspects[key].one))[:1024]
+    reason_of = look_alike_rule([suspects[key] for key in sample if key not in vouched])
+    reasons = {key: "" if key in vouched else reason_of(one) for key, one in suspects.items()}
+    return [(found, reasons[key]) for key, own in by_process.items() for found in own if reasons[key]]
+
+
+def look_alike_rule(suspects: list[Suspect]) -> Callable[[Suspect], str]:
+    """Why a process is none, by a sample of them all."""
+    clocks = sum(begins_with_time(one.raw) for one in suspects if not one.early)
+    digits = sum(begins_with_digits_of_time(one.raw) for one in suspects if not one.early)
+
+    def marked(one: Suspect) -> bool:
+        if one.decimal or one.early:
+            return one.decimal
+        clock = clocks >= max(8, len(suspects) / 8) and begins_with_time(one.raw)
+        return clock or (digits >= max(3, len(suspects) / 8) and begins_with_digits_of_time(one.raw))
+
+    some = [one for one in suspects if not (one.several or one.early or marked(one))]
+    uuids = {v for v, n in Counter(uuid_version(one.raw) for one in some).items() if v and n >= max(8, len(some) / 8)}
+    others = [one for one in some if uuid_version(one.raw) not in uuids] if len(some) >= 8 else some
+    tails = tails_of(others) if len(some) >= 8 else set()
+    rest = [one for one in others if one.tail not in tails]
+    most = 3 if len(rest) < 256 else 4
+    networks = {network for network, n in Counter(one.network for one in rest).items() if n >= most}
+    spread = len(some) >= 8 and are_spread([one.raw for one in rest if not one.private and one.network not in networks])
+    by_chance = len(some) / 240
+    everywhere = len(some) >= 75 and sum(one.private for one in some) <= by_chance + 4 * by_chance**0.5
+
+    def reason_of(one: Suspect) -> str:
+        of_uuid = uuid_version(one.raw) in uuids
+        real = one.private and (not everywhere or one.one.counter in (0, 1) or is_known(one.one.loader))
+        real = real or one.network in networks
+        if marked(one) or (
+            not (one.several or one.early) and (one.tail in tails or ((spread or of_uuid) and not real))
+        ):
+            return "uuid" if of_uuid else "spread"
+        shown = one.shown or one.several or one.private or is_known(one.one.loader) or one.one.loader < 65_536
+        return "" if shown or one.early or len(one.raw) > 16 or one.network in networks else "single"
+
+    return reason_of
+
+
+def tails_of(some: list[Suspect]) -> set[tuple[int, int]]:
+    """Elapsed and counter of many processes, most of them of public addresses."""
+    by_tail: dict[tuple[int, int], list[Suspect]] = defaultdict(list)
+    for one in some:
+        by_tail[one.tail].append(one)
     tails = {
         tail
         for tail, own in by_tail.items()
-        if len(own) >= max(4, len(others) / 16) and sum(map(has_private_address, own)) < len(own) / 2
+        if len(own) >= max(4, len(some) / 16) and sum(one.private for one in own) < len(own) / 2
     }
-    if sum(len(by_tail[tail]) for tail in tails) < 8:
-        tails = set()
-    rest = [raw for raw in others if raw[-6:] not in tails]
-    most = 3 if len(rest) < 256 else 4
-    networks = {network for network, n in Counter(raw[:2] for raw in rest).items() if n >= most}
-    public = [raw for raw in rest if not has_private_address(raw) and raw[:2] not in networks]
+    return tails if sum(len(by_tail[tail]) for tail in tails) >= 8 else set()
+
+
+def are_spread(public: list[bytes]) -> bool:
+    """Whether addresses are of all networks, also of those that no host has."""
     by_chance = 256 - 256 * (255 / 256) ** len(public)
     nowhere = sum(raw[0] >= 224 or raw[0] == 0 for raw in public)
     spread = len(public) >= 8 and len({raw[0] for raw in public}) >= 0.75 * by_chance
-    spread = spread and nowhere >= (len(public) - 32) / 32
-    by_chance = len(raws) / 240
-    everywhere = len(raws) >= 75 and sum(map(has_private_address, raws)) <= by_chance + 4 * by_chance**0.5
-
-    def of_all(own: set[bytes]) -> bool:
-        raw = min(own)
-        real = has_private_address(raw) and (
-            not everywhere or has_begun(raw) or is_known(number(raw, len(raw) - 10, 4))
-        )
-        chance = (spread or uuid_version(raw) in uuids) and not real and raw[:2] not in networks
-        return of_process(own) or (len(own) == 1 and (raw[-6:] in tails or chance))
-
-    return of_all
-
-
-def has_begun(raw: bytes) -> bool:
-    return raw[-2:] in (b"\0\0", b"\0\1")
+    return spread and nowhere >= (len(public) - 32) / 32
 
 
 def all_decimal(own: set[bytes]) -> bool:
@@ -224,6 +292,17 @@ def all_decimal(own: set[bytes]) -> bool:
 
 def begins_with_time(raw: bytes) -> bool:
     return len(raw) == 16 and (raw[0] == 0 or 1_000_000_000_000 <= number(raw, 0, 6) < 2_100_000_000_000)
+
+
+def begins_with_digits_of_time(raw: bytes) -> bool:
+    """Seconds since 1970, or a date with hour and minute, in decimal digits."""
+    if len(raw) != 16:
+        return False
+    seconds, date = raw.hex()[:10], raw.hex()[:12]
+    if seconds.isdecimal() and 1_262_304_000 <= int(seconds) < 2_100_000_000:
+        return True
+    found = re.fullmatch(r"(20[1-3]\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])([01]\d|2[0-3])[0-5]\d", date)
+    return found is not None and int(found[1]) < 2037
 
 
 def has_private_address(raw: bytes) -> bool:
@@ -243,7 +322,7 @@ def tables(
     """Every table of the scan that the text alone gives; rows in any order."""
     named = list(files.items()) if isinstance(files, Mapping) else list(files)
     accepted: list[Found] = []
-    refused, vouched, file_rows = Counter[str](), set[Key](), list[Row]()
+    refused, vouched, file_rows = Refusals(), set[Key](), list[Row]()
     growth: Growth = defaultdict(list)
     votes: Votes = defaultdict(list)
     stored_as: dict[str, set[str]] = defaultdict(set)
@@ -253,8 +332,7 @@ def tables(
     for name, stored in named:
         data = unpacked(stored)
         here, refused_here = judged(data, case, vouched, len(file_rows))
-        refused += refused_here
-        counts = {"ids": len(here), "refused": refused_here.total(), "error": None}
+        counts = {"ids": len(here), "error": None} | refused.take(refused_here)
         file_rows.append({"file": name, "bytes": len(stored), "text_bytes": len(data), **counts})
         accepted += here
         lines = by_line(data, here)
@@ -268,7 +346,7 @@ def tables(
                 dated.append((one, place, vote, text if short else b""))
                 stored_as[written(one)].add(written(place))
             lines_of.update({written(one) for one, _ in line})
-    accepted = less_look_alikes(settle(accepted), vouched, refused, file_rows) if case != "any" else settle(accepted)
+    accepted = less_look_alikes(settle(accepted), vouched, refused.alike, file_rows, case)
     known = dates.whole(votes, [when for own in moments.values() for when, *_ in own], SHARE)
     calendar = calendar_of(known, Calendar(zone, at), zone, at)
     for one, place, vote, text in dated:
@@ -294,7 +372,8 @@ def tables(
             for one, places in stored_as.items()
             if len(places) > 1 and one in kept
         ],
-        "refused": [{"reason": reason, "ids": n} for reason, n in refused.items()],
+        "refused": [{"reason": reason, "ids": n} for reason, n in refused.counts.items()],
+        "lookalikes": refused.look_alike_rows,
         "files": file_rows,
     }
 
@@ -312,7 +391,7 @@ def all_processes(
         count_votes(by_line(data, here), zone, votes)
     known = dates.whole(votes, [], SHARE)
     accepted = settle(accepted)
-    accepted = without(accepted, look_alikes(accepted, vouched) if case != "any" else [])
+    accepted = without(accepted, [one for one, _ in look_alikes(accepted, vouched)] if case == "strict" else [])
     return processes(accepted, calendar_of(known, Calendar(zone, at), zone, at), votes, zone, known)
 
 

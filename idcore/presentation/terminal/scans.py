@@ -21,7 +21,7 @@ from idcore.base import catalogue, colours
 from idcore.base.catalogue import upper
 from idcore.base.safe_text import printable
 from idcore.ids.clock import parse_zone
-from idcore.ids.identify import LOOK_ALIKES
+from idcore.ids.identify import ALIKE
 from idcore.presentation.html import fates, tables
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Column, Table
@@ -142,15 +142,20 @@ def _points(out: Path, process: Mapping[Any, Any]) -> pd.DataFrame:
 
 def _rejected(out: Path, reader: Reader) -> Iterator[str]:
     """What was rejected and why, the first of each kind with its place."""
-    words, refused = reader.words, pq.read_table(out / "refused").to_pandas()
+    words = reader.words
+    named = [pq.read_table(out / name).to_pandas() for name in ("refused", "lookalikes") if (out / name).is_dir()]
+    refused = pd.concat(named, ignore_index=True)
     if not refused.empty:
         yield ""
     yield from run_notes.rejected(refused, words)
+    if traced := run_notes.trace_ids_of(pq.read_table(out / "files").to_pandas()):
+        yield run_notes.trace_ids(traced, words)
     for row in refused.drop_duplicates("reason").to_dict("records"):
-        reason = words(f"refusal.{row['reason']}")
+        reason = words(f"refusal.{ALIKE.get(row['reason'], row['reason'])}")
         yield INDENT + printable(f"{reason}: {row['sample']}, {row['file']} +{row['byte']:,}")
-    if not set(refused["reason"]).isdisjoint(LOOK_ALIKES):
-        yield INDENT + words("terminal.look_alikes")
+    lower, alike = "lower_case" in set(refused["reason"]), not set(refused["reason"]).isdisjoint(ALIKE)
+    if lower or alike:
+        yield INDENT + words("terminal.look_alikes" if alike else "terminal.lower_case", option="--lookalikes ids")
 
 
 def verdicts(summed: Mapping[str, Any], tables: Mapping[str, pa.Table], out: Path) -> Iterator[str]:

@@ -310,7 +310,7 @@ def tables_of_paths(paths: Sequence[str], months: Months, any_case: bool) -> dic
     """The tables that date the ids of inputs, as all of these together show it."""
     from idcore.scan.local import scan_local
 
-    tables = scan_local(paths, months, any_case=any_case)
+    tables = scan_local(paths, months, case="any" if any_case else "strict")
     return {table: tables[table] for table in _TABLES}
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from idcore.base.catalogue import Words
+from idcore.ids.identify import ALIKE
 from idcore.presentation.intake_texts import reasons_text
 from idcore.presentation.reader import Reader
 from idcore.runs.runs import Run
@@ -21,16 +22,16 @@ def notes(run: Run, zones: Collection[str], files: pd.DataFrame, refused: pd.Dat
     """What was assumed, what failed, what was rejected. `zones`: those of its processes."""
     lines = [words("run.store")] if (run.plan or {}).get("store") is not None else []
     lines.append(zone(run.summary or {}, {"at": run.created, **run.options}, sorted(zones), words))
-    if ((run.summary or {}).get("assumed") or run.options).get("case") == "any":
-        lines.append(words("run.case_any"))
+    if words.has(key := f"run.case_{((run.summary or {}).get('assumed') or run.options).get('case')}"):
+        lines.append(words(key))
     lines.append(deliveries_sampled(run.summary or {}, words))
     lines += unread(files, words)
     lines.append(without_ids(*files_without_ids(files), words))
-    return [*lines, *rejected(refused, words)]
+    return [*lines, *rejected(refused, words), trace_ids(trace_ids_of(files), words)]
 
 
 def rejected(refused: pd.DataFrame, words: Words) -> Iterator[str]:
-    """How many strings were rejected, and why; nothing where none was."""
+    """How many strings were rejected or only look like IDs, and why; nothing where none was."""
     if reasons := reasons_of(refused):
         n = words.count("token", sum(reasons.values()))
         yield words("refused.line", n=n, reasons=reasons_text(reasons, words)) + words("stop")
@@ -90,7 +91,18 @@ def reasons_of(refused: pd.DataFrame) -> dict[str, int]:
     """Why strings were rejected, each reason with its count, over all files."""
     if refused.empty:
         return {}
-    return {str(code): int(n) for code, n in refused.groupby("reason")["ids"].sum().items()}
+    codes = refused["reason"].map(lambda reason: ALIKE.get(reason, reason))
+    return {str(code): int(n) for code, n in refused["ids"].groupby(codes).sum().items()}
+
+
+def trace_ids_of(files: pd.DataFrame) -> int:
+    """How many trace IDs a scan saw; one of an older version did not count them."""
+    return int(files["trace_ids"].sum()) if "trace_ids" in files else 0
+
+
+def trace_ids(count: int, words: Words) -> str:
+    """That trace IDs are no IDs of messages; empty where there are none."""
+    return words("decode.trace_ids", n=words.count("trace_id", count)) if count else ""
 
 
 def files_without_ids(files: pd.DataFrame) -> tuple[list[str], int]:

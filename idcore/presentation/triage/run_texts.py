@@ -97,7 +97,7 @@ def figures(row: Row, words: Words) -> list[str]:
         words.count("file", summary["files"]),
         words.bytes(summary["text_bytes"]),
         words.count("occurrence", summary["ids"]),
-        words.count("refused_token", summary["refused"]),
+        words.count("refused_token", summary["refused"] + summary.get("lookalikes", 0)),
         *took,
     ]
 

@@ -33,8 +33,8 @@ class Places(NamedTuple):
 class Locator:
     """The ids of any number of texts; their keys are those of its finder."""
 
-    def __init__(self, any_case: bool = False) -> None:
-        self.finder = Finder(any_case, MOST_OF_A_WINDOW)
+    def __init__(self, case: str = "strict") -> None:
+        self.finder = Finder(case, MOST_OF_A_WINDOW)
 
     def read(self, windows: Windows, heard: Callable[[bytes], None] | None = None) -> Iterator[Places | CoreError]:
         """The ids of one text, a window at a time; last, why the rest could not be read.

@@ -101,9 +101,9 @@ class PartWriter:
     `tables` are those of the scan that date and settle ids: processes, clients, brokers.
     """
 
-    def __init__(self, folder: Path, prefix: str, tables: dict[str, pa.Table], any_case: bool = False) -> None:
-        self.folder, self.prefix, self.tables, self.any_case = folder, prefix, tables, any_case
-        self.locator = Locator(any_case)
+    def __init__(self, folder: Path, prefix: str, tables: dict[str, pa.Table], case: str = "strict") -> None:
+        self.folder, self.prefix, self.tables, self.case = folder, prefix, tables, case
+        self.locator = Locator(case)
         self.number = 0
         self._begin()
 
@@ -161,7 +161,7 @@ class PartWriter:
         slots, values, at, lines, begins, ends = each
         texts = np.repeat([text for text, _ in self.found], [len(places.slots) for _, places in self.found])
         keys, slots, values = settle(keys, slots, values, self.tables)
-        if not self.any_case:
+        if self.case == "strict":
             is_counted = counted(keys, self.tables)
             mine = is_counted[slots]
             texts, slots, values, at, lines, begins, ends = (

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from idcore.base.errors import CoreError
 from idcore.ids.clock import Clock
 from idcore.ids.find import find
-from idcore.ids.identify import Case, judge
+from idcore.ids.identify import Case, case_of, judge
 from idcore.intake.intake import PASTED, Dating, given, lines_of
 from idcore.presentation.decoding import Decoding
 from idcore.presentation.reports.markdown import escaped
@@ -104,7 +104,7 @@ class DecodeSession(Decoding):
 
     def into_link(self) -> None:
         """The address says what is here, so that it can be copied."""
-        case = self.case if self.link and self.case == "any" else None
+        case = self.case if self.link and self.case != "strict" else None
         into_address({"ids": self.link, "run": None if self.link else self.run, "case": case})
 
 
@@ -134,7 +134,7 @@ def load() -> DecodeSession:
     if ids and here.link != ids:
         text = "\n".join(part.strip() for part in ids.split(",") if part.strip())
         st.session_state["text"] = text
-        take(text, [], link=ids, case="any" if query.get("case") == "any" else "strict")
+        take(text, [], link=ids, case=case_of(query.get("case", ""), None))
     elif run and not ids and here.run != run:
         try:
             reopen(run)
@@ -299,18 +299,19 @@ def case_offer(here: DecodeSession) -> None:
     words, lower, others = view().words, here.intake.lower, here.intake.look_alikes
     if not lower + others or here.intake.read_in_lower_case:
         return
-    other: Case = "strict" if here.case == "any" else "any"
+    more: Case = "any" if lower else "lookalikes"
+    other: Case = "strict" if here.case != "strict" else more
     n = f"{lower + others:,}" if others else words.count("lower", lower)
     kind = "_look_alikes" if others else ""
     offer = f"case.any{kind}" if others or not here.intake.cut else "case.any_cut"
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        if here.case == "any":
+        if here.case != "strict":
             st.caption(words(f"case.read{kind}", n=n), width="content")
         st.button(
             words("case.strict" if other == "strict" else offer, n=n),
             key="case",
             type="tertiary",
-            help=words("case.help") if other == "any" else None,
+            help=words("case.help") if other != "strict" else None,
             icon=":material/match_case:",
             on_click=read_case,
             args=(other,),

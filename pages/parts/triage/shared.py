@@ -81,5 +81,5 @@ def find_row(run: Run, key: str | None) -> pd.DataFrame:
 
 def notes(run: Run, shown: View) -> list[str]:
     """The small print of every chart page: what was assumed, what failed, what was rejected."""
-    files, refused = cache.frame(run, "files"), cache.frame(run, "refused")
+    files, refused = cache.frame(run, "files"), cache.rejected(run)
     return run_notes.notes(run, cache.totals(run).zones, files, refused, shown.words)
