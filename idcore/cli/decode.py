@@ -30,6 +30,7 @@ from idcore.ids.delivery import DeliveryText
 from idcore.ids.delivery_sentences import told
 from idcore.ids.describe import Seeds
 from idcore.ids.identify import LOOK_ALIKES, case_of
+from idcore.ids.mended import mended
 from idcore.presentation.export import csv_of_ids, json_lines
 
 _CHUNK = 1 << 16
@@ -59,6 +60,9 @@ def run(options: argparse.Namespace) -> int:
         _write(rows, options, said, clock)
     if refused.note:
         complain(refused.note)
+    if 0 < refused.arguments == refused.seen:
+        for one in mended(" ".join(options.ids)):
+            complain(catalogue.words()(f"mended.{one.form}", id=one.text, places=", ".join(map(str, one.places))))
     return 1 if refused.arguments else 0
 
 

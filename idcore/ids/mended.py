@@ -1,25 +1,42 @@
-"""IDs in which a letter stands for a digit that looks alike: O for 0, I or l for 1. Offers them, and never decides."""
+"""IDs that a text has in another form: with letters for digits that look alike, in groups, full-width, in Base64.
+
+Offers them, and never decides.
+"""
 
 from __future__ import annotations
 
+import binascii
 import re
+import unicodedata
+from base64 import b64decode
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from idcore.base.layout import ID_DIGITS
-from idcore.ids.identify import identify
+from idcore.ids.find import find
+from idcore.ids.identify import identify, judge
+
+Form = Literal["letters", "groups", "wide", "base64"]
 
 _DIGITS_OF = str.maketrans("OoIl", "0011")
 _RUN = re.compile(r"[0-9A-Za-z]+")
+_GROUPS = re.compile(
+    r"(?<![0-9A-Za-z])[0-9A-Fa-f]{1,16}(?P<between>[ \t\u00a0:_.,-])[0-9A-Fa-f]{1,16}(?:(?P=between)[0-9A-Fa-f]{1,16})*"
+    r"(?![0-9A-Za-z])"
+)
+_BASE64 = re.compile(r"(?<![0-9A-Za-z+/_-])[0-9A-Za-z+/_-]{22,76}={0,2}(?![0-9A-Za-z+/=_-])")
 MOST = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """The ID that a text would be, the text, and the places of its letters that would be digits, from 1."""
+    """The ID that a text would be, the text, in what form it is there, and the places of letters for digits, from 1."""
 
     text: str
     written: str
-    places: tuple[int, ...]
+    form: Form
+    places: tuple[int, ...] = ()
 
 
 def mended(text: str) -> list[Mended]:
@@ -27,16 +44,53 @@ def mended(text: str) -> list[Mended]:
 
     >>> mended("AC11OOO1473C7D4991AD336AEA5703E0")[0].places
     (5, 6, 7)
+    >>> mended("AC 11 00 01 47 3C 7D 49 91 AD 33 6A EA 57 03 E0")[0].text
+    'AC110001473C7D4991AD336AEA5703E0'
     """
     by_text: dict[str, Mended] = {}
+    for one in (*_letters(text), *_wide(text), *_groups(text), *_base64(text)):
+        by_text.setdefault(one.text, one)
+    return list(by_text.values())[:MOST]
+
+
+def _letters(text: str) -> Iterator[Mended]:
     for written in _RUN.findall(text):
         digits = written.translate(_DIGITS_OF)
-        if (
-            len(digits) in ID_DIGITS
-            and digits != written
-            and digits not in by_text
-            and identify(digits).best is not None
-        ):
+        if len(digits) in ID_DIGITS and digits != written and identify(digits).best is not None:
             places = (place for place, (one, other) in enumerate(zip(written, digits, strict=True), 1) if one != other)
-            by_text[digits] = Mended(digits, written, tuple(places))
-    return list(by_text.values())[:MOST]
+            yield Mended(digits, written, "letters", tuple(places))
+
+
+def _wide(text: str) -> Iterator[Mended]:
+    """As an input method of Chinese or Japanese writes them."""
+    narrow = unicodedata.normalize("NFKC", text)
+    for token in find(narrow) if narrow != text else ():
+        if token.text not in text and judge(token).best is not None:
+            yield Mended(token.text, token.text, "wide")
+
+
+def _groups(text: str) -> Iterator[Mended]:
+    """As a dump of bytes or a person writes them, with one sign between."""
+    for match in _GROUPS.finditer(text):
+        digits = match[0].replace(match["between"], "")
+        if _is_one(digits):
+            yield Mended(digits.upper(), match[0], "groups")
+
+
+def _base64(text: str) -> Iterator[Mended]:
+    """The digits of an ID, or its bytes."""
+    for match in _BASE64.finditer(text):
+        plain = match[0].rstrip("=").translate(str.maketrans("-_", "+/"))
+        try:
+            raw = b64decode(plain + "=" * (-len(plain) % 4), validate=True)
+        except binascii.Error:
+            continue
+        digits = raw.decode("ascii", "replace") if len(raw) in ID_DIGITS else raw.hex()
+        if digits.isascii() and _is_one(digits):
+            yield Mended(digits.upper(), match[0], "base64")
+
+
+def _is_one(digits: str) -> bool:
+    """Whether these digits, in capitals, are an ID by more than their number: a UUID may have the digits of one."""
+    best = identify(digits.upper()).best if len(digits) in ID_DIGITS else None
+    return best is not None and best.certainty != "possible"

@@ -12,6 +12,7 @@ from idcore.base.layout import ID_DIGITS
 from idcore.ids.clock import Clock
 from idcore.ids.describe import made_by, when
 from idcore.ids.identify import Verdict
+from idcore.ids.mended import mended
 from idcore.ids.model import ClientId, OffsetId
 from idcore.ids.origins import Fingerprint
 from idcore.intake.intake import PASTED, Found, Intake, zones_of
@@ -23,6 +24,7 @@ NAMED = 5  # files of a sentence
 WRONG_SHAPE = ("empty", "odd", "length", "digit")  # errors that only say that an id looks different
 LEAST_RUN = 8  # digits: every "bad" and "fade" is a shorter run, and proves nothing
 RUN = re.compile(r"[0-9A-Fa-f]+")
+_LOOKED_AT = 10_000  # characters in which an ID of another form is looked for
 
 
 def intake_sentence(intake: Intake, where: str, words: Words, summary: Mapping[str, Any] | None = None) -> str:
@@ -118,6 +120,13 @@ def why_not(verdict: Verdict, words: Words) -> str:
     if verdict.reason in WRONG_SHAPE:
         return no_run(max(map(len, RUN.findall(verdict.text)), default=0), words)
     return words.error(verdict.error) if verdict.error is not None else words("decode.no_id")
+
+
+def offers(text: str, words: Words) -> Iterator[tuple[str, str]]:
+    """IDs that a short text without any has in another form, each with the words of a link."""
+    for one in mended(text[:_LOOKED_AT]):
+        places = words("comma").join(map(str, one.places))
+        yield one.text, words(f"mended.{one.form}", id=one.text, places=places)
 
 
 def no_run(longest: int, words: Words) -> str:

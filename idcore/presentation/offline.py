@@ -76,3 +76,5 @@ def _nothing(here: Decoding, reader: OfflineReader) -> Iterator[Html]:
         yield cards.refused(intake.refused[:ROWS], reader)
     else:
         yield tag("p", intake_texts.no_run(intake.longest, words), class_="mq-said")
+    for message_id, label in intake_texts.offers(here.text, words):
+        yield tag("p", tag("a", label, href=reader.href("anatomy", id=message_id)))

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import streamlit as st
 
 from idcore.base.catalogue import Words
-from idcore.ids.mended import mended
 from idcore.intake.intake import Intake, Source
 from idcore.presentation import intake_texts
 from idcore.presentation.html import cards
@@ -19,7 +18,6 @@ from pages.parts.view import View
 from pages.parts.widgets import page_link, show_html
 
 SHOWN = 200
-LONGEST = 10_000  # characters in which a letter for a digit is looked for
 
 
 def line(intake: Intake, view: View, files: bool, run: Run | None = None) -> None:
@@ -80,8 +78,5 @@ def no_id(intake: Intake, view: View, files: bool = False, text: str = "") -> No
         page_link("store", words("page.store"), icon=":material/folder_open:")
     else:
         st.error(intake_texts.no_run(intake.longest, words), icon=":material/block:")
-    for one in mended(text[:LONGEST]):
-        places = words("comma").join(map(str, one.places))
-        page_link(
-            "decode", words("mended.letters", id=one.text, places=places), icon=":material/spellcheck:", ids=one.text
-        )
+    for message_id, label in intake_texts.offers(text, words):
+        page_link("decode", label, icon=":material/spellcheck:", ids=message_id)

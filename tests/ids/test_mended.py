@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import random
+import uuid
 
 import pytest
 
@@ -11,6 +14,7 @@ from idcore.ids.record_fields import fields_of
 
 pytestmark = pytest.mark.quick
 ID = "AC110001473C7D4991AD336AEA5703E0"  # 172.17.0.1, pid 18236
+OFFSET = "AC11000100002A9F00000000000E8580"
 # As the Java client 4.9 prints them.
 SENT = (
     "SendResult [sendStatus=SEND_OK, msgId=AC110001473C7D4991AD336AEA5703E0, "
@@ -43,6 +47,36 @@ def test_what_is_an_id_or_none_is_not_offered(text: str) -> None:
 def test_each_is_offered_once_and_few_of_them() -> None:
     wrong = [f"ACI1OOO1473C7D4991AD336AEA57{n:04X}" for n in range(9)]
     assert len(mended(" ".join(wrong + wrong))) == MOST
+
+
+BYTES = bytes.fromhex(ID)
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        (BYTES.hex(" ").upper(), "groups"),
+        (f"id: {BYTES.hex(':')}!", "groups"),
+        (BYTES.hex("-", 2), "groups"),
+        (f"{OFFSET[:16]} {OFFSET[16:]}", "groups"),
+        (f"msgId={base64.b64encode(ID.encode()).decode()} sent", "base64"),
+        (base64.b64encode(BYTES).decode(), "base64"),
+        (base64.urlsafe_b64encode(bytes.fromhex(OFFSET)).decode().rstrip("="), "base64"),
+        ("msgId＝" + "".join(chr(ord(one) + 0xFEE0) for one in ID) + " 发送成功", "wide"),
+    ],
+)
+def test_an_id_in_another_form_is_offered(text: str, form: str) -> None:
+    (one,) = mended(text)
+    assert one.text in (ID, OFFSET) and one.form == form
+
+
+def test_random_bytes_are_offered_in_no_form() -> None:
+    chance = random.Random(8)
+    for _ in range(2_000):
+        raw = chance.randbytes(16)
+        digest = base64.b64encode(hashlib.md5(raw).hexdigest().encode()).decode()
+        for text in (raw.hex(" "), base64.b64encode(raw).decode(), digest, str(uuid.UUID(bytes=raw, version=4))):
+            assert not mended(text), text
 
 
 def test_every_field_of_a_line_is_read() -> None:
