@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from idcore.answers.findings.all_rules import RULES
 from idcore.server import setting_up
 from scripts import can_listen, pyodide, setup
 from tests.spark.test_faults import MARK, marked, until
@@ -152,3 +153,6 @@ def test_the_first_page_waits_for_neither_kernels_nor_spark() -> None:
     words = [sys.executable, "-c", f"{pages}; print(sorted({{'numba', 'pyspark'}} & sys.modules.keys()))"]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+    page = "from idcore.presentation.triage import finding_texts as f; print(len(f.rules()))"
+    done = subprocess.run([sys.executable, "-c", page], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert int(done.stdout) == len(RULES)

@@ -78,7 +78,7 @@ def test_many_ids_are_a_table_then_charts(tab: Visit) -> None:
     expect(main).to_contain_text("10.42.0.1")
     expect(main).to_contain_text("10.42.1.1:10911")
     charts(tab, 3)
-    expect(main).to_contain_text("1 string rejected")
+    expect(main).to_contain_text("1 trace ID (W3C, B3) in this text")
 
 
 def test_text_without_an_id_says_what_an_id_is(tab: Visit) -> None:
@@ -89,13 +89,14 @@ def test_text_without_an_id_says_what_an_id_is(tab: Visit) -> None:
     tab.settle()
     paste(tab, f"{UNIQ[:20]} {UNIQ[20:]}")
     expect(main).to_contain_text("the longest hex string here has 20")
+    expect(main.get_by_role("link", name="without what separates its digits")).to_contain_text(UNIQ)
     tab.settle()
     paste(tab, UNIQ.lower())
     expect(main).to_contain_text("The letters are lower case")
     expect(main).to_contain_text("18B4AAC2")
     tab.settle()
     paste(tab, f"msgId={UNIQ} traceId=9f86d081884c7d659a2feaa0c55ad015")
-    expect(main).to_contain_text("1 string rejected: all lower case")
+    expect(main).to_contain_text("1 trace ID (W3C, B3) in this text")
     expect(main.get_by_role("button", name="lower-case")).to_have_count(0)  # a trace id is not offered as an ID
     tab.settle()
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore.answers.findings.registry import RULES
+from idcore.answers.findings.all_rules import RULES
 from idcore.policy.access import OF_PAGE
 from idcore.presentation import documents
 from tests.pages.test_pages import shown

@@ -14,13 +14,14 @@ from idcore.answers import findings
 from idcore.answers.findings import chains
 from idcore.answers.findings.large import Rows
 from idcore.answers.findings.model import Finding, to_table, worst_first
-from idcore.answers.findings.registry import RULES, SEVERITIES, OfScan, Rule, Scan
+from idcore.answers.findings.registry import REGISTERED, SEVERITIES, OfScan, Rule, Scan
 from idcore.scan.lines import LineEvidence
 
 # Every module of the folder may hold rules: one that is new is found without being named.
 for _module in iter_modules(findings.__path__, f"{findings.__name__}."):
     if _module.name != __name__:
         import_module(_module.name)
+RULES = REGISTERED
 
 
 def find(

@@ -16,7 +16,7 @@ from typing import Any
 from idcore.answers.findings import failed_sends, limits
 from idcore.answers.findings.model import Finding
 from idcore.answers.findings.processes import is_loopback
-from idcore.answers.findings.registry import RULES
+from idcore.answers.findings.registry import rules
 from idcore.ids.find import behind_label
 from idcore.scan.lines import BORN_HOST, LineEvidence, Piece, texts
 from idcore.sources.inputs import InputFile
@@ -115,7 +115,7 @@ def _wanted(findings: Iterable[Finding]) -> Iterator[tuple[str, str]]:
 
 def _asks(finding: Finding, what: str) -> bool:
     """Whether its rule asks lines for it."""
-    return what in RULES[finding.code].lines
+    return what in rules()[finding.code].lines
 
 
 def _hosts_of(findings: Iterable[Finding]) -> Iterator[tuple[str, _Hosts]]:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from idcore.answers import finding_words as words
 from idcore.answers.findings.evidence import FindingEvidence, RestEvidence
 from idcore.answers.findings.limits import MOST_SUBJECTS
-from idcore.answers.findings.registry import RULES, SEVERITIES
+from idcore.answers.findings.registry import SEVERITIES, rules
 from idcore.base.safe_text import json_text
 from idcore.scan.schemas import SCHEMAS
 
@@ -39,7 +39,7 @@ class Finding:
     @property
     def severity(self) -> str:
         """error, warning or info."""
-        return self.lighter or RULES[self.code].severity
+        return self.lighter or rules()[self.code].severity
 
     @property
     def number(self) -> int:
@@ -84,8 +84,8 @@ class Finding:
 
 
 def _rank(finding: Finding) -> tuple[int, int, int, str]:
-    background = finding.evidence.variant in RULES[finding.code].background
-    order = len(RULES) if background else list(RULES).index(finding.code)
+    background = finding.evidence.variant in rules()[finding.code].background
+    order = len(rules()) if background else list(rules()).index(finding.code)
     return SEVERITIES.index(finding.severity), order, -finding.count, finding.subject
 
 
@@ -100,7 +100,7 @@ def read_evidence(code: str, row: Mapping[str, Any]) -> FindingEvidence:
 
 
 def _kind(code: str, names: Container[str]) -> type[FindingEvidence]:
-    return RestEvidence if "more" in names else RULES[code].evidence
+    return RestEvidence if "more" in names else rules()[code].evidence
 
 
 def rest(code: str, subjects: int, count: int, lighter: str | None = None, variant: str = "more") -> Finding:

@@ -1,7 +1,7 @@
 """The rules: one registration for each code, and what a rule may look at. Depends on no message, page or finding.
 
 A module that holds rules registers them at its end. Pages, the list of what was checked, the order, docs/findings.md
-and the measurements read `RULES`. A new rule is its registration and its messages; nothing else names it.
+and the measurements read `rules()`. A new rule is its registration and its messages; nothing else names it.
 """
 
 from __future__ import annotations
@@ -72,17 +72,24 @@ class Rule:
     of_store: bool = False  # true of stores only: its incident is a situation of idcore.simulate.situations
 
 
-RULES: dict[str, Rule] = {}  # in the order in which findings are read
+REGISTERED: dict[str, Rule] = {}  # those registered so far, in the order in which findings are read
+
+
+def rules() -> dict[str, Rule]:
+    """All of them: loads the modules that register them, and the kernels with them."""
+    from idcore.answers.findings import all_rules
+
+    return all_rules.RULES
 
 
 def register(*rules: Rule) -> None:
     """Makes rules known."""
     for rule in rules:
-        if rule.code in RULES or rule.severity not in SEVERITIES:
+        if rule.code in REGISTERED or rule.severity not in SEVERITIES:
             raise ValueError(f"{rule.code} is registered already, or has no severity")
         if rule.of_processes is None and rule.of_scan is None:
             raise ValueError(f"{rule.code} has no predicate")
-        RULES[rule.code] = rule
-    ordered = sorted(RULES.values(), key=lambda rule: (SEVERITIES.index(rule.severity), rule.rank))
-    RULES.clear()
-    RULES.update({rule.code: rule for rule in ordered})
+        REGISTERED[rule.code] = rule
+    ordered = sorted(REGISTERED.values(), key=lambda rule: (SEVERITIES.index(rule.severity), rule.rank))
+    REGISTERED.clear()
+    REGISTERED.update({rule.code: rule for rule in ordered})

@@ -228,7 +228,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "case.any": "Decode {n} as upper case",
     "case.any_look_alikes": "These {n} are IDs: decode them",
     "case.read_look_alikes": "{n} strings that look like IDs decoded.",
-    "decode.trace_ids": "{n} (W3C, B3) in this text. They are no IDs of messages.",
+    "decode.trace_ids": "{n} (W3C, B3) in this text: no IDs of messages.",
     "n.trace_id": {"=0": "no trace IDs", "one": "1 trace ID", "other": "{n} trace IDs"},
     "case.any_cut": "Also decode IDs in lower case",
     "case.help": "They may be IDs, but trace IDs and MD5 sums look the same, and wrong guesses distort the charts.",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from idcore.answers.findings.evidence import FindingEvidence
-from idcore.answers.findings.registry import RULES
+from idcore.answers.findings.registry import rules
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
 from idcore.presentation.triage import line_filter, lines
@@ -29,7 +29,7 @@ def rows_of(part: Part) -> list[Row]:
 
 def lines_before(row: Row) -> int:
     """How many lines in front of an id of a finding belong to it."""
-    return BEFORE if "failed_sends" in RULES[str(row["code"])].lines else 0
+    return BEFORE if "failed_sends" in rules()[str(row["code"])].lines else 0
 
 
 def ids_of(rows: Iterable[Row]) -> tuple[str, ...]:

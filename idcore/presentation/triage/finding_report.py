@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from idcore.answers.findings.registry import RULES
+from idcore.answers.findings.registry import rules
 from idcore.base.catalogue import upper
 from idcore.intake.allowed import is_copy
 from idcore.presentation.reader import Reader
@@ -36,7 +36,7 @@ def kind_cells(kind: Kind, reader: Reader) -> tuple[list[Column], list[list[str]
     ]
     times = [finding_texts.sent_between(row, reader) for _, row in kind.rows]
     columns.append((Column("sent_at", words("col.sent_at"), mono=True, role="time"), times))
-    if RULES[kind.code].subject == "id":
+    if rules()[kind.code].subject == "id":
         producers = [evidence_of(row).producer or "" for _, row in kind.rows]
         columns.append((Column("producer", words("col.producer"), mono=True), producers))
         addresses = [words("comma").join(evidence_of(row).addresses_of_brokers) for _, row in kind.rows]

@@ -14,7 +14,7 @@ import pandas as pd
 from idcore.answers import finding_words as messages
 from idcore.answers.findings import model
 from idcore.answers.findings.evidence import FindingEvidence
-from idcore.answers.findings.registry import RULES
+from idcore.answers.findings.registry import rules
 from idcore.base import catalogue
 from idcore.base.errors import CoreError
 from idcore.ids.model import UniqId
@@ -192,7 +192,7 @@ def gap_of(row: Row) -> tuple[datetime, datetime] | None:
 def fates_of(row: Row, run: str) -> dict[str, str] | None:
     """What the page of fates is asked for: the group of a finding, its topic and its minutes; None without a group."""
     evidence = evidence_of(row)
-    if not RULES[str(row["code"])].of_store or evidence.group is None:
+    if not rules()[str(row["code"])].of_store or evidence.group is None:
         return None
     asked = {"run": run} | {"group": evidence.group} | ({"topic": evidence.topic} if evidence.topic else {})
     if pd.notna(row["first_sent_at"]) and pd.notna(row["last_sent_at"]):
@@ -202,7 +202,7 @@ def fates_of(row: Row, run: str) -> dict[str, str] | None:
 
 def of_groups(findings: pd.DataFrame) -> bool:
     """Whether any finding is about consumer groups."""
-    return any(RULES[str(code)].of_store and RULES[str(code)].subject == "group" for code in findings["code"])
+    return any(rules()[str(code)].of_store and rules()[str(code)].subject == "group" for code in findings["code"])
 
 
 def lines_of(number: int, row: Row, run: str) -> dict[str, str]:

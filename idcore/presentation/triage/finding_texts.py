@@ -12,7 +12,7 @@ import pandas as pd
 
 from idcore.answers import finding_words as messages
 from idcore.answers.findings import model
-from idcore.answers.findings.registry import RULES, SEVERITIES
+from idcore.answers.findings.registry import SEVERITIES, rules
 from idcore.base.catalogue import Words, upper
 from idcore.presentation import times
 from idcore.presentation.reader import Reader
@@ -77,7 +77,7 @@ def who(kind: Kind, words: Words) -> str:
     if kind.number == 1:
         return subject((kind.rows or kind.rest)[0][1], words)
     key = f"who.{kind.code}"
-    key = key if words.has(key) else f"who.{RULES[kind.code].subject}"
+    key = key if words.has(key) else f"who.{rules()[kind.code].subject}"
     named = words.fill(key, {"n": f"{kind.number:,}", "count": kind.number})
     clients = sum(evidence_of(row).client is not None for _, row in kind.rows)
     return named if kind.rest else _with_clients(named, clients, words)
@@ -171,7 +171,7 @@ def outside(shown: TimeRange, every: pd.DataFrame, words: Words) -> str:
 
 def silent(findings: pd.DataFrame, words: Words) -> tuple[str, str]:
     """How many checks found nothing here, which does not prove that all is well; and which."""
-    codes = [code for code in RULES if findings.empty or code not in set(findings["code"])]
+    codes = [code for code in rules() if findings.empty or code not in set(findings["code"])]
     said = words("findings.silent", n=words.count("check", len(codes)))
     return said, words("semicolon").join(finding_rows.title(code, words) for code in codes)
 
@@ -186,7 +186,7 @@ def subject(row: Row, words: Words) -> str:
 def when_of(row: Row, reader: Reader) -> str:
     """When it happened, or from when to when its ids were generated; nothing where no id of it has a time."""
     first, last, words = row["first_sent_at"], row["last_sent_at"], reader.words
-    rule = RULES[str(row["code"])]
+    rule = rules()[str(row["code"])]
     by_minute = rule.subject == "broker"  # more is not known of brokers
     if pd.isna(first):
         return ""

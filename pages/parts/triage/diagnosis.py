@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from idcore.answers.findings.registry import RULES
+from idcore.answers.findings.registry import rules
 from idcore.base.catalogue import Words
 from idcore.base.safe_text import printable
 from idcore.presentation import documents
@@ -171,7 +171,7 @@ def anatomy(text: str) -> Html:
 
 def figure_of(row: Row, run: Run, view: View, in_range: TimeRange = ALL_TIMES) -> tuple[go.Figure, str] | None:
     """The counter of the finding's process, or its clock, where that shows it, of a time range; and its text."""
-    process, shows = evidence_of(row).process, RULES[str(row["code"])].picture
+    process, shows = evidence_of(row).process, rules()[str(row["code"])].picture
     rows = shared.find_row(run, process_key(process)) if shows and process else pd.DataFrame()
     points = pd.DataFrame() if rows.empty else cache.points(run, rows.iloc[0].to_dict())
     if points.empty:
