@@ -29,7 +29,7 @@ from tests.spark.test_faults import until
 
 ONE = b"msgId=0A42333A0DC818B4AAC246C290FD0000, offsetMsgId=0A42333A00002A9F000000000134F1F5\n"
 OPTIONS = ScanOptions(zone=UTC, at=datetime(2026, 11, 21, tzinfo=UTC))
-SIZE = 160 << 10  # more than a run, less than two
+SIZE = 192 << 10  # of two runs
 
 
 @pytest.fixture
