@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
+from importlib import import_module
 from typing import Any
 
 import pyarrow as pa
@@ -100,7 +101,11 @@ def read_evidence(code: str, row: Mapping[str, Any]) -> FindingEvidence:
 
 
 def _kind(code: str, names: Container[str]) -> type[FindingEvidence]:
-    return RestEvidence if "more" in names else RULES[code].evidence
+    if "more" in names:
+        return RestEvidence
+    if code not in RULES:  # a server that has scanned nothing yet may show a scan
+        import_module("idcore.answers.findings.all_rules")
+    return RULES[code].evidence
 
 
 def rest(code: str, subjects: int, count: int, lighter: str | None = None, variant: str = "more") -> Finding:
