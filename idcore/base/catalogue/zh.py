@@ -593,7 +593,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "follow.no_text": "只能跟踪本机的文本文件和目录。",
     "follow.title": "（{n} 条新诊断）{title}",
     "follow.as_of": "截至 {at}",
-    "follow.away": "Kafka 没有应答，正在重试：{why}",
+    "follow.away": "Kafka 没有响应，正在重试：{why}",
     "follow.behind": "落后 {size}",
     "follow.left_out": "未跟踪：{path}（{why}）",
     "follow.left_out_more": "另有{n}未跟踪。",
