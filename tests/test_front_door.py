@@ -52,11 +52,18 @@ def asked(
     return sent
 
 
+def test_a_request_of_two_lengths_ends_its_connection() -> None:
+    """Or what follows its chunks would be a request that a proxy did not see."""
+    two = [HOST, (b"Content-Length", b"4"), (b"transfer-encoding", b"chunked")]
+    answer = asked({"type": "http", "method": "POST", "path": "/desk/api/v1/decode", "headers": two})[0]
+    assert answer["status"] == 400 and (b"connection", b"close") in answer["headers"]
+
+
 def test_an_upload_in_chunks_is_not_taken_whatever_length_it_says() -> None:
     """The server reads the chunks, and the limit of uploads would count the length."""
     scope = {"type": "http", "method": "PUT", "path": "/desk/_stcore/upload_file/ann/file"}
     sized, chunks = (b"content-length", b"1"), (b"Transfer-Encoding", b"chunked")
-    for headers, status in (([sized], 200), ([chunks], 411), ([sized, chunks], 411), ([], 411)):
+    for headers, status in (([sized], 200), ([chunks], 411), ([sized, chunks], 400), ([], 411)):
         uploads = Uploads(lambda _: (0, 0))
         assert asked(scope | {"headers": [HOST, *headers]}, uploads=uploads)[0]["status"] == status, headers
 

@@ -12,7 +12,7 @@ import anyio
 from anyio.to_thread import run_sync
 from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from idcore.base.catalogue import Words, lang_of, words
 from idcore.base.errors import refuse
@@ -53,6 +53,9 @@ class Api:
             caller = self.entry.caller(scope)
             if name == "mcp":
                 caller.visitor.require("decode")
+                if scope["method"] != "POST":  # a GET would open a stream without an end, on which nothing comes
+                    raise refuse("call_method", method="POST")
+                receive = _again(await _read(receive, Headers(scope=scope)), receive)
                 scope = {**scope, "state": {**scope.get("state", {}), "caller": caller}}
                 answer = await self._assistants()
             else:
@@ -85,11 +88,7 @@ class Api:
         headers = Headers(scope=scope)
         if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             raise refuse("call_type")  # a form of another site cannot send this type without being asked first
-        try:
-            async with asyncio.timeout(SLOW):
-                body = await _body(receive, headers)
-        except TimeoutError:
-            raise refuse("call_slow", seconds=SLOW) from None
+        body = await _read(receive, headers)
         given = _object(body)
         query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
         cursor, asked = (query.get(each, [None])[0] for each in ("cursor", "limit"))
@@ -130,6 +129,25 @@ def _pieces(first: Iterable[Any], rest: Iterator[Any], spoken: Words, entry: Ent
         waiting.append(json_text({"problem": problem_of(error, spoken, entry.roots).body}))
     if waiting:
         yield ("\n".join(waiting) + "\n").encode()
+
+
+async def _read(receive: Receive, headers: Headers) -> bytes:
+    """The body of a call; CoreError of one that comes too slowly."""
+    try:
+        async with asyncio.timeout(SLOW):
+            return await _body(receive, headers)
+    except TimeoutError:
+        raise refuse("call_slow", seconds=SLOW) from None
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """A body that was read, once more, and what comes after it."""
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receiving() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return receiving
 
 
 async def _body(receive: Receive, headers: Headers) -> bytes:

@@ -131,6 +131,8 @@ class FrontDoor:
         logs.REQUEST.set(secrets.token_hex(4))
         if scope["type"] == "websocket" and not is_own(scope["headers"], self.origins()):
             await refuse(scope, receive, send)
+        elif scope["type"] == "http" and is_two_lengths(scope["headers"]):
+            await Response(status_code=400, headers={"connection": "close"})(scope, receive, _with_headers(send))
         elif scope["type"] == "http" and scope["path"] == self.base() + HEALTH:
             health = readiness(getattr(self.engine(), "state", None), self.root(), self.reasons())
             await JSONResponse(health, headers=NOT_KEPT)(scope, receive, _with_headers(send))
@@ -246,6 +248,11 @@ def is_own(headers: Iterable[tuple[bytes, bytes]], origins: Sequence[str] = ()) 
     if origin is None:
         return True
     return _place(origin) == held.get(b"host", "").lower() or origin.rstrip("/") in [one.rstrip("/") for one in origins]
+
+
+def is_two_lengths(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Whether a request has a length and chunks: a proxy may take the rest for another request (RFC 9112, 6.1)."""
+    return {name.lower() for name, _ in headers} >= {b"content-length", b"transfer-encoding"}
 
 
 def _place(origin: str) -> str | None:

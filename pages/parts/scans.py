@@ -282,6 +282,8 @@ def go_on() -> None:
                 _go_on(run)
             except (CoreError, OSError) as refused:
                 LOG.warning("not followed on: %s", coded(refused), extra={"run": run.name})
+            except Exception:  # what is wrong with one must not stop the others, nor what the server does hourly
+                LOG.exception("not followed on", extra={"run": run.name})
 
 
 def _go_on(run: Run) -> None:

@@ -212,3 +212,26 @@ def test_each_role_has_its_tools_over_http(role: str, with_login: Door, served: 
 def test_nobody_comes_in_without_a_login(with_login: Door) -> None:
     answer = with_login.post("mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
     assert answer.status_code == 401 and answer.json()["code"] == "call_no_login"
+
+
+def test_no_request_stays_open_without_an_end(
+    with_login: Door, served: Callable[[Any], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from idcore.doors import http
+
+    monkeypatch.setattr(http, "SLOW", 0.2)
+    headers = {"x-user": PEOPLE["viewer"], "accept": "application/json, text/event-stream"}
+    headers["content-type"] = "application/json"
+
+    def slowly() -> Iterator[bytes]:
+        yield b"{"
+        time.sleep(3)
+        yield b"}"
+
+    with httpx2.Client(headers=headers, timeout=2) as client:
+        address = f"{served(with_login.app)}/mcp"
+        for method in ("GET", "DELETE"):
+            answer = client.request(method, address)
+            assert answer.status_code == 405 and answer.json()["code"] == "call_method"
+        answer = client.post(address, content=slowly())
+        assert answer.status_code == 408 and answer.json()["code"] == "call_slow"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -245,3 +247,10 @@ def test_figures_of_another_version_are_left_out() -> None:
 def test_a_figure_that_is_not_known_is_null_where_the_table_always_has_it() -> None:
     (row,) = all_rules.to_table([Finding.of("group_skipped", "t@g", 1, {"topic": "t", "ids": []})]).to_pylist()
     assert json.loads(row["evidence"])["consumer_offset"] is None
+
+
+def test_a_server_that_has_scanned_nothing_reads_a_finding() -> None:
+    """A link to findings may be its first request: nothing has loaded the rules yet."""
+    code = "from idcore.presentation.triage.finding_rows import evidence_of; "
+    code += """evidence_of({"code": "container_host", "evidence": '{"ids": []}'})"""
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[2], timeout=60)

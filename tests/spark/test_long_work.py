@@ -347,6 +347,9 @@ def test_the_next_server_follows_on_what_one_followed_if_its_owner_may(
 
     (run.path / "run.json").write_text(json.dumps(run.facts | {"lease": "0" * 32, "owner": "ann@example.com"}))
     assert run.is_left
+    damaged = Runs().create("newer, so its turn comes first")
+    plan = (run.plan or {}) | {"follow": {"kept": 1}}
+    (damaged.path / "run.json").write_text(json.dumps(run.facts | {"created": damaged.facts["created"], "plan": plan}))
     people = {"triage": Members(people=frozenset({"ann@example.com"}))}
     for members, goes_on in ((VIEWERS.members, False), (people, True)):
         entrance = Entrance("login", Policy(members, {}), (), 3_600.0)

@@ -244,7 +244,8 @@ def test_a_process_that_hangs_or_dies_is_ended_and_the_folder_named(
 ) -> None:
     monkeypatch.setattr(rocksdb, "_SECONDS", 0.2)
     folder = root / "stopped" / "consumequeue"
-    for child in ("import time; time.sleep(60)", "import os; os.abort()"):
+    half = "print('[\"default\"', end='', flush=True)"
+    for child in ("import time; time.sleep(60)", "import os; os.abort()", half):
         monkeypatch.setattr(rocksdb, "_CHILD", child)
         database = rocksdb.Database(folder, Reading())
         assert not database.families and database._process is None and database._place is None
@@ -253,3 +254,34 @@ def test_a_process_that_hangs_or_dies_is_ended_and_the_folder_named(
     database = rocksdb.Database(folder, reading)
     assert database.families == {"default"} and list(database.rows("default")) == []
     assert reading.problems.keys() == {folder} and not database.families
+
+
+def test_a_file_that_claims_gigabytes_takes_neither_memory_nor_room(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rocksdict import DBCompressionType, Options, Rdict
+
+    options = Options(raw_mode=True)
+    options.set_compression_type(DBCompressionType.zstd())
+    made = Rdict(str(tmp_path / "packed"), options=options)
+    made[b"zeros"] = bytes(60 << 20)
+    made.flush()
+    made.close()
+    for log in (tmp_path / "packed").glob("*.log"):
+        log.unlink()
+    whole = rocksdb.Database(tmp_path / "packed", Reading())
+    assert [len(value) for _, value in whole.rows("default")] == [60 << 20], "with room for it, it is read"
+    whole.close()
+    monkeypatch.setattr(rocksdb, "_MEMORY", 450 << 20)
+    reading = Reading()
+    packed = rocksdb.Database(tmp_path / "packed", reading)
+    assert packed.families == {"default"} and list(packed.rows("default")) == []
+    assert reading.problems.keys() == {tmp_path / "packed"} and packed._process is None
+    copy = Path(shutil.copytree(root / "stopped" / "consumequeue", tmp_path / "sparse"))
+    with (copy / "999999.sst").open("wb") as file:
+        file.truncate(200 << 20)
+    database = rocksdb.Database(copy, Reading())
+    assert database.families and database._place is not None
+    taken = sum(file.stat().st_blocks * 512 for file in Path(database._place.name, "copy").iterdir())
+    assert taken < 20 << 20
+    database.close()

@@ -29,8 +29,11 @@ _DATA = (".sst", ".log")
 _SECONDS = 30.0
 _LONGEST = 128 << 20  # a line of the process
 _ROWS_AT_ONCE = 10_000
+_MEMORY = 2 << 30  # of the process: a block that is packed may become far more than its file has
 _CHILD = """
-import base64, json, sys
+import base64, contextlib, json, resource, sys
+with contextlib.suppress(OSError, ValueError):  # a lower one stays; not every system has one
+    resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[3]),) * 2)
 from rocksdict import AccessType, Options, Rdict
 def say(value):
     print(json.dumps(value), flush=True)
@@ -58,7 +61,7 @@ for line in sys.stdin:
             key, value = at.key(), at.value()
             if key < first if backwards else end is not None and key >= end:
                 break
-            more = len(rows) == most or (rows and len(key) + len(value) > left)
+            more = len(rows) == most or (bool(rows) and len(key) + len(value) > left)
             if more:
                 break
             left -= len(key) + len(value)
@@ -188,7 +191,7 @@ class Database:
             if not self._copied(copy):
                 return None
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-c", _CHILD, str(copy), str(log)],
+                [sys.executable, "-I", "-c", _CHILD, str(copy), str(log), str(_MEMORY)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -214,7 +217,7 @@ class Database:
             return None
         finally:
             watch.cancel()
-        return json.loads(line) if line else None
+        return json.loads(line) if line.endswith("\n") else None
 
     def _ended(self) -> None:
         if self._process is not None:
@@ -231,12 +234,18 @@ class Database:
             names = [entry.name for entry in inside if entry.is_file(follow_symlinks=False)]
         for name in names:
             with open(self.folder / name, "rb", opener=opener(roots)) as file:
-                left -= os.fstat(file.fileno()).st_size
-                if left < 0:
+                if os.fstat(file.fileno()).st_size > left:
                     return False
                 with (copy / name).open("wb") as written:
                     while part := file.read(1 << 20):
-                        written.write(part)
+                        left -= len(part)
+                        if left < 0:  # it grows
+                            return False
+                        if part.count(0) == len(part):  # zeros took no room before
+                            written.seek(len(part), os.SEEK_CUR)
+                        else:
+                            written.write(part)
+                    written.truncate()
         return True
 
 
