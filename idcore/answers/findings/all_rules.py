@@ -1,27 +1,20 @@
-"""Every rule over the tables of a scan. Loads all of them, and the kernels: a page of findings needs neither."""
+"""Every rule over the tables of a scan. Loads all of them, and the kernels: the first page needs neither."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, tzinfo
-from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 
 import pyarrow as pa
 
-from idcore.answers import findings
 from idcore.answers.findings import chains
 from idcore.answers.findings.large import Rows
 from idcore.answers.findings.model import Finding, to_table, worst_first
-from idcore.answers.findings.registry import REGISTERED, SEVERITIES, OfScan, Rule, Scan
+from idcore.answers.findings.registry import SEVERITIES, OfScan, Rule, Scan, rules
 from idcore.scan.lines import LineEvidence
 
-# Every module of the folder may hold rules: one that is new is found without being named.
-for _module in iter_modules(findings.__path__, f"{findings.__name__}."):
-    if _module.name != __name__:
-        import_module(_module.name)
-RULES = REGISTERED
+RULES = rules()
 
 
 def find(

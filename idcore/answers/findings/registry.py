@@ -9,8 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any, Literal, TypeVar
 
+from idcore.answers import findings
 from idcore.answers.findings.evidence import FindingEvidence, ProcessEvidence
 from idcore.answers.findings.large import Rows
 from idcore.answers.findings.processes import Processes
@@ -75,11 +79,13 @@ class Rule:
 REGISTERED: dict[str, Rule] = {}  # those registered so far, in the order in which findings are read
 
 
+@cache
 def rules() -> dict[str, Rule]:
-    """All of them: loads the modules that register them, and the kernels with them."""
-    from idcore.answers.findings import all_rules
-
-    return all_rules.RULES
+    """All of them. Loads every module of the folder, for each may hold rules; and the kernels with them."""
+    for module in iter_modules(findings.__path__):
+        if module.name != "all_rules":  # which asks this
+            import_module(f"{findings.__name__}.{module.name}")
+    return REGISTERED
 
 
 def register(*rules: Rule) -> None:
