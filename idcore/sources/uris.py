@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from unicodedata import normalize
-from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
-from idcore.base.errors import refuse
+from idcore.base.errors import CoreError, refuse
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _PORTS = {"http": 80, "https": 443}
@@ -32,13 +32,16 @@ def without_secrets(path: str) -> str:
     """A URI for people: no password, and no query, which may be a signature."""
     if not is_uri(path):
         return path
-    scheme, place, rest, _, _ = urlsplit(path)
+    scheme, _, rest = re.split("[?#]", path, maxsplit=1)[0].partition("://")  # `urlsplit` refuses two hosts
+    place, slash, rest = rest.partition("/")
     user, at, host = place.rpartition("@")
-    return urlunsplit((scheme, host if ":" in user else user + at + host, rest, "", ""))
+    return f"{scheme}://{host if ':' in user else user + at + host}{slash}{rest}"
 
 
 def is_below(uri: str, root: str) -> bool:
     """Whether a URI names the root or something below it, however it is written; one with a log-in or a query never."""
+    if is_topic(uri):
+        return is_topic(root) and _same_topics(uri, root)
     try:
         asked, opened = urlsplit(uri), urlsplit(root)
         if _server(asked) != _server(opened):
@@ -49,6 +52,13 @@ def is_below(uri: str, root: str) -> bool:
         return False
     path, above = unquote(asked.path), unquote(opened.path).rstrip("/")
     return not _may_climb(asked.path) and (path.rstrip("/") == above or path.startswith(above + "/"))
+
+
+def _same_topics(uri: str, root: str) -> bool:
+    try:
+        return topics(uri) == topics(root)
+    except CoreError:
+        return False
 
 
 def _server(uri: SplitResult) -> tuple[str, str, str, int | None]:
