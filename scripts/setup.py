@@ -217,6 +217,7 @@ def test_programs() -> dict[str, bool]:
         "xz-utils": bool(shutil.which("xz")),
         "zstd": bool(shutil.which("zstd")),
         "lz4": bool(shutil.which("lz4")),
+        "curl": bool(shutil.which("curl")),
     }
 
 
