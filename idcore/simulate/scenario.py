@@ -213,7 +213,7 @@ class Scenario:
         self._zone = zone
         self._recent: deque[Message] = deque(maxlen=_REMEMBERED)
         self.lines = 0
-        self.refused = 0
+        self.trace_ids = 0
         self._quiet = (lines * 55 // 100, lines * 60 // 100)
         self._brokers = [
             Broker(f"broker-{name}", f"10.42.1.{place}", 10911, self._random.randrange(3, 900) * 1_073_741_824 // 7)
@@ -376,7 +376,7 @@ class Scenario:
         if self._random.random() < 0.5:
             return self._prefix("NettyClientSelector_1") + "closeChannel: close the connection to remote address[]"
         trace = "".join(self._random.choices(_HEX, k=31)) + "f"  # a letter for certain: it has to read as lower case
-        self.refused += 1
+        self.trace_ids += 1
         return self._prefix("http-nio-8080-exec-3") + f"traceId={trace} GET /orders 200"
 
     # ---- truth
@@ -392,7 +392,7 @@ class Scenario:
             "offset": sum(broker.ids for broker in brokers),
             "client": sum(process.tally.ids for process in client),
             "distinct": sum(p.tally.distinct for p in seen) + sum(broker.distinct for broker in brokers),
-            "refused": {"lower_case": self.refused} if self.refused else {},
+            "trace_ids": self.trace_ids,
             "processes": [process.truth() for process in uniq],
             "clients": [process.truth() for process in client],
             "brokers": [

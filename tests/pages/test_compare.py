@@ -63,7 +63,7 @@ def test_real_lines_are_counted_as_their_sets_say(open_page: Open, lines: list[s
     for title in ("By producer", "By broker", "Examples missing from the second", "Examples missing from the first"):
         assert title in page
     labels = [button.proto.label for button in app.get("download_button")]
-    assert labels[-3:] == ["Counts as CSV", "Only in the first: 26 as text", "Only in the second: 40 as text"]
+    assert {"Counts as CSV", "Only in the first: 26 as text", "Only in the second: 40 as text"} <= {*labels}
 
 
 def test_chinese_says_the_same(open_page: Open, lines: list[str]) -> None:

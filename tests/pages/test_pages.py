@@ -124,7 +124,7 @@ def test_many_ids_are_a_table_and_refused_tokens_a_line(open_page: Open) -> None
     )
     press(app, "Decode")
     page = shown(app)
-    assert "1 trace ID (W3C, B3) in this text." in page
+    assert "1 trace ID (W3C, B3) in this text: no IDs of messages." in page
     assert "2 IDs" in page and "172.17.0.1:10911" in page and "00000000000000000000" in page
     assert app.expander[1].label == "1 string rejected: all lower case"
 

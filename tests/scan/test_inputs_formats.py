@@ -59,7 +59,7 @@ def test_a_parquet_column_of_lines_has_the_tables_of_the_log(kind: pa.DataType, 
         compression="zstd" if split == 1 << 30 else "none",
     )
     tables, want = scanned(tmp_path, data, split), scanned(tmp_path, LOG, name="b")
-    assert same(tables, want, ["files", "refused"]) == []
+    assert same(tables, want, ["files", "refused", "lookalikes"]) == []
     assert tables["refused"].select(["reason", "ids", "sample"]) == want["refused"].select(["reason", "ids", "sample"])
     row, plain = tables["files"].to_pylist()[0], want["files"].to_pylist()[0]
     assert (row["ids"], row["refused"], row["error"]) == (plain["ids"], plain["refused"], None)
@@ -319,7 +319,7 @@ def test_a_log_in_json_or_csv_is_read_as_it_stands(
     text = "".join(write(message.format(*pair)) + "\n" for pair in pairs)
     tables = scanned(tmp_path, text.encode(), split)
     want = scanned(tmp_path, "".join(f"{a} {b}\n" for a, b in pairs).encode(), name="b")
-    assert same(tables, want, ["files", "refused"]) == []
+    assert same(tables, want, ["files", "refused", "lookalikes"]) == []
     assert tables["files"]["ids"].to_pylist() == [400] and tables["growth"].num_rows
 
 
@@ -357,7 +357,7 @@ def test_an_export_of_the_journal_is_read_as_it_stands(
 ) -> None:
     tables = scanned(tmp_path, journal(pairs, binary), split)
     want = scanned(tmp_path, "".join(f"{a} {b}\n" for a, b in pairs).encode(), name="b")
-    assert same(tables, want, ["files", "refused", "growth", "brokers"]) == []
+    assert same(tables, want, ["files", "refused", "lookalikes", "growth", "brokers"]) == []
     counted, wanted = (one["brokers"].drop_columns(["bytes_per_second"]) for one in (tables, want))  # of whole lines
     assert counted.equals(wanted)
     reasons = dict(zip(*(tables["refused"][c].to_pylist() for c in ("reason", "ids")), strict=True))

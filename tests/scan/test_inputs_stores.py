@@ -97,7 +97,7 @@ def problems(tables: Tables) -> dict[str, tuple[str, dict] | None]:
 def test_an_object_has_the_tables_of_the_local_file(split: int, bucket: str, tmp_path: Path) -> None:
     put(bucket, **{"a.log": LOG})
     tables, want = scan_local([f"s3://{bucket}/a.log"], MONTHS, split), local(tmp_path)
-    assert same(tables, want, ["files", "refused"]) == []
+    assert same(tables, want, ["files", "refused", "lookalikes"]) == []
     assert tables["files"].drop_columns("file") == want["files"].drop_columns("file")
     assert tables["files"]["file"].to_pylist() == [f"s3://{bucket}/a.log"]
 
@@ -148,7 +148,7 @@ def test_archives_and_parquet_are_read_by_ranges(split: int, bucket: str, tmp_pa
     put(bucket, **{"a.zip": packed.getvalue(), "a.parquet": table.getvalue()})
     for name in ("a.zip", "a.parquet"):
         tables = scan_local([f"s3://{bucket}/{name}"], MONTHS, split)
-        assert same(tables, local(tmp_path), ["files", "refused"]) == []
+        assert same(tables, local(tmp_path), ["files", "refused", "lookalikes"]) == []
         assert sum(tables["files"]["text_bytes"].to_pylist()) == len(LOG)
 
 
@@ -267,7 +267,7 @@ def test_a_size_that_no_file_has_is_an_error_of_that_file_alone(size: str, web: 
 def test_a_web_server_with_ranges_is_read_in_splits(split: int, web: Web, tmp_path: Path) -> None:
     web.files["/logs/a.log"] = LOG
     tables, want = scan_local([f"{web.address}/logs/a.log"], MONTHS, split), local(tmp_path)
-    assert same(tables, want, ["files", "refused"]) == []
+    assert same(tables, want, ["files", "refused", "lookalikes"]) == []
     assert tables["files"].drop_columns("file") == want["files"].drop_columns("file")
     if split < len(LOG):
         assert len(web.asked) > len(LOG) // split and all(asked for _, asked, _ in web.asked)
@@ -278,7 +278,7 @@ def test_a_web_server_without_ranges_is_read_forward(pack: object, tmp_path: Pat
     with web_server(ranges=False) as web:
         web.files["/a"] = pack(LOG)  # type: ignore[operator]
         tables = scan_local([f"{web.address}/a"], MONTHS, 9973)
-    assert same(tables, local(tmp_path), ["files", "refused"]) == []
+    assert same(tables, local(tmp_path), ["files", "refused", "lookalikes"]) == []
     assert tables["files"]["text_bytes"].to_pylist() == [len(LOG)]
 
 
