@@ -39,6 +39,7 @@ class ConsumerOffset(Request["int | None"]):
     """
 
     code: ClassVar[ReadCode] = ReadCode.QUERY_CONSUMER_OFFSET
+    absent: ClassVar[tuple[int, ...]] = (QUERY_NOT_FOUND,)
     group: str
     topic: str
     queue: int
@@ -49,9 +50,6 @@ class ConsumerOffset(Request["int | None"]):
 
     def read(self, answer: Frame) -> int | None:
         return whole_number(answer.fields or {}, "offset")
-
-    def result(self, answer: Frame, address: str) -> int | None:
-        return None if answer.code == QUERY_NOT_FOUND else Request.result(self, answer, address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,15 +114,12 @@ class TimerRead(Request["int | None"]):
     """Up to which instant (ms) the timer wheel has read; None where the broker has none, or is too old for one."""
 
     code: ClassVar[ReadCode] = ReadCode.GET_TIMER_CHECK_POINT
+    absent: ClassVar[tuple[int, ...]] = (SYSTEM_ERROR, NOT_SUPPORTED)
 
     def read(self, answer: Frame) -> int | None:
         if len(answer.body) < _CHECK_POINT:
             raise FrameError.short("timerCheckpoint", 0, _CHECK_POINT, len(answer.body))
         return int.from_bytes(answer.body[:8], "big", signed=True)
-
-    def result(self, answer: Frame, address: str) -> int | None:
-        absent = answer.code in (SYSTEM_ERROR, NOT_SUPPORTED)
-        return None if absent else Request.result(self, answer, address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +138,7 @@ class GroupConfigOf(Request["GroupConfig | None"]):
     """The settings of one group, from 5.0 on; None where the broker has no such group."""
 
     code: ClassVar[ReadCode] = ReadCode.GET_SUBSCRIPTIONGROUP_CONFIG
+    absent: ClassVar[tuple[int, ...]] = (GROUP_NOT_EXIST,)
     group: str
 
     def fields(self) -> dict[str, str]:
@@ -150,9 +146,6 @@ class GroupConfigOf(Request["GroupConfig | None"]):
 
     def read(self, answer: Frame) -> GroupConfig | None:
         return _config(self.group, json_object(answer))
-
-    def result(self, answer: Frame, address: str) -> GroupConfig | None:
-        return None if answer.code == GROUP_NOT_EXIST else Request.result(self, answer, address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +232,7 @@ class ConsumerConnections(Request["Connection | None"]):
     """The connections of a group; None where nobody of it is connected to this broker."""
 
     code: ClassVar[ReadCode] = ReadCode.GET_CONSUMER_CONNECTION_LIST
+    absent: ClassVar[tuple[int, ...]] = (NOT_ONLINE,)
     group: str
 
     def fields(self) -> dict[str, str]:
@@ -259,9 +253,6 @@ class ConsumerConnections(Request["Connection | None"]):
                 for topic, row in object_in(values, "subscriptionTable").items()
             },
         )
-
-    def result(self, answer: Frame, address: str) -> Connection | None:
-        return None if answer.code == NOT_ONLINE else Request.result(self, answer, address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,13 +349,11 @@ class AllProducers(Request["Mapping[str, tuple[ConnectedClient, ...]] | None"]):
     """Every connected producer by its group; None where the broker is too old to be asked (before 4.9.4)."""
 
     code: ClassVar[ReadCode] = ReadCode.GET_ALL_PRODUCER_INFO
+    absent: ClassVar[tuple[int, ...]] = (NOT_SUPPORTED,)
 
     def read(self, answer: Frame) -> Mapping[str, tuple[ConnectedClient, ...]] | None:
         groups = object_in(json_object(answer), "data")
         return {encodable(group): tuple(_client(as_object(row)) for row in list_in(groups, group)) for group in groups}
-
-    def result(self, answer: Frame, address: str) -> Mapping[str, tuple[ConnectedClient, ...]] | None:
-        return None if answer.code == NOT_SUPPORTED else Request.result(self, answer, address)
 
 
 @dataclass(frozen=True, slots=True)

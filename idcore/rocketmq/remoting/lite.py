@@ -32,6 +32,7 @@ class ParentGroups(Request["tuple[str, ...] | None"]):
     """The groups that are bound to a parent topic."""
 
     code: ClassVar[ReadCode] = ReadCode.GET_PARENT_TOPIC_INFO
+    absent: ClassVar[tuple[int, ...]] = _ABSENT
     topic: str
 
     def fields(self) -> dict[str, str]:
@@ -40,15 +41,13 @@ class ParentGroups(Request["tuple[str, ...] | None"]):
     def read(self, answer: Frame) -> tuple[str, ...]:
         return tuple(texts_in(json_object(answer), "groups"))
 
-    def result(self, answer: Frame, address: str) -> tuple[str, ...] | None:
-        return None if answer.code in _ABSENT else Request.result(self, answer, address)
-
 
 @dataclass(frozen=True, slots=True)
 class LiteSubscribers(Request["tuple[tuple[str, str], ...] | None"]):
     """Group and clientId of each client that subscribes a lite topic, as far as this broker takes care of it."""
 
     code: ClassVar[ReadCode] = ReadCode.GET_LITE_TOPIC_INFO
+    absent: ClassVar[tuple[int, ...]] = _ABSENT
     parent: str
     lite: str
 
@@ -58,9 +57,6 @@ class LiteSubscribers(Request["tuple[tuple[str, str], ...] | None"]):
     def read(self, answer: Frame) -> tuple[tuple[str, str], ...]:
         rows = map(as_object, list_in(json_object(answer), "subscriber"))
         return tuple((text_in(row, "group"), text_in(row, "clientId")) for row in rows)
-
-    def result(self, answer: Frame, address: str) -> tuple[tuple[str, str], ...] | None:
-        return None if answer.code in _ABSENT else Request.result(self, answer, address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +73,7 @@ class LiteGroupLag(Request["LiteLag | None"]):
     """How far a lite group is behind."""
 
     code: ClassVar[ReadCode] = ReadCode.GET_LITE_GROUP_INFO
+    absent: ClassVar[tuple[int, ...]] = _ABSENT
     group: str
 
     def fields(self) -> dict[str, str]:
@@ -88,22 +85,17 @@ class LiteGroupLag(Request["LiteLag | None"]):
         most = tuple((text_in(row, "liteTopic"), whole_number(row, "lagCount")) for row in rows)
         return LiteLag(text_in(values, "parentTopic"), whole_number(values, "totalLagCount"), most)
 
-    def result(self, answer: Frame, address: str) -> LiteLag | None:
-        return None if answer.code in _ABSENT else Request.result(self, answer, address)
-
 
 @dataclass(frozen=True, slots=True)
 class LightQueueCount(Request["tuple[int, int] | None"]):
     """How many queues of light topics a broker has, and how many it makes at most."""
 
     code: ClassVar[ReadCode] = ReadCode.GET_BROKER_LITE_INFO
+    absent: ClassVar[tuple[int, ...]] = _ABSENT
 
     def read(self, answer: Frame) -> tuple[int, int]:
         values = json_object(answer)
         return whole_number(values, "currentLmqNum"), whole_number(values, "maxLmqNum")
-
-    def result(self, answer: Frame, address: str) -> tuple[int, int] | None:
-        return None if answer.code in _ABSENT else Request.result(self, answer, address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +111,7 @@ class LiteClientOf(Request["LiteClient | None"]):
     """What a broker knows of a client that subscribes lite topics."""
 
     code: ClassVar[ReadCode] = ReadCode.GET_LITE_CLIENT_INFO
+    absent: ClassVar[tuple[int, ...]] = _ABSENT
     parent: str
     group: str
     client: str
@@ -130,6 +123,3 @@ class LiteClientOf(Request["LiteClient | None"]):
     def read(self, answer: Frame) -> LiteClient:
         values = json_object(answer)
         return LiteClient(whole_number(values, "lastAccessTime"), whole_number(values, "liteTopicCount"))
-
-    def result(self, answer: Frame, address: str) -> LiteClient | None:
-        return None if answer.code in _ABSENT else Request.result(self, answer, address)

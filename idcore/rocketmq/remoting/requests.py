@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from idcore.base import loose_json
 from idcore.base.safe_text import encodable
@@ -81,6 +81,7 @@ class Request(ABC, Generic[T]):
 
     __slots__ = ()
     code: ClassVar[ReadCode | ClientCode]
+    absent: ClassVar[tuple[int, ...]] = ()  # codes of answers that mean None, of a question whose answer may be None
 
     def fields(self) -> dict[str, str]:
         """The extFields."""
@@ -98,6 +99,8 @@ class Request(ABC, Generic[T]):
         """The answer's meaning, or its error."""
         if answer.code == SUCCESS:
             return self.read(answer)
+        if answer.code in self.absent:
+            return cast(T, None)
         missed = self.miss(answer)
         if missed is not None:
             return missed
@@ -338,6 +341,7 @@ class RouteInfo(Request["Route | None"]):
     """The route of a topic; None where the name server does not have the topic."""
 
     code: ClassVar[ReadCode] = ReadCode.GET_ROUTEINFO_BY_TOPIC
+    absent: ClassVar[tuple[int, ...]] = (TOPIC_NOT_EXIST,)
     topic: str
 
     def fields(self) -> dict[str, str]:
@@ -356,9 +360,6 @@ class RouteInfo(Request["Route | None"]):
             access,
             bool(values.get("topicQueueMappingByBroker")),
         )
-
-    def result(self, answer: Frame, address: str) -> Route | None:
-        return None if answer.code == TOPIC_NOT_EXIST else Request.result(self, answer, address)
 
 
 @dataclass(frozen=True, slots=True)
