@@ -82,13 +82,11 @@ def tokens(data: bytes) -> Iterator[Token]:
                 yield Token(start, text[:32], labelled)
                 continue
         if len(text) in (32, 34, 56):
-            line = data.rfind(b"\n", 0, start) + 1
-            end = data.find(b"\n", run.end())
-            behind = data[run.end() : end if end >= 0 else len(data)]
-            front = data[max(line, start - 64) : start]
+            front = data[max(0, start - 64) : start].rpartition(b"\n")[2]
+            behind = data[run.end() : run.end() + 64].partition(b"\n")[0]
             traced = len(text) == 32 and text == text.lower() and TRACED[0].search(front) and TRACED[1].match(behind)
             name = "traceparent" if traced else called(data[max(0, start - 64) : start].decode("latin-1"))
-            yield Token(start, text, labelled, name, is_shown(data[line:start], behind))
+            yield Token(start, text, labelled, name, is_shown(front, behind))
 
 
 def longest_tail(front: bytes) -> bytes:
