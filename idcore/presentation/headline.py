@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from idcore.answers.fate import Verdict
 from idcore.answers.fate.levels import NOT_CONSUMED, level_of, order_of
-from idcore.answers.fate.rule import DONE
+from idcore.answers.fate.rule import CONSUMED
 from idcore.answers.fate.sentences import Time, reason_text, said_with, utc
 from idcore.answers.journey.events import HELD
 from idcore.answers.journey.model import Journey
@@ -23,7 +23,7 @@ _MOST_REASONS, _MOST_NAMED = 3, 3
 # Of a verdict's reasons, what somebody can act on.
 _TELLING = ("unfinished", "blocker", "not_subscribed", "offline", "disabled", "unreadable_queue", "filtered_ahead")
 # Verdicts of a message that its group needs nothing more of; a filter that excludes it is not a fault.
-HEALTHY = DONE | {"filtered", "filtered_ahead"}
+HEALTHY = CONSUMED | {"filtered", "filtered_ahead"}
 
 
 def is_trouble(code: str) -> bool:
@@ -56,7 +56,7 @@ def _topic(verdict: Verdict, topics: Mapping[str, str]) -> str | None:
 
 
 def _chosen(verdicts: Sequence[Verdict]) -> Verdict:
-    done = [verdict for verdict in verdicts if verdict.code in DONE]
+    done = [verdict for verdict in verdicts if verdict.code in CONSUMED]
     if done:
         return min(done, key=lambda verdict: _SURE.index(verdict.certainty))
     return min(verdicts, key=lambda verdict: order_of(verdict.code))
@@ -120,7 +120,7 @@ def _rest(verdicts: Sequence[Verdict], others: bool, words: Words) -> list[str]:
     of_kind: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
         if not is_trouble(verdict.code):
-            of_kind.setdefault("consumed" if verdict.code in DONE else verdict.code, []).append(verdict)
+            of_kind.setdefault("consumed" if verdict.code in CONSUMED else verdict.code, []).append(verdict)
     parts = []
     for code in sorted(of_kind, key=lambda code: code != "consumed"):
         count = len({verdict.group for verdict in of_kind[code]})

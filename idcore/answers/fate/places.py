@@ -9,7 +9,7 @@ from itertools import pairwise
 from idcore.answers.fate.model import Verdict
 
 _EDGE = 2.0  # percent, so that a sign at an end is whole
-DONE = frozenset({"consumed", "consumed_on_retry", "dead", "filtered", "taken"})
+NEEDS_NO_PLACE = frozenset({"consumed", "consumed_on_retry", "dead", "filtered", "taken"})
 
 
 def places_of(verdict: Verdict) -> dict[str, int]:

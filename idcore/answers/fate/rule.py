@@ -24,16 +24,65 @@ from idcore.answers.fate.model import (
 PULL = "CONSUME_ACTIVELY"
 # Clients report their offsets every 5 s, and the second question comes 5 s after the first.
 YOUNG_MS = 15_000
-# How long a broker holds a pull of a push consumer that finds no message (DefaultMQPushConsumerImpl).
-HELD_MS = 15_000
-# How long a popped message stays with its consumer before it comes back, unless the consumer says otherwise.
+# How long a broker suspends a pull that finds no message: it keeps the subscription that it had when it came
+# (BROKER_SUSPEND_MAX_TIME_MILLIS of DefaultMQPushConsumerImpl).
+LONG_POLLING_MS = 15_000
+# The invisible time of a popped message, unless the consumer asks for another.
 INVISIBLE_MS = 60_000
-# A record that one of these says of needs no other copy of the message.
-DONE = frozenset({"consumed", "consumed_on_retry"})
+# Verdicts that mean that the group has consumed the record.
+CONSUMED = frozenset({"consumed", "consumed_on_retry"})
+# What can make a group unable to get a record, and is certain when a broker says it.
+_PROVED_HINDRANCES = frozenset({"unreadable_queue", "not_dispatched", "disabled"})
+# A verdict with one of these reasons is uncertain, whatever else speaks for it.
+_MAKES_UNCERTAIN = frozenset(
+    {
+        "connection_unknown",
+        "copies_unknown",
+        "expression",
+        "filter_unknown",
+        "invisible",
+        "shared_copy",
+        "slave",
+        "subscribed_just_before",
+        "subscribed_later",
+        "young",
+    }
+)
+# Verdicts that the next minutes may change. From a copied store folder they are not proved: it shows one moment.
+_TRANSIENT = frozenset(
+    {
+        "retry_waiting",
+        "retry_queued",
+        "running",
+        "handed_out",
+        "behind",
+        "never_read",
+        "unreadable_queue",
+        "not_dispatched",
+        "disabled",
+    }
+)
+# Verdicts that mean that the group has not consumed the record, as far as is known; a dead letter needs help.
+# `stuck`, `offline`, `unacknowledged` and `not_subscribed` need the answers of a live cluster.
+UNDELIVERED = (_TRANSIENT - {"running"}) | {"dead", "stuck", "offline", "unacknowledged", "not_subscribed"}
+# Reasons of a live cluster, which a copied store folder has under another name: nobody was asked.
+_OF_STORE_FOLDER = {
+    name: f"copied_{name}"
+    for name in (
+        "connection_unknown",
+        "copies_unknown",
+        "offset_unknown",
+        "retry_offset_unknown",
+        "just_delivered",
+        "delay_unknown",
+        "young",
+        "late",
+    )
+}
 
 
 def judge(home: Home, group: Group, now_ms: int) -> Verdict:
-    """What became of one record in one group. Never "not consumed" because somebody was silent."""
+    """What became of one record in one group. A missing answer never makes a verdict of "not consumed"."""
     return _Case(home, group, now_ms).verdict()
 
 
@@ -42,13 +91,13 @@ def mark_doubles(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
     The group has the message when it consumed either record. When it consumed both it processed the message twice.
     """
-    done = [verdict for verdict in verdicts if verdict.code in DONE]
+    done = [verdict for verdict in verdicts if verdict.code in CONSUMED]
     if not done or len(verdicts) < 2:
         return list(verdicts)
     marked = []
     for verdict in verdicts:
         others = [each.record for each in done if each.record != verdict.record]
-        code = "twice" if verdict.code in DONE else "other_record"
+        code = "twice" if verdict.code in CONSUMED else "other_record"
         more = (Reason(code, {"record": others[0]}),) if others else ()
         marked.append(replace(verdict, why=verdict.why + more))
     return marked
@@ -69,12 +118,14 @@ class _Case:
         self.newest = copies[-1] if copies else None
 
     def verdict(self) -> Verdict:
-        """Rows 1 to 10 of the rule."""
+        """By the strongest evidence there is: trace, copies, broadcast, an attempt that runs, consumer offset."""
         verdict = self._by_trace() or self._by_copies() or self._by_broadcast()
-        if verdict is None:
-            running = self._running()
-            verdict = running if running and (self.consumers.pops or not self._is_past()) else None
-        return verdict or self._by_offset()
+        if verdict is not None:
+            return verdict
+        running = self._running()
+        if running is not None and (self.consumers.pops or not self._is_past()):
+            return running
+        return self._by_offset()
 
     def _copies(self, *kinds: str) -> list[Copy]:
         return [copy for copy in self.group.copies if copy.kind in kinds]
@@ -82,7 +133,7 @@ class _Case:
     def _is_past(self) -> bool:
         return self.offset.value is not None and self.offset.value > self.home.offset
 
-    # ---- rows 1 to 5
+    # ---- evidence of the record itself
 
     def _by_trace(self) -> Verdict | None:
         succeeded = [attempt for attempt in self.group.attempts if attempt.success]
@@ -92,7 +143,7 @@ class _Case:
         at = first.began_ms if first.ended_ms is None else first.ended_ms
         known = {"client": first.client, "at": at, "tries": first.retry_times}
         why = Reason("trace_success", {name: value for name, value in known.items() if value is not None})
-        return self._say("consumed", "proved", why)
+        return self._verdict("consumed", "proved", why)
 
     def _running(self) -> Verdict | None:
         begun = [each for each in self.group.attempts if each.success is None and each.began_ms is not None]
@@ -104,13 +155,12 @@ class _Case:
         if self.group.consumers.answered and not self.online:  # nobody of the group is there to finish it
             return None
         doubts = [] if self.group.consumers.answered else [Reason("connection_unknown")]
-        certainty: Certainty = "uncertain" if doubts else "inferred"
-        return self._say("running", certainty, *doubts, since=last.began_ms, client=last.client)
+        return self._verdict("running", "inferred", *doubts, since=last.began_ms, client=last.client)
 
     def _by_copies(self) -> Verdict | None:
         dead = max(self._copies("dead"), key=lambda copy: copy.stored_ms, default=None)
         if dead is not None:
-            return self._say("dead", "proved", *_shared_copy(dead), tries=dead.tries, at=dead.stored_ms)
+            return self._verdict("dead", "proved", *_shared_copy(dead), tries=dead.tries, at=dead.stored_ms)
         copy = self.newest
         if copy is None:
             return None
@@ -118,10 +168,10 @@ class _Case:
             if not self.group.copies_complete:
                 return self._no_verdict("copies_unknown")
             if copy.popped or self.consumers.pops:  # handed over again: after the last retry a failure leaves no copy
-                held = self._held(copy.stored_ms, "renewed")
-                taken = self._say("taken", "uncertain", held, *_shared_copy(copy), tries=copy.tries)
+                held = self._invisible_or("renewed", copy.stored_ms)
+                taken = self._verdict("taken", "uncertain", held, *_shared_copy(copy), tries=copy.tries)
                 return self._running() or taken
-            return self._say("consumed_on_retry", "inferred", *_shared_copy(copy), tries=copy.tries)
+            return self._verdict("consumed_on_retry", "inferred", *_shared_copy(copy), tries=copy.tries)
         running = self._running()
         if running is not None:
             return running
@@ -131,7 +181,7 @@ class _Case:
         if not copy.passed.answered:
             return self._no_verdict("retry_offset_unknown")
         why = [*_shared_copy(copy), *self._incomplete(), *self._nobody()]
-        return self._say("retry_queued", "inferred", *why, tries=copy.tries)
+        return self._verdict("retry_queued", "inferred", *why, tries=copy.tries)
 
     def _waiting(self, copy: Copy) -> Verdict:
         is_due = copy.due_ms is not None and copy.due_ms <= self.now_ms
@@ -140,21 +190,21 @@ class _Case:
         if not copy.delivered.answered and (copy.due_ms is None or is_due):
             return self._no_verdict("delay_unknown")
         why = [*([Reason("late")] if is_due else []), *_shared_copy(copy)]
-        return self._say("retry_waiting", "proved", *why, tries=copy.tries, due=copy.due_ms)
+        return self._verdict("retry_waiting", "proved", *why, tries=copy.tries, due=copy.due_ms)
 
     def _by_broadcast(self) -> Verdict | None:
         kept = self.home.snapshot_ms is not None and self.group.broadcast_offset.answered
         if not (kept or (self.online and self.consumers.broadcast)):
             return None
         if self.group.can_broadcast.value is False:
-            return self._say("disabled", "proved")
+            return self._verdict("disabled", "proved")
         reached = self.group.broadcast_offset.value
         if reached is None:
-            return self._say("broadcast", "uncertain", Reason("broadcast_unknown"))
+            return self._verdict("broadcast", "uncertain", Reason("broadcast_unknown"))
         code = "broadcast_reached" if reached > self.home.offset else "broadcast_not_reached"
-        return self._say("broadcast", "inferred", Reason(code))
+        return self._verdict("broadcast", "inferred", Reason(code))
 
-    # ---- rows 6 to 10
+    # ---- evidence of the consumer offset
 
     def _by_offset(self) -> Verdict:
         if self.home.static:
@@ -171,43 +221,41 @@ class _Case:
         if not self.group.consumers.answered:
             return self._passed_unseen()
         if not self.online and not self.consumers.pops:
-            return self._say("consumed", "uncertain", Reason("nobody_connected"), Reason("filter_unknown"))
+            return self._verdict("consumed", "uncertain", Reason("nobody_connected"), Reason("filter_unknown"))
         kind, chosen = self.consumers.consume_type, self.consumers.filter
         proxied = [Reason("proxied")] if self.consumers.proxied else self._nobody()
         if chosen is not None and chosen.excludes(self.home.tag, self.home.properties):
             return self._passed_with(chosen)
         if self.consumers.pops:
-            held = self._held(self.home.stored_ms, "popped")
-            certainty: Certainty = "uncertain" if held.code == "invisible" else "inferred"
-            return self._say("taken", certainty, held, *proxied, *self._doubts_of(chosen), *self._just_changed(chosen))
+            why = [self._invisible_or("popped", self.home.stored_ms), *proxied]
+            return self._verdict("taken", "inferred", *why, *self._doubts_of(chosen), *self._just_changed(chosen))
         if kind == PULL:
-            return self._say(
-                "taken", "inferred", Reason("pulled"), *self._doubts_of(chosen), *self._just_changed(chosen)
-            )
+            why = [Reason("pulled"), *self._doubts_of(chosen), *self._just_changed(chosen)]
+            return self._verdict("taken", "inferred", *why)
         if chosen is None:
-            return self._say("consumed", "uncertain", Reason("not_subscribed", {"topic": self.home.topic}))
+            return self._verdict("consumed", "uncertain", Reason("not_subscribed", {"topic": self.home.topic}))
         return self._passed_with(chosen)
 
     def _passed_unseen(self) -> Verdict:
         """Nobody says who was connected, nor with which filter, unless that was kept."""
         kept = self.group.kept_filter
         if kept is None:
-            return self._say("consumed", "uncertain", Reason("connection_unknown"))
+            return self._verdict("consumed", "inferred", Reason("connection_unknown"))
         drops = kept.excludes(self.home.tag, self.home.properties)
         if drops is None:
-            known = Reason("expression", self._filter(kept))
-            return self._say("consumed", "uncertain", known, Reason("connection_unknown"))
+            known = Reason("expression", self._filter_values(kept))
+            return self._verdict("consumed", "inferred", known, Reason("connection_unknown"))
         if drops:
-            return self._say("filtered", "inferred", Reason("subscription_given"), **self._filter(kept))
-        return self._say("consumed", "inferred", Reason("subscription_given"))
+            return self._verdict("filtered", "inferred", Reason("subscription_given"), **self._filter_values(kept))
+        return self._verdict("consumed", "inferred", Reason("subscription_given"))
 
     def _passed_with(self, chosen: Filter) -> Verdict:
         doubts = self._doubts_of(chosen)
         if chosen.excludes(self.home.tag, self.home.properties):
-            return self._say("filtered", "inferred", *doubts, **self._filter(chosen))
+            return self._verdict("filtered", "inferred", *doubts, **self._filter_values(chosen))
         if self.consumers.from_last and self._is_later(chosen):
-            return self._say("passed_maybe_skipped", "uncertain", *doubts)
-        return self._say("consumed", "inferred", *doubts, *self._just_changed(chosen))
+            return self._verdict("passed_maybe_skipped", "uncertain", *doubts)
+        return self._verdict("consumed", "inferred", *doubts, *self._just_changed(chosen))
 
     def _by_clients(self) -> Verdict | None:
         """What the clients say of their memory; the one that has no older message of the queue works on this one."""
@@ -217,33 +265,42 @@ class _Case:
         first = min(holders, key=lambda holder: not holder.oldest)
         if not first.oldest:
             why = [Reason("in_memory", {"client": first.client}), *self._oldest(), *self._incomplete()]
-            return self._say("handed_out", "inferred", *why)
+            return self._verdict("handed_out", "inferred", *why)
         known = {"client": first.client, "since": max(first.finished_ms, self.home.stored_ms)}
-        return self._say("running", "inferred", Reason("in_memory_first", known), *self._incomplete(), **known)
+        return self._verdict("running", "inferred", Reason("in_memory_first", known), *self._incomplete(), **known)
 
-    def _not_passed(self, ahead: int) -> Verdict:
+    def _with_clients(self, hindered: tuple[str, dict[str, Any]] | None) -> Verdict | None:
+        """What holds for a record that the group did not pass, because clients have it, had it or were handed it."""
         by_clients = self._by_clients()
         if by_clients is not None:
             return by_clients
+        code = None if hindered is None else hindered[0]
+        if self._was_pulled() and code != "filtered_ahead":
+            if self.online or not self.group.consumers.answered:
+                return self._handed_out()
+            if code == "offline":
+                return self._unacknowledged()
+        return None
+
+    def _not_passed(self, ahead: int) -> Verdict:
         hindered = self._hindrance()
-        if self._was_pulled() and (hindered is None or hindered[0] != "filtered_ahead"):
-            return self._handed_out()
+        verdict = self._with_clients(hindered)
+        if verdict is not None:
+            return verdict
         if hindered is not None:
             code, values = hindered
-            certainty: Certainty = "proved" if code in _CERTAIN else "inferred"
-            if code == "offline" and self._was_pulled_before():
-                return self._unacknowledged()
-            why = [*self._given(code), *self._incomplete(), *self._proxy(code)]
-            return self._say(code, certainty, *why, **{"ahead": ahead} | values)
+            at_best: Certainty = "proved" if code in _PROVED_HINDRANCES else "inferred"
+            why = [*self._incomplete(), *self._why_hindered(code)]
+            return self._verdict(code, at_best, *why, **{"ahead": ahead} | values)
         if self.group.consumers.answered:
             return self._moving(ahead)
         if self.home.snapshot_ms is None:
             return self._no_verdict("connection_unknown")
         doubts = [Reason("connection_unknown"), *self._incomplete(), *self._young()]
-        return self._say("behind", "uncertain", *doubts, ahead=ahead)
+        return self._verdict("behind", "inferred", *doubts, ahead=ahead)
 
-    def _held(self, stored_ms: int, later: str) -> Reason:
-        """That a POP consumer may hold what was stored then; it comes back unless the consumer said another time."""
+    def _invisible_or(self, later: str, stored_ms: int) -> Reason:
+        """`invisible` while the invisible time of what a POP consumer got may still run, else the reason `later`."""
         if self.now_ms - stored_ms >= INVISIBLE_MS:
             return Reason(later)
         return Reason("invisible", {"seconds": INVISIBLE_MS // 1_000, "until": self.now_ms + INVISIBLE_MS})
@@ -251,12 +308,12 @@ class _Case:
     def _oldest(self) -> list[Reason]:
         """The oldest message of the queue that the group has not finished: later ones were handed out behind it."""
         blocker, until = self.group.blocker, self.group.visible_ms
-        candidates = []
+        reasons = []
         if blocker is not None and blocker.record == self.home.record:
-            candidates.append(Reason("unfinished_itself"))
+            reasons.append(Reason("unfinished_itself"))
         elif blocker is not None:
-            candidates.append(Reason("unfinished", self._named(blocker)))
-        return candidates + ([Reason("visible_again", {"until": until})] if until is not None else [])
+            reasons.append(Reason("unfinished", self._named(blocker)))
+        return reasons + ([Reason("visible_again", {"until": until})] if until is not None else [])
 
     def _named(self, blocker: Blocker) -> dict[str, Any]:
         age = max(0, round((self.now_ms - blocker.stored_ms) / 1_000))
@@ -264,27 +321,27 @@ class _Case:
         return {"msg_id": msg_id, "offset": blocker.offset, "stored": blocker.stored_ms, "age": age}
 
     def _was_pulled(self) -> bool:
+        """Whether the group was handed the record; what its filter drops may be counted too."""
         handed = self.group.pull_offset.value
-        is_there = self.online or not self.group.consumers.answered
-        return handed is not None and handed > self.home.offset and is_there
+        return handed is not None and handed > self.home.offset
 
     def _handed_out(self) -> Verdict:
-        """A filter that excludes the record was asked before: what it drops is pulled by nobody."""
+        """Clients that are there, or may be, were handed it. That their filter drops it was ruled out before."""
         doubts = self._doubts_of(self.consumers.filter) if self.group.consumers.answered else []
-        return self._say("handed_out", "inferred", *self._oldest(), *doubts, *self._incomplete(), *self._young())
+        return self._verdict("handed_out", "inferred", *self._oldest(), *doubts, *self._incomplete(), *self._young())
 
     def _moving(self, ahead: int) -> Verdict:
         first, second = self.group.offset, self.group.again
-        doubts = [*self._shared(), *self._incomplete(), *self._young()]
+        doubts = [*self._shared_client(), *self._incomplete(), *self._young()]
         if None in (first.value, first.at_ms, second.value, second.at_ms):
-            return self._say("behind", "uncertain", Reason("asked_once"), *doubts, ahead=ahead)
+            return self._verdict("behind", "uncertain", Reason("asked_once"), *doubts, ahead=ahead)
         assert first.value is not None and first.at_ms is not None
         assert second.value is not None and second.at_ms is not None
         moved, seconds = second.value - first.value, max(1, second.at_ms - first.at_ms) / 1_000
         if moved > 0:
             rate = moved / seconds
             why = Reason("moving", {"rate": round(rate, 1), "seconds": round((ahead + 1) / rate)})
-            return self._say("behind", "inferred", why, *doubts, ahead=ahead)
+            return self._verdict("behind", "inferred", why, *doubts, ahead=ahead)
         blocker = self.group.blocker
         why = Reason("still", {"seconds": round(seconds)})
         if self.group.holders.answered:
@@ -293,29 +350,24 @@ class _Case:
             doubts.append(Reason("blocker_itself"))
         elif blocker is not None:
             doubts.append(Reason("blocker", self._named(blocker)))
-        return self._say("stuck", "inferred", why, *doubts, ahead=ahead)
+        return self._verdict("stuck", "inferred", why, *doubts, ahead=ahead)
 
     def _never_read(self) -> Verdict:
-        by_clients = self._by_clients()
-        if by_clients is not None:
-            return by_clients
         hindered = self._hindrance()
-        if self._was_pulled() and (hindered is None or hindered[0] != "filtered_ahead"):
-            return self._handed_out()  # the first calls of its listener still run
+        verdict = self._with_clients(hindered)
+        if verdict is not None:
+            return verdict
         if hindered is not None:
             code, values = hindered
-            if code == "offline" and self._was_pulled_before():
-                return self._unacknowledged()
-            why = [Reason(code, values), *self._given(code), *self._proxy(code)]
-            return self._say("never_read", "inferred", *why)
+            return self._verdict("never_read", "inferred", Reason(code, values), *self._why_hindered(code))
         if not self.group.consumers.answered:
-            return self._say("never_read", "uncertain", Reason("connection_unknown"))
+            return self._verdict("never_read", "inferred", Reason("connection_unknown"))
         # before 5.1.0 no broker notes what was pulled
         certainty: Certainty = "inferred" if self.group.pull_offset.value else "uncertain"
-        return self._say("never_read", certainty, Reason("no_offset_yet"), *self._shared(), *self._young())
+        return self._verdict("never_read", certainty, Reason("no_offset_yet"), *self._shared_client(), *self._young())
 
     def _hindrance(self) -> tuple[str, dict[str, Any]] | None:
-        """Why the group cannot get the record, cheapest first; None where nothing is known to be in its way."""
+        """The first known obstacle between the group and the record, as code and values."""
         home, end = self.home, self.home.end.value
         if home.readable is False:
             return "unreadable_queue", {"queue": home.queue}
@@ -326,7 +378,7 @@ class _Case:
         kept = self.group.kept_filter
         if not self.group.consumers.answered:
             drops = kept is not None and kept.excludes(home.tag, home.properties)
-            return ("filtered_ahead", self._filter(kept)) if kept is not None and drops else None
+            return ("filtered_ahead", self._filter_values(kept)) if kept is not None and drops else None
         if not self.online:
             return "offline", {}
         if self.consumers.filter is None:
@@ -334,12 +386,12 @@ class _Case:
             assigns = self.consumers.consume_type == PULL and not self.consumers.pops
             return None if assigns else ("not_subscribed", {"topic": home.topic})
         if self.consumers.filter.excludes(home.tag, home.properties):
-            return "filtered_ahead", self._filter(self.consumers.filter)
+            return "filtered_ahead", self._filter_values(self.consumers.filter)
         return None
 
-    # ---- saying it
+    # ---- building the verdict
 
-    def _filter(self, chosen: Filter) -> dict[str, Any]:
+    def _filter_values(self, chosen: Filter) -> dict[str, Any]:
         return {"expression": chosen.expression or "*", "tag": self.home.tag or "–"}
 
     def _is_later(self, chosen: Filter) -> bool:
@@ -350,7 +402,7 @@ class _Case:
         if chosen is None:  # a pull consumer that assigned itself queues, or clients that subscribe other topics now
             return [Reason("filter_unknown")]
         by_expression = (
-            [Reason("expression", self._filter(chosen))]
+            [Reason("expression", self._filter_values(chosen))]
             if chosen.excludes(self.home.tag, self.home.properties) is None
             else []
         )
@@ -358,8 +410,8 @@ class _Case:
         return [*by_expression, *later]
 
     def _just_changed(self, chosen: Filter | None) -> list[Reason]:
-        """A pull that a broker held since before the clients subscribed passes messages by the filter of that time."""
-        held = chosen is not None and chosen.is_narrow and 0 <= self.home.stored_ms - chosen.since_ms < HELD_MS
+        """A suspended pull still uses the subscription that it came with, from before the change."""
+        held = chosen is not None and chosen.is_narrow and 0 <= self.home.stored_ms - chosen.since_ms < LONG_POLLING_MS
         return [Reason("subscribed_just_before", {"since": chosen.since_ms})] if chosen is not None and held else []
 
     def _incomplete(self) -> list[Reason]:
@@ -368,42 +420,38 @@ class _Case:
     def _nobody(self) -> list[Reason]:
         return [Reason("nobody_connected")] if self.group.consumers.answered and not self.online else []
 
-    def _shared(self) -> list[Reason]:
+    def _shared_client(self) -> list[Reason]:
         client = self.consumers.shared
         return [] if client is None else [Reason("shared_client_id", {"client": client})]
 
-    def _given(self, code: str) -> list[Reason]:
-        is_given = code == "filtered_ahead" and not self.group.consumers.answered
-        return [Reason("subscription_given")] if is_given else []
-
-    def _proxy(self, code: str) -> list[Reason]:
-        return [Reason("proxy")] if code == "offline" else []
-
-    def _was_pulled_before(self) -> bool:
-        """Clients that were killed may have processed what was behind an unfinished message: no offset shows it."""
-        handed = self.group.pull_offset.value
-        return handed is not None and handed > self.home.offset
+    def _why_hindered(self, code: str) -> list[Reason]:
+        """What goes with a hindrance: a filter that was kept, or that a proxy may hide clients."""
+        if code == "offline":
+            return [Reason("proxy")]
+        is_kept = code == "filtered_ahead" and not self.group.consumers.answered
+        return [Reason("subscription_given")] if is_kept else []
 
     def _unacknowledged(self) -> Verdict:
-        """Not passed, and nobody is there: it is given out again, whatever became of it before."""
-        why = [Reason("pulled_before"), *self._incomplete(), *self._proxy("offline")]
-        return self._say("unacknowledged", "inferred", *why)
+        """Clients were handed it and are gone. They may have processed it: no offset shows that. It is given out again."""
+        why = [Reason("pulled_before"), *self._incomplete(), *self._why_hindered("offline")]
+        return self._verdict("unacknowledged", "inferred", *why)
 
     def _young(self) -> list[Reason]:
         return [Reason("young")] if self.now_ms - self.home.stored_ms < YOUNG_MS else []
 
     def _no_verdict(self, why: str) -> Verdict:
-        return self._say("no_verdict", "none", Reason(why))
+        return self._verdict("no_verdict", "none", Reason(why))
 
-    def _say(self, code: str, certainty: Certainty, *why: Reason, **values: Any) -> Verdict:
-        reasons = list(why)
+    def _verdict(self, code: str, at_best: Certainty, *why: Reason, **values: Any) -> Verdict:
+        """Here certainty is decided: `at_best`, or less by a reason for doubt or by a folder that shows one moment."""
+        reasons, certainty = list(why), at_best
         if self.home.from_slave and certainty != "none":
             reasons.append(Reason("slave"))
-        if certainty != "none" and {reason.code for reason in reasons} & _DOUBTS:
+        if certainty != "none" and {reason.code for reason in reasons} & _MAKES_UNCERTAIN:
             certainty = "uncertain"
         if self.home.snapshot_ms is not None:
-            reasons = [replace(each, code=_OF_A_COPY.get(each.code, each.code)) for each in reasons]
-            if code in _OPEN:  # so it was then; who looks at the folder does not know what came after
+            reasons = [replace(each, code=_OF_STORE_FOLDER.get(each.code, each.code)) for each in reasons]
+            if code in _TRANSIENT:
                 reasons.append(Reason("snapshot", {"at": self.home.snapshot_ms}))
                 certainty = "inferred" if certainty == "proved" else certainty
         known = {name: value for name, value in values.items() if value is not None}
@@ -443,41 +491,3 @@ def _shared_copy(copy: Copy) -> list[Reason]:
 def _fact(name: str, heard: Heard[Any]) -> Iterator[Fact]:
     if heard.answered:
         yield Fact(name, heard.value, heard.at_ms)
-
-
-_CERTAIN = frozenset({"unreadable_queue", "not_dispatched", "disabled"})
-_DOUBTS = frozenset(
-    {"slave", "young", "copies_unknown", "shared_copy", "filter_unknown", "expression", "subscribed_later"}
-    | {"subscribed_just_before"}
-)
-# Verdicts that the next minutes change.
-_OPEN = frozenset(
-    {
-        "retry_waiting",
-        "retry_queued",
-        "running",
-        "handed_out",
-        "behind",
-        "never_read",
-        "unreadable_queue",
-        "not_dispatched",
-        "disabled",
-    }
-)
-# Those of a message that its group has not consumed, as far as is known; a dead letter never will be without help.
-# Three of them only a live cluster shows.
-UNDELIVERED = _OPEN - {"running"} | {"dead", "stuck", "offline", "unacknowledged", "not_subscribed"}
-# Reasons that a copied store folder has in the place of those of a broker that was asked.
-_OF_A_COPY = {
-    name: f"copied_{name}"
-    for name in (
-        "connection_unknown",
-        "copies_unknown",
-        "offset_unknown",
-        "retry_offset_unknown",
-        "just_delivered",
-        "delay_unknown",
-        "young",
-        "late",
-    )
-}

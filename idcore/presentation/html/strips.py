@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from idcore.answers.fate import Verdict
-from idcore.answers.fate.places import DONE, places_of, positions
+from idcore.answers.fate.places import NEEDS_NO_PLACE, places_of, positions
 from idcore.base.catalogue import Words
 from idcore.presentation.reports.markup import Column, Html, join, table, tag, wrapped
 
@@ -33,7 +33,7 @@ def strip(places: Mapping[str, int], words: Words) -> Html:
 
 def strips(verdicts: Sequence[Verdict], words: Words) -> Html | None:
     """The strips of the groups that did not get past the record; None where there is none to draw."""
-    drawn = [(verdict.group, places_of(verdict)) for verdict in verdicts if verdict.code not in DONE]
+    drawn = [(verdict.group, places_of(verdict)) for verdict in verdicts if verdict.code not in NEEDS_NO_PLACE]
     drawn = [(group, places) for group, places in drawn if len(places) > 1]
     if not drawn:
         return None
