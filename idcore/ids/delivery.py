@@ -11,9 +11,11 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from string import hexdigits
 from zlib import crc32
 
-from idcore.ids import broken_lines
+from idcore.base.numbers import whole_number
+from idcore.ids import broken_lines, rules
 from idcore.ids.delivery_words import COMMON, MARKS, is_listener, phrase_of, tries_of, word_of
 from idcore.ids.find import find
 from idcore.ids.line_moments import prefix_time
@@ -83,8 +85,8 @@ _INSIDE = re.compile(r"""\s{0,60}(?:["']?[\w.()-][\w .()-]{0,60}["']?\s{0,24}[=:
 _OPENING = ("[", "{", " ", "\t")
 _DIGITS = re.compile(r"[0-9A-Fa-f]{32}")
 # A line that a terminal cut behind an id, as `idcore.ids.broken_lines` puts such a break, and how it goes on.
-_HEX_DIGITS = frozenset("0123456789ABCDEFabcdef")
-_ENDS_IN_ID = re.compile(r"[=:] ?[0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{8}){0,1}\Z")
+_HEX_DIGITS = frozenset(hexdigits)
+_ENDS_IN_ID = re.compile(rf"[=:] ?{rules.CANDIDATE}\Z")
 _BEHIND_ID = re.compile(r" ?[,;] ?\w{1,40}[=:]")
 _OK = re.compile(rf"(?i)sendStatus{_IS}(?:SEND_OK|0)\b")
 _OPENS = re.compile(r"(?:Message(?:Client)?Ext|SendResult|MessageView(?:Impl)?) ?[\[{(]\s*\Z")
@@ -405,8 +407,7 @@ class _Around:
 
     def own_number(self, *names: str) -> int | None:
         """A field of the part, where it is a number."""
-        text = self.own(*names) or ""
-        return int(text) if text.isdigit() and text.isascii() and len(text) < 20 else None
+        return whole_number(self.own(*names))
 
     def any(self, *names: str) -> str | None:
         """A field of the part, else of the head."""
@@ -445,8 +446,8 @@ def _tries(around: _Around, event: str) -> int | None:
         # 5.x clients: of the delivery only where they give up or redeliver, else of an acknowledgement
         (1, around.own("attempt") if event == "failed" and "ttempt" in around.text else None),
     ):
-        if text is not None and text.isdigit() and len(text) < 7:
-            return max(int(text) - less, 0)
+        if (number := whole_number(text, 6)) is not None:
+            return max(number - less, 0)
     return tries_of(around.near) if event else None
 
 
@@ -466,30 +467,29 @@ def _claim(around: _Around, token: Token, line: int, offset_id: str | None) -> D
     return Delivery(
         token.text,
         line,
-        event,
-        detail,
-        _tries(around, event),
-        topic,
-        stored,
-        group,
-        thread,
-        offset_id,
-        around.own("originmessageid"),
-        around.own_number("delay"),
-        status,
-        None,
-        receipt.broker if receipt is not None else around.own("brokername"),
-        receipt.queue_id if receipt is not None else around.own_number("queueid"),
-        receipt.queue_offset if receipt is not None else around.own_number("queueoffset"),
-        receipt.physical_offset if receipt is not None else around.own_number("commitlogoffset"),
-        around.own_number("storetimestamp"),
-        receipt,
-        recall,
-        token.born_ms,
-        token.prefix_time,
-        _moment(_BORN_TEXT, around.part),
-        _moment(_STORED_TEXT, around.part),
-        crc32(_FIGURES.sub("", around.head[-_NEAR:] if around.is_record else around.near).encode()),
+        event=event,
+        detail=detail,
+        tries=_tries(around, event),
+        topic=topic,
+        stored_topic=stored,
+        group=group,
+        thread=thread,
+        offset_id=offset_id,
+        origin=around.own("originmessageid"),
+        delay_level=around.own_number("delay"),
+        status=status,
+        broker=receipt.broker if receipt is not None else around.own("brokername"),
+        queue_id=receipt.queue_id if receipt is not None else around.own_number("queueid"),
+        queue_offset=receipt.queue_offset if receipt is not None else around.own_number("queueoffset"),
+        physical_offset=receipt.physical_offset if receipt is not None else around.own_number("commitlogoffset"),
+        stored_ms=around.own_number("storetimestamp"),
+        receipt=receipt,
+        recall=recall,
+        born_ms=token.born_ms,
+        time=token.prefix_time,
+        born=_moment(_BORN_TEXT, around.part),
+        stored=_moment(_STORED_TEXT, around.part),
+        form=crc32(_FIGURES.sub("", around.head[-_NEAR:] if around.is_record else around.near).encode()),
     )
 
 
@@ -503,8 +503,8 @@ def _event(around: _Around, receipt: Receipt | None) -> tuple[str, str, str | No
     """What the line says happened, a detail of it, and the status that it names."""
     status = around.own("sendstatus")
     if status is not None:
-        known = int(status) < len(_STATUSES) if status.isdigit() else True
-        return "sent", "", _STATUSES[int(status)] if status.isdigit() and known else status
+        number = whole_number(status)
+        return "sent", "", _STATUSES[number] if number is not None and number < len(_STATUSES) else status
     if around.phrase:
         event, _, detail = around.phrase.partition(":")
         return event, detail, None

@@ -175,6 +175,13 @@ def test_the_status_of_a_send_is_read_as_a_name_or_a_number(printed: str, status
     assert (found.event, found.status, found.topic, found.offset_id) == ("sent", status, "t", OFFSET)
 
 
+@pytest.mark.parametrize("digits", ["²", "٣²", "9" * 5_000])
+def test_digits_that_are_no_number_are_read_as_text(digits: str) -> None:
+    found = only(f"SendResult [sendStatus={digits}, msgId={ID}, offsetMsgId={OFFSET}, queueOffset={digits}]")
+    assert (found.event, found.queue_offset) == ("sent", None)
+    assert only(f"consume failed msgId={ID} reconsumeTimes={digits}").tries is None
+
+
 MQADMIN = f"""OffsetID:            {OFFSET}
 Topic:               order_paid
 Queue ID:            3
@@ -301,9 +308,19 @@ def test_an_open_record_that_no_bracket_ends_takes_no_line_from_others() -> None
     assert [(one.msg_id[-1], one.event) for one in _claims(text)] == [("C", "acked"), ("D", "acked")]
 
 
-def test_a_line_cut_in_its_id_keeps_its_topic_and_try() -> None:
-    line = "consume message failed. messageId:0A5C0304030918B4AAC2644043540000, topic:order_paid, reconsumeTimes:3"
-    for place in range(43, 65):
+@pytest.mark.parametrize(
+    "msg_id",
+    [
+        "0A5C0304030918B4AAC2644043540000",
+        "0108719066FF9A489C04DB99CA00000003",
+        "20010DB885A3000000008A2E03707334473C7D4991AD336AEA5703E0",
+    ],
+)
+def test_a_line_cut_in_its_id_keeps_its_topic_and_try(msg_id: str) -> None:
+    line = f"consume message failed. messageId:{msg_id}, topic:order_paid, reconsumeTimes:3"
+    for place in (*range(43, 65), 34 + len(msg_id)):
+        if {place - 34, 34 + len(msg_id) - place} & {32, 34} and place < 34 + len(msg_id):
+            continue  # a part that may be an ID by itself
         (one,) = _claims(f"{line[:place]}\n{line[place:]}")
         assert (one.event, one.tries, one.topic) == ("failed", 3, "order_paid")
 

@@ -432,7 +432,7 @@ class _Case:
         return [Reason("subscription_given")] if is_kept else []
 
     def _unacknowledged(self) -> Verdict:
-        """Clients were handed it and are gone. They may have processed it: no offset shows that. It is given out again."""
+        """Clients were handed it and are gone. What they processed no offset shows; it is given out again."""
         why = [Reason("pulled_before"), *self._incomplete(), *self._why_hindered("offline")]
         return self._verdict("unacknowledged", "inferred", *why)
 

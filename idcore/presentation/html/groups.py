@@ -22,6 +22,7 @@ from idcore.answers.lookup.progress import (
     state_of,
 )
 from idcore.base.catalogue import Words, upper
+from idcore.base.numbers import whole_number
 from idcore.presentation.html.strips import strip
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markdown import escaped
@@ -56,12 +57,13 @@ def position(at: str, progress: Progress, words: Words) -> Html | None:
     """The queue of the message that a link leads from, as a strip. `at`: broker, queue and offset, by colons."""
     place, _, offset = at.rpartition(":")
     broker, _, rest = place.rpartition(":")
-    if not (rest.isascii() and rest.isdigit() and offset.isascii() and offset.isdigit() and len(offset) < 19):
+    message = whole_number(offset, 18)
+    if whole_number(rest) is None or message is None:
         return None
     queue = next((each for each in progress.queues if (each.broker, str(each.queue)) == (broker, rest)), None)
     if queue is None:
         return None
-    places = {"begin": queue.begin, "offset": queue.offset, "end": queue.end, "message": int(offset)}
+    places = {"begin": queue.begin, "offset": queue.offset, "end": queue.end, "message": message}
     if queue.in_flight:
         places["pulled"] = queue.pulled
     title = tag("b", words("groups.position", queue=f"{queue.queue:,}", broker=broker))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
+from idcore.base.numbers import whole_number
 from idcore.rocketmq.message.javatext import split
 
 NAME_VALUE, PROPERTY = "\x01", "\x02"
@@ -90,4 +91,4 @@ def light_places(properties: Mapping[str, str]) -> dict[str, int]:
 
 def number(text: str | None) -> int | None:
     """What a broker wrote as a whole number; None for any other text, which anybody may have sent."""
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else None
+    return whole_number(text, _MOST_DIGITS)

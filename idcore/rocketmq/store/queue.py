@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from idcore.base.layout import QUEUE_UNIT
+from idcore.base.numbers import whole_number
 from idcore.base.open_folders import entries
 from idcore.rocketmq.store.files import File, Reading, list_files
 
@@ -153,8 +154,8 @@ class ConsumeQueues:
         self._reading = reading
         for topic in _folders(folder, reading):
             for queue in _folders(topic, reading):
-                if queue.name.isascii() and queue.name.isdigit() and len(queue.name) <= _NUMBER_DIGITS:
-                    self._queues[topic.name, int(queue.name)] = queue
+                if (number := whole_number(queue.name, _NUMBER_DIGITS)) is not None:
+                    self._queues[topic.name, number] = queue
 
     @property
     def is_whole(self) -> bool:

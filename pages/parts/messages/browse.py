@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from idcore.base.catalogue import Words
+from idcore.base.numbers import whole_number
 from idcore.presentation.html import stores as html
 from idcore.presentation.reports.markdown import escaped
 from idcore.rocketmq.store import StoreFolder
@@ -48,8 +49,7 @@ def _unknown(key: str, words: Words, **values: str) -> None:
 
 def _number(name: str) -> int | None:
     """A number of the address; what is not one is as if it were not there."""
-    text = st.query_params.get(name, "").replace(",", "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 19 else None
+    return whole_number(st.query_params.get(name, "").replace(",", ""))
 
 
 # ---- a topic

@@ -15,6 +15,7 @@ from idcore.answers.lookup.asked import texts_of
 from idcore.answers.lookup.sentences import evidence_sentences
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
+from idcore.base.numbers import whole_number
 from idcore.base.open_folders import Roots
 from idcore.ids import Clock
 from idcore.policy.access import PERMISSIONS, AccessError
@@ -239,8 +240,8 @@ def answer_all(store: StoreFolder, asked: Sequence[str], view: View) -> None:
 def answer(store: StoreFolder, asked: str, view: View) -> bool:
     """The records of an id, or of a bare offset; or why none was found. Whether one was."""
     words, lookup = view.words, StoreLookup(store, Clock(view.now(), view.zone, "assumed"), trace_topics=())
-    is_offset = asked.isascii() and asked.isdigit() and len(asked) <= 19
-    answered = lookup.at(int(asked), fate=True) if is_offset else lookup.one(asked, fate=True)
+    offset = whole_number(asked)
+    answered = lookup.one(asked, fate=True) if offset is None else lookup.at(offset, fate=True)
     if not answered.found:
         missed(answered, view)
         return False
