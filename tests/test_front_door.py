@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from idcore.policy import metrics
 from idcore.runs import room
 from idcore.server import front_door, setting_up
 from idcore.server.front_door import HEADERS, HEALTH, FrontDoor, UploadBound, Uploads, is_own, readiness
@@ -162,3 +163,9 @@ def test_an_upload_that_stops_in_the_middle_gives_back_its_room(monkeypatch: pyt
         apart.submit(asyncio.run, one()).result()
     assert [message["type"] for message, _ in came] == ["http.request", "http.disconnect"]
     assert all(held == {"s": 1000} for _, held in came) and uploads._coming == {}
+
+
+@pytest.mark.parametrize("path", [HEALTH, metrics.PATH])
+def test_behind_a_server_with_a_prefix_the_console_answers_for_itself(path: str, tmp_path: Path) -> None:
+    scope = {"type": "http", "path": f"/outer/desk/{path}", "root_path": "/outer", "headers": [HOST]}
+    assert asked(scope | {"client": ("127.0.0.1", 1)}, tmp_path)[-1]["body"] != b"page"

@@ -182,3 +182,17 @@ def test_ids_of_several_files_settle_one_another() -> None:
     made = intake.read([("a.log", alone), ("b.log", f"sent {clear}")])
     assert made.kinds == {"uniq": 2}
     assert [item.source for item in made.found] == ["a.log", "b.log"]
+
+
+def test_a_file_that_is_called_as_what_is_pasted_is_a_file() -> None:
+    file = io.BytesIO(UNIQ.lower().encode())
+    file.name = intake.PASTED
+    (source,) = intake.given("", [file])
+    made = intake.read_sources([source])
+    assert (made.alone, [item.source for item in made.items]) == (False, [source.name]) and source.name != intake.PASTED
+
+
+def test_a_zone_that_is_given_is_another_question_than_one_that_is_assumed() -> None:
+    at, sources = datetime(2026, 11, 26, tzinfo=UTC), [intake.Source("a.log", UNIQ.encode())]
+    asked = {intake.asked_of(sources, intake.Dating(UTC, source, at), "strict")[0] for source in ("assumed", "given")}
+    assert len(asked) == 2

@@ -6,6 +6,8 @@ import json
 import multiprocessing
 import os
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,16 @@ import pytest
 
 from benchmarks.hostile_inputs import Inputs
 from idcore.intake import allowed
+from idcore.intake.intake import Dating
+from idcore.operations import starting
+from idcore.operations.model import Caller, Ground
+from idcore.policy import audit
+from idcore.policy.access import AccessError, Visitor
 from idcore.presentation.triage import run_rows
 from idcore.presentation.triage.run_rows import Filter
-from idcore.runs.runs import COMPARE, LONGEST_NAME, STORE, TEXT, Run, RunError, Runs
+from idcore.runs import runs as module
+from idcore.runs.runs import COMPARE, LONGEST_NAME, STORE, TEXT, Run, RunError, Runs, may_see
+from idcore.server import jobs
 
 NOBODY = "0" * 32  # a lease that no process has
 
@@ -214,3 +223,49 @@ def test_the_contents_of_a_folder_are_the_same_until_a_file_changes(tmp_path: Pa
     assert allowed.contents(str(tmp_path / "logs")).digest != found.digest
     assert allowed.contents(str(tmp_path / "nothing")).files == 0
     assert allowed.Contents(1, 5_000_000_000, "").large and allowed.Contents(1, 1_000_000_000, "").seconds == 2.0
+
+
+def test_a_run_that_is_deleted_while_runs_are_listed_breaks_no_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = Runs(tmp_path)
+    for title in ("a", "b"):
+        change(runs.create(title, kept=False), lease=NOBODY)
+
+    def delete_after(*asked: Any, **more: Any) -> bool:
+        for path in tmp_path.glob("2*"):
+            with suppress(OSError):
+                Run(path).remove()
+        return may_see(*asked, **more)
+
+    monkeypatch.setattr(module, "may_see", delete_after)
+    assert len(runs.list()) == 1
+    assert runs.sweep() == 0 and not runs.list()
+
+
+@pytest.mark.parametrize("problem", [OSError("full"), PermissionError(), KeyboardInterrupt()])
+def test_a_run_whose_work_cannot_begin_is_removed(tmp_path: Path, problem: BaseException) -> None:
+    run = Runs(tmp_path).create("a.log")
+    with pytest.raises(type(problem)), run.removed_unless_begun():
+        raise problem
+    assert not run.path.exists() and not Runs(tmp_path).list()
+
+
+def test_a_scan_that_is_refused_leaves_no_run(tmp_path: Path) -> None:
+    run = Runs(tmp_path).create("a.log")
+    dating = Dating(UTC, "assumed", datetime(2026, 11, 26, tzinfo=UTC))
+    caller = Caller(lambda: Visitor(None), lambda: Visitor(None), audit.CONSOLE, Ground(list, lambda: tmp_path))
+    with pytest.raises(AccessError):
+        starting.begin(run, starting.Input(["/etc/passwd"]), dating, caller)
+    assert not run.path.exists()
+
+
+def test_names_of_deleted_runs_no_longer_count_for_those_who_began_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "runs_root", lambda: tmp_path)
+    kept, gone = (Runs(tmp_path).create(title) for title in "ab")
+    for run in (kept, gone):
+        jobs.mine("ann", run)
+    gone.remove()
+    assert jobs.begun_by("ann") == {kept.name} == jobs._begun.pop("ann")

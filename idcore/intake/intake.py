@@ -69,6 +69,11 @@ class Source:
     name: str
     data: bytes | BinaryIO | Path
 
+    @classmethod
+    def of_file(cls, file: Any) -> Source:
+        """A file that somebody chose, even one that is called as what is pasted is."""
+        return cls(f"./{PASTED}" if file.name == PASTED else file.name, file)
+
     def pieces(self) -> Iterator[bytes]:
         """Its bytes, piece by piece."""
         if isinstance(self.data, bytes):
@@ -100,7 +105,7 @@ class Source:
 def given(text: str, files: Iterable[Any], name: str = PASTED) -> list[Source]:
     """What somebody pasted, under a name, and the files that they chose."""
     pasted = [Source(name, text.encode())] if text.strip() else []
-    return [*pasted, *(Source(file.name, file) for file in files)]
+    return [*pasted, *map(Source.of_file, files)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,7 +393,7 @@ def twins(names: Sequence[str], digests: Sequence[bytes]) -> list[list[str]]:
 def asked_of(sources: Sequence[Source], dated: Dating, case: Case) -> tuple[str, dict[str, Any]]:
     """What distinguishes an input, and how it is read, from any other; and what its run keeps of both."""
     names, digests = [source.name for source in sources], [source.digest() for source in sources]
-    made = hashlib.sha256(f"{dated.zone} {dated.at:%Y-%m-%d} {case}".encode())
+    made = hashlib.sha256(f"{dated.zone} {dated.source} {dated.at:%Y-%m-%d} {case}".encode())
     for name, digest in zip(names, digests, strict=True):
         made.update(hashlib.sha256(name.encode()).digest() + digest)  # of fixed length: the cut is never in doubt
     return made.hexdigest(), {**dated.options, "case": case, "sources": names, "same": twins(names, digests)}

@@ -57,11 +57,8 @@ def _start(asked: Asked, caller: Caller) -> Result:
         sources = [Source(PASTED, asked["text"].encode())]
         options, size = asked_of(sources, dating, case)[1], sources[0].size
         run = _made(caller, PASTED, options, size, size)
-        try:
+        with run.removed_unless_begun():
             named = keep(run, sources)
-        except OSError:  # half an input is none
-            run.remove()
-            raise
         begin(run, Input(list(named), named, case), dating, caller)
     else:
         real = caller.inside(asked[given[0]])
@@ -89,7 +86,7 @@ def _made(caller: Caller, title: str, options: dict[str, Any], read: int, copied
     root, name = caller.ground.runs(), caller.counted
 
     def ask(more: int) -> None:
-        owned = {run.name for run in caller.runs.list() if run.facts.get("owner") == name}
+        owned = {run.name for run, facts in caller.runs.with_facts() if facts.get("owner") == name}
         jobs.admit(root, jobs.begun_by(name), owned, more)
 
     return jobs.admitted(lambda: caller.runs.create(title, "api", options), ask, copied, read)

@@ -38,19 +38,23 @@ def asking(
 
 
 def begin(run: Run, given: Input, dated: Dating, caller: Caller) -> Job:
-    """Starts a scan. AccessError or PermissionError where the caller may not now; at its turn they are asked again."""
+    """Starts a scan. At its turn the caller is asked again.
+
+    AccessError or PermissionError where the caller may not now: then the run is removed.
+    """
     from idcore.spark import background
     from idcore.spark.job import SHARED_SPLIT_SIZE, ScanOptions
 
     ask, later = asking(run, given.paths, given.store, caller.ground.roots), caller.later
-    options = ScanOptions(
-        dated.zone,
-        dated.source,
-        dated.at,
-        SHARED_SPLIT_SIZE,
-        given.case,
-        store=given.store,
-        roots=ask(caller.visitor),
-        subscriptions=given.subscriptions,
-    )
-    return background.start(run, given.paths, options, given.names, caller.who, lambda: ask(later()))
+    with run.removed_unless_begun():
+        options = ScanOptions(
+            dated.zone,
+            dated.source,
+            dated.at,
+            SHARED_SPLIT_SIZE,
+            given.case,
+            store=given.store,
+            roots=ask(caller.visitor),
+            subscriptions=given.subscriptions,
+        )
+        return background.start(run, given.paths, options, given.names, caller.who, lambda: ask(later()))

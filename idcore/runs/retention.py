@@ -15,7 +15,7 @@ from typing import Any
 
 from idcore.base.plain_json import read
 from idcore.policy import audit, limits, metrics
-from idcore.runs.runs import Run, RunError, Runs, kind_of, state_of, write_text
+from idcore.runs.runs import Run, Runs, kind_of, state_of, write_text
 
 LOG = logging.getLogger(__name__)
 WARNED = timedelta(days=7)  # before the end
@@ -49,11 +49,7 @@ def sweep(runs: Runs, now: datetime, worked: timedelta) -> list[str]:
     if limits.value("days") is None:
         return []
     before, warned, gone = _warned(runs.root), dict[str, timedelta](), []
-    for run in runs.list():
-        try:
-            facts = run.facts
-        except RunError:  # deleted meanwhile
-            continue
+    for run, facts in runs.with_facts():
         end = ends(datetime.fromisoformat(facts["created"]), bool(facts.get("pinned")))
         if end is None or end - now > warning():
             continue

@@ -11,7 +11,7 @@ import secrets
 import shutil
 import subprocess
 import uuid
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -221,6 +221,16 @@ class Run:
         gone = self.path.with_name(f"{DELETED}{self.name}-{secrets.token_hex(4)}")
         self.path.rename(gone)
         shutil.rmtree(gone)
+
+    @contextmanager
+    def removed_unless_begun(self) -> Iterator[None]:
+        """The run goes where its work cannot begin: half an input, or what was refused, is no scan."""
+        try:
+            yield
+        except BaseException:
+            with suppress(OSError):  # deleted meanwhile
+                self.remove()
+            raise
 
     def end(self, state: str, error: CoreError | None = None) -> CoreError | OSError | None:
         """How its work ended; why that was not written. Of a folder that is read-only `write_ends` writes it later."""
@@ -438,17 +448,18 @@ class Runs:
 
     def list(self) -> list[Run]:
         """Every scan that this visitor's list has, newest first."""
+        return [run for run, _ in self.with_facts()]
+
+    def with_facts(self) -> Sequence[tuple[Run, dict[str, Any]]]:
+        """The same, each with its facts: any of them may be deleted before they are read a second time."""
         if not self.root.is_dir():
             return []
-        runs = [Run(path) for path in self.root.iterdir() if _NAME.fullmatch(path.name)]
-        return sorted(filter(self._lists, runs), key=lambda run: run.created, reverse=True)
-
-    def _lists(self, run: Run) -> bool:
-        """Not one that is being deleted, or that is damaged: `damaged` has it."""
-        try:
-            return may_see(self.visitor, run.facts, listed=True)
-        except RunError:
-            return False
+        listed = []
+        for path in self.root.iterdir():
+            with suppress(RunError):  # one that is being deleted, or that is damaged: `damaged` has it
+                if _NAME.fullmatch(path.name) and may_see(self.visitor, facts := Run(path).facts, listed=True):
+                    listed.append((Run(path), facts))
+        return sorted(listed, key=lambda one: datetime.fromisoformat(one[1]["created"]), reverse=True)
 
     def open(self, name: str, kinds: Collection[str] | None = None) -> Run:
         """A run by its name; RunError where there is none of these kinds, or this visitor may not see it.
@@ -502,7 +513,7 @@ class Runs:
 
     def sweep(self) -> int:
         """Deletes scans that were not to be kept and whose server has gone; how many. And what was half deleted."""
-        left = [run for run in self.list() if not run.kept and not has_owner(run.facts, self.root)]
+        left = [run for run, facts in self.with_facts() if not is_kept(facts) and not has_owner(facts, self.root)]
         for run in left:
             with suppress(OSError):
                 run.remove()

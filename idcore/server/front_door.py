@@ -129,17 +129,18 @@ class FrontDoor:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         logs.REQUEST.set(secrets.token_hex(4))
+        path = path_of(scope, self.base())
         if scope["type"] == "websocket" and not is_own(scope["headers"], self.origins()):
             await refuse(scope, receive, send)
         elif scope["type"] == "http" and is_two_lengths(scope["headers"]):
             await Response(status_code=400, headers={"connection": "close"})(scope, receive, _with_headers(send))
-        elif scope["type"] == "http" and scope["path"] == self.base() + HEALTH:
+        elif scope["type"] == "http" and path == HEALTH:
             health = readiness(getattr(self.engine(), "state", None), self.root(), self.reasons())
             await JSONResponse(health, headers=NOT_KEPT)(scope, receive, _with_headers(send))
-        elif scope["type"] == "http" and scope["path"] == self.base() + OFFLINE and OFFLINE_FILE.is_file():
+        elif scope["type"] == "http" and path == OFFLINE and OFFLINE_FILE.is_file():
             # As a file: opened here it would be under the policy of the console, which compiles nothing.
             await FileResponse(OFFLINE_FILE, filename=OFFLINE_FILE.name)(scope, receive, _with_headers(send))
-        elif scope["type"] == "http" and scope["path"] == self.base() + metrics.PATH:
+        elif scope["type"] == "http" and path == metrics.PATH:
             await self._metrics(scope, receive, send)
         elif scope["type"] == "http":
             await self.app(scope, receive, _with_headers(send))

@@ -21,7 +21,7 @@ from idcore.base.errors import json_value
 from idcore.base.open_folders import Roots
 from idcore.policy import limits, settings
 from idcore.runs import room
-from idcore.runs.runs import FATES, FOLLOWED, Run, RunError, Runs, runs_root, write_text
+from idcore.runs.runs import FOLLOWED, Run, RunError, Runs, runs_root, write_text
 from idcore.server import setting_up, webhook
 
 if TYPE_CHECKING:
@@ -71,15 +71,10 @@ def swept(root: str) -> int:
 
 def of(run: Run) -> Job | ListJob | None:
     """The running or finished job of this server for a scan, or for a list of IDs."""
-    if _kind_of(run) == FATES:
-        from idcore.answers.fate_list import background as lists
-
-        return lists.find(run.name)
-    if not has_spark():
-        return None
-    from idcore.spark import background
-
-    return background.find(run.name)
+    for name in ("idcore.spark.background", "idcore.answers.fate_list.background"):
+        if (background := sys.modules.get(name)) is not None and (job := background.find(run.name)) is not None:
+            return job
+    return None
 
 
 def stop_unpinned(runs: Runs, name: str) -> None:
@@ -90,7 +85,7 @@ def stop_unpinned(runs: Runs, name: str) -> None:
 
 
 def delete_unpinned(runs: Runs, name: str) -> str | None:
-    """Deletes a visitor's own run for good, as soon as its job has ended; its kind. None where it is pinned."""
+    """Waits up to 10 s for the job of a visitor's own run, then deletes it; its kind. None where it is pinned."""
     run = runs.own(name)
     if run.pinned:
         return None
@@ -99,14 +94,6 @@ def delete_unpinned(runs: Runs, name: str) -> str | None:
         job.wait(10)
     runs.delete(name)
     return kind
-
-
-def _kind_of(run: Run) -> str | None:
-    """Of a run that may be gone; asked without a visitor too, where a session ends."""
-    try:
-        return run.kind
-    except RunError:
-        return None
 
 
 def follow(run: Run, paths: list[str], options: FollowOptions, who: Who, ask: Callable[[], object]) -> None:
@@ -204,8 +191,11 @@ def mine(who: str, run: Run) -> None:
 
 
 def begun_by(who: str) -> frozenset[str]:
-    """The names of runs that count for them; another tab may begin one meanwhile."""
-    return frozenset(_begun.get(who, ()))
+    """The names of runs that count for them, less those that were deleted; another tab may begin one meanwhile."""
+    names = frozenset(_begun.get(who, ()))
+    if gone := {name for name in names if not (runs_root() / name).exists()}:
+        _begun[who] -= gone
+    return names - gone
 
 
 def admit(root: Path, begun: Collection[str], owned: Collection[str], more: int) -> None:

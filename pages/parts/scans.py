@@ -19,7 +19,7 @@ from idcore.intake.intake import Dating, Source, asked_of, keep
 from idcore.operations import starting
 from idcore.operations.model import Caller, Ground
 from idcore.policy import audit, settings
-from idcore.runs.runs import SCANS, Run, RunError, Runs, may_change, runs_root
+from idcore.runs.runs import SCANS, Run, RunError, Runs, is_kept, may_change, runs_root
 from idcore.server import jobs
 from idcore.server.shown import Shown
 from pages.parts import cache, session, visitor
@@ -208,11 +208,8 @@ def begin(sources: Sequence[Source], dated: Dating, case: Case = "strict", **fac
         return known
     title, size = facts.get("only") or ", ".join(options["sources"][:3]), sum(source.size for source in sources)
     run = create(title, options | facts, size, size, **({} if kept else NOT_KEPT))
-    try:
+    with run.removed_unless_begun():
         named = keep(run, sources)
-    except OSError:  # half an input is none
-        run.remove()
-        raise
     launch(run, list(named), dated, named, case)
     if not kept:
         return run
@@ -243,15 +240,11 @@ def follow(run: Run, paths: list[str], dated: Dating, since: str | datetime) -> 
     """Follows paths of the server in a thread of it, until it is stopped."""
     from idcore.spark.job import FollowOptions, ScanOptions
 
-    ask = starting.asking(run, paths, None, configured_roots)
-    options = FollowOptions(ScanOptions(dated.zone, dated.source, roots=ask(visitor.current())), since)
-    begun_here(run)
-    later = visitor.later()
-    try:
+    ask, later = starting.asking(run, paths, None, configured_roots), visitor.later()
+    with run.removed_unless_begun():
+        options = FollowOptions(ScanOptions(dated.zone, dated.source, roots=ask(visitor.current())), since)
         jobs.follow(run, paths, options, session.someone(), lambda: ask(later()))
-    except CoreError:  # as many are followed as may be
-        run.remove()
-        raise
+    begun_here(run)
     remember(run.name)
     cache.forget_runs()
 
@@ -276,10 +269,11 @@ def go_on() -> None:
 
     Roles of groups are known with a log-in only: there the owner presses the button of the page.
     """
-    for run in Runs(runs_root()).list():
-        if run.kept and run.is_left and (run.plan or {}).get("follow") is not None:
+    for run, facts in Runs(runs_root()).with_facts():
+        if is_kept(facts) and (facts.get("plan") or {}).get("follow") is not None:
             try:
-                _go_on(run)
+                if run.is_left:
+                    _go_on(run)
             except (CoreError, OSError) as refused:
                 LOG.warning("not followed on: %s", coded(refused), extra={"run": run.name})
             except Exception:  # what is wrong with one must not stop the others, nor what the server does hourly

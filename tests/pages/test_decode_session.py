@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.intake.intake import PASTED, Source
+from idcore.runs.runs import COMPARE
 from pages.parts.ids.decode_session import DecodeSession
 from tests.cli.test_decode import ID, MD5, OFFSET
 from tests.pages.conftest import RUN, make_run
@@ -54,3 +56,13 @@ def test_a_run_without_input_is_shown_as_long_as_the_address_names_it(open_page:
     assert not app.run().get("plotly_chart") and app.session_state["decode"].state == "empty"
     app.query_params["run"] = "20200101-000000-000000"
     assert app.run().error and app.session_state["decode"].state == "empty"
+
+
+def test_a_comparison_is_not_opened_as_a_scan(open_page: Open, tmp_path: Path, run: str) -> None:
+    folder = tmp_path / "runs" / run
+    facts = json.loads((folder / "run.json").read_text())
+    sides = {"sides": [["a.log"], ["b.log"]], "of": [None, None], "copied": [1, 1]}
+    (folder / "run.json").write_text(json.dumps(facts | {"kind": COMPARE, "options": facts["options"] | sides}))
+    app = open_page("decode", run=run)
+    assert app.error and not app.exception and "run" not in app.session_state
+    assert app.session_state["decode"].state == "empty"

@@ -18,9 +18,11 @@ from streamlit.runtime.scriptrunner.exec_code import modified_sys_path
 from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.runtime.state.common import WidgetMetadata
 
+from idcore.base.errors import CoreError
+from idcore.runs.runs import Run, RunError, Runs
 from idcore.server import first_page
 from idcore.server.front_door import Deaf
-from pages.parts import serve
+from pages.parts import scans, serve
 
 
 def test_a_click_that_ends_a_run_begins_the_next_next_to_it() -> None:
@@ -151,3 +153,49 @@ def test_the_address_that_is_said_is_the_one_that_a_browser_opens(
     known = {"browser.serverPort": 8501, **options}
     monkeypatch.setattr(serve.st, "get_option", known.get)
     assert serve.address("localhost") == address
+
+
+def test_what_is_done_every_hour_goes_on_after_any_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    done: list[str] = []
+
+    def fails(*_: Any) -> None:
+        done.append("sweep")
+        raise CoreError("run_damaged", {"name": "a"})
+
+    monkeypatch.setattr(serve, "TIDY", 0)
+    monkeypatch.setattr(serve, "runs_root", lambda: tmp_path)
+    monkeypatch.setattr(serve.jobs, "ready", lambda: False)
+    monkeypatch.setattr(serve.retention, "sweep", fails)
+    monkeypatch.setattr(serve, "write_ends", lambda: done.append("ends"))
+
+    async def some() -> None:
+        tidy = asyncio.create_task(serve._tidy())
+        while "ends" not in done:
+            assert not tidy.done()
+            await asyncio.sleep(0.01)
+        tidy.cancel()
+
+    with ThreadPoolExecutor(1) as apart:
+        apart.submit(asyncio.run, asyncio.wait_for(some(), 20)).result()
+    assert done[0] == "sweep"
+
+
+def test_one_run_that_is_deleted_does_not_keep_others_from_being_followed_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    runs = [Runs(tmp_path).create(title) for title in "ab"]
+    for run in runs:
+        run.set_state("running", plan={"follow": {}})
+    went_on: list[str] = []
+
+    def is_left(run: Run) -> bool:
+        went_on.append(run.name)
+        if len(went_on) == 1:
+            raise RunError("no_run", {"name": run.name})
+        return True
+
+    monkeypatch.setattr(scans, "runs_root", lambda: tmp_path)
+    monkeypatch.setattr(Run, "is_left", property(is_left))
+    monkeypatch.setattr(scans, "_go_on", lambda run: went_on.append("on"))
+    scans.go_on()
+    assert {run.name for run in runs} | {"on"} == set(went_on)

@@ -18,7 +18,7 @@ from idcore.intake.intake import PASTED, Dating, given, lines_of
 from idcore.presentation.decoding import Decoding
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.reports.markup import tag
-from idcore.runs.runs import Run
+from idcore.runs.runs import SCANS, Run
 from idcore.server import jobs, setting_up
 from idcore.server.front_door import OFFLINE, OFFLINE_FILE
 from idcore.simulate import example
@@ -151,7 +151,7 @@ def load() -> DecodeSession:
 
 def reopen(name: str) -> None:
     """A scan from its link: what was scanned is read at once again, its scan is not repeated."""
-    run = scans.store().open(name)
+    run = scans.store().open(name, SCANS)
     here = DecodeSession.of_run(run)
     here.run, here.dated = run.name, Dating.of(here.clock()) if here.sources else None
     scans.remember(run.name)
