@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -15,14 +17,17 @@ from streamlit.testing.v1 import AppTest
 
 from idcore.base import catalogue
 from idcore.presentation.reports import roles
-from idcore.presentation.triage import activity, broker_logs, strokes
+from idcore.presentation.triage import activity, broker_logs, counter_rows, strokes
 from idcore.presentation.triage.time_range import TimeRange
+from idcore.scan.local import scan_local
+from idcore.scan.months import month_rows
 from pages.parts import figures, frame, scans
 from pages.parts.charts import brokers, counters, producers, registry
 from pages.parts.triage import report
 from pages.parts.view import View
 from tests.pages import example_run
 from tests.pages.conftest import reader
+from tests.scan.logs import JAVA, uniq
 
 TABLES = example_run.tables()
 WORDS = catalogue.words("en")
@@ -310,3 +315,35 @@ def test_a_chart_has_one_name_and_its_words_are_in_every_catalogue() -> None:
             assert all(catalogue.words(lang).has(key) for key in (chart.words, f"{chart.words}_alt"))
     with pytest.raises(ValueError, match="findings is registered already"):
         registry.register(registry.CHARTS["findings"])
+
+
+def over_month_end(tmp_path: Path) -> tuple[dict[str, Any], pd.DataFrame]:
+    """The process and the points of 1,200 IDs, ten a second, in the minutes around the first of February."""
+    begin, february = datetime(2026, 1, 31, 23, 59, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
+    lines = []
+    for place in range(1_200):
+        sent = begin + timedelta(milliseconds=100 * place)
+        start = february if sent >= february else datetime(2026, 1, 1, tzinfo=UTC)
+        elapsed = (sent - start) // timedelta(milliseconds=1)
+        lines.append(f"{sent:%F %T}.{sent.microsecond // 1_000:03d}Z msgId={uniq(0x0A000001, 3, JAVA, elapsed, place)}")
+    path = tmp_path / "app.log"
+    path.write_text("\n".join(lines))
+    tables = scan_local([str(path)], month_rows(datetime(2026, 2, 2, tzinfo=UTC), UTC))
+    return tables["processes"].to_pylist()[0], tables["counters"].to_pandas()
+
+
+def test_a_process_that_runs_over_the_end_of_a_month_has_one_clock(tmp_path: Path) -> None:
+    process, rows = over_month_end(tmp_path)
+    assert (process["chains"], process["rate_per_second"]) == (1, pytest.approx(10))
+    still, whole = strokes.pause(rows)
+    assert whole == pytest.approx(119.9) and still < 2
+    assert strokes.in_range(process, rows, False)["rate_per_second"] == pytest.approx(10)
+    assert list(strokes.falls(strokes.in_order(rows))) == []
+    figure, drawn = counters.sawtooth(rows, reader())
+    ((_, x, saw, _),) = drawn.lines
+    assert x == sorted(x) and saw == sorted(saw) and saw[-1] == 1_199
+    assert [rate for _, _, _, rate in drawn.slopes] == [pytest.approx(10)]
+    speed = next(trace for trace in figure.data if trace.line.shape == "hv")
+    assert min(speed.y) > 8 and max(speed.y) < 12
+    corners = [float(corner.split("%")[0]) for corner in counter_rows.outline(rows).split(", ")]
+    assert max(corners) == 100 and min(corners) == 0

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from idcore.answers.findings.limits import CUT_COUNTER
-from idcore.presentation.triage.strokes import TURN, strokes
+from idcore.presentation.triage.strokes import TURN, by_clock, strokes
 
 SQUARES = 96  # of a gap and its surroundings
 LINE = 5.0  # percent of the height: the line of a small sawtooth
@@ -85,8 +85,8 @@ def outline(points: pd.DataFrame) -> str:
     """The sawtooth as a thin CSS polygon, in percent; empty where there is no line."""
     if len(points) < 2:
         return ""
-    ordered = points.sort_values(["elapsed_ms", "position"], kind="stable")
-    seconds = [value / 1000 for value in ordered["elapsed_ms"].tolist()]
+    ordered = by_clock(points)
+    seconds = ordered["clock"].tolist()
     begin, span = min(seconds), max(seconds) - min(seconds)
     if span <= 0:
         return ""

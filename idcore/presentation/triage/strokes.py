@@ -38,6 +38,22 @@ class Strokes:
     wraps_before: int = 0  # of the process, before the first in sight
 
 
+def is_dated(points: pd.DataFrame) -> bool:
+    """Whether every point has an instant; where one has none, points are drawn by their elapsed."""
+    return bool(points["sent_at"].notna().all())
+
+
+def by_clock(points: pd.DataFrame) -> pd.DataFrame:
+    """Points in the order of a running clock, which is their column `clock`, in seconds.
+
+    It is that of their instants, because elapsed begins again at 0 with each month.
+    """
+    clock = points["elapsed_ms"] / 1000
+    if is_dated(points):
+        clock = (points["sent_at"] - points["sent_at"].min()) / pd.Timedelta(seconds=1)
+    return points.assign(clock=clock).sort_values(["clock", "position"], kind="stable")
+
+
 def strokes(
     points: pd.DataFrame, places: list[Any], seconds: list[float], missing_in_all: int | None = None
 ) -> Strokes:
@@ -131,13 +147,13 @@ def in_range(row: dict[str, Any], points: pd.DataFrame, whole: bool) -> dict[str
 
     Where these are the `whole` of its IDs there, missing is exact; else it has the gaps that are points.
     """
-    ordered = points.sort_values(["elapsed_ms", "position"], kind="stable")
+    ordered = by_clock(points)
     chains = ordered.groupby(["track", "chain"])
     spans = chains["position"].agg(["min", "max"])
     produced = int((spans["max"] - spans["min"] + 1).sum())
     inner = ordered.loc[chains.cumcount() > 0, "missing_before"]  # a gap that begins before the range is not in it
     missing = produced - len(points) if whole else int(inner.sum())
-    seconds = (ordered["elapsed_ms"].max() - ordered["elapsed_ms"].min()) / 1000 if len(points) else 0
+    seconds = ordered["clock"].max() - ordered["clock"].min() if len(points) else 0
     starts = (ordered["counter"] - ordered["position"]) % TURN
     turns = (starts + ordered["position"]).groupby([ordered["track"], ordered["chain"]]).agg(["min", "max"]) // TURN
     return {
@@ -240,10 +256,10 @@ def gathered(gaps: list[tuple[Any, Any, int]], width: Any) -> list[tuple[Any, An
 
 def pause(points: pd.DataFrame) -> tuple[float, float]:
     """The longest time in which the process generated no id of this input, and its whole span, in seconds."""
-    moments = points["elapsed_ms"].sort_values()
-    if len(moments) < 2:
+    clock = by_clock(points)["clock"]
+    if len(clock) < 2:
         return 0.0, 0.0
-    return float(moments.diff().max()) / 1000, float(moments.iloc[-1] - moments.iloc[0]) / 1000
+    return float(clock.diff().max()), float(clock.iloc[-1] - clock.iloc[0])
 
 
 def in_order(points: pd.DataFrame) -> pd.DataFrame | None:
@@ -302,7 +318,7 @@ def gap_text(ids: int, count: int, words: Words) -> str:
 
 def falls(ordered: pd.DataFrame) -> Iterator[tuple[pd.Series, pd.Series, float]]:
     """Where the clock of points in the order of their counter fell most: both points, and by how many seconds."""
-    fell = -ordered["elapsed_ms"].diff()
-    for row in fell[fell >= LEAST_STEP].nlargest(MOST_STEPS).index:
+    fell = -by_clock(ordered)["clock"].reindex(ordered.index).diff()
+    for row in fell[fell >= LEAST_STEP / 1000].nlargest(MOST_STEPS).index:
         at = ordered.index.get_loc(row)
-        yield ordered.iloc[at - 1], ordered.iloc[at], fell[row] / 1000
+        yield ordered.iloc[at - 1], ordered.iloc[at], fell[row]

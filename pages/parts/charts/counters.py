@@ -17,9 +17,11 @@ from idcore.presentation.triage.strokes import (
     TURN,
     Strokes,
     bands,
+    by_clock,
     clipped,
     extremes,
     gap_text,
+    is_dated,
     labelled,
     rates,
     room,
@@ -48,16 +50,18 @@ def sawtooth(
     `assumed` is what of the times no line shows.
     """
     words, palette = view.words, view.palette
-    assumed = assumed if _dated(points) else ""
-    places, drawn, title = _drawn(points, view, missing)
-    dated = _dated(points)
+    assumed = assumed if is_dated(points) else ""
+    points = by_clock(points)
+    places, seconds, title = _places(points, view)
+    drawn = strokes(points, places, seconds, missing)
+    dated = is_dated(points)
     begin, end = shown.clock(view.zone) if dated else (None, None)
     left, right = begin or min(places), end or max(places)
     if dated and shown:
         drawn = clipped(drawn, left if shown.begin else None, right if shown.end else None)
     figure = two_rows(paper(palette, 540, top=34), (0.7, 0.3), 0.12)
     _lines(figure, drawn, view, assumed, row=1, col=1)
-    _rates(figure, points, view, assumed)
+    _rates(figure, points, places, seconds, view, assumed)
     _marks(figure, drawn, view, assumed)
     saw = None
     if (dated and shown) or not drawn.wraps:
@@ -81,7 +85,7 @@ def clickable(
     figure: go.Figure, points: pd.DataFrame, drawn: Strokes, view: View, assumed: str = "", **where: int
 ) -> None:
     """Marks that lead to the lines of a point and of a gap, where these have a date."""
-    if not points.empty and _dated(points):
+    if not points.empty and is_dated(points):
         _dots(figure, points, view, assumed, where)
         _gap_dots(figure, drawn, process_key(points.iloc[0]), view)
 
@@ -89,35 +93,24 @@ def clickable(
 def small(points: pd.DataFrame, view: View, missing: int | None = None, assumed: str = "") -> tuple[go.Figure, Strokes]:
     """The sawtooth alone, low and without marks. `assumed` is what of the times no line shows."""
     palette = view.palette
-    _, drawn, _ = _drawn(points, view, missing)
+    points = by_clock(points)
+    drawn = strokes(points, *_places(points, view)[:2], missing)
     figure = go.Figure(layout=paper(palette, 168, top=14, bottom=4))
-    _lines(figure, drawn, view, assumed if _dated(points) else "")
+    _lines(figure, drawn, view, assumed if is_dated(points) else "")
     figure.update_yaxes(
         axis(palette, range=[0, TURN * 1.04], tickvals=[0, TOP], ticktext=["0", f"{TOP:,}"], fixedrange=True)
     )
     figure.update_xaxes(
-        axis(palette, showgrid=False, fixedrange=True, nticks=4, tickformatstops=DATES if _dated(points) else None)
+        axis(palette, showgrid=False, fixedrange=True, nticks=4, tickformatstops=DATES if is_dated(points) else None)
     )
     figure.update_layout(dragmode=False)
     return figure, drawn
 
 
-def _dated(points: pd.DataFrame) -> bool:
-    """Whether points are drawn by their instants: where any of them has none, by their elapsed."""
-    return bool(points["sent_at"].notna().all())
-
-
-def _drawn(points: pd.DataFrame, view: View, missing: int | None) -> tuple[list[Any], Strokes, str]:
-    """Where the points are on the x axis, in the reader's wall clock; their strokes; the title of that axis."""
-    points = points.sort_values(["elapsed_ms", "position"], kind="stable")
-    places, seconds, title = _places(points, view)
-    return places, strokes(points, places, seconds, missing), title
-
-
 def _places(points: pd.DataFrame, view: View) -> tuple[list[Any], list[float], str]:
-    """Where points are on the x axis, the same on a running clock in seconds, the title of that axis."""
-    seconds = [value / 1000 for value in points["elapsed_ms"].tolist()]
-    if not _dated(points):
+    """Where points of `by_clock` are on the x axis, in the reader's wall clock; their clock; the title of the axis."""
+    seconds = points["clock"].tolist()
+    if not is_dated(points):
         return seconds, seconds, view.words("counters.elapsed_axis")
     places = [moment.to_pydatetime() for moment in wall_clock(points["sent_at"], view.zone)]
     return places, seconds, clock_title(points["sent_at"], view)
@@ -145,10 +138,11 @@ def _lines(figure: go.Figure, drawn: Strokes, view: View, assumed: str, **where:
         figure.add_scatter(x=x, y=saw, hovertemplate=hover, **look, **where)
 
 
-def _rates(figure: go.Figure, points: pd.DataFrame, view: View, assumed: str) -> None:
+def _rates(
+    figure: go.Figure, points: pd.DataFrame, places: list[Any], seconds: list[float], view: View, assumed: str
+) -> None:
     """IDs a second below: stalls and bursts, which a rising counter hides."""
     words, palette = view.words, view.palette
-    places, seconds, _ = _places(points, view)
     speeds = list(rates(points, places, seconds))
     for track, x, speed in speeds:
         colour = palette.roles["counter"] if len(speeds) == 1 else series_colour(palette, track)
