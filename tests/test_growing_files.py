@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -141,6 +142,30 @@ def test_what_was_written_before_a_cut_is_read_from_the_copy(tmp_path: Path) -> 
     log.write_bytes(b"")
     following.look()
     assert following.texts == [line(1) + line(2)]
+
+
+def test_a_copy_that_is_packed_while_it_is_looked_at_ends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, copy = tmp_path / "app.log", tmp_path / "app.log.1"
+    append(log, line(1))
+    following = Following(tmp_path)
+    following.look()
+    shutil.copy(log, copy)
+    log.write_bytes(b"")
+    real = News._adopted
+
+    def packed_meanwhile(news: News, *asked: Any) -> Any:
+        copy.unlink()
+        return real(news, *asked)
+
+    monkeypatch.setattr(News, "_adopted", packed_meanwhile)
+    following.look()
+    monkeypatch.undo()
+    append(log, line(2))
+    for _ in range(40):
+        following.look(1)
+    assert following.texts == [line(1), line(2)] and list(following.ended.values()) in (["gone"], ["truncated"])
 
 
 def test_a_copy_that_lacks_the_last_lines_is_not_read_again(tmp_path: Path) -> None:

@@ -91,6 +91,24 @@ def test_a_full_file_is_renamed_and_the_oldest_goes(log: Path, monkeypatch: pyte
     assert [line["number"] for line in lines(log)] == [40]
 
 
+def test_a_file_that_cannot_be_opened_after_a_full_one_is_the_error(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IDCORE_AUDIT_BYTES", "1K")
+    audit.append(log, {"more": "x" * 900})
+    real, opened = audit._locked, list[int]()
+
+    def once(file: Path) -> int:
+        if opened:
+            raise PermissionError(13, "no")
+        opened.append(real(file))
+        return opened[0]
+
+    monkeypatch.setattr(audit, "_locked", once)
+    with pytest.raises(PermissionError):
+        audit.append(log, {"more": "x" * 900})
+    with pytest.raises(OSError, match="Bad file"):
+        os.fstat(opened[0])
+
+
 WRITER = """
 import sys
 from pathlib import Path

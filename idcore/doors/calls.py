@@ -11,6 +11,7 @@ from typing import Any
 
 from idcore.base.catalogue import Words, words
 from idcore.base.errors import CoreError, coded, refuse
+from idcore.base.numbers import whole_number
 from idcore.base.safe_text import for_visitor
 from idcore.intake.allowed import shown
 from idcore.operations.model import Caller, Operation
@@ -94,9 +95,9 @@ def limit_of(text: str | None) -> int:
     """How many items a caller wants; CoreError of no number of them."""
     if text is None:
         return USUAL_ITEMS
-    if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:9]) <= MOST_ITEMS:
+    if (number := whole_number(text)) is None or not 1 <= number <= MOST_ITEMS:
         raise refuse("argument_wrong", name="limit", wanted=f"a whole number from 1 to {MOST_ITEMS:,}")
-    return int(text)
+    return number
 
 
 def problem_of(error: Exception, spoken: Words, roots: Callable[[], Any] = list) -> Problem:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
@@ -93,7 +93,7 @@ class Api:
         query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
         cursor, asked = (query.get(each, [None])[0] for each in ("cursor", "limit"))
         if LINES in headers.get("accept", ""):
-            return await self._lines(operation, given, caller, cursor)
+            return await self._lines(operation, given, caller, cursor, _words(scope))
         parts = operation, given, caller, cursor, limit_of(asked)
         if operation.alone and len(body) <= SHORT:  # a thread would take longer than the answer
             answer = _part(*parts)
@@ -102,12 +102,17 @@ class Api:
         return Response(answer, headers=NOT_KEPT, media_type="application/json")
 
     async def _lines(
-        self, operation: Operation, given: Mapping[str, Any], caller: Caller, cursor: str | None
+        self, operation: Operation, given: Mapping[str, Any], caller: Caller, cursor: str | None, spoken: Words
     ) -> Response:
         """All items as JSON Lines, as they come; an error on the way is the last line, under `problem`."""
         head, rest = await run_sync(call, operation, given, caller, "api", cursor, 1, limiter=self._room)
-        pieces = _pieces(head["items"], rest, words(), self.entry)
-        return StreamingResponse(pieces, headers=NOT_KEPT, media_type=LINES)
+        pieces = _pieces(head["items"], rest, spoken, self.entry)
+
+        async def streamed() -> AsyncIterator[bytes]:
+            while piece := await run_sync(next, pieces, b"", limiter=self._room):
+                yield piece
+
+        return StreamingResponse(streamed(), headers=NOT_KEPT, media_type=LINES)
 
 
 def _part(operation: Operation, given: Mapping[str, Any], caller: Caller, cursor: str | None, most: int) -> bytes:

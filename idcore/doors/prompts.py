@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -23,9 +24,11 @@ class Prompt:
 
     def said(self, given: Mapping[str, str]) -> str:
         """The prompt with what was given; what was not is to be asked for. Braces of a value stay what they are."""
-        text = self.text
-        for name in self.arguments:
-            text = text.replace(f"<{name}>", given.get(name, "").strip() or f"(ask the person for: {name})")
+
+        def value(place: re.Match[str]) -> str:
+            return given.get(place[1], "").strip() or f"(ask the person for: {place[1]})"
+
+        text = re.sub(f"<({'|'.join(map(re.escape, self.arguments))})>", value, self.text)
         return f"{text}\n\n{RULES}"
 
 

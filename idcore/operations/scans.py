@@ -163,6 +163,9 @@ def finished(asked: Asked, caller: Caller) -> Run:
 
 def _findings(asked: Asked, caller: Caller) -> Result:
     run = finished(asked, caller)
+    if not run.has("findings"):
+        finished(asked, caller)  # it says so if the run was deleted meanwhile
+        raise refuse("no_table", name=run.name, table="findings")
     findings = run_tables.frame(run, "findings", cut=False)
     chosen = finding_rows.select(findings, asked["severity"], asked["code"]) if not findings.empty else findings
     head = {"said": finding_texts.findings_sentence(findings, run.summary or {}, asked.words).replace("**", "")}

@@ -45,8 +45,8 @@ def append(file: Path, line: dict[str, Any]) -> None:
         size = os.fstat(descriptor).st_size
         if size and size + len(raw) > limits.figure("audit"):
             _rotate(file)
-            os.close(descriptor)
-            descriptor = _locked(file)
+            full, descriptor = descriptor, _locked(file)
+            os.close(full)
             size = os.fstat(descriptor).st_size
         if os.write(descriptor, raw) != len(raw):  # the disk is full: no half line stays
             os.ftruncate(descriptor, size)

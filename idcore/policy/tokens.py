@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from idcore.base.errors import refuse
+from idcore.base.numbers import whole_number
 from idcore.base.plain_json import read
 from idcore.policy import settings
 from idcore.policy.access import NOBODY, PERMISSIONS, Policy, Visitor
@@ -61,10 +62,10 @@ def most_days() -> int | None:
         return None
     if not text:
         return USUAL_DAYS
-    if not text.isascii() or not text.isdecimal() or not 0 < int(text[:9]) <= MOST_DAYS:
+    if (days := whole_number(text)) is None or not 0 < days <= MOST_DAYS:
         wanted = f"a number of days from 1 to {MOST_DAYS}, or {OFF}"
         raise refuse("setting_wrong", setting=settings.name_of("tokens"), value=text[:100], wanted=wanted)
-    return int(text)
+    return days
 
 
 class Tokens:

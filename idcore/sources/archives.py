@@ -23,6 +23,7 @@ from idcore.sources.unpack import READ_ERRORS, Peeked, Unpacked, opened
 MARK = "!"  # between the name of an archive and that of a member
 _DEEPEST = 8
 _LONGEST_HEADER = 1 << 16
+_LONGEST_MEMBER = 1 << 62  # bytes: no file is longer, and no system seeks so far
 _HELD = 64 << 20  # a Parquet file in an archive is held whole: it can only be read from its end
 _DIRECTORY = 32 << 20  # bytes of that of a zip, as of 300,000 files with names of 60 letters; ten times that in memory
 _PIECE = 1 << 16
@@ -65,6 +66,8 @@ class _Part(io.RawIOBase):
         return len(data)
 
     def rest(self) -> None:
+        if self.left >= _LONGEST_MEMBER:
+            raise refuse("member_cut")
         if self.stream.seekable():
             self.stream.seek(self.left, os.SEEK_CUR)
             return
@@ -354,7 +357,7 @@ def _zip64(extra: bytes, packed: int, size: int) -> tuple[int, int]:
     at = 0
     while at + 4 <= len(extra):
         kind, length = struct.unpack_from("<2H", extra, at)
-        if kind == 1 and length >= 16 and size == packed == 0xFFFFFFFF:
+        if kind == 1 and length >= 16 and at + 20 <= len(extra) and size == packed == 0xFFFFFFFF:
             size, packed = struct.unpack_from("<2Q", extra, at + 4)
         at += 4 + length
     return packed, size

@@ -147,9 +147,10 @@ class News:
             if owner is None:
                 self._take(one, files, later, BEGINNING)
             elif owner in missing:
-                files[owner] = self._adopted(files[owner], one)
-                self._see(owner, one)
-                missing.discard(owner)
+                if (moved := self._adopted(files[owner], one)) is not None:
+                    files[owner] = moved
+                    self._see(owner, one)
+                    missing.discard(owner)
             elif owner != _IN_THE_MAKING:
                 _leave_out(later, one.path, refuse("follow_copy", path=shown(files[owner].path)))
         self._give_up(missing, files, later)
@@ -187,6 +188,9 @@ class News:
             try:
                 one = _Listed(os.path.abspath(file.path), os.stat(file.path))
             except FileNotFoundError:  # it has another name meanwhile, and the next look finds that
+                continue
+            except OSError as error:
+                _leave_out(offset, file.path, coded(error))
                 continue
             listed.setdefault(one.identity, one)
         for gone in self._copies.keys() - listed.keys():
@@ -268,11 +272,14 @@ class News:
             return 0.0
         return self.clock() - since
 
-    def _adopted(self, generation: Generation, one: _Listed) -> Generation:
-        """A generation whose bytes are in another file now."""
+    def _adopted(self, generation: Generation, one: _Listed) -> Generation | None:
+        """A generation whose bytes are in another file now; None where that one has gone too: the next look decides."""
         moved = replace(generation, path=one.path, device=one.identity[0], inode=one.identity[1])
-        with _open(one.path, self.roots) as file:
-            return moved if moved.is_in(file) else _marked(file, moved, one.status.st_size)
+        try:
+            with _open(one.path, self.roots) as file:
+                return moved if moved.is_in(file) else _marked(file, moved, one.status.st_size)
+        except OSError:
+            return None
 
     def _take(self, one: _Listed, files: dict[int, Generation], offset: Offset, since: str | datetime) -> None:
         """A new generation; not of an empty file, whose first bytes are not known yet, nor of one that is no text."""

@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from idcore.base.numbers import whole_number
 from idcore.presentation.html import findings as html
 from idcore.presentation.triage import finding_report, finding_rows, finding_texts, findings_in_range, scope
 from idcore.presentation.triage.finding_rows import Kind
@@ -40,8 +41,8 @@ others = words("scope.outside", n=f"{len(ranged) - len(found):,}") if len(ranged
 notes = [finding_texts.outside(in_range, every, words), others, *shared.notes(run, shown), zone_note(shown)]
 here = shared.findings_address(run)
 if (asked := st.query_params.get("finding")) is not None:  # one of them, from a link
-    if asked.isdecimal() and int(asked) in every.index:
-        one = (int(asked), every.loc[int(asked)].to_dict())
+    if (number := whole_number(asked)) is not None and number in every.index:
+        one = (number, every.loc[number].to_dict())
         page_link("findings", words("findings.every"), icon=":material/arrow_back:", run=run.name)
         card = diagnosis.finding_card(*one, run, shown, opened=True)
         with st.container(horizontal=True, gap="small"):

@@ -286,3 +286,10 @@ def test_the_page_loads_nothing_from_elsewhere(door: Door) -> None:
     assert (
         all(f'id="{name}"' in page for name in TABLE) and "src=" not in page and "//" not in page.replace("&#x27;", "")
     )
+
+
+@pytest.mark.parametrize("text", ["0", "1001", "0000000019999999", "9" * 5_000, "²", "-1"])
+def test_a_limit_is_a_whole_number_that_is_allowed(door: Door, text: str) -> None:
+    problem = door.post(f"decode?limit={text}", {"text": ID})
+    assert (problem.status_code, problem.json()["code"]) == (400, "argument_wrong")
+    assert door.post("decode?limit=0001000", {"text": ID}).status_code == 200

@@ -180,6 +180,11 @@ def test_an_item_that_is_too_large_alone_is_shortened() -> None:
     assert len(json.dumps(made)) <= MOST_BYTES and made["disproof"] == "d" and cut[0] == "copies"
 
 
+def test_a_value_of_a_prompt_is_never_filled_in_itself() -> None:
+    said = PROMPTS["charged_twice"].said({"ids": "A <input> B \\1", "input": "PATH"})
+    assert "these IDs: A <input> B \\1." in said and "The input is PATH." in said
+
+
 def test_each_prompt_is_whole_and_names_tools_that_exist(door: Door, served: Callable[[Any], str]) -> None:
     async def talk(client: Client) -> None:
         prompts = (await client.list_prompts()).prompts

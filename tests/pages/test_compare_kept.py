@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pyarrow.parquet as pq
@@ -90,6 +91,8 @@ def test_the_span_of_all_decides_the_step_and_there_are_never_too_many_bins() ->
 
     assert [step(n) for n in (0, 10, 95, 96, 3_600, 86_400, 30 * 86_400)] == [1, 1, 1, 2, 60, 1800, 43200]
     assert compared.bin_seconds([]) == 1 and step(10**9) == compared.STEPS[-1]
+    assert compared.bin_seconds([compared.Generated(900, 95_999, 1)]) == 1, "in 96 bins"
+    assert compared.bin_seconds([compared.Generated(900, 96_800, 1)]) == 2, "they would be 97"
 
 
 def test_many_producers_have_one_series_for_the_small_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,6 +123,19 @@ def test_what_is_kept_is_what_was_found(tmp_path: Path) -> None:
     assert run.summary is not None and (run.summary["only_first"], run.summary["only_second"]) == (10, 3)
     copies = [b"".join(source.pieces()) for side in compared.SIDES for source in compared.sources_of(run, side)]
     assert copies == [b"".join(source.pieces()) for source in (*here.before, *here.after)]
+
+
+@pytest.mark.parametrize(("problem", "state"), [(RecursionError("deep"), "failed"), (KeyboardInterrupt(), "cancelled")])
+def test_whatever_ends_a_comparison_its_run_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, problem: BaseException, state: str
+) -> None:
+    def fails(*_: Any) -> None:
+        raise problem
+
+    monkeypatch.setattr(compared, "compare", fails)
+    with pytest.raises(type(problem)):
+        compared.make(asked(ids(1, range(2)), ids(1, range(1))), DATING, Runs(tmp_path), "digest")
+    assert [run.state for run in Runs(tmp_path).list()] == [state]
 
 
 def test_a_comparison_that_fails_says_so_in_the_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

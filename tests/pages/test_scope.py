@@ -171,3 +171,22 @@ def test_a_table_has_eight_columns_until_all_are_asked_for(open_page: Open, run:
     next(one for one in app.toggle if one.key == "columns").set_value(True).run()
     assert heads(app) > 8 and app.query_params["columns"] == "all"
     assert heads(open_page(page, run=run.name, lang="en", columns="all")) == heads(app), "a link shows the same"
+
+
+@pytest.mark.parametrize(
+    ("page", "given"),
+    [
+        ("counters", {"process": "a~99999999999~b"}),
+        ("producers", {"process": f"a~{'9' * 5_000}~b"}),
+        ("findings", {"finding": "9" * 5_000}),
+        ("lines", {"finding": "9" * 5_000}),
+        ("lines", {"process": f"a~{'9' * 5_000}~b"}),
+        ("lines", {"page": "9" * 5_000}),
+        ("fate", {"page": "9" * 5_000, "rows": "inf"}),
+    ],
+)
+def test_a_number_of_an_address_that_is_too_long_is_none(
+    open_page: Callable[..., AppTest], run: Run, page: str, given: dict[str, str]
+) -> None:
+    app = open_page(page, run=run.name, **given)
+    assert not app.exception and not any("error" in one.value for one in app.error)

@@ -133,6 +133,27 @@ def test_a_member_with_a_size_below_zero_leads_nowhere_back(size: int, packed: b
     assert found[0][4] == "member_negative" and found[1][3] == ids_in(LOG, tmp_path)
 
 
+@pytest.mark.parametrize("size", [1 << 62, 1 << 63, 1 << 70])
+def test_a_member_that_is_longer_than_any_file_is_named(size: int, tmp_path: Path) -> None:
+    head = tarfile.TarInfo("b.log")
+    head.size = size
+    data = tar_of({"a.log": LOG})[: 512 + -(-len(LOG) // 512) * 512] + head.tobuf(tarfile.GNU_FORMAT) + LOG
+    path = written(tmp_path, "x.tar", data)
+    with open(path, "rb") as file:
+        heads = intake.heads_of(file, "x.tar")
+    assert [text for _, text in heads.texts] == [LOG.decode(), LOG.decode()] or heads.failed or heads.partly
+    assert files(scanned(path))[1][3] == ids_in(LOG, tmp_path)
+
+
+def test_a_zip_whose_extra_field_is_shorter_than_it_says_is_named(tmp_path: Path) -> None:
+    local = b"PK\3\4" + struct.pack("<5H3L2H", 45, 0, 0, 0, 0, 0, 0xFFFFFFFF, 0xFFFFFFFF, 5, 4) + b"a.log\1\0\x10\0"
+    path = written(tmp_path, "x.zip", local + LOG)
+    with open(path, "rb") as file:
+        heads = intake.heads_of(file, "x.zip")
+    assert heads.failed or heads.partly
+    assert any(problems(scanned(path)))
+
+
 def test_an_encrypted_or_damaged_member_is_named_and_the_rest_goes_on(tmp_path: Path) -> None:
     data = bytearray(zip_of({**PARTS, "c.log": LOG}, zipfile.ZIP_STORED))
     for mark, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # APPNOTE 4.4.4: bit 0 of the flags

@@ -11,6 +11,7 @@ import pandas as pd
 
 from idcore.answers import growth
 from idcore.base.catalogue import Words
+from idcore.base.numbers import whole_number
 from idcore.presentation.reader import Reader
 from idcore.presentation.triage.time_range import TimeRange
 
@@ -42,7 +43,8 @@ class Retention:
 
 
 def _whole(value: Any, least: int, most: int, usual: int) -> int:
-    return int(value) if str(value).isdecimal() and least <= int(value) <= most else usual
+    number = whole_number(str(value))
+    return number if number is not None and least <= number <= most else usual
 
 
 class Marks(NamedTuple):

@@ -366,9 +366,9 @@ def _assumed(counted: Compared, tables: Sequence[dict[str, pa.Table]]) -> dict[W
 
 def bin_seconds(spans: Iterable[Generated]) -> int:
     """The finest step that cuts the whole span into few enough bins."""
-    ends = [(span.first, span.last) for span in spans]
-    whole = (max(last for _, last in ends) - min(first for first, _ in ends)) / 1000 if ends else 0
-    return next((step for step in STEPS if whole / step < BINS), STEPS[-1])
+    ends = [(span.first // 1_000, span.last // 1_000) for span in spans] or [(0, 0)]
+    first, last = min(first for first, _ in ends), max(last for _, last in ends)
+    return next((step for step in STEPS if last // step - first // step < BINS), STEPS[-1])
 
 
 def _bins(known: Mapping[Whose, np.ndarray], step: int, counted: Compared) -> list[tuple[str, str, str, int, int]]:
@@ -482,9 +482,13 @@ def make(here: Asked, dating: Dating, runs: Runs, digest: str, who: Who = audit.
         keep(run, [source for side in copied for source in side])
         comparison = compare(here, dating, runs)
         _write(run, comparison, here, time.monotonic() - began)
-    except (CoreError, OSError) as error:
+    except Exception as error:
         audit.scan_ended(who, run.name, COMPARE, "failed", error=coded(error).code)
         run.end("failed", coded(error))
+        raise
+    except BaseException:  # the page that waited for it was left
+        audit.scan_ended(who, run.name, COMPARE, "cancelled")
+        run.end("cancelled")
         raise
     audit.scan_ended(who, run.name, COMPARE, "done", seconds=round(time.monotonic() - began, 3), bytes=here.size)
     run.end("done")

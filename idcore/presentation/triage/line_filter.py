@@ -9,9 +9,11 @@ from urllib.parse import parse_qsl, urlencode
 
 from idcore.answers.findings.evidence import FindingEvidence
 from idcore.base.errors import refuse
+from idcore.base.numbers import whole_number
 from idcore.ids import rules
 from idcore.ids.clock import parse_instant
 from idcore.presentation.triage.finding_rows import evidence_of
+from idcore.presentation.triage.processes import PID_DIGITS
 from idcore.runs.runs import Run
 from idcore.scan.occurrences.index import KINDS, Filter, Index
 from idcore.scan.occurrences.key_words import words_of
@@ -75,7 +77,7 @@ def _sought(text: str, index: Index, wanted: dict[str, Any]) -> list[str]:
 def ids_of_finding(run: Run, number: str) -> list[str]:
     """The ids that prove a finding, by its row in the table `findings`."""
     table = run.table("findings", ["code", "evidence"])
-    if not number.isdecimal() or int(number) >= table.num_rows:
+    if (row := whole_number(number)) is None or row >= table.num_rows:
         raise refuse("link_value", "finding", None, number, name="finding", given=number)
     ids = ids_of(evidence_of(table.slice(int(number), 1).to_pylist()[0]))
     if not ids:
@@ -115,7 +117,7 @@ def _one_of(text: str, known: tuple[str, ...], name: str) -> str:
 
 def _parts(text: str, least: int, name: str) -> tuple[str, ...]:
     parts = tuple(text.split("~"))
-    if len(parts) < least or not parts[1].isdecimal():
+    if len(parts) < least or whole_number(parts[1], PID_DIGITS) is None:
         raise refuse("link_value", name, None, text, name=name, given=text)
     return parts
 

@@ -9,8 +9,12 @@ import pandas as pd
 from idcore.answers.findings.limits import CUT_COUNTER
 from idcore.base.catalogue import Words
 from idcore.base.layout import USUAL_OF_PROCESSES
+from idcore.base.numbers import whole_number
 from idcore.ids import assumptions
 from idcore.ids.origins import Fingerprint
+
+LEAST_RATE = 0.001  # IDs a second that are written as a number
+PID_DIGITS = 5  # of 65,535
 
 
 def named_layout(layout: Any) -> tuple[str, ...]:
@@ -43,9 +47,9 @@ def find_process(processes: pd.DataFrame, key: str | None) -> int | None:
     if not key:
         return None
     parts = key.split("~")
-    if len(parts) < 3 or not parts[1].isdecimal():
+    if len(parts) < 3 or (pid := whole_number(parts[1], PID_DIGITS)) is None:
         return None
-    hit = (processes["host"] == parts[0]) & (processes["pid"] == int(parts[1])) & (processes["loader"] == parts[2])
+    hit = (processes["host"] == parts[0]) & (processes["pid"] == pid) & (processes["loader"] == parts[2])
     hit &= processes["layout"].isin(parts[3:] or USUAL_OF_PROCESSES)
     places = processes.index[hit]
     return int(places[0]) if len(places) else None
@@ -85,6 +89,8 @@ def busiest_process(processes: pd.DataFrame) -> dict[str, object] | None:
 
 def rate_text(rate: float) -> str:
     """A rate with as many digits as it deserves."""
-    if rate >= 100:
+    if round(rate, 1) >= 100:
         return f"{rate:,.0f}"
+    if 0 < rate < LEAST_RATE:
+        return f"< {LEAST_RATE}"
     return f"{rate:.1f}" if rate >= 1 else f"{rate:.2g}"

@@ -9,6 +9,7 @@ import streamlit as st
 
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
+from idcore.base.numbers import whole_number
 from idcore.base.open_folders import Roots
 from idcore.ids.identify import identify_alone
 from idcore.intake.allowed import is_copy
@@ -146,8 +147,8 @@ def assumed_of(run: Run, occurrences: Sequence[Occurrence]) -> dict[str, tuple[s
 def page_number(pages: int, key: str = "page") -> int:
     """The page in sight: of the address, the first one where there are not so many."""
     asked = st.session_state.get(key) or st.query_params.get(key, "1")
-    page = int(asked) if str(asked).isdecimal() else 1
-    if not 1 <= page <= pages:
+    page = whole_number(str(asked))
+    if page is None or not 1 <= page <= pages:
         first_page(key)
         page = 1
     return page
@@ -164,8 +165,8 @@ def first_page(key: str = "page") -> None:
 def filter_chips(given: Mapping[str, str], run: Run, view: View) -> Html:
     """What is asked for, each with a link that drops it; a finding by its name."""
     number, named = given.get("finding", ""), {}
-    if number.isdecimal() and int(number) < len(rows := cache.frame(run, "findings")):
-        named["finding"] = finding_rows.title_of(rows.iloc[int(number)].to_dict(), view.words)
+    if (row := whole_number(number)) is not None and row < len(rows := cache.frame(run, "findings")):
+        named["finding"] = finding_rows.title_of(rows.iloc[row].to_dict(), view.words)
     return html.chips(given, named, run.name, view)
 
 

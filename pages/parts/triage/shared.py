@@ -9,9 +9,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from idcore.base.catalogue import Words
+from idcore.base.numbers import whole_number
 from idcore.presentation.reports.markup import tag
 from idcore.presentation.triage import address_flags, run_notes, run_tables
-from idcore.presentation.triage.processes import find_process
+from idcore.presentation.triage.processes import PID_DIGITS, find_process
 from idcore.runs.runs import Run
 from pages.parts import cache
 from pages.parts.view import View, absolute
@@ -72,9 +73,9 @@ def assumed_by_host(run: Run, hosts: Sequence[str], words: Words) -> dict[str, s
 def find_row(run: Run, key: str | None) -> pd.DataFrame:
     """The process that a key names, of a scan of any size; empty where it does not exist."""
     parts = (key or "").split("~")
-    if len(parts) < 3 or not parts[1].isdecimal():
+    if len(parts) < 3 or (pid := whole_number(parts[1], PID_DIGITS)) is None:
         return pd.DataFrame()
-    rows = cache.where(run, "processes", host=(parts[0],), pid=(int(parts[1]),), loader=(parts[2],))
+    rows = cache.where(run, "processes", host=(parts[0],), pid=(pid,), loader=(parts[2],))
     place = find_process(rows, key)
     return rows.loc[[place]] if place is not None else pd.DataFrame()
 
