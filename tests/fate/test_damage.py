@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from idcore.answers.fate import Group, Heard, Home, Verdict, judge
 from idcore.answers.fate.model import Attempt
-from idcore.answers.lookup.fates import _pulled, _united
+from idcore.answers.lookup.fates import _merge_connections, _pulled
 from idcore.base.errors import CoreError
 from idcore.ids.model import UniqId
 from idcore.rocketmq.message.attempts import Written, paired
@@ -68,7 +68,7 @@ def verdict(offset: int, **known: object) -> Verdict:
 
 
 def test_whole_evidence_gives_verdicts() -> None:
-    connected = _united([connections(CONNECTED)], "T", False)
+    connected = _merge_connections([connections(CONNECTED)], "T", False)
     assert verdict(11, consumers=connected).code == "consumed"
     pulled = _pulled(progress(PROGRESS), "T", 1)
     assert verdict(8, consumers=connected, pull_offset=pulled).code == "handed_out"
@@ -76,13 +76,13 @@ def test_whole_evidence_gives_verdicts() -> None:
 
 
 def test_damaged_connections_are_silence_and_never_a_reason() -> None:
-    silent = {offset: verdict(offset, consumers=_united([Heard()], "T", False)) for offset in (8, 11)}
+    silent = {offset: verdict(offset, consumers=_merge_connections([Heard()], "T", False)) for offset in (8, 11)}
     assert silent[8].code == "no_verdict" and silent[11].certainty == "uncertain"
     read = 0
     for number in range(3_400):
         offset = (8, 11)[number % 2]
         heard = connections(damaged(CONNECTED, PIECES))
-        found = verdict(offset, consumers=_united([heard], "T", False))
+        found = verdict(offset, consumers=_merge_connections([heard], "T", False))
         if not heard.answered:
             assert found == silent[offset]
             continue
@@ -92,7 +92,7 @@ def test_damaged_connections_are_silence_and_never_a_reason() -> None:
 
 
 def test_damaged_progress_hands_nothing_out() -> None:
-    connected = _united([connections(CONNECTED)], "T", False)
+    connected = _merge_connections([connections(CONNECTED)], "T", False)
     silent = verdict(8, consumers=connected)
     refused = 0
     for _ in range(3_300):

@@ -7,7 +7,7 @@ from typing import Any
 
 from idcore.answers.fate import Verdict
 from idcore.answers.lookup import Answer
-from idcore.answers.lookup.fates import Pace
+from idcore.answers.lookup.topic_brokers import Pace
 from idcore.rocketmq.message import Record
 from idcore.rocketmq.remoting.frame import Frame
 from tests.remoting.fake import UNIQ, Fake, answers, record

@@ -8,7 +8,7 @@ from datetime import UTC
 from typing import Any
 
 from idcore.answers.lookup import LookupService, Moment
-from idcore.answers.lookup.fates import Pace
+from idcore.answers.lookup.topic_brokers import Pace
 from idcore.rocketmq.remoting.client import Limits
 from idcore.rocketmq.remoting.cluster import Cluster
 from idcore.rocketmq.remoting.frame import Frame

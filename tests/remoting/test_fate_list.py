@@ -25,7 +25,7 @@ from idcore.answers.fate_list import MOST_IDS
 from idcore.answers.fate_list.asking import Asking, Wanted, ask
 from idcore.answers.fate_list.tally import Tally, write
 from idcore.answers.lookup import Answer, Copy, LookupService, Moment
-from idcore.answers.lookup.fates import Pace
+from idcore.answers.lookup.topic_brokers import Pace
 from idcore.base.errors import CoreError
 from idcore.rocketmq.remoting.audit import AuditLog, RateLimit
 from idcore.rocketmq.remoting.client import Limits

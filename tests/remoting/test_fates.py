@@ -11,7 +11,7 @@ import pytest
 from idcore.answers.fate import Verdict
 from idcore.answers.lookup import relation_text, row_of
 from idcore.answers.lookup.copies import TIMER_TOPIC, explain, group_of, home_topic
-from idcore.answers.lookup.fates import Pace
+from idcore.answers.lookup.topic_brokers import Pace
 from idcore.ids import OffsetId
 from idcore.rocketmq.message import Record
 from idcore.rocketmq.remoting.frame import Frame

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from idcore.answers.lookup import Answer, LookupService, Moment
-from idcore.answers.lookup.fates import Pace
 from idcore.answers.lookup.groups import Seen, groups_of, progress_of
 from idcore.answers.lookup.store_folder import StoreLookup
+from idcore.answers.lookup.topic_brokers import Pace
 from idcore.ids import Clock
 from idcore.presentation.headline import headline
 from idcore.rocketmq.remoting.cluster import Cluster

@@ -13,7 +13,7 @@ import pytest
 
 from idcore.answers.fate import Verdict
 from idcore.answers.lookup import Answer, LookupService, Moment, later, transactions
-from idcore.answers.lookup.fates import Pace
+from idcore.answers.lookup.topic_brokers import Pace
 from idcore.rocketmq.message.validators import HALF_TOPIC
 from idcore.rocketmq.remoting.client import Limits
 from idcore.rocketmq.remoting.cluster import Cluster

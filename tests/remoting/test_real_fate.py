@@ -19,9 +19,9 @@ from idcore.answers.fate_list.asking import Wanted
 from idcore.answers.fate_list.asking import ask as ask_list
 from idcore.answers.lookup import Answer, LookupService, Moment, Terms, open_source
 from idcore.answers.lookup.clients import version_text
-from idcore.answers.lookup.fates import Pace
 from idcore.answers.lookup.groups import groups_of, progress_of
 from idcore.answers.lookup.progress import in_memory, state_of
+from idcore.answers.lookup.topic_brokers import Pace
 from idcore.rocketmq.remoting.address import Endpoint
 from idcore.rocketmq.remoting.client import Limits
 from idcore.rocketmq.remoting.cluster import Cluster

@@ -5,8 +5,8 @@ from __future__ import annotations
 from unittest.mock import Mock
 
 from idcore.answers.fate import Heard
-from idcore.answers.lookup.fates import Pace
 from idcore.answers.lookup.notes import Notes
+from idcore.answers.lookup.topic_brokers import Pace
 from idcore.rocketmq.remoting.consumers import AllDelayOffsets
 from idcore.rocketmq.remoting.errors import Unreachable
 from tests.remoting.fake import UNIQ, record

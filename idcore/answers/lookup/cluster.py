@@ -14,17 +14,18 @@ from itertools import islice
 from idcore.answers.fate import Verdict
 from idcore.answers.fate.sentences import utc
 from idcore.answers.lookup import batches, by_offset, by_time, cluster_lists, later, traces, transactions
+from idcore.answers.lookup.answer_cache import AnswerCache
 from idcore.answers.lookup.by_key import Found, Search
 from idcore.answers.lookup.clients import Who
 from idcore.answers.lookup.copies import TIMER_TOPIC, explain, home_topic, is_special, related_topics
-from idcore.answers.lookup.fates import Pace, fates
+from idcore.answers.lookup.fates import judge_groups
 from idcore.answers.lookup.groups import Seen
 from idcore.answers.lookup.listing import never
 from idcore.answers.lookup.model import NO_VERDICT, Answer, Copy
 from idcore.answers.lookup.notes import Notes
 from idcore.answers.lookup.queue_probe import count_messages, index_knows, probe
-from idcore.answers.lookup.recent import Recent
 from idcore.answers.lookup.source import Moment, Offer, Progress, Terms, WrongTerms
+from idcore.answers.lookup.topic_brokers import Pace
 from idcore.answers.lookup.ways import MESSAGES_OF_A_LOOKUP, Listing, Stop, Way
 from idcore.answers.lookup.who import LiveClients
 from idcore.base.errors import coded
@@ -86,7 +87,7 @@ class LookupService:
         self.cluster = cluster
         self._trace_topics = trace_topics
         self._pace = pace or Pace(lambda: time.time_ns() // 1_000_000, time.sleep)
-        self._recent = Recent()
+        self._answer_cache = AnswerCache()
         self._live = LiveClients(cluster, self._pace.now_ms) if who else None
         self._moment = moment
         self._audit = audit
@@ -275,7 +276,7 @@ class LookupService:
         self, copies: Sequence[Copy], notes: Notes, attempts: Sequence[Attempt], reach: bool
     ) -> tuple[Verdict, ...]:
         try:
-            return fates(copies, notes, self._pace, self._recent, attempts, reach)
+            return judge_groups(copies, notes, self._pace, self._answer_cache, attempts, reach)
         except RemotingError as problem:
             notes.fail(problem)  # the message is there, even if nothing is known of its groups
             return ()

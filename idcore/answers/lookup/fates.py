@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import repeat
 from typing import Any
 
 from idcore.answers.fate import Blocker, Group, Heard, Home, Verdict, judge
 from idcore.answers.fate import Copy as GroupCopy
-from idcore.answers.fate.model import Consumers, Filter, Holder
+from idcore.answers.fate.model import Consumers, Holder
+from idcore.answers.lookup.answer_cache import AnswerCache
 from idcore.answers.lookup.by_key import MOST_OF_A_UNIQUE_KEY, Search
 from idcore.answers.lookup.clients import is_grpc, united
 from idcore.answers.lookup.copies import TIMER_TOPIC, group_of, is_special
@@ -20,12 +18,19 @@ from idcore.answers.lookup.group_evidence import Homes, calls_of, group_copy, ho
 from idcore.answers.lookup.model import Copy
 from idcore.answers.lookup.notes import Notes
 from idcore.answers.lookup.reached import states
-from idcore.answers.lookup.recent import Recent, Told
+from idcore.answers.lookup.topic_brokers import (
+    POP,
+    Pace,
+    TopicBrokers,
+    filter_of,
+    has_no_client,
+    is_active_behind_proxy,
+)
 from idcore.base.errors import CoreError
 from idcore.rocketmq.message import Record, decode_record, decode_records
 from idcore.rocketmq.message import properties as names
 from idcore.rocketmq.message.attempts import Attempt
-from idcore.rocketmq.message.model import DLQ_PREFIX, LIGHT_PREFIX, RETRY_PREFIX, lite_of, parent_of
+from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX
 from idcore.rocketmq.message.row import has_key
 from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
 from idcore.rocketmq.remoting.consumers import (
@@ -41,69 +46,45 @@ from idcore.rocketmq.remoting.consumers import (
     PoppedTopics,
     QueueProgress,
     QueueStats,
-    Subscription,
-    SubscriptionOf,
     TimerRead,
-    TopicGroups,
     TopicStats,
 )
 from idcore.rocketmq.remoting.errors import RemotingError
-from idcore.rocketmq.remoting.guard import Member
-from idcore.rocketmq.remoting.lite import LiteSubscribers, ParentGroups
 from idcore.rocketmq.remoting.requests import (
-    BrokerState,
     Query,
     QueueEnd,
     QueueMax,
     QueueSlice,
     Request,
-    Route,
-    RuntimeInfo,
     View,
 )
 
-MOST_GROUPS = 200
 # From so many groups on one answer with all offsets of a broker is less than one question for each.
 _MANY_GROUPS = 64
-_AT_ONCE = 8
-# Clients report their offsets so often; what is asked again sooner has not moved yet.
+# Clients commit their offsets at this interval; what is asked again sooner has not moved yet.
 PAUSE_SECONDS = 5.0
-# Behind a proxy clients ask every 20 s while they wait; of others it is the time since they have gone.
-LATELY_MS = 60_000
 # So many clients are asked themselves, and for so long.
 MOST_REACHED, REACHED_SECONDS = 16, 5.0
-PUSH, POP = "CONSUME_PASSIVELY", "CONSUME_POP"
+PUSH = "CONSUME_PASSIVELY"
 _MAY_BE_IN_MEMORY = frozenset({"handed_out", "stuck", "behind", "never_read"})
-# What was asked so short a time ago is not asked again: many ids ask the same of one group.
-RECENT_MS = 2_000
-# Brokers whose clocks differ: a retry copy may seem older than its message.
-_EARLIER_MS = 3_600_000
-# This version lists the topic's own name as a group, and not the groups that are connected but never committed.
-_LISTS_WRONGLY = "V5_3_3"
+# How far the clocks of two brokers may differ: a retry copy may seem older than its message.
+_CLOCK_SKEW_MS = 3_600_000
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
-    """The time of answers, and how to wait; a test has its own."""
-
-    now_ms: Callable[[], int]
-    pause: Callable[[float], None]
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A copy of a group, and where it is."""
+class _GroupRecord:
+    """A retry copy or dead letter of a group, and its broker."""
 
     record: Record
     broker: str
     group: str
 
 
-def fates(
+def judge_groups(
     copies: Sequence[Copy],
     notes: Notes,
     pace: Pace,
-    recent: Recent,
+    cache: AnswerCache,
     attempts: Sequence[Attempt] = (),
     reach: bool = False,
 ) -> tuple[Verdict, ...]:
@@ -116,15 +97,15 @@ def fates(
         key = homes.copies[0].record.uniq_id
         traced = [each for each in attempts if key is not None and each.msg_id.upper() == key.upper()]
         # a trace does not say which record of a msgId it is about, nor of which topic
-        asking = _Fates(homes, notes, pace, recent, traced if key and traced and _is_alone(homes, notes) else ())
-        asking.known_groups |= {
+        proved = traced if traced and _is_alone(homes, notes) else ()
+        groups = {
             group
             for copy in copies
             if (group := group_of(copy.record, [homes.topic]))
-            and any(is_copy_of(copy.record, home.record, homes.origins) for home in homes.copies)
+            and any(is_copy_of(copy.record, one.record, homes.origins) for one in homes.copies)
         }
-        asking.reach = reach and notes.cluster.profile.limits.reach_clients
-        verdicts += asking.run()
+        may_reach = reach and notes.cluster.profile.limits.reach_clients
+        verdicts += _Fates(homes, notes, pace, cache, proved, groups, may_reach).run()
     return tuple(verdicts)
 
 
@@ -138,7 +119,7 @@ def _siblings(copies: Sequence[Copy], notes: Notes) -> list[Record]:
     siblings: list[Record] = []
     for (key, topic), stored_ms in batches.items():
         if key is not None:
-            items = Search(key, notes).run([topic], max(0, stored_ms - _EARLIER_MS))
+            items = Search(key, notes).run([topic], max(0, stored_ms - _CLOCK_SKEW_MS))
             siblings += [record for record, _ in items if record.uniq_id == key and record.topic == topic]
     return siblings
 
@@ -164,206 +145,32 @@ def _is_alone(homes: Homes, notes: Notes) -> bool:
     return len(places) == 1 and not asked.failed and len(topics) <= profile.most_topics
 
 
+# One record, by its place among those of the message, and one group.
+_Key = tuple[int, str]
+_Known = dict[_Key, tuple[Home, Group]]
 # One queue of a retry topic: the broker, and the question for the group's offset there.
 _Queue = tuple[str, ConsumerOffset]
-
-
-class TopicBrokers:
-    """The brokers of one topic, questions to them, and the groups that consume it; `more` are registered addresses."""
-
-    def __init__(self, topic: str, notes: Notes, pace: Pace, recent: Recent, more: Iterable[str] = ()) -> None:
-        self.topic = topic
-        self.known_groups: set[str] = set()
-        self.notes = notes
-        self.pace, self.recent = pace, recent  # answers of look-ups before this one
-        self.begun_ms = self.pace.now_ms()
-        self.since_ms = self.begun_ms - RECENT_MS
-        self.cluster = notes.cluster
-        self.members = self.cluster.topology().brokers()
-        self.parent = parent_of(topic)
-        routed = self.parent or topic  # no name server has a route of a light topic
-        self.route: Route | None = self.cluster.routes([routed])[routed]
-        self.of_address = {member.registered: member.broker for each in self.members.values() for member in each}
-        anywhere = list(self.members) if topic.startswith(LIGHT_PREFIX) and not more else []
-        listed = [entry.name for entry in self.route.brokers] if self.route else anywhere
-        named = [self.of_address[address] for address in more if address in self.of_address]
-        self.brokers = [name for name in dict.fromkeys([*listed, *named]) if name in self.members]
-        for name in listed:
-            if name not in self.members:
-                self.notes.add("groups_incomplete", broker=name)
-        self.slaves: set[str] = set()
-        self.versions: dict[str, str] = {}
-        self.ahead_ms: dict[str, int] = {}  # how far a broker's clock is ahead of ours
-        self.silent: set[str] = set(listed) - set(self.members)
-
-    # ---- asking
-
-    def _ask(self, broker: str, requests: Sequence[Request[Any]], since_ms: int | None = None) -> list[Heard[Any]]:
-        """Questions to a broker: its master, else a slave; each answer with its time.
-
-        With an instant an answer counts that somebody else got since then.
-        """
-        members = self.members.get(broker, ())
-        if not members or not requests:
-            return [Heard() for _ in requests]
-
-        def send(asked: Sequence[Request[Any]]) -> list[Told]:
-            member, answers = self.cluster.ask_any(members, asked)
-            now = self.pace.now_ms()
-            return [Told(member, answer, now) for answer in answers]
-
-        try:
-            if since_ms is None:
-                replies = send(requests)
-            else:
-                replies = self.recent.ask(broker, requests, since_ms, send, self.pace.now_ms)
-        except RemotingError as problem:
-            for each in members:
-                self.notes.ask(each)
-            self.notes.fail(problem)
-            self.silent.add(broker)
-            return [Heard() for _ in requests]
-        return [self._heard(broker, each) for each in replies]
-
-    def _heard(self, broker: str, reply: Told) -> Heard[Any]:
-        self._asked(broker, reply.member)
-        if isinstance(reply.answer, RemotingError):
-            self.notes.fail(reply.answer)
-            return Heard()
-        return Heard(reply.answer, reply.at_ms)
-
-    def _next_offsets(self, broker: str, requests: Sequence[Request[int | None]], offset: int) -> list[Heard[Any]]:
-        """Next offsets of queues: what was past an offset a moment ago still is, what was not is asked again."""
-        heard = self._ask(broker, requests, self.since_ms)
-        short = [at for at, each in enumerate(heard) if each.value is None or each.value <= offset]
-        again = self._ask(broker, [requests[at] for at in short], self.begun_ms)
-        for at, each in zip(short, again, strict=True):
-            heard[at] = each
-        return heard
-
-    def _asked(self, broker: str, member: Member) -> None:
-        self.notes.ask(member)
-        if member.number:
-            self.slaves.add(broker)
-            self.notes.add("replica", broker=str(member), instead=str(self.members[broker][0]))
-
-    def _ask_all(
-        self, jobs: Mapping[str, Sequence[Request[Any]]], since_ms: int | None = None
-    ) -> dict[str, list[Heard[Any]]]:
-        """The same of several brokers at once."""
-        if len(jobs) < 2:
-            return {broker: self._ask(broker, requests, since_ms) for broker, requests in jobs.items()}
-        with ThreadPoolExecutor(min(_AT_ONCE, len(jobs)), "fate") as pool:
-            return dict(zip(jobs, pool.map(self._ask, jobs, jobs.values(), repeat(since_ms)), strict=True))
-
-    def _learn(self, broker: str, state: Heard[BrokerState]) -> None:
-        self.versions[broker] = state.value.version if state.value else ""
-        if state.value and state.value.clock_ms is not None and state.at_ms is not None:
-            self.ahead_ms[broker] = state.value.clock_ms - state.at_ms
-
-    def _proxied(self, unseen: Mapping[str, Sequence[str]]) -> dict[str, Heard[Consumers]]:
-        """What groups want of the topic whose clients took messages although brokers list none: through a proxy.
-
-        Each group comes with the brokers that said so. A broker keeps it for ten minutes, so some clients have gone.
-        """
-        jobs: dict[str, list[Request[Any]]] = {}
-        places: dict[str, list[str]] = {}
-        for group, brokers in unseen.items():
-            for broker in brokers:
-                if self.versions.get(broker, "").startswith("V5"):
-                    jobs.setdefault(broker, []).append(SubscriptionOf(group, self.topic))
-                    places.setdefault(broker, []).append(group)
-        consumers: dict[str, Heard[Consumers]] = {}
-        for broker, heard in self._ask_all(jobs, self.since_ms).items():
-            for group, each in zip(places[broker], heard, strict=True):
-                if each.value is None or each.at_ms is None or (group in consumers and is_there(consumers[group])):
-                    continue
-                lately = each.at_ms + self.ahead_ms.get(broker, 0) - each.value.version < LATELY_MS
-                wanted = _filter(replace(each.value, version=0))
-                consumers[group] = Heard(Consumers(filter=wanted, proxied=lately, proxied_before=True), each.at_ms)
-        return consumers
-
-    @cached_property
-    def lite_clients(self) -> Heard[frozenset[tuple[str, str]]]:
-        """Group and clientId of those that subscribe a lite topic, if every broker says so."""
-        if self.parent is None:
-            return Heard()
-        asked = LiteSubscribers(self.parent, lite_of(self.topic))
-        heard = [one for (one,) in self._ask_all({name: [asked] for name in self.brokers}).values()]
-        if not heard or not all(each.answered and each.value is not None for each in heard):
-            return Heard()
-        rows = frozenset(row for each in heard for row in each.value or ())
-        return Heard(rows, min(each.at_ms or 0 for each in heard))
-
-    def _subscribers(self, groups: Sequence[str]) -> dict[str, Heard[Consumers]]:
-        """Who subscribes a lite topic: such clients are behind a proxy, and brokers list them by lite topic only."""
-        heard = self.lite_clients
-        if heard.value is None:
-            return {}
-        clients, at_ms = Counter(group for group, _ in heard.value), heard.at_ms
-        return {
-            group: Heard(Consumers(clients[group], POP, filter=Filter("TAG", "*", frozenset(), 0)), at_ms)
-            for group in groups
-            if group in clients
-        }
-
-    # ---- which groups
-
-    def _retry_topics(self, group: str) -> list[str]:
-        """Where a failed message goes. That of POP consumers ends with the topic, behind `_` or, from 5.2 on, `+`."""
-        return [f"{RETRY_PREFIX}{group}{more}" for more in ("", f"_{self.topic}", f"+{self.topic}")]
-
-    def _groups(self, most: int = MOST_GROUPS) -> list[str]:
-        answers = self._ask_all(
-            {name: [RuntimeInfo(), TopicGroups(self.topic)] for name in self.brokers}, self.since_ms
-        )
-        every_group = set(self.known_groups)
-        for name, (state, groups) in answers.items():
-            self._learn(name, state)
-            if not groups.answered:
-                self.notes.add("groups_incomplete", broker=name)
-            every_group |= set(groups.value or ())
-        wrong = [name for name in self.brokers if self.versions[name].startswith(_LISTS_WRONGLY)]
-        if wrong:
-            every_group.discard(self.topic)
-            every_group |= self._unlisted(wrong, every_group)
-        if self.parent is not None:
-            for (bound,) in self._ask_all({name: [ParentGroups(self.parent)] for name in self.brokers}).values():
-                every_group |= set(bound.value or ())
-        every_group.discard("")
-        if len(every_group) > most:
-            self.notes.add("groups_left_out", count=len(every_group) - most, limit=most)
-        return sorted(every_group)[:most]
-
-    def _unlisted(self, brokers: Sequence[str], listed: set[str]) -> set[str]:
-        """Groups that such a broker does not list: those with an offset, and those connected for this topic."""
-        groups: set[str] = set()
-        for (offsets,) in self._ask_all({name: [AllConsumerOffsets()] for name in brokers}, self.since_ms).values():
-            groups |= {each.group for each in offsets.value or () if each.topic == self.topic and "@" not in each.group}
-        retries = (topic for topic in self.cluster.topics() if topic.startswith(RETRY_PREFIX))
-        named = {topic.removeprefix(RETRY_PREFIX) for topic in retries} - groups - listed
-        asked = sorted(named)[:MOST_GROUPS]
-        answers = self._ask_all(
-            {name: [ConsumerConnections(group) for group in asked] for name in brokers}, self.since_ms
-        )
-        for heard in answers.values():
-            for group, each in zip(asked, heard, strict=True):
-                if each.value is not None and self.topic in each.value.subscriptions:
-                    groups.add(group)
-        return groups
 
 
 class _Fates(TopicBrokers):
     """The groups of one topic, and the records of one message in it."""
 
-    def __init__(self, homes: Homes, notes: Notes, pace: Pace, recent: Recent, attempts: Sequence[Attempt]) -> None:
-        super().__init__(homes.topic, notes, pace, recent, [copy.broker for copy in homes.copies])
-        self.message = homes
-        self.attempts = attempts
-        self.reach = False
+    def __init__(
+        self,
+        message: Homes,
+        notes: Notes,
+        pace: Pace,
+        cache: AnswerCache,
+        attempts: Sequence[Attempt],
+        groups: Collection[str],
+        reach: bool,
+    ) -> None:
+        super().__init__(message.topic, notes, pace, cache, [copy.broker for copy in message.copies])
+        self.message, self.attempts, self.reach = message, attempts, reach
+        self.known_groups |= set(groups)
         self.readers: Sequence[str] = ()
         self.clients: dict[str, list[tuple[str, str, ConnectedClient]]] = {}
-        self.homes = [(copy.record, self.of_address.get(copy.broker, "")) for copy in homes.copies]
+        self.records = [(copy.record, self.of_address.get(copy.broker, "")) for copy in message.copies]
 
     def run(self) -> list[Verdict]:
         """Who consumes the topic, what is known of each of them, and the verdicts."""
@@ -372,21 +179,20 @@ class _Fates(TopicBrokers):
             self.notes.add("no_groups", topic=self.topic)
             return []
         known = self._collect(groups)
-        again = {key: judge(known[key][0], known[key][1], self.pace.now_ms()) for key in known}
-        if {verdict.code for verdict in again.values()} & {"behind"} or _has(again.values(), "just_delivered"):
-            known |= self._ask_again(known, again)
+        first = {key: judge(*each, self.pace.now_ms()) for key, each in known.items()}
+        known |= self._ask_again(known, first)
         known |= self._unfinished(known)
         if self.reach:
             known |= self._ask_clients(known)
         verdicts: list[Verdict] = []
         for group in groups:
-            of_homes = [judge(*known[place, group], self.pace.now_ms()) for place in range(len(self.homes))]
-            verdicts += self.message.marked(of_homes)
+            of_group = [judge(*known[place, group], self.pace.now_ms()) for place in range(len(self.records))]
+            verdicts += self.message.marked(of_group)
         return verdicts
 
     # ---- what is known of a group
 
-    def _collect(self, groups: Sequence[str]) -> dict[tuple[int, str], tuple[Home, Group]]:
+    def _collect(self, groups: Sequence[str]) -> _Known:
         """Everything for these groups and every record."""
         connections = self._connections(groups)
         configs = self._configs(groups)
@@ -396,9 +202,9 @@ class _Fates(TopicBrokers):
         passed, wanted = self._retries(groups, known_ms)
         copies, complete = self._copies(groups, wanted)
         progress = self._progress(copies, passed)
-        calls = calls_of(self.attempts, self.homes[0][0].uniq_id, self.readers)
+        calls = calls_of(self.attempts, self.records[0][0].uniq_id, self.readers)
         collected = {}
-        for place, (record, broker) in enumerate(self.homes):
+        for place, (record, broker) in enumerate(self.records):
             home = self._home(record, broker)
             for group in groups:
                 config = configs.get((broker, group), Heard())
@@ -413,10 +219,10 @@ class _Fates(TopicBrokers):
                         for at, each in enumerate(copies)
                         if each.group == group and is_copy_of(each.record, record, self.message.origins)
                     ),
-                    copies_complete=group in complete and record.uniq_id is not None,
+                    copies_complete=group in complete,
                     attempts=calls.get(group, ()),
                 )
-                collected[place, group] = home, self._handed_out(known, record, broker)
+                collected[place, group] = home, self._with_pull_offset(known, record, broker)
         return collected
 
     def _home(self, record: Record, broker: str) -> Home:
@@ -439,9 +245,9 @@ class _Fates(TopicBrokers):
             properties=record.properties,
         )
 
-    def _offsets(self, groups: Sequence[str]) -> dict[tuple[int, str], Heard[int]]:
-        offsets: dict[tuple[int, str], Heard[int]] = {}
-        for place, (record, broker) in enumerate(self.homes):
+    def _offsets(self, groups: Sequence[str]) -> dict[_Key, Heard[int]]:
+        offsets: dict[_Key, Heard[int]] = {}
+        for place, (record, broker) in enumerate(self.records):
             asked = [ConsumerOffset(group, self.topic, record.queue_id) for group in groups]
             if len(groups) > _MANY_GROUPS:
                 (every,) = self._ask(broker, [AllConsumerOffsets()], self.since_ms)
@@ -455,7 +261,7 @@ class _Fates(TopicBrokers):
             offsets |= {(place, each.group): one for each, one in zip(asked, heard, strict=True)}
         return offsets
 
-    def _handed_out(self, group: Group, record: Record, broker: str) -> Group:
+    def _with_pull_offset(self, group: Group, record: Record, broker: str) -> Group:
         """How far messages were given to clients, where that matters: not passed yet, or broadcast."""
         consumers = group.consumers.value or Consumers()
         if consumers.broadcast:
@@ -479,11 +285,11 @@ class _Fates(TopicBrokers):
         connections = {}
         for place, group in enumerate(groups):
             heard: list[Heard[Connection]] = [answers[name][place] for name in self.brokers]
-            connections[group] = _united(heard, self.topic, silent)
+            connections[group] = _merge_connections(heard, self.topic, silent)
             rows = zip(self.brokers, heard, strict=True)
             self.clients[group] = [(name, group, row) for name, one in rows if one.value for row in one.value.clients]
         unseen = {
-            group: [name for name in self.brokers if has_none(answers[name][place])]
+            group: [name for name in self.brokers if has_no_client(answers[name][place])]
             for place, group in enumerate(groups)
             if not (connected := connections[group].value) or not connected.clients
         }
@@ -493,7 +299,9 @@ class _Fates(TopicBrokers):
         return connections | {
             group: each
             for group, each in behind.items()
-            if is_there(each) or connections[group].answered or (each.value is not None and each.value.clients)
+            if is_active_behind_proxy(each)
+            or connections[group].answered
+            or (each.value is not None and each.value.clients)
         }
 
     def _mark_popped(self, connections: dict[str, Heard[Consumers]]) -> None:
@@ -512,7 +320,7 @@ class _Fates(TopicBrokers):
     def _configs(self, groups: Sequence[str]) -> dict[tuple[str, str], Heard[Any]]:
         """The settings of each group at the brokers of the records; before 5.0 there is one question for all."""
         configs: dict[tuple[str, str], Heard[Any]] = {}
-        for broker in dict.fromkeys(broker for _, broker in self.homes):
+        for broker in dict.fromkeys(broker for _, broker in self.records):
             if self.versions.get(broker, "").startswith("V5"):
                 heard = self._ask(broker, [GroupConfigOf(group) for group in groups], self.since_ms)
                 configs |= {(broker, group): each for group, each in zip(groups, heard, strict=True)}
@@ -548,29 +356,31 @@ class _Fates(TopicBrokers):
 
     def _begin_ms(self) -> int:
         """From when on copies of the message may have been stored."""
-        return max(0, min(record.store_timestamp for record, _ in self.homes) - _EARLIER_MS)
+        return max(0, min(record.store_timestamp for record, _ in self.records) - _CLOCK_SKEW_MS)
 
-    def _copies(self, groups: Sequence[str], wanted: Mapping[str, Sequence[str]]) -> tuple[list[_Found], set[str]]:
+    def _copies(
+        self, groups: Sequence[str], wanted: Mapping[str, Sequence[str]]
+    ) -> tuple[list[_GroupRecord], set[str]]:
         """The copies of these groups, and the groups of which every broker answered."""
-        key, begin = self.homes[0][0].uniq_id, self._begin_ms()
+        key, begin = self.records[0][0].uniq_id, self._begin_ms()
         if key is None:
             return [], set()
         topics = {each: group for group in groups for each in self._topics_of(group)}
-        copies: list[_Found] = []
-        open_groups: set[str] = set()
+        copies: list[_GroupRecord] = []
+        incomplete: set[str] = set()
         jobs = {name: [Query(topic, key, True, begin) for topic in asked] for name, asked in wanted.items()}
         for broker, answers in self._ask_all(jobs).items():
-            if broker in self.slaves or broker in self.silent:
-                open_groups |= set(groups)
+            if broker in self.slaves:
+                incomplete |= set(groups)
             for topic, heard in zip(wanted[broker], answers, strict=True):
                 records, whole = self._records(heard, broker, topic, key)
                 if not whole:
-                    open_groups |= {topics[topic]} if topic in topics else set(groups)
+                    incomplete |= {topics[topic]} if topic in topics else set(groups)
                 for record in records:
                     group = topics.get(topic) or group_of(record, [self.topic])
                     if group is not None and group in groups:
-                        copies.append(_Found(record, broker, group))
-        return copies, set(groups) - open_groups - (set(groups) if self.silent else set())
+                        copies.append(_GroupRecord(record, broker, group))
+        return copies, set() if self.silent else set(groups) - incomplete
 
     def _topics_of(self, group: str) -> list[str]:
         return [*self._retry_topics(group), f"{DLQ_PREFIX}{group}"]
@@ -587,29 +397,29 @@ class _Fates(TopicBrokers):
         of_key = [record for record in every if record.topic == topic and has_key(record, key)]
         return of_key, len(every) < MOST_OF_A_UNIQUE_KEY
 
-    def _progress(self, copies: Sequence[_Found], passed: Mapping[_Queue, Heard[Any]]) -> list[GroupCopy]:
+    def _progress(self, copies: Sequence[_GroupRecord], passed: Mapping[_Queue, Heard[Any]]) -> list[GroupCopy]:
         """What the groups and the delays have done with each copy."""
         jobs: dict[str, list[Request[Any]]] = {}
         for each in copies:
-            question = _question(each)
-            if question is not None and (each.broker, question) not in passed:
-                jobs.setdefault(each.broker, []).append(question)
+            request = _progress_request(each)
+            if request is not None and (each.broker, request) not in passed:
+                jobs.setdefault(each.broker, []).append(request)
         waiting = {each.broker: [AllDelayOffsets()] for each in copies if each.record.topic == SCHEDULE_TOPIC}
         answers: dict[tuple[str, Any], Heard[Any]] = dict(passed)
         for broker, (levels,) in self._ask_all(waiting, self.pace.now_ms()).items():
             answers[broker, AllDelayOffsets()] = levels
         for broker, heard in self._ask_all(jobs).items():
             answers |= {(broker, question): one for question, one in zip(jobs[broker], heard, strict=True)}
-        return [_reached(each, answers) for each in copies]
+        return [_with_progress(each, answers) for each in copies]
 
     # ---- asking again
 
-    def _ask_again(
-        self, known: Mapping[tuple[int, str], tuple[Home, Group]], before: Mapping[tuple[int, str], Verdict]
-    ) -> dict[tuple[int, str], tuple[Home, Group]]:
+    def _ask_again(self, known: _Known, before: Mapping[_Key, Verdict]) -> _Known:
         """The offsets that may have moved, and what blocks those that have not."""
-        fresh: dict[tuple[int, str], tuple[Home, Group]] = {}
-        delivered = sorted({group for (_, group), verdict in before.items() if _has([verdict], "just_delivered")})
+        fresh: _Known = {}
+        delivered = sorted(
+            {group for (_, group), verdict in before.items() if "just_delivered" in {each.code for each in verdict.why}}
+        )
         waiting = [key for key, verdict in before.items() if verdict.code == "behind"]
         earlier = {key: self._earlier(*key) for key in waiting}
         if delivered or not all(each.answered for each in earlier.values()):
@@ -619,7 +429,7 @@ class _Fates(TopicBrokers):
             fresh |= {key: value for key, value in self._collect(delivered).items() if before[key].code == "no_verdict"}
         for place, group in waiting:
             home, held = known[place, group]
-            record, broker = self.homes[place]
+            record, broker = self.records[place]
             if earlier[place, group].answered:  # somebody asked long enough ago
                 held = replace(held, offset=earlier[place, group])
             (again,) = self._ask(broker, [ConsumerOffset(group, self.topic, record.queue_id)], self.begun_ms)
@@ -628,9 +438,7 @@ class _Fates(TopicBrokers):
             fresh[place, group] = home, replace(held, again=again, blocker=blocker)
         return fresh
 
-    def _unfinished(
-        self, known: Mapping[tuple[int, str], tuple[Home, Group]]
-    ) -> dict[tuple[int, str], tuple[Home, Group]]:
+    def _unfinished(self, known: _Known) -> _Known:
         """The oldest message that holds the group's offset back, where later ones were handed out behind it."""
         fresh, now = {}, self.pace.now_ms()
         for key, (home, held) in known.items():
@@ -640,22 +448,20 @@ class _Fates(TopicBrokers):
             if offset == home.offset:
                 blocker: Blocker | None = Blocker(home.record, None, offset, home.stored_ms)
             else:
-                blocker = self._blocker(self.homes[key[0]][1], home.queue, offset)
+                blocker = self._blocker(self.records[key[0]][1], home.queue, offset)
             fresh[key] = home, replace(held, blocker=blocker)
         return fresh
 
-    def _ask_clients(
-        self, known: Mapping[tuple[int, str], tuple[Home, Group]]
-    ) -> dict[tuple[int, str], tuple[Home, Group]]:
+    def _ask_clients(self, known: _Known) -> _Known:
         """Who has a record in memory that its group did not pass, said by the clients themselves."""
         now = self.pace.now_ms()
         waiting = {key: each for key, each in known.items() if judge(*each, now).code in _MAY_BE_IN_MEMORY}
         groups = dict.fromkeys(group for _, group in waiting)
-        clients = [(group, each) for group in groups for each in united(self.clients[group])]
-        clients = [(group, each) for group, each in clients if not is_grpc(each.client_id)]
-        if len(clients) > MOST_REACHED:
-            self.notes.add("clients_left_out", count=len(clients) - MOST_REACHED, limit=MOST_REACHED)
-        asked = clients[:MOST_REACHED]
+        clients = {group: united(self.clients[group]) for group in groups}
+        reachable = [(group, one) for group, some in clients.items() for one in some if not is_grpc(one.client_id)]
+        if len(reachable) > MOST_REACHED:
+            self.notes.add("clients_left_out", count=len(reachable) - MOST_REACHED, limit=MOST_REACHED)
+        asked = reachable[:MOST_REACHED]
         answers = list(zip(asked, states(asked, self.members, self.notes, REACHED_SECONDS), strict=True))
         at_ms, of_clients = self.pace.now_ms(), {}
         for (place, group), (home, held) in waiting.items():
@@ -667,16 +473,16 @@ class _Fates(TopicBrokers):
                 if (queue.broker, queue.topic, queue.queue) == (home.broker, home.topic, home.queue)
                 and queue.has(home.offset)
             )
-            whole = len(client_states) == len(united(self.clients[group])) and all(state for _, state in client_states)
+            whole = len(client_states) == len(clients[group]) and all(state for _, state in client_states)
             if holders or (whole and client_states):
                 of_clients[place, group] = home, replace(held, holders=Heard(holders, at_ms))
         return of_clients
 
     def _earlier(self, place: int, group: str) -> Heard[Any]:
         """The group's offset as it was heard for another id, long enough ago to show whether it moves."""
-        record, broker = self.homes[place]
+        record, broker = self.records[place]
         question = ConsumerOffset(group, self.topic, record.queue_id)
-        reply = self.recent.before(broker, question, self.begun_ms - round(PAUSE_SECONDS * 1_000))
+        reply = self.cache.before(broker, question, self.begun_ms - round(PAUSE_SECONDS * 1_000))
         return Heard() if reply is None or reply.at_ms < record.store_timestamp else self._heard(broker, reply)
 
     def _blocker(self, broker: str, queue: int, offset: int) -> Blocker | None:
@@ -692,27 +498,13 @@ class _Fates(TopicBrokers):
         return Blocker(str(record.offset_id), record.uniq_id, record.queue_offset, record.store_timestamp)
 
 
-def has_none(connection: Heard[Connection]) -> bool:
-    """Whether a broker said that no client of a group is connected to it; its silence does not."""
-    return connection.answered and connection.value is None
-
-
-def is_there(consumers: Heard[Consumers]) -> bool:
-    """Whether clients behind a proxy have asked lately."""
-    return consumers.value is not None and consumers.value.proxied
-
-
-def _has(verdicts: Iterable[Verdict], code: str) -> bool:
-    return any(reason.code == code for verdict in verdicts for reason in verdict.why)
-
-
 def _pulled(stats: Heard[Sequence[QueueProgress]], topic: str, queue: int) -> Heard[int]:
     """How far the group was handed messages of a queue."""
     offsets = [each.pull_offset for each in stats.value or () if each.topic == topic and each.queue == queue]
     return Heard(offsets[0] if offsets else None, stats.at_ms)
 
 
-def _united(heard: Sequence[Heard[Connection]], topic: str, silent: bool) -> Heard[Consumers]:
+def _merge_connections(heard: Sequence[Heard[Connection]], topic: str, silent: bool) -> Heard[Consumers]:
     """What all brokers say of the clients of a group; nothing where nobody saw one and somebody was silent."""
     seen = [each.value for each in heard if each.value is not None]
     times = [each.at_ms for each in heard if each.at_ms is not None]
@@ -724,7 +516,7 @@ def _united(heard: Sequence[Heard[Connection]], topic: str, silent: bool) -> Hea
     grpc = any(map(is_grpc, clients))
     if newest is not None and grpc:
         newest = replace(newest, version=0)  # of the proxy's last heartbeat for them
-    chosen = None if newest is None else _filter(newest)
+    chosen = None if newest is None else filter_of(newest)
     first = seen[0]
     return Heard(
         Consumers(
@@ -733,18 +525,14 @@ def _united(heard: Sequence[Heard[Connection]], topic: str, silent: bool) -> Hea
             first.message_model == "BROADCASTING",
             first.from_where.startswith("CONSUME_FROM_LAST_OFFSET"),
             chosen,
-            next((shared for each in seen for shared in _shared(each)), None),
+            next((shared for each in seen for shared in _duplicate_client_ids(each)), None),
             grpc=grpc,
         ),
         min(times),
     )
 
 
-def _filter(wanted: Subscription) -> Filter:
-    return Filter(wanted.kind, wanted.expression, wanted.tags, wanted.version, wanted.by_class)
-
-
-def _shared(connection: Connection) -> list[str]:
+def _duplicate_client_ids(connection: Connection) -> list[str]:
     """Each clientId that several connections to one broker have: a rebalance counts them as one client."""
     counted = Counter(client_id for client_id, _ in {(each.client_id, each.address) for each in connection.clients})
     return sorted(client_id for client_id, count in counted.items() if count > 1)
@@ -757,7 +545,7 @@ def _may_have(stats: Heard[Sequence[QueueStats]], begin_ms: int) -> bool:
     return any(queue.max_offset > 0 and (queue.last_ms <= 0 or queue.last_ms >= begin_ms) for queue in stats.value)
 
 
-def _question(copy: _Found) -> ConsumerOffset | QueueSlice | TimerRead | None:
+def _progress_request(copy: _GroupRecord) -> ConsumerOffset | QueueSlice | TimerRead | None:
     """The question of how far a copy is: of a retry queue the group's offset, of a delay the due time, of the wheel."""
     record = copy.record
     if record.topic.startswith(RETRY_PREFIX):
@@ -767,10 +555,10 @@ def _question(copy: _Found) -> ConsumerOffset | QueueSlice | TimerRead | None:
     return TimerRead() if record.topic == TIMER_TOPIC else None
 
 
-def _reached(copy: _Found, answers: Mapping[tuple[str, Any], Heard[Any]]) -> GroupCopy:
+def _with_progress(copy: _GroupRecord, answers: Mapping[tuple[str, Any], Heard[Any]]) -> GroupCopy:
     """The copy with how far its group, its delay level or the timer wheel is."""
     record, broker = copy.record, copy.broker
-    answer: Heard[Any] = answers.get((broker, _question(copy)), Heard())
+    answer: Heard[Any] = answers.get((broker, _progress_request(copy)), Heard())
     if record.topic != SCHEDULE_TOPIC:
         return group_copy(record, answer)
     levels = answers.get((broker, AllDelayOffsets()), Heard())

@@ -8,14 +8,14 @@ from typing import Any
 
 from idcore.answers.fate import Heard
 from idcore.answers.fate.sentences import utc
+from idcore.answers.lookup.answer_cache import AnswerCache
 from idcore.answers.lookup.by_time import version_of
 from idcore.answers.lookup.clients import united
-from idcore.answers.lookup.fates import Pace, TopicBrokers, has_none, is_there
 from idcore.answers.lookup.model import Evidence
 from idcore.answers.lookup.notes import Notes
 from idcore.answers.lookup.progress import BROADCAST, GroupClient, GroupRow, Progress, QueueState, SideTopic, owned
 from idcore.answers.lookup.reached import states
-from idcore.answers.lookup.recent import Recent
+from idcore.answers.lookup.topic_brokers import Pace, TopicBrokers, has_no_client, is_active_behind_proxy
 from idcore.rocketmq.message.model import DLQ_PREFIX
 from idcore.rocketmq.remoting.consumers import (
     AllConsumerOffsets,
@@ -59,7 +59,7 @@ def progress_of(topic: str, group: str, notes: Notes, pace: Pace, ask_clients: b
 
 def groups_of(topic: str, notes: Notes, pace: Pace) -> Seen:
     """Every group of a topic, with how far it is and how many clients it has."""
-    asking = _Groups(topic, notes, pace, Recent())
+    asking = _Groups(topic, notes, pace, AnswerCache())
     rows = asking.run()
     return Seen(None, rows, pace.now_ms(), asking.routed, tuple(notes.evidence), tuple(notes.asked))
 
@@ -88,7 +88,7 @@ class _Group(_Asking):
     """One group of the topic."""
 
     def __init__(self, topic: str, group: str, notes: Notes, pace: Pace) -> None:
-        super().__init__(topic, notes, pace, Recent())
+        super().__init__(topic, notes, pace, AnswerCache())
         self.group = group
         self.sides = dict.fromkeys(self._retry_topics(group), "retry") | {f"{DLQ_PREFIX}{group}": "dead"}
 
@@ -97,7 +97,7 @@ class _Group(_Asking):
         first += [ConsumerConnections(self.group), *(TopicStats(side, or_none=True) for side in self.sides)]
         heard = self._ask_all(dict.fromkeys(self.brokers, first))
         for name, answers in heard.items():
-            self._learn(name, answers[0])
+            self._note_version_and_clock(name, answers[0])
         connections = {name: answers[3].value for name, answers in heard.items() if answers[3].answered}
         connection = next((each for each in connections.values() if each is not None), None)
         broadcasts = connection is not None and connection.message_model == BROADCAST
@@ -129,7 +129,7 @@ class _Group(_Asking):
 
     def _is_behind_a_proxy(self, brokers: Sequence[str]) -> bool:
         subscribes = self.group in self._subscribers([self.group])
-        return subscribes or any(map(is_there, self._proxied({self.group: brokers}).values()))
+        return subscribes or any(map(is_active_behind_proxy, self._proxied({self.group: brokers}).values()))
 
     def _note_lite(self) -> None:
         """How far a group of lite topics is: it never reads the queues of their parent. Of one topic, who reads it."""
@@ -253,13 +253,13 @@ class _Groups(_Asking):
         }
         proxied = self._proxied(
             {
-                group: [name for name, each in heard.items() if has_none(each)]
+                group: [name for name, each in heard.items() if has_no_client(each)]
                 for group, heard in by_group.items()
                 if not any(each.value for each in heard.values())
             }
         )
         rows = (self._row(group, queues, offsets, heard) for group, heard in by_group.items())
-        there = {group for group, each in proxied.items() if is_there(each)}
+        there = {group for group, each in proxied.items() if is_active_behind_proxy(each)}
         lite = {group: each.value.clients for group, each in self._subscribers(groups).items() if each.value}
         rows = (replace(row, clients=lite[row.group]) if row.group in lite else row for row in rows)
         return tuple(replace(row, clients=None) if row.group in there else row for row in rows)

@@ -1,0 +1,256 @@
+"""The brokers of one topic, questions to them, and which groups consume the topic. Judges nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import repeat
+from typing import Any
+
+from idcore.answers.fate import Heard
+from idcore.answers.fate.model import Consumers, Filter
+from idcore.answers.lookup.answer_cache import AnswerCache, Reply
+from idcore.answers.lookup.notes import Notes
+from idcore.rocketmq.message.model import LIGHT_PREFIX, RETRY_PREFIX, lite_of, parent_of
+from idcore.rocketmq.remoting.consumers import (
+    AllConsumerOffsets,
+    Connection,
+    ConsumerConnections,
+    Subscription,
+    SubscriptionOf,
+    TopicGroups,
+)
+from idcore.rocketmq.remoting.errors import RemotingError
+from idcore.rocketmq.remoting.guard import Member
+from idcore.rocketmq.remoting.lite import LiteSubscribers, ParentGroups
+from idcore.rocketmq.remoting.requests import (
+    BrokerState,
+    Request,
+    Route,
+    RuntimeInfo,
+)
+
+MOST_GROUPS = 200
+_BROKERS_AT_ONCE = 8
+# A client that waits behind a proxy polls every 20 s. A group that has not polled for this long has gone.
+PROXY_GONE_MS = 60_000
+POP = "CONSUME_POP"
+# How long an answer serves others who ask the same.
+CACHED_MS = 2_000
+# This version lists the topic's own name as a group, and not the groups that are connected but never committed.
+_WRONG_GROUP_LIST_VERSION = "V5_3_3"
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """The time of answers, and how to wait; a test has its own."""
+
+    now_ms: Callable[[], int]
+    pause: Callable[[float], None]
+
+
+class TopicBrokers:
+    """The brokers of one topic, questions to them, and the groups that consume it; `more` are registered addresses."""
+
+    def __init__(self, topic: str, notes: Notes, pace: Pace, cache: AnswerCache, more: Iterable[str] = ()) -> None:
+        self.topic = topic
+        self.known_groups: set[str] = set()
+        self.notes = notes
+        self.pace, self.cache = pace, cache  # answers of look-ups before this one
+        self.begun_ms = self.pace.now_ms()
+        self.since_ms = self.begun_ms - CACHED_MS
+        self.cluster = notes.cluster
+        self.members = self.cluster.topology().brokers()
+        self.parent = parent_of(topic)
+        routed = self.parent or topic  # no name server has a route of a light topic
+        self.route: Route | None = self.cluster.routes([routed])[routed]
+        self.of_address = {member.registered: member.broker for each in self.members.values() for member in each}
+        anywhere = list(self.members) if topic.startswith(LIGHT_PREFIX) and not more else []
+        listed = [entry.name for entry in self.route.brokers] if self.route else anywhere
+        named = [self.of_address[address] for address in more if address in self.of_address]
+        self.brokers = [name for name in dict.fromkeys([*listed, *named]) if name in self.members]
+        for name in listed:
+            if name not in self.members:
+                self.notes.add("groups_incomplete", broker=name)
+        self.slaves: set[str] = set()
+        self.versions: dict[str, str] = {}
+        self.ahead_ms: dict[str, int] = {}  # how far a broker's clock is ahead of ours
+        self.silent: set[str] = set(listed) - set(self.members)
+
+    # ---- asking
+
+    def _ask(self, broker: str, requests: Sequence[Request[Any]], since_ms: int | None = None) -> list[Heard[Any]]:
+        """Questions to a broker: its master, else a slave; each answer with its time.
+
+        With `since_ms` an answer counts that came since then to whoever asked.
+        """
+        members = self.members.get(broker, ())
+        if not members or not requests:
+            return [Heard() for _ in requests]
+
+        def send(asked: Sequence[Request[Any]]) -> list[Reply]:
+            member, answers = self.cluster.ask_any(members, asked)
+            now = self.pace.now_ms()
+            return [Reply(member, answer, now) for answer in answers]
+
+        try:
+            if since_ms is None:
+                replies = send(requests)
+            else:
+                replies = self.cache.ask(broker, requests, since_ms, send, self.pace.now_ms)
+        except RemotingError as problem:
+            for each in members:
+                self.notes.ask(each)
+            self.notes.fail(problem)
+            self.silent.add(broker)
+            return [Heard() for _ in requests]
+        return [self._heard(broker, each) for each in replies]
+
+    def _heard(self, broker: str, reply: Reply) -> Heard[Any]:
+        self._note_contact(broker, reply.member)
+        if isinstance(reply.answer, RemotingError):
+            self.notes.fail(reply.answer)
+            return Heard()
+        return Heard(reply.answer, reply.at_ms)
+
+    def _next_offsets(self, broker: str, requests: Sequence[Request[int | None]], offset: int) -> list[Heard[Any]]:
+        """Next offsets of queues: what was past an offset a moment ago still is, what was not is asked again."""
+        heard = self._ask(broker, requests, self.since_ms)
+        short = [at for at, each in enumerate(heard) if each.value is None or each.value <= offset]
+        again = self._ask(broker, [requests[at] for at in short], self.begun_ms)
+        for at, each in zip(short, again, strict=True):
+            heard[at] = each
+        return heard
+
+    def _note_contact(self, broker: str, member: Member) -> None:
+        self.notes.ask(member)
+        if member.number:
+            self.slaves.add(broker)
+            self.notes.add("replica", broker=str(member), instead=str(self.members[broker][0]))
+
+    def _ask_all(
+        self, jobs: Mapping[str, Sequence[Request[Any]]], since_ms: int | None = None
+    ) -> dict[str, list[Heard[Any]]]:
+        """The same of several brokers at once."""
+        if len(jobs) < 2:
+            return {broker: self._ask(broker, requests, since_ms) for broker, requests in jobs.items()}
+        with ThreadPoolExecutor(min(_BROKERS_AT_ONCE, len(jobs)), "fate") as pool:
+            return dict(zip(jobs, pool.map(self._ask, jobs, jobs.values(), repeat(since_ms)), strict=True))
+
+    def _note_version_and_clock(self, broker: str, state: Heard[BrokerState]) -> None:
+        self.versions[broker] = state.value.version if state.value else ""
+        if state.value and state.value.clock_ms is not None and state.at_ms is not None:
+            self.ahead_ms[broker] = state.value.clock_ms - state.at_ms
+
+    def _proxied(self, unseen: Mapping[str, Sequence[str]]) -> dict[str, Heard[Consumers]]:
+        """Subscriptions of groups of which these brokers list no client: of clients behind a proxy.
+
+        A broker keeps a subscription for ten minutes, so some of these clients have gone.
+        """
+        jobs: dict[str, list[Request[Any]]] = {}
+        asked: dict[str, list[str]] = {}
+        for group, brokers in unseen.items():
+            for broker in brokers:
+                if self.versions.get(broker, "").startswith("V5"):
+                    jobs.setdefault(broker, []).append(SubscriptionOf(group, self.topic))
+                    asked.setdefault(broker, []).append(group)
+        consumers: dict[str, Heard[Consumers]] = {}
+        for broker, heard in self._ask_all(jobs, self.since_ms).items():
+            for group, each in zip(asked[broker], heard, strict=True):
+                if (
+                    each.value is None
+                    or each.at_ms is None
+                    or (group in consumers and is_active_behind_proxy(consumers[group]))
+                ):
+                    continue
+                polled_ms = each.value.version  # of a proxy this is the time of its client's last poll
+                lately = each.at_ms + self.ahead_ms.get(broker, 0) - polled_ms < PROXY_GONE_MS
+                wanted = filter_of(replace(each.value, version=0))
+                consumers[group] = Heard(Consumers(filter=wanted, proxied=lately, proxied_before=True), each.at_ms)
+        return consumers
+
+    @cached_property
+    def lite_clients(self) -> Heard[frozenset[tuple[str, str]]]:
+        """Group and clientId of those that subscribe a lite topic, if every broker says so."""
+        if self.parent is None:
+            return Heard()
+        asked = LiteSubscribers(self.parent, lite_of(self.topic))
+        heard = [one for (one,) in self._ask_all({name: [asked] for name in self.brokers}).values()]
+        if not heard or not all(each.answered and each.value is not None for each in heard):
+            return Heard()
+        rows = frozenset(row for each in heard for row in each.value or ())
+        return Heard(rows, min(each.at_ms or 0 for each in heard))
+
+    def _subscribers(self, groups: Sequence[str]) -> dict[str, Heard[Consumers]]:
+        """Who subscribes a lite topic: such clients are behind a proxy, and brokers list them by lite topic only."""
+        heard = self.lite_clients
+        if heard.value is None:
+            return {}
+        clients, at_ms = Counter(group for group, _ in heard.value), heard.at_ms
+        return {
+            group: Heard(Consumers(clients[group], POP, filter=Filter("TAG", "*", frozenset(), 0)), at_ms)
+            for group in groups
+            if group in clients
+        }
+
+    # ---- which groups
+
+    def _retry_topics(self, group: str) -> list[str]:
+        """Where a failed message goes. That of POP consumers ends with the topic, behind `_` or, from 5.2 on, `+`."""
+        return [f"{RETRY_PREFIX}{group}{more}" for more in ("", f"_{self.topic}", f"+{self.topic}")]
+
+    def _groups(self, most: int = MOST_GROUPS) -> list[str]:
+        answers = self._ask_all(
+            {name: [RuntimeInfo(), TopicGroups(self.topic)] for name in self.brokers}, self.since_ms
+        )
+        every_group = set(self.known_groups)
+        for name, (state, groups) in answers.items():
+            self._note_version_and_clock(name, state)
+            if not groups.answered:
+                self.notes.add("groups_incomplete", broker=name)
+            every_group |= set(groups.value or ())
+        wrong = [name for name in self.brokers if self.versions[name].startswith(_WRONG_GROUP_LIST_VERSION)]
+        if wrong:
+            every_group.discard(self.topic)
+            every_group |= self._unlisted(wrong, every_group)
+        if self.parent is not None:
+            for (bound,) in self._ask_all({name: [ParentGroups(self.parent)] for name in self.brokers}).values():
+                every_group |= set(bound.value or ())
+        every_group.discard("")
+        if len(every_group) > most:
+            self.notes.add("groups_left_out", count=len(every_group) - most, limit=most)
+        return sorted(every_group)[:most]
+
+    def _unlisted(self, brokers: Sequence[str], listed: set[str]) -> set[str]:
+        """Groups that such a broker does not list: those with an offset, and those connected for this topic."""
+        groups: set[str] = set()
+        for (offsets,) in self._ask_all({name: [AllConsumerOffsets()] for name in brokers}, self.since_ms).values():
+            groups |= {each.group for each in offsets.value or () if each.topic == self.topic and "@" not in each.group}
+        retries = (topic for topic in self.cluster.topics() if topic.startswith(RETRY_PREFIX))
+        named = {topic.removeprefix(RETRY_PREFIX) for topic in retries} - groups - listed
+        asked = sorted(named)[:MOST_GROUPS]
+        answers = self._ask_all(
+            {name: [ConsumerConnections(group) for group in asked] for name in brokers}, self.since_ms
+        )
+        for heard in answers.values():
+            for group, each in zip(asked, heard, strict=True):
+                if each.value is not None and self.topic in each.value.subscriptions:
+                    groups.add(group)
+        return groups
+
+
+def has_no_client(connection: Heard[Connection]) -> bool:
+    """Whether a broker said that no client of a group is connected to it; its silence does not."""
+    return connection.answered and connection.value is None
+
+
+def is_active_behind_proxy(consumers: Heard[Consumers]) -> bool:
+    """Whether clients behind a proxy have asked lately."""
+    return consumers.value is not None and consumers.value.proxied
+
+
+def filter_of(wanted: Subscription) -> Filter:
+    return Filter(wanted.kind, wanted.expression, wanted.tags, wanted.version, wanted.by_class)
