@@ -32,8 +32,8 @@ _NO_HEX = re.compile(r"[^0-9A-Fa-f]")
 _HEX_WORD = re.compile(r"[0-9A-Fa-f]+")
 
 # What may be between a label and its value: `msgId=`, `"msgId":"`, `\"msgId\": \"`, `OffsetID:      `,
-# `Message ID: `, `%22msgId%22%3A%22`, `消息ID： `, `id -> [`.
-_SIGNS = " \t\"'\\=:：[({<"
+# `Message ID: `, `%22msgId%22%3A%22`, `消息ID： `, `id -> [`, "msgId: `", `UNIQ_KEY为：`.
+_SIGNS = " \t\"'\\=:：[({<`为是"
 _ESCAPED_SIGNS = (
     "%22",
     "%27",
