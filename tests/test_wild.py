@@ -116,6 +116,7 @@ def test_decode_reads_each_id_of_the_text_and_nothing_else(name: str, decode: De
     for row in whole:
         want = wanted[row["text"]]
         assert row["kind"] == want["kind"], row
+        assert row["label"] == want.get("label", row["label"])
         if row["kind"] == "uniq":
             assert row["host"] == want["host"], row
             if row["month_source"] == "assumed":  # a joined or repeated ID may be dated where it is whole
@@ -135,6 +136,15 @@ def test_what_is_left_of_a_cut_id_is_shown(name: str, decode: Decode) -> None:
     rows = {row["text"]: row for row in map(json.loads, decode(name, "json").splitlines())}
     for text, want in truth(name).get("cut", {}).items():
         assert [said for said in want if said not in rows[text]["error"]["problem"]] == []
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if "said" in truth(name)])
+def test_a_line_says_of_a_delivery_what_it_does_and_no_more(name: str, decode: Decode) -> None:
+    rows = [json.loads(line) for line in decode(name, "json").splitlines()]
+    for text, want in truth(name)["said"].items():
+        said = [row["delivery"]["text"] for row in rows if row["text"] == text and row["delivery"] is not None]
+        assert bool(said) == bool(want), said
+        assert [one for one in want if one not in " ".join(said)] == []
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -18,15 +18,18 @@ from idcore.ids import rules
 from idcore.ids.client_time import client_ahead, local_ahead, made_until
 from idcore.ids.clock import DAY_MS, HOUR_MS, Clock, Month, ZoneSource, from_ms, month_of, to_ms
 from idcore.ids.identify import Verdict
+from idcore.ids.line_moments import NamedDay
 from idcore.ids.line_time import begins_at_noon, hints, refine
 from idcore.ids.model import ClientId, UniqId
 from idcore.ids.reasons import Reason, bare_reason
 from idcore.ids.tokens import Token
 
-BORN, PREFIX, MONTH = range(3)  # what a vote rests on: the first two fix the zone, the last only the month
+# What a vote rests on: the first two fix the zone, the third the month, the last a month whose year is assumed.
+BORN, PREFIX, MONTH, YEAR = range(4)
 _KINDS = {
     **dict.fromkeys(("zone_born", "noon", "hour_born"), BORN),
     **dict.fromkeys(("zone_prefix", "hour_prefix"), PREFIX),
+    "year_latest": YEAR,
 }
 _SOURCES: tuple[ZoneSource, ZoneSource] = ("born", "prefix")
 _UNTIL = 1 << 62
@@ -53,6 +56,7 @@ class _Process:
     spans: tuple[tuple[int, Month], ...]
     kind: int
     high: int = 0  # the greatest elapsed that a line dates
+    is_assumed: bool = False  # its lines name no year
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,8 @@ class Dates:
         code = "month_process" if uniq_id.layout.early else "zone_process"
         if known.kind == MONTH:
             code = "zone_input" if known.clock.zone_source in _SOURCES else "month_process"
+        if known.is_assumed:
+            code = "year_latest"
         return replace(known.clock, month=month), bare_reason(code)
 
     def _not_later(self, month: Month, elapsed: int, clock: Clock, layout: Layout) -> Month:
@@ -142,7 +148,8 @@ class Voting:
             return
         born, prefix = hints(token, self._clock)
         if isinstance(best.id, ClientId):
-            self._see_client(best.id, best.made_by.code, born, prefix)
+            own = None if isinstance(prefix, NamedDay) else prefix  # its IDs have their years
+            self._see_client(best.id, best.made_by.code, born, own)
             return
         for reading in verdict.readings:
             if isinstance(reading.id, UniqId) and (reading is best or reading.id.layout.early):
@@ -185,14 +192,19 @@ class Voting:
         """What all votes prove."""
         proven: Counter[tuple[int, int]] = Counter()
         latest = max(self._moments.values(), default=None)
+        in_some_year = None
         for key, votes in self._votes.items():
             for (kind, start), vote in votes.items():
                 bound = start + vote.high
+                if kind == YEAR:
+                    in_some_year = bound if in_some_year is None else max(in_some_year, bound)
+                    continue
                 latest = bound if latest is None else max(latest, bound)
                 ahead = self._noon_ahead(key, start) if kind != MONTH else None
                 ahead = _ahead(start) if ahead is None else ahead
                 if kind != MONTH and not _layout(key).early and (_loader(key), ahead) != (0, 0):
                     proven[kind, ahead] += vote.ids
+        latest = in_some_year if latest is None else latest
         zone = self._input_zone(proven)
         processes = {key: _joined(_layout(key), votes, self._clock, zone) for key, votes in self._votes.items()}
         clients = {key: self._client(key) for key in self._moments.keys() | self._latest.keys()}
@@ -279,6 +291,10 @@ def _joined(
 ) -> _Process:
     """The months of one process: of each the start that most ids of the best kind have, else as its zone has it."""
     best = min(kind for kind, _ in votes)
+    is_assumed = best == YEAR
+    if is_assumed:
+        votes, best = {(MONTH, start): vote for (_, start), vote in votes.items()}, MONTH
+    votes = {of: vote for of, vote in votes.items() if of[0] != YEAR}
     little = layout.early
     clock = base
     if not little and best != MONTH:
@@ -300,14 +316,15 @@ def _joined(
         spans.append((low, high, month, sum(vote.ids for *_, vote in own)))
     spans.sort(key=lambda one: (one[0], one[1], one[2].start_ms))
     if any(after[0] <= before[1] for before, after in pairwise(spans)):
-        return _Process(clock, (), best)  # the log is longer than a month: each line dates its own ids
+        # The log is longer than a month: each line dates its own ids.
+        return _Process(clock, (), best, is_assumed=is_assumed)
     joined = []
     for number, (_, high, month, _) in enumerate(spans):
         until = (high + spans[number + 1][0]) // 2 if number + 1 < len(spans) else _UNTIL
         behind = [other.start_ms - month.start_ms for *_, other, _ in spans if other.start_ms > month.start_ms]
         cut = bool(behind) and not little  # little-endian months begin a day before the one before has ended
         joined.append((until, replace(month, length_ms=min(month.length_ms, *behind)) if cut else month))
-    return _Process(clock, tuple(joined), best, spans[-1][1])
+    return _Process(clock, tuple(joined), best, spans[-1][1], is_assumed)
 
 
 def _zone_clock(votes: dict[tuple[int, int], _Votes], best: int, base: Clock) -> Clock:

@@ -117,7 +117,10 @@ MARKS = re.compile(
     r"|essagethread_|messagelistener|消费|收到|接收|跳过|重试|重复|忽略|处理"
     r"|duplicate|\bnack|\b(?:process|handl)\w{1,3} "
 )
-_LISTENS = re.compile(r"ConsumeMessage(?:Pop)?Thread|essageThread_|MessageListener")
+# Some logs cut ConsumeMessageThread_1 in front. SendMessageThread_1 and PullMessageThread_1 are threads of brokers.
+_LISTENS = re.compile(
+    r"ConsumeMessage(?:Pop)?Thread|(?<![A-Za-z])(?:onsume|nsume|sume|ume|me|e)?M?essageThread_|MessageListener"
+)
 _SENDS = re.compile(r"(?i)\b(?:send|sends|sent|sending|forward\w*|publish\w*|produced?)\b|发送|投递|转发")
 
 

@@ -14,6 +14,7 @@ from idcore.ids.client_time import client_sent
 from idcore.ids.clock import Clock, SentAt
 from idcore.ids.delivery_sentences import row_of as delivery_row
 from idcore.ids.identify import ALIKE, Reading, Verdict
+from idcore.ids.line_moments import NamedDay
 from idcore.ids.line_time import hints, uniq_sent
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.ids.reasons import Maker, Reason, bare_reason
@@ -156,7 +157,8 @@ def when(reading: Reading, token: Token | None, clock: Clock) -> tuple[SentAt | 
             elif sent.zone_source != "assumed":
                 reason = bare_reason("hour_open")
     elif isinstance(message_id, ClientId):
-        sent, reason = client_sent(message_id, clock, reading.made_by.code, born, prefix)
+        own = None if isinstance(prefix, NamedDay) else prefix
+        sent, reason = client_sent(message_id, clock, reading.made_by.code, born, own)
     else:
         return None, None
     if token is not None and token.of_record and reason is not None:

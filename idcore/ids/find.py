@@ -13,7 +13,7 @@ from sys import intern
 
 from idcore.base.layout import ID_DIGITS
 from idcore.ids import makers, rules
-from idcore.ids.line_moments import born_marks, line_time, prefix_time
+from idcore.ids.line_moments import born_marks, line_time, named_day, prefix_time
 from idcore.ids.records import Records
 from idcore.ids.tokens import Token
 
@@ -32,8 +32,8 @@ _NO_HEX = re.compile(r"[^0-9A-Fa-f]")
 _HEX_WORD = re.compile(r"[0-9A-Fa-f]+")
 
 # What may be between a label and its value: `msgId=`, `"msgId":"`, `\"msgId\": \"`, `OffsetID:      `,
-# `Message ID: `, `%22msgId%22%3A%22`, `消息ID： `, `id -> [`.
-_SIGNS = " \t\"'\\=:：[({<"
+# `Message ID: `, `%22msgId%22%3A%22`, `消息ID： `, `id -> [`, "msgId: `", `UNIQ_KEY为：`.
+_SIGNS = " \t\"'\\=:：[({<`为是"
 _ESCAPED_SIGNS = (
     "%22",
     "%27",
@@ -218,6 +218,9 @@ def _of_line(line: str, number: int) -> Iterator[Token]:
     born = born_marks(line)
     prefix = prefix_time(line) if born else line_time(line)
     tokens = _tokens(line, places, number, 0, prefix, born)
+    day = None if born or prefix is not None else named_day(line)
+    if day is not None:
+        tokens = (replace(token, named_day=day) for token in tokens)
     yield from (replace(token, gateway=True) for token in tokens) if _is_of_mqtt(line) else tokens
 
 

@@ -22,7 +22,12 @@ _EPOCH = datetime(1970, 1, 1)
 _FIRST, _LAST = 1_262_304_000, 4_102_444_800  # seconds: 2010 and 2100, for numbers that may be an epoch
 _NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTHS = {name: number for number, name in enumerate(_NAMES, 1)}
+_LEAP_YEAR = 2000
 _UNITS = {10: 1_000, 13: 1, 16: 1e-3, 19: 1e-6}  # milliseconds of one, by the number of digits
+
+
+class NamedDay(datetime):
+    """A time whose line names no year: of 2000, which has each day, until `line_time.latest_year` chooses one."""
 
 
 class Moment(NamedTuple):
@@ -81,26 +86,42 @@ _JOIN = r"(?:T|(?:</?[a-z]{1,8}>[ \t]?){1,4}|[\"']?[ ,;:@\[\]\t|]{0,3}[\"']?(?<=
 _WEEKDAY = r"(?:[(（]?(?:(?:星期|周)[一二三四五六日天]|[日月火水木金土](?:曜日)?|[월화수목금토일](?:요일)?)[)）]? ?)?"
 _FORENOON, _AFTERNOON = ("上午", "凌晨", "早上", "午前", "오전"), ("下午", "中午", "晚上", "午後", "오후")
 _HALF_DAY = rf"(?:(?P<fore>{'|'.join(_FORENOON)})|(?P<after>{'|'.join(_AFTERNOON)}))? ?"
-_DATED = re.compile(  # the last of three times is Oracle's: 02.05.11.123000 PM
-    rf"(?<![0-9A-Za-z])(?:{'|'.join(_DATES)}){_JOIN}{_WEEKDAY}{_HALF_DAY}"
+# Days without a year: of syslog, of Docker and others, klog's, Chinese, and two numbers in any order.
+_NAMED_DAYS = (
+    rf"(?P<n1>{_NAME})[a-z]* {{1,2}}(?P<d1>\d{{1,2}})",
+    rf"(?P<d2>\d{{1,2}})[-/. ]?(?P<n2>{_NAME})[a-z]*",
+    r"[IWEF](?P<m3>\d\d)(?P<d3>\d\d)",
+    r"(?P<m4>\d{1,2})[月월] ?(?P<d4>\d{1,2})[日일]",
+    r"(?P<a5>\d{1,2})[-/.](?P<b5>\d{1,2})\.?",
+)
+_TIME = (  # the last of three is Oracle's: 02.05.11.123000 PM
+    rf"{_JOIN}{_WEEKDAY}{_HALF_DAY}"
     r"(?P<hour>\d{1,2})(?:[:：](?P<minute>\d\d)(?:[:：](?P<second>\d\d)(?:[.,:](?P<fraction>\d{1,9}))?)?(?![\d:：])"
     r"|[时時点시] ?(?P<minutes>\d{1,2})[分분](?: ?(?P<seconds>\d{1,2})[秒초])?"
     r"|(?<=\d \d\d)\.(?P<minutep>\d\d)\.(?P<secondp>\d\d)(?:\.(?P<fractionp>\d{1,9}))?(?![\d.]))"
-    rf"(?: ?(?P<half>[ap])\.?m\b\.?)?{_ZONE}(?:(?: [A-Z]{{3,5}})? (?P<later>{_YEAR})\b)?",
+    r"(?: ?(?P<half>[ap])\.?m\b\.?)?"
+)
+_DATED = re.compile(
+    rf"(?<![0-9A-Za-z])(?:{'|'.join(_DATES)}){_TIME}{_ZONE}(?:(?: [A-Z]{{3,5}})? (?P<later>{_YEAR})\b)?",
     re.IGNORECASE,
 )
+_OF_A_DAY = re.compile(rf"(?<![0-9A-Za-z])(?<![0-9][-/.])(?:{'|'.join(_NAMED_DAYS)}){_TIME}", re.IGNORECASE)
 _COMPACT = re.compile(
     rf"(?<![0-9A-Za-z.])(?P<y1>{_YEAR})(?P<m1>\d\d)(?P<d1>\d\d)T?(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)"
     rf"(?:[.,]?(?P<fraction>\d{{3}}))?(?!\d){_ZONE}(?![0-9A-Za-z])"
 )
 _MAY_BE = re.compile(r"\d:\d\d(?!\d)|\d[：时時点시]|\d{10}|\d{8}T\d{6}|\d \d\d\.\d\d\.\d\d")
 _NUMBER = re.compile(r"(?<![\w.])(?:\d{10}(?:\.(?P<f>\d{1,9}))?|\d{13}|\d{16}|\d{19})(?![\w.])")
-_LONGEST_NAME = 40
+LONGEST_NAME = 40
 _NAMED = re.compile(
     r"(?:(?:\b|_|@)(?:ts|time|timestamp|timemillis|epoch(?:second|millis)?|datetime|__time__"
     r"|(?:event|log)_?time|realtime_timestamp)[\"']?\s*[=:]\s*[\"']?)\Z",
     re.IGNORECASE,
 )
+# Names of times that are to come: a delivery, an expiry. Such a time is not that of its line. Each begins with three
+# bytes that the scan looks for.
+DUE = ("deliver", "delay", "expir", "schedul", "visible", "due", "投递", "延", "过期", "定时", "预")
+_DUE = re.compile(rf"(?:{'|'.join(DUE)})[\w-]*[\"' ]*[:：=][\"' ]*\Z", re.IGNORECASE)
 _BORN = re.compile(r"born_?timestamp[^0-9A-Za-z]{1,12}(\d{12,14})(?!\d)", re.IGNORECASE)
 _PREFIX = re.compile(
     r"(?<!\d)((?:19|20)\d\d)[-/](\d\d)[-/](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?\s?(Z\b|[+-]\d\d:?\d\d\b)?"
@@ -117,7 +138,7 @@ def born_marks(text: str) -> list[tuple[int, int]]:
 def prefix_time(line: str) -> datetime | None:
     """The time a log line opens with, if it does; naive where it names no zone."""
     match = _PREFIX.search(line, 0, _PREFIX_WITHIN)
-    if match is None:
+    if match is None or is_due(line, match.start()):
         return None
     *parts, fraction, zone = match.groups()
     try:
@@ -125,6 +146,15 @@ def prefix_time(line: str) -> datetime | None:
         return time if zone is None else time.replace(tzinfo=timezone(timedelta(minutes=_minutes(zone))))
     except ValueError:
         return None
+
+
+def is_due(line: str, start: int) -> bool:
+    """Whether the name of a value says that it is a time to come.
+
+    >>> is_due('{"deliverTime":"2027-03-20 10:10:10"}', 16)
+    True
+    """
+    return start > 0 and _DUE.search(line, max(0, start - LONGEST_NAME), start) is not None
 
 
 def line_time(line: str) -> datetime | None:
@@ -141,13 +171,14 @@ def line_time(line: str) -> datetime | None:
     if first is None or len(line) > LONGEST or _PREFIX.search(line, first.end()) is None:
         return opening
     elapsed = elapsed_of(line)
-    if any(map(_moment_at(opening).is_proved_by, elapsed)):
+    if any(map(moment_at(opening).is_proved_by, elapsed)):
         return opening
     proved = (one for one in moments_of(line) if any(map(one.is_proved_by, elapsed)))
     return next((one.time for one in proved), opening)
 
 
-def _moment_at(time: datetime) -> Moment:
+def moment_at(time: datetime) -> Moment:
+    """A time that a line opens with."""
     ahead = time.utcoffset()
     wall_ms = (time.replace(tzinfo=None) - _EPOCH) // timedelta(milliseconds=1)
     return Moment(wall_ms, None if ahead is None else ahead // timedelta(minutes=1), 1_000, True)
@@ -184,19 +215,51 @@ def moment_of(line: str, elapsed: Sequence[int] | None = None) -> Moment | None:
     return first
 
 
+def named_day(line: str, elapsed: Sequence[int] | None = None) -> NamedDay | None:
+    """The first time without a year that an ID proves: the line's month, day and time of day are the ID's own.
+
+    `elapsed`: as in `moment_of`.
+
+    >>> str(named_day("<134>Mar 11 20:57:47 host app: msgId=0A5C07010FA018B4AAC237FF22CF0000"))
+    '2000-03-11 20:57:47'
+    """
+    if not may_be_dated(line):
+        return None
+    if elapsed is None:
+        elapsed = elapsed_of(line)
+    proved = (one for one in _named_days(line) if any(map(one.is_proved_by, elapsed)))
+    return next((NamedDay.fromisoformat(one.time.isoformat()) for one in proved), None)
+
+
+def _named_days(line: str) -> Iterator[Moment]:
+    for match in _OF_A_DAY.finditer(line):
+        part = {name: text for name, text in match.groupdict().items() if text is not None}
+        said = {name[0]: text for name, text in part.items() if name[-1].isdigit()}
+        if "a" in said:
+            first, second = int(said["a"]), int(said["b"])
+            orders = [(first, second), (second, first)]
+        else:
+            orders = [(_MONTHS[said["n"].lower()] if "n" in said else int(said["m"]), int(said["d"]))]
+        for month, day in orders:
+            if (moment := _moment(part, _LEAP_YEAR, month, day, False)) is not None:
+                yield moment
+
+
 def moments_of(line: str) -> Iterator[Moment]:
-    """Every time of a line: those with a date, then numbers that may be an epoch."""
+    """Every time of a line but those to come: with a date, then numbers that may be an epoch."""
     for pattern in (_DATED, _COMPACT):
         for match in pattern.finditer(line):
-            yield from _of_match(match)
+            if not is_due(line, match.start()):
+                yield from _of_match(match)
     for number in _NUMBER.finditer(line):
         digits = number[0].partition(".")[0]
         ms = int(int(digits) * _UNITS[len(digits)])
-        if _FIRST * 1_000 <= ms < _LAST * 1_000:
+        start = number.start()
+        if _FIRST * 1_000 <= ms < _LAST * 1_000 and not is_due(line, start):
             fraction = int((number["f"] or "0")[:3].ljust(3, "0"))
             resolution = 1_000 if len(digits) == 10 and number["f"] is None else 0
-            is_named = _NAMED.search(line[max(0, number.start() - _LONGEST_NAME) : number.start()]) is not None
-            yield Moment(ms + fraction, 0, resolution, is_named or not line[: number.start()].strip(" \t[({\"'"))
+            is_named = _NAMED.search(line[max(0, start - LONGEST_NAME) : start]) is not None
+            yield Moment(ms + fraction, 0, resolution, is_named or not line[:start].strip(" \t[({\"'"))
 
 
 def _of_match(match: re.Match[str]) -> Iterator[Moment]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from calendar import isleap
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
@@ -27,6 +28,7 @@ from idcore.ids.clock import (
     wall_ms,
     zone_text,
 )
+from idcore.ids.line_moments import NamedDay
 from idcore.ids.model import UniqId
 from idcore.ids.reasons import Reason, bare_reason
 from idcore.ids.tokens import Token
@@ -41,6 +43,8 @@ _BORN_TOLERANCE_MS = 1_000
 # A line is logged after its message was made: by how much, when another zone than the line's own is to be believed.
 PREFIX_EARLY_MS, PREFIX_LATE_MS, PREFIX_OWN_ZONE_LATE_MS = -2_000, 10_000, 3_600_000
 _PREFIX_SLACK_MS = 14 * 3_600_000
+# A time without a year dates an ID that counts from its month to so much before or after it: to minutes, as Excel has.
+DAY_EARLY_MS, DAY_LATE_MS = -62_000, 70_000
 
 
 def _around(instant_ms: int, zone: tzinfo, layout: Layout) -> tuple[Month, ...]:
@@ -62,7 +66,8 @@ def hints(token: Token, clock: Clock) -> tuple[int | None, datetime | None]:
     """The bornTimestamp and the opening time of the line of an id, where their years are possible."""
     born, prefix = token.born_ms, token.prefix_time
     if born is None and prefix is None:
-        return None, None
+        day = token.named_day
+        return None, None if day is None else latest_year(day, to_ms(clock.reference), clock.zone)
     first, last = _believed(calendar_end(clock.reference), clock.zone)
 
     def holds(instant_ms: int) -> bool:
@@ -71,9 +76,20 @@ def hints(token: Token, clock: Clock) -> tuple[int | None, datetime | None]:
     if born is not None and not holds(born):
         return None, None  # as the scan has it: a line with a bornTimestamp is dated by that alone
     if prefix is not None:
-        instant = to_ms(prefix) if prefix.tzinfo is not None else wall_ms(prefix, clock.zone)
-        prefix = prefix if holds(instant) else None
+        prefix = prefix if holds(_instant(prefix, clock.zone)) else None
     return born, prefix
+
+
+@lru_cache(maxsize=4_096)
+def latest_year(day: NamedDay, now_ms: int, zone: tzinfo) -> NamedDay | None:
+    """A time without a year in the latest year in which it was before "now", in whatever zone."""
+    last = now_ms + _PREFIX_SLACK_MS
+    for year in range(from_ms(last, zone).year, FIRST_YEAR - 1, -1):
+        if (day.month, day.day) != (2, 29) or isleap(year):
+            found = day.replace(year=year)
+            if wall_ms(found, zone) <= last:
+                return found
+    return None
 
 
 @lru_cache(maxsize=1_024)
@@ -113,8 +129,7 @@ def _refine_early(elapsed: int, clock: Clock, layout: Layout, born_ms: int | Non
         instant, late, code, month_code = born_ms, _BORN_TOLERANCE_MS, "hour_born", "month_born"
         early = -_BORN_TOLERANCE_MS
     else:
-        assert prefix is not None
-        instant = to_ms(prefix) if prefix.tzinfo is not None else wall_ms(prefix, clock.zone)
+        instant = _instant(prefix, clock.zone)
         early, late, code, month_code = PREFIX_EARLY_MS, PREFIX_LATE_MS, "hour_prefix", "month_prefix"
     month = _little_start(instant - elapsed, early, late, clock.zone)
     if month is not None:
@@ -197,16 +212,28 @@ def _refine_prefix(elapsed: int, clock: Clock, layout: Layout, prefix: datetime)
     return _month_before(elapsed, clock, layout, instant, "month_prefix")
 
 
+def _refine_day(elapsed: int, clock: Clock, layout: Layout, day: NamedDay) -> _Refined:
+    instant = wall_ms(day, clock.zone)
+    found = _month_before(elapsed, clock, layout, instant, "year_latest")
+    if found is None or found[0].month is None:
+        return None
+    return found if DAY_EARLY_MS <= instant - elapsed - found[0].month.start_ms <= DAY_LATE_MS else None
+
+
 def refine(
     elapsed: int, clock: Clock, layout: Layout, born_ms: int | None = None, prefix: datetime | None = None
 ) -> tuple[Clock, Reason | None]:
     """The clock with what the line of an id shows about its month and zone, and the reason for it.
 
     bornTimestamp fixes both where `born - elapsed` is, within a second, a local midnight on a first; else it fixes the
-    month alone. A time at the start of the line fixes the month, and the zone where it carries one. A store timestamp
-    dates nothing: store clocks up to 44 days off occur in public logs.
+    month alone. A time at the start of the line fixes the month, and the zone where it carries one. One without a year
+    names the month, in the latest year that fits. A store timestamp dates nothing: store clocks up to 44 days off
+    occur in public logs.
     """
     answer = None
+    if isinstance(prefix, NamedDay):
+        answer = None if layout.early else _refine_day(elapsed, clock, layout, prefix)
+        return answer if answer is not None else (clock, None)
     if layout.early:
         if born_ms is not None or prefix is not None:
             answer = _refine_early(elapsed, clock, layout, born_ms, prefix)
@@ -214,7 +241,25 @@ def refine(
         answer = _refine_born(elapsed, clock, layout, born_ms)
     if answer is None and prefix is not None and not layout.early:
         answer = _refine_prefix(elapsed, clock, layout, prefix)
-    return answer if answer is not None else (clock, None)
+    if answer is None or _is_of_future(elapsed, answer, born_ms, prefix):
+        return clock, None
+    return answer
+
+
+def _is_of_future(elapsed: int, answer: tuple[Clock, Reason], born_ms: int | None, prefix: datetime | None) -> bool:
+    """Whether what fixes the month is a time after "now" that the ID does not prove: a delivery to come."""
+    clock, reason = answer
+    if not reason.code.startswith("month_") or clock.month is None:
+        return False
+    instant = born_ms if born_ms is not None else _instant(prefix, clock.zone)
+    if instant <= to_ms(clock.reference) + _PREFIX_SLACK_MS:
+        return False
+    return not DAY_EARLY_MS <= instant - elapsed - clock.month.start_ms <= DAY_LATE_MS
+
+
+def _instant(prefix: datetime | None, zone: tzinfo) -> int:
+    assert prefix is not None
+    return to_ms(prefix) if prefix.tzinfo is not None else wall_ms(prefix, zone)
 
 
 def uniq_sent(
@@ -237,6 +282,8 @@ def _sent(
     shared = None
     if clock.dates is not None:
         clock, shared = clock.dates.of_uniq(uniq_id, clock)
+        if isinstance(prefix, NamedDay) and clock.month is not None:
+            prefix = None  # all lines of the process say at least as much
     if born_ms is None and prefix is None:
         return sent(elapsed, clock, uniq_id.layout, made_by), shared
     refined, reason = refine(elapsed, replace(clock, month=None), uniq_id.layout, born_ms, prefix)

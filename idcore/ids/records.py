@@ -13,10 +13,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
-from idcore.ids.line_moments import LONGEST, Moment, born_marks, elapsed_of, may_be_dated, moments_of, prefix_time
+from idcore.ids.line_moments import (
+    LONGEST,
+    Moment,
+    NamedDay,
+    born_marks,
+    elapsed_of,
+    may_be_dated,
+    moment_at,
+    moments_of,
+    named_day,
+    prefix_time,
+)
 from idcore.ids.tokens import Token
 
 REACH = 8_192  # bytes, in front of the line of an ID and behind it, in which its record may be
@@ -32,6 +43,13 @@ class Hint(NamedTuple):
     born_ms: int | None
     time: datetime | None
 
+    def is_proved_by(self, elapsed: Sequence[int]) -> bool:
+        """Whether an ID proves it, as `Moment.is_proved_by` does; never of a day without a year."""
+        if self.born_ms is not None:
+            return any(map(Moment(self.born_ms, 0, 0, True).is_proved_by, elapsed))
+        assert self.time is not None
+        return not isinstance(self.time, NamedDay) and any(map(moment_at(self.time).is_proved_by, elapsed))
+
 
 def is_field(line: str) -> bool:
     """Whether a line is more than IDs: one of a bare list has no record around it."""
@@ -42,8 +60,8 @@ def hint_of(before: Sequence[str], behind: Sequence[str], elapsed: Sequence[int]
     """What the lines around one that has no time say of its IDs; `before` and `behind` have the nearest line first.
 
     A bornTimestamp that one of the IDs proves; else the nearest time in front; else the nearest bornTimestamp in front;
-    else what is nearest behind; else a broker's time that one of the IDs proves. `elapsed`: ms of each ID since its
-    month began.
+    else what is nearest behind; else a broker's time, or a day without a year, that one of the IDs proves. `elapsed`:
+    ms of each ID since its month began.
 
     >>> hint_of(["    bornTimestamp=1736056297157,"], [], [395497157]).born_ms
     1736056297157
@@ -64,7 +82,13 @@ def hint_of(before: Sequence[str], behind: Sequence[str], elapsed: Sequence[int]
         if (time := line.time_of(elapsed)) is not None:
             return Hint(None, time)
     stored = (one for line in (*in_front, *after) for one in line.stored if any(map(one.is_proved_by, elapsed)))
-    return next((Hint(None, one.time) for one in stored), None)
+    days = (day for line in (*before, *behind) if (day := named_day(line, elapsed)) is not None)
+    return next((Hint(None, time) for time in chain((one.time for one in stored), days)), None)
+
+
+def with_own_day(day: NamedDay | None, hint: Hint | None, elapsed: Sequence[int]) -> Hint | None:
+    """What dates a line that may name a day without a year: its record where an ID proves that, else the day."""
+    return hint if day is None or (hint is not None and hint.is_proved_by(elapsed)) else Hint(None, day)
 
 
 class _Said(NamedTuple):
@@ -179,6 +203,12 @@ class Records:
         low, high = held.begin - REACH, held.end + REACH
         before = nearest(one.text for one in reversed(self._lines) if low <= one.begin < held.begin)
         behind = nearest(one.text for one in self._lines if held.end < one.begin and one.end <= high)
-        hint = hint_of(before, behind, held.elapsed)
+        own = held.tokens[0].named_day
+        hint = with_own_day(own, hint_of(before, behind, held.elapsed), held.elapsed)
+        if hint is None or hint.time is own is not None:
+            yield from held.tokens
+            return
+        day = hint.time if isinstance(hint.time, NamedDay) else None
+        time = None if day is not None else hint.time
         for token in held.tokens:
-            yield token if hint is None else replace(token, born_ms=hint.born_ms, prefix_time=hint.time, of_record=True)
+            yield replace(token, born_ms=hint.born_ms, prefix_time=time, named_day=day, of_record=True)

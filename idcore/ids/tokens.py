@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from idcore.ids.line_moments import NamedDay
+
 Wholeness = Literal["whole", "joined", "longer", "cut"]
 
 
@@ -15,7 +17,8 @@ class Token:
 
     `line` and `column` count from 1, columns in characters. `vouched`: a label that vouches for an impossible elapsed
     is directly in front, `disowned`: what else a name there says that it is. `prefix_time` is the time the line opens
-    with, or another one of it (`line_moments`), naive where it names no zone. `of_record`: it and born_ms are of
+    with, or another one of it (`line_moments`), naive where it names no zone; `named_day` is one without a year, which
+    an ID proves, where the line has no other. `of_record`: it and born_ms are of
     another line of the record (`records`). `whole`: whether a line break was taken out of it, a digit is left over
     behind it, or digits are missing at its end, masked or cut off. `linked`: the id came in a link instead of a line,
     and born_ms is the time of the link. `gateway`: an MQTT server generated it, for the message of a device. `shown`:
@@ -35,3 +38,4 @@ class Token:
     whole: Wholeness = "whole"
     gateway: bool = False
     shown: bool = True
+    named_day: NamedDay | None = None

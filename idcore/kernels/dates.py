@@ -10,6 +10,8 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+from idcore.ids import line_moments, line_time
+
 from .vector import bo_mask_64, load_8, load_64, separator_mask_64, trailing_zeros
 
 U = np.uint64
@@ -18,6 +20,9 @@ TS, ME, MP, IS, CH, ND = (ord(pair[0]) << 8 | ord(pair[1]) for pair in ("ts", "m
 # What is behind the hour of a Chinese, Japanese or Korean time, in UTF-8, and the least first byte of these letters.
 SHI, JI, DIAN, SI, COLON = (int.from_bytes(sign.encode(), "big") for sign in "时時点시：")
 HOUR_BYTES = 0xE6
+# How the names of times that are to come begin (`line_moments.is_due`), and in how many bytes a name is looked for.
+DUE = tuple(int.from_bytes(mark.encode()[:3], "big") for mark in line_moments.DUE)
+LONGEST_NAME = 3 * line_moments.LONGEST_NAME  # a Chinese letter has three bytes
 WITHIN = 160  # a moment that opens a line ends within so many bytes of it
 NO_MINUTE = np.int64(-(1 << 62))  # nor any other time
 NO_ZONE = np.int64(1 << 20)
@@ -35,11 +40,13 @@ DAY = 24 * HOUR
 SLACK = 14 * HOUR  # a line may be written so much earlier than its own clock says, in another zone
 ZONES_APART = 26 * HOUR  # those in use
 BORN_TOLERANCE = 1_000
+DAY_EARLY, DAY_LATE = line_time.DAY_EARLY_MS, line_time.DAY_LATE_MS
 PREFIX_EARLY, PREFIX_LATE = 2_000, HOUR
 PREFIX_SOON = (
     10_000  # so soon behind the id's time a line is believed about a zone that is neither its own nor the scan's
 )
-BORN, PREFIX, MONTH, NO_VOTE = range(4)  # what a vote rests on: both fix the zone, then only the month is known
+# What a vote rests on: the first two fix the zone; then only the month is known, then one whose year is assumed.
+BORN, PREFIX, MONTH, YEAR, NO_VOTE = range(5)
 # Columns of `Months.calendar`:
 START, LENGTH, LITTLE_START, LITTLE_LENGTH, UTC_START, CHANGE_AT, CHANGE_BY = range(7)
 OLDEST = 3  # no line is of the first months of the calendar, nor of its last two: those near a moment are looked at
@@ -150,6 +157,26 @@ def place_of_moment(p, end):
             if (place == p or not is_digit(load_8(place - U(1)))) and minute_at(place, end)[0] != -2:
                 return place
     return U(0)
+
+
+@numba.njit(cache=True, nogil=True)
+def may_be_due(p, begin):
+    """Whether the name of a value at p may say that it is of the future (`line_moments.is_due`)."""
+    at = p - U(1)
+    while at > begin and (load_8(at) == 34 or load_8(at) == 39 or load_8(at) == 32):
+        at -= U(1)
+    sign = load_8(at)
+    if sign != 58 and sign != 61 and sign < 0x80:
+        return False
+    least = begin + U(2) if at < begin + U(LONGEST_NAME) else at - U(LONGEST_NAME)
+    three = np.int64(0)
+    while least <= at:
+        three = np.int64(load_8(at - U(2)) << 16 | load_8(at - U(1)) << 8 | load_8(at))
+        for mark in DUE:
+            if three == mark or three | 0x202020 == mark:
+                return True
+        at -= U(1)
+    return False
 
 
 @numba.njit(cache=True, nogil=True)
@@ -346,7 +373,7 @@ def moment_of(begin, end, calendar, seen):
         and two_digits(begin + U(17)) >= 0
     ):
         p = place_of_moment(begin, near)
-        if p == U(0):
+        if p == U(0) or (p != begin and may_be_due(p, begin)):
             return NOT_THERE, NO_ZONE
         seen[SEEN_AT] = np.int64(p - begin)
         seen[SEEN_MONTH], seen[SEEN_MS] = minute_at(p, end)

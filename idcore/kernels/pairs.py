@@ -12,8 +12,11 @@ from idcore.kernels.paired_offsets import MOST_SLOTS, OFFSET_BITS
 from .around import may_have_record
 from .clients import date_client
 from .dates import (
+    DAY_EARLY,
+    DAY_LATE,
     FIRST_MONTH,
     HINT_LINE,
+    LENGTH,
     LITTLE_START,
     MINUTE,
     MONTH,
@@ -23,8 +26,10 @@ from .dates import (
     NO_ZONE,
     NOT_THERE,
     SEEN_AT,
+    SLACK,
     START,
     UTC_START,
+    YEAR,
     ZONES_APART,
     date_line,
     has_moment,
@@ -57,7 +62,7 @@ U = np.uint64
 
 
 # Columns of Dating.others; months count from FIRST_MONTH.
-OTHER_ROW, OTHER_MONTH, OTHER_MS, OTHER_AHEAD, OTHER_BORN, OTHER_COLUMNS = range(6)
+OTHER_ROW, OTHER_MONTH, OTHER_MS, OTHER_AHEAD, OTHER_BORN, OTHER_NAMES_DAY, OTHER_COLUMNS = range(7)
 
 
 LEFT, IS_SETTLED = range(2)  # of Dating.left
@@ -67,7 +72,8 @@ class Dating(NamedTuple):
     """What dates ids: `Months.newest`, `Months.calendar`, the UTC offsets in use, and what is kept of the last line.
 
     `others`: rows of lines that may have their moment elsewhere, in another style or in another line of their record,
-    which Python looks for; then the month, the ms in it and the minutes ahead that it found, or a bornTimestamp.
+    which Python looks for; then the month, the ms in it and the minutes ahead that it found, or a bornTimestamp, and
+    whether its year is assumed.
     `left`: how many, and whether it has looked. `near`: what is kept of the lines around (`around`).
     """
 
@@ -160,7 +166,7 @@ def put_loose(loose, row, found, own, offset, lines):
 IN_SCAN_ZONE = np.int64(1_000_000_000 * MINUTE)
 JANUARY_2021 = 2021 * 12 - FIRST_MONTH
 VOTE = 4  # columns of a vote: start of the month (minute << 2 | kind), ids, least and greatest elapsed
-VOTES = 3 * VOTE
+VOTES = 4 * VOTE
 VOTE_COLUMNS = 3 + VOTE  # as it travels: behind the words of its process
 
 
@@ -221,6 +227,35 @@ def date_uniq(elapsed, little, line, dating):
     return NO_MINUTE, NO_VOTE, np.int64(0)
 
 
+@numba.njit(cache=True, nogil=True)
+def settled_line(other, dating):
+    """What a line says about time that Python has read."""
+    moment, ahead = NOT_THERE, NO_ZONE
+    if other[OTHER_BORN] < 0:
+        moment, ahead = (
+            moment_in(other[OTHER_MONTH], other[OTHER_MS], other[OTHER_AHEAD], dating.calendar),
+            other[OTHER_AHEAD],
+        )
+        if moment < 0:
+            return NO_LINE
+    return line_at(other[OTHER_BORN], moment, ahead, dating.calendar, dating.seen)
+
+
+@numba.njit(cache=True, nogil=True)
+def date_doubtful(elapsed, little, line, names_day, dating):
+    """As `date_uniq`, of a line that names no year, or the future: its month counts if the id proves it."""
+    sent, kind, packed = date_uniq(elapsed, little, line, dating)
+    if kind < MONTH and not names_day:
+        return sent, kind, packed
+    late = (line.born if line.born >= 0 else line.moment) - elapsed - (packed >> 2) * MINUTE
+    if kind == MONTH and DAY_EARLY <= late and late <= DAY_LATE:
+        if not names_day:
+            return sent, kind, packed
+        if not little:
+            return sent, YEAR, packed | YEAR
+    return date_uniq(elapsed, little, NO_LINE, dating)
+
+
 @numba.njit(cache=True, nogil=True, inline="always")
 def pair(own, i, sent, again, behind, found, pairing):
     """An id with its offsetMsgId, entry `i`: the range of the broker's minute has this offset, and the id its step."""
@@ -263,18 +298,15 @@ def pair_lines(buf, origin, found, dating, votes, pairing, behind):
     local_2021 = (
         (calendar[JANUARY_2021, UTC_START] - calendar[JANUARY_2021, START]) // MINUTE if months else np.int64(0)
     )
+    future = dating.newest[0, START] + dating.newest[0, LENGTH] + 2 * SLACK  # as `Line.limit` is later
     for at_row in range(dating.left[LEFT] if settled else found.state[STATE_LINES]):
         row = dating.others[at_row, OTHER_ROW] if settled else np.int64(at_row)
         first, last = lines[row, FIRST_ID], lines[row, END_ID]
         begin, end = lines[row, BEGIN], lines[row, END]
-        line = NO_LINE
+        line, names_day = NO_LINE, False
         if settled:
-            other = dating.others[at_row]
-            moment = moment_in(other[OTHER_MONTH], other[OTHER_MS], other[OTHER_AHEAD], calendar)
-            if other[OTHER_BORN] >= 0:
-                line = line_at(other[OTHER_BORN], NOT_THERE, NO_ZONE, calendar, dating.seen)
-            elif moment >= 0:
-                line = line_at(NOT_THERE, moment, other[OTHER_AHEAD], calendar, dating.seen)
+            line = settled_line(dating.others[at_row], dating)
+            names_day = dating.others[at_row, OTHER_NAMES_DAY] != 0
         elif months and end - begin <= HINT_LINE and begin >= origin:
             p, q = text + U(begin - origin), text + U(end - origin)
             line = date_line(p, q, lines[row, HAS_BO], calendar, dating.seen)
@@ -306,14 +338,18 @@ def pair_lines(buf, origin, found, dating, votes, pairing, behind):
                 offsets += 1
                 continue
             if is_client(k2):
+                told = NO_LINE if names_day else line  # it has its year
                 sent, kind, packed = date_client(
-                    values[i], k2, line.born, line.moment, line.ahead, local_2021, dating.in_use
+                    values[i], k2, told.born, told.moment, told.ahead, local_2021, dating.in_use
                 )
-                elapsed = line.born if line.born >= 0 else line.moment  # until when it was generated
+                elapsed = told.born if told.born >= 0 else told.moment  # until when it was generated
                 if elapsed < 0:
                     kind = NO_VOTE
-                elif line.born < 0 and line.ahead == NO_ZONE:
+                elif told.born < 0 and told.ahead == NO_ZONE:
                     elapsed += ZONES_APART
+            elif names_day or line.limit > future:
+                elapsed = np.int64(values[i] >> COUNTER_SHIFT)
+                sent, kind, packed = date_doubtful(elapsed, is_early(k2), line, names_day, dating)
             else:
                 elapsed = np.int64(values[i] >> COUNTER_SHIFT)
                 sent, kind, packed = date_uniq(elapsed, is_early(k2), line, dating)

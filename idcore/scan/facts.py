@@ -9,7 +9,8 @@ import numpy as np
 
 from idcore.base.errors import CoreError, coded, refuse
 from idcore.ids import records
-from idcore.ids.line_moments import Moment, born_marks, elapsed_of, line_time, prefix_time
+from idcore.ids.line_moments import Moment, NamedDay, born_marks, elapsed_of, line_time, named_day, prefix_time
+from idcore.ids.line_time import latest_year
 from idcore.kernels import around, codes, dates, encode, find, paired_offsets, pairs
 from idcore.scan import look_alikes
 from idcore.scan.crossing import EVERY_PART, Block, Fact, Refused, Report, What, fact_of, text_number
@@ -111,7 +112,7 @@ class Scanner:
         dating.near[around.STOP] = windows.filled + windows.origin
         pairs.pair_lines(windows.buf, windows.origin, ids, dating, self.votes, self.pairing, behind)
         if left := int(dating.left[pairs.LEFT]):
-            _look_for_moments(windows, ids.lines, dating.others[:left])
+            _look_for_moments(windows, ids.lines, dating.others[:left], self.months)
             dating.left[pairs.IS_SETTLED] = 1
             pairs.pair_lines(windows.buf, windows.origin, ids, dating, self.votes, self.pairing, behind)
             dating.left[:] = 0
@@ -364,7 +365,7 @@ def scan_task(
     yield from scanner.facts()
 
 
-def _look_for_moments(windows: Windows, lines: np.ndarray, others: np.ndarray) -> None:
+def _look_for_moments(windows: Windows, lines: np.ndarray, others: np.ndarray, months: Months) -> None:
     """The time of each line that has it elsewhere, in another style, or in another line of its record; in Python.
 
     Those lines are few in most logs. Where all are such, this is most of the work of a scan.
@@ -372,18 +373,24 @@ def _look_for_moments(windows: Windows, lines: np.ndarray, others: np.ndarray) -
     ends = lines[others[:, pairs.OTHER_ROW]][:, [find.BEGIN, find.END]].tolist()
     others[:, pairs.OTHER_MONTH] = NO_MONTH
     others[:, pairs.OTHER_BORN] = dates.NOT_THERE
+    others[:, pairs.OTHER_NAMES_DAY] = 0
     for at, (begin, end) in enumerate(ends):
         hint = _hint_of(windows, begin, end)
         if hint is None:
             continue
         if hint.born_ms is not None:
             others[at, pairs.OTHER_BORN] = hint.born_ms
-        elif hint.time is not None:
-            wall, ahead = hint.time.replace(tzinfo=None), hint.time.utcoffset()
+        elif (time := _in_its_year(hint.time, months)) is not None:
+            others[at, pairs.OTHER_NAMES_DAY] = isinstance(time, NamedDay)
+            wall, ahead = time.replace(tzinfo=None), time.utcoffset()
             month = wall.year * 12 + wall.month - 1
             others[at, pairs.OTHER_MONTH] = month - dates.FIRST_MONTH
             others[at, pairs.OTHER_MS] = (wall - datetime(wall.year, wall.month, 1)) // MILLISECOND
             others[at, pairs.OTHER_AHEAD] = dates.NO_ZONE if ahead is None else ahead // timedelta(minutes=1)
+
+
+def _in_its_year(time: datetime | None, months: Months) -> datetime | None:
+    return latest_year(time, months.now, months.zone) if isinstance(time, NamedDay) else time
 
 
 def _of_several(line: str, borns: set[int]) -> records.Hint | None:
@@ -408,8 +415,9 @@ def _hint_of(windows: Windows, begin: int, end: int) -> records.Hint | None:
         return _of_several(line, borns)
     if (time := line_time(line)) is not None:
         return records.Hint(None, time)
+    day, elapsed = named_day(line), elapsed_of(line)
     if not records.is_field(line):
-        return None
+        return records.with_own_day(day, None, elapsed)
     low = max(begin - records.REACH, origin, 0)
     before = bytes(view[low - origin : begin - origin]).split(b"\n")[:-1]
     if low > origin and view[low - origin - 1] != 10:
@@ -418,8 +426,9 @@ def _hint_of(windows: Windows, begin: int, end: int) -> records.Hint | None:
     behind = bytes(view[end + 1 - origin : high - origin]).split(b"\n") if high > end else []
     if high == end + records.REACH + 1:
         behind = behind[:-1]  # it ends later, or there
-    return records.hint_of(
+    hint = records.hint_of(
         records.nearest(str(one, "utf-8", "replace") for one in reversed(before)),
         records.nearest(str(one, "utf-8", "replace") for one in behind),
-        elapsed_of(line),
+        elapsed,
     )
+    return records.with_own_day(day, hint, elapsed)

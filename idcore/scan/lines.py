@@ -366,7 +366,8 @@ def _names(text: bytes, file: str, evidence: LineEvidence) -> None:
         context = "message_ext" if _BEHIND_OFFSET.match(text, match.end()) else "other"
         if _is_only_id(text, match, context):
             context = "only_id"
-        if context != "message_ext":  # in the other context the name's own place is proof: no need to look at each
+        # In a MessageExt the name's own place is proof, but of a C++ client's msgId, which as an offset is large.
+        if context != "message_ext" or int(digits[-16:], 16) >= rules.LARGE_OFFSET:
             readings = identify(digits, label).readings
             if not readings or readings[0].kind != "offset" or any(o.id.layout is UNIQ_V4_LE for o in readings):
                 continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta, timezone
 
 import numpy as np
@@ -12,7 +12,7 @@ from idcore.ids.dating import INPUT_SHARE
 from idcore.ids.line_time import begins_at_noon
 from idcore.kernels import clients, codes, find, paired_offsets
 from idcore.kernels.clients import AHEAD_BIAS, NO_AHEAD
-from idcore.kernels.dates import BORN, DAY, HOUR, LENGTH, LITTLE_START, MINUTE, MONTH, PREFIX, START, UTC_START
+from idcore.kernels.dates import BORN, DAY, HOUR, LENGTH, LITTLE_START, MINUTE, MONTH, PREFIX, START, UTC_START, YEAR
 from idcore.scan.months import Months
 
 SOURCES = {BORN: "born", PREFIX: "prefix"}
@@ -24,7 +24,7 @@ class Dated:
 
     A key that no line dates has no spans. `before`: of a process with one month, the elapsed up to which that is it,
     and start and length of the month before, in which later ids are. `zone`: minutes ahead of UTC; `source`: the kind
-    of vote that fixed it, MONTH where it is the scan's.
+    of vote that fixed it, MONTH where it is the scan's. `assumed`: whether the lines of a key name no year.
     """
 
     edges: np.ndarray
@@ -32,6 +32,7 @@ class Dated:
     zone: np.ndarray
     source: np.ndarray
     before: np.ndarray
+    assumed: np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,8 @@ class Whole:
     latest: int | None = None
 
 
-SUMMARY_COLUMNS = 3  # kind, minutes ahead of UTC, ids; or LATEST, 0, ms
-LATEST = -1
+SUMMARY_COLUMNS = 3  # kind, minutes ahead of UTC, ids; or LATEST, 0, ms, then those of lines without a year
+LATEST, LATEST_OF_A_YEAR = -1, -2
 
 
 def summary(votes: np.ndarray, months: Months) -> np.ndarray:
@@ -53,17 +54,18 @@ def summary(votes: np.ndarray, months: Months) -> np.ndarray:
     packed, ids, high = (votes[:, column].astype(np.int64) for column in (3, 4, 6))
     client, little = codes.are(votes, codes.CLIENTS), codes.are(votes, codes.EARLY)
     kind, start = packed & 3, (packed >> 2) * MINUTE
-    latest = int(np.where(client, high, start + high).max(initial=0))
+    last, of_a_year = np.where(client, high, start + high), ~client & (kind == YEAR)
+    latest = [[LATEST, 0, last[~of_a_year].max(initial=0)], [LATEST_OF_A_YEAR, 0, last[of_a_year].max(initial=0)]]
     month = np.searchsorted(months.calendar[:, 4], start + 14 * HOUR, side="right") - 1
     ahead = (months.calendar[month, 4] - start) // MINUTE
-    noon = ~client & ~little & (kind != MONTH)
+    noon = ~client & ~little & (kind < MONTH)
     ahead[noon] = _named_noon(votes[noon], start[noon], ahead[noon], months)
     # relatives of the Go client count from the month in UTC, wherever their host is
     universal = (votes[:, 2] & find.WORD == 0) & (ahead == 0)
-    zoned = ~client & ~little & (kind != MONTH) & ~universal
+    zoned = ~client & ~little & (kind < MONTH) & ~universal
     (kinds, zones), sums, *_ = _sums(ids[zoned], kind[zoned], ahead[zoned])
     rows = np.column_stack([kinds, zones, sums])
-    return np.vstack([rows, [[LATEST, 0, latest]]]).astype(np.int64)
+    return np.vstack([rows, latest]).astype(np.int64)
 
 
 def whole(summaries: list[np.ndarray], zone_source: str) -> Whole:
@@ -71,8 +73,9 @@ def whole(summaries: list[np.ndarray], zone_source: str) -> Whole:
     if not summaries:
         return Whole()
     rows = np.concatenate(summaries)
-    latest = int(rows[rows[:, 0] == LATEST, 2].max())
-    rows = rows[rows[:, 0] != LATEST]
+    known, assumed = (int(rows[rows[:, 0] == kind, 2].max(initial=0)) for kind in (LATEST, LATEST_OF_A_YEAR))
+    latest = known or assumed
+    rows = rows[rows[:, 0] >= 0]
     if not len(rows):
         return Whole(latest=latest)
     (zones,), sums, *_ = _sums(rows[:, 2], rows[:, 1])
@@ -149,10 +152,11 @@ def date(words: np.ndarray, votes: np.ndarray, months: Months, known_of_all: Who
     """The months of each key. `votes`: words of a key, start (minute << 2 | kind), ids, least and greatest elapsed."""
     keys = len(words)
     little = codes.are(words, codes.EARLY)
-    votes_of_keys = _votes_of(words, votes, little, months.calendar)
+    votes_of_keys, assumed = _less_assumed(_votes_of(words, votes, little, months.calendar), keys)
     zone, source, fixed = _zones(votes_of_keys, little, known_of_all)
     if not len(votes_of_keys.row):
-        return Dated(np.zeros(keys + 1, np.int64), np.zeros((0, 3), np.int64), zone, source, _none_before(keys))
+        none = np.zeros(keys + 1, np.int64), np.zeros((0, 3), np.int64)
+        return Dated(*none, zone, source, _none_before(keys), assumed)
     spans, is_own = _spans_of(votes_of_keys, fixed, zone, little, months.calendar)
     spans = _apart(spans, keys)
     until = np.full(len(spans.row), 1 << 62)
@@ -173,7 +177,7 @@ def date(words: np.ndarray, votes: np.ndarray, months: Months, known_of_all: Who
     before[single, 2] = calendar[earlier, column + 1]
     proved = np.flatnonzero((source != MONTH) & (np.diff(edges) > 0))
     zone[proved] = _named_noon(words[proved], spans.start[edges[proved]], zone[proved], months, known_of_all)
-    return Dated(edges, np.column_stack([until, spans.start, length]), zone, source, before)
+    return Dated(edges, np.column_stack([until, spans.start, length]), zone, source, before, assumed)
 
 
 def _named_noon(
@@ -211,6 +215,16 @@ def _votes_of(words: np.ndarray, votes: np.ndarray, little: np.ndarray, calendar
     within = start + early + np.where(little[row], HOUR, 0) + 14 * HOUR
     month = np.searchsorted(calendar[:, UTC_START], within, side="right") - 1
     return _Votes(row, packed & 3, start, month, (calendar[month, UTC_START] - start - early) // MINUTE, ids, low, high)
+
+
+def _less_assumed(votes: _Votes, keys: int) -> tuple[_Votes, np.ndarray]:
+    """The votes without those of an assumed year where a key has others; and which keys have only such."""
+    known, told = np.zeros(keys, np.bool_), np.zeros(keys, np.bool_)
+    told[votes.row] = True
+    known[votes.row[votes.kind != YEAR]] = True
+    kept = (votes.kind != YEAR) | ~known[votes.row]
+    some = _Votes(*(getattr(votes, name)[kept] for name in votes.__slots__))
+    return replace(some, kind=np.minimum(some.kind, MONTH)), told & ~known
 
 
 def _zones(votes: _Votes, little: np.ndarray, known_of_all: Whole) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

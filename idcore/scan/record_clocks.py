@@ -22,7 +22,11 @@ _TIME = rb"[\"']?[^0-9A-Za-z\r\n]{1,24}(\d{12,14}(?!\d)|\d{4}-\d\d-\d\d \d\d:\d\
 _SPELLINGS = (b"toreTimestamp", b"tore Timestamp", b"tore_timestamp", b"toretimestamp", b"TORE_TIMESTAMP")
 _STORED = re.compile(rb"store[_ ]?timestamp" + _TIME, re.IGNORECASE)
 _BORN = re.compile(rb"born[_ ]?timestamp" + _TIME, re.IGNORECASE)
-_HOST = rb"[_ ]?host[\"']?[^0-9A-Za-z\r\n]{1,24}(?:[^/,\s\"'=]{0,255}/)?(\[?[0-9A-Fa-f.:]{3,45}?\]?):(\d{1,5})\b"
+# As Java, Go and mqadmin print it, or as JSON of an InetSocketAddress.
+_HOST = (
+    rb"[_ ]?host[\"']?[^0-9A-Za-z\r\n]{1,24}(?:address[\"']{0,2}\s?:\s?[\"']?)?(?:[^/,\s\"'=]{0,255}/)?"
+    rb"(\[?[0-9A-Fa-f.:]{3,45}?\]?)(?::|[\"'],\s?[\"']port[\"']\s?:\s?)(\d{1,5})\b"
+)
 _STORE_HOST, _BORN_HOST = (re.compile(name + _HOST, re.IGNORECASE) for name in (b"store", b"born"))
 _OFFSET = re.compile(rb"commit[_ ]?log[_ ]?offset[\"']?[^0-9A-Za-z\r\n]{1,24}(\d{1,19})\b", re.IGNORECASE)
 _CONSUMED = re.compile(rb"CONSUME_START_TIME[\"']?[=:]\s?[\"']?(\d{13})(?!\d)")
@@ -36,7 +40,10 @@ _AGAIN = re.compile(
 
 
 class Stamp(NamedTuple):
-    """One record: its times in ms, where it is in the commit log, the host it was born on, an id of it."""
+    """One record: its times in ms, where it is in the commit log, the host it was born on, an id of it.
+
+    `is_copy`: a broker made it from another one, so that it is stored later than born by more than a moment.
+    """
 
     born: int
     stored: int
@@ -44,10 +51,12 @@ class Stamp(NamedTuple):
     born_host: str
     consumed: int | None
     id: str
+    is_copy: bool = False
 
 
 def stamps(text: bytes, most: int = MOST_LOOKED_AT) -> Iterator[tuple[str, Stamp]]:
-    """The broker and the times of each record of a text that has both; without copies, which are born earlier.
+    """The broker and the times of each record of a text that has both; of copies, which are born earlier, only those
+    that are stored before.
 
     Of more than `most` some are looked at, spread evenly.
     """
@@ -62,7 +71,8 @@ def stamps(text: bytes, most: int = MOST_LOOKED_AT) -> Iterator[tuple[str, Stamp
         end = min([last, *(one.start() for one in _BORN.finditer(text, at.end(), last) if one.start() != born.start())])
         begin = min(born.start(), at.start(), host.start())
         times = _ms(born[1]), _ms(at[1])
-        if _AGAIN.search(text, begin, end) or not all(times):
+        is_copy = _AGAIN.search(text, begin, end) is not None
+        if not all(times) or (is_copy and times[1] >= times[0]):
             continue
         of, offset = (_nearest(pattern, text, first, last, at) for pattern in (_BORN_HOST, _OFFSET))
         consumed, id_ = _CONSUMED.search(text, begin, end), _ID.search(text, begin, end)
@@ -74,6 +84,7 @@ def stamps(text: bytes, most: int = MOST_LOOKED_AT) -> Iterator[tuple[str, Stamp
                 of[1].decode() if of else "",
                 int(consumed[1]) if consumed else None,
                 id_[1].decode() if id_ else "",
+                is_copy,
             ),
         )
 

@@ -85,7 +85,7 @@ def letters_of(keys: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 class _Dates(NamedTuple):
-    """What lines say of the months of processes: whether they do, minutes ahead of UTC, by which kind of vote."""
+    """What lines say of the months of processes: whether they do, with the year, minutes ahead of UTC, by what kind."""
 
     told: np.ndarray
     zone: np.ndarray
@@ -312,7 +312,8 @@ class Merge:
             starts[done] = np.where(has_dates[done] & (last >= 0), out.bases[done], starts[done])
             yield "counters", _counters(keys, points, starts)
             activity.append(_activity(keys, minutes, starts))
-        own = _Dates(has_dates[keys.order], dates.zone[keys.order], dates.source[keys.order])
+        told = has_dates & ~dates.assumed
+        own = _Dates(told[keys.order], dates.zone[keys.order], dates.source[keys.order])
         table = self._process_table(keys, out.figures[keys.order], starts[keys.order], own, letters[keys.order])
         yield "processes", table
         yield "hosts", _hosts(keys, table)

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from idcore.ids.find import find
-from idcore.ids.line_moments import LONGEST, elapsed_of, moment_of
+from idcore.ids.line_moments import LONGEST, NamedDay, elapsed_of, moment_of, named_day
+from idcore.ids.line_time import latest_year
 from idcore.kernels.dates import may_have_time
-from tests.scan.other_dates import other_of
+from tests.scan.other_dates import day_of, other_of
 
 pytestmark = pytest.mark.quick
 # Sent 2025-02-11 20:57:47.471 at +08:00: elapsed is 10 d 20:57:47.471 from 1 February 00:00 there.
@@ -111,6 +112,11 @@ def test_what_an_id_does_not_prove_dates_it_only_where_its_order_is_known() -> N
     "line",
     [
         f"Feb 11 20:57:47 host app: sent {ID}",  # syslog has no year
+        f'{{"deliverTime":"2025-02-11 20:57:47","id":"{ID}"}}',  # a time to come, even one that the ID proves
+        f'{{"id":"{ID}","__STARTDELIVERTIME":"{EPOCH_MS}"}}',
+        f"TIMER_DELIVER_MS={EPOCH_MS}, UNIQ_KEY={ID}",
+        f"延迟到：2025年02月11日 20:57:47 消息ID：{ID}",
+        f'{{"expire_time":{EPOCH_MS // 1000},"id":"{ID}"}}',
         f"order 1739999999 of account 6222021001116245702 for {ID}",  # numbers that are no time of this ID
         f"version 1.2.3 at 10.0.0.1:10911 {ID}",
         f"31/31/2025 20:57:47 {ID}",
@@ -121,6 +127,44 @@ def test_what_an_id_does_not_prove_dates_it_only_where_its_order_is_known() -> N
 )
 def test_what_is_no_time_dates_nothing(line: str) -> None:
     assert moment_of(line) is None
+
+
+DAYS = {
+    "syslog": f"<134>Feb 11 20:57:47 host app[12]: sent {ID}",
+    "syslog with a weekday": f"Tue Feb 11 20:57:47 host app: sent {ID}",
+    "klog": f"I0211 20:57:47.480123   12 main.go:44] sent {ID}",
+    "day first": f"11/02 20:57 sent {ID}",
+    "Android": f"02-11 20:57:47.480  1203  1203 D Mq: sent {ID}",
+    "dots": f"11.02. 20:57:47 sent {ID}",
+    "Chinese": f"2月11日 20:57:47 发送成功 {ID}",
+    "Chinese afternoon": f"02/11 下午8:57:47 {ID}",
+    "ls": f"11 Feb 20:57 {ID}.log",
+    "AM and PM": f"Feb 11 08:57:47 PM sent {ID}",
+}
+
+
+@pytest.mark.parametrize("style", DAYS)
+def test_a_time_without_a_year_is_one_that_the_id_proves(style: str) -> None:
+    line = DAYS[style]
+    (token,) = find(line)
+    assert token.prefix_time is None and token.named_day is not None
+    sent = NamedDay(2000, 2, 11, 20, 57, 47, 471_000)
+    assert timedelta(seconds=-60) < token.named_day - sent < timedelta(seconds=1)
+    assert is_let_through(line) and day_of(line, elapsed_of(line)) == token.named_day
+    (later,) = find(line.replace(ID, ID[:20] + f"{ELAPSED + 86_400_000:08X}0384"))
+    assert later.named_day is None, "of another day"
+
+
+@pytest.mark.parametrize(
+    ("now", "year"),
+    [("2025-11-26", 2025), ("2025-02-11T06:58", 2025), ("2025-02-11T06:00", 2024), ("2010-01-01", None)],
+)
+def test_its_year_is_the_latest_in_which_it_was(now: str, year: int | None) -> None:
+    at = round(datetime.fromisoformat(now).replace(tzinfo=UTC).timestamp() * 1_000)
+    found = latest_year(NamedDay(2000, 2, 11, 20, 57, 47), at, UTC)  # 14 hours ahead of UTC is a zone
+    assert (None if found is None else found.year) == year
+    leap = latest_year(NamedDay(2000, 2, 29, 12), at, UTC)
+    assert leap is None or (leap.year, leap.month, leap.day) == (2024, 2, 29)
 
 
 def test_of_two_orders_the_id_chooses() -> None:
@@ -150,6 +194,13 @@ DATES = [
     "11.02.25",
     "02/11/25",
     "11-12-12",
+    "2/11",
+    "I0211",
+    "11Feb",
+    "11.2.",
+    "2月11日",
+    "deliverTime=2025-02-11",
+    "投递时间：",
     "11-Feb-25",
     "I20250211",
     "2025년 2월 11일",
@@ -229,5 +280,8 @@ def test_a_fast_reading_equals_a_slow_one_on_random_lines(seed: int) -> None:
         found = moment_of(line)
         assert (None if found is None else tuple(found)) == other_of(line), line
         assert found is None or is_let_through(line), line
+        day = named_day(line)
+        assert day == day_of(line, elapsed_of(line)), line
+        assert day is None or is_let_through(line), line
         dated += found is not None
     assert dated > 40

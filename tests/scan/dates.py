@@ -10,12 +10,13 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from tests.scan.other_dates import other_of, proved_of
+from tests.scan.other_dates import is_coming, other_of, proved_of
 from tests.scan.reading import DAY, EPOCH, Uniq, instant, milliseconds
 
 HOUR = 3_600_000
 LINE = 1 << 16
-BORN, PREFIX, MONTH = range(3)
+BORN, PREFIX, MONTH, YEAR = range(4)
+DAY_MARK = b"\x00day "  # in front of a time without a year, which an ID proves: so says `other_records`
 MOMENT = re.compile(
     rb"(?<!\d)((?:19|20)\d\d)[-/](\d\d)[-/](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?\s?(Z\b|[+-]\d\d:?\d\d\b)?"
 )
@@ -49,12 +50,13 @@ class Dating:
     kind: int
     high: int | None = None  # the greatest elapsed that a line dates, where all are of one month
     is_own: bool = False
+    year_assumed: bool = False
 
 
 @lru_cache(maxsize=1 << 17)  # each line is asked for by its record, then by each of its IDs
 def moment_of(line: bytes) -> tuple[datetime, int | None] | None:
     """The wall time a line opens with, or has elsewhere or in another style, and the minutes its zone is ahead."""
-    found = MOMENT.search(line, 0, 160)
+    found = opening_in(line)
     opening = None if found is None else opening_of(found)
     has_second = found is not None and len(line) <= LINE and MOMENT.search(line, found.end()) is not None
     if opening is not None and has_second and not BORN_MARK.search(line):
@@ -66,6 +68,11 @@ def moment_of(line: bytes) -> tuple[datetime, int | None] | None:
         return opening
     other = other_of(line.decode(errors="replace"))
     return None if other is None else (datetime(1970, 1, 1) + timedelta(milliseconds=other[0]), other[1])
+
+
+def opening_in(line: bytes) -> re.Match[bytes] | None:
+    found = MOMENT.search(line, 0, 160)
+    return None if found is None or is_coming(line[: found.start()].decode(errors="replace")) else found
 
 
 def opening_of(found: re.Match[bytes]) -> tuple[datetime, int | None] | None:
@@ -131,8 +138,38 @@ def quarter(begun: int, early: int, late: int) -> int | None:
     return found if begun - found <= late else None
 
 
-def vote(line: bytes, one: Uniq, zone: tzinfo) -> Vote | None:
-    """What one line says about one of its ids."""
+def vote(line: bytes, one: Uniq, zone: tzinfo, now: datetime) -> Vote | None:
+    """What one line says about one of its ids; a month after "now", or without a year, only if the id proves it."""
+    last = milliseconds(now) + 14 * HOUR
+    if not line.startswith(DAY_MARK):
+        found = vote_of(line, one, zone)
+        if found is None or found.kind != MONTH:
+            return found
+        moment, born = moment_of(line), born_of(line)
+        said = born if born is not None or moment is None else instant_of(moment[0], zone_of(moment[1], zone))
+        return found if said is None or said <= last or is_near(said, found) else None
+    day = datetime.fromisoformat(line[len(DAY_MARK) :].decode())
+    for year in range(now.year + 1, 2009, -1):
+        try:
+            wall = day.replace(year=year)
+        except ValueError:
+            continue
+        if instant_of(wall, zone) <= last:
+            found = vote_of(f"{wall:%Y-%m-%d %H:%M:%S.%f}".encode(), one, zone)
+            is_of_day = found is not None and one.layout != "uniq_v4_le" and is_near(instant_of(wall, zone), found)
+            return found._replace(kind=YEAR) if found is not None and is_of_day else None
+    return None
+
+
+def zone_of(ahead: int | None, zone: tzinfo) -> tzinfo:
+    return zone if ahead is None else timezone(timedelta(minutes=ahead))
+
+
+def is_near(said: int, found: Vote) -> bool:
+    return -62_000 <= said - found.elapsed - found.start <= 70_000
+
+
+def vote_of(line: bytes, one: Uniq, zone: tzinfo) -> Vote | None:
     moment, born = moment_of(line), born_of(line)
     said = None
     if moment is not None:
@@ -181,13 +218,14 @@ class Whole:
 
 def whole(votes: dict[tuple[str, str, int, int], list[Vote]], moments: list[int], share: float) -> Whole:
     """`moments`: of lines with ids of 5.x clients."""
-    made = [v.start + v.elapsed for own in votes.values() for v in own] + moments
+    made = [v.start + v.elapsed for own in votes.values() for v in own if v.kind != YEAR] + moments
+    made = made or [v.start + v.elapsed for own in votes.values() for v in own]
     heads: Counter[int] = Counter()
     kinds: dict[int, int] = {}
     for (layout, _, _, loader), own in votes.items():
         for v in own:
             ahead = label(v.start, layout)[1]
-            if layout != "uniq_v4_le" and v.kind != MONTH and (loader, ahead) != (0, 0):
+            if layout != "uniq_v4_le" and v.kind < MONTH and (loader, ahead) != (0, 0):
                 heads[ahead] += 1
                 kinds[ahead] = min(kinds.get(ahead, MONTH), v.kind)
     latest = max(made, default=None)
@@ -202,6 +240,8 @@ def dating(votes: list[Vote], zone: tzinfo, layout: str, known: Whole) -> Dating
     if not votes:
         return None
     little = layout == "uniq_v4_le"
+    year_assumed = all(v.kind == YEAR for v in votes)
+    votes = [v._replace(kind=min(v.kind, MONTH)) for v in votes if year_assumed or v.kind != YEAR]
     best = min(v.kind for v in votes)
     heads = Counter(label(v.start, layout)[1] for v in votes if v.kind == best)
     ahead = min(heads, key=lambda one: (-heads[one], one))
@@ -238,7 +278,8 @@ def dating(votes: list[Vote], zone: tzinfo, layout: str, known: Whole) -> Dating
         until = (high + spans[i + 1][0]) // 2 if i + 1 < len(spans) else 1 << 62
         behind = [other for other in starts if other > start and not little]
         out.append(Span(until, start, min([length, *(other - start for other in behind)])))
-    return Dating(out, ahead, MONTH if little else shown, spans[0][1] if len(spans) == 1 else None, is_own)
+    last = spans[0][1] if len(spans) == 1 else None
+    return Dating(out, ahead, MONTH if little else shown, last, is_own, year_assumed)
 
 
 def with_month_before(dated: Dating, elapsed: list[int], zone: tzinfo, layout: str, until: int) -> Dating:

@@ -18,7 +18,7 @@ def elapsed_in(sent: datetime, minutes_ahead: int) -> int:
 
 def prefix(r: random.Random, at: datetime) -> str:
     """What a line opens with: a time of any kind, or what only looks like one."""
-    kind = r.randrange(14)
+    kind = r.randrange(18)
     local = at.astimezone(timezone(timedelta(hours=8)))
     ms = f"{at.microsecond // 1000:03d}"
     return [
@@ -36,6 +36,10 @@ def prefix(r: random.Random, at: datetime) -> str:
         f"{local:%Y-%m-%d %H:%M}:{r.choice(('61', '5x', ''))} ",
         f"{local:%Y-%m-%d %H:%M:%S},{ms}{r.choice(('Zulu', '+08', '+0860 ', '-9900', ' Z', '-03:30', '+99:00'))} ",
         "\x00" * 20,
+        r.choice((f"<13>{local:%b %d %H:%M:%S} host ", f"I{local:%m%d %H:%M:%S}.{ms}456 7 x.go:1] ")),
+        r.choice((f"{local:%d/%m %H:%M} ", f"{local.month}月{local.day}日 {local:%H:%M:%S} ")),
+        f"{r.choice(('deliverTime=', '投递时间：', 'time='))}{local + timedelta(days=31):%Y-%m-%d %H:%M:%S} ",
+        f"{local + timedelta(days=r.choice((400, 365))):%Y-%m-%d %H:%M:%S} ",
     ][kind]
 
 

@@ -45,6 +45,20 @@ STYLES = [
     ("|".join(sign.join([r"(\d{1,2})"] * 3) for sign in ("-", "/", r"\.")), "cme"),
     (rf"(\d\d)-{NAME}-(\d\d)", "cne"),
 ]
+# Of a day without a year; each with the order of its groups, of two numbers in any.
+DAYS = [
+    (rf"{NAME} {{1,2}}(\d{{1,2}})", "nd"),
+    (rf"(\d{{1,2}})[-/. ]?{NAME}", "dn"),
+    (r"[IWEF](\d\d)(\d\d)", "md"),
+    (r"(\d{1,2})[月월] ?(\d{1,2})[日일]", "md"),
+    (r"(\d{1,2})[-/.](\d{1,2})\.?", "ab"),
+]
+OF_DAYS = [
+    (re.compile(rf"(?<![0-9A-Za-z])(?<!\d[-/.])(?:{day}){JOIN}{TIME}", re.IGNORECASE), order) for day, order in DAYS
+]
+COMING = re.compile(
+    r"(?:deliver|delay|expir|schedul|visible|due|投递|延|过期|定时|预)[\w-]*[\"' ]*[:：=][\"' ]*\Z", re.IGNORECASE
+)
 REST = f"{JOIN}{TIME}{ZONE}{LATER}"
 COMPILED = [(re.compile(rf"(?<![0-9A-Za-z])(?:{style}){REST}", re.IGNORECASE), order) for style, order in STYLES]
 COMPACT = re.compile(
@@ -90,6 +104,38 @@ def found_in(line: str) -> tuple[Other, ...]:
     return (*_dated(line), *_compact(line), *_numbers(line))
 
 
+def day_of(line: str, elapsed: list[int]) -> datetime | None:
+    """The first time without a year that an ID proves, in 2000."""
+    for _, _, match, order in _matches(line, OF_DAYS) if len(line) <= 1 << 16 else ():
+        half_day, *times, half = match.groups()[2:]
+        told = dict(zip(order, match.groups()[:2], strict=True))
+        days = [(told.get("a"), told.get("b")), (told.get("b"), told.get("a"))]
+        if "d" in told:
+            days = [(told.get("m") or str(NAMES.index(told["n"].lower()) + 1), told["d"])]
+        for month, day in days:
+            one = _time_of((2000, int(month or 0), int(day or 0)), half_day, times, half)
+            if one is not None and any(proves((one[0], None, one[1], False), ms) for ms in elapsed):
+                return EPOCH + timedelta(milliseconds=one[0])
+    return None
+
+
+def _time_of(
+    day: tuple[int, int, int], half_day: str | None, times: list[str | None], half: str | None
+) -> tuple[int, int] | None:
+    """Wall time in ms, and its resolution; None where it cannot be."""
+    hour, minute, second, fraction = next(one for one in (times[:4], [*times[4:7], ""], times[7:]) if one[0])
+    clock = int(hour or 0)
+    if half:
+        if clock < 1 or clock > 12:
+            return None
+        clock = clock % 12 + 12 * (half.lower() == "p")
+    elif half_day and clock <= 12:
+        clock = clock % 12 + HALVES[half_day]
+    wall = _wall(*day, clock, int(minute or 0), int(second or 0))
+    resolution = 60_000 if second is None else 0 if fraction else 1_000
+    return None if wall is None else (wall + int((fraction or "").ljust(3, "0")[:3]), resolution)
+
+
 def proves(one: Other, elapsed: int) -> bool:
     """Whether some midnight of a first, in the zone or in a zone in use, is at most so much before or after."""
     wall, ahead, resolution, _ = one
@@ -103,20 +149,36 @@ def proves(one: Other, elapsed: int) -> bool:
     return any(-2_000 - resolution <= began - start <= 10_000 + resolution for start in starts)
 
 
-def _dated(line: str) -> list[Other]:
-    matches = []
-    for rank, (pattern, order) in enumerate(COMPILED):
+Style = tuple[re.Pattern[str], str]
+Match = tuple[int, int, re.Match[str], str]
+
+
+def _matches(line: str, styles: list[Style]) -> list[Match]:
+    """Where each style matches, the first of those that overlap: its place, its style, and the order of its groups."""
+    matches: list[Match] = []
+    for rank, (pattern, order) in enumerate(styles):
         at = 0
         while (match := pattern.search(line, at)) is not None:
             matches.append((match.start(), rank, match, order))
             at = match.start() + 1
+    found: list[Match] = []
+    for each in sorted(matches, key=lambda each: each[:2]):
+        if not found or each[0] >= found[-1][2].end():
+            found.append(each)
+    return found
+
+
+def _dated(line: str) -> list[Other]:
     found: list[Other] = []
-    end = 0
-    for start, _, match, order in sorted(matches, key=lambda each: each[:2]):
-        if start >= end:
-            end = match.end()
+    for start, _, match, order in _matches(line, COMPILED):
+        if not is_coming(line[:start]):
             found += _read(match, order)
     return found
+
+
+def is_coming(before: str) -> bool:
+    """Whether the name in front of a time says that it is to come."""
+    return COMING.search(before[-40:]) is not None
 
 
 def _read(match: re.Match[str], order: str) -> list[Other]:
@@ -124,7 +186,6 @@ def _read(match: re.Match[str], order: str) -> list[Other]:
     count = 9 if order in ("aby", "cme") else len(order)
     parts = [part for part in groups[:count] if part is not None]
     half_day, *times, half, zone, later = groups[count:]
-    hour, minute, second, fraction = next(one for one in (times[:4], [*times[4:7], ""], times[7:]) if one[0])
     told = dict(zip(order, parts, strict=True))
     sure = True
     if "c" in told:
@@ -141,20 +202,10 @@ def _read(match: re.Match[str], order: str) -> list[Other]:
         else:
             month = NAMES.index(told["n"].lower()) + 1 if "n" in told else int(told["m"])
             days = [(int(year), month, int(told["d"]))]
-    clock = int(hour)
-    if half:
-        if clock < 1 or clock > 12:
-            return []
-        clock = clock % 12 + 12 * (half.lower() == "p")
-    elif half_day and clock <= 12:
-        clock = clock % 12 + HALVES[half_day]
-    resolution = 60_000 if second is None else 0 if fraction else 1_000
-    rest = int((fraction or "").ljust(3, "0")[:3])
-    made = [(day, _wall(*day, clock, int(minute), int(second or 0))) for day in days]
-    made = [(day, wall) for day, wall in made if wall is not None and _fits(zone)]
+    made = [(day, one) for day in days if (one := _time_of(day, half_day, times, half)) is not None and _fits(zone)]
     if "c" in told and any(one[2] == other[2] for one, _ in made for other, _ in made if one != other):
         return []  # the same day of two months
-    return [(wall + rest, ahead_of(zone), resolution, sure) for _, wall in made if wall is not None]
+    return [(wall, ahead_of(zone), resolution, sure) for _, (wall, resolution) in made]
 
 
 def _short_years(told: dict[str, str]) -> list[tuple[int, int, int]]:
@@ -172,7 +223,7 @@ def _compact(line: str) -> list[Other]:
     found: list[Other] = []
     for match in COMPACT.finditer(line):
         *numbers, fraction, zone = match.groups()
-        wall = _wall(*map(int, numbers))
+        wall = None if is_coming(line[: match.start()]) else _wall(*map(int, numbers))
         if wall is not None and _fits(zone):
             found.append((wall + int(fraction or 0), ahead_of(zone), 0 if fraction else 1_000, True))
     return found
@@ -185,6 +236,8 @@ def _numbers(line: str) -> list[Other]:
         ms = int(whole) * 1_000 if len(whole) == 10 else int(whole[:13])
         if datetime(2010, 1, 1) <= EPOCH + timedelta(milliseconds=ms) < datetime(2100, 1, 1):
             before = line[: match.start()]
+            if is_coming(before):
+                continue
             sure = NAMED.search(before[-40:]) is not None or not before.strip(" \t[({\"'")
             rest = int(fraction.ljust(3, "0")[:3]) if fraction else 0
             found.append((ms + rest, 0, 1_000 if len(whole) == 10 and not fraction else 0, sure))

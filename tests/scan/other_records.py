@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 
 from tests.scan import dates
-from tests.scan.other_dates import ID, found_in, other_of, proves
+from tests.scan.other_dates import ID, day_of, found_in, other_of, proves
 
+EPOCH = datetime(1970, 1, 1)
 REACH = 8_192
 MOST = 16
 BLANK = bytes(range(33))
@@ -27,10 +28,32 @@ def dated_text(data: bytes, begin: int, end: int) -> bytes:
         return f"bornTimestamp={proved[0]}".encode() if proved else line
     if dates.moment_of(line) or dates.BORN_MARK.search(line):
         return line
-    if end - begin > dates.LINE or not re.search(rb"[g-zG-Z]", line):
-        return line
     elapsed = [int(one[0][-12:-4], 16) for one in ID.finditer(line.decode(errors="replace"))]
-    before, behind = around(data, begin, end)
+    day = day_of(line.decode(errors="replace"), elapsed)
+    if end - begin > dates.LINE or not re.search(rb"[g-zG-Z]", line):
+        return line if day is None else named(day)
+    of_its_record = record_of(*around(data, begin, end), elapsed)
+    if day is not None and (of_its_record is None or not is_proved(of_its_record, elapsed)):
+        return named(day)
+    return line if of_its_record is None else of_its_record
+
+
+def named(day: datetime) -> bytes:
+    return dates.DAY_MARK + day.isoformat().encode()
+
+
+def is_proved(text: bytes, elapsed: list[int]) -> bool:
+    """Whether an ID proves what a record says: its bornTimestamp or its time."""
+    if (born := dates.born_of(text)) is not None:
+        return any(proves((born, 0, 0, True), ms) for ms in elapsed)
+    if text.startswith(dates.DAY_MARK) or (found := dates.MOMENT.search(text)) is None:
+        return False
+    wall, ahead = dates.opening_of(found) or (datetime(1970, 1, 1), None)
+    return any(proves((round((wall - EPOCH) / timedelta(milliseconds=1)), ahead, 1_000, True), ms) for ms in elapsed)
+
+
+def record_of(before: list[bytes], behind: list[bytes], elapsed: list[int]) -> bytes | None:
+    """A text that says what the lines around do."""
     for text in (*before, *behind):
         born = dates.born_of(text)
         if born is not None and any(proves((born, 0, 0, True), ms) for ms in elapsed):
@@ -49,7 +72,8 @@ def dated_text(data: bytes, begin: int, end: int) -> bytes:
     for text in (*before, *behind):
         if STORE.match(text) and (stored := stored_of(text.decode(errors="replace"), elapsed)) is not None:
             return stored
-    return line
+    days = (day_of(text.decode(errors="replace"), elapsed) for text in (*before, *behind))
+    return next((named(day) for day in days if day is not None), None)
 
 
 def around(data: bytes, begin: int, end: int) -> tuple[list[bytes], list[bytes]]:
@@ -87,7 +111,7 @@ def said_by(line: bytes, elapsed: list[int]) -> bytes | None:
     """The time of a line as it would open one."""
     if STORE.match(line):
         return None
-    found = dates.MOMENT.search(line, 0, 160)
+    found = dates.opening_in(line)
     opening = None if found is None else dates.opening_of(found)
     if opening is None:
         other = other_of(line.decode(errors="replace"), elapsed, by_name=True)

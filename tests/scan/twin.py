@@ -336,13 +336,13 @@ def tables(
         file_rows.append({"file": name, "bytes": len(stored), "text_bytes": len(data), **counts})
         accepted += here
         lines = by_line(data, here)
-        count_votes(lines, zone, votes)
+        count_votes(lines, zone, at, votes)
         count_moments(lines, zone, moments)
         for text, own in lines:
             line = pairs_of(text, own)
             for one, place in line:
                 short = len(own) <= 128 and len(text) <= dates.LINE
-                vote = dates.vote(text, one, zone) if short and isinstance(one, Uniq) else None
+                vote = dates.vote(text, one, zone, at) if short and isinstance(one, Uniq) else None
                 dated.append((one, place, vote, text if short else b""))
                 stored_as[written(one)].add(written(place))
             lines_of.update({written(one) for one, _ in line})
@@ -388,7 +388,7 @@ def all_processes(
         data = unpacked(stored)
         here, _ = judged(data, case, vouched, 0)
         accepted += here
-        count_votes(by_line(data, here), zone, votes)
+        count_votes(by_line(data, here), zone, at, votes)
     known = dates.whole(votes, [], SHARE)
     accepted = settle(accepted)
     accepted = without(accepted, [one for one, _ in look_alikes(accepted, vouched)] if case == "strict" else [])
@@ -553,7 +553,7 @@ def sent_of_line(
             return None if when is None else instant(when)
         seconds = int.from_bytes(one.seconds.to_bytes(4, "big"), "little") if one.way[0] == "little" else one.seconds
         return BORN_2021 + timedelta(seconds=seconds, minutes=-(ahead or 0) if one.way[0] == "big" else 0)
-    if vote is not None and (vote.kind != dates.MONTH or one.layout == "uniq_v4_le"):
+    if vote is not None and (vote.kind < dates.MONTH or one.layout == "uniq_v4_le"):
         return instant(vote.start + one.elapsed)
     start = vote.start if vote is not None else Calendar(zone, at).start(one.layout, one.elapsed)
     if start is None:
@@ -583,11 +583,11 @@ def month_back(sent: datetime, zone: tzinfo, until: int) -> datetime:
     return instant(start + elapsed) + (sent - begun)
 
 
-def count_votes(lines: list[Line], zone: tzinfo, votes: Votes) -> None:
+def count_votes(lines: list[Line], zone: tzinfo, at: datetime, votes: Votes) -> None:
     for text, own in lines:
         if len(own) <= 128 and len(text) <= dates.LINE:
             for one in own:
-                vote = dates.vote(text, one, zone) if isinstance(one, Uniq) else None
+                vote = dates.vote(text, one, zone, at) if isinstance(one, Uniq) else None
                 if isinstance(one, Uniq) and vote is not None:
                     votes[one.process].append(vote)
 
@@ -674,7 +674,7 @@ def zone_columns(p: Process, zone: tzinfo, known: dates.Whole) -> Row:
     if ahead == own:  # of the scan's zone: as it is at the time
         ahead = int((sent.astimezone(zone).utcoffset() or timedelta()).total_seconds()) // 60
     sign, ahead = "-" if ahead < 0 else "+", abs(ahead)
-    named = f"{month[0]}-{month[1]:02d}" if p.dated is not None else None
+    named = f"{month[0]}-{month[1]:02d}" if p.dated is not None and not p.dated.year_assumed else None
     return {"zone": f"{sign}{ahead // 60:02d}:{ahead % 60:02d}", "zone_source": source, "month": named}
 
 

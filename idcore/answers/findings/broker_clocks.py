@@ -28,7 +28,9 @@ class _Step(NamedTuple):
 def judge(scan: Scan) -> Iterator[Finding]:
     """broker_clock, of every broker whose records were seen in lines or in a store."""
     for address, stamps in sorted(scan.line_evidence.stamps.items()) if scan.line_evidence is not None else ():
-        once = {(one.offset, one.born, one.stored): one for one in stamps}  # a record on seven lines is one
+        # A delayed message that is stored before it is born shows less than one that is not delayed.
+        some = [one for one in stamps if not one.is_copy] or stamps
+        once = {(one.offset, one.born, one.stored): one for one in some}  # a record on seven lines is one
         seen = sorted(once.values(), key=lambda one: one.offset or 0)  # the order in which the broker stored them
         apart = np.array([one.stored - one.born for one in seen], np.int64)
         step = _step(apart)

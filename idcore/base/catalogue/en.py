@@ -2230,6 +2230,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "reason.id_longer": "1 or 2 digits more than an ID are here; the rest is read as an ID",
     "reason.zone_record": "another line of the same record fixes month and zone",
     "reason.month_record": "another line of the same record fixes the month",
+    "reason.year_latest": "a line names day and month, which the ID proves; the year is assumed: the latest that fits",
     "reason.noon": "bornTimestamp shows a month that began at noon: a client up to 4.0.0-incubating",
     "reason.seconds_fit": "seconds since 2021 are plausible",
     "reason.seconds_open": "read as little-endian, the seconds are plausible too, and the sequence does not decide it",

@@ -2204,6 +2204,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "reason.id_longer": "比 ID 多 1 或 2 位；其余部分按 ID 解读",
     "reason.zone_record": "由同一条记录的其他行确定月份和时区",
     "reason.month_record": "由同一条记录的其他行确定月份",
+    "reason.year_latest": "行中写明月和日，且与 ID 吻合；年份为推断值：符合条件的最近一年",
     "reason.noon": "由 bornTimestamp 看出月初从正午起算：4.0.0-incubating 及以下版本的客户端",
     "reason.seconds_fit": "自 2021 年起的秒数合理",
     "reason.seconds_open": "按小端序解读秒数也合理，序号无法区分",
