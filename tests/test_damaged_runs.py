@@ -218,6 +218,8 @@ def test_a_lease_that_says_nonsense_is_watched_like_any_other(tmp_path: Path, te
     (tmp_path / lease.FOLDER).mkdir()
     (tmp_path / lease.FOLDER / name).write_text(text)
     assert isinstance(lease.is_held(tmp_path, name), bool)
+    (tmp_path / lease.FOLDER / ("cd" * 16)).mkdir()
+    assert not lease.is_held(tmp_path, "cd" * 16)
     write((run := made(tmp_path)[0]).path / "run.json", run.facts | {"state": "running", "lease": name})
     assert len(every_page_lists(Runs(tmp_path))) == 4
 

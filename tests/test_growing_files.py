@@ -168,6 +168,22 @@ def test_a_copy_that_is_packed_while_it_is_looked_at_ends_nothing(
     assert following.texts == [line(1), line(2)] and list(following.ended.values()) in (["gone"], ["truncated"])
 
 
+def test_a_new_file_that_begins_like_one_that_was_moved_away_is_read_from_its_first_byte(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    log, header = tmp_path / "logs" / "a.csv", line(0) * 40
+    append(log, header + line(1) + line(2) * 20)
+    following = Following(tmp_path / "logs")
+    following.look()
+    log.rename(tmp_path / "moved.csv")
+    append(log, header + line(3))
+    for _ in range(20):
+        following.look(1)
+    append(log, line(4))
+    for _ in range(20):
+        following.look(1)
+    assert following.texts == [header + line(1) + line(2) * 20, header + line(3) + line(4)]
+
+
 def test_a_copy_that_lacks_the_last_lines_is_not_read_again(tmp_path: Path) -> None:
     log = tmp_path / "app.log"
     append(log, line(1) * 40 + line(2))

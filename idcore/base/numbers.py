@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-_DIGITS_OF_64_BITS = 19
+_DIGITS_OF_64_BITS, _MOST = 19, (1 << 63) - 1  # of a Java long, as the tables have it
 
 
 def whole_number(text: str | None, most_digits: int = _DIGITS_OF_64_BITS) -> int | None:
-    """The number of a text of ASCII digits alone; None for any other text, and for more digits than `most_digits`.
+    """The number of a text of ASCII digits alone; None for any other text, for more digits, and for more than a long.
 
     `isdigit` alone lets digits pass that `int` refuses.
 
     >>> whole_number("17"), whole_number("²"), whole_number("-1"), whole_number("")
     (17, None, None, None)
     """
-    return int(text) if text and len(text) <= most_digits and text.isascii() and text.isdigit() else None
+    if not text or len(text) > most_digits or not text.isascii() or not text.isdigit():
+        return None
+    return number if (number := int(text)) <= _MOST else None

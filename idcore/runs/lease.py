@@ -161,7 +161,7 @@ def is_held(root: Path, name: str) -> bool:
     try:
         free = _is_free(path)
         lease = _read(path)
-    except FileNotFoundError:
+    except (FileNotFoundError, IsADirectoryError):  # a lease is a file
         return False
     if free is not None and (not free or lease["machine"] == machine()):
         return not free
@@ -211,5 +211,5 @@ _watch = _Watch()
 def _sweep(root: Path, own: str) -> None:
     """Takes away what processes of this machine left behind."""
     for path in (root / FOLDER).iterdir():
-        if path.name != own and _NAME.fullmatch(path.name) and not is_held(root, path.name):
+        if path.name != own and _NAME.fullmatch(path.name) and path.is_file() and not is_held(root, path.name):
             path.unlink(missing_ok=True)

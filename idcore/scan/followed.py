@@ -8,6 +8,7 @@ so that a batch that comes twice, after a crash, counts once.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
@@ -166,7 +167,7 @@ class State:
         }
         aside = self.folder / f".{STATE}"
         aside.write_text(json.dumps(state), encoding="utf-8")
-        aside.replace(self.folder / STATE)
+        _rename(aside, self.folder / STATE)
         held = {STATE, *(one.name or name for one in self._pieces)}
         for path in self.folder.glob("*.arrow"):
             is_idle = path.name <= self._file(self.batch).name if path.name.startswith("batch-") else True
@@ -174,7 +175,13 @@ class State:
                 path.unlink(missing_ok=True)
 
     def _load(self) -> None:
-        """What an earlier process knew."""
+        """What an earlier process knew; CoreError of files that are damaged."""
+        try:
+            self._load_all()
+        except (ValueError, KeyError, TypeError) as problem:  # of JSON and of Arrow
+            raise problem if isinstance(problem, CoreError) else refuse("follow_damaged", folder=self.folder) from None
+
+    def _load_all(self) -> None:
         try:
             state = json.loads((self.folder / STATE).read_text(encoding="utf-8"))
         except FileNotFoundError:
@@ -236,7 +243,19 @@ def _write(path: Path, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> 
     with pa.OSFile(str(aside), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
         for batch in batches:
             writer.write_batch(batch)
-    aside.replace(path)
+    _rename(aside, path)
+
+
+def _rename(aside: Path, path: Path) -> None:
+    """Gives a file its name once its bytes are on disk: a machine that loses power leaves all of it or nothing."""
+    for one in (aside, path.parent):
+        if one == path.parent:
+            aside.replace(path)
+        descriptor = os.open(one, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _read(path: Path) -> pa.Table:

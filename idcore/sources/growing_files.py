@@ -253,8 +253,8 @@ class News:
                         return number
                     elif size < copied.read and self._unchanged(one) <= UNENDED:
                         return _IN_THE_MAKING
-                    elif size < copied.read and begins_alike:  # what came between copy and cut is in neither
-                        return number
+                    elif size < copied.read and begins_alike and self._known[number].is_cut:
+                        return number  # what came between copy and cut is in neither
         except OSError:
             return None
         return None

@@ -119,6 +119,13 @@ def test_few_messages_with_many_retries_are_poison_and_many_are_an_outage() -> N
     assert len(found(tries(20, 16))) == 1 and found(tries(21, 16)) == []
 
 
+def test_messages_without_a_msgid_are_told_apart_by_their_places() -> None:
+    of_one = {"msg_id": None, "topic": "orders", "group": "billing", "queue_id": 0, "store_timestamp": at(5)}
+    rows = [of_one | {"queue_offset": offset, "retry_times": 12} for offset in range(7)]
+    (found,) = retries.many_tries(scan_of(attempts=rows, fates=[fate("consumed", 0, 60, messages=2_000)]))
+    assert (found.count, found.evidence["ids"]) == (7, [])
+
+
 def test_a_healthy_store_has_no_finding_of_its_groups(tmp_path: Path) -> None:
     found, truth, _ = stores.tell(Situation("healthy", "busy", 4, START, ZONE), tmp_path)
     assert found == [] == truth["expected"]

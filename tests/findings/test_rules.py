@@ -5,8 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -260,3 +261,55 @@ def test_the_real_log_has_only_findings_that_are_true_of_it(tmp_path: Path) -> N
         ("zone_mismatch", "203.0.113.21 pid 26894 loader 4E0E2F2A", 12),
     }
     assert {item.code for item in found} <= set(RULES)
+
+
+NEW_YORK = ZoneInfo("America/New_York")
+
+
+def zones_told(times: dict[int, Sequence[datetime]], tmp_path: Path, zone: tzinfo, source: str) -> list[Finding]:
+    """`times`: the local times of the IDs of each process, by pid; each line has a bornTimestamp."""
+    lines = []
+    for pid, moments in times.items():
+        for place, moment in enumerate(moments):
+            born = int(moment.timestamp() * 1_000)
+            elapsed = born - int(moment.replace(day=1, hour=0, minute=0, second=0).timestamp() * 1_000)
+            lines.append(f"bornTimestamp={born}, UNIQ_KEY={uniq(elapsed, place, pid=pid)}")
+    path = tmp_path / "zones.log"
+    path.write_text("\n".join(lines))
+    months = month_rows(AT, zone, source)
+    found = all_rules.find(scan_local([str(path)], months), AT, zone, source)
+    return [one for one in found if one.code == "zone_mismatch"]
+
+
+def some(start: datetime, count: int = 12) -> list[datetime]:
+    return [start + timedelta(minutes=place) for place in range(count)]
+
+
+def test_daylight_saving_is_no_other_zone(tmp_path: Path) -> None:
+    october, november = datetime(2026, 10, 20, 9, tzinfo=NEW_YORK), datetime(2026, 11, 18, 9, tzinfo=NEW_YORK)
+    for zone, source in ((NEW_YORK, "given"), (UTC, "assumed")):
+        assert zones_told({1: some(october), 2: some(november, 40)}, tmp_path, zone, source) == []
+        assert zones_told({1: some(october, 40), 2: some(november)}, tmp_path, zone, source) == []
+
+
+def test_two_offsets_at_one_time_are_two_zones(tmp_path: Path) -> None:
+    summer, winter = timezone(timedelta(hours=-4)), timezone(timedelta(hours=-5))
+    at = datetime(2026, 11, 18, 9, tzinfo=winter)
+    (found,) = zones_told({1: some(at, 40), 2: some(at.astimezone(summer))}, tmp_path, UTC, "assumed")
+    assert (found.evidence["zone"], found.evidence["usual_zone"]) == ("-04:00", "-05:00")
+    berlin = some(datetime(2026, 11, 18, 9, tzinfo=timezone(timedelta(hours=2))))
+    (found,) = zones_told({2: berlin}, tmp_path, ZoneInfo("Europe/Berlin"), "given")
+    told = [found.evidence[name] for name in ("zone", "usual_zone", "variant")]
+    assert told == ["+02:00", "+01:00", "given"], "its daylight saving ended in October"
+
+
+def test_a_process_of_several_months_has_no_other_finding(tmp_path: Path) -> None:
+    """One ID an hour for two months: nothing is missing, shared, set back or known to be old."""
+    lines = []
+    for hour in range(62 * 24):
+        moment = datetime(2026, 9, 20, 8, tzinfo=UTC) + timedelta(hours=hour)
+        elapsed = int((moment - moment.replace(day=1, hour=0)).total_seconds() * 1_000)
+        lines.append(f"{moment:%F %T},000Z sent msgId={uniq(elapsed, hour)}")
+    assert [(one.code, one.severity, one.count, one.assumed) for one in told(lines, tmp_path)] == [
+        ("several_months", "info", 1_488, ("month",))
+    ]

@@ -457,3 +457,11 @@ Sub        ship                 10.20.30.41          2025-05-20 15:36:13  10ms  
 Sub        ship                 10.20.30.41          2025-05-20 15:36:23  12ms       success"""
     found = [(one.msg_id, one.event, one.group, one.time and one.time.second) for one in deliveries(text.split("\n"))]
     assert found == [(ID, "failed", "ship", 13), (ID, "acked", "ship", 23)]
+
+
+@pytest.mark.parametrize("number", ["9223372036854775808", "9999999999999999999"])
+def test_a_number_that_no_table_holds_is_none(number: str) -> None:
+    found = only(
+        f"consume failed MessageExt [queueId={number}, queueOffset={number}, commitLogOffset={number}, msgId={ID}]"
+    )
+    assert (found.queue_id, found.queue_offset, found.physical_offset) == (None, None, None)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from idcore.base.errors import CoreError
 from idcore.ids.broken_lines import unbroken
 from idcore.scan.crossing import to_batch
 from idcore.scan.facts import scan_task
@@ -144,3 +145,21 @@ def test_what_was_lost_of_a_file_is_said(tmp_path: Path, on_disk: Callable[..., 
         following.look(seconds=1)
     (row,) = following.tables()["files"].to_pylist()
     assert row["error"] == "follow_gone" and row["error_values"] == '{"bytes": 11}' and row["ids"]
+
+
+@pytest.mark.parametrize("name", ["state.json", "batch-0000000000.arrow", "open-0000000031.arrow"])
+@pytest.mark.parametrize("text", ["", "{", "[]"])
+def test_a_file_that_lost_its_bytes_is_named(name: str, text: str, tmp_path: Path) -> None:
+    """As after a loss of power where the disk said too early that it had them."""
+    log, state = tmp_path / "logs" / "a.log", tmp_path / "state"
+    log.parent.mkdir()
+    following = Following(log.parent, state)
+    for number in range(TAIL if name.startswith("open") else 1):
+        with log.open("a") as file:
+            file.write(f"{number} msgId=0A00000100FF18B4AAC20000000A{number:04X}\n")
+        following.look()
+        following.look(seconds=20)
+    (state / name).write_text(text)
+    with pytest.raises(CoreError) as problem:
+        State(state)
+    assert problem.value.code == "follow_damaged" and str(state) in problem.value.problem

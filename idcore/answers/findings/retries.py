@@ -206,10 +206,11 @@ def _failed(scan: Scan, group: str, led_to: str, since: datetime, until: datetim
 def many_tries(scan: Scan) -> Iterator[Finding]:
     """poison_message: a few messages of a group failed again and again."""
     most: dict[str, dict[str, dict[str, Any]]] = {}  # by group and message
-    names, read = ["group", "msg_id", "topic", "retry_times"], scan.once(_read)
+    names = ["group", "msg_id", "topic", "queue_id", "queue_offset", "retry_times"]
+    read = scan.once(_read)
     for piece in scan.rows.pieces("attempts", names):
         for row in piece.filter(pc.greater_equal(piece["retry_times"], limits.POISON_RETRIES)).to_pylist():
-            own, key = most.setdefault(row["group"], {}), row["msg_id"] or ""
+            own, key = most.setdefault(row["group"], {}), row["msg_id"] or _place(row)
             if key in own and own[key]["retry_times"] < row["retry_times"]:
                 own[key] = row
             elif len(own) <= _few(read.get(row["group"], 0)):  # of many more no row is needed
@@ -231,6 +232,11 @@ def many_tries(scan: Scan) -> Iterator[Finding]:
         }
         since, until = min(times, default=None), max(times, default=None)
         yield Finding.of("poison_message", group, len(rows), evidence, since=since, until=until)
+
+
+def _place(row: dict[str, Any]) -> str:
+    """What names a message that has no msgId."""
+    return f"{row['topic']} {row['queue_id']} {row['queue_offset']}"
 
 
 def _few(messages: int) -> float:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from functools import cache
 from typing import Any
+from zoneinfo import ZoneInfo, available_timezones
 
 import numpy as np
 import pyarrow as pa
@@ -140,39 +143,101 @@ def _proven(table: pa.Table) -> np.ndarray:
     return said & ~(text_mask(pc.equal(table["loader"], "00000000")) & text_mask(pc.equal(table["zone"], "+00:00")))
 
 
-_OF_ZONES = ("loader", "ids", "zone", "zone_source")
+_OF_ZONES = ("loader", "ids", "zone", "zone_source", "first_sent_at", "last_sent_at")
 
 
-def usual_zone(scan: Scan) -> tuple[str, bool] | None:
-    """The zone that all should be in, and whether it was given; else the proven zone of most ids, None without one."""
-    if scan.zone_source == "given":
-        return clocks.zone_text(scan.at.astimezone(scan.zone).utcoffset()), True
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """The proven offset from UTC of most ids, and from when to when processes have it."""
+
+    offset: str
+    first: datetime
+    last: datetime
+
+
+def usual_zone(scan: Scan) -> Usual | None:
+    """That of a scan; None where no line proves one."""
     counted: Counter[str] = Counter()
+    spans: dict[str, tuple[datetime, datetime]] = {}
     for table in scan.rows.pieces("processes", _OF_ZONES):
-        if "zone" in table.column_names:
-            mine = table.filter(pa.array(_proven(table))).group_by("zone").aggregate([("ids", "sum")])
-            counted.update(dict(zip(mine["zone"].to_pylist(), mine["ids_sum"].to_pylist(), strict=True)))
-    return (min(counted, key=lambda zone: (-counted[zone], zone)), False) if counted else None
+        if "zone" not in table.column_names:
+            continue
+        sums = [("ids", "sum"), ("first_sent_at", "min"), ("last_sent_at", "max")]
+        for row in table.filter(pa.array(_proven(table))).group_by("zone").aggregate(sums).to_pylist():
+            ids, first, last, zone = (
+                row[name] for name in ("ids_sum", "first_sent_at_min", "last_sent_at_max", "zone")
+            )
+            if zone is not None and first is not None:
+                counted[zone] += ids
+                earliest, latest = spans.get(zone, (first, last))
+                spans[zone] = min(first, earliest), max(last, latest)
+    zone = min(counted, key=lambda zone: (-counted[zone], zone), default=None)
+    return None if zone is None else Usual(zone, *spans[zone])
 
 
 def zones(processes: Processes, scan: Scan) -> Iterator[Finding]:
     """zone_mismatch: zones that lines prove, against the one that was given or that most ids are from."""
-    table, known = processes.table, scan.once(usual_zone)
-    if known is None or "zone" not in table.column_names:
+    table, given = processes.table, scan.zone_source == "given"
+    usual = None if given else scan.once(usual_zone)
+    if "zone" not in table.column_names or not (given or usual):
         return
-    usual, given = known
     # Relatives of the Go client count from the month in UTC, in any zone of their host.
     by_design = whole_seconds(processes) & text_mask(pc.equal(table["zone"], "+00:00"))
-    wrong = _proven(table) & dated(processes) & ~by_design & ~text_mask(pc.equal(table["zone"], usual))
+    proven = np.flatnonzero(_proven(table) & dated(processes) & ~by_design)
+    # Daylight saving begins and ends at full hours: all processes of one hour are in one offset.
+    hours = processes["last_sent_at"][proven] // _HOUR_US
+    offsets = table["zone"].take(pa.array(proven)).to_pylist()
+    expected = {
+        (offset, hour): clocks.zone_text(_instant(hour).astimezone(scan.zone).utcoffset())
+        if usual is None
+        else offset
+        if _is_of_one_zone(offset, _instant(hour), usual)
+        else usual.offset
+        for offset, hour in set(zip(offsets, hours.tolist(), strict=True))
+    }
+    wrong = np.zeros(len(processes), bool)
+    wrong[proven] = [expected[pair] != pair[0] for pair in zip(offsets, hours.tolist(), strict=True)]
 
     def make(at: int) -> Finding:
         row = processes.row(at)
-        more: dict[str, Any] = {"variant": "given"} if given else {}
-        return of_process(
-            processes, at, "zone_mismatch", zone=row["zone"], usual_zone=usual, zone_source=row["zone_source"], **more
-        )
+        hour = int(processes["last_sent_at"][at] // _HOUR_US)
+        more: dict[str, Any] = {"usual_zone": expected[row["zone"], hour], "zone_source": row["zone_source"]}
+        if given:
+            more["variant"] = "given"
+        return of_process(processes, at, "zone_mismatch", zone=row["zone"], **more)
 
     yield from each(processes, wrong, "zone_mismatch", make)
+
+
+_HOUR_US = 3_600_000_000
+
+
+def _instant(hour: int) -> datetime:
+    return clocks.from_ms(hour * clocks.HOUR_MS)
+
+
+def _is_of_one_zone(offset: str, at: datetime, usual: Usual) -> bool:
+    """Whether an offset is the usual one, or that of some zone which changed its clocks between these instants."""
+    if offset == usual.offset:
+        return True
+    if usual.first <= at <= usual.last:
+        return False
+    near = usual.first if at < usual.first else usual.last
+    return any(
+        clocks.zone_text(at.astimezone(zone).utcoffset()) == offset
+        and clocks.zone_text(near.astimezone(zone).utcoffset()) == usual.offset
+        for zone in _zones_with_summer_time()
+    )
+
+
+@cache
+def _zones_with_summer_time() -> Sequence[tzinfo]:
+    """Every zone of the world that changed its clocks in the last years."""
+    months = [
+        datetime(year, month, 1, tzinfo=UTC) for year in range(2011, datetime.now(UTC).year + 1) for month in (1, 7)
+    ]
+    zones = [ZoneInfo(name) for name in sorted(available_timezones())]
+    return [zone for zone in zones if len({month.astimezone(zone).utcoffset() for month in months}) > 1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -2087,6 +2087,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.follow_truncated": "cut to nothing before all of it was read: what was written last is missing, {bytes} bytes at least",
     "error.follow_connect": "Spark Connect cannot follow files, because tables are made beside the driver; use --master or this machine",
     "error.follow_other": "{folder} follows something else (other: {names}); choose another folder",
+    "error.follow_damaged": "what {folder} knows of the files that it follows is damaged; choose another folder",
     "error.follow_version": "{folder} was followed by another version; choose another folder",
     "error.lock_busy": "other scans keep writing to {folder}; choose another folder",
     "error.lock_held": "another scan is writing to {folder}; wait until it has ended, or choose another folder",

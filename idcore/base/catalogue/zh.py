@@ -2061,6 +2061,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.follow_truncated": "未读完就被清空：最后写入的内容缺失，至少 {bytes} 字节",
     "error.follow_connect": "Spark Connect 不能跟踪文件，因为表在驱动程序旁生成；请用 --master 或本机",
     "error.follow_other": "{folder} 跟踪的是别的内容（不同处：{names}）；请换一个目录",
+    "error.follow_damaged": "{folder} 中的跟踪状态已损坏；请换一个文件夹",
     "error.follow_version": "{folder} 由另一个版本跟踪；请换一个目录",
     "error.lock_busy": "其他扫描不断写入 {folder}；请换一个目录",
     "error.lock_held": "另一次扫描正在写入 {folder}；请等它结束，或换一个目录",
