@@ -100,6 +100,7 @@ def identify(
     """
     if vouched is None:
         vouched = rules.vouches(label)
+    vouched = vouched or (disowned != "" and case != "strict")  # a person says that they are IDs
     try:
         raw = unhex(text)
         if len(text) not in rules.CANDIDATE_DIGITS:
@@ -114,7 +115,8 @@ def identify(
         error = refuse("trace_id" if traced else "lower_case", None, _first_letter(text) // 2, text)
         rejected = [_rejected(item, error) for item in readings] + rejected
         readings = []
-    if readings and disowned and case == "strict" and may_be_another(readings[0].id):
+    first = readings[0] if readings else rejected[0] if error is not None and error.code == "elapsed" else None
+    if first is not None and disowned and case == "strict" and may_be_another(first.id):
         error = refuse("other_name", None, None, text)
         rejected = [_rejected(item, error) for item in readings] + rejected
         readings = []

@@ -393,8 +393,8 @@ def is_little_endian(hi, lo, loaders):
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
-def id_of(hi, lo, wide, p, loaders):
-    """Of the last 16 bytes of a 4.x id at p: why it is rejected (-1: it is not), address, third word, value."""
+def id_of(hi, lo, wide, loaders):
+    """Of the last 16 bytes of a 4.x id: why it is rejected (-1: it is not), address, third word, value."""
     port = hi & WORD
     address = hi >> U(32)
     is_place = U(1) <= port and port < U(65536) and lo <= MAX_OFFSET
@@ -411,8 +411,8 @@ def id_of(hi, lo, wide, p, loaders):
     reason = -1
     if port < U(65536) and loader == U(0):
         reason = PORT
-    elif elapsed > MAX_ELAPSED and elapsed < SET_BACK and not is_known(loaders, loader) and not has_label(p):
-        reason = ELAPSED
+    elif elapsed > MAX_ELAPSED and elapsed < SET_BACK and not is_known(loaders, loader):
+        reason = ELAPSED  # unless a label vouches for it
     return reason, address, ((CODE_V6 if wide else CODE_V4) << CODE_SHIFT) | identity, lo & VALUE_MASK
 
 
@@ -459,9 +459,16 @@ def may_be_chance(k2, rules):
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
-def is_another(p, k2, rules):
-    """Whether a msgId is none because of the name in front of it, as only that of a usual launch is one then."""
-    return not rules.all_are_ids and other_thing(p) >= 0 and not is_known(rules.usual, k2 & WORD)
+def by_name(reason, p, k2, rules):
+    """Why a msgId is none, after the name in front of it: one that names something else, but of a usual launch, or one
+    that vouches for an impossible elapsed. Where all are ids, the first vouches for it too."""
+    if reason > 0 and reason != ELAPSED:
+        return reason
+    if rules.all_are_ids:
+        return -1 if reason == ELAPSED and (has_label(p) or other_thing(p) >= 0) else reason
+    if other_thing(p) >= 0 and not is_known(rules.usual, k2 & WORD):
+        return OTHER_NAME
+    return -1 if reason == ELAPSED and has_label(p) else reason
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -476,15 +483,15 @@ def judge(p, size, rules):
             return reason, U(0), U(0), U(0), U(0)
     hi, lo = unhex_32(p)
     if size == 32:
-        reason, k1, k2, value = id_of(hi, lo, False, p, rules.loaders)
-        if reason < 0 and k2 >> CODE_SHIFT == CODE_V4 and is_another(p, k2, rules):
-            reason = OTHER_NAME
+        reason, k1, k2, value = id_of(hi, lo, False, rules.loaders)
+        if k2 >> CODE_SHIFT == CODE_V4:
+            reason = by_name(reason, p, k2, rules)
         return reason, U(0), k1, k2, value
     if size == 56:
         last_hi, last_lo = unhex_32(p + U(24))
-        reason, _, k2, value = id_of(last_hi, last_lo, True, p, rules.loaders)
-        if reason < 0 and k2 >> CODE_SHIFT == CODE_V6 and is_another(p, k2, rules):
-            reason = OTHER_NAME
+        reason, _, k2, value = id_of(last_hi, last_lo, True, rules.loaders)
+        if k2 >> CODE_SHIFT == CODE_V6:
+            reason = by_name(reason, p, k2, rules)
         return reason, hi, lo, k2, value
     if size == CLIENT_DIGITS and hi >> U(56) == CLIENT_VERSION:
         hi, lo = unhex_32(p + U(2))
