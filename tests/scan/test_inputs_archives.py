@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from idcore.base.safe_text import size
+from idcore.ids import broken_lines
 from idcore.intake import intake
 from idcore.scan.local import scan_local
 from idcore.scan.tables import Tables
@@ -58,6 +59,36 @@ def test_an_archive_has_a_row_for_each_member(name: str, split: int, plain: Tabl
     assert [row[1:] for row in found[1:]] == [(0, HALF, a, None), (0, len(LOG) - HALF, b, None)]
     assert [row["file"] for row in tables["files"].to_pylist()[1:]] == [f"{path}!logs/a.log", f"{path}!logs/b.log"]
     assert tables["refused"]["file"][0].as_py().startswith(f"{path}!logs/")
+
+
+WRAPPED = "".join(
+    f"2026-11-20 10:00:0{n},000 sent msgId=0A6408A4001E18B4AAC2\n0E4136{n:02X}{n:04X} ok\n" for n in range(9)
+)
+PACKED = {
+    "log.gz": gzip.compress,
+    "zip": lambda data: zip_of({"a.log": data, "b.txt": b"nothing"}),
+    "tar.xz": lambda data: tar_of({"a.log": data}, "w:xz"),
+    "log.zst": PACKERS["zst"],
+    "gz.zip": lambda data: zip_of({"a.gz": gzip.compress(data)}),
+}
+
+
+@pytest.mark.parametrize("kind", PACKED)
+def test_ids_that_a_line_break_cuts_are_joined_in_a_small_packed_text(kind: str, tmp_path: Path) -> None:
+    wrapped = WRAPPED.encode()
+    tables = scanned(written(tmp_path, f"x.{kind}", PACKED[kind](wrapped)))
+    of_text = scanned(written(tmp_path, "x.log", wrapped))
+    assert sum(tables["processes"]["distinct"].to_pylist()) == 9
+    assert same(tables, of_text, ["files", "refused", "lookalikes"]) == []
+
+
+def test_a_large_packed_text_comes_as_it_is_and_keeps_what_is_before_damage(tmp_path: Path) -> None:
+    long = LOG * (-(-broken_lines.MOST // len(LOG)) + 1)
+    packed = gzip.compress(long, 1)
+    plain, whole = (scanned(written(tmp_path, name, data)) for name, data in (("a.log", long), ("a.gz", packed)))
+    assert same(whole, plain, ["files", "refused", "lookalikes"]) == []
+    cut = scanned(written(tmp_path, "cut.gz", gzip.compress(LOG)[:-400]))
+    assert problems(cut) == [("packed_cut", {})] and 0 < cut["files"]["ids"][0].as_py() < ids_in(LOG, tmp_path)
 
 
 @pytest.mark.parametrize("form", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT, tarfile.USTAR_FORMAT])
