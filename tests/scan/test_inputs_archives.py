@@ -82,6 +82,19 @@ def test_ids_that_a_line_break_cuts_are_joined_in_a_small_packed_text(kind: str,
     assert same(tables, of_text, ["files", "refused", "lookalikes"]) == []
 
 
+@pytest.mark.parametrize(("kind", "split"), [("log", 1 << 30), ("log", 1 << 20), ("log.gz", 1 << 30)])
+def test_of_a_large_text_a_sample_shows_what_line_breaks_cut(kind: str, split: int, tmp_path: Path) -> None:
+    line = "2026-11-20 10:00:00,000 sent msgId=0A6408A4001E18B4AAC20E413600{:04X} ok\r\n".format
+    whole = "".join(line(n % 9) for n in range(70_000))
+    long = whole.replace("18B4AAC20E", "18B4AAC2\r\n0E")
+    data = PACKED["log.gz"](long.encode()) if kind == "log.gz" else long.encode()
+    (row,) = scanned(written(tmp_path, f"x.{kind}", data), split)["refused"].to_pylist()
+    place = long.index("\r\n0E", broken_lines.MOST - 1) - 20
+    assert (row["reason"], row["byte"]) == ("broken_sample", place)
+    assert row["ids"] == long.count("\n0E", broken_lines.MOST, broken_lines.MOST + broken_lines.SAMPLE + 2)
+    assert scanned(written(tmp_path, "whole.log", whole.encode()), split)["refused"].num_rows == 0
+
+
 def test_a_large_packed_text_comes_as_it_is_and_keeps_what_is_before_damage(tmp_path: Path) -> None:
     long = LOG * (-(-broken_lines.MOST // len(LOG)) + 1)
     packed = gzip.compress(long, 1)
