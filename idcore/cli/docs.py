@@ -41,6 +41,8 @@ _REFUSED = (
     "broken",
     "masked",
     "masked_timed",
+    "masked_parts",
+    "masked_parts_timed",
 )
 _OF_ARGUMENTS = ("empty", "digit", "odd", "length")
 
@@ -95,8 +97,10 @@ A token is a maximal run of hex digits, without the digits of an escape right in
 
 An ID that the end of a line cuts is joined if it is certain then, else it is named (`broken`). Marks of a quoted mail
 and an indent may be in front of its rest. Zero-width spaces and colours between digits are passed over. The scan joins
-in plain files up to 4 MiB. Behind a label that vouches, one digit too many is left off if the loader is known. Of an ID
-that a mask or an ellipsis ends, `decode` and the pages name what is left (`masked`).
+in texts up to 4 MiB, packed ones too. Of a larger one it reads a sample of 256 KiB: what line breaks cut there is in
+the table `refused` (`broken_sample`). Behind a label that vouches, one digit too many is left off if the loader is
+known. Of an ID that a mask or an ellipsis ends or parts, `decode` and the pages name what is left (`masked`,
+`masked_parts`). Without a known loader it needs a label.
 
 Interpretations are ranked, never chosen in silence: the others are shown next to the first, with their reasons. A label
 is only a hint, because a printed MessageExt shows the offsetMsgId as `msgId`.

@@ -3,16 +3,44 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from idcore.base.layout import ID_DIGITS
 from idcore.ids import rules
 from idcore.ids.find import CONTINUED, MARGIN, find, whole_digits
-from idcore.ids.identify import judge
+from idcore.ids.identify import identify, judge
 
 MOST = 4 << 20  # bytes of a text that a person may have copied from a terminal, a chat or a mail
+SAMPLE = 256 << 10  # of a larger text so many bytes behind MOST show whether its IDs are cut
+NEAR = 64  # bytes on each side of a break that a cut ID needs
 _LINE = 4_096  # bytes of the broken line that are looked at
 _DIGITS = rf"[0-9A-Fa-f]{{1,{ID_DIGITS[-1] - 1}}}"
 _BREAK = re.compile(rf"(?<![0-9A-Fa-f])({_DIGITS})({CONTINUED}\r?\n{MARGIN})({_DIGITS})(?![0-9A-Fa-f])".encode())
+
+
+_LAST = re.compile(rb"(?<![0-9A-Fa-f])[0-9A-Fa-f]{1,55}\Z")
+_FIRST = re.compile(rb"(?:[ \t]{0,8}>){0,4}[ \t]{0,8}([0-9A-Fa-f]{1,55})(?![0-9A-Fa-f])")
+
+
+def cut_ids(text: bytes, first: int, last: int) -> Iterator[tuple[int, str]]:
+    """IDs that a line feed between two places of a text cuts, certain by their digits alone: where, and the digits.
+
+    >>> list(cut_ids(b"msgId=0A6408A4001E18B4AAC20E41\\n363B0037 done", 0, 40))
+    [(6, '0A6408A4001E18B4AAC20E41363B0037')]
+    """
+    at = text.find(b"\n", first, last)
+    while at >= 0:
+        end = at - text.startswith(b"\r", at - 1)
+        before = _LAST.search(text, max(0, end - NEAR), end) if text[end - 1 : end].isalnum() else None
+        behind = _FIRST.match(text, at + 1, at + 2 * NEAR) if before is not None else None
+        if before is not None and behind is not None:
+            digits, sizes = (before[0] + behind[1]).decode(), {len(before[0]), len(behind[1])}
+            is_column = text[before.start() - 1 : before.start()] in (b"\n", b"")
+            if len(digits) in rules.CANDIDATE_DIGITS and not sizes & rules.CANDIDATE_DIGITS and not is_column:
+                best = identify(digits).best
+                if best is not None and best.certainty != "possible":
+                    yield before.start(), digits
+        at = text.find(b"\n", at + 1, last)
 
 
 def unbroken(text: bytes) -> bytes:

@@ -187,7 +187,8 @@ def made_by(reading: Reading, extra: Reason | None) -> Maker:
 def _head(verdict: Verdict, token: Token | None) -> dict[str, Any]:
     row = _NOTHING.copy()
     row["assumed"], row["joined"] = [], token is not None and token.whole == "joined"
-    row["cut"] = UNIQ_V4.digits - len(verdict.text) if verdict.reason in ("masked", "masked_timed") else None
+    if verdict.error is not None and (verdict.reason or "").startswith("masked"):
+        row["cut"] = UNIQ_V4.digits - verdict.error.values["digits"]
     row["lookalike"] = _LOOK_ALIKES.get(verdict.reason or "")
     row["text"] = verdict.text
     if token is not None:

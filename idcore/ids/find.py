@@ -12,7 +12,7 @@ from string import hexdigits
 from sys import intern
 
 from idcore.base.layout import ID_DIGITS
-from idcore.ids import makers, rules
+from idcore.ids import makers, masks, rules
 from idcore.ids.line_moments import born_marks, line_time, named_day, prefix_time
 from idcore.ids.records import Records
 from idcore.ids.tokens import Token
@@ -290,11 +290,27 @@ def _places(text: str) -> list[tuple[int, int, int]]:
             places.append((start, start + ID_DIGITS[0], first))
         elif stop - start in rules.CANDIDATE_DIGITS:
             places.append((start, stop, first))
+    parted = list(_masked(text))
     for cut in _CUT.finditer(text):
+        if cut.start() in [start for start, *_ in parted]:
+            continue
         is_masked = cut.end() < len(text) and text[cut.end()] in "*….xX"
         if _of_known_client(text, cut.start()) and (is_masked or _vouched(text, cut.start())):
             places.append((*cut.span(), cut.start()))
-    return sorted(places)
+    return sorted([*places, *parted])
+
+
+def _masked(text: str) -> Iterator[tuple[int, int, int]]:
+    """Strings that a mask parts, behind a name that vouches or with a known loader; not those that it only ends."""
+    if not any(sign in text for sign in masks.SIGNS):
+        return
+    for match in masks.MASKED.finditer(text):
+        start = match.start()
+        if masks.is_only_ended(match[0]):
+            continue  # what `_CUT` finds
+        named = _vouched(text, start) and "offset" not in text[max(0, start - 16) : start].lower()
+        if masks.is_loader_known(match[0]) or (named and masks.digits_of(match[0]) is not None):
+            yield (start, match.end(), start)
 
 
 def _other_thing(text: str, start: int, stop: int) -> str:
@@ -373,10 +389,14 @@ def _tokens(
             prefix,
             _vouched(text, start),
             _other_thing(text, start, stop),
-            whole="longer" if longer else "whole" if stop - start in rules.CANDIDATE_DIGITS else "cut",
+            whole="longer" if longer else "whole" if _is_candidate(text[start:stop]) else "cut",
             shown=rules.shows_id(_bytes(text[max(0, start - 40) : start]), _bytes(text[stop : stop + 8])),
         )
         stop_before, label_before = stop, label
+
+
+def _is_candidate(text: str) -> bool:
+    return len(text) in rules.CANDIDATE_DIGITS and _HEX_WORD.fullmatch(text) is not None
 
 
 def _bytes(text: str) -> bytes:

@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import Literal
 
 from idcore.base.errors import CoreError
-from idcore.base.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6, Layout
-from idcore.ids import little_endian, makers, rules
+from idcore.base.layout import CLIENT_V1, ID_DIGITS, LAYOUTS, OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6, Layout
+from idcore.ids import little_endian, makers, masks, rules
 from idcore.ids.model import (
     ClientId,
     MessageId,
@@ -98,8 +98,11 @@ def identify(
     elapsed, as find() saw it. Without `vouched` the label itself decides. `disowned`: what else a name so close says
     that it is: then only a known client's loader makes it a msgId. `shown`: its place shows that it may be an ID.
     """
+    if len(text) < ID_DIGITS[-1] and masks.MASKED.fullmatch(text) is not None and masks.digits_of(text) is not None:
+        return _of_rest(Token(text, 1, 1, label, whole="cut"))
     if vouched is None:
         vouched = rules.vouches(label)
+    vouched = vouched or (disowned != "" and case != "strict")  # a person says that they are IDs
     try:
         raw = unhex(text)
         if len(text) not in rules.CANDIDATE_DIGITS:
@@ -114,7 +117,8 @@ def identify(
         error = refuse("trace_id" if traced else "lower_case", None, _first_letter(text) // 2, text)
         rejected = [_rejected(item, error) for item in readings] + rejected
         readings = []
-    if readings and disowned and case == "strict" and may_be_another(readings[0].id):
+    first = readings[0] if readings else rejected[0] if error is not None and error.code == "elapsed" else None
+    if first is not None and disowned and case == "strict" and may_be_another(first.id):
         error = refuse("other_name", None, None, text)
         rejected = [_rejected(item, error) for item in readings] + rejected
         readings = []
@@ -157,14 +161,12 @@ def judge(token: Token, case: Case = "strict") -> Verdict:
 
 def _of_rest(token: Token) -> Verdict:
     """What is left of an ID that is masked or cut: its host, pid and loader, and its time where that is there."""
-    raw = bytes.fromhex(token.text[: len(token.text) // 2 * 2])
-    uniq_id = UniqId.from_bytes(raw.ljust(UNIQ_V4.size, b"\0"), UNIQ_V4)
-    values = {"digits": len(token.text), "host": uniq_id.host, "pid": uniq_id.pid, "loader": uniq_id.loader_text}
-    code = "masked"
-    if len(raw) >= UNIQ_V4.span("elapsed").stop:
-        code, days, ms = "masked_timed", *divmod(uniq_id.elapsed, 86_400_000)
-        values |= {"day": days + 1, "time": f"{ms // 3_600_000:02d}:{ms // 60_000 % 60:02d}:{ms / 1000 % 60:06.3f}"}
-    error = refuse(code, None, None, token.text, **values)
+    digits = masks.digits_of(token.text) or token.text.ljust(masks.SIZE, masks.HIDDEN)
+    values = masks.seen_fields(digits)
+    code = "masked_parts" if values["time"] == masks.HIDDEN else "masked_parts_timed"
+    if values["loader"] != masks.HIDDEN and masks.HIDDEN not in digits[:12] and values["counter"] == masks.HIDDEN:
+        code = "masked" if values["time"] == masks.HIDDEN else "masked_timed"
+    error = refuse(code, None, None, token.text, digits=masks.SIZE - digits.count(masks.HIDDEN), **values)
     return Verdict(token.text, token.label, (), (), error, code)
 
 

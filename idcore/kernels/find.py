@@ -75,6 +75,7 @@ LINE_ENDED = np.int64(-1)
 
 REASONS = ("lower_case", "version", "port", "elapsed", "other_name", "trace_id")
 LOWER_CASE, VERSION, PORT, ELAPSED, OTHER_NAME, TRACE_ID = range(6)
+OF_THING = 16  # what `judge` says of OTHER_NAME: this, and the row of THINGS
 STATE_IDS, STATE_KEYS, LINE_START, LINE_OPEN, LINE_FIRST = range(5)
 STATE_LINES, STATE_RANGES, STATE_PAIRED, STATE_LOOSE, STATE_VOTES = range(5, 10)
 STATE_NAMED = 10
@@ -106,7 +107,9 @@ THINGS = _words(map(str.encode, rules.OTHER_THINGS))
 TRACES = np.array([thing in rules.TRACES for thing in rules.OTHER_THINGS])
 MESSAGES, MESSAGE_WITHIN, CELL_SIGNS_MOST = _words(rules.MESSAGE_WORDS), rules.MESSAGE_WITHIN, rules.CELL_SIGNS_MOST
 LONGEST_NAME, OTHER_SIGNS_MOST = rules.LONGEST_NAME, rules.OTHER_SIGNS_MOST
-LAST_LETTERS = U(sum(1 << letter for letter in {ord(thing[-1]) - 97 for thing in rules.OTHER_THINGS}))
+# The rows of THINGS by their last letter, a to z, and where in these those of each letter begin.
+BY_LAST = np.array(sorted(range(len(THINGS)), key=lambda row: rules.OTHER_THINGS[row][-1]))
+OF_LAST = np.array([sum(thing[-1] < chr(97 + letter) for thing in rules.OTHER_THINGS) for letter in range(27)])
 TRACEID = U(int.from_bytes(b" traceid", "little"))
 CDATA = U(int.from_bytes(b"![CDATA[", "little"))
 
@@ -234,14 +237,14 @@ def ends_in_thing(p, size):
     """Which of OTHER_THINGS the last word of the name of so many letters in front of p is, or -1: `_thing_at_end`."""
     if size == 0 or not is_letter(load_8(p - U(1))):
         return -1
-    if LAST_LETTERS >> U((load_8(p - U(1)) | 32) - 97) & U(1) == U(0):
-        return -1
-    for row in range(THINGS.shape[0]):
+    letter = np.int64((load_8(p - U(1)) | 32) - 97)
+    for at in range(OF_LAST[letter], OF_LAST[letter + 1]):
+        row = BY_LAST[at]
         length = np.int64(THINGS[row, 0])
         if length > size:
             continue
         same = True
-        for i in range(length):
+        for i in range(1, length):
             if load_8(p - U(1 + i)) | 32 != THINGS[row, length - i]:
                 same = False
                 break
@@ -393,8 +396,8 @@ def is_little_endian(hi, lo, loaders):
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
-def id_of(hi, lo, wide, p, loaders):
-    """Of the last 16 bytes of a 4.x id at p: why it is rejected (-1: it is not), address, third word, value."""
+def id_of(hi, lo, wide, loaders):
+    """Of the last 16 bytes of a 4.x id: why it is rejected (-1: it is not), address, third word, value."""
     port = hi & WORD
     address = hi >> U(32)
     is_place = U(1) <= port and port < U(65536) and lo <= MAX_OFFSET
@@ -411,8 +414,8 @@ def id_of(hi, lo, wide, p, loaders):
     reason = -1
     if port < U(65536) and loader == U(0):
         reason = PORT
-    elif elapsed > MAX_ELAPSED and elapsed < SET_BACK and not is_known(loaders, loader) and not has_label(p):
-        reason = ELAPSED
+    elif elapsed > MAX_ELAPSED and elapsed < SET_BACK and not is_known(loaders, loader):
+        reason = ELAPSED  # unless a label vouches for it
     return reason, address, ((CODE_V6 if wide else CODE_V4) << CODE_SHIFT) | identity, lo & VALUE_MASK
 
 
@@ -459,9 +462,17 @@ def may_be_chance(k2, rules):
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
-def is_another(p, k2, rules):
-    """Whether a msgId is none because of the name in front of it, as only that of a usual launch is one then."""
-    return not rules.all_are_ids and other_thing(p) >= 0 and not is_known(rules.usual, k2 & WORD)
+def by_name(reason, p, k2, rules):
+    """Why a msgId is none, after the name in front of it: one that names something else, but of a usual launch, or one
+    that vouches for an impossible elapsed. Where all are ids, the first vouches for it too."""
+    if reason > 0 and reason != ELAPSED:
+        return reason
+    if rules.all_are_ids:
+        return -1 if reason == ELAPSED and (has_label(p) or other_thing(p) >= 0) else reason
+    thing = other_thing(p)
+    if thing >= 0 and not is_known(rules.usual, k2 & WORD):
+        return OF_THING + thing
+    return -1 if reason == ELAPSED and has_label(p) else reason
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -476,15 +487,15 @@ def judge(p, size, rules):
             return reason, U(0), U(0), U(0), U(0)
     hi, lo = unhex_32(p)
     if size == 32:
-        reason, k1, k2, value = id_of(hi, lo, False, p, rules.loaders)
-        if reason < 0 and k2 >> CODE_SHIFT == CODE_V4 and is_another(p, k2, rules):
-            reason = OTHER_NAME
+        reason, k1, k2, value = id_of(hi, lo, False, rules.loaders)
+        if k2 >> CODE_SHIFT == CODE_V4:
+            reason = by_name(reason, p, k2, rules)
         return reason, U(0), k1, k2, value
     if size == 56:
         last_hi, last_lo = unhex_32(p + U(24))
-        reason, _, k2, value = id_of(last_hi, last_lo, True, p, rules.loaders)
-        if reason < 0 and k2 >> CODE_SHIFT == CODE_V6 and is_another(p, k2, rules):
-            reason = OTHER_NAME
+        reason, _, k2, value = id_of(last_hi, last_lo, True, rules.loaders)
+        if k2 >> CODE_SHIFT == CODE_V6:
+            reason = by_name(reason, p, k2, rules)
         return reason, hi, lo, k2, value
     if size == CLIENT_DIGITS and hi >> U(56) == CLIENT_VERSION:
         hi, lo = unhex_32(p + U(2))
@@ -629,11 +640,11 @@ def mark_suspect(row, value, p, size, table):
 
 
 @numba.njit(cache=True, nogil=True)
-def keep_named(k0, k1, k2, value, p, place, found):
-    """Keeps a msgId at p that a name calls something else; a window has fewer than there are rows."""
+def keep_named(k0, k1, k2, value, thing, place, found):
+    """Keeps a msgId that a name calls something else, a row of THINGS; a window has fewer than there are rows."""
     row = found.state[STATE_NAMED]
     found.named[row, 0], found.named[row, 1], found.named[row, 2], found.named[row, 3] = k0, k1, k2, value
-    found.named[row, 4], found.named[row, 5] = U(other_thing(p)), U(place)
+    found.named[row, 4], found.named[row, 5] = U(thing), U(place)
     found.state[STATE_NAMED] = row + 1
 
 
@@ -755,9 +766,11 @@ def find(buf, origin, start, stop, what, rules, found):
             reason, k0, k1, k2, value = judge(text + U(place), size, rules)
             if reason >= 0:
                 if what != TAIL:
+                    if reason >= OF_THING:
+                        if what == COUNT:
+                            keep_named(k0, k1, k2, value, reason - OF_THING, place + origin, found)
+                        reason = OTHER_NAME
                     refuse(reason, buf, place, size, origin, found.refused, found.samples)
-                    if reason == OTHER_NAME and what == COUNT:
-                        keep_named(k0, k1, k2, value, text + U(place), place + origin, found)
             else:
                 row, used = row_of(k0, k1, k2, table, found.keys, keys)
                 if used != keys:

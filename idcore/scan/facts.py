@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from idcore.base.errors import CoreError, coded, refuse
-from idcore.ids import records
+from idcore.ids import broken_lines, records
 from idcore.ids.line_moments import Moment, NamedDay, born_marks, elapsed_of, line_time, named_day, prefix_time
 from idcore.ids.line_time import latest_year
 from idcore.kernels import around, codes, dates, encode, find, paired_offsets, pairs
@@ -122,6 +122,7 @@ class Scanner:
         state = self.state
         self.ids = -int(state[find.STATE_IDS])
         self.finder.found.refused[:] = 0
+        self.cut: Refused | None = None
         state[find.LINE_FIRST] = state[find.STATE_IDS]
         state[find.LINE_START] = split.start
         self.text = text_number(split.number, split.place)
@@ -135,6 +136,8 @@ class Scanner:
             while True:
                 # whole lines at a time: a line is dated by all of its text
                 stop = windows.last_line(min(limit, windows.stop - windows.origin))
+                if windows.origin + stop > broken_lines.MOST > windows.origin - broken_lines.SAMPLE:
+                    self._look_for_cuts(windows, stop)
                 self._find(windows, stop, find.COUNT)
                 at = windows.at + windows.origin
                 if self.moved is not None:
@@ -154,6 +157,16 @@ class Scanner:
             error = refuse("shorter")
         text_bytes = at - split.start if windows.counted is None else windows.counted()
         yield self._report(split, text_bytes, error)
+
+    def _look_for_cuts(self, windows: Windows, stop: int) -> None:
+        """A sample of a large text, whose IDs nobody joins: how many a line break cuts."""
+        first = max(windows.at, broken_lines.MOST - windows.origin)
+        last = min(stop, broken_lines.MOST + broken_lines.SAMPLE - windows.origin)
+        low = max(0, first - broken_lines.NEAR)
+        text = bytes(windows.view[low : last + 2 * broken_lines.NEAR]) if first < last else b""
+        for place, digits in broken_lines.cut_ids(text, first - low, last - low):
+            known = self.cut or Refused("broken_sample", 0, digits, place + low + windows.origin)
+            self.cut = known._replace(ids=known.ids + 1)
 
     def _is_full(self) -> bool:
         held = max(int(self.state[find.STATE_IDS]), self.named_rows)
@@ -192,7 +205,7 @@ class Scanner:
         state[find.STATE_IDS] = ids
 
     def _report(self, split: Split, text_bytes: int, error: CoreError | None) -> Fact:
-        refused = []
+        refused = [] if self.cut is None else [self.cut]
         for reason, (count, place, size) in enumerate(self.finder.found.refused):
             if count:
                 sample = self.finder.found.samples[reason, :size].tobytes().decode("ascii")

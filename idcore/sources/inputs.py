@@ -28,7 +28,7 @@ from idcore.sources.archives import BETWEEN, Text, kind_of, texts
 from idcore.sources.kinds import COMMITLOG, GROWING, HEAD, PLAIN, WHOLE, WIDE
 from idcore.sources.line_range import LineRange
 from idcore.sources.record_lines import RecordLines
-from idcore.sources.unpack import READ_ERRORS, Unpacked, narrowed, reader
+from idcore.sources.unpack import READ_ERRORS, Read, Unpacked, narrowed, reader
 from idcore.sources.uris import is_topic, is_uri, local_path, without_secrets
 from idcore.sources.windows import BEFORE, ENDLESS, Windows, new_buffer
 
@@ -378,6 +378,8 @@ def _texts_of(split: Split, file: BinaryIO, buf: np.ndarray) -> Iterator[Opened]
             read = reader(text.stream)
             if text.kind in WIDE:
                 read = narrowed(read, text.kind)
+            elif text.kind == PLAIN and kind != "parquet":  # its texts are rows
+                read = _Unbroken(read).readinto
             yield where, Windows(buf, read, taken, 0, ENDLESS), None
 
 
@@ -403,6 +405,43 @@ def _unbroken(file: BinaryIO) -> BinaryIO:
         file.seek(0)
         _last = key, broken_lines.unbroken(file.read())
     return BytesIO(_last[1])
+
+
+class _Unbroken:
+    """A text that is read forward, as `_unbroken` gives it if it is small; a large one as it is."""
+
+    def __init__(self, read: Read) -> None:
+        self._read = read
+        self._head: memoryview | None = None
+        self._at = 0
+        self._error: Exception | None = None
+
+    def readinto(self, view: memoryview) -> int:
+        """Fills a view from it; 0 is the end. An error of the reader comes behind what was read before it."""
+        if self._head is None:
+            self._head = self._beginning()
+        if self._at < len(self._head):
+            size = min(len(view), len(self._head) - self._at)
+            view[:size] = self._head[self._at : self._at + size]
+            self._at += size
+            return size
+        self._head, self._at = memoryview(b""), 0  # 4 MiB, which nobody needs any more
+        if self._error is not None:
+            raise self._error
+        return self._read(view)
+
+    def _beginning(self) -> memoryview:
+        text, piece = bytearray(), memoryview(bytearray(1 << 16))
+        while len(text) <= broken_lines.MOST:
+            try:
+                got = self._read(piece)
+            except READ_ERRORS as error:
+                self._error = error
+                break
+            if not got:
+                return memoryview(broken_lines.unbroken(bytes(text)))
+            text += piece[:got]
+        return memoryview(text)
 
 
 def _is_small(file: BinaryIO) -> bool:

@@ -156,6 +156,23 @@ def test_what_waits_is_not_a_clock(lines: list[str], tmp_path: Path) -> None:
     assert found_in(lines, tmp_path) == []
 
 
+def test_what_waits_and_is_stored_before_it_is_born_is_a_clock(tmp_path: Path) -> None:
+    behind = [java(n, -HOUR, more="DELAY=2, ") for n in range(4)]
+    (found,) = found_in(behind, tmp_path)
+    assert (found.code, found.count, found.evidence["shift_ms"]) == ("broker_clock", 4, -HOUR)
+    (of_sends,) = found_in([*behind, *(java(n, -HOUR - 10_000) for n in range(4, 8))], tmp_path)
+    assert (of_sends.count, of_sends.evidence["shift_ms"]) == (4, -HOUR - 10_000)  # they show more
+
+
+def test_hosts_of_json_are_read() -> None:
+    line = (
+        f'{{"BORN_HOST":{{"address":"10.81.0.1","port":6}},"BORN_TIMESTAMP":{BORN},"STORE_HOST":{{"address":'
+        f'"10.81.0.132","port":10911}},"STORE_TIMESTAMP":{BORN + 5}}}'
+    )
+    ((broker, one),) = stamps(line.encode())
+    assert (broker, one.born_host, one.stored - one.born) == ("10.81.0.132:10911", "10.81.0.1", 5)
+
+
 def test_records_of_one_line_keep_their_own_times() -> None:
     line = f"[{java(0, 5)}, {java(1, 7, '10.81.0.2')}]".encode()
     (first, one), (second, two) = stamps(line)

@@ -118,6 +118,14 @@ def test_a_digit_too_many_behind_a_name_that_vouches() -> None:
         (f"msgId={ID[:28]}****", "masked_timed", "18:25:54.747"),
         (f"consumed {ID[:22]}...", "masked", "10.100.8.164"),
         (f"{ID[:20]}…", "masked", "pid 30"),
+        ("msgId=C0A80001123412345678****", "masked", "pid 4660"),  # a loader that is not known, behind a name
+        (f"msgId={ID[:8]}****{ID[12:20]}...", "masked_parts", "host 10.100.8.164, pid ?, loader 18B4AAC2, counter ?"),
+        (f"sent MsgId: {ID[:4]}…{ID[-4:]} to queue", "masked_parts", "host 10.100.?.?, pid ?, loader ?, counter 55"),
+        (f"msgId={ID[:12]}****{ID[16:]}", "masked_parts_timed", "day 3 of a month at 18:25:54.747"),
+        (f"at ****{ID[12:]} received", "masked_parts_timed", "host ?.?.?.?, pid ?, loader 18B4AAC2, counter 55"),
+        (f"UNIQ_KEY={ID[:20]}********{ID[-4:]}", "masked_parts", "counter 55"),
+        (f"消息ID msgId={ID[:6]}xx{ID[8:24]}********", "masked_parts", "host 10.100.8.?, pid 30"),
+        (f"msgId={ID[:12]}****", "masked_parts", "pid 30, loader ?"),
     ],
 )
 def test_what_a_mask_leaves_is_told(text: str, reason: str, told: str) -> None:
@@ -127,7 +135,18 @@ def test_what_a_mask_leaves_is_told(text: str, reason: str, told: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["commit 9f86d081884c7d659a2feaa0...", f"{ID[:19]}***", "msgId=C0A80001123412345678****", "0A6408A4001E18B4AAC2"],
+    [
+        "commit 9f86d081884c7d659a2feaa0...",
+        f"{ID[:19]}***",
+        "0A6408A4001E18B4AAC2",
+        "commit 9f86d0…81884c7d of msg",
+        "price ****1234, phone 138****5678, msgId ok",
+        f"offsetMsgId={OFFSET[:8]}****{OFFSET[12:]}",
+        f"msgId={ID[:3]}…{ID[-4:]}",  # too little
+        f"msgId={ID[:12]}**{ID[12:]}",  # too much
+        "see file 0A1B2C3D...4E5F",
+        "msgId=2408845202900028B10ADF0D6...",  # an IPv6 host: of 56 digits
+    ],
 )
 def test_other_digits_that_end_early_are_no_ids(text: str) -> None:
     assert read(text) == []

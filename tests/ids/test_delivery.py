@@ -401,6 +401,10 @@ def test_a_line_cut_in_its_id_keeps_its_topic_and_try(msg_id: str) -> None:
         ("received", None, "[ConsumeMessageThread_g_1] INFO order msgId=ID"),
         ("", None, "[ConsumeMessageThread_g_1] INFO forwarded as msgId=ID"),
         ("", None, "[ConsumeMessageThread_g_1] INFO 发送消息成功 msgId=ID"),
+        ("received", None, "[umeMessageThread_1] INFO order msgId=ID"),  # a log that cuts names in front
+        ("", None, "2023-08-24 20:21:08 INFO SendMessageThread_2 - Transaction request: msgId='ID'"),  # of a broker
+        ("", None, "2023-08-24 20:21:08 INFO PullMessageThread_7 - the msgId=ID"),
+        ("", None, "2023-08-24 20:21:08 INFO ReplyMessageThread_1 - the msgId=ID"),
         ("", None, "received response for msgId=ID"),
         ("", None, "message ID will be consumed after 10 s"),
     ],

@@ -235,9 +235,12 @@ def classify(
     named = disowned == "traceparent" or (disowned in ("trace", "tid") and not is_usual(loader))
     if named and text != text.upper() and text == text.lower() and len(text) == 32:
         return Refused("trace_id")
-    one = judged_alone(text, labelled, case)
-    if disowned and case == "strict" and isinstance(one, Uniq) and one.layout != "uniq_v4_le":
-        return one if is_usual(one.loader) else Refused("other_name")
+    one = judged_alone(text, labelled or (disowned != "" and case != "strict"), case)
+    if disowned and case == "strict":
+        if isinstance(one, Uniq) and one.layout != "uniq_v4_le":
+            return one if is_usual(one.loader) else Refused("other_name")
+        if isinstance(one, Refused) and one.reason == "elapsed":  # of no known client
+            return Refused("other_name")
     return one
 
 

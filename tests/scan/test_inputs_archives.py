@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from idcore.base.safe_text import size
+from idcore.ids import broken_lines
 from idcore.intake import intake
 from idcore.scan.local import scan_local
 from idcore.scan.tables import Tables
@@ -58,6 +59,49 @@ def test_an_archive_has_a_row_for_each_member(name: str, split: int, plain: Tabl
     assert [row[1:] for row in found[1:]] == [(0, HALF, a, None), (0, len(LOG) - HALF, b, None)]
     assert [row["file"] for row in tables["files"].to_pylist()[1:]] == [f"{path}!logs/a.log", f"{path}!logs/b.log"]
     assert tables["refused"]["file"][0].as_py().startswith(f"{path}!logs/")
+
+
+WRAPPED = "".join(
+    f"2026-11-20 10:00:0{n},000 sent msgId=0A6408A4001E18B4AAC2\n0E4136{n:02X}{n:04X} ok\n" for n in range(9)
+)
+PACKED = {
+    "log.gz": gzip.compress,
+    "zip": lambda data: zip_of({"a.log": data, "b.txt": b"nothing"}),
+    "tar.xz": lambda data: tar_of({"a.log": data}, "w:xz"),
+    "log.zst": PACKERS["zst"],
+    "gz.zip": lambda data: zip_of({"a.gz": gzip.compress(data)}),
+}
+
+
+@pytest.mark.parametrize("kind", PACKED)
+def test_ids_that_a_line_break_cuts_are_joined_in_a_small_packed_text(kind: str, tmp_path: Path) -> None:
+    wrapped = WRAPPED.encode()
+    tables = scanned(written(tmp_path, f"x.{kind}", PACKED[kind](wrapped)))
+    of_text = scanned(written(tmp_path, "x.log", wrapped))
+    assert sum(tables["processes"]["distinct"].to_pylist()) == 9
+    assert same(tables, of_text, ["files", "refused", "lookalikes"]) == []
+
+
+@pytest.mark.parametrize(("kind", "split"), [("log", 1 << 30), ("log", 1 << 20), ("log.gz", 1 << 30)])
+def test_of_a_large_text_a_sample_shows_what_line_breaks_cut(kind: str, split: int, tmp_path: Path) -> None:
+    line = "2026-11-20 10:00:00,000 sent msgId=0A6408A4001E18B4AAC20E413600{:04X} ok\r\n".format
+    whole = "".join(line(n % 9) for n in range(70_000))
+    long = whole.replace("18B4AAC20E", "18B4AAC2\r\n0E")
+    data = PACKED["log.gz"](long.encode()) if kind == "log.gz" else long.encode()
+    (row,) = scanned(written(tmp_path, f"x.{kind}", data), split)["refused"].to_pylist()
+    place = long.index("\r\n0E", broken_lines.MOST - 1) - 20
+    assert (row["reason"], row["byte"]) == ("broken_sample", place)
+    assert row["ids"] == long.count("\n0E", broken_lines.MOST, broken_lines.MOST + broken_lines.SAMPLE + 2)
+    assert scanned(written(tmp_path, "whole.log", whole.encode()), split)["refused"].num_rows == 0
+
+
+def test_a_large_packed_text_comes_as_it_is_and_keeps_what_is_before_damage(tmp_path: Path) -> None:
+    long = LOG * (-(-broken_lines.MOST // len(LOG)) + 1)
+    packed = gzip.compress(long, 1)
+    plain, whole = (scanned(written(tmp_path, name, data)) for name, data in (("a.log", long), ("a.gz", packed)))
+    assert same(whole, plain, ["files", "refused", "lookalikes"]) == []
+    cut = scanned(written(tmp_path, "cut.gz", gzip.compress(LOG)[:-400]))
+    assert problems(cut) == [("packed_cut", {})] and 0 < cut["files"]["ids"][0].as_py() < ids_in(LOG, tmp_path)
 
 
 @pytest.mark.parametrize("form", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT, tarfile.USTAR_FORMAT])

@@ -1,0 +1,90 @@
+"""What a mask leaves of a msgId of IPv4: which of its 32 digits are seen. Reads one string; judges no name near it."""
+
+from __future__ import annotations
+
+import re
+
+from idcore.base.layout import ID_DIGITS
+from idcore.ids import makers, rules
+
+SIZE = ID_DIGITS[0]
+HIDDEN = "?"
+SIGNS = ("*", "…", "..", "xx", "XX", "•", "##")  # one of these is in every string with a mask
+_LEAST = 8  # digits that are seen: fewer show too little
+_HEX, _DOTS = "[0-9A-Fa-f]", r"(?:…{1,2}|\.{2,6})"
+_MASK = rf"(?:[*•xX#]{{2,28}}|\*|{_DOTS})"
+_PARTS = re.compile(rf"({_HEX}{{1,31}})|({_DOTS})|[*•xX#]+")
+_OF_V6 = re.compile(r"[23]|F[C-E]", re.IGNORECASE)  # how an address of IPv6 begins, whose ids have 56 digits
+_LOADER = re.compile(rf"{_HEX}{{8}}")
+MASKED = re.compile(
+    rf"(?<![0-9A-Za-z*….•#])(?:{_MASK})?{_HEX}{{1,31}}(?:{_MASK}{_HEX}{{1,31}}){{0,3}}(?:{_MASK})?(?![0-9A-Za-z])"
+)
+
+
+def digits_of(text: str) -> str | None:
+    """The 32 digits of a msgId with `?` for each that is hidden; None where too little is left, or nothing hidden.
+
+    Digits in front are its first, those behind the last mask its last. What is between two masks has its place if the
+    signs make 32 in all, or if it is then the loader of a known client.
+
+    >>> digits_of("AC11…0001"), digits_of("7F000001****58644D46...")
+    ('AC11????????????????????????0001', '7F000001????58644D46????????????')
+    """
+    parts = list(_PARTS.finditer(text))
+    seen = [part for part in parts if part[1]]
+    count = sum(len(part[0]) for part in seen)
+    if count < _LEAST or count >= SIZE or len(seen) == len(parts):
+        return None
+    whole = len(text) == SIZE and not any(part[2] for part in parts)
+    head = seen[0][0] if seen[0].start() == 0 else ""
+    tail = seen[-1][0] if seen[-1].end() == len(text) and seen[-1].start() > 0 else ""
+    digits = head + HIDDEN * (SIZE - len(head) - len(tail)) + tail
+    dots = next((part.start() for part in parts if part[2]), len(text))
+    for part in seen:
+        put = digits[: part.start()] + part[0] + digits[part.end() :]
+        if len(put) == SIZE and part.start() < dots and (whole or _has_known_loader(put)):
+            digits = put
+    is_of_v4 = whole or _has_known_loader(digits) or _OF_V6.match(digits) is None
+    return digits.upper() if len(digits) == SIZE and is_of_v4 else None
+
+
+def _has_known_loader(digits: str) -> bool:
+    return _LOADER.fullmatch(digits, 12, 20) is not None and makers.is_known(int(digits[12:20], 16))
+
+
+def is_only_ended(text: str) -> bool:
+    """Whether all that is seen is one run of digits in front, with a known loader."""
+    first = _PARTS.match(text)
+    return first is not None and text[first.end() :].strip("*•xX#….") == "" and _has_known_loader(text)
+
+
+def is_loader_known(text: str) -> bool:
+    """Whether the loader of a known client is seen."""
+    digits = digits_of(text)
+    return digits is not None and _has_known_loader(digits)
+
+
+def seen_fields(digits: str) -> dict[str, str]:
+    """Host, pid, loader, day of the month, time of day and counter, each `?` where it is hidden.
+
+    >>> seen_fields("AC11????????????????????????0001")["host"]
+    '172.17.?.?'
+    """
+    octets = (digits[at : at + 2] for at in range(0, 8, 2))
+    values = {
+        "host": ".".join(HIDDEN if HIDDEN in octet else str(int(octet, 16)) for octet in octets),
+        "pid": _number(digits[8:12]),
+        "loader": HIDDEN if HIDDEN in digits[12:20] else digits[12:20],
+        "day": HIDDEN,
+        "time": HIDDEN,
+        "counter": _number(digits[28:]),
+    }
+    if HIDDEN not in digits[20:28] and rules.elapsed_possible(int(digits[20:28], 16)):
+        days, ms = divmod(int(digits[20:28], 16), 86_400_000)
+        values["day"] = str(days + 1)
+        values["time"] = f"{ms // 3_600_000:02d}:{ms // 60_000 % 60:02d}:{ms / 1000 % 60:06.3f}"
+    return values
+
+
+def _number(digits: str) -> str:
+    return HIDDEN if HIDDEN in digits else str(int(digits, 16))
