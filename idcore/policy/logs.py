@@ -16,6 +16,7 @@ from idcore.policy import settings
 
 OURS = ("idcore", "pages")
 _SERVER, _STREAMLIT = "uvicorn.error", "streamlit"
+_SAID_TWICE = "Uncaught app execution"  # of Streamlit: the console has said all of this error of a page
 _SESSION = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 RUN: ContextVar[str | None] = ContextVar("run", default=None)
 REQUEST: ContextVar[str | None] = ContextVar("request", default=None)
@@ -98,6 +99,8 @@ def _without_stack(record: logging.LogRecord) -> bool:
     All of these are their sender's fault.
     """
     error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
+    if record.msg == _SAID_TWICE:
+        return False
     if type(error).__module__.partition(".")[0] in ("h11", "google") or type(error).__name__ == "ClientDisconnect":
         said = str(error) or "it was broken off"
         record.msg, record.args, record.exc_info = f"a request or message was not read: {said}", (), None
