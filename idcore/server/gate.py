@@ -36,6 +36,7 @@ WANTED = "rocketmq-ids-wanted"  # a cookie: the link that somebody followed befo
 LONGEST_LINK = 2_000
 FORGOTTEN = 120.0  # seconds until the session of a browser that has gone has given its file descriptors back
 OF_STRANGERS, OF_PERSON = 2, 8  # the share of the file descriptors that sessions may have: one half, one eighth
+STRANGER = "rocketmq-ids.stranger"  # in the scope of a websocket: whether nobody has logged in
 MOST_OF_STRANGER = 128 << 10  # bytes of a message before a log-in: the page sends its address, and a click
 TOO_LARGE = 1009  # of a websocket that ends (RFC 6455, 7.4.1)
 OF_SESSION = 4  # file descriptors: its websocket, and the event loop that Streamlit makes for its script
@@ -202,7 +203,7 @@ class Gate:
         if name and entrance.mode == "login":
             receive = until(receive, entrance.left(claims, time.time()))
         try:
-            await self.app(scope, receive, send)
+            await self.app({**scope, STRANGER: not name}, receive, send)
         finally:
             own.sizes.pop(websocket, None)
             own.end(time.monotonic())

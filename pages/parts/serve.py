@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 from starlette.middleware import Middleware
-from starlette.types import Message
+from starlette.types import Message, Scope
 
 from idcore.base.errors import CoreError
 from idcore.doors.entry import Entry
@@ -30,7 +30,7 @@ from idcore.runs.runs import Runs, runs_root, write_ends
 from idcore.server import jobs, memory, watched_groups, webhook
 from idcore.server.first_page import FirstPage
 from idcore.server.front_door import Deaf, FrontDoor, UploadBound, say_address
-from idcore.server.gate import LOGIN, Gate
+from idcore.server.gate import LOGIN, STRANGER, Gate
 from idcore.server.login_cookie import LoginCookie
 from pages.parts import problems, scans, session, streamlit_private, visitor
 from pages.parts.view import COOKIE
@@ -133,12 +133,10 @@ def gauges() -> tuple[Mapping[str, float], Mapping[str, int]]:
     return now, metrics.memory_of(os.getpid())
 
 
-def unwanted(message: Message) -> bool:
-    """Whether a message asks to empty everybody's caches, with the limits of look-ups in them. No button sends it.
-
-    Nor does a page send text, for which Streamlit would write a stack into the log each time.
-    """
-    return message.get("text") is not None or streamlit_private.clears_caches(message.get("bytes") or b"")
+def unwanted(scope: Scope, message: Message) -> bool:
+    """Whether no page sends this message. Nor does one send text, of which Streamlit would write a stack each time."""
+    is_read = streamlit_private.is_of_a_page(message.get("bytes") or b"", bool(scope.get(STRANGER)))
+    return message.get("text") is not None or not is_read
 
 
 def address(host: str) -> str:
