@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 
 import pandas as pd
@@ -33,7 +34,27 @@ def test_no_spreadsheet_runs_an_exported_cell(start: str) -> None:
 
 def test_an_offset_of_a_zone_is_exported_as_it_is() -> None:
     zones = ["+08:00", "-03:30", "+05:41:16", "-1+cmd", "+08:00=1", "+08:0٠", "+08:00\n=1"]
-    assert [export.guarded(text) for text in zones] == [*zones[:3], *(f"'{text}" for text in zones[3:])]
+    assert [export.guarded(text) for text in zones] == [*zones[:3], "'-1+cmd", "'+08:00=1", "'+08:0٠", "'+08:00\n'=1"]
+
+
+def test_nor_one_that_parts_cells_in_another_place() -> None:
+    """Excel of many countries parts cells at a semicolon, whatever is quoted for commas."""
+    for text in ("a;=cmd.log", "a\t@SUM(1)", "a\n+1", "a\r\n-1;＝1"):
+        row = export.csv_table(["name"], [[text]]).decode("utf-8-sig")
+        assert not re.search("[;\t\r\n][=+@＝-]", row), row
+    assert export.guarded("a; b\n\nc;d\te=f") == "a; b\n\nc;d\te=f"
+
+
+def test_a_terminal_gets_no_sign_that_it_obeys_and_a_file_gets_what_there_was() -> None:
+    row = {"text": "\x1b[2J\x9b31m \u202e\U000e0041 消息 é"}
+    csv = list(export.csv_of_rows([row], ["text"]))
+    for is_terminal, shown in ((True, "\\x1b[2J\\x9b31m \\u202e\\U000e0041 消息 é"), (False, row["text"])):
+        out = io.StringIO()
+        out.isatty = lambda it=is_terminal: it  # type: ignore[method-assign, misc]
+        export.to_stream(csv, out)
+        assert out.getvalue() == f"text\n{shown}\n"
+    (line,) = export.json_lines([row])
+    assert line.rstrip("\n").isprintable() and "消息 é" in line and json.loads(line) == row
 
 
 def test_a_zone_is_the_same_in_every_file_of_decoded_ids_and_of_tables() -> None:

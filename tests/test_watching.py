@@ -326,8 +326,9 @@ def test_a_text_of_a_stranger_gives_no_command_to_a_terminal_that_shows_the_log(
     server.addHandler(handler)
     try:
         logs.use_json()
-        server.error("Error during authentication: %s", "x\x1b[2J\x9b31m\x07")
+        server.error("Error during authentication: %s", "x\x1b[2J\x9b31m\x07\n2026-11-26 forged" + "x" * 60_000)
     finally:
         server.removeHandler(handler)
     assert "Error during authentication: x" in said.getvalue() and "[2J" in said.getvalue()
     assert not {"\x1b", "\x9b", "\x07"} & set(said.getvalue())
+    assert said.getvalue().count("\n") == 1 and len(said.getvalue()) < 3_000

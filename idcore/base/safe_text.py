@@ -14,6 +14,12 @@ from unicodedata import category
 
 ESCAPES = "idcore.escapes"  # for streams of any encoding: unlike "backslashreplace", what it leaves of JSON is JSON
 
+# What a terminal may obey (C1), and what has no shape or turns the direction of writing. JSON can have them as escapes.
+_UNSEEN = re.compile(
+    "[\x80-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+_EMPTY = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")  # for Unicode letters and marks, without a shape
+
 # A path of the server, from its root: not the path of a URI, and not one slash between two words.
 _PATH = re.compile(r"(?<![A-Za-z0-9_.:/~*-])/(?:[^\s/:;,'\"<>|()\[\]]+/)+[^\s/:;,'\"<>|()\[\]]*")
 _VERSION = re.compile(r"(?<![\w.])v?\d+\.\d+\.\d+(?:[-+_][\w.+-]*\w)?(?!\.?\d)")  # three numbers: an address has four
@@ -25,8 +31,9 @@ def encodable(text: str) -> str:
 
 
 def json_text(value: Any, **options: Any) -> str:
-    """JSON with its letters as they are. It can be encoded, and what reads it gets the same value back."""
-    return encodable(json.dumps(value, ensure_ascii=False, **options))
+    """JSON with its letters as they are, and escapes for what nobody sees. What reads it gets the same value back."""
+    text = encodable(json.dumps(value, ensure_ascii=False, **options))
+    return text if text.isascii() else _UNSEEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def printable(text: str) -> str:
@@ -34,9 +41,9 @@ def printable(text: str) -> str:
 
     A terminal obeys some, such as ESC (then `\\x1b`); some turn the direction of writing, on a page too. Spaces stay.
     """
-    if text.isprintable():
+    if text.isprintable() and (text.isascii() or _EMPTY.isdisjoint(text)):
         return text
-    seen = lambda char: char.isprintable() or char in "\t\n" or category(char) == "Zs"  # noqa: E731
+    seen = lambda char: char not in _EMPTY and (char.isprintable() or char in "\t\n" or category(char) == "Zs")  # noqa: E731
     return "".join(char if seen(char) else _escape(ord(char)) for char in text)
 
 

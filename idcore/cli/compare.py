@@ -11,7 +11,7 @@ from datetime import UTC
 from idcore.base.catalogue import words
 from idcore.cli.complaint import complain, complain_of_missing
 from idcore.cli.parser import Usage, read_clock
-from idcore.presentation.export import csv_of_rows, json_lines
+from idcore.presentation.export import csv_of_rows, json_lines, to_stream
 from idcore.presentation.reader import Reader
 from idcore.presentation.terminal import comparisons
 from idcore.presentation.triage.compared import SIDES, Compared, OneSided, dated, tables_of_paths
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
         print("\n".join(comparisons.comparison(comparison, Reader(words(), zone if options.zone else UTC))))
     else:
         figures = (row.values | {"missing": row.missing, "new": row.new} for row in rows)
-        sys.stdout.writelines(csv_of_rows(figures, KEYS) if options.format == "csv" else json_lines(figures))
+        to_stream(csv_of_rows(figures, KEYS) if options.format == "csv" else json_lines(figures), sys.stdout)
     for name, problem in dict.fromkeys(problems):
         complain(f"{name}: {problem}")
     return SOME_UNREADABLE if problems else DONE

@@ -31,7 +31,7 @@ from idcore.ids.delivery_sentences import told
 from idcore.ids.describe import Seeds
 from idcore.ids.identify import LOOK_ALIKES, case_of
 from idcore.ids.mended import mended
-from idcore.presentation.export import csv_of_ids, json_lines
+from idcore.presentation.export import csv_of_ids, json_lines, to_stream
 
 _CHUNK = 1 << 16
 _ARCHIVES = (b"PK", b"PAR1")
@@ -83,7 +83,7 @@ def _write(rows: Iterator[dict[str, Any]], options: argparse.Namespace, said: De
     if form in ("json", "jsonl"):
         sys.stdout.writelines(json_lines(rows))
     elif form == "csv":
-        sys.stdout.writelines(csv_of_ids(_flat(rows) if options.all else rows))
+        to_stream(csv_of_ids(_flat(rows) if options.all else rows), sys.stdout)
     else:
         print_table(rows, sys.stdout, every=options.all)
         sys.stdout.writelines(delivery_lines(said, clock))

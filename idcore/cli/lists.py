@@ -36,7 +36,8 @@ def show(listing: Listing, form: str, reader: Reader, out: IO[str]) -> None:
     if form == "json":
         out.write(json_text(listing_row(listing)) + "\n")
     elif form == "csv":
-        out.writelines(export.csv_lines(ways.COLUMNS, (list(row.values()) for row in ways.rows(listing.copies))))
+        rows = (list(row.values()) for row in ways.rows(listing.copies))
+        export.to_stream(export.csv_lines(ways.COLUMNS, rows), out)
     elif form == "jsonl":
         out.writelines(export.json_lines(ways.rows(listing.copies)))
     else:

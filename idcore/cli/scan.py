@@ -81,13 +81,13 @@ def run(options: argparse.Namespace) -> int:
     except CoreError as problem:
         complain(str(problem))
         return NOT_DONE
-    from idcore.presentation.export import csv_of_rows
+    from idcore.presentation.export import csv_of_rows, to_stream
     from idcore.presentation.terminal import scans
 
     if options.format in ("json", "jsonl"):
         print(json.dumps(summary | {"finding_list": scans.findings(options.out, options.lang)}))
     elif options.format == "csv":
-        sys.stdout.writelines(csv_of_rows(scans.findings(options.out, options.lang), scans.FINDING))
+        to_stream(csv_of_rows(scans.findings(options.out, options.lang), scans.FINDING), sys.stdout)
     else:
         lines = scans.summary(summary, options.out, options.lang, lambda: time.monotonic() - options.began)
         print("\n".join(lines))

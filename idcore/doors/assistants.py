@@ -8,9 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-import anyio
 import mcp_types as types
-from anyio.to_thread import run_sync
 from mcp.server import Server, ServerRequestContext
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
@@ -19,7 +17,7 @@ from starlette.types import ASGIApp
 from idcore import __version__
 from idcore.base.catalogue import words
 from idcore.base.safe_text import json_text
-from idcore.doors.calls import Problem, call, problem_of
+from idcore.doors.calls import Problem, Room, call, problem_of
 from idcore.doors.prompts import PROMPTS, RULES
 from idcore.operations.model import Caller, Operation
 from idcore.operations.table import MOST_ITEMS, TABLE
@@ -37,7 +35,7 @@ Context = ServerRequestContext[Any, Any]
 
 def server_of(caller_of: Callable[[Context], Caller]) -> Server[Any]:
     """The server; `caller_of` says who asks, for each call."""
-    room: list[anyio.CapacityLimiter] = []  # made where the event loop is
+    room = Room(AT_ONCE)
 
     async def list_tools(context: Context, _: Any) -> types.ListToolsResult:
         visitor = caller_of(context).visitor
@@ -46,10 +44,8 @@ def server_of(caller_of: Callable[[Context], Caller]) -> Server[Any]:
     async def call_tool(context: Context, asked: types.CallToolRequestParams) -> types.CallToolResult:
         if asked.name not in TABLE:
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {asked.name[:60]!r}")
-        if not room:
-            room.append(anyio.CapacityLimiter(AT_ONCE))
         caller = caller_of(context)
-        return await run_sync(_called, TABLE[asked.name], asked.arguments or {}, caller, limiter=room[0])
+        return await room.run(caller, _called, TABLE[asked.name], asked.arguments or {}, caller)
 
     async def list_prompts(_: Context, __: Any) -> types.ListPromptsResult:
         return types.ListPromptsResult(prompts=[_prompt(name) for name in PROMPTS])

@@ -7,7 +7,11 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
+from weakref import WeakValueDictionary
+
+import anyio
+from anyio.to_thread import run_sync
 
 from idcore.base.catalogue import Words, words
 from idcore.base.errors import CoreError, coded, refuse
@@ -24,6 +28,7 @@ from idcore.rocketmq.remoting.errors import NotRecorded, RemotingError, TooManyL
 from idcore.runs.runs import RunError
 
 LOG = logging.getLogger(__name__)
+Answer = TypeVar("Answer")
 USUAL_ITEMS = 100
 PROBLEM = "urn:rocketmq-ids:problem:"
 # Statuses of codes; those of classes are below.
@@ -44,6 +49,26 @@ class Problem(Exception):
     def __init__(self, status: int, body: Mapping[str, Any], seconds: int | None = None) -> None:
         super().__init__(body["code"])
         self.status, self.body, self.seconds = status, body, seconds
+
+
+class Room:
+    """So many calls at work, the others wait. Half of them is the most that one person has: a call may wait, too."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._all: anyio.CapacityLimiter | None = None  # made where the event loop is
+        self._own = WeakValueDictionary[str, anyio.CapacityLimiter]()
+
+    async def run(self, caller: Caller, do: Callable[..., Answer], *given: Any) -> Answer:
+        """What a function gives, called in a thread."""
+        every = self._all = self._all or anyio.CapacityLimiter(self._most)
+        name = caller.visitor.name
+        if name is None:  # without a log-in all are one
+            return await run_sync(do, *given, limiter=every)
+        own = self._own.get(name) or anyio.CapacityLimiter(self._most // 2)
+        self._own[name] = own
+        async with own:
+            return await run_sync(do, *given, limiter=every)
 
 
 @cache

@@ -8,8 +8,6 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
-import anyio
-from anyio.to_thread import run_sync
 from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -18,7 +16,7 @@ from idcore.base.catalogue import Words, lang_of, words
 from idcore.base.errors import refuse
 from idcore.base.safe_text import json_text
 from idcore.doors import openapi
-from idcore.doors.calls import Problem, call, limit_of, next_of, operation_of, problem_of
+from idcore.doors.calls import Problem, Room, call, limit_of, next_of, operation_of, problem_of
 from idcore.doors.entry import PATH, Entry
 from idcore.operations.model import Caller, Operation
 from idcore.policy import limits
@@ -40,7 +38,7 @@ class Api:
 
     def __init__(self, entry: Entry) -> None:
         self.entry = entry
-        self._room = anyio.CapacityLimiter(AT_ONCE)
+        self._room = Room(AT_ONCE)
         self._mcp: McpOverHttp | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -98,18 +96,18 @@ class Api:
         if operation.alone and len(body) <= SHORT:  # a thread would take longer than the answer
             answer = _part(*parts)
         else:
-            answer = await run_sync(_part, *parts, limiter=self._room)
+            answer = await self._room.run(caller, _part, *parts)
         return Response(answer, headers=NOT_KEPT, media_type="application/json")
 
     async def _lines(
         self, operation: Operation, given: Mapping[str, Any], caller: Caller, cursor: str | None, spoken: Words
     ) -> Response:
         """All items as JSON Lines, as they come; an error on the way is the last line, under `problem`."""
-        head, rest = await run_sync(call, operation, given, caller, "api", cursor, 1, limiter=self._room)
+        head, rest = await self._room.run(caller, call, operation, given, caller, "api", cursor, 1)
         pieces = _pieces(head["items"], rest, spoken, self.entry)
 
         async def streamed() -> AsyncIterator[bytes]:
-            while piece := await run_sync(next, pieces, b"", limiter=self._room):
+            while piece := await self._room.run(caller, next, pieces, b""):
                 yield piece
 
         return StreamingResponse(streamed(), headers=NOT_KEPT, media_type=LINES)

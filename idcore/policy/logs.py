@@ -16,6 +16,9 @@ from idcore.policy import settings
 
 OURS = ("idcore", "pages")
 _SERVER, _STREAMLIT = "uvicorn.error", "streamlit"
+_SAID_TWICE = "Uncaught app execution"  # of Streamlit: the console has said all of this error of a page
+_OF_REQUESTS = {*OURS, _STREAMLIT, "uvicorn"}
+LONGEST = 2_000  # characters of one message: a stranger writes some of them
 _SESSION = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 RUN: ContextVar[str | None] = ContextVar("run", default=None)
 REQUEST: ContextVar[str | None] = ContextVar("request", default=None)
@@ -78,13 +81,16 @@ def use_json(session: Callable[[], str | None] = lambda: None) -> None:
 def _without_commands(record: logging.LogRecord) -> bool:
     """Writes escape characters of a terminal out: anybody can send a text that a server writes down (log injection).
 
-    Streamlit's own lines lose what is behind the first eight digits of an ID.
+    Streamlit's own lines lose what is behind the first eight digits of an ID. Those of the server have no break, behind
+    which another line could be forged, and an end.
     """
     try:
         said = record.getMessage()
     except (TypeError, ValueError):  # the handler says so
         return True
     shown = printable(said)
+    if record.name.partition(".")[0] in _OF_REQUESTS:
+        shown = shown.rstrip("\n").replace("\n", "\\n")[:LONGEST]
     if record.name.startswith(_STREAMLIT):
         shown = _SESSION.sub(r"\1…", shown)
     if shown != said:
@@ -98,6 +104,8 @@ def _without_stack(record: logging.LogRecord) -> bool:
     All of these are their sender's fault.
     """
     error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
+    if record.msg == _SAID_TWICE:
+        return False
     if type(error).__module__.partition(".")[0] in ("h11", "google") or type(error).__name__ == "ClientDisconnect":
         said = str(error) or "it was broken off"
         record.msg, record.args, record.exc_info = f"a request or message was not read: {said}", (), None

@@ -9,9 +9,9 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
-from idcore.base.safe_text import encodable, json_text
+from idcore.base.safe_text import encodable, json_text, printable
 from idcore.ids.describe import KEYS
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ TABLES = (
     "asked_ids",
 )
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # the last four: Excel in East Asia
+# The same inside a text, behind what parts cells elsewhere: a semicolon in Excel of many countries, a tab, a line.
+_INSIDE = re.compile(r"(?<=[;\t\r\n])(?=[=+\-@＝＋－＠])")
 _OFFSET = re.compile(r"[+-][0-9]{2}:[0-9]{2}(:[0-9]{2})?")  # of a zone: it names nothing that a spreadsheet could run
 
 
@@ -54,9 +56,10 @@ class _Line:
 
 def guarded(value: Any) -> Any:
     """A text that a spreadsheet would run gets an apostrophe in front; numbers and UTC offsets stay as they are."""
-    if isinstance(value, str) and value.startswith(_FORMULA) and not _OFFSET.fullmatch(value):
-        return f"'{value}"
-    return value
+    if not isinstance(value, str):
+        return value
+    text = _INSIDE.sub("'", value)
+    return f"'{text}" if value.startswith(_FORMULA) and not _OFFSET.fullmatch(value) else text
 
 
 def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Any]], end: str = "\n") -> Iterator[str]:
@@ -99,6 +102,11 @@ def json_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Decoded ids or answers as JSON Lines, one by one as they come."""
     for row in rows:
         yield json_text(row) + "\n"
+
+
+def to_stream(lines: Iterable[str], out: IO[str]) -> None:
+    """Lines of CSV to standard output. A terminal would obey some characters, so there they are written out."""
+    out.writelines(map(printable, lines) if out.isatty() else lines)
 
 
 def file_of(lines: Iterable[str]) -> bytes:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import IntEnum
 from hashlib import blake2b
 from typing import NamedTuple
@@ -98,8 +98,9 @@ class Report:
         return not self.place
 
     def pack(self) -> bytes:
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return json.dumps(values | {"error": self.error and self.error.coded()}).encode()
+        values = {name: getattr(self, name) for name in self.__slots__}
+        values["error"] = self.error and self.error.coded()
+        return json.dumps(values).encode()
 
     @classmethod
     def unpack(cls, data: bytes) -> Report:

@@ -162,12 +162,12 @@ class FrontDoor:
 class Deaf:
     """Drops websocket messages for which `unwanted` is true."""
 
-    def __init__(self, app: ASGIApp, unwanted: Callable[[Message], bool]) -> None:
+    def __init__(self, app: ASGIApp, unwanted: Callable[[Scope, Message], bool]) -> None:
         self.app, self.unwanted = app, unwanted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def receiving() -> Message:
-            while self.unwanted(message := await receive()):
+            while self.unwanted(scope, message := await receive()):
                 pass
             return message
 

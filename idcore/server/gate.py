@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from idcore.policy import audit
+from idcore.policy import audit, limits
 from idcore.policy.access import Visitor
 from idcore.policy.metrics import is_passed_on
 from idcore.server import log_out
@@ -35,6 +35,10 @@ LOGIN = ("auth/login", LOGOUT, CALLBACK)  # Streamlit's own addresses
 WANTED = "rocketmq-ids-wanted"  # a cookie: the link that somebody followed before the login
 LONGEST_LINK = 2_000
 FORGOTTEN = 120.0  # seconds until the session of a browser that has gone has given its file descriptors back
+OF_STRANGERS, OF_PERSON = 2, 8  # the share of the file descriptors that sessions may have: one half, one eighth
+STRANGER = "rocketmq-ids.stranger"  # in the scope of a websocket: whether nobody has logged in
+MOST_OF_STRANGER = 128 << 10  # bytes of a message before a log-in: the page sends its address, and a click
+TOO_LARGE = 1009  # of a websocket that ends (RFC 6455, 7.4.1)
 OF_SESSION = 4  # file descriptors: its websocket, and the event loop that Streamlit makes for its script
 MOST_OFFERED = 10_000  # downloads whose people are remembered: one that was offered before them is refused
 
@@ -69,26 +73,26 @@ class Offered:
             return {name: may for (digest, name), may in self._pairs.items() if digest == found}
 
 
-class Strangers:
-    """Websockets of those who have not logged in: all their sessions have no more than half of the file descriptors.
+class Websockets:
+    """Those of one person, or of all who have not logged in: their sessions have a share of the file descriptors.
 
-    Without a bound a stranger who opens and closes them takes all, and no page of anybody opens. Sessions that the
-    server still remembers count. Only its event loop uses this.
+    Without a bound who opens and closes them takes all, and no page of anybody opens. Sessions that the server still
+    remembers count. Only its event loop uses this.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, share: int, whose: str) -> None:
+        self._share, self._whose = share, whose
         self._open, self._ended = 0, deque[float]()
+        self.sizes: dict[object, int] = {}  # of the latest message of each: its session keeps it, with a pasted text
 
     def begin(self, now: float) -> bool:
         """Whether one more may come."""
-        while self._ended and self._ended[0] + FORGOTTEN <= now:
-            self._ended.popleft()
-        most = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2 // OF_SESSION
-        there = self._open + len(self._ended)
+        there = self.held(now)
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // self._share // OF_SESSION
         if most > 0 and there >= most:  # no limit is -1
             return False
         if there == most - 1:
-            LOG.warning("%s websockets without a log-in: until some end, no more are taken", most)
+            LOG.warning("%s websockets %s: until some end, no more are taken", most, self._whose)
         self._open += 1
         return True
 
@@ -96,6 +100,12 @@ class Strangers:
         """Its browser has gone."""
         self._open -= 1
         self._ended.append(now)
+
+    def held(self, now: float) -> int:
+        """How many there are."""
+        while self._ended and self._ended[0] + FORGOTTEN <= now:
+            self._ended.popleft()
+        return self._open + len(self._ended)
 
 
 class Gate:
@@ -115,7 +125,8 @@ class Gate:
         owners: Callable[[str], Mapping[str, May] | None] = lambda _: None,
     ) -> None:
         self.app, self.entrance, self.claims, self.base = app, entrance, claims, base
-        self.hosts, self.owners, self.strangers = hosts, owners, Strangers()
+        self.hosts, self.owners = hosts, owners
+        self.websockets: dict[str, Websockets] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -126,6 +137,8 @@ class Gate:
             await refuse(scope, receive, send)
         elif log_out.is_foreign_logout(path_of(scope, self.base()), scope["headers"]):
             await self._maybe_foreign_logout(entrance, scope, receive, send)
+        elif scope["type"] == "websocket" and entrance.mode != "open":
+            await self._websocket(entrance, scope, receive, send)
         elif entrance.mode == "login":
             await self._with_login(entrance, scope, receive, send)
         elif entrance.mode == "header" and self._is_closed(entrance, path_of(scope, self.base()), scope):
@@ -143,12 +156,6 @@ class Gate:
     async def _with_login(self, entrance: Entrance, scope: Scope, receive: Receive, send: Send) -> None:
         path, now, claims = path_of(scope, self.base()), time.time(), self.claims(scope["headers"])
         left = entrance.left(claims, now)
-        if scope["type"] == "websocket":
-            if left > 0:
-                await self.app(scope, until(receive, left), send)
-            else:
-                await self._of_stranger(scope, receive, send)
-            return
         if path == LOGOUT and left > 0:
             audit.note("logout", audit.Who(entrance.policy.visitor(claims).name or ""))
         without = left <= 0 and path.startswith(CLOSED) and path not in OPEN
@@ -172,14 +179,34 @@ class Gate:
         else:
             await log_out.question(*names)(scope, receive, send)
 
-    async def _of_stranger(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not self.strangers.begin(time.monotonic()):
+    async def _websocket(self, entrance: Entrance, scope: Scope, receive: Receive, send: Send) -> None:
+        """One of a person ends with the log-in, and its messages count as uploads; a stranger's have to be short."""
+        claims, now = self.claims(scope["headers"]), time.monotonic()
+        name = entrance.visitor(claims, time.time()).name or ""
+        for known, some in [*self.websockets.items()]:
+            if not some.held(now):
+                del self.websockets[known]
+        share, whose = (OF_PERSON, "of one person") if name else (OF_STRANGERS, "without a log-in")
+        own = self.websockets.setdefault(name, Websockets(share, whose))
+        if not own.begin(now):
             await refuse(scope, receive, send)
             return
+        websocket = object()
+
+        def fits(size: int) -> bool:
+            own.sizes[websocket] = size
+            everybodys = sum(sum(some.sizes.values()) for some in self.websockets.values())
+            of_one = sum(own.sizes.values()) if name else 0
+            return not (limits.exceeds("uploads_of_one", of_one) or limits.exceeds("uploads", everybodys))
+
+        receive = while_fitting(receive, fits if name else lambda size: size <= MOST_OF_STRANGER)
+        if name and entrance.mode == "login":
+            receive = until(receive, entrance.left(claims, time.time()))
         try:
-            await self.app(scope, receive, send)
+            await self.app({**scope, STRANGER: not name}, receive, send)
         finally:
-            self.strangers.end(time.monotonic())
+            own.sizes.pop(websocket, None)
+            own.end(time.monotonic())
 
 
 def _may_come(scope: Scope, entrance: Entrance, hosts: Sequence[str] = ()) -> bool:
@@ -225,6 +252,17 @@ def until(receive: Receive, seconds: float) -> Receive:
             return await asyncio.wait_for(receive(), max(0.0, ends - time.monotonic()))
         except TimeoutError:
             return {"type": "websocket.disconnect", "code": 1000}
+
+    return receiving
+
+
+def while_fitting(receive: Receive, fits: Callable[[int], bool]) -> Receive:
+    """A websocket that ends at a message whose size does not fit."""
+
+    async def receiving() -> Message:
+        message = await receive()
+        size = len(message.get("bytes") or b"")
+        return message if fits(size) else {"type": "websocket.disconnect", "code": TOO_LARGE}
 
     return receiving
 

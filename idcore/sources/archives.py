@@ -24,6 +24,7 @@ MARK = "!"  # between the name of an archive and that of a member
 _DEEPEST = 8
 _LONGEST_HEADER = 1 << 16
 _LONGEST_MEMBER = 1 << 62  # bytes: no file is longer, and no system seeks so far
+_MOST_RECORDS, _DIGITS = 1_000, 20  # of a pax header, and of the length of one
 _HELD = 64 << 20  # a Parquet file in an archive is held whole: it can only be read from its end
 _DIRECTORY = 32 << 20  # bytes of that of a zip, as of 300,000 files with names of 60 letters; ten times that in memory
 _PIECE = 1 << 16
@@ -305,10 +306,13 @@ def _padded(size: int) -> int:
 
 def _pax(data: bytes) -> dict[str, str]:
     """Records of a pax header: `length name=value` and a newline each."""
-    records = {}
-    at = 0
+    records: dict[str, str] = {}
+    at = number = 0
     while at < len(data) and data[at]:
-        length, _, _ = data[at:].partition(b" ")
+        number += 1
+        if number > _MOST_RECORDS:
+            raise refuse("header_long")
+        length = data[at : at + _DIGITS].partition(b" ")[0]
         end = at + int(length)
         name, _, value = data[at + len(length) + 1 : end - 1].partition(b"=")
         if end <= at:

@@ -33,6 +33,8 @@ def kind_of(head: bytes) -> str:
 
     A commit log is never text: its bodies would be in the lines of a scan, for everybody who may open it.
     """
+    if not head:
+        return PLAIN
     if head[4:8] in _RECORDS:
         raise refuse("commit_log")
     for mark, kind in _MARKS.items():

@@ -12,12 +12,14 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from traceback import walk_tb
+from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
 
 import streamlit as st
 from starlette.middleware import Middleware
-from starlette.types import Message
+from starlette.types import Message, Scope
 
 from idcore.base.errors import CoreError
 from idcore.doors.entry import Entry
@@ -28,7 +30,7 @@ from idcore.runs.runs import Runs, runs_root, write_ends
 from idcore.server import jobs, memory, watched_groups, webhook
 from idcore.server.first_page import FirstPage
 from idcore.server.front_door import Deaf, FrontDoor, UploadBound, say_address
-from idcore.server.gate import LOGIN, Gate
+from idcore.server.gate import LOGIN, STRANGER, Gate
 from idcore.server.login_cookie import LoginCookie
 from pages.parts import problems, scans, session, streamlit_private, visitor
 from pages.parts.view import COOKIE
@@ -39,6 +41,7 @@ LOG = logging.getLogger(__name__)
 sys.setswitchinterval(0.0005)
 # Streamlit puts the folder of its script there for each run, and takes it out: who imports meanwhile misses a folder.
 sys.path.append(str(Path(__file__).resolve().parents[1]))
+OURS = {"idcore", "pages", "__main__"}  # the last is the script of a page
 TIDY, HOUR = 10, 3600  # seconds between two looks whether visits have ended, and for runs that are too old
 
 
@@ -103,11 +106,24 @@ def forget_answers() -> None:
 
 
 def on_script_error(error: Exception) -> bool:
-    """The last resort: an error that no page caught becomes one message, its traceback goes to the log."""
+    """The last resort: an error that no page caught becomes one message, its traceback goes to the log.
+
+    One before the page began is a line: the browser sent what its widgets cannot have, and may do so all day.
+    """
     reference = secrets.token_hex(4)
-    LOG.error("a page failed: error %s", reference, exc_info=error, extra={"error_id": reference})
+    extra = {"error_id": reference}
+    if is_ours(error.__traceback__):
+        LOG.error("a page failed: error %s", reference, exc_info=error, extra=extra)
+    else:
+        LOG.warning("a message of a browser was not understood: %.200r: error %s", error, reference, extra=extra)
     problems.show_error(error, reference)
     return True
+
+
+def is_ours(trace: TracebackType | None) -> bool:
+    """Whether any code of the console was at work."""
+    names = (frame.f_globals.get("__name__", "") for frame, _ in walk_tb(trace))
+    return any(name.partition(".")[0] in OURS for name in names)
 
 
 def gauges() -> tuple[Mapping[str, float], Mapping[str, int]]:
@@ -117,12 +133,10 @@ def gauges() -> tuple[Mapping[str, float], Mapping[str, int]]:
     return now, metrics.memory_of(os.getpid())
 
 
-def unwanted(message: Message) -> bool:
-    """Whether a message asks to empty everybody's caches, with the limits of look-ups in them. No button sends it.
-
-    Nor does a page send text, for which Streamlit would write a stack into the log each time.
-    """
-    return message.get("text") is not None or streamlit_private.clears_caches(message.get("bytes") or b"")
+def unwanted(scope: Scope, message: Message) -> bool:
+    """Whether no page sends this message. Nor does one send text, of which Streamlit would write a stack each time."""
+    is_read = streamlit_private.is_of_a_page(message.get("bytes") or b"", bool(scope.get(STRANGER)))
+    return message.get("text") is not None or not is_read
 
 
 def address(host: str) -> str:

@@ -6,6 +6,7 @@ says, and no more. `tests/pages/test_streamlit_private.py` names what a new vers
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -14,6 +15,9 @@ import streamlit as st
 
 if TYPE_CHECKING:
     from streamlit.runtime.app_session import AppSession
+
+MOST_IN_A_MESSAGE = 10_000  # values of widgets, or uploads
+_DEFERRED = re.compile("[0-9a-f]{32}")  # of a download that is made when it is asked for
 
 # name: what for; without it
 NAMES: Mapping[str, tuple[str, str]] = {
@@ -52,8 +56,8 @@ NAMES: Mapping[str, tuple[str, str]] = {
         "nobody is logged in",
     ),
     "streamlit.proto.BackMsg_pb2.BackMsg": (
-        "a message that empties the caches of everybody is dropped",
-        "it empties them",
+        "messages that no page of the console sends are dropped",
+        "one can empty the caches of everybody, or ask for addresses of a million uploads",
     ),
 }
 
@@ -129,14 +133,26 @@ def signed_claims(cookies: Mapping[str, str], name: str) -> bytes | None:
     return read(cookies, name) if read is not None else None
 
 
-def clears_caches(message: bytes) -> bool:
-    """Whether a browser's message asks to empty everybody's caches. Streamlit itself refuses what cannot be read."""
+def is_of_a_page(message: bytes, stranger: bool = False) -> bool:
+    """Whether a browser's message is one that a page of the console sends. Streamlit itself refuses what is none.
+
+    It answers others too, whoever sends them: it empties caches, makes an address for each of a million uploads, or
+    installs files next to the project. A `stranger` has no log-in, and so a page with a button alone.
+    """
     message_type = find("BackMsg")
     if message_type is None:
-        return False
+        return True
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 
     try:
-        return message_type.FromString(message).WhichOneof("type") == "clear_cache"
+        read = message_type.FromString(message)
     except DecodeError:
-        return False
+        return True
+    kind = read.WhichOneof("type")
+    if kind == "rerun_script":
+        return len(read.rerun_script.widget_states.widgets) <= MOST_IN_A_MESSAGE
+    if kind == "file_urls_request" and not stranger:
+        return len(read.file_urls_request.file_names) <= MOST_IN_A_MESSAGE
+    if kind == "backend_operation_request" and not stranger:
+        return _DEFERRED.fullmatch(read.backend_operation_request.deferred_file.file_id) is not None
+    return kind in ("stop_script", "app_heartbeat", None)

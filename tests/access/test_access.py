@@ -430,6 +430,68 @@ def test_strangers_leave_half_of_the_file_descriptors_to_those_who_have_logged_i
     assert caplog.text.count("3 websockets without a log-in") == 2
 
 
+PERSON = {"is_logged_in": True, "email": "ann@example.com"}
+
+
+def of_sizes(door: Gate, *sizes: int) -> list[str]:
+    """What a page of a console hears on one websocket whose browser sends messages of so many bytes."""
+    heard: list[str] = []
+    coming = iter([{"type": "websocket.receive", "bytes": bytes(size)} for size in sizes])
+
+    async def receive() -> Any:
+        return next(coming, {"type": "websocket.disconnect", "code": 1000})
+
+    async def listens(_: Any, receive: Any, __: Any) -> None:
+        while not heard or heard[-1].startswith("websocket.receive"):
+            message = await receive()
+            heard.append(f"{message['type']} {message.get('code') or len(message['bytes'])}")
+
+    async def send(_: Any) -> None:
+        return
+
+    door.app = listens
+    scope = {"type": "websocket", "path": "/_stcore/stream", "headers": [], "client": ("10.0.0.5", 1)}
+    with ThreadPoolExecutor(1) as apart:
+        apart.submit(asyncio.run, door(scope, receive, send)).result(5)  # type: ignore[arg-type]
+    return heard
+
+
+@pytest.mark.parametrize("mode", ["login", "header"])
+def test_what_a_session_keeps_of_a_strangers_messages_is_short(mode: Any) -> None:
+    """Each session keeps its latest message: with 25 MB each, 500 strangers fill the memory of a server."""
+    door = Gate(answer, lambda: Entrance(mode, proxies=(ip_network("10.0.0.5"),)), lambda _: {}, lambda: "/")
+    most = gate.MOST_OF_STRANGER
+    assert of_sizes(door, 10, most, most + 1, 10) == [
+        "websocket.receive 10",
+        f"websocket.receive {most}",
+        "websocket.disconnect 1009",
+    ]
+
+
+def test_messages_of_a_person_count_as_uploads_as_long_as_their_websocket_lives(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("IDCORE_UPLOADS_VISITOR", "1M")
+    door = Gate(answer, lambda: Entrance("login"), lambda _: PERSON | {"iat": time.time()}, lambda: "/")
+    for _ in range(3):  # the latest one counts, and none of a websocket that has ended
+        assert of_sizes(door, 900_000, 900_000) == ["websocket.receive 900000"] * 2 + ["websocket.disconnect 1000"]
+    assert of_sizes(door, 10, 1 << 21)[-1] == "websocket.disconnect 1009"
+
+
+def test_a_person_leaves_most_file_descriptors_to_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate.resource, "getrlimit", lambda _: (96, 96))  # of 3 websockets of one person
+    who = ["ann@example.com"]
+    claims = lambda _: PERSON | {"iat": time.time(), "email": who[0]}  # noqa: E731
+    door = Gate(answer, lambda: Entrance("login"), claims, lambda: "/")
+
+    def heard() -> bool:
+        return of_sizes(door, 10) != []
+
+    assert [heard() for _ in range(5)] == [True, True, True, False, False]
+    who[0] = "bob@example.com"
+    assert heard()
+
+
 def test_every_role_has_a_permission_and_every_permission_a_role() -> None:
     assert {role for one in PERMISSIONS.values() for role in one.roles} == set(ROLES)
     assert replace(NOBODY, name="x").roles == frozenset()

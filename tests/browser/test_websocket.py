@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -34,6 +35,29 @@ def test_a_message_that_is_none_ends_its_websocket_and_is_one_line(console_witho
         and "Traceback" not in said
         and "site-packages" not in said
     )
+
+
+def test_a_value_that_no_widget_can_have_is_one_line(console_without_spark: Console) -> None:
+    begin, answer, ids = BackMsg(), ForwardMsg(), set[str]()
+    begin.rerun_script.SetInParent()
+    with opened(console_without_spark) as socket:
+
+        def drawn() -> None:
+            socket.send(begin.SerializeToString())
+            while answer.WhichOneof("type") != "script_finished":
+                answer.ParseFromString(socket.recv(timeout=30))  # type: ignore[arg-type]
+                ids.update(re.findall(r"[$][$]ID-[0-9a-f]+-pick_lang", str(answer)))
+            answer.Clear()
+
+        drawn()
+        (widget,) = ids
+        before = console_without_spark.said()
+        for wrong in ({"int_value": 7}, {"json_value": "[" * 9_999}, {"bool_value": True}):
+            begin.rerun_script.widget_states.widgets.add(id=widget, **wrong)  # type: ignore[arg-type]
+            drawn()
+            del begin.rerun_script.widget_states.widgets[:]
+    said = console_without_spark.said().removeprefix(before)
+    assert said.count("a message of a browser was not understood: ") == said.count("\n") > 0
 
 
 def test_the_log_has_no_id_of_a_session_that_is_taken_up_twice(console_without_spark: Console) -> None:

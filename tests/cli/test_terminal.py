@@ -46,6 +46,12 @@ def test_a_terminal_is_sent_no_control_characters() -> None:
     assert line.split() == ["na\\x1bme", "\\x1b[2J"]
 
 
+def test_no_text_of_a_stranger_is_a_line_of_its_own() -> None:
+    (fact,) = terminal.facts([("KEYS", "a\nError: broker-a lost 9 messages")])
+    _, row = terminal.table(Table("", [Column("name", "Name")], [["T\n  Orders"]]))
+    assert "a\\nError" in fact and row.strip() == "T\\n  Orders" and "\n" not in fact + row
+
+
 def test_a_record_has_the_facts_and_properties_of_its_card_on_a_page() -> None:
     reader = Reader(words("zh"), UTC)
     row = record_row(

@@ -6,14 +6,20 @@ import json
 import time
 from dataclasses import replace
 from pathlib import Path
+from threading import Event, Semaphore
 from typing import Any
 
+import anyio
+import anyio.to_thread
 import pytest
 
+from idcore.doors.calls import Room
 from idcore.ids import Clock, describe, identify
 from idcore.ids.clock import parse_instant
+from idcore.operations.model import Caller, Ground
 from idcore.operations.table import TABLE
-from idcore.policy.access import PERMISSIONS, Policy
+from idcore.policy.access import PERMISSIONS, Policy, Visitor
+from idcore.policy.audit import Who
 from idcore.runs.runs import Runs
 from tests.doors.conftest import ID, PEOPLE, Door
 
@@ -106,6 +112,35 @@ def test_too_many_calls_are_told_when_to_come_back(door: Door, monkeypatch: pyte
     answers = [door.post("decode", {"text": ID}) for _ in range(3)]
     assert [one.status_code for one in answers] == [200, 200, 429]
     assert int(answers[2].headers["retry-after"]) > 0 and answers[2].json()["code"] == "too_many_calls"
+
+
+def test_calls_of_one_person_that_wait_leave_room_for_others(with_login: Door) -> None:
+    """A call may wait 20 seconds for a scan: with as many as there is room for, nobody else was answered."""
+    people = [caller_of(with_login, PEOPLE[role]) for role in ("viewer", "triage")]
+    waits, begun = Event(), Semaphore(0)
+
+    def wait() -> None:
+        begun.release()
+        waits.wait(10)
+
+    async def all_of_them() -> str:
+        room = Room(4)
+        async with anyio.create_task_group() as tasks:
+            for _ in range(9):
+                tasks.start_soon(room.run, people[0], wait)
+            assert await anyio.to_thread.run_sync(lambda: begun.acquire(timeout=5) and begun.acquire(timeout=5))
+            with anyio.fail_after(5):
+                answer = await room.run(people[1], lambda: "answered")
+            waits.set()
+        return answer
+
+    assert anyio.run(all_of_them) == "answered"
+
+
+def caller_of(door: Door, name: str) -> Caller:
+    """Somebody who has logged in, at this door."""
+    visitor = Visitor(name, frozenset({"viewer"}))
+    return Caller(lambda: visitor, lambda: visitor, Who(name), Ground(list, lambda: door.folder / "runs"))
 
 
 def test_a_mistake_of_ours_has_a_reference_and_no_trace(

@@ -284,6 +284,14 @@ def test_a_file_that_changed_after_the_scan_is_not_shown(tmp_path: Path) -> None
     assert all(one.problem and one.problem.code == "unreadable" for one in every(index))
 
 
+def test_a_name_that_is_not_utf_8_takes_the_lines_from_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "a\udcff.log"
+    path.write_bytes(LOG)
+    (tmp_path / "index").mkdir()
+    found = every(index_of(str(path), tmp_path / "index"))
+    assert found and all(one.text for one in found) and found[0].file.endswith("a\\xff.log")
+
+
 def test_a_file_that_is_not_permitted_any_more_is_not_opened(tmp_path: Path) -> None:
     path = tmp_path / "a.log"
     path.write_bytes(LOG)

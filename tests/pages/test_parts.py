@@ -93,6 +93,7 @@ def test_whatever_stands_in_the_input_is_escaped() -> None:
         ("_a_ (http://e_e/_) - *", "\\_a\\_ (`http://e_e/_`) - \\*"),
         ("at www.evil.example, a@b.example.", "at `www.evil.example`, `a@b.example`."),
         ("已登录：a@b.example。- 1. www.例.cn", "已登录：`a@b.example`。- 1. `www`.例.cn"),
+        ("ask @all, (@team-a).", "ask `@all`, (`@team-a`)."),
         ("Orders@works, www or http: 1.2", "Orders@works, www or http: 1.2"),
         ("a\n\n# b\r\n    c\u2028d", "a \\# b c d"),
         ("- a", "\\- a"),
@@ -298,8 +299,9 @@ def test_a_visitor_reads_no_path_of_the_server_unless_it_is_open(monkeypatch: py
 
 
 def test_a_stranger_cannot_turn_our_words_around() -> None:
-    for sign in "\u202e\u2066\u200f\x1b\u200b":
+    for sign in "\u202e\u2066\u200f\x1b\u200b\u3164\u034f":
         assert sign not in markdown.escaped(f"a{sign}b") + markdown.code(f"a{sign}b")
+        assert sign not in markdown.fenced(f"a{sign}b\n\tc") and "\n\tc" in markdown.fenced(f"a{sign}b\n\tc")
         assert sign not in markup.tag("code", f"a{sign}b", title=f"a{sign}b")
     assert markup.tag("i", "a\u202eb", title="\u200b") == '<i title="\\u200b">a\\u202eb</i>'
     assert markup.tag("i", "a\u00a0\u3000b\tc\n") == "<i>a\u00a0\u3000b\tc\n</i>", "spaces are seen"

@@ -22,7 +22,10 @@ from idcore.base.errors import CoreError
 from idcore.runs.runs import Run, RunError, Runs
 from idcore.server import first_page
 from idcore.server.front_door import Deaf
+from idcore.server.gate import STRANGER
 from pages.parts import scans, serve
+
+DEBUGGING = ("clear_cache", "set_run_on_save", "load_git_info", "debug_disconnect_websocket", "debug_shutdown_runtime")
 
 
 def test_a_click_that_ends_a_run_begins_the_next_next_to_it() -> None:
@@ -137,6 +140,55 @@ def test_nobody_empties_the_caches_of_everybody() -> None:
     with ThreadPoolExecutor(1) as apart:
         apart.submit(asyncio.run, Deaf(app, serve.unwanted)({"type": "websocket"}, receive, app)).result()  # type: ignore[arg-type]
     assert [one.get("bytes") for one in came] == [BackMsg(stop_script=True).SerializeToString(), b"\xff", None]
+
+
+def rerun(widgets: int) -> BackMsg:
+    message = BackMsg()
+    message.rerun_script.query_string = "ids=1"
+    for _ in range(widgets):
+        message.rerun_script.widget_states.widgets.add(id="w", trigger_value=True)
+    return message
+
+
+def uploads(names: int) -> BackMsg:
+    """It has an address for each name: of 120 KB of them Streamlit made 16 MB, and nobody was served meanwhile."""
+    message = BackMsg()
+    message.file_urls_request.file_names.extend([""] * names)
+    return message
+
+
+def operation(**fields: Any) -> BackMsg:
+    message = BackMsg()
+    for name, value in fields.items():
+        part = getattr(message.backend_operation_request, name)
+        part.SetInParent()
+        if value:
+            part.file_id = value
+    return message
+
+
+@pytest.mark.parametrize(
+    ("message", "of_person", "of_stranger"),
+    [
+        (rerun(9), True, True),
+        (rerun(10_001), False, False),
+        (BackMsg(stop_script=True), True, True),
+        (BackMsg(app_heartbeat=True), True, True),
+        (uploads(10_000), True, False),
+        (uploads(10_001), False, False),
+        (operation(deferred_file="0123456789abcdef" * 2), True, False),
+        (operation(deferred_file="A" * 32), False, False),
+        (operation(deferred_file="a" * 100_000), False, False),
+        (operation(install_skills=None), False, False),
+        (operation(dismiss_skills_nudge=None), False, False),
+        (operation(dataframe_chunk=None), False, False),
+        *((BackMsg(**{name: True}), False, False) for name in DEBUGGING),  # type: ignore[arg-type]
+    ],
+)
+def test_messages_that_no_page_sends_are_dropped(message: BackMsg, of_person: bool, of_stranger: bool) -> None:
+    came = {"type": "websocket.receive", "bytes": message.SerializeToString()}
+    assert serve.unwanted({}, came) != of_person
+    assert serve.unwanted({STRANGER: True}, came) != of_stranger
 
 
 @pytest.mark.parametrize(

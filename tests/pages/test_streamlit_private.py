@@ -165,6 +165,6 @@ def test_without_a_check_of_signatures_nobody_is_logged_in(monkeypatch: pytest.M
 
 def test_without_the_messages_of_a_browser_all_of_them_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = {"bytes": BackMsg(clear_cache=True).SerializeToString()}
-    assert serve.unwanted(asked)
+    assert serve.unwanted({}, asked)
     without(monkeypatch, ".BackMsg")
-    assert not serve.unwanted(asked)
+    assert not serve.unwanted({}, asked)

@@ -290,6 +290,16 @@ def test_a_dictionary_of_gigabytes_is_refused(tmp_path: Path) -> None:
     assert problem and problem[0] == "said" and "emory" in problem[1]["why"]
 
 
+def test_a_header_of_very_many_records_is_not_read(tmp_path: Path) -> None:
+    """13,000 records of five bytes were read at 2 MB a second."""
+    header = tarfile.TarInfo("x")
+    header.type, header.size = tarfile.XHDTYPE, 5 * 10_000
+    padding = bytes(-header.size % 512)
+    (tmp_path / "a.tar").write_bytes(header.tobuf() + b"5 a=\n" * 10_000 + padding + tarfile.TarInfo("a").tobuf())
+    (file,) = scanned(tmp_path / "a.tar")["files"].to_pylist()
+    assert file["error"] == "header_long"
+
+
 def test_too_many_members_and_too_long_names_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IDCORE_MEMBERS", "3")
     one = logs.uniq(0x0A000001, 7, logs.JAVA, logs.NOON, 1).encode()

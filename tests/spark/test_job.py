@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tarfile
 import threading
 import time
 from dataclasses import replace
@@ -14,6 +15,9 @@ import pytest
 
 from idcore.base.errors import CoreError
 from idcore.runs.runs import RunError, Runs
+from idcore.scan.lines import LineEvidence
+from idcore.scan.local import scan_local
+from idcore.scan.months import month_rows
 from idcore.scan.schemas import ORDER
 from idcore.sources.inputs import Split, deal
 from idcore.spark import folder, job
@@ -37,6 +41,16 @@ def test_an_upload_is_shown_by_its_own_name_also_when_nothing_is_refused(tmp_pat
     assert run.table("refused").num_rows == 0
     assert run.summary is not None and (run.summary["uniq"], run.summary["offset"]) == (1, 1)
     assert run.table("growth").num_rows == 1
+
+
+def test_an_archive_of_empty_members_is_not_read_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[object] = []
+    monkeypatch.setattr(job.lines, "look", lambda *_: looked.append(1))
+    with tarfile.open(tmp_path / "a.tar", "w") as packed:
+        packed.addfile(tarfile.TarInfo("empty.log"))
+    tables = scan_local([str(tmp_path / "a.tar")], month_rows(datetime(2026, 11, 21, tzinfo=UTC), UTC))
+    assert tables["files"]["text_bytes"].to_pylist() == [0, 0]
+    assert job.look(tables, OPTIONS, [], threading.Event()) == LineEvidence() and not looked
 
 
 @pytest.mark.usefixtures("spark")

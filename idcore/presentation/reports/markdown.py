@@ -9,8 +9,9 @@ from idcore.base.safe_text import encodable, printable
 # An underscore inside a word is one, so that names of files stay readable where nobody renders them.
 _MARKS = re.compile(r"[\\`*\[\]<>|~#$]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|^[-+=](?=[-+=\s]|$)")
 _NUMBER = re.compile(r"^(\d+)([.)])(?=\s|$)")
-# What GitHub, GitLab and Streamlit make a link of, whatever stands before it (GitHub Flavored Markdown, 6.9).
-_LINK = re.compile(r"(?:https?|ftp)://|www\.|@[\w-]+\.[\w-]", re.IGNORECASE | re.ASCII)
+# What GitHub, GitLab and Streamlit make a link of, whatever stands before it (GitHub Flavored Markdown, 6.9), and
+# what calls people to a ticket: @all.
+_LINK = re.compile(r"(?:https?|ftp)://|www\.|@[\w-]+\.[\w-]|(?<!\w)@\w", re.IGNORECASE | re.ASCII)
 _RUN = re.compile(r"[!-~]+")
 _OPENS, _ENDS = "\"'([{<", "\"')]}>.,;:!?"  # beside a link in a sentence
 
@@ -62,6 +63,6 @@ def code(text: str) -> str:
 
 def fenced(text: str) -> str:
     """Lines as a block of code: between more backticks than any of them contains."""
-    block = encodable(text)
+    block = printable(encodable(text))
     fence = "`" * (1 + max(2, *map(len, re.findall("`+", block)), 0))
     return f"{fence}text\n{block}\n{fence}"

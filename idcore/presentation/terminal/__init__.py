@@ -13,6 +13,11 @@ from idcore.presentation.reports.markup import Table, text_of
 INDENT, _NAMES = "  ", 28
 
 
+def one_line(text: str) -> str:
+    """A text whose line breaks are written out: behind one, a stranger's text would pass for a line of ours."""
+    return printable(text).replace("\n", "\\n")
+
+
 def sentence(text: str) -> str:
     """A sentence of a page without its **marks**."""
     return printable(text.replace("**", ""))
@@ -21,7 +26,7 @@ def sentence(text: str) -> str:
 def facts(pairs: Iterable[tuple[Any, Any]]) -> Iterator[str]:
     """Names and values under each other."""
     for name, value in pairs:
-        label, said = printable(text_of(name)), printable(text_of(value))
+        label, said = one_line(text_of(name)), one_line(text_of(value))
         yield f"{INDENT}{colours.painted(label, 'name')}{' ' * (_NAMES - len(label))}{said}".rstrip()
 
 
@@ -32,7 +37,7 @@ def table(table: Table, *, numbered: bool = False) -> Iterator[str]:
     if numbered:
         lines = [["#", *lines[0]], *([f"{place:,}", *line] for place, line in enumerate(lines[1:], 1))]
         right = [True, *right]
-    lines = [[printable(cell) for cell in line] for line in lines]
+    lines = [[one_line(cell) for cell in line] for line in lines]
     widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
     for place, line in enumerate(lines):
         cells = []

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from idcore.base.safe_text import encodable
 from idcore.kernels import codes
 from idcore.scan.occurrences import dating
 from idcore.scan.occurrences.locate import Locator, Places
@@ -122,7 +123,8 @@ class PartWriter:
             if windows is None:
                 continue  # the table `files` has the error
             in_place = where.kind == PLAIN and not where.place and "://" not in where.path and windows.counted is None
-            in_place = in_place and where.stop > 0
+            # A table has no text for a path that is not UTF-8, so the lines of that file are kept.
+            in_place = in_place and where.stop > 0 and encodable(where.path) == where.path
             self.texts.append(_text(where, names, windows.origin + windows.at, in_place))
             self.kept.begin(len(self.texts) - 1, windows.origin + windows.at)
             for some in self.locator.read(windows, None if in_place else self._hear):
