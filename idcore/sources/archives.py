@@ -40,6 +40,7 @@ class Text(NamedTuple):
     stream: BinaryIO | None
     error: CoreError | None = None
     kind: str = "plain"
+    is_table: bool = False  # each line is a row: no line goes on in the next
 
 
 class _Part(io.RawIOBase):
@@ -124,7 +125,7 @@ def texts(
                 yield from texts(part, unpacked, f"{member}{MARK}{name}", (*place, at), depth + 1)
         elif kind == _PARQUET:
             for rows in _rows_of_parquet(source):
-                yield Text(member, place, unpacked.counted(rows))
+                yield Text(member, place, unpacked.counted(rows), is_table=True)
         elif kind == PLAIN or kind in WIDE:
             yield Text(member, place, source, None, kind)
         else:  # a mistake of ours, and no problem of the input: it is not in READ_ERRORS
@@ -168,7 +169,7 @@ def _texts_of_zip(file: BinaryIO, unpacked: Unpacked, start: int, stop: int) -> 
 def _texts_of_parquet(file: BinaryIO, unpacked: Unpacked, start: int, stop: int) -> Iterator[Text]:
     """The rows of the row groups that begin from `start` up to `stop`."""
     for group, rows in rows_as_text(file, start, stop):
-        yield Text("", (group,), unpacked.counted(rows))
+        yield Text("", (group,), unpacked.counted(rows), is_table=True)
 
 
 def _rows_of_parquet(source: BinaryIO) -> Iterator[BinaryIO]:

@@ -378,7 +378,7 @@ def _texts_of(split: Split, file: BinaryIO, buf: np.ndarray) -> Iterator[Opened]
             read = reader(text.stream)
             if text.kind in WIDE:
                 read = narrowed(read, text.kind)
-            elif text.kind == PLAIN and kind != "parquet":  # its texts are rows
+            elif text.kind == PLAIN and not text.is_table:
                 read = _Unbroken(read).readinto
             yield where, Windows(buf, read, taken, 0, ENDLESS), None
 
