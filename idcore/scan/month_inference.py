@@ -24,7 +24,8 @@ class Dated:
 
     A key that no line dates has no spans. `before`: of a process with one month, the elapsed up to which that is it,
     and start and length of the month before, in which later ids are. `zone`: minutes ahead of UTC; `source`: the kind
-    of vote that fixed it, MONTH where it is the scan's. `assumed`: whether the lines of a key name no year.
+    of vote that fixed it, MONTH where it is the scan's. `assumed`: whether the lines of a key name no year. `mixed`:
+    whether its lines show several months whose elapsed overlap, so that no ID says of which it is.
     """
 
     edges: np.ndarray
@@ -33,6 +34,7 @@ class Dated:
     source: np.ndarray
     before: np.ndarray
     assumed: np.ndarray
+    mixed: np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +158,9 @@ def date(words: np.ndarray, votes: np.ndarray, months: Months, known_of_all: Who
     zone, source, fixed = _zones(votes_of_keys, little, known_of_all)
     if not len(votes_of_keys.row):
         none = np.zeros(keys + 1, np.int64), np.zeros((0, 3), np.int64)
-        return Dated(*none, zone, source, _none_before(keys), assumed)
+        return Dated(*none, zone, source, _none_before(keys), assumed, np.zeros(keys, np.bool_))
     spans, is_own = _spans_of(votes_of_keys, fixed, zone, little, months.calendar)
-    spans = _apart(spans, keys)
+    spans, mixed = _apart(spans, keys)
     until = np.full(len(spans.row), 1 << 62)
     follows = np.flatnonzero(spans.row[1:] == spans.row[:-1])
     until[follows] = (spans.high[follows] + spans.low[follows + 1]) // 2
@@ -177,7 +179,7 @@ def date(words: np.ndarray, votes: np.ndarray, months: Months, known_of_all: Who
     before[single, 2] = calendar[earlier, column + 1]
     proved = np.flatnonzero((source != MONTH) & (np.diff(edges) > 0))
     zone[proved] = _named_noon(words[proved], spans.start[edges[proved]], zone[proved], months, known_of_all)
-    return Dated(edges, np.column_stack([until, spans.start, length]), zone, source, before, assumed)
+    return Dated(edges, np.column_stack([until, spans.start, length]), zone, source, before, assumed, mixed)
 
 
 def _named_noon(
@@ -274,8 +276,11 @@ def _spans_of(
     ), is_own
 
 
-def _apart(spans: _Spans, keys: int) -> _Spans:
-    """Months of one process must be apart in elapsed; where they are not, the one with most ids counts for all."""
+def _apart(spans: _Spans, keys: int) -> tuple[_Spans, np.ndarray]:
+    """Months of one process must be apart in elapsed; where they are not, the one with most ids counts for all.
+
+    Also of which keys they are not.
+    """
     spans = spans.take(np.lexsort((spans.low, spans.row)))
     meets = np.zeros(keys, np.bool_)
     follows = spans.row[1:] == spans.row[:-1]
@@ -283,7 +288,7 @@ def _apart(spans: _Spans, keys: int) -> _Spans:
     order = np.lexsort((spans.start, -spans.ids, spans.row))
     kept = ~meets[spans.row]
     kept[order[_firsts(spans.row[order])]] = True
-    return spans.take(kept)
+    return spans.take(kept), meets
 
 
 def _cut_lengths(spans: _Spans, little: np.ndarray) -> np.ndarray:

@@ -16,7 +16,8 @@ _OFFSETS = "min_offset max_offset"
 _COLUMNS = {
     "processes": f"{_PROCESS} maker:text {_COUNTED} first_elapsed_ms last_elapsed_ms {_SENT} first_counter last_counter"
     " produced missing wraps wraps_certain:truth out_of_order tracks rate_per_second:real"
-    " chains loader_position:small loader_bits:small last_possible_elapsed_ms zone:text zone_source:text month:text",
+    " chains loader_position:small loader_bits:small last_possible_elapsed_ms zone:text zone_source:text month:text"
+    " months_mixed:truth",
     "hosts": f"host:text processes {_COUNTED} {_SENT} assumed:text",
     "brokers": f"address:text host:text port {_COUNTED} segments {_OFFSETS} bytes_per_second:real",
     "segments": f"address:text segment:text {_COUNTED} {_OFFSETS}",

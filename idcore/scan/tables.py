@@ -85,11 +85,13 @@ def letters_of(keys: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 class _Dates(NamedTuple):
-    """What lines say of the months of processes: whether they do, with the year, minutes ahead of UTC, by what kind."""
+    """What lines say of the months of processes: whether they do, with the year, minutes ahead of UTC, by what kind,
+    and whether the months are mixed (`month_inference.Dated`)."""
 
     told: np.ndarray
     zone: np.ndarray
     source: np.ndarray
+    mixed: np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,8 +314,8 @@ class Merge:
             starts[done] = np.where(has_dates[done] & (last >= 0), out.bases[done], starts[done])
             yield "counters", _counters(keys, points, starts)
             activity.append(_activity(keys, minutes, starts))
-        told = has_dates & ~dates.assumed
-        own = _Dates(told[keys.order], dates.zone[keys.order], dates.source[keys.order])
+        told = has_dates & ~dates.assumed & ~dates.mixed
+        own = _Dates(*(column[keys.order] for column in (told, dates.zone, dates.source, dates.mixed)))
         table = self._process_table(keys, out.figures[keys.order], starts[keys.order], own, letters[keys.order])
         yield "processes", table
         yield "hosts", _hosts(keys, table)
@@ -386,6 +388,7 @@ class Merge:
                 "zone": zone,
                 "zone_source": zone_source,
                 "month": month,
+                "months_mixed": pa.array(dates.mixed),
             },
         )
 

@@ -6,11 +6,10 @@ from functools import partial
 
 import streamlit as st
 
-from idcore.answers.findings.limits import CUT_COUNTER
 from idcore.presentation.html import counters as html
 from idcore.presentation.html import tables
 from idcore.presentation.triage import counter_rows, line_filter, sentences, strokes
-from idcore.presentation.triage.processes import assumed, process_key, sorted_processes
+from idcore.presentation.triage.processes import assumed, countable, is_countable, process_key, sorted_processes
 from pages.parts import cache, session
 from pages.parts.charts import counters as charts
 from pages.parts.triage import chips, filters, lines, opened, ranking, shared, time_range
@@ -90,10 +89,8 @@ small_print(
         sentences.minutes_note(in_range, shown) if found is not None and not found.exact else "",
         words("counters.bands") if drawn is not None and len(drawn.gaps) > 1 else "",
         "" if row["wraps_certain"] else words("counters.uncertain"),
-        words("counters.cut_note") if found is None and (processes["layout"] == CUT_COUNTER).any() else "",
-        words("counters.missing_note")
-        if part["missing"] and row["layout"] != CUT_COUNTER and run.store is None
-        else "",
+        words("counters.cut_note") if found is None and not countable(processes).all() else "",
+        words("counters.missing_note") if part["missing"] and is_countable(row) and run.store is None else "",
         shared.cut(run, len(processes), words) if found is None else "",
         *shared.notes(run, shown),
         zone_note(shown),

@@ -4,11 +4,10 @@ from functools import partial
 
 import streamlit as st
 
-from idcore.answers.findings.limits import CUT_COUNTER
 from idcore.presentation.html import tables
 from idcore.presentation.triage import line_filter, sentences
 from idcore.presentation.triage.activity import binned, step_text
-from idcore.presentation.triage.processes import find_process, sorted_processes
+from idcore.presentation.triage.processes import countable, find_process, sorted_processes
 from pages.parts import cache, session
 from pages.parts.charts import producers as charts
 from pages.parts.triage import chips, filters, hosts_list, lines, opened, shared, time_range
@@ -95,7 +94,7 @@ show_html(columns(made, filters.OF_PROCESSES).html(first=first, numbered=True))
 pager(rows, "processes_page")
 filters.takeaway(rows, "processes" if chosen or found is not None else shared.name_of(run, "processes"))
 if found is None:
-    notes.insert(0, words("counters.cut_note") if (rows["layout"] == CUT_COUNTER).any() else "")
+    notes.insert(0, words("counters.cut_note") if not countable(rows).all() else "")
     notes.insert(0, "" if chosen else shared.cut(run, len(rows), words))
 elif not found.exact:
     notes.insert(0, sentences.minutes_note(in_range, shown))

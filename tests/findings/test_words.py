@@ -73,6 +73,7 @@ def test_no_meaning_says_one_of_many() -> None:
                 "group_skipped.never_read",
                 "topic_unread",
                 "dead_letters",
+                "several_months",
             )
         ), key
 

@@ -102,7 +102,7 @@ def test_what_is_left_out_of_a_sum_is_left_out_of_the_table_and_said() -> None:
     totals.add(example_run.typed(MIXED))
     said = sentences.producers(totals, 9, view)
     assert (totals.uncounted, totals.in_part, totals.missing_in_part) == (1, 1, 125_031)
-    assert "1 process has only an 8-bit counter" in said
+    assert "1 process has a counter that cannot be followed" in said
     assert "Of 1 process more than a tenth is not in this input, 125,031 IDs in total" in said
     assert sentences.process(CUT, view).count("200 distinct msgIds") == 1 and "4,800" not in sentences.process(
         CUT, view

@@ -51,6 +51,7 @@ class Dating:
     high: int | None = None  # the greatest elapsed that a line dates, where all are of one month
     is_own: bool = False
     year_assumed: bool = False
+    is_mixed: bool = False
 
 
 @lru_cache(maxsize=1 << 17)  # each line is asked for by its record, then by each of its IDs
@@ -270,7 +271,8 @@ def dating(votes: list[Vote], zone: tzinfo, layout: str, known: Whole) -> Dating
             length += month_start(month, zone) - start
         spans.append((min(seen), max(seen), start, length, len(seen)))
     spans.sort()
-    if any(b[0] <= a[1] for a, b in pairwise(spans)):
+    is_mixed = any(b[0] <= a[1] for a, b in pairwise(spans))
+    if is_mixed:
         spans = [min(spans, key=lambda one: (-one[4], one[2]))]
     starts = sorted(one[2] for one in spans)
     out = []
@@ -279,7 +281,7 @@ def dating(votes: list[Vote], zone: tzinfo, layout: str, known: Whole) -> Dating
         behind = [other for other in starts if other > start and not little]
         out.append(Span(until, start, min([length, *(other - start for other in behind)])))
     last = spans[0][1] if len(spans) == 1 else None
-    return Dating(out, ahead, MONTH if little else shown, last, is_own, year_assumed)
+    return Dating(out, ahead, MONTH if little else shown, last, is_own, year_assumed, is_mixed)
 
 
 def with_month_before(dated: Dating, elapsed: list[int], zone: tzinfo, layout: str, until: int) -> Dating:

@@ -658,7 +658,12 @@ def process_row(p: Process, zone: tzinfo, known: dates.Whole) -> Row:
 
 def zone_columns(p: Process, zone: tzinfo, known: dates.Whole) -> Row:
     if p.last_possible is None:
-        return {"zone": None, "zone_source": None, "month": None}
+        return {
+            "zone": None,
+            "zone_source": None,
+            "month": None,
+            "months_mixed": p.dated is not None and p.dated.is_mixed,
+        }
     sent = p.sent_at(p.last_possible)
     assert sent is not None
     start = milliseconds(sent) - p.last_possible
@@ -674,8 +679,14 @@ def zone_columns(p: Process, zone: tzinfo, known: dates.Whole) -> Row:
     if ahead == own:  # of the scan's zone: as it is at the time
         ahead = int((sent.astimezone(zone).utcoffset() or timedelta()).total_seconds()) // 60
     sign, ahead = "-" if ahead < 0 else "+", abs(ahead)
-    named = f"{month[0]}-{month[1]:02d}" if p.dated is not None and not p.dated.year_assumed else None
-    return {"zone": f"{sign}{ahead // 60:02d}:{ahead % 60:02d}", "zone_source": source, "month": named}
+    is_mixed = p.dated is not None and p.dated.is_mixed
+    shown = p.dated is not None and not p.dated.year_assumed and not is_mixed
+    return {
+        "zone": f"{sign}{ahead // 60:02d}:{ahead % 60:02d}",
+        "zone_source": source,
+        "month": f"{month[0]}-{month[1]:02d}" if shown else None,
+        "months_mixed": is_mixed,
+    }
 
 
 def host_rows(running: list[Process]) -> list[Row]:

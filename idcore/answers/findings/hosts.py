@@ -54,8 +54,16 @@ def dated(processes: Processes) -> np.ndarray:
 
 
 def countable(processes: Processes) -> np.ndarray:
-    """Which processes write their counter whole: the little-endian C++ client cuts it to eight bits."""
-    return ~little_endian(processes)
+    """Which counters can be followed: the little-endian C++ client cuts it to eight bits, and IDs of several months
+    that are not told apart have no order."""
+    return ~little_endian(processes) & ~of_several_months(processes)
+
+
+def of_several_months(processes: Processes) -> np.ndarray:
+    """Which processes have IDs of several months that are not told apart; tables of older versions do not say it."""
+    if "months_mixed" not in processes.table.column_names:
+        return np.zeros(len(processes), bool)
+    return text_mask(processes.table["months_mixed"])
 
 
 def pid_erased(processes: Processes, _: Scan) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from idcore.answers.findings import chains, limits
 from idcore.answers.findings.evidence import FindingEvidence
 from idcore.answers.findings.finding_builder import each, of_process
-from idcore.answers.findings.hosts import dated, java, little_endian, whole_seconds
+from idcore.answers.findings.hosts import dated, java, little_endian, of_several_months, whole_seconds
 from idcore.answers.findings.model import Finding, rest
 from idcore.answers.findings.processes import Processes, assumed_of, numbers, text_mask
 from idcore.answers.findings.quota import Listed
@@ -94,9 +94,17 @@ def expired(processes: Processes, scan: Scan) -> Iterator[Finding]:
             more["at_least"] = True  # of many ids a part are points
         return of_process(processes, place, "expired", count, **more)
 
-    yield from each(
-        processes, dated(processes) & (first != -1) & (first < gone), "expired", make, processes["distinct"]
-    )
+    old = dated(processes) & (first != -1) & (first < gone) & ~of_several_months(processes)
+    yield from each(processes, old, "expired", make, processes["distinct"])
+
+
+def several_months(processes: Processes, _: Scan) -> Iterator[Finding]:
+    """several_months: processes whose IDs are of months that nothing in an ID tells apart."""
+
+    def make(at: int) -> Finding:
+        return of_process(processes, at, "several_months", int(processes["distinct"][at]))
+
+    yield from each(processes, of_several_months(processes), "several_months", make, processes["distinct"])
 
 
 def expired_clients(scan: Scan) -> Iterator[Finding]:
@@ -206,7 +214,26 @@ class ExpiredEvidence(FindingEvidence):
     places: Sequence[Mapping[str, Any]] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MonthsEvidence(FindingEvidence):
+    """Of a process that is seen for longer than a month."""
+
+    process: Mapping[str, Any] | None = None
+    ids: Sequence[str] = ()
+    places: Sequence[Mapping[str, Any]] = ()
+
+
 register(
+    Rule(
+        "several_months",
+        INFO,
+        5,
+        "Lines show IDs of one process in several months, and their elapsed overlaps. An ID does not say its month, so "
+        "the scan gives all of them the month of most. It judges no order, gap, restart or age of this process.",
+        "several_months/forty_days",
+        evidence=MonthsEvidence,
+        of_processes=several_months,
+    ),
     Rule(
         "zone_mismatch",
         WARNING,

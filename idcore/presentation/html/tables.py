@@ -8,12 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from idcore.answers.findings.limits import CUT_COUNTER
 from idcore.base.catalogue import Words
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Column, Html, Table, join, link, number, table, tag, wrapped
 from idcore.presentation.triage import address_flags
-from idcore.presentation.triage.processes import assumed, process_key, rate_text
+from idcore.presentation.triage.processes import assumed, is_countable, process_key, rate_text
 from idcore.presentation.triage.scope import UNLIMITED
 from idcore.presentation.triage.time_range import between
 
@@ -52,8 +51,8 @@ def measured(row: Any, by: str, words: Words) -> str:
 
 
 def _known(row: Row, name: str) -> str:
-    """A figure that an ID without its whole counter does not show."""
-    return UNKNOWN if row["layout"] == CUT_COUNTER else number(row[name])
+    """A figure of a counter that can be followed."""
+    return number(row[name]) if is_countable(row) else UNKNOWN
 
 
 def _missing(row: Row, words: Words) -> Html | str:

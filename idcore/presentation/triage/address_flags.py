@@ -11,6 +11,7 @@ import pandas as pd
 
 from idcore.answers.findings.limits import CUT_COUNTER
 from idcore.ids import rules
+from idcore.presentation.triage.processes import is_countable
 
 DOCKER = ipaddress.ip_network("172.17.0.0/16")
 INTERNAL = ipaddress.ip_network("172.16.0.0/12")
@@ -51,6 +52,8 @@ def of_process(row: Mapping[str, Any]) -> list[str]:
         codes.append("shared")
     if row["layout"] == CUT_COUNTER:
         codes.append("cut")
+    elif not is_countable(row):
+        codes.append("mixed")
     elif not row["wraps_certain"]:
         codes.append("uncertain")
     return codes

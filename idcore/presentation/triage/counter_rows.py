@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from idcore.answers.findings.limits import CUT_COUNTER
+from idcore.presentation.triage.processes import is_countable
 from idcore.presentation.triage.strokes import TURN, by_clock, strokes
 
 SQUARES = 96  # of a gap and its surroundings
@@ -70,7 +70,7 @@ def widest_gap(points: pd.DataFrame) -> Gap | None:
 def next_wrap(row: dict[str, Any]) -> tuple[timedelta, datetime | None] | None:
     """How often a counter wraps at its mean rate, and when it will next; None where few IDs or no rate show it."""
     rate = row["rate_per_second"]
-    if row["layout"] == CUT_COUNTER or rate is None or rate != rate or rate <= 0 or row["produced"] < LEAST_IDS:
+    if not is_countable(row) or rate is None or rate != rate or rate <= 0 or row["produced"] < LEAST_IDS:
         return None
     if row["tracks"] > 1 or TURN / rate > LONGEST.total_seconds():
         return None

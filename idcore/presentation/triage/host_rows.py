@@ -11,12 +11,11 @@ from typing import Any
 import pandas as pd
 
 from idcore.answers.findings import gaps
-from idcore.answers.findings.limits import CUT_COUNTER
 from idcore.base.catalogue import Words
 from idcore.presentation.reader import Reader
 from idcore.presentation.triage import strokes
 from idcore.presentation.triage.activity import binned
-from idcore.presentation.triage.processes import assumed
+from idcore.presentation.triage.processes import assumed, countable
 
 GROUPED = 30  # from so many hosts on they can be grouped
 CELLS = 60  # of a strip
@@ -65,11 +64,12 @@ def summed(hosts: pd.DataFrame, processes: pd.DataFrame, measure: str, name: Cal
 def judged(processes: pd.DataFrame, points: PointsOf) -> pd.DataFrame:
     """Processes with what they `lost`, and whether the input is only a `sample` of them: then only holes are lost.
 
-    Of more than MOST_JUDGED in doubt those with fewer IDs count as samples. A cut counter shows no loss.
+    Of more than MOST_JUDGED in doubt those with fewer IDs count as samples. Of a counter that cannot be followed
+    nothing is lost.
     """
-    cut = processes["layout"] == CUT_COUNTER
-    marked = processes.assign(lost=processes["missing"].where(~cut, 0), sample=False)
-    marked["produced"] = marked["produced"].where(~cut, 0)
+    whole = countable(processes)
+    marked = processes.assign(lost=processes["missing"].where(whole, 0), sample=False)
+    marked["produced"] = marked["produced"].where(whole, 0)
     doubtful = marked[gaps.is_sample(marked["lost"], marked["produced"])].sort_values("ids", ascending=False)
     for place, (index, row) in enumerate(doubtful.iterrows()):
         known = points(row.to_dict()) if place < MOST_JUDGED else pd.DataFrame()

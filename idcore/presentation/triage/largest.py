@@ -67,8 +67,8 @@ def _keys(read: pa.Table, by: str, place: int) -> pa.Table:
     values = read[needed[0]]
     if by == "missing":
         values = pc.divide(values.cast(pa.float64()), pc.max_element_wise(read["produced"], 1).cast(pa.float64()))
-    if "layout" in needed:  # what a cut counter shows is not a figure
-        values = pc.if_else(pc.equal(read["layout"], CUT_COUNTER), pa.scalar(0, values.type), values)
+    if "layout" in needed:  # what a counter shows that cannot be followed is not a figure
+        values = pc.if_else(pa.array(_uncountable(read)), pa.scalar(0, values.type), values)
     ids = read["distinct"] if "distinct" in read.column_names else pa.array(np.zeros(len(read), np.int64))
     return pa.table({"key": values, "ids": ids, "place": np.arange(place, place + len(read))})
 
@@ -120,7 +120,7 @@ def _hits(path: str, wanted: Mapping[str, Sequence[Any]]) -> tuple[int, np.ndarr
 class Totals:
     """What the processes of a scan come to: the sums of the columns of their table.
 
-    `produced` and `missing` leave out the processes whose counter is cut (`uncounted`), as the table does.
+    `produced` and `missing` leave out the processes whose counter cannot be followed (`uncounted`), as the table does.
     """
 
     processes: int = 0
@@ -155,13 +155,11 @@ class Totals:
     def add(self, rows: pa.RecordBatch | pa.Table, times: int = 1) -> None:
         """Some more processes; each row counts so many times."""
         column = {name: _numbers(rows, name) for name in _COUNTED}
-        cut = np.zeros(rows.num_rows, bool)
-        if "layout" in rows.schema.names:
-            cut = np.asarray(pc.equal(rows["layout"], CUT_COUNTER).to_numpy(zero_copy_only=False), bool)
+        uncountable = _uncountable(rows)
         for name in COUNTED_WHOLE:
-            column[name] = np.where(cut, 0, column[name])
+            column[name] = np.where(uncountable, 0, column[name])
         part = is_sample(column["missing"], column["produced"])
-        self.uncounted += times * int(cut.sum())
+        self.uncounted += times * int(uncountable.sum())
         self.produced += times * int(column["produced"].sum())
         self.processes += times * rows.num_rows
         self.ids += times * int(column["ids"].sum())
@@ -170,9 +168,10 @@ class Totals:
         self.missing += times * int(column["missing"].sum())
         self.missing_in_part += times * int(column["missing"][part].sum())
         self.in_part += times * int(part.sum())
-        self.shared += times * int((column["tracks"] > 1).sum())
+        self.shared += times * int(((column["tracks"] > 1) & ~uncountable).sum())
         if "chains" in rows.schema.names:
-            self.restarts += times * int(np.maximum(_numbers(rows, "chains") - column["tracks"], 0).sum())
+            starts = np.maximum(_numbers(rows, "chains") - column["tracks"], 0)
+            self.restarts += times * int(starts[~uncountable].sum())
         first, last = pc.min(rows["first_sent_at"]).as_py(), pc.max(rows["last_sent_at"]).as_py()
         self.first = min(filter(None, (self.first, first)), default=None)
         self.last = max(filter(None, (self.last, last)), default=None)
@@ -195,7 +194,8 @@ def totals(folder: Path) -> Totals:
     """The sums of the table `processes`."""
     sums = Totals()
     for group in _groups(folder):
-        columns = (*_COUNTED, "layout", "chains", "first_sent_at", "last_sent_at", "zone", "zone_source", "month")
+        sent = ("first_sent_at", "last_sent_at", "zone", "zone_source", "month", "months_mixed")
+        columns = (*_COUNTED, "layout", "chains", *sent)
         names = [name for name in columns if name in group.types.names]
         known = group.known(names, least=("first_sent_at",), most=("last_sent_at",))
         if len(known) == len(names):
@@ -203,6 +203,19 @@ def totals(folder: Path) -> Totals:
         else:
             sums.add(group.read(names, known))
     return sums
+
+
+def _uncountable(rows: pa.RecordBatch | pa.Table) -> np.ndarray:
+    """Of which processes the counter cannot be followed (`processes.countable`)."""
+    masks = []
+    if "layout" in rows.schema.names:
+        masks.append(pc.equal(rows["layout"], CUT_COUNTER))
+    if "months_mixed" in rows.schema.names:
+        masks.append(pc.fill_null(rows["months_mixed"], False))
+    found = np.zeros(rows.num_rows, bool)
+    for mask in masks:
+        found |= np.asarray(mask.to_numpy(zero_copy_only=False), bool)
+    return found
 
 
 def _count(truths: pa.ChunkedArray) -> int:

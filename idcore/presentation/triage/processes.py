@@ -55,9 +55,20 @@ def find_process(processes: pd.DataFrame, key: str | None) -> int | None:
     return int(places[0]) if len(places) else None
 
 
+def countable(processes: pd.DataFrame) -> pd.Series:
+    """Of which processes the counter can be followed: it is whole, and its IDs are of months that are told apart."""
+    mixed = processes.get("months_mixed", False)  # scans of older versions do not say it
+    return (processes["layout"] != CUT_COUNTER) & ~pd.Series(mixed, processes.index, dtype=bool)
+
+
+def is_countable(row: Any) -> bool:
+    """The same of one process."""
+    return row["layout"] != CUT_COUNTER and not row.get("months_mixed", False)
+
+
 def sorted_processes(processes: pd.DataFrame, by: str) -> pd.DataFrame:
     """Processes in the order a person asked for; ties by ids."""
-    whole = processes["layout"] != CUT_COUNTER
+    whole = countable(processes)
     lost = processes["lost" if "lost" in processes else "missing"]  # of a sample nothing is missing
     share = (lost / processes["produced"].clip(lower=1)).where(whole, 0.0)
     keys = {

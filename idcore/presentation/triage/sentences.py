@@ -13,7 +13,7 @@ from idcore.presentation.reader import Reader
 from idcore.presentation.triage import counter_rows, strokes
 from idcore.presentation.triage.in_range import InRange, Points
 from idcore.presentation.triage.largest import Totals
-from idcore.presentation.triage.processes import assumed, rate_text
+from idcore.presentation.triage.processes import assumed, is_countable, rate_text
 from idcore.presentation.triage.time_range import TimeRange
 
 STILL = 0.1  # a pause of more than this share of the whole span is worth a word next to the average
@@ -114,9 +114,9 @@ def process(row: dict[str, Any], reader: Reader, points: pd.DataFrame | None = N
         span=sent,
         parts=words("clause").join(parts),
     )
-    if row["layout"] == CUT_COUNTER:  # what it generated is not known
+    if not is_countable(row):  # what it generated is not known
         said = words(
-            "counters.said_cut",
+            "counters.said_cut" if row["layout"] == CUT_COUNTER else "counters.said_mixed",
             host=row["host"],
             pid=row["pid"],
             loader=row["loader"],
@@ -136,14 +136,14 @@ def process(row: dict[str, Any], reader: Reader, points: pd.DataFrame | None = N
             said += (
                 words("counters.said_next", at=reader.minute(at) + assumed(row, words)) if at is not None else ""
             ) + words("stop")
-    if row["tracks"] > 1:
+    if row["tracks"] > 1 and is_countable(row):
         said += words("counters.said_tracks", n=words.count("track", int(row["tracks"])))
     return lead + said
 
 
 def widest(row: dict[str, Any], gap: counter_rows.Gap | None, reader: Reader) -> str:
     """The widest gap of a process whose input is no sample: how many, after when, for how long."""
-    if gap is None or row.get("sample") or row["layout"] == CUT_COUNTER or gap.begins is None or gap.ends is None:
+    if gap is None or row.get("sample") or not is_countable(row) or gap.begins is None or gap.ends is None:
         return ""
     lasting = reader.words.duration((gap.ends - gap.begins).total_seconds())
     at = reader.full(gap.begins) + assumed(row, reader.words)

@@ -95,6 +95,28 @@ def _in_zone(stage: Incident, zone: str) -> Iterator[str]:
         yield from stage.background(1)
 
 
+@variant("several_months", "forty_days")
+def _forty_days(stage: Incident) -> Iterator[str]:
+    yield from _for_days(stage, 40)
+
+
+@variant("several_months", "ninety_days")
+def _ninety_days(stage: Incident) -> Iterator[str]:
+    yield from _for_days(stage, 90)
+
+
+def _for_days(stage: Incident, days: int) -> Iterator[str]:
+    """A producer that sends every two hours, up to now."""
+    now = stage.now
+    stage.now -= days * clocks.DAY_MS
+    producer = Producer(stage, stage.host(), stage.pid(), counter=stage.random.randrange(20_000))
+    stage.expect(producer.name)
+    for _ in range(12 * days):
+        stage.step(7_000_000)
+        yield from stage.message(producer)
+    stage.now = now
+
+
 @variant("expired", "five_days")
 def _five_days(stage: Incident) -> Iterator[str]:
     yield from _from_the_past(stage, 5)
