@@ -113,8 +113,8 @@ def test_where_a_time_begins_is_found_whatever_the_broker_says(seed: int) -> Non
     for _ in range(20):
         at = START + chance.randint(-10, 100_000)
         slow = next((each.queue_offset for each in queue.records if each.store_timestamp >= at), high)
-        assert first_since(queue, at, low, high) == slow
-    assert first_since(queue, START, high, high) == high
+        assert first_since(queue, at, low, high) == (slow, slow)
+    assert first_since(queue, START, high, high) == (high, high)
 
 
 def test_a_right_hint_costs_few_reads() -> None:
@@ -127,7 +127,7 @@ def test_a_right_hint_costs_few_reads() -> None:
             return first
 
     right = Right(0, queue.records, queue.first, random.Random(2))
-    assert first_since(right, wanted, *right.ends()) == first and right.read_places <= 2
+    assert first_since(right, wanted, *right.ends()) == (first, first) and right.read_places <= 2
 
 
 def test_records_that_cannot_be_read_are_counted_and_count_as_read() -> None:
@@ -138,6 +138,34 @@ def test_records_that_cannot_be_read_are_counted_and_count_as_read() -> None:
     (count,) = [part.count() for part in listed.parts]
     assert (count.listed, count.left, listed.cut) == (len(twin([queue], way)), 0, None)
     assert count.first + count.unreadable + count.listed == count.end
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_message_is_lost_because_of_others_that_cannot_be_read(seed: int) -> None:
+    chance = random.Random(seed)
+    queue = memory(chance, 0, chance.choice((60, 400, 3_000)))
+    low, high = queue.ends()
+    for _ in range(chance.choice((1, 3))):
+        start = chance.randint(low, high)
+        queue.lost |= set(range(start, min(high, start + chance.choice((9, 40, 300, 2_500)))))
+    for _ in range(8):
+        begin, end = sorted(START + chance.randint(-10, queue.records[-1].store_timestamp - START + 9) for _ in "12")
+        way = Way("time", TOPIC, begin_ms=begin, end_ms=end, limit=100_000)
+        listed = collect([queue], way, lambda done, total, name: None)
+        assert [each for each, _ in listed.records] == twin([queue], way)
+        (part,) = listed.parts
+        hidden = [each for each in queue.records if each.queue_offset in queue.lost]
+        assert part.unreadable >= sum(begin <= each.store_timestamp <= end for each in hidden), "it says so"
+
+
+def test_the_newest_of_a_queue_are_not_last_because_some_cannot_be_read() -> None:
+    queues = [memory(random.Random(5), number, 50) for number in range(2)]
+    queues[0].lost = set(range(queues[0].ends()[1] - 3, queues[0].ends()[1]))
+    way = Way("dead_letters", group="g", limit=30)
+    listed = collect(queues, way, lambda done, total, name: None)
+    assert [each.store_timestamp for each, _ in listed.records] == [
+        each.store_timestamp for each in twin(queues, way)[: len(listed.records)]
+    ]
 
 
 def test_a_batch_has_several_offsets_and_a_compacted_queue_leaves_some_out() -> None:
