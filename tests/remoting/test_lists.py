@@ -468,20 +468,26 @@ def test_rubbish_in_every_answer_kills_nothing(queues: Queues) -> None:
 # ---- by key
 
 
-def test_every_message_with_a_key_is_listed_the_newest_first_past_what_a_broker_shows_at_once(queues: Queues) -> None:
-    sent = [queues.put(TOPIC, number % 3, 2_000 * number, KEYS="user-7 order") for number in range(150)]
+def with_index(queues: Queues, step_ms: int) -> None:
+    """Answers by key are of an index: the newest of an interval, whose ends are steps of so many ms."""
     usual = queues.server._handle
 
     def handle(frame):  # type: ignore[no-untyped-def]
         if frame.code != 12:
             yield from usual(frame)
             return
-        low, high = (int(frame.field(name) or "0") for name in ("beginTimestamp", "endTimestamp"))
-        held = [each for each in queues.records if low <= each.store_timestamp <= high]
+        low, high = (int(frame.field(name) or "0") // step_ms for name in ("beginTimestamp", "endTimestamp"))
+        held = [each for each in queues.records if low <= each.store_timestamp // step_ms <= high]
+        held = sorted(held, key=lambda each: each.store_timestamp)
         held = [each for each in held if each.topic == frame.field("topic")][-int(frame.field("maxNum") or "0") :]
         yield answer(frame, 0, b"".join(map(bytes, held))) if held else answer(frame, 22, b"", "none")
 
     queues.server._handle = handle
+
+
+def test_every_message_with_a_key_is_listed_the_newest_first_past_what_a_broker_shows_at_once(queues: Queues) -> None:
+    sent = [queues.put(TOPIC, number % 3, 2_000 * number, KEYS="user-7 order") for number in range(150)]
+    with_index(queues, 1)
     every = [each.uniq_id for each in reversed(sent)]
     found = listing(queues, key="user-7")
     assert ids(found) == every and (found.cut, found.left, found.reason) == (None, None, None)
@@ -498,6 +504,15 @@ def test_every_message_with_a_key_is_listed_the_newest_first_past_what_a_broker_
         found = service.list_messages(Way("key", key="nobody"), stop=lambda: True)
     assert (found.cut, found.reason) == ("stopped", "stopped"), "who cancels has not learnt that there is none"
     assert all(frame.code != 12 for frame in queues.server.seen)
+
+
+def test_a_second_with_more_of_a_key_than_a_broker_shows_is_said(queues: Queues) -> None:
+    with_index(queues, 1_000)
+    sent = [queues.put(TOPIC, number % 3, 5 * number, KEYS="K") for number in range(100)]
+    sent += [queues.put(TOPIC, 0, -9_000 + number, KEYS="K") for number in range(9)]
+    found = listing(queues, key="K")
+    assert ids(found) == [each.uniq_id for each in [*reversed(sent[36:100]), *reversed(sent[100:])]]
+    assert found.cut == "failed" and "more_copies" in codes(found)
 
 
 @pytest.mark.parametrize("release", [TagsInFiles, TagsInRocksDB, Queues])
