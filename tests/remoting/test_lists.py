@@ -15,7 +15,7 @@ from idcore.answers.lookup import Listing, Way, WrongWay, cut_text, list_reason,
 from idcore.answers.lookup.listing import Listed, Place, collect, first_since, place_of
 from idcore.base.catalogue import languages, words
 from idcore.base.errors import CoreError
-from idcore.rocketmq.message import Record
+from idcore.rocketmq.message import Record, flags
 from idcore.rocketmq.remoting.audit import AuditLog, RateLimit
 from idcore.rocketmq.remoting.bodies import BodyPolicy
 from idcore.rocketmq.remoting.errors import TooManyLookups
@@ -169,7 +169,7 @@ def test_the_newest_of_a_queue_are_not_last_because_some_cannot_be_read() -> Non
 
 
 def test_a_batch_has_several_offsets_and_a_compacted_queue_leaves_some_out() -> None:
-    batch = replace(record(TOPIC, UNIQ, 0, properties={"INNER_NUM": "5"}), queue_offset=10)
+    batch = replace(record(TOPIC, UNIQ, 0, properties={"INNER_NUM": "5"}), queue_offset=10, sys_flag=flags.INNER_BATCH)
     assert place_of(12, batch, TOPIC, 0, 99) == Place(10, 15, batch), "an offset inside a batch leads to the batch"
     later = replace(record(TOPIC, UNIQ, 0), queue_offset=14)
     assert place_of(12, later, TOPIC, 0, 99) == Place(14, 15, later)
@@ -182,8 +182,8 @@ def test_a_batch_has_several_offsets_and_a_compacted_queue_leaves_some_out() -> 
         None,
     ):
         assert place_of(12, strange, TOPIC, 0, 99) == Place(12, 13, None)
-    for number in ("", "-5", "x", "9" * 400, "٣"):
-        odd = replace(record(TOPIC, UNIQ, 0, properties={"INNER_NUM": number}), queue_offset=12)
+    for number, sys_flag in (*((text, 0x80) for text in ("", "-5", "x", "9" * 400, "٣", "32768")), ("5", 0)):
+        odd = replace(record(TOPIC, UNIQ, 0, properties={"INNER_NUM": number}), queue_offset=12, sys_flag=sys_flag)
         assert place_of(12, odd, TOPIC, 0, 99) == Place(12, 13, odd)
 
 

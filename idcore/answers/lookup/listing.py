@@ -10,7 +10,7 @@ from typing import Generic, Protocol, TypeVar
 
 from idcore.answers.lookup.ways import MOST_BYTES, MOST_LISTED, QueueCount, Stop, Way
 from idcore.base.errors import CoreError
-from idcore.rocketmq.message import Record
+from idcore.rocketmq.message import Record, flags
 from idcore.rocketmq.message import properties as names
 from idcore.rocketmq.remoting.requests import LONG_MAX
 
@@ -18,6 +18,7 @@ from idcore.rocketmq.remoting.requests import LONG_MAX
 SLICE = 32
 # A place without a readable record is dated by one near to it: so many first, then so many; or by one of so many parts.
 _NEAR, _FAR, _PARTS = 8, 128, 32
+_MOST_OF_A_BATCH = (1 << 15) - 1
 # So many places without one are read for one instant.
 _UNDATED_MOST = 1_024
 
@@ -66,10 +67,16 @@ def place_of(expected: int, record: Record | None, topic: str, queue: int, end: 
     A batch queue of 5.x has one record for several offsets, a compacted one leaves offsets out.
     """
     if record is not None and (record.topic, record.queue_id) == (topic, queue):
-        after = record.queue_offset + max(1, names.number(record.properties.get(names.INNER_NUM)) or 1)
+        after = record.queue_offset + _places_of(record)
         if record.queue_offset < end and after > expected:
             return Place(record.queue_offset, after, record)
     return Place(expected, expected + 1, None)
+
+
+def _places_of(record: Record) -> int:
+    """How many offsets a record has. A broker refuses INNER_NUM in others than inner batches, and keeps a short."""
+    held = names.number(record.properties.get(names.INNER_NUM)) if record.sys_flag & flags.INNER_BATCH else None
+    return held if held and held <= _MOST_OF_A_BATCH else 1
 
 
 def first_since(queue: Queue, at_ms: int, low: int, high: int) -> tuple[int, int]:
