@@ -10,6 +10,7 @@ import binascii
 from base64 import urlsafe_b64decode
 from dataclasses import dataclass
 
+from idcore.base.numbers import whole_number
 from idcore.ids.clock import is_time
 
 _SIZES = (7, 8, 9)
@@ -47,9 +48,9 @@ class Receipt:
         """From the text of a handle; None for any other text."""
         words = text.split(" ")
         numbers = [word for place, word in enumerate(words) if place != 5]
-        if len(words) not in _SIZES or not words[5] or not all(word.isascii() and word.isdigit() for word in numbers):
+        values = [value for word in numbers if (value := whole_number(word)) is not None]
+        if len(words) not in _SIZES or not words[5] or len(values) < len(numbers):
             return None
-        values = [int(word) for word in numbers]
         start, popped, invisible, revive, retry, queue, *offsets = values
         if max(values) >= _MOST or popped < _FIRST_MS or not is_time(popped) or retry not in RETRY_TOPICS:
             return None
@@ -78,7 +79,6 @@ class Recall:
         except (binascii.Error, ValueError):
             return None
         words = plain.split(" ")
-        if len(words) != 5 or words[0] != _RECALLS or not (words[3].isascii() and words[3].isdigit()):
+        if len(words) != 5 or words[0] != _RECALLS or (due := whole_number(words[3])) is None:
             return None
-        due = int(words[3])
-        return cls(words[1], words[2], due, words[4]) if due < _MOST and is_time(due) else None
+        return cls(words[1], words[2], due, words[4]) if is_time(due) else None

@@ -9,6 +9,7 @@ import ipaddress
 import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,8 +75,16 @@ def _counters() -> tuple[CollectorRegistry, dict[str, Counter]]:
     }
 
 
+@cache
+def _can_count() -> bool:
+    """Whether the library is installed: only the console needs it, and only the console shows the counts."""
+    return find_spec("prometheus_client") is not None
+
+
 def count(name: str, value: float = 1, **labels: str) -> None:
-    """Adds to a counter."""
+    """Adds to a counter, where there are any."""
+    if not _can_count():
+        return
     counter = _counters()[1][name]
     (counter.labels(**labels) if labels else counter).inc(value)
 

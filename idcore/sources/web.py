@@ -17,6 +17,7 @@ from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from idcore.base.errors import CoreError, coded
+from idcore.base.numbers import whole_number
 from idcore.base.open_folders import Roots
 from idcore.sources.uris import is_below
 
@@ -88,7 +89,7 @@ def _from_netrc(host: str) -> tuple[str, str] | None:
 
 def _total(answer: HTTPResponse) -> int | None:
     """Size of the whole file, when the answer is a part of it."""
-    match = re.fullmatch(r"bytes \d+-\d+/(\d+)", answer.headers.get("Content-Range", ""))
+    match = re.fullmatch(r"bytes \d+-\d+/(\d{1,19})", answer.headers.get("Content-Range", ""), re.ASCII)
     return int(match[1]) if answer.status == 206 and match else None
 
 
@@ -97,9 +98,10 @@ def size_of(uri: str, roots: Roots = None) -> int:
     try:
         with _ask(uri, 0, 0, roots) as answer:
             total = _total(answer)
-            size = int(answer.headers.get("Content-Length") or 0) if total is None else total
-            if not 0 <= size < _MOST:
-                raise FinalError("server_answer", {"why": f"{size} bytes"})
+            said = answer.headers.get("Content-Length") or "0"
+            size = whole_number(said) if total is None else total
+            if size is None or size >= _MOST:
+                raise FinalError("server_answer", {"why": f"{said[:40]} bytes"})
             return size
     except EOFError:
         return 0

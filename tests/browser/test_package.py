@@ -18,6 +18,7 @@ from playwright.sync_api import Browser, expect
 
 from idcore import __version__
 from tests.browser.harness import ROOT, Console, console, visit
+from tests.remoting.fake_queues import Queues
 
 ID = "AC1100010000251A69D763F93CF40804"
 SMALL = ("lz4", "shtab", "tzdata", "zstandard")  # what the package needs in any case
@@ -123,6 +124,16 @@ def test_a_store_folder_is_read_without_a_large_package(installed: Path, tmp_pat
     known = re.findall(r'"(?:uniq_id|msg_id|id)": "([0-9A-F]{32})"', truth)[0]
     told = bare(installed, tmp_path, "view", known, "--store", "store")
     assert told.returncode == 0 and '"found": true' in told.stdout, told.stderr
+
+
+def test_a_cluster_is_asked_without_a_large_package(installed: Path, tmp_path: Path) -> None:
+    queues = Queues({"Orders": 1})
+    queues.put("Orders", 0, 0, ID, KEYS="k")
+    with queues.server:
+        asked = ("--namesrv", str(queues.server.address), "--topic", "Orders")
+        for words in ((ID, *asked), (*asked, "--from", "2026-01-01"), ("--key", "k", *asked), (ID, "--fate", *asked)):
+            told = bare(installed, tmp_path, "view", *words)
+            assert told.returncode == 0 and '"found": true' in told.stdout and not told.stderr, told.stderr
 
 
 def test_what_an_extra_brings_is_named_with_the_command(installed: Path, tmp_path: Path) -> None:

@@ -20,8 +20,11 @@ from idcore.ids.clock import from_ms
 from idcore.rocketmq.message import Record
 from idcore.rocketmq.store.commitlog import CommitLog, Stored
 from idcore.rocketmq.store.folder import StoreFolder
+from idcore.simulate.append import Settings
+from idcore.simulate.writer import StoreWriter
 from tests.cli.test_view import Done, view
 from tests.remoting.fake_queues import Queues
+from tests.store.test_damage import record as of_store
 from tests.store.unpacked import real_store
 
 
@@ -227,6 +230,32 @@ def test_an_entry_that_leads_to_damage_is_said(store: Path, records: list[Record
     assert found.cut == "failed" and found.evidence[0].values == {"count": 1, "offset": gone.physical_offset}
     walked = listed(folder / "commitlog", topic=gone.topic, to="2031-01-01", limit="9999")
     assert walked.cut == "failed" and "list_log_damaged" in {item.code for item in walked.evidence}
+
+
+def test_a_damaged_stretch_hides_no_message_that_can_be_read(tmp_path: Path) -> None:
+    start = 1_795_000_000_000
+    with StoreWriter(tmp_path / "s", Settings(commit_log_file=8_192)) as writer:
+        puts = [writer.put(of_store(number), start + 10_000 * number).records[0] for number in range(100)]
+    log = {file.name: bytearray(file.read_bytes()) for file in (tmp_path / "s" / "commitlog").iterdir()}
+    for put in puts[45:62]:
+        name = max(name for name in log if int(name) <= put.physical_offset)
+        begin = put.physical_offset - int(name)
+        log[name][begin : begin + put.size] = b"U" * put.size
+        (tmp_path / "s" / "commitlog" / name).write_bytes(log[name])
+
+    def found(begin: int, end: int) -> tuple[list[int], int]:
+        start_text, end_text = at(start + 10_000 * begin), at(start + 10_000 * end)
+        listing = listed(tmp_path / "s", never, **{"topic": "T", "from": start_text, "to": end_text})
+        return [copy.record.queue_offset for copy in listing.copies], sum(queue.unreadable for queue in listing.queues)
+
+    assert found(-9, 200) == ([*range(45), *range(62, 100)], 17)
+    assert found(10, 30) == ([*range(10, 31)], 0) and found(70, 80) == ([*range(70, 81)], 0)
+    assert found(40, 50) == ([*range(40, 45)], 17) and found(50, 65) == ([*range(62, 66)], 17)
+    assert found(50, 55) == ([], 17), "and no claim that there is none"
+    gone = min(log)
+    (tmp_path / "s" / "commitlog" / gone).unlink()
+    first = next(put.queue_offset for put in puts if put.physical_offset >= int(sorted(log)[1]))
+    assert found(-9, 20) == ([*range(first, 21)], 0), "what was deleted with its file is not damaged"
 
 
 def test_ids_from_standard_input_keep_their_time_range(store: Path) -> None:

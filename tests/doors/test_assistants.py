@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from idcore.doors.assistants import MOST_BYTES, NOTICE, server_of, shortened
 from idcore.doors.prompts import PROMPTS
 from idcore.operations.model import Caller, Ground
 from idcore.operations.table import TABLE
+from idcore.policy import metrics
 from idcore.policy.access import PERMISSIONS, Visitor
 from idcore.policy.audit import Who
 from tests.doors.conftest import ID, PEOPLE, Door
@@ -156,6 +158,14 @@ def test_a_store_is_read_with_bodies_only_for_who_may_see_them(tmp_path: Path) -
 
     assert all(copy["body"] is None for copy in in_process(talk, tmp_path, "viewer", "triage"))
     assert all(copy["body"] for copy in in_process(talk, tmp_path, "viewer", "triage", "bodies"))
+
+
+def test_it_answers_where_only_its_own_packages_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "prometheus_client", None)  # of the console
+    monkeypatch.setattr(metrics, "_can_count", metrics._can_count.__wrapped__)
+    monkeypatch.setattr(metrics, "_counters", metrics._counters.__wrapped__)
+    talk = partial(Client.call_tool, name="decode", arguments={"text": ID})
+    assert answer(in_process(talk, tmp_path, "viewer"))["items"][0]["text"] == ID
 
 
 def test_a_long_answer_is_cut_and_goes_on(door: Door, served: Callable[[Any], str]) -> None:

@@ -148,6 +148,7 @@ def test_a_receipt_and_a_pop_ck_are_read_field_by_field_and_nothing_else_is() ->
         "0 1659321532190 60000 7 3 b 5 0",
         "0 1 60000 7 0 b 5 0",
         "x 1659321532190 6 7 0 b 5 0",
+        f"0 1659321532190 {'6' * 5_000} 7 0 b 5 0",
     ):
         assert Receipt.read(wrong) is None
 
@@ -157,6 +158,7 @@ def test_a_recall_handle_gives_topic_broker_due_time_and_id() -> None:
     expected = Recall("TimerTopic", "broker-a", 1741917610144, ID)
     assert Recall.read(handle) == Recall.read(handle.rstrip("=")) == expected
     assert Recall.read(ID) is Recall.read("v1") is Recall.read("%%%") is None
+    assert Recall.read(urlsafe_b64encode(f"v1 T b {'1' * 5_000} {ID}".encode()).decode()) is None
     found = only(
         f"SendResult [sendStatus=SEND_OK, msgId={ID}, offsetMsgId={OFFSET}, queueOffset=3, recallHandle={handle}]"
     )

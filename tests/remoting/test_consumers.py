@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from idcore.answers.lookup.by_time import version_of
 from idcore.rocketmq.remoting.consumers import (
     AllConsumerOffsets,
     AllDelayOffsets,
@@ -140,6 +141,11 @@ def test_what_a_route_and_a_broker_say_besides_is_kept() -> None:
     assert static is not None and static.static
     table = {"commitLogMinOffset": "0", "commitLogMaxOffset": "9", "dispatchBehindBytes": "17"}
     assert RuntimeInfo().result(frame(body({"table": table})), "").dispatch_behind == 17
+    for days, boot in (("9" * 5_000, 5), ("999999999", 5), ("1", 9 * 10**18)):
+        odd = {"bootTimestamp": boot, "runtime": f"[ {days} days, 0 hours, 0 minutes, 0 seconds ]"}
+        odd |= {"earliestMessageTimeStamp": 9 * 10**18, "brokerVersionDesc": "V" + "5" * 5_000}
+        state = RuntimeInfo().result(frame(body({"table": table | odd})), "")
+        assert (state.clock_ms, state.earliest_ms) == (None, None) and version_of(state.version)
 
 
 def test_the_offset_of_a_group_or_none() -> None:

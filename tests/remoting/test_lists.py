@@ -15,7 +15,7 @@ from idcore.answers.lookup import Listing, Way, WrongWay, cut_text, list_reason,
 from idcore.answers.lookup.listing import Listed, Place, collect, first_since, place_of
 from idcore.base.catalogue import languages, words
 from idcore.base.errors import CoreError
-from idcore.rocketmq.message import Record
+from idcore.rocketmq.message import Record, flags
 from idcore.rocketmq.remoting.audit import AuditLog, RateLimit
 from idcore.rocketmq.remoting.bodies import BodyPolicy
 from idcore.rocketmq.remoting.errors import TooManyLookups
@@ -113,8 +113,8 @@ def test_where_a_time_begins_is_found_whatever_the_broker_says(seed: int) -> Non
     for _ in range(20):
         at = START + chance.randint(-10, 100_000)
         slow = next((each.queue_offset for each in queue.records if each.store_timestamp >= at), high)
-        assert first_since(queue, at, low, high) == slow
-    assert first_since(queue, START, high, high) == high
+        assert first_since(queue, at, low, high) == (slow, slow)
+    assert first_since(queue, START, high, high) == (high, high)
 
 
 def test_a_right_hint_costs_few_reads() -> None:
@@ -127,7 +127,7 @@ def test_a_right_hint_costs_few_reads() -> None:
             return first
 
     right = Right(0, queue.records, queue.first, random.Random(2))
-    assert first_since(right, wanted, *right.ends()) == first and right.read_places <= 2
+    assert first_since(right, wanted, *right.ends()) == (first, first) and right.read_places <= 2
 
 
 def test_records_that_cannot_be_read_are_counted_and_count_as_read() -> None:
@@ -140,8 +140,36 @@ def test_records_that_cannot_be_read_are_counted_and_count_as_read() -> None:
     assert count.first + count.unreadable + count.listed == count.end
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_no_message_is_lost_because_of_others_that_cannot_be_read(seed: int) -> None:
+    chance = random.Random(seed)
+    queue = memory(chance, 0, chance.choice((60, 400, 3_000)))
+    low, high = queue.ends()
+    for _ in range(chance.choice((1, 3))):
+        start = chance.randint(low, high)
+        queue.lost |= set(range(start, min(high, start + chance.choice((9, 40, 300, 2_500)))))
+    for _ in range(8):
+        begin, end = sorted(START + chance.randint(-10, queue.records[-1].store_timestamp - START + 9) for _ in "12")
+        way = Way("time", TOPIC, begin_ms=begin, end_ms=end, limit=100_000)
+        listed = collect([queue], way, lambda done, total, name: None)
+        assert [each for each, _ in listed.records] == twin([queue], way)
+        (part,) = listed.parts
+        hidden = [each for each in queue.records if each.queue_offset in queue.lost]
+        assert part.unreadable >= sum(begin <= each.store_timestamp <= end for each in hidden), "it says so"
+
+
+def test_the_newest_of_a_queue_are_not_last_because_some_cannot_be_read() -> None:
+    queues = [memory(random.Random(5), number, 50) for number in range(2)]
+    queues[0].lost = set(range(queues[0].ends()[1] - 3, queues[0].ends()[1]))
+    way = Way("dead_letters", group="g", limit=30)
+    listed = collect(queues, way, lambda done, total, name: None)
+    assert [each.store_timestamp for each, _ in listed.records] == [
+        each.store_timestamp for each in twin(queues, way)[: len(listed.records)]
+    ]
+
+
 def test_a_batch_has_several_offsets_and_a_compacted_queue_leaves_some_out() -> None:
-    batch = replace(record(TOPIC, UNIQ, 0, properties={"INNER_NUM": "5"}), queue_offset=10)
+    batch = replace(record(TOPIC, UNIQ, 0, properties={"INNER_NUM": "5"}), queue_offset=10, sys_flag=flags.INNER_BATCH)
     assert place_of(12, batch, TOPIC, 0, 99) == Place(10, 15, batch), "an offset inside a batch leads to the batch"
     later = replace(record(TOPIC, UNIQ, 0), queue_offset=14)
     assert place_of(12, later, TOPIC, 0, 99) == Place(14, 15, later)
@@ -154,8 +182,8 @@ def test_a_batch_has_several_offsets_and_a_compacted_queue_leaves_some_out() -> 
         None,
     ):
         assert place_of(12, strange, TOPIC, 0, 99) == Place(12, 13, None)
-    for number in ("", "-5", "x", "9" * 400, "٣"):
-        odd = replace(record(TOPIC, UNIQ, 0, properties={"INNER_NUM": number}), queue_offset=12)
+    for number, sys_flag in (*((text, 0x80) for text in ("", "-5", "x", "9" * 400, "٣", "32768")), ("5", 0)):
+        odd = replace(record(TOPIC, UNIQ, 0, properties={"INNER_NUM": number}), queue_offset=12, sys_flag=sys_flag)
         assert place_of(12, odd, TOPIC, 0, 99) == Place(12, 13, odd)
 
 
@@ -440,20 +468,26 @@ def test_rubbish_in_every_answer_kills_nothing(queues: Queues) -> None:
 # ---- by key
 
 
-def test_every_message_with_a_key_is_listed_the_newest_first_past_what_a_broker_shows_at_once(queues: Queues) -> None:
-    sent = [queues.put(TOPIC, number % 3, 2_000 * number, KEYS="user-7 order") for number in range(150)]
+def with_index(queues: Queues, step_ms: int) -> None:
+    """Answers by key are of an index: the newest of an interval, whose ends are steps of so many ms."""
     usual = queues.server._handle
 
     def handle(frame):  # type: ignore[no-untyped-def]
         if frame.code != 12:
             yield from usual(frame)
             return
-        low, high = (int(frame.field(name) or "0") for name in ("beginTimestamp", "endTimestamp"))
-        held = [each for each in queues.records if low <= each.store_timestamp <= high]
+        low, high = (int(frame.field(name) or "0") // step_ms for name in ("beginTimestamp", "endTimestamp"))
+        held = [each for each in queues.records if low <= each.store_timestamp // step_ms <= high]
+        held = sorted(held, key=lambda each: each.store_timestamp)
         held = [each for each in held if each.topic == frame.field("topic")][-int(frame.field("maxNum") or "0") :]
         yield answer(frame, 0, b"".join(map(bytes, held))) if held else answer(frame, 22, b"", "none")
 
     queues.server._handle = handle
+
+
+def test_every_message_with_a_key_is_listed_the_newest_first_past_what_a_broker_shows_at_once(queues: Queues) -> None:
+    sent = [queues.put(TOPIC, number % 3, 2_000 * number, KEYS="user-7 order") for number in range(150)]
+    with_index(queues, 1)
     every = [each.uniq_id for each in reversed(sent)]
     found = listing(queues, key="user-7")
     assert ids(found) == every and (found.cut, found.left, found.reason) == (None, None, None)
@@ -470,6 +504,15 @@ def test_every_message_with_a_key_is_listed_the_newest_first_past_what_a_broker_
         found = service.list_messages(Way("key", key="nobody"), stop=lambda: True)
     assert (found.cut, found.reason) == ("stopped", "stopped"), "who cancels has not learnt that there is none"
     assert all(frame.code != 12 for frame in queues.server.seen)
+
+
+def test_a_second_with_more_of_a_key_than_a_broker_shows_is_said(queues: Queues) -> None:
+    with_index(queues, 1_000)
+    sent = [queues.put(TOPIC, number % 3, 5 * number, KEYS="K") for number in range(100)]
+    sent += [queues.put(TOPIC, 0, -9_000 + number, KEYS="K") for number in range(9)]
+    found = listing(queues, key="K")
+    assert ids(found) == [each.uniq_id for each in [*reversed(sent[36:100]), *reversed(sent[100:])]]
+    assert found.cut == "failed" and "more_copies" in codes(found)
 
 
 @pytest.mark.parametrize("release", [TagsInFiles, TagsInRocksDB, Queues])

@@ -254,7 +254,7 @@ def web() -> Iterator[Web]:
         yield server
 
 
-@pytest.mark.parametrize("size", ["99999999999999999999999", str(1 << 63), "-5"])
+@pytest.mark.parametrize("size", ["99999999999999999999999", str(1 << 63), "-5", "9" * 5_000, "many"])
 def test_a_size_that_no_file_has_is_an_error_of_that_file_alone(size: str, web: Web) -> None:
     web.files |= {"/a.log": LOG, "/b.log": LOG}
     web.said["/a.log"] = size

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 Value = str | int | float | bool | None
 _TOKEN = re.compile(
-    r"\s*(?:(?P<text>'(?:[^']|'')*')|(?P<number>\d+(?:\.\d+)?(?![\w.]))|(?P<name>[A-Za-z_$][\w$]*)"
+    r"\s*(?:(?P<text>'(?:[^']|'')*')|(?P<number>\d{1,18}(?:\.\d{1,18})?(?![\w.]))|(?P<name>[A-Za-z_$][\w$]*)"
     r"|(?P<sign><>|<=|>=|[=<>(),+-]))",
     re.ASCII,
 )

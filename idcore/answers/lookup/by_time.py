@@ -59,7 +59,7 @@ def oldest_of_days(clock: Clock, notes: Notes) -> int | None:
 
 def version_of(text: str) -> tuple[int, ...]:
     """The numbers of a version as brokers have it: V5_4_0."""
-    return tuple(int(part) for part in re.findall(r"\d+", text)[:3])
+    return tuple(int(part) for part in re.findall(r"\d{1,9}", text, re.ASCII)[:3])
 
 
 def tell_slow(slow: Mapping[str, int], clock: Clock, notes: Notes) -> None:

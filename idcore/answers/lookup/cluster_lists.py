@@ -262,7 +262,8 @@ def _of_broker(
     # the index counts in seconds
     asked = dict.fromkeys(topics, LONG_MAX if way.end_ms is None else way.end_ms + _SECOND)
     records: dict[int, tuple[Record, Member]] = {}
-    counts = dict.fromkeys(topics, 0)
+    counts, overfull = dict.fromkeys(topics, 0), False
+    cut: str | None = "failed"  # more pages than are asked for
     for _ in range(_MOST_PAGES):
         try:
             questions = [Query(topic, way.key, False, begin, end, _PAGE) for topic, end in asked.items()]
@@ -280,10 +281,13 @@ def _of_broker(
             records |= {record.physical_offset: (record, member) for record in mine}
             counts[question.topic] += len(mine)
             if len(page) >= _PAGE:
-                oldest = min(record.store_timestamp for record in page)
-                again[question.topic] = oldest if fresh else question.end_ms - _SECOND
+                again[question.topic] = min(record.store_timestamp for record in page)
+                if not fresh:  # a second has more than a page
+                    again[question.topic], overfull = question.end_ms - _SECOND, True
         asked = {topic: end for topic, end in again.items() if counts[topic] <= way.limit and end >= begin}
         if not asked or stop():
-            return list(records.values()), "stopped" if asked else None
-    notes.add("more_copies", broker=str(members[0]), count=len(records))
-    return list(records.values()), "failed"
+            cut = "stopped" if asked else "failed" if overfull else None
+            break
+    if overfull or cut == "failed":
+        notes.add("more_copies", broker=str(members[0]), count=len(records))
+    return list(records.values()), cut

@@ -10,13 +10,17 @@ from typing import Generic, Protocol, TypeVar
 
 from idcore.answers.lookup.ways import MOST_BYTES, MOST_LISTED, QueueCount, Stop, Way
 from idcore.base.errors import CoreError
-from idcore.rocketmq.message import Record
+from idcore.rocketmq.message import Record, flags
 from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.remoting.requests import LONG_MAX
 
 # Entries of a queue that are read together: as many records are on their way at once.
 SLICE = 32
-# A place without a readable record is dated by one of so many behind it.
-_NEXT = 8
+# A place without a readable record is dated by one near to it: so many first, then so many; or by one of so many parts.
+_NEAR, _FAR, _PARTS = 8, 128, 32
+_MOST_OF_A_BATCH = (1 << 15) - 1
+# So many places without one are read for one instant.
+_UNDATED_MOST = 1_024
 
 
 def never() -> bool:
@@ -63,58 +67,70 @@ def place_of(expected: int, record: Record | None, topic: str, queue: int, end: 
     A batch queue of 5.x has one record for several offsets, a compacted one leaves offsets out.
     """
     if record is not None and (record.topic, record.queue_id) == (topic, queue):
-        after = record.queue_offset + max(1, names.number(record.properties.get(names.INNER_NUM)) or 1)
+        after = record.queue_offset + _places_of(record)
         if record.queue_offset < end and after > expected:
             return Place(record.queue_offset, after, record)
     return Place(expected, expected + 1, None)
 
 
-def first_since(queue: Queue, at_ms: int, low: int, high: int) -> int:
-    """The first offset from `low` up to `high` whose record was stored at an instant or later; `high` without one.
+def _places_of(record: Record) -> int:
+    """How many offsets a record has. A broker refuses INNER_NUM in others than inner batches, and keeps a short."""
+    held = names.number(record.properties.get(names.INNER_NUM)) if record.sys_flag & flags.INNER_BATCH else None
+    return held if held and held <= _MOST_OF_A_BATCH else 1
+
+
+def first_since(queue: Queue, at_ms: int, low: int, high: int) -> tuple[int, int]:
+    """Where from `low` up to `high` the records begin that were stored at an instant or later: the bounds of it.
+
+    The first is behind the last record that is earlier, the second is the first record that is not: `high` without one.
+    They differ where nothing between them can be read.
 
     Brokers of 4.9 give the nearest offset only, and any of several that were stored in one millisecond. So the records
     around what they say decide: steps that double lead away from it, halving ends the search.
     """
-
-    def is_earlier(offset: int) -> bool:
-        stored = _stored(queue, offset, high)
-        return stored is None or stored < at_ms
-
     if low >= high:
-        return high
-    at, step = min(max(queue.near(at_ms), low), high), 1
-    left, right = low, at
-    if at < high and is_earlier(at):
-        left, right = at + 1, high
-        while left + step < right:
-            at, step = left + step, 2 * step
-            if not is_earlier(at):
-                right = at
-                break
-            left = at + 1
-    else:
-        while right - step > left:
-            at, step = right - step, 2 * step
-            if is_earlier(at):
-                left = at + 1
-                break
-            right = at
-    while left < right:
-        middle = (left + right) // 2
-        if is_earlier(middle):
-            left = middle + 1
+        return high, high
+    left, right, at, step = low, high, min(max(queue.near(at_ms), low), high - 1), 1
+    unread = _UNDATED_MOST
+    while left < right and unread > 0:
+        place, undated = _dated(queue, at, left, right)
+        unread -= undated
+        if place is None:
+            break
+        if _stored(place) < at_ms:
+            left = min(place.after, right)
+            at = left + step
         else:
-            right = middle
-    return left
+            right = max(left, min(place.offset, right - 1))
+            at = right - step
+        step *= 2
+        if not left <= at < right:
+            at = (left + right) // 2
+    return left, right
 
 
-def _stored(queue: Queue, offset: int, high: int) -> int | None:
-    """When the record of an offset was stored, or the next one that can be read; None where none of the next can."""
-    for most in (1, _NEXT):
-        for place in queue.read(offset, min(most, high - offset)):
-            if place.record is not None:
-                return place.record.store_timestamp
-    return None
+def _stored(place: Place) -> int:
+    return -1 if place.record is None else place.record.store_timestamp
+
+
+def _dated(queue: Queue, at: int, left: int, right: int) -> tuple[Place | None, int]:
+    """A place with a readable record between two offsets, and how many were read in vain.
+
+    The nearest one behind `at`, or else before it; where there is none nearby, one of a few that are far away.
+    """
+    near = ((at, 1), (at + 1, _NEAR), (at - _NEAR, _NEAR), (at + 1 + _NEAR, _FAR), (at - _NEAR - _FAR, _FAR))
+    spread = ((left + (right - left) * part // _PARTS, 1) for part in range(_PARTS))
+    vain = 0
+    for first, most in (*near, *spread):
+        begin, end = max(first, left), min(first + most, right)
+        while begin < end:
+            places = queue.read(begin, min(end - begin, SLICE))
+            found = [place for place in places if place.record is not None]
+            if found:
+                return found[0] if first >= at else found[-1], vain
+            vain += end - begin
+            begin = places[-1].after if places else end
+    return None, vain
 
 
 @dataclass(eq=False)
@@ -144,9 +160,9 @@ class Part(Generic[Q]):
                 high = min(high, low + way.limit)
                 low = high if way.offset < self.minimum else low
             if way.begin_ms is not None:
-                low = first_since(self.queue, way.begin_ms, low, high)
+                low, _ = first_since(self.queue, way.begin_ms, low, high)  # what cannot be read may be of the time
             if way.end_ms is not None:
-                high = first_since(self.queue, way.end_ms + 1, low, high)
+                _, high = first_since(self.queue, way.end_ms + 1, low, high)
             self.first, self.end = low, high
             self.waiting = self._slice(low, high, way.newest_first)
         except CoreError as problem:
@@ -171,7 +187,8 @@ class Part(Generic[Q]):
 
     def places(self, newest_first: bool) -> Iterator[tuple[int, Part[Q], Place]]:
         """The places in their order, each with the store time that it is sorted by."""
-        low, high, last = self.first, self.end, 0
+        low, high = self.first, self.end
+        last = LONG_MAX if newest_first else 0  # what cannot be read is sorted by the one before it
         while self.waiting:
             low, high = (low, self.waiting[0].offset) if newest_first else (self.waiting[0].after, high)
             while self.waiting:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from idcore.answers.lookup.copies import explain
 from idcore.answers.lookup.listing import Place, collect, inside, place_of, why_none
@@ -35,6 +37,14 @@ class _StoredQueue:
 
     store: StoreFolder
     queue: ConsumeQueue
+    first: int  # the least place whose record the log can have
+
+    @classmethod
+    def of(cls, store: StoreFolder, queue: ConsumeQueue) -> _StoredQueue:
+        """A queue without the places whose records were deleted with the files of the log."""
+        low, high = queue.span or (0, 0)
+        places = range(low, high)
+        return cls(store, queue, low + bisect_left(places, True, key=partial(_is_in_log, store, queue)))
 
     @property
     def broker(self) -> str:
@@ -45,7 +55,7 @@ class _StoredQueue:
         return self.queue.queue_id
 
     def ends(self) -> tuple[int, int]:
-        return self.queue.span or (0, 0)
+        return self.first, self.queue.span[1] if self.queue.span else 0
 
     def near(self, at_ms: int) -> int:
         low, high = self.ends()
@@ -66,6 +76,11 @@ class _StoredQueue:
         return places
 
 
+def _is_in_log(store: StoreFolder, queue: ConsumeQueue, place: int) -> bool:
+    unit = queue.unit(place)
+    return unit is None or unit.physical_offset >= (store.log.minimum or 0)
+
+
 def find(way: Way, store: StoreFolder, progress: Progress, stop: Stop) -> Listing:
     """Lists the messages of a way, or gives the reason why the list is empty."""
     if way.broker is not None:
@@ -77,7 +92,7 @@ def find(way: Way, store: StoreFolder, progress: Progress, stop: Stop) -> Listin
 
 def _of_queues(way: Way, store: StoreFolder, progress: Progress, stop: Stop) -> Listing:
     topic, asked = way.listed_topic or "", (str(store.root),)
-    queues = [_StoredQueue(store, queue) for queue in store.queues.of(topic)] if store.queues.is_whole else []
+    queues = [_StoredQueue.of(store, queue) for queue in store.queues.of(topic)] if store.queues.is_whole else []
     if not queues:
         known = topic in store.topics
         none = "empty" if known else "no_dead_letters" if way.kind == "dead_letters" else "topic_unknown"

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from idcore.base import loose_json
 from idcore.base.safe_text import encodable
+from idcore.ids.clock import is_time
 from idcore.rocketmq.remoting.errors import AnswerError, FrameError, NotPermitted, TopicMismatch
 from idcore.rocketmq.remoting.frame import Frame
 
@@ -23,7 +24,7 @@ VERSION = 399
 SUCCESS, SYSTEM_ERROR, NO_PERMISSION, TOPIC_NOT_EXIST, QUERY_NOT_FOUND = 0, 1, 16, 17, 22
 # The exceptions in the remark of an answer whose code alone does not decide (4.x answers SYSTEM_ERROR).
 _DENIED = re.compile(r"\b(?:Acl|Authentication|Authorization)Exception\b")
-_UPTIME = re.compile(r"(\d+) days?, (\d+) hours?, (\d+) minutes?, (\d+) seconds?")
+_UPTIME = re.compile(r"\b(\d{1,9}) days?, (\d{1,9}) hours?, (\d{1,9}) minutes?, (\d{1,9}) seconds?", re.ASCII)
 _MISSED = "can not find message by the offset"
 _MISMATCH = "topic does not match the message"
 
@@ -195,7 +196,7 @@ class RuntimeInfo(Request[BrokerState]):
         return BrokerState(
             whole_number(table, "commitLogMinOffset"),
             whole_number(table, "commitLogMaxOffset"),
-            earliest if earliest > 0 else None,
+            earliest if earliest > 0 and is_time(earliest) else None,
             _clock(table),
             str(table.get("brokerVersionDesc", "")),
             whole_number(table, "dispatchBehindBytes") if "dispatchBehindBytes" in table else None,
@@ -208,7 +209,8 @@ def _clock(table: Mapping[str, Any]) -> int | None:
     if not boot or not up:
         return None
     days, hours, minutes, seconds = (int(part) for part in up.groups())
-    return boot + 1_000 * (seconds + 60 * (minutes + 60 * (hours + 24 * days)))
+    clock = boot + 1_000 * (seconds + 60 * (minutes + 60 * (hours + 24 * days)))
+    return clock if is_time(clock) else None
 
 
 @dataclass(frozen=True, slots=True)
