@@ -222,6 +222,9 @@ def test_tabs_of_one_person_have_one_limit_of_uploads(monkeypatch: pytest.Monkey
         visit.user = "" if name.startswith("nobody") else name[:3]
         monkeypatch.setitem(session._visits, name, visit)
     held.add_file("eve-1", UploadedFileRec("a", "a", "text/plain", bytes(4)))
+    held.add_file("eve-1", UploadedFileRec("i" * 60_000, "n" * 3_000, "text/plain", b""))
+    assert not session.UPLOADS.begin("eve-1", 0) and session.uploaded("eve-1") == (62_704, 62_704)
+    held.remove_file("eve-1", "i" * 60_000)
     uploads = session.UPLOADS
     monkeypatch.setattr(uploads, "_coming", {})
     assert uploads.begin("eve-1", 3) and not uploads.begin("eve-2", 4)

@@ -262,7 +262,10 @@ def while_fitting(receive: Receive, fits: Callable[[int], bool]) -> Receive:
     async def receiving() -> Message:
         message = await receive()
         size = len(message.get("bytes") or b"")
-        return message if fits(size) else {"type": "websocket.disconnect", "code": TOO_LARGE}
+        if fits(size):
+            return message
+        LOG.warning("a websocket was ended: there is no room for its message of %s bytes", f"{size:,}")
+        return {"type": "websocket.disconnect", "code": TOO_LARGE}
 
     return receiving
 

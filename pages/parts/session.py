@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary, ref
 
 import streamlit as st
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # Streamlit lets a browser come back to its session for 120 s, and afterwards drops it when another visitor leaves.
 REMEMBERED = 100.0
+USUAL_NAMES = 300  # characters of the name and the ID of an upload, which do not count
 _visits: WeakValueDictionary[str, Visit] = WeakValueDictionary()  # by the ID of their session
 stop = streamlit_private.stop
 draw_again = streamlit_private.draw_again
@@ -71,10 +72,14 @@ def tabs(session: str) -> Collection[str]:
 
 
 def uploaded(session: str) -> tuple[int, int]:
-    """Bytes of uploads in memory: of whose this session is, and of all."""
+    """Bytes of uploads in memory: of whose this session is, and of all. Long names count: empty files may have them."""
     stored = list(streamlit_private.uploads().items())
-    sizes = {name: sum(len(file.data) for file in list(files.values())) for name, files in stored}
+    sizes = {name: sum(map(_size, list(files.values()))) for name, files in stored}
     return sum(sizes.get(one, 0) for one in tabs(session)), sum(sizes.values())
+
+
+def _size(file: Any) -> int:
+    return len(file.data) + max(0, len(file.name) + len(file.file_id) - USUAL_NAMES)
 
 
 UPLOADS = Uploads(uploaded, tabs)

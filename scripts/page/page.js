@@ -4,6 +4,7 @@ const SAMPLE = JSON.parse(document.getElementById("sample").textContent);
 const at = (id) => document.getElementById(id);
 const chosen = (name, usual) => new URLSearchParams(location.hash.slice(1)).get(name) ?? usual;
 let lang = chosen("lang", navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en");
+if (!Object.hasOwn(TEXTS, lang)) lang = "en";
 let turn = 0, ready = false, csv = "";
 
 async function unpacked(text) {

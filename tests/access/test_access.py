@@ -457,7 +457,7 @@ def of_sizes(door: Gate, *sizes: int) -> list[str]:
 
 
 @pytest.mark.parametrize("mode", ["login", "header"])
-def test_what_a_session_keeps_of_a_strangers_messages_is_short(mode: Any) -> None:
+def test_what_a_session_keeps_of_a_strangers_messages_is_short(mode: Any, caplog: pytest.LogCaptureFixture) -> None:
     """Each session keeps its latest message: with 25 MB each, 500 strangers fill the memory of a server."""
     door = Gate(answer, lambda: Entrance(mode, proxies=(ip_network("10.0.0.5"),)), lambda _: {}, lambda: "/")
     most = gate.MOST_OF_STRANGER
@@ -466,6 +466,7 @@ def test_what_a_session_keeps_of_a_strangers_messages_is_short(mode: Any) -> Non
         f"websocket.receive {most}",
         "websocket.disconnect 1009",
     ]
+    assert "no room for its message of 131,073 bytes" in caplog.text
 
 
 def test_messages_of_a_person_count_as_uploads_as_long_as_their_websocket_lives(

@@ -125,6 +125,9 @@ def test_it_speaks_two_languages_follows_a_link_and_keeps_markup_as_text(browser
     assert not page.locator("#answer img, #answer script").count()
     answer(page, "no ID in this text")
     expect(page.locator("#answer")).to_contain_text("No ID")
+    page.goto(f"{served}#lang=constructor")  # of a link: no language, and no page without a word
+    page.reload()
+    expect(page.locator("h1")).to_have_text("Decode RocketMQ message IDs")
     page.context.close()
 
 
