@@ -444,3 +444,17 @@ Sub        ship                 10.20.30.41          2025-05-20 15:36:13  10ms  
 Sub        ship                 10.20.30.41          2025-05-20 15:36:23  12ms       success"""
     found = [(one.msg_id, one.event, one.group, one.time and one.time.second) for one in deliveries(text.split("\n"))]
     assert found == [(ID, "failed", "ship", 13), (ID, "acked", "ship", 23)]
+
+
+@pytest.mark.parametrize("margin", ["", "> ", "     * ", "// ", "# "])
+def test_an_answer_as_json_in_a_comment_or_a_mail_says_its_status(margin: str) -> None:
+    fields = {
+        "msgId": ID,
+        "offsetMsgId": OFFSET,
+        "queueOffset": 25,
+        "regionId": "r",
+        "sendStatus": "FLUSH_DISK_TIMEOUT",
+    }
+    printed = json.dumps({"messageQueue": {"queueId": 2, "topic": "t"}, **fields, "traceOn": True}, indent=2)
+    found = list(deliveries([margin + line for line in ("<pre>", *printed.split("\n"), "</pre>")]))
+    assert [(one.msg_id, one.status, one.offset_id) for one in found] == [(ID, "FLUSH_DISK_TIMEOUT", OFFSET)]
