@@ -462,5 +462,6 @@ ARCHIVES = {
     _PARQUET: Archive((b"PAR1",), None, None, _texts_of_parquet),
     "tar": Archive((), _is_tar, _tar_members, _texts_of_tar),
 }
+OF_ROWS = {_PARQUET}  # its texts are rows, not what a person wrapped
 BETWEEN = {name: archive.between for name, archive in ARCHIVES.items() if archive.between}
 _NOT_READ = {b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!\x1a\x07": "RAR"}

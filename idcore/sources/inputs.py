@@ -24,7 +24,7 @@ from idcore.ids import broken_lines
 from idcore.policy import limits
 from idcore.sources import line_range
 from idcore.sources import storage as stores
-from idcore.sources.archives import BETWEEN, Text, kind_of, texts
+from idcore.sources.archives import BETWEEN, OF_ROWS, Text, kind_of, texts
 from idcore.sources.kinds import COMMITLOG, GROWING, HEAD, PLAIN, WHOLE, WIDE
 from idcore.sources.line_range import LineRange
 from idcore.sources.record_lines import RecordLines
@@ -378,7 +378,7 @@ def _texts_of(split: Split, file: BinaryIO, buf: np.ndarray) -> Iterator[Opened]
             read = reader(text.stream)
             if text.kind in WIDE:
                 read = narrowed(read, text.kind)
-            elif text.kind == PLAIN and kind != "parquet":  # its texts are rows
+            elif text.kind == PLAIN and kind not in OF_ROWS:
                 read = _Unbroken(read).readinto
             yield where, Windows(buf, read, taken, 0, ENDLESS), None
 
