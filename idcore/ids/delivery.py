@@ -82,6 +82,10 @@ _KNOWN = (
 )
 _FIELD_LINE = re.compile(rf"""(?i)\s{{0,60}}["']?(?:{_KNOWN})["']?\s{{0,24}}[=:]""")
 _INSIDE = re.compile(r"""\s{0,60}(?:["']?[\w.()-][\w .()-]{0,60}["']?\s{0,24}[=:]|[\])}]|$)""")
+# A field of JSON on a line of its own, of any name: one goes on where another was.
+_JSON_FIELD = re.compile(r"""\s{0,60}"[\w.-]{1,60}"\s?:""")
+# Marks of a quoted mail or a comment in front of a line.
+_MARGIN = re.compile(r"[ \t]{0,8}(?:(?:>|\*|//|#)[ \t]){1,3}")
 _OPENING = ("[", "{", " ", "\t")
 _DIGITS = re.compile(r"[0-9A-Fa-f]{32}")
 # A line that a terminal cut behind an id, as `idcore.ids.broken_lines` puts such a break, and how it goes on.
@@ -167,6 +171,8 @@ class DeliveryReader:
     def line(self, number: int, text: str) -> Iterator[Delivery]:
         """What a line says, or the record that ends in front of it."""
         text = text.rstrip("\r\n")
+        if (margin := _MARGIN.match(text)) is not None:
+            text = text[margin.end() :]
         if len(text) > _LONGEST:
             yield from self.end()
             return
@@ -226,7 +232,10 @@ class DeliveryReader:
             if self._depth <= 0:  # it was cut behind an id, and has no brackets
                 return len(self._record) == 1 and _BEHIND_ID.match(text) is not None
             return bool(text.strip()) and _START.search(text) is None and prefix_time(text) is None
-        return (_INSIDE if self._depth > 0 else _FIELD_LINE).match(text) is not None
+        if self._depth > 0:
+            return _INSIDE.match(text) is not None
+        is_of_json = all(map(_JSON_FIELD.match, (text, self._record[0][1])))
+        return is_of_json or _FIELD_LINE.match(text) is not None
 
     def end(self) -> Iterator[Delivery]:
         """What the record says that is open at the end of a text."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain
 from typing import NamedTuple
 
 from idcore.ids.line_moments import (
@@ -33,6 +33,7 @@ from idcore.ids.tokens import Token
 REACH = 8_192  # bytes, in front of the line of an ID and behind it, in which its record may be
 MOST_LINES = 16  # on each side that may have a time
 _BLANK = "".join(map(chr, range(33)))
+_OTHER = "-"  # a line without a time
 _FIELD = re.compile(r"[g-zG-Z]")  # a letter that no hex digit is: such a line is more than IDs of a list
 _STORED = re.compile(r"[^A-Za-z0-9]*store", re.IGNORECASE)  # a broker's clock dates nothing
 
@@ -56,17 +57,25 @@ def is_field(line: str) -> bool:
     return _FIELD.search(line) is not None
 
 
-def hint_of(before: Sequence[str], behind: Sequence[str], elapsed: Sequence[int]) -> Hint | None:
-    """What the lines around one that has no time say of its IDs; `before` and `behind` have the nearest line first.
+class Near(NamedTuple):
+    """Lines on one side of an ID, nearest first: those of its record, and those behind a blank line."""
+
+    own: list[str]
+    beyond: list[str]
+
+
+def hint_of(before: Near, behind: Near, elapsed: Sequence[int]) -> Hint | None:
+    """What the lines around one that has no time say of its IDs.
 
     A bornTimestamp that one of the IDs proves; else the nearest time in front; else the nearest bornTimestamp in front;
-    else what is nearest behind; else a broker's time, or a day without a year, that one of the IDs proves. `elapsed`:
-    ms of each ID since its month began.
+    else what is nearest behind; else a broker's time, or a day without a year, that one of the IDs proves. A blank line
+    ends a record, but where each second line is blank: what one of the IDs proves counts behind it too. `elapsed`: ms
+    of each ID since its month began.
 
-    >>> hint_of(["    bornTimestamp=1736056297157,"], [], [395497157]).born_ms
+    >>> hint_of(Near(["    bornTimestamp=1736056297157,"], []), Near([], []), [395497157]).born_ms
     1736056297157
     """
-    in_front, after = list(map(_said_by, before)), list(map(_said_by, behind))
+    in_front, after = list(map(_said_by, before.own)), list(map(_said_by, behind.own))
     for line in (*in_front, *after):
         if line.born_ms is not None and any(map(Moment(line.born_ms, 0, 0, True).is_proved_by, elapsed)):
             return Hint(line.born_ms, None)
@@ -81,9 +90,17 @@ def hint_of(before: Sequence[str], behind: Sequence[str], elapsed: Sequence[int]
             return Hint(line.born_ms, None)
         if (time := line.time_of(elapsed)) is not None:
             return Hint(None, time)
-    stored = (one for line in (*in_front, *after) for one in line.stored if any(map(one.is_proved_by, elapsed)))
-    days = (day for line in (*before, *behind) if (day := named_day(line, elapsed)) is not None)
-    return next((Hint(None, time) for time in chain((one.time for one in stored), days)), None)
+    for line in (*in_front, *after):
+        for one in line.stored:
+            if any(map(one.is_proved_by, elapsed)):
+                return Hint(None, one.time)
+    beyond = list(map(_said_by, (*before.beyond, *behind.beyond)))
+    for line in beyond:
+        if line.born_ms is not None and any(map(Moment(line.born_ms, 0, 0, True).is_proved_by, elapsed)):
+            return Hint(line.born_ms, None)
+    far = (one for line in beyond for one in line.all if any(map(one.is_proved_by, elapsed)))
+    days = (day for line in (*before.own, *behind.own) if (day := named_day(line, elapsed)) is not None)
+    return next((Hint(None, time) for time in chain((one.time for one in far), days)), None)
 
 
 def with_own_day(day: NamedDay | None, hint: Hint | None, elapsed: Sequence[int]) -> Hint | None:
@@ -101,6 +118,12 @@ class _Said(NamedTuple):
     opening: datetime | None
     moments: tuple[Moment, ...]
     stored: tuple[Moment, ...] = ()
+
+    @property
+    def all(self) -> tuple[Moment, ...]:
+        """Every time of the line that names a date."""
+        opening = () if self.opening is None else (moment_at(self.opening),)
+        return (*opening, *(one for one in self.moments if one.sure or one.ahead is None), *self.stored)
 
     def time_of(self, elapsed: Sequence[int]) -> datetime | None:
         """The first time that an ID proves, else the first whose order is known; an epoch counts by its name alone."""
@@ -122,22 +145,28 @@ def _said_by(line: str) -> _Said:
     return _Said(born_ms, opening, () if opening is not None else tuple(moments_of(line)))
 
 
-def nearest(lines: Iterable[str]) -> list[str]:
-    """Of the lines on one side, nearest first, those that may have a time, up to a blank one: the record's end."""
-    return list(islice(_until_blank(lines), MOST_LINES))
-
-
-def _until_blank(lines: Iterable[str]) -> Iterator[str]:
+def nearest(lines: Iterable[str]) -> Near:
+    """Of the lines on one side, nearest first, those that may have a time: up to a blank one, and up to two."""
+    own: list[str] = []
+    beyond: list[str] = []
+    found, was_blank = own, False
     for line in lines:
-        if not line.strip(_BLANK):
-            return
-        if may_be_dated(line):
-            yield line
+        is_blank = not line.strip(_BLANK)
+        if is_blank:
+            if was_blank:
+                break
+            found = beyond
+        elif may_be_dated(line):
+            found.append(line)
+            if len(own) + len(beyond) == MOST_LINES:
+                break
+        was_blank = is_blank
+    return Near(own, beyond)
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line that may have a time, or ends a record (blank); in bytes, where it is."""
+    """A line that may have a time, or is blank; in bytes, where it is."""
 
     begin: int
     end: int
@@ -154,6 +183,16 @@ class _Held:
     tokens: list[Token]
 
 
+def _texts(lines: Iterable[_Line]) -> Iterator[str]:
+    """Texts of lines; between two that are no neighbours another, as there is in the text."""
+    last = None
+    for line in lines:
+        if last is not None and line.begin != last.end + 1 and last.begin != line.end + 1:
+            yield _OTHER
+        yield line.text
+        last = line
+
+
 class Records:
     """The lines of a text as they pass. Tokens come back in order, those without a time with that of their record."""
 
@@ -161,18 +200,20 @@ class Records:
         self._at = 0
         self._lines: deque[_Line] = deque()
         self._held: deque[_Held] = deque()
+        self._was_blank = False
 
     def take(self, line: str, tokens: list[Token]) -> Iterator[Token]:
         """Takes the next line with its tokens."""
         begin, end = self._at, self._at + (len(line) if line.isascii() else len(line.encode()))
         self._at = end + 1
         is_blank = not line.strip(_BLANK)
+        is_end, self._was_blank = is_blank and self._was_blank, is_blank
         if is_blank or may_be_dated(line):
             self._lines.append(_Line(begin, end, line))
             oldest = (self._held[0].begin if self._held else begin) - REACH
             while self._lines[0].begin < oldest:
                 self._lines.popleft()
-        while self._held and (is_blank or self._held[0].elapsed is None or self._held[0].end + REACH < end):
+        while self._held and (is_end or self._held[0].elapsed is None or self._held[0].end + REACH < end):
             yield from self._settled(self._held.popleft())
         if not tokens:
             return
@@ -201,8 +242,8 @@ class Records:
             yield from held.tokens
             return
         low, high = held.begin - REACH, held.end + REACH
-        before = nearest(one.text for one in reversed(self._lines) if low <= one.begin < held.begin)
-        behind = nearest(one.text for one in self._lines if held.end < one.begin and one.end <= high)
+        before = nearest(_texts(one for one in reversed(self._lines) if low <= one.begin < held.begin))
+        behind = nearest(_texts(one for one in self._lines if held.end < one.begin and one.end <= high))
         own = held.tokens[0].named_day
         hint = with_own_day(own, hint_of(before, behind, held.elapsed), held.elapsed)
         if hint is None or hint.time is own is not None:

@@ -13,16 +13,11 @@ import numba
 
 _SOURCES = (
     "idcore.base.layout:layout.py",
-    "idcore.ids.rules:rules.py",
-    "idcore.ids.makers:makers.py",
-    *(
-        f"{__name__}:{name}.py"
-        for name in ("codes", "vector", "keys", "little_endian", "find", "dates", "encode", "clients", "pairs")
-    ),
-    *(
-        f"{__name__}:{name}.py"
-        for name in ("paired_offsets", "chains", "unroll", "merge", "stretches", "records", "fates")
-    ),
+    *(f"idcore.ids.{name}:{name}.py" for name in ("rules", "makers", "clock", "client_time")),
+    *(f"idcore.ids.{name}:{name}.py" for name in ("line_moments", "line_time", "records")),
+    *(f"{__name__}:{name}.py" for name in ("codes", "vector", "keys", "little_endian", "find", "dates", "around")),
+    *(f"{__name__}:{name}.py" for name in ("encode", "clients", "pairs", "paired_offsets", "chains", "unroll")),
+    *(f"{__name__}:{name}.py" for name in ("merge", "stretches", "records", "fates", "folding", "line_numbers")),
 )
 
 

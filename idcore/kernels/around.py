@@ -39,9 +39,11 @@ def is_field(p, end):
 
 @numba.njit(cache=True, nogil=True)
 def kind_of(p, end):
-    """Of a line: whether it is blank, or may have a time."""
+    """Of a line: whether it may have a time, or is blank next to another blank one: a single one ends nothing here."""
     if may_have_time(p, end, NO_IDS):
         return TIMED
+    if load_8(p - U(2)) != 10 and load_8(end + U(1)) != 10:
+        return NEITHER
     while p < end:
         if load_8(p) > 32:
             return NEITHER

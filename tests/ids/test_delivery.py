@@ -471,3 +471,17 @@ def test_a_number_that_no_table_holds_is_none(number: str) -> None:
         f"consume failed MessageExt [queueId={number}, queueOffset={number}, commitLogOffset={number}, msgId={ID}]"
     )
     assert (found.queue_id, found.queue_offset, found.physical_offset) == (None, None, None)
+
+
+@pytest.mark.parametrize("margin", ["", "> ", "     * ", "// ", "# "])
+def test_an_answer_as_json_in_a_comment_or_a_mail_says_its_status(margin: str) -> None:
+    fields = {
+        "msgId": ID,
+        "offsetMsgId": OFFSET,
+        "queueOffset": 25,
+        "regionId": "r",
+        "sendStatus": "FLUSH_DISK_TIMEOUT",
+    }
+    printed = json.dumps({"messageQueue": {"queueId": 2, "topic": "t"}, **fields, "traceOn": True}, indent=2)
+    found = list(deliveries([margin + line for line in ("<pre>", *printed.split("\n"), "</pre>")]))
+    assert [(one.msg_id, one.status, one.offset_id) for one in found] == [(ID, "FLUSH_DISK_TIMEOUT", OFFSET)]

@@ -48,7 +48,7 @@ def test_an_id_has_the_time_of_its_record(name: str, end: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        f"2025-01-05 13:51:37,200 INFO sent\n\nmsgId={ID}",  # a blank line ends a record
+        f"2025-01-05 14:51:37,200 INFO sent\n\nmsgId={ID}",  # a blank line ends a record
         f"2025-01-05 13:51:37,200 these are missing:\n{ID}",  # a bare list has none
         f"Store Timestamp: 2025-01-05 13:52:37,157\nmsgId={ID}",  # a broker's clock, which is wrong
         f"storeTimestamp={BORN}\nmsgId={ID}",

@@ -38,6 +38,9 @@ def dated_text(data: bytes, begin: int, end: int) -> bytes:
     return line if of_its_record is None else of_its_record
 
 
+Side = tuple[list[bytes], list[bytes]]  # the lines of the record, and those behind a blank one
+
+
 def named(day: datetime) -> bytes:
     return dates.DAY_MARK + day.isoformat().encode()
 
@@ -52,8 +55,9 @@ def is_proved(text: bytes, elapsed: list[int]) -> bool:
     return any(proves((round((wall - EPOCH) / timedelta(milliseconds=1)), ahead, 1_000, True), ms) for ms in elapsed)
 
 
-def record_of(before: list[bytes], behind: list[bytes], elapsed: list[int]) -> bytes | None:
+def record_of(front: Side, back: Side, elapsed: list[int]) -> bytes | None:
     """A text that says what the lines around do."""
+    before, behind, beyond = front[0], back[0], [*front[1], *back[1]]
     for text in (*before, *behind):
         born = dates.born_of(text)
         if born is not None and any(proves((born, 0, 0, True), ms) for ms in elapsed):
@@ -72,11 +76,32 @@ def record_of(before: list[bytes], behind: list[bytes], elapsed: list[int]) -> b
     for text in (*before, *behind):
         if STORE.match(text) and (stored := stored_of(text.decode(errors="replace"), elapsed)) is not None:
             return stored
+    for text in beyond:
+        born = dates.born_of(text)
+        if born is not None and any(proves((born, 0, 0, True), ms) for ms in elapsed):
+            return f"bornTimestamp={born}".encode()
+    for text in beyond:
+        if (proved := proved_in(text, elapsed)) is not None:
+            return proved
     days = (day_of(text.decode(errors="replace"), elapsed) for text in (*before, *behind))
     return next((named(day) for day in days if day is not None), None)
 
 
-def around(data: bytes, begin: int, end: int) -> tuple[list[bytes], list[bytes]]:
+def proved_in(text: bytes, elapsed: list[int]) -> bytes | None:
+    """The first time of a line that an ID proves: the one that opens it, else any; a broker's only without a zone."""
+    found = None if STORE.match(text) else dates.opening_in(text)
+    opening = None if found is None else dates.opening_of(found)
+    if opening is None:
+        if STORE.match(text):
+            return stored_of(text.decode(errors="replace"), elapsed)
+        every = [one for one in found_in(text.decode(errors="replace")) if one[1] is None or one[3]]
+        one = next((one for one in every if any(proves(one, ms) for ms in elapsed)), None)
+        return None if one is None else written(EPOCH + timedelta(milliseconds=one[0]), one[1])
+    wall = round((opening[0] - EPOCH) / timedelta(milliseconds=1))
+    return written(*opening) if any(proves((wall, opening[1], 1_000, True), ms) for ms in elapsed) else None
+
+
+def around(data: bytes, begin: int, end: int) -> tuple[Side, Side]:
     """The lines in front and behind that may have a time, the nearest first."""
     low, high = max(0, begin - REACH), end + REACH + 1
     front = data[low : begin - 1].split(b"\n") if begin else []
@@ -88,9 +113,12 @@ def around(data: bytes, begin: int, end: int) -> tuple[list[bytes], list[bytes]]
     return of_record(front[::-1]), of_record(behind)
 
 
-def of_record(lines: list[bytes]) -> list[bytes]:
-    blank = next((number for number, text in enumerate(lines) if not text.strip(BLANK)), len(lines))
-    return [text for text in lines[:blank] if may_be(text)][:MOST]
+def of_record(lines: list[bytes]) -> Side:
+    blanks = [number for number, text in enumerate(lines) if not text.strip(BLANK)]
+    first = blanks[0] if blanks else len(lines)
+    end = next((number for number in blanks if number - 1 in blanks), len(lines))
+    own = [text for text in lines[:first] if may_be(text)][:MOST]
+    return own, [text for text in lines[first:end] if may_be(text)][: MOST - len(own)]
 
 
 @lru_cache(maxsize=1 << 16)  # each line is around some thirty others
@@ -118,6 +146,9 @@ def said_by(line: bytes, elapsed: list[int]) -> bytes | None:
         if other is None:
             return None
         opening = datetime(1970, 1, 1) + timedelta(milliseconds=other[0]), other[1]
-    wall, ahead = opening
+    return written(*opening)
+
+
+def written(wall: datetime, ahead: int | None) -> bytes:
     zone = "" if ahead is None else f"{'-' if ahead < 0 else '+'}{abs(ahead) // 60:02d}:{abs(ahead) % 60:02d}"
     return f"{wall:%Y-%m-%d %H:%M:%S}.{wall.microsecond // 1000:03d}{zone}".encode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -55,6 +56,18 @@ def test_a_kernel_is_compiled_anew_when_any_source_has_changed(tmp_path: Path) -
         ask(archive(tmp_path / "app-2", "\n# another find, which parts_of may have had compiled into it\n"), cache)[-1]
         == "1"
     )
+
+
+def test_every_file_that_is_compiled_into_a_kernel_counts() -> None:
+    kept = {source.split(":")[1] for source in kernels._SOURCES}
+    compiled = [path for path in (PACKAGE / "kernels").glob("*.py") if "njit" in path.read_text(encoding="utf-8")]
+    assert {path.name for path in compiled} <= kept
+    for path in compiled:
+        of_ids = re.findall(
+            r"^from idcore\.ids(?:\.(\w+) import .*| import (.*))$", path.read_text("utf-8"), re.MULTILINE
+        )
+        names = {name for one, several in of_ids for name in (one, *several.split(", ")) if name}
+        assert {f"{name}.py" for name in names} <= kept, path.name
 
 
 def test_a_user_without_a_home_gets_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
