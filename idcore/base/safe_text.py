@@ -8,8 +8,8 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import IO, Any
 from unicodedata import category
 
 ESCAPES = "idcore.escapes"  # for streams of any encoding: unlike "backslashreplace", what it leaves of JSON is JSON
@@ -29,15 +29,16 @@ def json_text(value: Any, **options: Any) -> str:
     return encodable(json.dumps(value, ensure_ascii=False, **options))
 
 
-def printable(text: str) -> str:
+def printable(text: str, escape: Callable[[str], str] | None = None) -> str:
     """Characters that nobody sees are written out: texts of logs are of strangers.
 
     A terminal obeys some, such as ESC (then `\\x1b`); some turn the direction of writing, on a page too. Spaces stay.
     """
+    escape = escape or _escape
     if text.isprintable():
         return text
     seen = lambda char: char.isprintable() or char in "\t\n" or category(char) == "Zs"  # noqa: E731
-    return "".join(char if seen(char) else _escape(ord(char)) for char in text)
+    return "".join(char if seen(char) else escape(char) for char in text)
 
 
 def for_visitor(text: str, opened: Sequence[str] = ()) -> str:
@@ -65,7 +66,16 @@ def size(count: float) -> str:
     return f"{value:,.{0 if abs(value) >= 100 else 1}f} TiB"
 
 
-def _escape(code: int) -> str:
+def for_stream(lines: Iterable[str], out: IO[str], is_json: bool = False) -> Iterable[str]:
+    """Lines of a file as a stream may have them: on a terminal they are `printable`, JSON with its own escapes."""
+    if not out.isatty():
+        return lines
+    escape = (lambda char: json.dumps(char)[1:-1]) if is_json else _escape
+    return (printable(line, escape) for line in lines)
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 1 << 16 else f"\\U{code:08x}"
 
 

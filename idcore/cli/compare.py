@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from datetime import UTC
 
 from idcore.base.catalogue import words
+from idcore.base.safe_text import for_stream
 from idcore.cli.complaint import complain, complain_of_missing
 from idcore.cli.parser import Usage, read_clock
 from idcore.presentation.export import csv_of_rows, json_lines
@@ -55,7 +56,9 @@ def run(options: argparse.Namespace) -> int:
         print("\n".join(comparisons.comparison(comparison, Reader(words(), zone if options.zone else UTC))))
     else:
         figures = (row.values | {"missing": row.missing, "new": row.new} for row in rows)
-        sys.stdout.writelines(csv_of_rows(figures, KEYS) if options.format == "csv" else json_lines(figures))
+        is_csv = options.format == "csv"
+        lines = csv_of_rows(figures, KEYS) if is_csv else json_lines(figures)
+        sys.stdout.writelines(for_stream(lines, sys.stdout, not is_csv))
     for name, problem in dict.fromkeys(problems):
         complain(f"{name}: {problem}")
     return SOME_UNREADABLE if problems else DONE

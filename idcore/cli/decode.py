@@ -19,7 +19,7 @@ from typing import IO, Any
 from idcore.base import catalogue
 from idcore.base.catalogue.en import LENGTHS
 from idcore.base.encodings import texts_of
-from idcore.base.safe_text import printable
+from idcore.base.safe_text import for_stream, printable
 from idcore.cli.complaint import complain
 from idcore.cli.held import IN_MEMORY, Held
 from idcore.cli.parser import Usage, read_clock
@@ -81,9 +81,9 @@ def _write(rows: Iterator[dict[str, Any]], options: argparse.Namespace, said: De
     """The rows in the form that was asked for, and what the lines say of deliveries."""
     form = options.format or ("table" if sys.stdout.isatty() else "json")
     if form in ("json", "jsonl"):
-        sys.stdout.writelines(json_lines(rows))
+        sys.stdout.writelines(for_stream(json_lines(rows), sys.stdout, True))
     elif form == "csv":
-        sys.stdout.writelines(csv_of_ids(_flat(rows) if options.all else rows))
+        sys.stdout.writelines(for_stream(csv_of_ids(_flat(rows) if options.all else rows), sys.stdout))
     else:
         print_table(rows, sys.stdout, every=options.all)
         sys.stdout.writelines(delivery_lines(said, clock))

@@ -7,7 +7,7 @@ from datetime import tzinfo
 from typing import IO
 
 from idcore.answers.lookup import Listing, Way, listing_row, ways
-from idcore.base.safe_text import json_text
+from idcore.base.safe_text import for_stream, json_text
 from idcore.cli.parser import Usage
 from idcore.presentation import export
 from idcore.presentation.reader import Reader
@@ -34,11 +34,12 @@ def way_of(options: argparse.Namespace, zone: tzinfo) -> Way | None:
 def show(listing: Listing, form: str, reader: Reader, out: IO[str]) -> None:
     """The list; CSV and JSON Lines have its rows alone."""
     if form == "json":
-        out.write(json_text(listing_row(listing)) + "\n")
+        out.writelines(for_stream([json_text(listing_row(listing)) + "\n"], out, True))
     elif form == "csv":
-        out.writelines(export.csv_lines(ways.COLUMNS, (list(row.values()) for row in ways.rows(listing.copies))))
+        rows = (list(row.values()) for row in ways.rows(listing.copies))
+        out.writelines(for_stream(export.csv_lines(ways.COLUMNS, rows), out))
     elif form == "jsonl":
-        out.writelines(export.json_lines(ways.rows(listing.copies)))
+        out.writelines(for_stream(export.json_lines(ways.rows(listing.copies)), out, True))
     else:
         out.writelines(f"{line}\n" for line in messages.listing(listing, reader))
     out.flush()

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from idcore.base import temporary
 from idcore.base.catalogue import words
 from idcore.base.errors import CoreError, coded
+from idcore.base.safe_text import for_stream
 from idcore.cli.aside import aside, interruptible
 from idcore.cli.complaint import STANDARD_INPUT, complain, complain_of_missing
 from idcore.cli.parser import Usage, subscriptions_of
@@ -87,7 +88,8 @@ def run(options: argparse.Namespace) -> int:
     if options.format in ("json", "jsonl"):
         print(json.dumps(summary | {"finding_list": scans.findings(options.out, options.lang)}))
     elif options.format == "csv":
-        sys.stdout.writelines(csv_of_rows(scans.findings(options.out, options.lang), scans.FINDING))
+        rows = csv_of_rows(scans.findings(options.out, options.lang), scans.FINDING)
+        sys.stdout.writelines(for_stream(rows, sys.stdout))
     else:
         lines = scans.summary(summary, options.out, options.lang, lambda: time.monotonic() - options.began)
         print("\n".join(lines))

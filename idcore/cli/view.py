@@ -26,7 +26,7 @@ from idcore.answers.lookup import (
 )
 from idcore.base.catalogue import words
 from idcore.base.errors import CoreError
-from idcore.base.safe_text import json_text
+from idcore.base.safe_text import for_stream, json_text
 from idcore.cli import lists
 from idcore.cli.complaint import complain
 from idcore.cli.decode import read_text
@@ -177,7 +177,7 @@ def _parts(text: str) -> list[str]:
 def _print(answer: Answer, message_journey: journey.Journey | None, form: str, reader: Reader, out: IO[str]) -> None:
     if form == "json":
         row = row_of(answer) | ({} if message_journey is None else {"journey": journey.row_of(message_journey)})
-        out.write(json_text(row) + "\n")
+        out.writelines(for_stream([json_text(row) + "\n"], out, True))
     else:
         out.writelines(f"{line}\n" for line in messages.answer(answer, message_journey, reader))
     out.flush()
