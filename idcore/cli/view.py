@@ -6,8 +6,9 @@ import argparse
 import getpass
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
+from itertools import chain
 from typing import IO
 
 from idcore.answers import journey
@@ -39,6 +40,7 @@ from idcore.presentation.terminal import messages
 
 FOUND, SOME_MISSED, NOTHING_ASKED = 0, 1, 3
 _MANY_TOPICS = 64
+_LONGEST_LINE, _LONGEST_WORD = 1 << 20, 1 << 12
 
 
 def run(options: argparse.Namespace) -> int:
@@ -71,8 +73,16 @@ def run(options: argparse.Namespace) -> int:
         if way is not None:
             return _listed(source, way, form, Reader(words(), zone))
         if options.out is not None and isinstance(source, LookupService):
-            return fate_list.run(source, _texts(options.ids or ["-"]), options, _user(), form)
+            return _fate_list(source, options, form)
         return _answer(source, _texts(options.ids or ["-"]), options, form, terms.moment.clock)
+
+
+def _fate_list(source: LookupService, options: argparse.Namespace, form: str) -> int:
+    from idcore.cli import fate_list
+
+    texts = iter(_texts(options.ids or ["-"]))
+    first = next(texts, None)
+    return _no_id() if first is None else fate_list.run(source, chain([first], texts), options, _user(), form)
 
 
 def _listed(source: Source, way: Way, form: str, reader: Reader) -> int:
@@ -107,11 +117,15 @@ def _answer(source: Source, texts: Iterable[str], options: argparse.Namespace, f
     except CoreError as problem:
         return _failed(problem, SOME_MISSED if asked else NOTHING_ASKED)
     if not asked:
-        complain("no ID in this text")
-        return SOME_MISSED
+        return _no_id()
     if refused == asked:
         return NOTHING_ASKED
     return SOME_MISSED if missed else FOUND
+
+
+def _no_id() -> int:
+    complain("no ID in this text")
+    return SOME_MISSED
 
 
 def _failed(problem: CoreError, status: int) -> int:
@@ -149,13 +163,20 @@ def _texts(items: Iterable[str]) -> Iterator[str]:
 
 
 def _from_input(stream: IO[bytes]) -> Iterator[str]:
-    """One id or key a line; a line of several words is text with ids in it."""
+    """One id or key a line; a line of several words, or one too long to be held, is text with ids in it."""
     rest = ""
+    read: Callable[[str], Iterator[str]] = _of_line
     for piece in read_text(stream):
         *lines, rest = (rest + piece).split("\n")
         for line in lines:
-            yield from _of_line(line)
-    yield from _of_line(rest)
+            yield from read(line)
+            read = _of_line
+        if len(rest) > _LONGEST_LINE:
+            read = _of_text
+            cut = max(rest.rfind(sign, len(rest) - _LONGEST_WORD) for sign in " \t,;") + 1 or len(rest)
+            yield from read(rest[:cut])
+            rest = rest[cut:]
+    yield from read(rest)
 
 
 def _of_line(line: str) -> Iterator[str]:
@@ -163,7 +184,11 @@ def _of_line(line: str) -> Iterator[str]:
     if len(parts) == 1:
         yield from _parts(parts[0])
     elif parts:
-        yield from (token.text for token in find(line) if identify(token.text, token.label).best is not None)
+        yield from _of_text(line)
+
+
+def _of_text(text: str) -> Iterator[str]:
+    return (token.text for token in find(text) if identify(token.text, token.label).best is not None)
 
 
 def _parts(text: str) -> list[str]:

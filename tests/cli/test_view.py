@@ -18,6 +18,7 @@ import pytest
 
 from idcore.__main__ import main
 from idcore.base.catalogue import words
+from idcore.cli.view import _from_input
 from idcore.presentation.reader import Reader
 from idcore.presentation.terminal import messages
 from idcore.rocketmq.message import Host, Record
@@ -254,6 +255,16 @@ def test_ids_come_from_standard_input_too(store: Path) -> None:
     joined = "CB0071156B7B4E0E2F2A691B8D0B0000,CB0071156B7B4E0E2F2A691B8D7D0001"
     assert len(rows(view("--store", str(store), joined))) == 2
     assert [row["id"] for row in rows(view("--store", str(store), "a,b"))] == ["a,b"]
+
+
+def test_a_line_without_an_end_is_read_as_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("idcore.cli.view._LONGEST_LINE", 100_000)
+    ids = [f"CB0071156B7B4E0E2F2A691B8D{number:06X}" for number in range(5_000)]
+    text = io.BytesIO(" ".join(f"msgId={each},{'x' * (number % 7)}" for number, each in enumerate(ids)).encode())
+    found = _from_input(text)
+    assert next(found) == ids[0] and text.tell() < 170_000 < len(text.getvalue())
+    assert [ids[0], *found] == ids
+    assert list(_from_input(io.BytesIO(b"x" * 300_000 + b"\nmy-key\n"))) == ["my-key"]
 
 
 def test_the_table_is_for_people(store: Path) -> None:

@@ -7,6 +7,7 @@ import io
 import json
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,10 @@ import pytest
 from idcore.answers.lookup import store_lists
 from idcore.answers.lookup.listing import never
 from idcore.answers.lookup.ways import COLUMNS, Listing, Stop, Way
+from idcore.base.catalogue import words
+from idcore.cli import lists
 from idcore.ids.clock import from_ms
+from idcore.presentation.reader import Reader
 from idcore.rocketmq.message import Record
 from idcore.rocketmq.store.commitlog import CommitLog, Stored
 from idcore.rocketmq.store.folder import StoreFolder
@@ -256,6 +260,28 @@ def test_a_damaged_stretch_hides_no_message_that_can_be_read(tmp_path: Path) -> 
     (tmp_path / "s" / "commitlog" / gone).unlink()
     first = next(put.queue_offset for put in puts if put.physical_offset >= int(sorted(log)[1]))
     assert found(-9, 20) == ([*range(first, 21)], 0), "what was deleted with its file is not damaged"
+
+
+def test_a_terminal_obeys_no_message_in_any_form(tmp_path: Path) -> None:
+    class Screen(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    text = "\x1b[2J\x9b\u202e\U000e0041=1"
+    with StoreWriter(tmp_path / "s") as writer:
+        writer.put(
+            replace(of_store(1), properties_bytes=f"UNIQ_KEY\x01I\x02KEYS\x01{text}\x02".encode()), 1_795_000_000_000
+        )
+    listing = listed(tmp_path / "s", never, topic="T", to="2031-01-01")
+    for form in ("csv", "json", "jsonl"):
+        screen, file = Screen(), io.StringIO()
+        for out in (screen, file):
+            lists.show(listing, form, Reader(words(), UTC), out)
+        assert all(char.isprintable() or char == "\n" for char in screen.getvalue())
+        if form == "csv":
+            assert text in file.getvalue() and "\\x1b[2J\\x9b\\u202e\\U000e0041=1" in screen.getvalue()
+        else:
+            assert json.loads(screen.getvalue()) == json.loads(file.getvalue())
 
 
 def test_ids_from_standard_input_keep_their_time_range(store: Path) -> None:

@@ -299,6 +299,16 @@ class TestTheCommand:
             and ["retries", "dead", "letter", "1"] in map(str.split, out.splitlines())
         )
 
+    def test_a_text_without_an_id_is_no_list_with_tables_or_without(
+        self, cluster: Many, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        options = ["-", "--namesrv", str(cluster.server.address), "--topic", "Orders", "--fate"]
+        told = []
+        for more in ([], ["--out", str(tmp_path / "new")]):
+            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"no id here\n")))
+            told.append(self.run(*options, *more))
+        assert told[0] == told[1] == (1, "", "idcore: no ID in this text\n") and not (tmp_path / "new").exists()
+
     def test_ctrl_c_keeps_what_is_there(
         self, nowhere: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,12 @@ from idcore.base import loose_json
 from idcore.ids import Clock
 from idcore.kernels import fates
 from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
-from idcore.rocketmq.store import StoreFolder, rocks_queues, rocksdb
+from idcore.rocketmq.store import Stored, StoreFolder, rocks_queues, rocks_settings, rocksdb
 from idcore.rocketmq.store.config import BrokerConfig, read_config
 from idcore.rocketmq.store.files import Reading
 from idcore.rocketmq.store.rocks_messages import Kept
+from idcore.simulate.writer import StoreWriter
+from tests.store.test_damage import record
 from tests.store.unpacked import real_store
 
 pytestmark = pytest.mark.quick
@@ -214,6 +217,56 @@ def test_a_file_that_is_damaged_where_it_is_read_is_named(root: Path, tmp_path: 
         units = [unit for topic in store.queues.topics for queue in store.queues.of(topic) for unit in queue.units()]
         assert store.unreadable.keys() == {"consumequeue"} and len(units) == 202, "they are made of the log"
         assert codes(store.config) == ["config_rocksdb_queues", "config_rocksdb_tail"]
+
+
+def test_a_file_that_went_away_or_leads_nowhere_ends_nothing(
+    root: Path, tmp_path: Path, sent: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = Path(shutil.copytree(root / "stopped", tmp_path / "store"))
+    folders = [file.parent for file in copy.rglob(rocksdb.MARK)]
+    for folder in folders:
+        (folder / "000000.sst").symlink_to("nowhere")
+    with StoreFolder(copy) as store, StoreFolder(root / "stopped") as whole:
+        assert len(folders) > 3 and one(store, sent["plain"]).fate == one(whole, sent["plain"]).fate
+        assert (store.config.offsets, store.unreadable) == (whole.config.offsets, {})
+    with StoreFolder(copy) as store:
+
+        def lost(*_: object) -> bool:
+            shutil.rmtree(copy / "config", ignore_errors=True)
+            return True
+
+        monkeypatch.setattr(rocks_settings, "has_data", lost)
+        assert store.config.offsets is None and one(store, sent["plain"]).found
+
+
+def test_rows_that_no_broker_writes_end_no_look_up(tmp_path: Path) -> None:
+    from rocksdict import Options, Rdict
+
+    of_store = [replace(record(number), queue_id=number - 1) for number in range(3)]
+    with StoreWriter(tmp_path / "s") as writer:
+        for each in of_store:
+            writer.put(replace(each, queue_id=0), 1_795_000_000_000)
+    log = next((tmp_path / "s" / "commitlog").iterdir())
+    with StoreFolder(tmp_path / "s") as store:
+        records = [step.record for step in store.log.walk() if isinstance(step, Stored)]
+    with log.open("r+b") as file:
+        for each, odd in zip(records, ({"queue_id": -1}, {"queue_offset": -5}, {}), strict=True):
+            file.seek(each.physical_offset)
+            file.write(bytes(replace(each, **odd)))  # type: ignore[arg-type]
+    shutil.rmtree(tmp_path / "s" / "consumequeue")
+    shutil.rmtree(tmp_path / "s" / "index")
+    entry = (0).to_bytes(8, "big") + b"@T@U@ID2@" + records[2].physical_offset.to_bytes(8, "big")
+    for name in ("consumequeue", "rocksdbstore"):
+        made = Rdict(str(tmp_path / "s" / name), options=Options(raw_mode=True))
+        for key in (b"", b"\0", b"\0\0\0", b"\0" * 7, entry):
+            made[key] = bytes(8)
+        made.flush()
+        made.close()
+    with StoreFolder(tmp_path / "s") as store:
+        assert store.index.begin == records[2].physical_offset
+        assert [each.physical_offset for each in store.index.look_up("T", "ID2")] == [records[2].physical_offset]
+        assert [(queue.queue_id, queue.span) for queue in store.queues.of("T")] == [(0, (2, 3))]
+        assert one(store, "ID0").found and one(store, "ID2").found
 
 
 def test_a_folder_that_is_too_large_or_without_the_library_is_named(

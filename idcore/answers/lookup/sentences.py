@@ -33,7 +33,8 @@ def has_own(source: str) -> bool:
 
 def reason_of(code: str, values: Mapping[str, Any], source: str, words: Words = _ENGLISH) -> str:
     """The sentence of a reason: of the kind of source where it has one of its own, else of all."""
-    return words.fill_known(_key("reason", code, source, words), values)
+    key = "store.entry_head" if "entry_offset" in values else _key("reason", code, source, words)
+    return words.fill_known(key, values)
 
 
 def _key(part: str, code: str, source: str, words: Words) -> str:

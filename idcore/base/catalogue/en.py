@@ -3503,6 +3503,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "store.reason.before_minimum": "offset {offset} is below {minimum}, where the commit log begins now: the file was deleted",
     "store.reason.beyond_end": "offset {offset} is past the end of the commit log, {end}",
     "store.reason.mid_record": "offset {offset} is byte {byte} (field {field}) of the record that begins at {record_offset}",
+    "store.entry_head": "offset {offset} is in the head of a DLedger entry, in front of the record that begins at {record_offset}",
     "store.reason.blank": "offset {offset} is in the padding that fills its file from {blank_offset} on",
     "store.reason.hole": "bytes {first} to {last} of the commit log are not in this store folder",
     "store.reason.damaged": "the bytes from {first} on are not a record: {problem}",

@@ -3369,6 +3369,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "store.reason.before_minimum": "偏移量 {offset} 低于 CommitLog 现在的起点 {minimum}：文件已被删除",
     "store.reason.beyond_end": "偏移量 {offset} 超出 CommitLog 的末尾 {end}",
     "store.reason.mid_record": "偏移量 {offset} 是从 {record_offset} 开始的记录的第 {byte} 字节（字段 {field}）",
+    "store.entry_head": "偏移量 {offset} 落在 DLedger 条目的头部，其后的记录从 {record_offset} 开始",
     "store.reason.blank": "偏移量 {offset} 落在从 {blank_offset} 开始的文件尾填充中",
     "store.reason.hole": "该存储目录中没有 CommitLog 的第 {first} 至 {last} 字节",
     "store.reason.damaged": "从 {first} 开始的字节不是记录：{problem}",

@@ -271,6 +271,12 @@ class CommitLog:
         if earlier and earlier.end > offset:
             return _mid_record(earlier, offset)
         start = earlier.end if earlier else file.start
+        if self._entry_at(file, start):
+            begin = start + DLEDGER_ENTRY.size
+            following = self.record_at(file, begin)
+            if offset < begin and following is not None:
+                return _in_entry(following, offset, start)
+            start = begin if offset >= begin else start
         blank = self.blank_at(file, start)
         if blank:
             return Miss("blank", {"offset": offset, "blank_offset": start, "size": blank.size, "file": file.name})
@@ -426,6 +432,11 @@ def place_of(raw: bytes) -> int | None:
         if start >= 0:
             return start
     return None
+
+
+def _in_entry(stored: Stored, offset: int, entry: int) -> Miss:
+    known = {"offset": offset, "entry_offset": entry, "record_offset": stored.offset}
+    return Miss("mid_record", known | {"offset_msg_id": str(stored.record.offset_id)})
 
 
 def _mid_record(stored: Stored, offset: int) -> Miss:

@@ -20,7 +20,7 @@ from idcore.ids.clock import is_time
 from idcore.rocketmq.message.model import parent_of
 from idcore.rocketmq.store.files import Reading
 from idcore.rocketmq.store.rocks_settings import OFFSET_PLACES, RocksSettings, TooManyValues
-from idcore.rocketmq.store.rocksdb import has_data, is_database
+from idcore.rocketmq.store.rocksdb import has_data, is_database, written_ms
 
 T = TypeVar("T")
 LARGEST = 32 << 20
@@ -212,7 +212,7 @@ class _Files:
         for _, held in sorted(there, key=lambda each: each[0]):  # the newer one last
             plain, broadcast = found or ({}, {})
             found = {**plain, **held[0]}, {**broadcast, **held[1]}
-        return found, max((written for written, _ in there), default=None)
+        return found, max((written for written, _ in there), default=0) or None
 
     def _offsets_written(self, name: str) -> int:
         places = (name, *OFFSET_PLACES) if name != _LIGHT_OFFSETS else (name,)
@@ -242,10 +242,11 @@ class _Files:
             with self._reading.noted(folder):
                 for inside in _names(folder, self._reading.roots) if folder.is_dir() else ():
                     name = str(inside.relative_to(self._root))
-                    if name in _ROCKSDB_OF_MESSAGES or not is_database(inside):
+                    if name in _ROCKSDB_OF_MESSAGES or not is_database(inside, self._reading):
                         continue
-                    self._note("config_rocksdb" if has_data(inside) else "config_rocksdb_unflushed", name=name)
-                    is_there = is_there or (has_data(inside) and folder == self._folder)
+                    written = has_data(inside, self._reading)
+                    self._note("config_rocksdb" if written else "config_rocksdb_unflushed", name=name)
+                    is_there = is_there or (written and folder == self._folder)
         return is_there
 
     def _file(self, name: str, read: Callable[[dict[str, Any]], T]) -> T | None:
@@ -266,7 +267,7 @@ class _Files:
             version = values.get("dataVersion")
             if isinstance(version, dict) and type(at := version.get("timestamp")) is int:
                 self._times.append(at)
-            self._written[name] = int(path.stat().st_mtime * 1_000)
+            self._written[name] = self._written_ms(path)
             return table
         if problem is not None:
             self._note("config_lost", name=name, problem=problem.coded())
@@ -287,7 +288,7 @@ class _Files:
             return None
         if found is not None:
             folder = self._folder / found[0]
-            self._written[found[0]] = int(max(file.stat().st_mtime for file in folder.iterdir()) * 1_000)
+            self._written[found[0]] = written_ms(folder, self._reading)
             self._read_rocksdb.add(f"{self._folder.name}/{found[0]}")
         return values
 
@@ -317,6 +318,12 @@ class _Files:
                 self._note("config_values", name=path.name, most=plain_json.MOST_VALUES)
         return None
 
+    def _written_ms(self, path: Path) -> int:
+        """When a file that was read was written; 0 where it is gone by now."""
+        with self._reading.noted(path):
+            return int(path.stat().st_mtime * 1_000)
+        return 0
+
     def _timer(self) -> int | None:
         """Up to which due time the timer wheel has delivered: the first of the numbers in `timercheck`."""
         for path in (self._folder / "timercheck", self._folder / "timercheck.bak"):
@@ -324,7 +331,7 @@ class _Files:
             at = int.from_bytes(raw[:8], "big", signed=True) if raw is not None and len(raw) >= 8 else 0
             if at > 0:
                 self._times.append(at)
-                self._written[path.name.removesuffix(".bak")] = int(path.stat().st_mtime * 1_000)
+                self._written[path.name.removesuffix(".bak")] = self._written_ms(path)
                 return at
         return None
 

@@ -55,10 +55,10 @@ class StoreFolder:
 
     def _in_rocksdb(self, folder: Path) -> RocksMessages | None:
         """What is kept of messages in RocksDB; of an index only where it is not in files."""
-        if not is_database(folder):
+        if not is_database(folder, self.reading):
             return None
         database = Database(folder, self.reading)
-        if not self.index.files and has_data(folder):
+        if not self.index.files and has_data(folder, self.reading):
             self.index = RocksIndex(self.root / "index", self.reading, database)
         return RocksMessages(database)
 
@@ -101,7 +101,7 @@ class StoreFolder:
     def _lacks(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """What is missing of queues and messages that are kept in RocksDB."""
         yield from self.queues.notes()
-        if self.kept is not None and has_data(self.kept.database.folder):
+        if self.kept is not None and has_data(self.kept.database.folder, self.reading):
             if not self.kept.database.families:
                 yield "config_rocksdb_index", {"name": FOLDER}
         elif self.kept is not None and self.log.end and not self.index.files:

@@ -81,7 +81,8 @@ class RocksIndex(Index):
     def begin(self) -> int | None:
         """The least offset among the first entries, which are of the oldest hour; None without entries."""
         rows = self._database.rows(_INDEX, b"", _HOURS_END, _FIRST_MOST)
-        return min((_NUMBER.unpack(key[-_NUMBER.size :])[0] for key, _ in rows), default=None)
+        offsets = (_NUMBER.unpack(key[-_NUMBER.size :])[0] for key, _ in rows if len(key) >= _NUMBER.size)
+        return min(offsets, default=None)
 
     @cached_property
     def end(self) -> int | None:
@@ -117,10 +118,14 @@ class RocksIndex(Index):
         """The hours that have entries, the newest first."""
         hours: list[bytes] = []
         first = b""
-        while len(hours) < _HOURS_MOST:
+        for _ in range(_HOURS_MOST):
             row = next(self._database.rows(_INDEX, first, _HOURS_END, 1), None)
             if row is None:
                 break
-            hours.append(row[0][: _NUMBER.size])
-            first = _NUMBER.pack(_NUMBER.unpack(hours[-1])[0] + _HOUR_MS)
+            hour = row[0][: _NUMBER.size]
+            if len(hour) < _NUMBER.size:  # no entry
+                first = hour + b"\0"
+                continue
+            hours.append(hour)
+            first = _NUMBER.pack(_NUMBER.unpack(hour)[0] + _HOUR_MS)
         return hours[::-1]

@@ -190,13 +190,14 @@ def _places(record: Record) -> Iterable[tuple[str, int, int, int | None]]:
     if not flags.in_queue(record.sys_flag):
         return
     code = None if record.topic == SCHEDULE_TOPIC else record.tags_code
-    yield record.topic, record.queue_id, record.queue_offset, code
+    if record.queue_id >= 0 and record.queue_offset >= 0:  # else nobody can have read it from a queue
+        yield record.topic, record.queue_id, record.queue_offset, code
     yield from ((topic, 0, place, code) for topic, place in names.light_places(record.properties).items())
 
 
 def find(root: Path, reading: Reading, log: CommitLog) -> ConsumeQueues:
     """The queues of a store folder, in files or in RocksDB or in both."""
-    folder = next((root / name for name in FOLDERS if is_database(root / name)), None)
+    folder = next((root / name for name in FOLDERS if is_database(root / name, reading)), None)
     files = root / "consumequeue"
     return (
         ConsumeQueues(files, reading) if folder is None else RocksQueues(files, reading, Database(folder, reading), log)

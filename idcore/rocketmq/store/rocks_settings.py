@@ -38,7 +38,7 @@ class RocksSettings:
 
     def __init__(self, folder: Path, reading: Reading) -> None:
         names = [SINGLE, SECOND, *(separate for _, separate, _, _ in _TABLES.values())]
-        found = (name for name in names if is_database(folder / name) and has_data(folder / name))
+        found = (name for name in names if is_database(folder / name, reading) and has_data(folder / name, reading))
         self._databases = {name: Database(folder / name, reading, LARGEST_SETTINGS) for name in found}
 
     def close(self) -> None:

@@ -13,6 +13,7 @@ import sys
 import tempfile
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock, Timer
@@ -81,14 +82,29 @@ def can_read() -> bool:
     return find_spec("rocksdict") is not None
 
 
-def is_database(folder: Path) -> bool:
+def is_database(folder: Path, reading: Reading) -> bool:
     """Whether a folder is one of RocksDB."""
-    return (folder / MARK).is_file()
+    with reading.noted(folder):
+        return (folder / MARK).is_file()
+    return False
 
 
-def has_data(folder: Path) -> bool:
+def has_data(folder: Path, reading: Reading) -> bool:
     """Whether anything was ever written there: a broker of 5.5 makes `rocksdbstore` whether it is wanted or not."""
-    return any(file.suffix in _DATA and file.stat().st_size for file in folder.iterdir())
+    return any(about.st_size for name, about in _files(folder, reading) if name.endswith(_DATA))
+
+
+def written_ms(folder: Path, reading: Reading) -> int:
+    """When anything was last written there; 0 where nothing says it."""
+    return int(max((about.st_mtime for _, about in _files(folder, reading)), default=0.0) * 1_000)
+
+
+def _files(folder: Path, reading: Reading) -> Iterator[tuple[str, os.stat_result]]:
+    """The names of a folder, and what the system says of each. A running broker takes files away meanwhile."""
+    with reading.noted(folder):
+        for file in folder.iterdir():
+            with suppress(FileNotFoundError):  # or a link to nowhere
+                yield file.name, file.stat()
 
 
 class Database:
