@@ -97,7 +97,7 @@ A token is a maximal run of hex digits, without the digits of an escape right in
 
 An ID that the end of a line cuts is joined if it is certain then, else it is named (`broken`). Marks of a quoted mail
 and an indent may be in front of its rest. Zero-width spaces and colours between digits are passed over. The scan joins
-in texts up to 4 MiB, packed ones too. Of a larger one it reads a sample of 256 KiB: what line breaks cut there is in
+in texts up to 4 MiB, packed ones too. Of a larger one it reads a sample of 64 KiB: what line breaks cut there is in
 the table `refused` (`broken_sample`). Behind a label that vouches, one digit too many is left off if the loader is
 known. Of an ID that a mask or an ellipsis ends or parts, `decode` and the pages name what is left (`masked`,
 `masked_parts`). Without a known loader it needs a label.

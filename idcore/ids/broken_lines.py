@@ -11,7 +11,7 @@ from idcore.ids.find import CONTINUED, MARGIN, find, whole_digits
 from idcore.ids.identify import identify, judge
 
 MOST = 4 << 20  # bytes of a text that a person may have copied from a terminal, a chat or a mail
-SAMPLE = 256 << 10  # of a larger text so many bytes behind MOST show whether its IDs are cut
+SAMPLE = 64 << 10  # of a larger text so many bytes behind MOST show whether its IDs are cut
 NEAR = 64  # bytes on each side of a break that a cut ID needs
 _LINE = 4_096  # bytes of the broken line that are looked at
 _DIGITS = rf"[0-9A-Fa-f]{{1,{ID_DIGITS[-1] - 1}}}"
@@ -31,7 +31,9 @@ def cut_ids(text: bytes, first: int, last: int) -> Iterator[tuple[int, str]]:
     at = text.find(b"\n", first, last)
     while at >= 0:
         end = at - text.startswith(b"\r", at - 1)
-        before = _LAST.search(text, max(0, end - NEAR), end) if text[end - 1 : end].isalnum() else None
+        # half of the digits are on one side: most lines are told apart by that
+        half = text[end - 16 : end].isalnum() or text[at + 1 : at + 32].lstrip(b" \t>")[:16].isalnum()
+        before = _LAST.search(text, max(0, end - NEAR), end) if half else None
         behind = _FIRST.match(text, at + 1, at + 2 * NEAR) if before is not None else None
         if before is not None and behind is not None:
             digits, sizes = (before[0] + behind[1]).decode(), {len(before[0]), len(behind[1])}

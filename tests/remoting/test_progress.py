@@ -77,6 +77,15 @@ def test_a_queue_that_was_never_read_has_no_lag_but_is_said(cluster: Progressing
     assert [frame.field("queueId") for frame in cluster.server.seen if frame.code == 14] == ["1", "3"]
 
 
+def test_a_route_may_say_any_number_of_queues(cluster: Progressing) -> None:
+    cluster.read_queues = 1 << 62
+    cluster.silent.add(202)
+    with (service := cluster.asking()).cluster:
+        told = seen(service)
+    assert told.progress is not None and len(told.progress.queues) == 1_024
+    assert "list_queues_left_out" in {item.code for item in told.evidence}
+
+
 def test_the_sentence_has_the_verdict_first(cluster: Progressing) -> None:
     cluster.ends[3] = 7
     service = cluster.asking()

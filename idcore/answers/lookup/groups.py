@@ -33,6 +33,7 @@ from idcore.rocketmq.remoting.requests import Request, RuntimeInfo
 
 MOST_LISTED, MOST_CLIENTS = 300, 64
 _HAS_LITE, _LITE_NAMED = (5, 5, 0), 5
+_MOST_QUEUES = 1_024  # of a broker that says nothing of them: the route may have any number
 CLIENTS_SECONDS = 15.0
 
 
@@ -74,7 +75,10 @@ class _Asking(TopicBrokers):
         """The queues of a broker as it lists them; those of the route where it does not answer."""
         access = self.route.access.get(broker) if self.route else None
         if not stats.answered:
-            for queue in range(access.read_queues if access else 0):
+            count = access.read_queues if access else 0
+            if count > _MOST_QUEUES:
+                self.notes.add("list_queues_left_out", broker=broker, count=count - _MOST_QUEUES, limit=_MOST_QUEUES)
+            for queue in range(min(count, _MOST_QUEUES)):
                 yield QueueState(broker, queue, known=False)
             return
         for each in sorted(stats.value or (), key=lambda row: row.queue):

@@ -17,6 +17,7 @@ from idcore.rocketmq.message import Record, flags
 from idcore.rocketmq.message import properties as names
 from idcore.rocketmq.message.model import LIGHT_PREFIX
 from idcore.rocketmq.message.row import has_key
+from idcore.rocketmq.remoting.requests import LONG_MAX
 from idcore.rocketmq.store.commitlog import Miss, Skipped, Stored
 from idcore.rocketmq.store.files import File
 from idcore.rocketmq.store.folder import StoreFolder
@@ -43,7 +44,7 @@ class _StoredQueue:
     def of(cls, store: StoreFolder, queue: ConsumeQueue) -> _StoredQueue:
         """A queue without the places whose records were deleted with the files of the log."""
         low, high = queue.span or (0, 0)
-        places = range(low, high)
+        places = range(low, min(high, LONG_MAX))
         return cls(store, queue, low + bisect_left(places, True, key=partial(_is_in_log, store, queue)))
 
     @property

@@ -246,7 +246,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "refused.more": "{n} more are not shown.",
     "refusal.lower_case": "all lower case",
     "refusal.broken": "perhaps cut by a line break",
-    "refusal.broken_sample": "cut by a line break, in a sample of 256 KiB: IDs of a text of more than 4 MiB are not joined",
+    "refusal.broken_sample": "cut by a line break, in a sample of 64 KiB: IDs of a text of more than 4 MiB are not joined",
     "refusal.masked": "masked or cut off",
     "refusal.masked_timed": "masked or cut off",
     "refusal.masked_parts": "masked or cut off",

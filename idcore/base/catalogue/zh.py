@@ -234,7 +234,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "refused.line_first": "到目前为止忽略 {n}：{reasons}。其余由扫描统计。",
     "refused.more": "另有 {n} 个未列出。",
     "refusal.lower_case": "全小写",
-    "refusal.broken_sample": "被换行截断（仅抽查 256 KiB）：超过 4 MiB 的文本不会拼接 ID",
+    "refusal.broken_sample": "被换行截断（仅抽查 64 KiB）：超过 4 MiB 的文本不会拼接 ID",
     "refusal.broken": "可能被换行截断",
     "refusal.masked": "被遮盖或截断",
     "refusal.masked_timed": "被遮盖或截断",
