@@ -237,7 +237,7 @@ def test_a_process_in_a_link_is_found_again() -> None:
 def test_an_average_says_that_it_spans_a_standstill() -> None:
     row = example_run.tables()["processes"].iloc[0].to_dict()
     seconds = [0, 1, 2, 60, 61]
-    row["rate_per_second"], none = 1.0, {"missing_before": 0}
+    row["rate_per_second"], none = 1.0, {"missing_before": 0, "position": 0, "sent_at": pd.NaT}
     points = pd.DataFrame({"elapsed_ms": [1000 * second for second in seconds]}).assign(**none)
     said = sentences.process(row | {"produced": 5}, reader(), points)
     assert "IDs/s over the whole span, but 58 s of 1 min 1 s passed without an ID." in said
