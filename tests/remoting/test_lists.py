@@ -506,6 +506,31 @@ def test_every_message_with_a_key_is_listed_the_newest_first_past_what_a_broker_
     assert all(frame.code != 12 for frame in queues.server.seen)
 
 
+def test_a_key_is_not_called_unknown_where_an_answer_is_damaged_or_a_broker_was_not_asked(queues: Queues) -> None:
+    queues.put(TOPIC, 0, 0, KEYS="K")
+    usual, damaged = queues.server._handle, bytes(queues.records[0])[:-3]
+
+    def handle(frame):  # type: ignore[no-untyped-def]
+        yield from [answer(frame, 0, damaged)] if frame.code == 12 else usual(frame)
+
+    queues.server._handle = handle
+    found = listing(queues, key="K", topic=TOPIC)
+    assert (found.reason, found.cut) == ("index_damaged", "failed") and "bad_record" in codes(found)
+    queues.server._handle = usual
+    assert listing(queues, key="K", topic=TOPIC).cut is None
+    route = queues.route
+
+    def of_two(**more: int) -> bytes:
+        table = json.loads(route(**more))
+        table["brokerDatas"].append({"brokerAddrs": {"0": "10.0.0.9:1"}, "brokerName": "gone", "cluster": "c"})
+        return json.dumps(table).encode()
+
+    queues.route = of_two  # type: ignore[method-assign]
+    found = listing(queues, key="K", topic=TOPIC)
+    assert len(found.copies) == 1 and found.cut == "failed" and "no_answer" in codes(found)
+    assert listing(queues, key="nobody", topic=TOPIC).reason == "unreachable"
+
+
 def test_a_second_with_more_of_a_key_than_a_broker_shows_is_said(queues: Queues) -> None:
     with_index(queues, 1_000)
     sent = [queues.put(TOPIC, number % 3, 5 * number, KEYS="K") for number in range(100)]
