@@ -6,7 +6,7 @@ import json
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from datetime import UTC
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -529,6 +529,10 @@ def test_a_key_is_not_called_unknown_where_an_answer_is_damaged_or_a_broker_was_
     found = listing(queues, key="K", topic=TOPIC)
     assert len(found.copies) == 1 and found.cut == "failed" and "no_answer" in codes(found)
     assert listing(queues, key="nobody", topic=TOPIC).reason == "unreachable"
+    queues.records.clear()
+    with (service := queues.service()).cluster:
+        queues.earliest = datetime(2026, 11, 21, tzinfo=UTC)
+        assert service.one("AC110001473C7D4991AD336AEA5703E0", TOPIC).reason == "unreachable", "it may have the message"
 
 
 def test_a_second_with_more_of_a_key_than_a_broker_shows_is_said(queues: Queues) -> None:

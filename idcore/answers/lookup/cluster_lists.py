@@ -220,8 +220,9 @@ def _of_tag(way: Way, records: by_tag.Found, cut: str | None, notes: Notes) -> L
 
 def _gap(notes: Notes) -> str | None:
     """Why there may be messages that no broker gave: one was not asked, or its answer has a record that is none."""
-    codes = {item.code for item in notes.evidence}
-    return notes.failure if notes.failed or "no_answer" in codes else "index_damaged" if "bad_record" in codes else None
+    if notes.failed:
+        return notes.failure
+    return "index_damaged" if any(item.code == "bad_record" for item in notes.evidence) else None
 
 
 def _by_key(way: Way, notes: Notes, progress: Progress, stop: Stop) -> Listing:
