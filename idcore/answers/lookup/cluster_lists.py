@@ -222,7 +222,7 @@ def _gap(notes: Notes) -> str | None:
     """Why there may be messages that no broker gave: one was not asked, or its answer has a record that is none."""
     if notes.failed:
         return notes.failure
-    return "index_damaged" if any(item.code == "bad_record" for item in notes.evidence) else None
+    return "index_damaged" if notes.is_garbled else None
 
 
 def _by_key(way: Way, notes: Notes, progress: Progress, stop: Stop) -> Listing:
