@@ -6,7 +6,7 @@ import json
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from datetime import UTC
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -504,6 +504,35 @@ def test_every_message_with_a_key_is_listed_the_newest_first_past_what_a_broker_
         found = service.list_messages(Way("key", key="nobody"), stop=lambda: True)
     assert (found.cut, found.reason) == ("stopped", "stopped"), "who cancels has not learnt that there is none"
     assert all(frame.code != 12 for frame in queues.server.seen)
+
+
+def test_a_key_is_not_called_unknown_where_an_answer_is_damaged_or_a_broker_was_not_asked(queues: Queues) -> None:
+    queues.put(TOPIC, 0, 0, KEYS="K")
+    usual, damaged = queues.server._handle, bytes(queues.records[0])[:-3]
+
+    def handle(frame):  # type: ignore[no-untyped-def]
+        yield from [answer(frame, 0, damaged)] if frame.code == 12 else usual(frame)
+
+    queues.server._handle = handle
+    found = listing(queues, key="K", topic=TOPIC)
+    assert (found.reason, found.cut) == ("index_damaged", "failed") and "bad_record" in codes(found)
+    queues.server._handle = usual
+    assert listing(queues, key="K", topic=TOPIC).cut is None
+    route = queues.route
+
+    def of_two(**more: int) -> bytes:
+        table = json.loads(route(**more))
+        table["brokerDatas"].append({"brokerAddrs": {"0": "10.0.0.9:1"}, "brokerName": "gone", "cluster": "c"})
+        return json.dumps(table).encode()
+
+    queues.route = of_two  # type: ignore[method-assign]
+    found = listing(queues, key="K", topic=TOPIC)
+    assert len(found.copies) == 1 and found.cut == "failed" and "no_answer" in codes(found)
+    assert listing(queues, key="nobody", topic=TOPIC).reason == "unreachable"
+    queues.records.clear()
+    with (service := queues.service()).cluster:
+        queues.earliest = datetime(2026, 11, 21, tzinfo=UTC)
+        assert service.one("AC110001473C7D4991AD336AEA5703E0", TOPIC).reason == "unreachable", "it may have the message"
 
 
 def test_a_second_with_more_of_a_key_than_a_broker_shows_is_said(queues: Queues) -> None:

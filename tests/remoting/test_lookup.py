@@ -117,6 +117,7 @@ class TestAnswers:
             shown[0] = raw
             found = fake.service().one(UNIQ)
             assert not found.found and "bad_record" in {item.code for item in found.evidence}
+            assert found.reason == "unreachable", "a miss is not claimed"
 
     def test_a_damaged_record_at_the_right_place(self, fake: Fake) -> None:
         one = record("Orders", UNIQ, 4_096)

@@ -87,7 +87,7 @@ class Search:
             if name in brokers:
                 yield brokers[name], asked
             else:
-                self.notes.add("no_answer", problem=refuse("not_in_cluster", broker=name).coded())
+                self.notes.fail(Unreachable.at(name, refuse("not_in_cluster", broker=name)))
 
     def _questions(self, topics: Sequence[str], begin_ms: int, unique: bool) -> list[Query]:
         return [Query(topic, self.key, unique, begin_ms) for topic in topics]

@@ -534,7 +534,7 @@ class _LookUp:
             if not notes.failed:
                 notes.add("uniq_reading")
             return [], offset_reason
-        if notes.failed:
+        if notes.failed or notes.is_garbled:
             return [], notes.failure
         if self.topic:
             elsewhere = self._in_other_topics()

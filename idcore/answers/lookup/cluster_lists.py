@@ -212,9 +212,17 @@ def _of_tag(way: Way, records: by_tag.Found, cut: str | None, notes: Notes) -> L
     """Every message with a tag, the newest first."""
     newest = sorted(records, key=lambda pair: pair[0].store_timestamp, reverse=True)
     copies = _copies(newest[: way.limit], notes)
-    cut = "limit" if len(newest) > way.limit else cut or ("failed" if notes.failed else None)
+    gap = _gap(notes)
+    cut = "limit" if len(newest) > way.limit else cut or ("failed" if gap else None)
     missed = "stopped" if cut == "stopped" else "tag_unknown"
-    return Listing(way, copies, (), cut, None if copies else notes.failure if notes.failed else missed)
+    return Listing(way, copies, (), cut, None if copies else gap or missed)
+
+
+def _gap(notes: Notes) -> str | None:
+    """Why there may be messages that no broker gave: one was not asked, or its answer has a record that is none."""
+    if notes.failed:
+        return notes.failure
+    return "index_damaged" if notes.is_garbled else None
 
 
 def _by_key(way: Way, notes: Notes, progress: Progress, stop: Stop) -> Listing:
@@ -246,9 +254,10 @@ def _by_key(way: Way, notes: Notes, progress: Progress, stop: Stop) -> Listing:
         notes.add("topic_route", topic=way.topic)
     newest = sorted(records.values(), key=lambda pair: pair[0].store_timestamp, reverse=True)
     copies = _copies(newest[: way.limit], notes)
-    cut = "limit" if len(newest) > way.limit else cut or ("failed" if notes.failed else None)
+    gap = _gap(notes)
+    cut = "limit" if len(newest) > way.limit else cut or ("failed" if gap else None)
     missed = "stopped" if cut == "stopped" else "key_unknown"
-    reason = None if copies else notes.failure if notes.failed else missed
+    reason = None if copies else gap or missed
     if not copies and way.topic in search.unrouted:
         reason = "topic_unknown"
     return Listing(way, copies, (), cut, reason)

@@ -82,6 +82,11 @@ class Notes:
         return any(isinstance(problem, NotPermitted) for problem in self.failed)
 
     @property
+    def is_garbled(self) -> bool:
+        """Whether an answer had bytes that are not a record, so that a record may be missing."""
+        return any(item.code == "bad_record" for item in self.evidence)
+
+    @property
     def failure(self) -> str:
         """The reason of a miss, where somebody who was asked did not answer."""
         return "not_permitted" if self.denied else "unreachable"
