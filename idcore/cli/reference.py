@@ -110,7 +110,7 @@ _COLUMNS = {
     "zone": "offset from UTC in which the process counts",
     "zone_source": "where the zone is from: `born`, `prefix`, `given` or `assumed`",
     "month": "month of the last ID, if log lines show it",
-    "months_mixed": "true if lines show several months that the IDs do not tell apart: times and counter are unknown",
+    "months_mixed": "true if lines show several months that the IDs do not tell apart: times are of one of them",
     "processes": "different processes",
     "address": "host and port of the broker",
     "port": "port of the broker",

@@ -456,9 +456,10 @@ class Runs:
             return []
         listed = []
         for path in self.root.iterdir():
+            run = Run(path)
             with suppress(RunError):  # one that is being deleted, or that is damaged: `damaged` has it
-                if _NAME.fullmatch(path.name) and may_see(self.visitor, facts := Run(path).facts, listed=True):
-                    listed.append((Run(path), facts))
+                if _NAME.fullmatch(path.name) and may_see(self.visitor, facts := run.facts, listed=True):
+                    listed.append((run, facts))
         return sorted(listed, key=lambda one: datetime.fromisoformat(one[1]["created"]), reverse=True)
 
     def open(self, name: str, kinds: Collection[str] | None = None) -> Run:

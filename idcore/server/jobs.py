@@ -72,7 +72,8 @@ def swept(root: str) -> int:
 def of(run: Run) -> Job | ListJob | None:
     """The running or finished job of this server for a scan, or for a list of IDs."""
     for name in ("idcore.spark.background", "idcore.answers.fate_list.background"):
-        if (background := sys.modules.get(name)) is not None and (job := background.find(run.name)) is not None:
+        find = getattr(sys.modules.get(name), "find", None)  # another thread may be loading it: then there is no job
+        if find is not None and (job := find(run.name)) is not None:
             return job
     return None
 
@@ -166,14 +167,14 @@ def announced(run: Run, now: Now) -> None:
 
 def waiting() -> int:
     """How many scans wait for their turn."""
-    turns = sys.modules.get("idcore.spark.turns")
-    return turns.waiting() if turns is not None else 0
+    count = getattr(sys.modules.get("idcore.spark.turns"), "waiting", None)  # None also while another thread loads it
+    return count() if count is not None else 0
 
 
 def at_work() -> int:
     """How many scans are being done."""
-    background = sys.modules.get("idcore.spark.background")
-    return max(0, background.at_work() - waiting()) if background is not None else 0
+    count = getattr(sys.modules.get("idcore.spark.background"), "at_work", None)
+    return max(0, count() - waiting()) if count is not None else 0
 
 
 # ---- room for one more

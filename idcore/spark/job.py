@@ -28,6 +28,7 @@ import pyarrow.parquet as pq
 
 import idcore
 from idcore.answers.findings import all_rules, limits, line_locations
+from idcore.answers.findings.times import line_zone
 from idcore.answers.lookup.model import Evidence
 from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.base.errors import CoreError, coded, from_coded
@@ -357,7 +358,7 @@ def judge(
 
 def judged_tables(seen: all_rules.Scan, placed: Sequence[all_rules.Finding]) -> Tables:
     """The tables of what was judged."""
-    said = deliveries.table(seen.line_evidence.deliveries if seen.line_evidence else (), seen.zone)
+    said = deliveries.table(seen.line_evidence.deliveries if seen.line_evidence else (), seen.once(line_zone))
     return {"findings": all_rules.to_table(placed), "deliveries": said}
 
 

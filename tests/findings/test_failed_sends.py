@@ -43,7 +43,7 @@ def told(text: str, tmp_path: Path, ids: tuple[str, ...] = (NEXT,), lighter: str
 def test_the_failed_send_in_front_of_a_gap_is_in_the_sentence(line: str, tmp_path: Path) -> None:
     finding = told(f"sent {BEFORE}\nsent {OF_ANOTHER}\n{line}\nsent {OF_ANOTHER}\nsent {NEXT}\n", tmp_path)
     where = f"{tmp_path / 'app.log'}:3"
-    assert finding.say("meaning").endswith(f". Just before the gap the log shows a failed send: “{line}” ({where})")
+    assert finding.say("meaning").endswith(f". In the gap the log shows a failed send: “{line}” ({where})")
     assert line in finding.say("meaning", "zh") and where in finding.say("meaning", "zh")
     assert "why these sends failed" in finding.say("advice")
 

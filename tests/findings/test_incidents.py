@@ -31,9 +31,9 @@ ASKED = {
     ("duplicate_send", "own_log"): "The ID contains its producer: ",  # a SendResult has no store time
     ("duplicate_send", None): " s apart. The ID contains its producer: ",
     ("clock_back", None): "No ID was generated twice",
-    ("missing_ids", "one"): "Just before the gap the log shows a failed send: “",
-    ("missing_ids", "an_outage"): "Just before the gap the log shows a failed send: “",
-    ("missing_ids", "failed_sends"): "Before 4 of the 4 widest gaps the log shows a failed send; the first: “",
+    ("missing_ids", "one"): "In the gap the log shows a failed send: “",
+    ("missing_ids", "an_outage"): "In the gap the log shows a failed send: “",
+    ("missing_ids", "failed_sends"): "In 4 of the 4 widest gaps the log shows a failed send; the first: “",
     ("broker_address_internal", None): "successful sends to it (SEND_OK)",
     ("loopback_host", None): BORN_HOST,
     ("link_local_host", None): BORN_HOST,

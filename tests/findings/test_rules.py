@@ -313,3 +313,21 @@ def test_a_process_of_several_months_has_no_other_finding(tmp_path: Path) -> Non
     assert [(one.code, one.severity, one.count, one.assumed) for one in told(lines, tmp_path)] == [
         ("several_months", "info", 1_488, ("month",))
     ]
+
+
+def test_times_of_lines_are_read_in_the_zone_that_the_lines_prove(tmp_path: Path) -> None:
+    """The IDs were generated at +08:00, and consumers log in the same zone: nothing is eight hours late."""
+    shanghai = timezone(timedelta(hours=8))
+    lines = []
+    for place in range(20):
+        moment = datetime(2026, 11, 20, 9, 50, place, tzinfo=shanghai)
+        elapsed = int((moment - moment.replace(day=1, hour=0, minute=0, second=0)).total_seconds() * 1_000)
+        text = uniq(elapsed, place)
+        lines.append(f"{moment:%F %T},000 sent bornTimestamp={int(moment.timestamp() * 1_000)}, msgId={text}")
+        lines.append(f"{moment:%F %T},100 [ConsumeMessageThread_g_1] consume failed msgId={text}")
+    path = tmp_path / "x.log"
+    path.write_text("\n".join(lines))
+    tables, evidence = scan_local([str(path)], month_rows(AT, UTC)), look(list_files([str(path)]), [])
+    found = all_rules.find(tables, AT, UTC, line_evidence=evidence)
+    (failed,) = [one for one in found if one.code == "consume_failed"]
+    assert failed.since == datetime(2026, 11, 20, 1, 50, 0, 100_000, tzinfo=UTC)

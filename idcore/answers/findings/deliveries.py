@@ -14,6 +14,7 @@ from idcore.answers.findings import limits
 from idcore.answers.findings.evidence import FindingEvidence
 from idcore.answers.findings.model import Finding
 from idcore.answers.findings.registry import INFO, WARNING, Rule, Scan, register
+from idcore.answers.findings.times import line_zone
 from idcore.ids.clock import from_ms
 from idcore.ids.delivery import SEND_OK, Delivery
 from idcore.ids.delivery_sentences import apart, by_message, is_of_records, twice
@@ -54,7 +55,8 @@ def _by_subject(
 
 
 def _when(scan: Scan, deliveries: Iterable[Delivery]) -> dict[str, Any]:
-    times = [at for one in deliveries if (at := instant(one, scan.zone)) is not None]
+    zone = scan.once(line_zone)
+    times = [at for one in deliveries if (at := instant(one, zone)) is not None]
     return {"since": from_ms(min(times)), "until": from_ms(max(times))} if times else {}
 
 

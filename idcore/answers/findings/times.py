@@ -175,6 +175,12 @@ def usual_zone(scan: Scan) -> Usual | None:
     return None if zone is None else Usual(zone, *spans[zone])
 
 
+def line_zone(scan: Scan) -> tzinfo:
+    """In which zone a time of a line is read that names none: the one that was given, else the one that lines prove."""
+    usual = None if scan.zone_source == "given" else scan.once(usual_zone)
+    return scan.zone if usual is None else clocks.parse_zone(usual.offset)
+
+
 def zones(processes: Processes, scan: Scan) -> Iterator[Finding]:
     """zone_mismatch: zones that lines prove, against the one that was given or that most ids are from."""
     table, given = processes.table, scan.zone_source == "given"
