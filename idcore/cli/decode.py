@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain
 from typing import IO, Any
 
 from idcore.base import catalogue
@@ -156,10 +156,12 @@ def delivery_lines(said: DeliveryText, clock: Clock) -> Iterator[str]:
 def _rows(
     items: list[str], text: Any, case: Any, clock: Clock, refused: Refused, seeds: Seeds, said: DeliveryText
 ) -> Iterator[dict[str, Any]]:
-    given = [identify(text.strip(), None, case) for item in items if item != "-" for text in item.split(",")]
+    parts = [item.strip().removesuffix(",").split(",") for item in items if item != "-"]  # `A, B` of a shell: two
+    given = [[identify(part.strip(), None, case) for part in some] for some in parts]
     known, voting = Neighbours(case), Voting(clock)
-    for verdict in given:
+    for number, verdict in enumerate(chain.from_iterable(given), 1):
         known.see(verdict)
+        voting.see(verdict, Token(verdict.text, number, 1))
     held = _unpacked(Held(text)) if "-" in items else None
     if held is not None:
         _see(held, case, known, voting, said)
@@ -177,8 +179,7 @@ def _rows(
                 held.close()
                 held = None
             continue
-        for verdict in islice(arguments, item.count(",") + 1):
-            verdict = known.settle(verdict)
+        for verdict in map(known.settle, next(arguments)):
             refused.see(verdict, None)
             yield describe(verdict, None, clock, seeds)
 

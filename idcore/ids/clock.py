@@ -105,6 +105,9 @@ class SentAt:
     latest: datetime | None = None
 
 
+MOST_AHEAD, MOST_BEHIND = 14 * 60, 12 * 60  # minutes from UTC: no place on Earth is further
+
+
 def parse_zone(text: str) -> tzinfo:
     """An IANA name, `+08:00`, `-03:30`, `UTC` or `Z`."""
     name = text.strip()
@@ -113,7 +116,7 @@ def parse_zone(text: str) -> tzinfo:
     match = re.fullmatch(r"(?:UTC|GMT)?([+-])(\d{1,2})(?::?([0-5]\d))?", name, re.IGNORECASE)
     if match:
         minutes = int(match[2]) * 60 + int(match[3] or 0)
-        if minutes <= 18 * 60:
+        if minutes <= (MOST_BEHIND if match[1] == "-" else MOST_AHEAD):
             return timezone(timedelta(minutes=-minutes if match[1] == "-" else minutes))
     elif name:
         try:

@@ -59,6 +59,9 @@ class _Process:
     is_assumed: bool = False  # its lines name no year
 
 
+_DAY = timedelta(days=1)
+
+
 @dataclass(frozen=True, slots=True)
 class _Client:
     """What is known of one 5.x client: minutes ahead of UTC, by what, and the last moment at which a line names it."""
@@ -89,7 +92,7 @@ class Dates:
         if month is not None and len(known.spans) == 1 and elapsed > known.high:
             month = self._not_later(month, elapsed, known.clock, uniq_id.layout)
         if month is None or not elapsed < month.length_ms:
-            return known.clock, None
+            return self._not_after_input(known.clock), None
         code = "month_process" if uniq_id.layout.early else "zone_process"
         if known.kind == MONTH:
             code = "zone_input" if known.clock.zone_source in _SOURCES else "month_process"
@@ -110,12 +113,15 @@ class Dates:
     def _of_input(self, clock: Clock) -> tuple[Clock, Reason | None]:
         if self.latest is None:
             return clock, None
-        # An id that no line dates may have been generated a little after the last one that is dated.
-        reference = min(clock.reference, self.latest + timedelta(days=1))
+        clock = self._not_after_input(clock)
         if self.zone is None:
-            return replace(clock, reference=reference), bare_reason("month_input")
+            return clock, bare_reason("month_input")
         zone, source = self.zone
-        return replace(clock, reference=reference, zone=zone, zone_source=source), bare_reason("zone_input")
+        return replace(clock, zone=zone, zone_source=source), bare_reason("zone_input")
+
+    def _not_after_input(self, clock: Clock) -> Clock:
+        """An id that no line dates may have been generated a little after the last one that is dated, and no later."""
+        return clock if self.latest is None else replace(clock, reference=min(clock.reference, self.latest + _DAY))
 
     def ahead_of(self, client_id: ClientId) -> tuple[int | None, ZoneSource | None]:
         """By how many minutes the seconds of a 5.x client are ahead of UTC, and what shows it."""

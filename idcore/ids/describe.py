@@ -121,15 +121,19 @@ class Seeds:
 
     def __init__(self, every: bool = False) -> None:
         self._search: SeedSearch | None = None
+        self._is_there = True
         self.makers = frozenset({"cpp", "cpp_or_lua", "dotnet_uuid"} if every else {"cpp_or_lua"})
 
     def start(self, loader: int, sent_second: int) -> int | None:
-        """As SeedSearch.start."""
-        if self._search is None:
-            from idcore.ids.seeds import SeedSearch
-
-            self._search = SeedSearch()
-        return self._search.start(loader, sent_second)
+        """As SeedSearch.start; None without numpy."""
+        if self._search is None and self._is_there:
+            try:
+                from idcore.ids.seeds import SeedSearch
+            except ModuleNotFoundError:
+                self._is_there = False
+            else:
+                self._search = SeedSearch()
+        return None if self._search is None else self._search.start(loader, sent_second)
 
 
 def why(reading: Reading, token: Token | None, clock: Clock) -> tuple[Reason, ...]:

@@ -182,8 +182,13 @@ def may_be_another(message_id: MessageId) -> bool:
     return isinstance(message_id, UniqId) and not message_id.layout.early and not makers.is_usual(message_id.loader)
 
 
+AROUND = " \t\r\n\0\ufeff,;\"'"  # what is copied with an ID
+
+
 def identify_alone(text: str, case: Case = "strict") -> Verdict:
-    """One text that a person gives alone: letters that are all lower case do not reject it if it is an ID otherwise."""
+    """One text that a person gives alone: what a copy takes along is no part of it, and letters that are all lower case
+    do not reject it if it is an ID otherwise."""
+    text = text.strip(AROUND)
     verdict = identify(text, None, case)
     if verdict.reason != "lower_case":
         return verdict

@@ -20,7 +20,7 @@ from idcore.ids.dating import dates_of
 from idcore.ids.delivery import DeliveryText
 from idcore.ids.describe import Seeds, describe, when
 from idcore.ids.find import find
-from idcore.ids.identify import ALIKE, Case, Verdict, identify_alone, judge
+from idcore.ids.identify import ALIKE, AROUND, Case, Verdict, identify_alone, judge
 from idcore.ids.lists import is_list_of_ids
 from idcore.ids.neighbours import settled
 from idcore.ids.tokens import Token
@@ -294,7 +294,7 @@ def _lower(token: Token, verdict: Verdict, case: Case) -> bool:
 
 def _only(text: str, token: str) -> bool:
     """Whether a text is one string and nothing else."""
-    return text.strip(" \t\r\n\ufeff,;\"'") == token
+    return text.strip(AROUND) == token
 
 
 def _tokens(text: str) -> Iterator[Token]:
@@ -377,9 +377,9 @@ def rows_of(intake: Intake, clock: Clock, seeds: Seeds | None = None) -> Iterato
 
 
 def ids_of(intake: Intake, limit: int) -> list[str] | None:
-    """The ids as a link may carry them: different ones in order, or None where they are too many."""
-    different = list(dict.fromkeys(item.token.text for item in intake.items))
-    return different if 0 < len(different) <= limit else None
+    """The ids as a link may carry them: each as often as it comes, or None where they are too many."""
+    ids = [item.token.text for item in intake.items]
+    return ids if 0 < len(ids) <= limit else None
 
 
 def twins(names: Sequence[str], digests: Sequence[bytes]) -> list[list[str]]:

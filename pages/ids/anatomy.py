@@ -38,7 +38,7 @@ def compared(one: Reading) -> None:
         st.error(intake_texts.why_not(second, words), icon=":material/block:")
     elif second.best.id.layout != one.id.layout:
         kinds = {name: words(f"kind.{item.id.kind}") for name, item in (("one", one), ("other", second.best))}
-        said(words("pair.kinds", **kinds))
+        said(words("pair.kinds" if kinds["one"] != kinds["other"] else "pair.layouts", **kinds))
     else:
         same, apart = ruler.differing(one, second.best, words)
         parts = {"same": words.listed(same), "apart": words.listed(apart)}

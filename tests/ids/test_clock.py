@@ -34,7 +34,15 @@ def read(elapsed: int, reference: str, zone: str = "UTC") -> str | None:
 
 @pytest.mark.parametrize(
     ("text", "offset"),
-    [("+08:00", 480), ("-03:30", -210), ("+5", 300), ("-1130", -690), ("UTC+8", 480), ("GMT-03:00", -180)],
+    [
+        ("+08:00", 480),
+        ("-03:30", -210),
+        ("+5", 300),
+        ("-1130", -690),
+        ("UTC+8", 480),
+        ("GMT-03:00", -180),
+        ("+14", 840),
+    ],
 )
 def test_offsets_as_people_write_them(text: str, offset: int) -> None:
     assert parse_zone(text).utcoffset(None) == timedelta(minutes=offset)
@@ -46,7 +54,9 @@ def test_names_of_zones() -> None:
     assert parse_zone(" utc ") is UTC
 
 
-@pytest.mark.parametrize("text", ["", "nowhere", "America", "+25:00", "+08:60", "../etc/passwd", "/etc/localtime", "8"])
+@pytest.mark.parametrize(
+    "text", ["", "nowhere", "America", "+25:00", "+14:30", "-12:30", "+08:60", "../etc/passwd", "/etc/localtime", "8"]
+)
 def test_what_is_no_zone_is_refused(text: str) -> None:
     with pytest.raises(CoreError) as caught:
         parse_zone(text)

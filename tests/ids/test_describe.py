@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from datetime import UTC, datetime
 
@@ -10,6 +11,7 @@ import pytest
 
 from idcore.base.catalogue import words
 from idcore.ids import KEYS, Clock, OffsetId, describe, find, identify, judge, parse_zone
+from idcore.ids.describe import Seeds
 from idcore.ids.fields import lesson_of, meaning_of
 from idcore.simulate.scenario import Scenario
 
@@ -226,3 +228,10 @@ def test_the_sequence_of_an_old_cpp_client_counts_within_a_second() -> None:
     assert meaning_of(best, "sequence", words("en")) == "sequence within the second, low byte first"
     lesson = dict(lesson_of(best, "sequence", words("en"))).values()
     assert "How many messages were generated, or that one is missing." in lesson
+
+
+def test_without_numpy_an_id_is_decoded_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bare package has none: a C++ process keeps the name that its loader gives."""
+    monkeypatch.setitem(sys.modules, "idcore.ids.seeds", None)
+    seeds = Seeds()
+    assert [seeds.start(0x7E2C76D2, 1_795_000_000) for _ in range(2)] == [None, None]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,8 +14,9 @@ from idcore.answers.findings import all_rules
 from idcore.answers.findings.all_rules import Finding
 from idcore.base import catalogue
 from idcore.ids import Clock
+from idcore.ids.identify import identify_alone
 from idcore.ids.lists import is_list_of_ids
-from idcore.intake.intake import PASTED, Source, read_sources
+from idcore.intake.intake import PASTED, Source, ids_of, read_sources
 from idcore.presentation.intake_texts import common_sentences
 from idcore.presentation.reader import Reader
 from idcore.presentation.triage.largest import Totals
@@ -123,3 +127,47 @@ def test_producers_of_a_list_are_said_without_what_is_missing(is_list: bool) -> 
     said = producers(totals, 1, Reader(catalogue.words("en"), UTC))
     assert ("78" in said) != is_list
     assert ("a list of IDs and no log" in said) == is_list
+
+
+LOW, HIGH = "C0A80105473C7D4991AD337F98000001", "C0A80105473C7D4991AD80BEFC000002"  # of one process, days apart
+
+
+AS_OF = [sys.executable, "-m", "idcore", "decode", "--zone", "UTC", "--at", "2026-11-15T00:00:00Z", "--format", "json"]
+
+
+def rows_of(*arguments: str, text: str = "") -> list[dict[str, str]]:
+    done = subprocess.run(
+        [*AS_OF, *arguments],
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_arguments_are_dated_together_as_a_text_is() -> None:
+    told = rows_of(LOW, HIGH)
+    assert [row["sent_at"] for row in told] == [row["sent_at"] for row in rows_of("-", text=f"{LOW}\n{HIGH}\n")]
+    assert [row["sent_at"][:10] for row in told] == ["2026-10-11", "2026-10-26"]
+    assert [row["text"] for row in rows_of(f"{LOW}, {HIGH}")] == [LOW, HIGH]
+
+
+def test_an_id_that_no_line_dates_is_not_later_than_the_input() -> None:
+    """The thirtieth of a month, before a line of March: February has no such day."""
+    text = (
+        "C0A80105473C7D4991AD9A7EC8050002\nC0A8010511117D4991AD9A7EC8050003\n"
+        "2026-03-05T00:00:01.000+00:00 SEND msgId=C0A80105473C7D4991AD149970000001\n"
+    )
+    assert [row["sent_at"][:10] for row in rows_of("-", text=text)] == ["2026-01-31", "2026-01-31", "2026-03-05"]
+
+
+def test_a_link_to_a_list_has_each_id_as_often_as_the_list() -> None:
+    intake = read_sources([Source(PASTED, f"{LOW}\n{LOW}\n{HIGH}".encode())])
+    assert ids_of(intake, 10) == [LOW, LOW, HIGH] and ids_of(intake, 2) is None
+
+
+@pytest.mark.parametrize("around", ["{},", '"{}"', "\ufeff{}", "{}\0", " {} ;"])
+def test_what_is_copied_with_an_id_is_no_part_of_it(around: str) -> None:
+    assert identify_alone(around.format(LOW)).best is not None

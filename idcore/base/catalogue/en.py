@@ -530,6 +530,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "pair.said": "Same: {same}. Different: **{apart}**.",
     "pair.equal": "Both IDs are the same.",
     "pair.nothing": "Every field differs.",
+    "pair.layouts": "Both are of the kind **{one}**, but their layouts differ: their bytes cannot stand side by side.",
     "pair.kinds": "The first is of the kind **{one}**, the second of the kind **{other}**: their bytes have no fields in common.",
     "lab.present": "Present",
     "lab.next": "Next",

@@ -519,6 +519,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "pair.said": "相同：{same}。不同：**{apart}**。",
     "pair.equal": "两个 ID 相同。",
     "pair.nothing": "所有字段都不同。",
+    "pair.layouts": "两者都是 **{one}**，但布局不同，无法逐字节对照。",
     "pair.kinds": "第一个是 **{one}**，第二个是 **{other}**，两者的字节没有共同的字段。",
     "lab.present": "演示",
     "lab.next": "下一步",
