@@ -32,8 +32,14 @@ if not run.has("findings"):
     session.stop()
 
 # show
-counted = finding_texts.findings_sentence(found, run.summary or {}, words, in_range=bool(in_range))
+if wanted and len(ranged):
+    counted = finding_texts.filtered(found, len(ranged), chips.names(wanted, words), words, in_range=bool(in_range))
+else:
+    counted = finding_texts.findings_sentence(found, run.summary or {}, words, in_range=bool(in_range))
 said(finding_texts.headline(found, shown), counted)
+if len(found) < len(ranged):
+    icon, without = ":material/filter_alt_off:", dict.fromkeys(scope.NAMES)
+    page_link("findings", words("findings.unfiltered"), icon=icon, run=run.name, **without)
 explaining.of_range(run, in_range, shown)
 if cache.rows(run, "fates") and not finding_rows.of_groups(every):
     page_link("fate", words("findings.no_groups"), icon=":material/mark_email_unread:", run=run.name)
@@ -53,7 +59,7 @@ if (asked := st.query_params.get("finding")) is not None:  # one of them, from a
     st.info(words("findings.gone", n=asked[:12]), icon=":material/info:")
 if found.empty:
     if (run.summary or {}).get("ids"):
-        show_html(html.silent(found, words))
+        show_html(html.silent(every, words))
     small_print(notes)
     session.stop()
 
@@ -74,6 +80,6 @@ cards = [
     for part in page_of(parts, "findings_page", ROWS)[0]
 ]
 pager(parts, "findings_page", ROWS)
-show_html(html.silent(found, words))
+show_html(html.silent(every, words))
 small_print(notes)
 diagnosis.with_lines(cards, run, shown, here)

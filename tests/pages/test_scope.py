@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from idcore.answers.findings import model
 from idcore.base import catalogue
-from idcore.presentation.triage import run_tables, scope
+from idcore.presentation.triage import finding_texts, run_tables, scope
 from idcore.presentation.triage.scope import Scope
 from idcore.runs.runs import Run
 from idcore.scan.occurrences.index import Filter
@@ -147,6 +147,27 @@ def test_each_page_says_what_does_not_narrow_it(open_page: Open, run: Run, page:
     strip = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]["title"]["text"]
     assert ("topic" in idle) == (words("range.every_topic") not in strip), "it counts all topics, and says so"
     assert words("range.whole_scan") not in strip
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_filter_that_no_finding_names_hides_them_and_says_so(open_page: Open, tmp_path: Path, lang: str) -> None:
+    run, words = indexed_run(tmp_path / "runs"), catalogue.words(lang)
+    found = run.table("findings").to_pandas()
+    app = open_page("findings", run=run.name, lang=lang, broker="10.9.9.9:1")
+    page = shown(app)
+    bold = lambda text: re.sub(r"\*\*(.*?)\*\*", r"<b>\1</b>", text)  # noqa: E731
+    names = words("scope.one", kind=words("scope.of_broker"), value="10.9.9.9:1")
+    said = words("findings.unnamed_scan", count=len(found), n=len(found), names=names)
+    hidden = words("findings.hidden", count=len(found), n=words.count("finding", len(found)))
+    assert not app.exception and len(found) and bold(said + hidden) in page
+    assert finding_texts.silent(found, words)[0] in page, "a check that found something elsewhere is not silent"
+    (link,) = [one.proto for one in app.get("page_link") if one.proto.label == words("findings.unfiltered")]
+    asked = parse_qs(link.query_string)
+    assert asked["run"] == [run.name] and "broker" not in asked
+    page = shown(open_page("findings", run=run.name, lang=lang, host=BUSY))
+    named = scope.findings(found, Scope(host=BUSY))
+    names = words("scope.one", kind=words("scope.of_host"), value=BUSY)
+    assert len(named) and bold(finding_texts.filtered(named, len(found), names, words)) in page
 
 
 def test_counters_of_a_host_are_its_processes(open_page: Open, run: Run) -> None:
