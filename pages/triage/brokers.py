@@ -35,6 +35,9 @@ if brokers.empty:
     session.stop()
 colours = colours_of(brokers["address"].tolist(), shown.palette)
 known, within = brokers["address"].tolist(), time_range.bar(run, shown, page="brokers")
+if time_range.says_none(run, within, shown, "brokers"):
+    small_print([*shared.notes(run, shown), zone_note(shown)])
+    session.stop()
 dated = broker_logs.logs_of(growth)
 parts = {address: part for address, log in dated.items() if (part := broker_logs.in_range(log, within))}
 found = cache.brokers_in(run, within) if within else None

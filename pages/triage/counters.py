@@ -24,6 +24,9 @@ heading("page.counters")
 run = opened.run_of("counters")
 in_range, wanted = time_range.bar(run, shown, page="counters"), chips.asked("counters")
 asked = wanted.process
+if time_range.says_none(run, in_range, shown, "counters"):
+    small_print([*shared.notes(run, shown), zone_note(shown)])
+    session.stop()
 found = cache.in_range(run, in_range) if in_range else None
 processes = ranking.of_run(run, wanted) if found is None else ranking.of_range(run, found, wanted)
 if processes.empty:

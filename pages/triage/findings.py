@@ -36,11 +36,14 @@ if wanted and len(ranged):
     counted = finding_texts.filtered(found, len(ranged), chips.names(wanted, words), words, in_range=bool(in_range))
 else:
     counted = finding_texts.findings_sentence(found, run.summary or {}, words, in_range=bool(in_range))
-said(finding_texts.headline(found, shown), counted)
+none = time_range.says_none(run, in_range, shown, "findings")
+if not none or len(ranged):  # a gap may be longer than the range
+    said(finding_texts.headline(found, shown), counted)
 if len(found) < len(ranged):
     icon, without = ":material/filter_alt_off:", dict.fromkeys(scope.NAMES)
     page_link("findings", words("findings.unfiltered"), icon=icon, run=run.name, **without)
-explaining.of_range(run, in_range, shown)
+if not none:
+    explaining.of_range(run, in_range, shown)
 if cache.rows(run, "fates") and not finding_rows.of_groups(every):
     page_link("fate", words("findings.no_groups"), icon=":material/mark_email_unread:", run=run.name)
 others = words("scope.outside", n=f"{len(ranged) - len(found):,}") if len(ranged) > len(found) else ""

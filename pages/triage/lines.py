@@ -20,7 +20,9 @@ heading("page.lines")
 
 # load
 run = opened.run_of("lines")
-time_range.bar(run, shown, page="lines")
+if time_range.says_none(run, time_range.bar(run, shown, page="lines"), shown, "lines"):
+    small_print([*shared.notes(run, shown), zone_note(shown)])
+    session.stop()
 with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
     label, hint = words("lines.find"), words("lines.find_placeholder")
     st.text_input(label, key="find", placeholder=hint, bind="query-params", on_change=lines.first_page)

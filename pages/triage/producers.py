@@ -29,6 +29,9 @@ if processes.empty:
     small_print([*shared.notes(run, shown), zone_note(shown)])
     session.stop()
 in_range, wanted = time_range.bar(run, shown, page="producers"), chips.asked("producers")
+if time_range.says_none(run, in_range, shown, "producers"):
+    small_print([*shared.notes(run, shown), zone_note(shown)])
+    session.stop()
 found = cache.in_range(run, in_range) if in_range else None
 hosts = found.hosts if found is not None else hosts
 count = len(hosts) if found is not None else cache.rows(run, "hosts")

@@ -149,6 +149,24 @@ def test_each_page_says_what_does_not_narrow_it(open_page: Open, run: Run, page:
     assert words("range.whole_scan") not in strip
 
 
+@pytest.mark.parametrize(
+    ("page", "lang"), [("findings", "en"), ("lines", "zh"), ("producers", "en"), ("counters", "zh"), ("brokers", "en")]
+)
+def test_a_range_outside_of_the_scan_is_said_and_offered_on_the_clock_of_the_log(
+    open_page: Open, run: Run, page: str, lang: str
+) -> None:
+    words, ends = catalogue.words(lang), ("09:55:05", "09:55:10")
+    asked = dict(zip(("from", "to"), (f"2026-11-20T{end}.000Z" for end in ends), strict=True))
+    app = open_page(page, run=run.name, lang=lang, zone="UTC", **asked)
+    said = words("range.none", span="<b>2026-11-20 01:55 +00:00").replace("**", "")
+    assert not app.exception and said.partition("</b>")[0].rstrip("。.") in shown(app)
+    assert words("findings.none_range") not in shown(app) and "Compared: 0" not in shown(app)
+    (link,) = [one.proto for one in app.get("page_link") if "09:55:05 – 09:55:10 +08:00" in one.proto.label]
+    assert parse_qs(link.query_string)["from"] == ["2026-11-20T01:55:05.000Z"] and link.page.endswith(page)
+    app = open_page(page, run=run.name, lang=lang, zone="Asia/Shanghai", **asked)
+    assert not [one for one in app.get("page_link") if "+08:00" in one.proto.label], "it is the reader's zone"
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_a_filter_that_no_finding_names_hides_them_and_says_so(open_page: Open, tmp_path: Path, lang: str) -> None:
     run, words = indexed_run(tmp_path / "runs"), catalogue.words(lang)

@@ -58,6 +58,11 @@ class TimeRange:
         begin, end = (moment and moment.astimezone(zone).replace(tzinfo=None) for moment in (self.begin, self.end))
         return begin, end
 
+    def on_clock(self, shown: tzinfo, meant: tzinfo) -> TimeRange:
+        """The range whose ends a clock of the zone `meant` shows as a clock of `shown` shows these."""
+        begin, end = (moment and moment.replace(tzinfo=meant) for moment in self.clock(shown))
+        return TimeRange(begin, end)
+
     def contains(self, moments: pd.Series) -> pd.Series:
         """Which instants are in it; what has no time is in no range."""
         return self.overlaps(moments, moments)
