@@ -13,7 +13,7 @@ from pages.parts import cache, session
 from pages.parts.charts import brokers as charts
 from pages.parts.triage import filters, logs, opened, shared, time_range
 from pages.parts.view import view
-from pages.parts.widgets import chart, columns, heading, page_of, pager, said, show_html, small_print, zone_note
+from pages.parts.widgets import chart, columns, heading, page_of, pager, said, show_html, small_print
 
 SHOWN = 6  # histograms
 ROWS = 40
@@ -36,7 +36,7 @@ if brokers.empty:
 colours = colours_of(brokers["address"].tolist(), shown.palette)
 known, within = brokers["address"].tolist(), time_range.bar(run, shown, page="brokers")
 if time_range.says_none(run, within, shown, "brokers"):
-    small_print([*shared.notes(run, shown), zone_note(shown)])
+    small_print(shared.notes(run, shown))
     session.stop()
 dated = broker_logs.logs_of(growth)
 parts = {address: part for address, log in dated.items() if (part := broker_logs.in_range(log, within))}
@@ -113,6 +113,5 @@ small_print(
         words("brokers.tags_cut", n=f"{MOST_TAGS:,}") if not tags.empty and tags["tag"].isna().any() else "",
         *about_growth,
         *shared.notes(run, shown),
-        zone_note(shown),
     ]
 )

@@ -13,7 +13,7 @@ from idcore.presentation.triage.finding_rows import Kind
 from pages.parts import cache, session
 from pages.parts.triage import chips, diagnosis, explaining, finding_filters, opened, report, shared, time_range
 from pages.parts.view import view
-from pages.parts.widgets import heading, page_link, page_of, pager, said, show_html, small_print, zone_note
+from pages.parts.widgets import heading, page_link, page_of, pager, said, show_html, small_print
 
 ROWS = 12
 
@@ -47,7 +47,7 @@ if not none:
 if cache.rows(run, "fates") and not finding_rows.of_groups(every):
     page_link("fate", words("findings.no_groups"), icon=":material/mark_email_unread:", run=run.name)
 others = words("scope.outside", n=f"{len(ranged) - len(found):,}") if len(ranged) > len(found) else ""
-notes = [finding_texts.outside(in_range, every, words), others, *shared.notes(run, shown), zone_note(shown)]
+notes = [finding_texts.outside(in_range, every, words), others, *shared.notes(run, shown)]
 here = shared.findings_address(run)
 if (asked := st.query_params.get("finding")) is not None:  # one of them, from a link
     if (number := whole_number(asked)) is not None and number in every.index:
@@ -56,7 +56,7 @@ if (asked := st.query_params.get("finding")) is not None:  # one of them, from a
         card = diagnosis.finding_card(*one, run, shown, opened=True)
         with st.container(horizontal=True, gap="small"):
             report.buttons(run, shown, here)
-        small_print([*shared.notes(run, shown), zone_note(shown)])
+        small_print(shared.notes(run, shown))
         diagnosis.with_lines([card], run, shown, here)
         session.stop()
     st.info(words("findings.gone", n=asked[:12]), icon=":material/info:")
