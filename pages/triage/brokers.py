@@ -55,14 +55,15 @@ cut = kept.cut(shown.now(), shown.zone)
 rows = broker_rows.rows_of(brokers, segments, parts, rates, cut, logs.file_size(run), within)
 
 # show
-counted = words("brokers.in_range" if found is not None else "brokers.in_all", said=sentences.brokers(brokers, shown))
-assumed = words.assumed(cache.totals(run).assumed) if dated else ""
-said(broker_rows.said(rows, shown, assumed), counted)
 chosen = filters.known("broker", st.query_params.get_all("broker"), known)
 some = brokers[brokers["address"].isin(chosen)]
+listed = [row for row in rows if row.address in set(some["address"])] or rows
+counted = sentences.brokers(some if len(some) else brokers, shown)
+counted = words("brokers.in_range" if found is not None else "brokers.in_all", said=counted)
+assumed = words.assumed(cache.totals(run).assumed) if dated else ""
+said(broker_rows.said(listed, shown, assumed), counted)
 
 # chart
-listed = [row for row in rows if row.address in set(some["address"])] or rows
 page, _ = page_of(listed, "brokers_page", ROWS)
 show_html(html.rows(page, colours, shown, run.name, within, broker_rows.span_text(parts, within, shown, assumed)))
 pager(listed, "brokers_page", ROWS)

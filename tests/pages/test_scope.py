@@ -188,6 +188,18 @@ def test_a_filter_that_no_finding_names_hides_them_and_says_so(open_page: Open, 
     assert len(named) and bold(finding_texts.filtered(named, len(found), names, words)) in page
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_brokers_in_a_short_range_or_filtered_say_what_is_true_of_them(open_page: Open, run: Run, lang: str) -> None:
+    words = catalogue.words(lang)
+    ends = {"from": "2026-11-20T01:55:10.000Z", "to": "2026-11-20T01:55:12.000Z"}
+    page = shown(open_page("brokers", run=run.name, lang=lang, **ends))
+    assert words("brokers.range_short") in page and words("brokers.range_none") not in page
+    app = open_page("brokers", run=run.name, lang=lang, broker=BROKERS[1])
+    said, *_ = [one.proto.body for one in app.get("html") if "mq-said" in one.proto.body]
+    assert BROKERS[1] in said and BROKERS[0] not in said, "the headline is about the broker of the filter"
+    assert words.count("broker", 1) in said and words.count("broker", 2) not in said
+
+
 def test_counters_of_a_host_are_its_processes(open_page: Open, run: Run) -> None:
     pages = [open_page("counters", run=run.name, **asked) for asked in ({"host": QUIET}, {})]
     own, every = (next(box.options for box in app.selectbox if box.key == "pick_process") for app in pages)

@@ -48,6 +48,10 @@ class TimeRange:
     def __bool__(self) -> bool:
         return self.begin is not None or self.end is not None
 
+    def is_shorter(self, than: timedelta) -> bool:
+        """Whether it has both ends, and they are less than that apart."""
+        return self.begin is not None and self.end is not None and self.end - self.begin < than
+
     def params(self) -> dict[str, str]:
         """The same for an address."""
         ends = {FROM: self.begin, TO: self.end}
