@@ -61,11 +61,12 @@ listed = [row for row in rows if row.address in set(some["address"])] or rows
 counted = sentences.brokers(some if len(some) else brokers, shown)
 counted = words("brokers.in_range" if found is not None else "brokers.in_all", said=counted)
 assumed = words.assumed(cache.totals(run).assumed) if dated else ""
-said(broker_rows.said(listed, shown, assumed), counted)
+said(broker_rows.said(listed, shown, shown.now(), assumed), counted)
 
 # chart
 page, _ = page_of(listed, "brokers_page", ROWS)
-show_html(html.rows(page, colours, shown, run.name, within, broker_rows.span_text(parts, within, shown, assumed)))
+span = broker_rows.span_text(parts, within, shown, assumed)
+show_html(html.rows(page, colours, shown, run.name, within, span, shown.now()))
 pager(listed, "brokers_page", ROWS)
 clicked = {}
 for row in (some if len(brokers) > 1 else brokers).head(SHOWN).to_dict("records"):
