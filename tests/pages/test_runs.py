@@ -194,7 +194,7 @@ def test_the_same_files_again_are_offered_not_scanned(open_page: Open, logs: Pat
     (logs / "a.log").write_text("msgId=AC110001473C7D4991AD336AEA5703E0")
     app = scan(open_page("runs"), str(logs))
     (run,) = Runs().list()
-    assert "is scanned." in shown(app) and "Open" in labels(app), "right where the reader pressed"
+    assert "has been scanned." in shown(app) and "Open" in labels(app), "right where the reader pressed"
     app = scan(open_page("runs"), str(logs))
     assert "The same files were scanned on" in shown(app) and len(Runs().list()) == 1
     assert any(

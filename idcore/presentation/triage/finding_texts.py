@@ -163,6 +163,7 @@ def headline(findings: pd.DataFrame, reader: Reader) -> str:
             "findings.headline_gap",
             subject=row["subject"],
             n=words.count("id", int(lost)),
+            count=int(lost),
             at=reader.full(gap[0]) + words.assumed(finding_rows.assumed_of(row)),
             lasting=words.duration((gap[1] - gap[0]).total_seconds()),
             more=words("findings.headline_more", n=f"{more:,}") if more > 0 else "",
