@@ -687,6 +687,8 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lines.by_from": "From",
     "lines.by_to": "Before",
     "empty.no_runs": "Nothing has been scanned yet. Decoding starts a scan, and what was scanned is kept here.",
+    "empty.none_open": "No scan is open. Open one of these, or decode something new.",
+    "empty.runs_now": "{scan}, running",
     "empty.decode": "Decode IDs or a log",
     "empty.runs": "Open an earlier scan",
     "runs.said": "**{runs}** over {size} of input.",

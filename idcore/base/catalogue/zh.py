@@ -673,6 +673,8 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lines.by_from": "起始",
     "lines.by_to": "早于",
     "empty.no_runs": "还没有扫描过。解码时会自动扫描，结果保存在这里。",
+    "empty.none_open": "没有打开的扫描。请打开下列扫描之一，或解码新的内容。",
+    "empty.runs_now": "{scan}，正在扫描",
     "empty.decode": "去解码消息 ID 或日志",
     "empty.runs": "打开以前的扫描",
     "runs.said": "**{runs}**，输入共 {size}。",
