@@ -506,7 +506,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "one.broker_named": "Broker **{name}**（{address}）",
     "one.topic": "主题 **{value}**",
     "one.queueId": "队列 {value}",
-    "one.queueOffset": "队列偏移量 {value}",
+    "one.queueOffset": "队列位点 {value}",
     "one.at": "文件 {file} 的 {position} 处",
     "one.stored": "存储于 {where}；{at}。",
     "journey.try": "，第 {n} 次投递（共 {of} 次）",
