@@ -241,4 +241,7 @@ def test_one_missing_id_is_not_in_a_row(key: str) -> None:
 def test_what_is_assumed_has_a_space_before_it_in_english_alone() -> None:
     assert catalogue.words("en").assumed(["month"]) == " (month assumed)"
     assert catalogue.words("zh").assumed(["month"]) == "（月份为假定）"
+    values: dict[str, Any] = dict.fromkeys(finding_words.names("meaning", "dead_letters", {}), 7)
+    said = finding_words.say("meaning", "dead_letters", values | {"first_at": "09:50", "assumed": ["month"]}, "zh")
+    assert "从 09:50（月份为假定）起" in said
     assert catalogue.words("en").assumed([]) == catalogue.words("zh").assumed([]) == ""
