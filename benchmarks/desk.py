@@ -81,7 +81,7 @@ class Person(Tab):
         elif kind == "file_urls_response":
             self.offered = message.file_urls_response.file_urls[0]
         elif kind == "delta" and message.delta.new_element.HasField("markdown"):
-            self.scanned = self.scanned or "is scanned" in message.delta.new_element.markdown.body
+            self.scanned = self.scanned or "has been scanned" in message.delta.new_element.markdown.body
         elif kind == "delta" and message.delta.new_element.HasField("checkbox"):
             self.boxes.append(message.delta.new_element.checkbox.id)
         elif kind == "delta" and message.delta.new_element.HasField("alert"):

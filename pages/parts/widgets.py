@@ -198,7 +198,8 @@ def empty(text: str, *links: tuple[str, str]) -> None:
 
 def zone_note(shown: View) -> str:
     """Which zone the times of this page are in, and why."""
-    return shown.words(f"zone.note_{shown.zone_from}", zone=shown.zone_name)
+    source = "chosen" if shown.away else shown.zone_from
+    return shown.words(f"zone.note_{source}", zone=shown.zone_name)
 
 
 def columns(table: Table, usual: Sequence[str], name: str = "") -> Table:

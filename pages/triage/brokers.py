@@ -13,7 +13,7 @@ from pages.parts import cache, session
 from pages.parts.charts import brokers as charts
 from pages.parts.triage import filters, logs, opened, shared, time_range
 from pages.parts.view import view
-from pages.parts.widgets import chart, columns, heading, page_of, pager, said, show_html, small_print, zone_note
+from pages.parts.widgets import chart, columns, heading, page_of, pager, said, show_html, small_print
 
 SHOWN = 6  # histograms
 ROWS = 40
@@ -35,6 +35,9 @@ if brokers.empty:
     session.stop()
 colours = colours_of(brokers["address"].tolist(), shown.palette)
 known, within = brokers["address"].tolist(), time_range.bar(run, shown, page="brokers")
+if time_range.says_none(run, within, shown, "brokers"):
+    small_print(shared.notes(run, shown))
+    session.stop()
 dated = broker_logs.logs_of(growth)
 parts = {address: part for address, log in dated.items() if (part := broker_logs.in_range(log, within))}
 found = cache.brokers_in(run, within) if within else None
@@ -52,16 +55,18 @@ cut = kept.cut(shown.now(), shown.zone)
 rows = broker_rows.rows_of(brokers, segments, parts, rates, cut, logs.file_size(run), within)
 
 # show
-counted = words("brokers.in_range" if found is not None else "brokers.in_all", said=sentences.brokers(brokers, shown))
-assumed = words.assumed(cache.totals(run).assumed) if dated else ""
-said(broker_rows.said(rows, shown, assumed), counted)
 chosen = filters.known("broker", st.query_params.get_all("broker"), known)
 some = brokers[brokers["address"].isin(chosen)]
+listed = [row for row in rows if row.address in set(some["address"])] or rows
+counted = sentences.brokers(some if len(some) else brokers, shown)
+counted = words("brokers.in_range" if found is not None else "brokers.in_all", said=counted)
+assumed = words.assumed(cache.totals(run).assumed) if dated else ""
+said(broker_rows.said(listed, shown, shown.now(), assumed), counted)
 
 # chart
-listed = [row for row in rows if row.address in set(some["address"])] or rows
 page, _ = page_of(listed, "brokers_page", ROWS)
-show_html(html.rows(page, colours, shown, run.name, within, broker_rows.span_text(parts, within, shown, assumed)))
+span = broker_rows.span_text(parts, within, shown, assumed)
+show_html(html.rows(page, colours, shown, run.name, within, span, shown.now()))
 pager(listed, "brokers_page", ROWS)
 clicked = {}
 for row in (some if len(brokers) > 1 else brokers).head(SHOWN).to_dict("records"):
@@ -110,6 +115,5 @@ small_print(
         words("brokers.tags_cut", n=f"{MOST_TAGS:,}") if not tags.empty and tags["tag"].isna().any() else "",
         *about_growth,
         *shared.notes(run, shown),
-        zone_note(shown),
     ]
 )

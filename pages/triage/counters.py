@@ -14,7 +14,7 @@ from pages.parts import cache, session
 from pages.parts.charts import counters as charts
 from pages.parts.triage import chips, filters, lines, opened, ranking, shared, time_range
 from pages.parts.view import view
-from pages.parts.widgets import chart, columns, few, heading, page_of, pager, said, show_html, small_print, zone_note
+from pages.parts.widgets import chart, columns, few, heading, page_of, pager, said, show_html, small_print
 
 shown = view()
 words = shown.words
@@ -24,6 +24,9 @@ heading("page.counters")
 run = opened.run_of("counters")
 in_range, wanted = time_range.bar(run, shown, page="counters"), chips.asked("counters")
 asked = wanted.process
+if time_range.says_none(run, in_range, shown, "counters"):
+    small_print(shared.notes(run, shown))
+    session.stop()
 found = cache.in_range(run, in_range) if in_range else None
 processes = ranking.of_run(run, wanted) if found is None else ranking.of_range(run, found, wanted)
 if processes.empty:
@@ -93,6 +96,5 @@ small_print(
         words("counters.missing_note") if part["missing"] and is_countable(row) and run.store is None else "",
         shared.cut(run, len(processes), words) if found is None else "",
         *shared.notes(run, shown),
-        zone_note(shown),
     ]
 )

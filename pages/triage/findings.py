@@ -13,7 +13,7 @@ from idcore.presentation.triage.finding_rows import Kind
 from pages.parts import cache, session
 from pages.parts.triage import chips, diagnosis, explaining, finding_filters, opened, report, shared, time_range
 from pages.parts.view import view
-from pages.parts.widgets import heading, page_link, page_of, pager, said, show_html, small_print, zone_note
+from pages.parts.widgets import heading, page_link, page_of, pager, said, show_html, small_print
 
 ROWS = 12
 
@@ -32,13 +32,22 @@ if not run.has("findings"):
     session.stop()
 
 # show
-counted = finding_texts.findings_sentence(found, run.summary or {}, words, in_range=bool(in_range))
-said(finding_texts.headline(found, shown), counted)
-explaining.of_range(run, in_range, shown)
+if wanted and len(ranged):
+    counted = finding_texts.filtered(found, len(ranged), chips.names(wanted, words), words, in_range=bool(in_range))
+else:
+    counted = finding_texts.findings_sentence(found, run.summary or {}, words, in_range=bool(in_range))
+none = time_range.says_none(run, in_range, shown, "findings")
+if not none or len(ranged):  # a gap may be longer than the range
+    said(finding_texts.headline(found, shown), counted)
+if len(found) < len(ranged):
+    icon, without = ":material/filter_alt_off:", dict.fromkeys(scope.NAMES)
+    page_link("findings", words("findings.unfiltered"), icon=icon, run=run.name, **without)
+if not none:
+    explaining.of_range(run, in_range, shown)
 if cache.rows(run, "fates") and not finding_rows.of_groups(every):
     page_link("fate", words("findings.no_groups"), icon=":material/mark_email_unread:", run=run.name)
 others = words("scope.outside", n=f"{len(ranged) - len(found):,}") if len(ranged) > len(found) else ""
-notes = [finding_texts.outside(in_range, every, words), others, *shared.notes(run, shown), zone_note(shown)]
+notes = [finding_texts.outside(in_range, every, words), others, *shared.notes(run, shown)]
 here = shared.findings_address(run)
 if (asked := st.query_params.get("finding")) is not None:  # one of them, from a link
     if (number := whole_number(asked)) is not None and number in every.index:
@@ -47,13 +56,13 @@ if (asked := st.query_params.get("finding")) is not None:  # one of them, from a
         card = diagnosis.finding_card(*one, run, shown, opened=True)
         with st.container(horizontal=True, gap="small"):
             report.buttons(run, shown, here)
-        small_print([*shared.notes(run, shown), zone_note(shown)])
+        small_print(shared.notes(run, shown))
         diagnosis.with_lines([card], run, shown, here)
         session.stop()
     st.info(words("findings.gone", n=asked[:12]), icon=":material/info:")
 if found.empty:
     if (run.summary or {}).get("ids"):
-        show_html(html.silent(found, words))
+        show_html(html.silent(every, words))
     small_print(notes)
     session.stop()
 
@@ -74,6 +83,6 @@ cards = [
     for part in page_of(parts, "findings_page", ROWS)[0]
 ]
 pager(parts, "findings_page", ROWS)
-show_html(html.silent(found, words))
+show_html(html.silent(every, words))
 small_print(notes)
 diagnosis.with_lines(cards, run, shown, here)

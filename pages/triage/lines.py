@@ -12,7 +12,7 @@ from idcore.presentation.triage import lines as files
 from pages.parts import problems, session
 from pages.parts.triage import filters, lines, opened, shared, time_range
 from pages.parts.view import view
-from pages.parts.widgets import downloads, heading, said, show_html, small_print, zone_note
+from pages.parts.widgets import downloads, heading, said, show_html, small_print
 
 shown = view()
 words = shown.words
@@ -20,7 +20,9 @@ heading("page.lines")
 
 # load
 run = opened.run_of("lines")
-time_range.bar(run, shown, page="lines")
+if time_range.says_none(run, time_range.bar(run, shown, page="lines"), shown, "lines"):
+    small_print(shared.notes(run, shown))
+    session.stop()
 with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
     label, hint = words("lines.find"), words("lines.find_placeholder")
     st.text_input(label, key="find", placeholder=hint, bind="query-params", on_change=lines.first_page)
@@ -58,6 +60,5 @@ small_print(
         words("lines.left_undated", n=words.count("occurrence", chosen.undated)) if chosen.undated else "",
         words("lines.taken_cut", most=f"{most:,}") if len(chosen) > (most := limits.figure("download_rows")) else "",
         *shared.notes(run, shown),
-        zone_note(shown),
     ]
 )

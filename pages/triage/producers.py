@@ -12,7 +12,7 @@ from pages.parts import cache, session
 from pages.parts.charts import producers as charts
 from pages.parts.triage import chips, filters, hosts_list, lines, opened, shared, time_range
 from pages.parts.view import view
-from pages.parts.widgets import chart, columns, few, heading, page_of, pager, said, show_html, small_print, zone_note
+from pages.parts.widgets import chart, columns, few, heading, page_of, pager, said, show_html, small_print
 
 SORTS = ("ids", "missing", "wraps", "rate", "first", "host")
 
@@ -26,9 +26,12 @@ hosts, processes = (cache.frame(run, name) for name in ("hosts", "processes"))
 if processes.empty:
     clients = cache.frame(run, "clients")
     st.info(words("producers.none" if clients.empty else "producers.only_clients"), icon=":material/info:")
-    small_print([*shared.notes(run, shown), zone_note(shown)])
+    small_print(shared.notes(run, shown))
     session.stop()
 in_range, wanted = time_range.bar(run, shown, page="producers"), chips.asked("producers")
+if time_range.says_none(run, in_range, shown, "producers"):
+    small_print(shared.notes(run, shown))
+    session.stop()
 found = cache.in_range(run, in_range) if in_range else None
 hosts = found.hosts if found is not None else hosts
 count = len(hosts) if found is not None else cache.rows(run, "hosts")
@@ -40,7 +43,7 @@ counted = (
     else sentences.producers_in(found, shown)
 )
 said(hosts_list.headline(run, found, shown), counted)
-notes = [*shared.notes(run, shown), zone_note(shown)]
+notes = shared.notes(run, shown)
 if found is not None and (undated := int(processes["first_sent_at"].isna().sum())):
     notes.insert(0, words("range.undated", n=words.count("process", undated)))
 if hosts.empty:

@@ -182,7 +182,7 @@ def test_a_reader_scans_names_compares_and_leaves_nothing_behind(
     before = len(Runs(running.runs).list())
     with visit(browser, running.url) as tab:
         scan_folder(tab, logs)
-        expect(main(tab)).to_contain_text("is scanned.", timeout=SCAN)
+        expect(main(tab)).to_contain_text("has been scanned.", timeout=SCAN)
         tab.settle()
         scan_folder(tab, logs)
         expect(main(tab)).to_contain_text("The same files were scanned on")

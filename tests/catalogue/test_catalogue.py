@@ -230,3 +230,18 @@ def test_the_words_of_a_further_language_are_one_file(tmp_path: Path, monkeypatc
 
 def test_an_error_without_a_message_is_shown_whole() -> None:
     assert str(CoreError("later.code of a newer version")) == "later.code of a newer version"
+
+
+@pytest.mark.parametrize("key", ["findings.headline_gap", "counters.said_gap", "producers.worst_one"])
+def test_one_missing_id_is_not_in_a_row(key: str) -> None:
+    one, two = (ENGLISH.fill_known(key, {"count": n, "n": ENGLISH.count("id", n), "more": ""}) for n in (1, 2))
+    assert " in a row" in two and " in a row" not in one and " are " not in one
+
+
+def test_what_is_assumed_has_a_space_before_it_in_english_alone() -> None:
+    assert catalogue.words("en").assumed(["month"]) == " (month assumed)"
+    assert catalogue.words("zh").assumed(["month"]) == "（月份为假定）"
+    values: dict[str, Any] = dict.fromkeys(finding_words.names("meaning", "dead_letters", {}), 7)
+    said = finding_words.say("meaning", "dead_letters", values | {"first_at": "09:50", "assumed": ["month"]}, "zh")
+    assert "从 09:50（月份为假定）起" in said
+    assert catalogue.words("en").assumed([]) == catalogue.words("zh").assumed([]) == ""

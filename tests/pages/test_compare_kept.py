@@ -171,7 +171,7 @@ def hrefs(page: str, text: str) -> list[dict[str, list[str]]]:
     ("lang", "said"),
     [
         ("en", r"only in the first: generated [0-9-]{7}-20 09:51 to 10:01 \+08:00 \(month assumed\)\."),
-        ("zh", r"生成于 [0-9-]{7}-20 09:51 至 10:01 \+08:00 （月份为假定）"),
+        ("zh", r"生成于 [0-9-]{7}-20 09:51 至 10:01 \+08:00（月份为假定）"),
     ],
 )
 def test_the_sentence_says_what_is_missing_and_when(

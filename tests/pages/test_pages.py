@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 
 import pyarrow as pa
@@ -336,7 +337,7 @@ def test_processes_of_several_zones_are_shown_with_their_own(open_page: Open, tm
     shutil.copytree(folder, other)
     example_run.write(other, made)
     page = shown(open_page("producers", run=other.name, columns="all"))
-    assert "The processes ran in 2 time zones (+08:00, -05:00)" in page and "Times use zone" not in page
+    assert "The processes ran in 2 time zones (+08:00, -05:00)" in page and "The log's clock" not in page
     for said in ("Zone from", "bornTimestamp", "start of the line", "assumed", "2026-11"):
         assert said in page
 
@@ -349,11 +350,15 @@ def test_a_zone_that_all_lines_give_is_not_said_to_be_assumed(open_page: Open, t
     summary = json.loads((folder / "summary.json").read_text())
     summary["assumed"] = {"zone": "+00:00", "zone_source": "assumed", "at": "2026-11-21T01:55:00+00:00"}
     for sources, said in (
-        ({"born": 5}, "Times use zone +08:00, found in"),
-        ({"assumed": 5}, "Times assume zone +00:00"),
+        (
+            {"born": 5},
+            "Times are in Asia/Kolkata. The log's clock is +08:00, as its lines show: its 09:50 is 07:20 here.",
+        ),
+        ({"assumed": 5}, "The log's clock is assumed to be +00:00: its 09:50 is 15:20 here."),
     ):
         (folder / "summary.json").write_text(json.dumps(summary | {"zone_sources": sources}))
-        assert said in shown(open_page("producers", run=folder.name))
+        assert said in (page := unescape(shown(open_page("producers", run=folder.name, zone="Asia/Kolkata"))))
+        assert page.count("<li>Times are in") == 1
 
 
 def test_the_same_content_twice_is_noted_beside_the_figures(open_page: Open, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -111,16 +112,31 @@ def test_files_before_the_deletion_line_are_marked_and_counted() -> None:
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_headline_of_brokers_names_who_is_fastest_and_who_stopped(lang: str) -> None:
-    said = broker_rows.said(rows(), reader(lang))
+    said = broker_rows.said(rows(), reader(lang), START)
     assert "10.0.0.1:10911" in said and "10.0.0.3:10911" in said and "10.0.0.2" not in said
     assert "2026-11-20 10:20" in said, "when the last record of the third is"
-    assert not broker_rows.said([], reader(lang))
+    assert not broker_rows.said([], reader(lang), START)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_file_that_would_be_full_by_now_is_in_the_past_and_the_first_one_is_named(lang: str) -> None:
+    view, (fast, slow, _) = reader(lang), rows()
+    assert fast.full_at is not None
+    at, clock = view.minute(fast.full_at), broker_rows.clock(fast.full_at, view)
+    for now, form in ((fast.full_at, ""), (fast.full_at + timedelta(minutes=1), "_past")):
+        assert view.words(f"brokers.said_full{form}", at=at) in broker_rows.said([fast, slow], view, now)
+        assert broker_rows.gauge_text(fast, view, now).endswith(view.words(f"brokers.gauge_full{form}", at=clock))
+    early = replace(slow, full_at=START)
+    for now, form in ((START, ""), (fast.full_at, "_past")):
+        first = view.words(f"brokers.said_first{form}", address=slow.address, at=view.minute(START))
+        assert first in broker_rows.said([fast, early], view, now)
+        assert first not in broker_rows.said([fast, slow], view, now)
 
 
 def test_a_row_of_a_broker_shows_no_markup_of_a_name() -> None:
     view = reader()
     colours = dict.fromkeys(LOGS, "#123456")
-    html = broker_html.rows(rows(), colours, view, "r", ALL_TIMES, "<span>")
+    html = broker_html.rows(rows(), colours, view, "r", ALL_TIMES, "<span>", START)
     assert "&lt;span&gt;" in html and html.count("mq-gauge") == 3 and html.count("clip-path") == 3
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -66,6 +67,26 @@ def done_at_once(run: Run, *_: object, **__: object) -> None:
 def listed(app: AppTest) -> list[str]:
     """The runs of the page, in its order, by the last digit of their names."""
     return [key[-1] for box in app.checkbox if (key := str(box.key)).startswith("pick-")]
+
+
+@pytest.mark.parametrize(("page", "lang"), [("findings", "en"), ("brokers", "zh")])
+def test_an_incident_without_an_open_scan_offers_those_that_are_kept(
+    open_page: Open, tmp_path: Path, page: str, lang: str
+) -> None:
+    said = words(lang)
+    assert said(f"empty.{page}") in shown(open_page(page, lang=lang))
+    cache.forget_all()
+    names = [f"20261121-01550{number}-a1b2c{number}" for number in range(5)]
+    for number, name in enumerate(names):
+        folder = make_run(tmp_path / "runs", name, "done" if number else "running", f"app{number}.log")
+        change(folder, created=f"2026-11-21T01:55:0{number}+00:00")
+    app = open_page(page, lang=lang)
+    assert not app.exception and said("empty.none_open") in shown(app)
+    assert said(f"empty.{page}") not in shown(app)
+    links = [(one.proto.label, parse_qs(one.proto.query_string).get("run")) for one in app.get("page_link")]
+    offered = [(label, run[0]) for label, run in links if run]
+    assert [run for _, run in offered] == [names[0], *names[:1:-1]], "the one that runs, then the three newest"
+    assert "app0" in offered[0][0] and offered[0][0].endswith(said("empty.runs_now", scan=""))
 
 
 def test_a_run_is_named_in_the_list_and_on_its_pages(open_page: Open, run: str, tmp_path: Path) -> None:
@@ -194,7 +215,7 @@ def test_the_same_files_again_are_offered_not_scanned(open_page: Open, logs: Pat
     (logs / "a.log").write_text("msgId=AC110001473C7D4991AD336AEA5703E0")
     app = scan(open_page("runs"), str(logs))
     (run,) = Runs().list()
-    assert "is scanned." in shown(app) and "Open" in labels(app), "right where the reader pressed"
+    assert "has been scanned." in shown(app) and "Open" in labels(app), "right where the reader pressed"
     app = scan(open_page("runs"), str(logs))
     assert "The same files were scanned on" in shown(app) and len(Runs().list()) == 1
     assert any(

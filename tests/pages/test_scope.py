@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from idcore.answers.findings import model
 from idcore.base import catalogue
-from idcore.presentation.triage import run_tables, scope
+from idcore.presentation.triage import finding_texts, run_tables, scope
 from idcore.presentation.triage.scope import Scope
 from idcore.runs.runs import Run
 from idcore.scan.occurrences.index import Filter
@@ -147,6 +147,57 @@ def test_each_page_says_what_does_not_narrow_it(open_page: Open, run: Run, page:
     strip = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]["title"]["text"]
     assert ("topic" in idle) == (words("range.every_topic") not in strip), "it counts all topics, and says so"
     assert words("range.whole_scan") not in strip
+
+
+@pytest.mark.parametrize(
+    ("page", "lang"), [("findings", "en"), ("lines", "zh"), ("producers", "en"), ("counters", "zh"), ("brokers", "en")]
+)
+def test_a_range_outside_of_the_scan_is_said_and_offered_on_the_clock_of_the_log(
+    open_page: Open, run: Run, page: str, lang: str
+) -> None:
+    words, ends = catalogue.words(lang), ("09:55:05", "09:55:10")
+    asked = dict(zip(("from", "to"), (f"2026-11-20T{end}.000Z" for end in ends), strict=True))
+    app = open_page(page, run=run.name, lang=lang, zone="UTC", **asked)
+    said = words("range.none", span="<b>2026-11-20 01:55 +00:00").replace("**", "")
+    assert not app.exception and said.partition("</b>")[0].rstrip("。.") in shown(app)
+    assert words("findings.none_range") not in shown(app) and "Compared: 0" not in shown(app)
+    (link,) = [one.proto for one in app.get("page_link") if "09:55:05 – 09:55:10 +08:00" in one.proto.label]
+    assert parse_qs(link.query_string)["from"] == ["2026-11-20T01:55:05.000Z"] and link.page.endswith(page)
+    app = open_page(page, run=run.name, lang=lang, zone="Asia/Shanghai", **asked)
+    assert not [one for one in app.get("page_link") if "+08:00" in one.proto.label], "it is the reader's zone"
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_filter_that_no_finding_names_hides_them_and_says_so(open_page: Open, tmp_path: Path, lang: str) -> None:
+    run, words = indexed_run(tmp_path / "runs"), catalogue.words(lang)
+    found = run.table("findings").to_pandas()
+    app = open_page("findings", run=run.name, lang=lang, broker="10.9.9.9:1")
+    page = shown(app)
+    bold = lambda text: re.sub(r"\*\*(.*?)\*\*", r"<b>\1</b>", text)  # noqa: E731
+    names = words("scope.one", kind=words("scope.of_broker"), value="10.9.9.9:1")
+    said = words("findings.unnamed_scan", count=len(found), n=len(found), names=names)
+    hidden = words("findings.hidden", count=len(found), n=words.count("finding", len(found)))
+    assert not app.exception and len(found) and bold(said + hidden) in page
+    assert finding_texts.silent(found, words)[0] in page, "a check that found something elsewhere is not silent"
+    (link,) = [one.proto for one in app.get("page_link") if one.proto.label == words("findings.unfiltered")]
+    asked = parse_qs(link.query_string)
+    assert asked["run"] == [run.name] and "broker" not in asked
+    page = shown(open_page("findings", run=run.name, lang=lang, host=BUSY))
+    named = scope.findings(found, Scope(host=BUSY))
+    names = words("scope.one", kind=words("scope.of_host"), value=BUSY)
+    assert len(named) and bold(finding_texts.filtered(named, len(found), names, words)) in page
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_brokers_in_a_short_range_or_filtered_say_what_is_true_of_them(open_page: Open, run: Run, lang: str) -> None:
+    words = catalogue.words(lang)
+    ends = {"from": "2026-11-20T01:55:10.000Z", "to": "2026-11-20T01:55:12.000Z"}
+    page = shown(open_page("brokers", run=run.name, lang=lang, **ends))
+    assert words("brokers.range_short") in page and words("brokers.range_none") not in page
+    app = open_page("brokers", run=run.name, lang=lang, broker=BROKERS[1])
+    said, *_ = [one.proto.body for one in app.get("html") if "mq-said" in one.proto.body]
+    assert BROKERS[1] in said and BROKERS[0] not in said, "the headline is about the broker of the filter"
+    assert words.count("broker", 1) in said and words.count("broker", 2) not in said
 
 
 def test_counters_of_a_host_are_its_processes(open_page: Open, run: Run) -> None:

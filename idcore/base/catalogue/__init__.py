@@ -141,7 +141,7 @@ class Words:
         `codes`: `month`, `zone`; with `_part` behind it, what is assumed for a part of the IDs.
         """
         text = self("comma").join(self(f"{code}.assumed") for code in codes)
-        return f" {self('in_brackets', text=text)}" if text else ""
+        return self("in_brackets", text=text) if text else ""
 
     def coded(self, item: Coded) -> str:
         """A reason, a client or an error in this language; its code where the catalogue has no message."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 import pandas as pd
 
@@ -12,14 +13,20 @@ from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Column, Html, join, link, listed, tag
 from idcore.presentation.triage import address_flags, broker_logs
 from idcore.presentation.triage.broker_logs import Piece, cells
-from idcore.presentation.triage.broker_rows import BrokerRow, clock, files_text, outline
+from idcore.presentation.triage.broker_rows import BrokerRow, clock, files_text, gauge_text, outline
 from idcore.presentation.triage.time_range import TimeRange
 
 MOST_FILES = 12  # that a clicked piece names
 
 
 def rows(
-    found: Sequence[BrokerRow], colours: Mapping[str, str], reader: Reader, run: str, within: TimeRange, span: str
+    found: Sequence[BrokerRow],
+    colours: Mapping[str, str],
+    reader: Reader,
+    run: str,
+    within: TimeRange,
+    span: str,
+    now: datetime,
 ) -> Html:
     """One row for each broker, on one scale. `span`: the time that the strips show."""
     words = reader.words
@@ -39,7 +46,7 @@ def rows(
         Column("broker", words("col.broker"), mono=True, cell=name),
         Column("growth", words("col.growth"), right=True, help=words("col.growth.help"), cell=rate),
         Column("strip", span, cell=lambda row: _strip(row, colours[row.address], words)),
-        Column("gauge", words("col.newest_file"), cell=lambda row: _gauge(row, colours[row.address], reader)),
+        Column("gauge", words("col.newest_file"), cell=lambda row: _gauge(row, colours[row.address], reader, now)),
         Column("kept", words("col.kept_files"), cell=lambda row: _files(row, colours[row.address], words)),
         Column("share", words("col.share"), right=True, cell=lambda row: words.share(row.share, 1)),
         Column(
@@ -58,14 +65,11 @@ def _strip(row: BrokerRow, colour: str, words: Words) -> Html:
     return tag("span", shape, class_="mq-spark", role="img", aria_label=words("brokers.strip_alt"))
 
 
-def _gauge(row: BrokerRow, colour: str, reader: Reader) -> Html:
+def _gauge(row: BrokerRow, colour: str, reader: Reader, now: datetime) -> Html:
     """How much of its newest file is written, and when it is full."""
-    words, part = reader.words, row.written / row.size
-    text = words.bytes(row.written)
-    if row.full_at is not None:
-        text += words("brokers.gauge_full", at=clock(row.full_at, reader))
+    part = row.written / row.size
     bar = tag("span", tag("i", style=f"width:{100 * part:.1f}%;background:{colour}"), class_="mq-gauge")
-    return join([bar, tag("span", text, class_="mq-under")])
+    return join([bar, tag("span", gauge_text(row, reader, now), class_="mq-under")])
 
 
 def _files(row: BrokerRow, colour: str, words: Words) -> Html:

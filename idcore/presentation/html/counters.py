@@ -51,6 +51,7 @@ def gap(gap: Gap, run: str, process: str, reader: Reader) -> Html:
         "counters.gap_squares",
         n=words.count("id", max(1, round(gap.each))),
         missing=f"{gap.missing:,}",
+        count=gap.missing,
         first=f"{gap.first:,}",
         last=f"{gap.last:,}",
     )

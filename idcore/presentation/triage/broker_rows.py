@@ -158,25 +158,44 @@ def _files(
     return tuple(states), begin - first, max(0, min(border, begin) - first)
 
 
-def said(rows: Sequence[BrokerRow], reader: Reader, assumed: str = "") -> str:
-    """Who grows fastest and when its file is full, and who has no record for how long; empty without growth.
+def _past(key: str, moment: datetime, now: datetime) -> str:
+    """The key of a sentence about a time to come, or that about the same time where it has gone by."""
+    return f"{key}_past" if moment < now else key
 
-    `assumed`: what of the times no line shows.
+
+def said(rows: Sequence[BrokerRow], reader: Reader, now: datetime, assumed: str = "") -> str:
+    """Who grows fastest and when its file is full, whose is full first, and who has no record for how long.
+
+    Empty without growth. `assumed`: what of the times no line shows.
     """
     words, text = reader.words, ""
     fastest = next((row for row in rows if row.speed is not None and row.silent_since is None), None)
     if fastest is not None and fastest.speed is not None and fastest.speed.rate > 0:
         code = "brokers.fastest" if len(rows) > 1 else "brokers.grows"
         text = words(code, address=fastest.address, rate=rate_text(fastest.speed.rate, words))
-        text += (
-            words("brokers.said_full", at=reader.minute(fastest.full_at) + assumed) if fastest.full_at else ""
-        ) + words("stop")
+        if fastest.full_at:
+            key = _past("brokers.said_full", fastest.full_at, now)
+            text += words(key, at=reader.minute(fastest.full_at) + assumed)
+        text += words("stop")
+        ends = {row.address: row.full_at for row in rows if row.full_at}
+        first = min(ends, key=ends.__getitem__, default=fastest.address)
+        if first != fastest.address:
+            key = _past("brokers.said_first", ends[first], now)
+            text += words(key, address=first, at=reader.minute(ends[first]) + assumed)
     silent = sorted((row for row in rows if row.silent_since), key=lambda row: str(row.silent_since))
     for row in silent[: broker_logs.NAMED]:
         text += words("brokers.said_silent", address=row.address, at=reader.minute(row.silent_since) + assumed)
     if (more := len(silent) - broker_logs.NAMED) > 0:
         text += words("brokers.said_silent_more", n=words.count("broker", more))
     return text.strip()
+
+
+def gauge_text(row: BrokerRow, reader: Reader, now: datetime) -> str:
+    """How much of its newest file is written, and when it is full."""
+    text = reader.words.bytes(row.written)
+    if row.full_at is not None:
+        text += reader.words(_past("brokers.gauge_full", row.full_at, now), at=clock(row.full_at, reader))
+    return text
 
 
 def clock(moment: datetime, reader: Reader) -> str:

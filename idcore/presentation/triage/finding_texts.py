@@ -117,6 +117,16 @@ def findings_sentence(
     return words(key, findings=words.listed(by_severity(numbers, words, "**")), where=where)
 
 
+def filtered(findings: pd.DataFrame, every: int, names: str, words: Words, *, in_range: bool = False) -> str:
+    """How many of `every` finding, or of those in the time range, name what the pages are narrowed to."""
+    where = "range" if in_range else "scan"
+    if findings.empty:
+        hidden = words("findings.hidden", count=every, n=words.count("finding", every))
+        return words(f"findings.unnamed_{where}", count=every, n=f"{every:,}", names=names) + hidden
+    parts = by_severity(finding_rows.numbers(findings, "severity"), words, "**")
+    return words(f"findings.named_{where}", names=names, findings=words.listed(parts), n=f"{every:,}")
+
+
 def between_sides(row: Row, reader: Reader) -> str:
     """What is missing between two log lines: how many IDs, which counters, for how long."""
     evidence, gap, words = evidence_of(row), finding_rows.gap_of(row), reader.words
@@ -153,6 +163,7 @@ def headline(findings: pd.DataFrame, reader: Reader) -> str:
             "findings.headline_gap",
             subject=row["subject"],
             n=words.count("id", int(lost)),
+            count=int(lost),
             at=reader.full(gap[0]) + words.assumed(finding_rows.assumed_of(row)),
             lasting=words.duration((gap[1] - gap[0]).total_seconds()),
             more=words("findings.headline_more", n=f"{more:,}") if more > 0 else "",

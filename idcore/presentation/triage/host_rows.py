@@ -193,11 +193,11 @@ def said(worst: Worst | None, shared: Sequence[str], reader: Reader) -> str:
         mark = assumed(row, words)
         text = words("producers.worst", host=row["host"], pid=row["pid"], missing=words.count("id", missing))
         if worst.begins is not None and worst.widest < missing:
-            text += words(
-                "producers.worst_gap", n=f"{worst.widest:,}", at=reader.minute(worst.begins.to_pydatetime()) + mark
-            )
+            at = reader.minute(worst.begins.to_pydatetime()) + mark
+            text += words("producers.worst_gap", n=f"{worst.widest:,}", count=worst.widest, at=at)
         elif worst.begins is not None:
-            text += words("producers.worst_one", at=reader.minute(worst.begins.to_pydatetime()) + mark)
+            at = reader.minute(worst.begins.to_pydatetime()) + mark
+            text += words("producers.worst_one", count=missing, at=at)
         text += words("stop")
     if shared:
         text += words("producers.shared_by", hosts=words.first(list(shared), 3))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Any
 
 import pandas as pd
 
 from idcore.base.catalogue import Words
 from idcore.ids.identify import ALIKE
+from idcore.presentation import times
 from idcore.presentation.intake_texts import reasons_text
 from idcore.presentation.reader import Reader
 from idcore.runs.runs import Run
@@ -18,10 +19,16 @@ from idcore.runs.runs import Run
 MOST_NAMED = 5  # files of a sentence
 
 
-def notes(run: Run, zones: Collection[str], files: pd.DataFrame, refused: pd.DataFrame, words: Words) -> list[str]:
-    """What was assumed, what failed, what was rejected. `zones`: those of its processes."""
+def notes(
+    run: Run, zones: Collection[str], files: pd.DataFrame, refused: pd.DataFrame, reader: Reader, shown: str
+) -> list[str]:
+    """What was assumed, what failed, what was rejected. `zones`: those of its processes; `shown`: that of the page."""
+    words = reader.words
     lines = [words("run.store")] if (run.plan or {}).get("store") is not None else []
-    lines.append(zone(run.summary or {}, {"at": run.created, **run.options}, sorted(zones), words))
+    asked = {"at": run.created, **run.options}
+    lines.append(
+        f"{shown}{words('compare.between')}{zone(run.summary or {}, asked, sorted(zones), words, reader.zone)}".strip()
+    )
     if words.has(key := f"run.case_{((run.summary or {}).get('assumed') or run.options).get('case')}"):
         lines.append(words(key))
     lines.append(deliveries_sampled(run.summary or {}, words))
@@ -37,8 +44,17 @@ def rejected(refused: pd.DataFrame, words: Words) -> Iterator[str]:
         yield words("refused.line", n=n, reasons=reasons_text(reasons, words)) + words("stop")
 
 
-def zone(summary: Mapping[str, Any], asked: Mapping[str, Any], zones: Sequence[str], words: Words) -> str:
-    """The zone that dates were read in, and where it is from; one zone for all would be wrong for some."""
+def zone(
+    summary: Mapping[str, Any],
+    asked: Mapping[str, Any],
+    zones: Sequence[str],
+    words: Words,
+    shown: tzinfo | None = None,
+) -> str:
+    """The zone that dates were read in, and where it is from; one zone for all would be wrong for some.
+
+    Where the reader is `shown` the times of another zone, an example of both clocks.
+    """
     if len(zones) > 1:
         return words("run.zones", n=len(zones), names=words("comma").join(zones[:6]))
     assumed = summary.get("assumed") or asked
@@ -48,7 +64,21 @@ def zone(summary: Mapping[str, Any], asked: Mapping[str, Any], zones: Sequence[s
     from_lines = bool(zones and sources) and not sources.keys() & {"given", "assumed", "unknown"}
     key = "run.zone_born" if from_lines else f"run.zone_{assumed.get('zone_source') or 'assumed'}"
     at = str(assumed.get("at") or asked.get("at", ""))[:10]
-    return words(key if words.has(key) else "run.zone_assumed", zone=zones[0] if from_lines else assumed["zone"], at=at)
+    name = zones[0] if from_lines else assumed["zone"]
+    here = _here(name, at, shown, words) if shown is not None else ""
+    return words(key if words.has(key) else "run.zone_assumed", zone=name, at=at, here=here)
+
+
+def _here(name: str, day: str, shown: tzinfo, words: Words) -> str:
+    """What a clock of the reader shows when that of the log shows 09:50; empty where it is the same."""
+    zone = times.zone_of(name)
+    if zone is None or not day:
+        return ""
+    there = datetime.fromisoformat(f"{day}T09:50").replace(tzinfo=zone)
+    here = times.local(there, shown)
+    apart = {-1: "run.zone_before", 0: "run.zone_here", 1: "run.zone_after"}[(here.date() - there.date()).days]
+    same = here == there.replace(tzinfo=None)
+    return "" if same else words(apart, there=f"{there:%H:%M}", here=f"{here:%H:%M}")
 
 
 def line_range(summary: Mapping[str, Any], reader: Reader) -> str:

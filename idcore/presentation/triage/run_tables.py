@@ -111,6 +111,15 @@ def in_range(run: Run, index: Index | None, shown: TimeRange) -> InRange:
     return in_range.of_tables(run.path, shown, FIRST_ROWS) if index is None else in_range.of_index(index, shown)
 
 
+def any_in(index: Index | None, minutes: pd.Series, shown: TimeRange) -> bool:
+    """Whether any ID of a scan is in a time range. `minutes`: those that have IDs, all there is without an index."""
+    from idcore.presentation.triage import in_range
+
+    if minutes.empty or not shown.whole_minutes().contains(minutes).any():
+        return False
+    return index is None or any(in_range.inside(part.column("sent_ms"), shown).any() for part in index.parts)
+
+
 def brokers_in(index: Index | None, shown: TimeRange) -> Brokers | None:
     """The brokers of a time range; None where the run has no index of its lines."""
     from idcore.presentation.triage import in_range

@@ -147,7 +147,8 @@ def widest(row: dict[str, Any], gap: counter_rows.Gap | None, reader: Reader) ->
         return ""
     lasting = reader.words.duration((gap.ends - gap.begins).total_seconds())
     at = reader.full(gap.begins) + assumed(row, reader.words)
-    return reader.words("counters.said_gap", n=reader.words.count("id", gap.missing), at=at, lasting=lasting)
+    n = reader.words.count("id", gap.missing)
+    return reader.words("counters.said_gap", n=n, count=gap.missing, at=at, lasting=lasting)
 
 
 def point_notes(points: Points, row: dict[str, Any], chosen: TimeRange, reader: Reader) -> list[str]:

@@ -48,6 +48,10 @@ class TimeRange:
     def __bool__(self) -> bool:
         return self.begin is not None or self.end is not None
 
+    def is_shorter(self, than: timedelta) -> bool:
+        """Whether it has both ends, and they are less than that apart."""
+        return self.begin is not None and self.end is not None and self.end - self.begin < than
+
     def params(self) -> dict[str, str]:
         """The same for an address."""
         ends = {FROM: self.begin, TO: self.end}
@@ -57,6 +61,11 @@ class TimeRange:
         """Both ends on the wall clock of a zone."""
         begin, end = (moment and moment.astimezone(zone).replace(tzinfo=None) for moment in (self.begin, self.end))
         return begin, end
+
+    def on_clock(self, shown: tzinfo, meant: tzinfo) -> TimeRange:
+        """The range whose ends a clock of the zone `meant` shows as a clock of `shown` shows these."""
+        begin, end = (moment and moment.replace(tzinfo=meant) for moment in self.clock(shown))
+        return TimeRange(begin, end)
 
     def contains(self, moments: pd.Series) -> pd.Series:
         """Which instants are in it; what has no time is in no range."""

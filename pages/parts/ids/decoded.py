@@ -19,7 +19,7 @@ from pages.parts.ids.decode_session import DecodeSession
 from pages.parts.runs import fate_lists, watch
 from pages.parts.triage import shared
 from pages.parts.view import view
-from pages.parts.widgets import columns, download, page_link, page_of, pager, said, show_html, small_print, zone_note
+from pages.parts.widgets import columns, download, page_link, page_of, pager, said, show_html, small_print
 
 USUAL = ("kind", "text", "sent_at", "host", "pid", "line", "file", "message")
 
@@ -126,7 +126,7 @@ def of_server(here: DecodeSession) -> None:
         said(words("decode.elsewhere", ids=words.count("occurrence", (run.summary or {}).get("ids", 0))))
         pictures.verdict(run, view())
         pictures.three(run, view())
-        small_print([*shared.notes(run, view()), zone_note(view())])
+        small_print(shared.notes(run, view()))
 
 
 def takeaway(here: DecodeSession, below: DeltaGenerator) -> None:

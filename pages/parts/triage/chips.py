@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from idcore.base.catalogue import Words
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.triage import scope
 from idcore.presentation.triage.processes import process_key
@@ -33,6 +34,16 @@ def asked(page: str) -> Scope:
 def text(name: str, value: str) -> str:
     """A value as people read it."""
     return " · ".join(value.split("~")) if name == "process" else value
+
+
+def names(wanted: Scope, words: Words) -> str:
+    """What the pages are narrowed to, in a sentence."""
+    return words.listed(
+        [
+            words("scope.one", kind=words(f"scope.of_{name}"), value=text(name, value))
+            for name, value in wanted.params().items()
+        ]
+    )
 
 
 def draw(run: Run, page: str, shown: View) -> None:

@@ -281,7 +281,7 @@ def offer_scans(run: Run, words: Words) -> None:
         return
     named = {side: words(f"compare.the_{side}") for side in sides}
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.caption(words("compare.no_lines", sides=words.listed([*named.values()])), width="content")
+        st.caption(words("compare.no_lines", count=len(named), sides=words.listed([*named.values()])), width="content")
         for side, name in named.items():
             label = words("compare.scan_side", side=name)
             st.button(label, key=f"compare-scan-{side}", on_click=scan_side, args=(run, side), type="tertiary")

@@ -15,7 +15,7 @@ from idcore.ids.identify import identify
 from idcore.ids.model import OffsetId
 from idcore.presentation.triage import broker_logs, line_filter
 from idcore.presentation.triage.broker_logs import Piece, Retention
-from idcore.presentation.triage.time_range import TimeRange
+from idcore.presentation.triage.time_range import MINUTE, TimeRange
 from idcore.runs.runs import Run
 from pages.parts import cache
 from pages.parts.charts import brokers as charts
@@ -49,7 +49,7 @@ def growth_chart(
         rows_note = words("brokers.rows_note") if len(drawn) > charts.MOST_TOGETHER else ""
         small_print([rows_note, cut if len(fast) > len(drawn) else ""])
     if not logs:
-        said(words("brokers.range_none"))
+        said(words("brokers.range_short" if within.is_shorter(2 * MINUTE) else "brokers.range_none"))
     for sentence in broker_logs.without_speed(logs, words):
         said(sentence)
 

@@ -14,6 +14,7 @@ from idcore.presentation import export
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.reports.markup import tag
 from idcore.presentation.triage import run_texts
+from idcore.presentation.triage.run_rows import LIVE
 from idcore.runs.runs import FATES, PAGES, SCANS, Run
 from pages.parts import browser, cache, problems, scans, session
 from pages.parts.runs import fate_lists, follow, runlist, sharing, watch
@@ -22,6 +23,7 @@ from pages.parts.view import View, link_params, view
 from pages.parts.widgets import download, empty, page_link, show_html
 
 MOST_LISTED = 12
+NEWEST = 3  # scans that are offered where none is open
 MORE = {PAGES[FATES]: (FATES,)}  # kinds of runs that a page shows besides scans
 
 
@@ -34,9 +36,10 @@ def run_of(page: str) -> Run:
         problems.show_error(error)
         run = None
     if run is None:
-        links = [("decode", words("empty.decode"))] + ([("runs", words("empty.runs"))] if cache.finished() else [])
-        if not watch.lacks_spark(words):  # then no scan would appear here
-            empty(words(f"empty.{page}"), *links)
+        if any(row["state"] in (*LIVE, "done") for row in cache.scans()):
+            _offer(page, words)
+        elif not watch.lacks_spark(words):  # then no scan would appear here
+            empty(words(f"empty.{page}"), ("decode", words("empty.decode")))
         session.stop()
     if st.query_params.get("run") != run.name:
         st.query_params["run"] = run.name
@@ -54,6 +57,20 @@ def run_of(page: str) -> Run:
         fate_lists.result(run)
     shared.twins(run, words)
     return run
+
+
+def _offer(page: str, words: Words) -> None:
+    """That no scan is open: the scans that run, and the newest that are done, as links to this page of theirs."""
+    kept = {"sync": [row for row in cache.scans() if row["state"] in LIVE], "history": cache.finished()}
+    with st.container(border=True, key="empty"):
+        st.markdown(words("empty.none_open"))
+        for icon, rows in kept.items():
+            for name, label in run_texts.labels(rows[:NEWEST], view()).items():
+                text = words("empty.runs_now", scan=label) if icon == "sync" else label
+                page_link(page, escaped(text), icon=f":material/{icon}:", run=name)
+        with st.container(horizontal=True, gap="medium"):
+            for address, text in (("runs", words("run.all")), ("decode", words("empty.decode"))):
+                page_link(address, text, icon=":material/arrow_forward:")
 
 
 def line(run: Run, page: str, words: Words) -> None:

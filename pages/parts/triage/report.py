@@ -47,7 +47,7 @@ def buttons(run: Run, view: View, address: str) -> None:
 
 def markdown(run: Run, view: View, address: str = "") -> str:
     """The report as Markdown."""
-    findings, notes = cache.frame(run, "findings"), shared.notes(run, view)
+    findings, notes = cache.frame(run, "findings"), shared.notes(run, replace(view, away=True))
     return finding_report.markdown(run, findings, _lines(run, findings), notes, view, address)
 
 
@@ -63,7 +63,7 @@ def _lines(run: Run, findings: pd.DataFrame) -> LogLines:
 def html(run: Run, view: View, address: str = "") -> str:
     """The report as one HTML file that needs nothing else, with the console's pictures."""
     view = replace(view, theme="light")  # its colours have their dark ones in the style
-    found, notes = cache.frame(run, "findings"), shared.notes(run, view)
+    found, notes = cache.frame(run, "findings"), shared.notes(run, replace(view, away=True))
     lines = _lines(run, found)
 
     def picture(row: Row) -> Html | None:

@@ -16,7 +16,7 @@ from idcore.presentation.triage.processes import PID_DIGITS, find_process
 from idcore.runs.runs import Run
 from pages.parts import cache
 from pages.parts.view import View, absolute
-from pages.parts.widgets import show_html
+from pages.parts.widgets import show_html, zone_note
 
 
 def twins(run: Run, words: Words, place: DeltaGenerator | None = None) -> None:
@@ -81,6 +81,6 @@ def find_row(run: Run, key: str | None) -> pd.DataFrame:
 
 
 def notes(run: Run, shown: View) -> list[str]:
-    """The small print of every chart page: what was assumed, what failed, what was rejected."""
+    """The small print of every chart page: the zones of page and log, what was assumed, what failed or was rejected."""
     files, refused = cache.frame(run, "files"), cache.rejected(run)
-    return run_notes.notes(run, cache.totals(run).zones, files, refused, shown.words)
+    return run_notes.notes(run, cache.totals(run).zones, files, refused, shown, zone_note(shown))

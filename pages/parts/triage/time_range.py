@@ -12,9 +12,10 @@ import pandas as pd
 import streamlit as st
 
 from idcore.base.errors import CoreError
+from idcore.presentation import times
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.triage import activity as steps
-from idcore.presentation.triage import in_range, sentences
+from idcore.presentation.triage import in_range, run_tables, sentences
 from idcore.presentation.triage import time_range as core
 from idcore.presentation.triage.time_range import ALL_TIMES, FROM, TO, TimeRange
 from idcore.runs.runs import Run
@@ -25,7 +26,7 @@ from pages.parts.charts import timeline as charts
 from pages.parts.charts.registry import Tables
 from pages.parts.triage import chips, lines
 from pages.parts.view import View, into_address, view
-from pages.parts.widgets import Brush, chart, page_link
+from pages.parts.widgets import Brush, chart, page_link, said
 
 LEAST_BARS = 10  # of a strip
 
@@ -94,6 +95,34 @@ def strip(
             chart(figure, alt, None, "timeline", brush=brush(chosen, shown.zone))
     line(chosen, shown, extent, under)
     return chosen
+
+
+def says_none(run: Run, chosen: TimeRange, shown: View, page: str) -> bool:
+    """Whether no ID of a scan is in a range; then it says so, and from when to when the scan has IDs.
+
+    Where a clock of the log's zone shows such times while the scan has IDs, a link leads to them.
+    """
+    minutes = cache.frame(run, "timeline").get("minute", pd.Series(dtype="datetime64[us, UTC]"))
+    if not chosen or run_tables.any_in(cache.lines(run), minutes, chosen):
+        return False
+    words, every = shown.words, cache.totals(run)
+    if minutes.empty:
+        said(words("range.none_dated"))
+        return True
+    first, last = minutes.min(), minutes.max()
+    several = " – ".join(times.between(first, last, shown.zone, by_minute=True))
+    span = several if first < last else shown.minute(first)
+    said(words("range.none", span=span + words.assumed(every.assumed)))
+    for name in sorted(every.zones):
+        zone = times.zone_of(name)
+        other = chosen.on_clock(shown.zone, zone) if zone is not None else chosen
+        if zone is not None and other != chosen and run_tables.any_in(cache.lines(run), minutes, other):
+            clock = times.offset_text((other.begin or other.end or shown.now()).astimezone(zone))
+            clock += words.assumed([code for code in every.assumed if code.startswith("zone")])
+            meant = times.clock_span(other.begin, other.end, zone, dated=False)
+            label = words("range.other_clock", zone=clock, span=meant)
+            page_link(page, label, icon=":material/schedule:", run=run.name, **other.params())
+    return True
 
 
 def index_of(run: Run, shown: View, *, make: bool) -> Index | None:

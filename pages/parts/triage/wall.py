@@ -103,7 +103,7 @@ def _brokers(run: Run, shown: View) -> Html | None:
     cut = logs.Retention.of(None, None).cut(shown.now(), shown.zone)
     rows = broker_rows.rows_of(brokers, segments, dated, rates, cut)
     span = broker_rows.span_text(dated, TimeRange(), shown)
-    return broker_logs.rows(rows[:BROKERS], colours, shown, run.name, TimeRange(), span)
+    return broker_logs.rows(rows[:BROKERS], colours, shown, run.name, TimeRange(), span, shown.now())
 
 
 def _counters(run: Run, shown: View) -> Html | None:
