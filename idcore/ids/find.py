@@ -291,8 +291,9 @@ def _places(text: str) -> list[tuple[int, int, int]]:
         elif stop - start in rules.CANDIDATE_DIGITS:
             places.append((start, stop, first))
     parted = list(_masked(text))
+    starts = {start for start, *_ in parted}
     for cut in _CUT.finditer(text):
-        if cut.start() in [start for start, *_ in parted]:
+        if cut.start() in starts:
             continue
         is_masked = cut.end() < len(text) and text[cut.end()] in "*….xX"
         if _of_known_client(text, cut.start()) and (is_masked or _vouched(text, cut.start())):
