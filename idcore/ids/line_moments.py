@@ -118,10 +118,18 @@ _NAMED = re.compile(
     r"|(?:event|log)_?time|realtime_timestamp)[\"']?\s*[=:]\s*[\"']?)\Z",
     re.IGNORECASE,
 )
-# Names of times that are to come: a delivery, an expiry. Such a time is not that of its line. Each begins with three
-# bytes that the scan looks for.
+# Names of times that are to come: a delivery, an expiry. Such a time is not that of its line. Each has one of these
+# marks, of which the scan looks for the first three bytes. A mark alone says nothing: `OrderDeliveryService: `.
 DUE = ("deliver", "delay", "expir", "schedul", "visible", "due", "投递", "延", "过期", "定时", "预")
-_DUE = re.compile(rf"(?:{'|'.join(DUE)})[\w-]*[\"' ]*[:：=][\"' ]*\Z", re.IGNORECASE)
+# What is delivered or expired is past.
+_TO_COME = "(?i:delivery?|delay(?:ed)?|expir(?:es?|y|ation)|scheduled?|(?:in)?visible|due)"
+_OF_TIME = "(?i:(?:(?:date)?time(?:stamp)?|at|date|until)(?:[ _-]?(?:ms|millis))?|ms|millis)"
+_DUE = re.compile(
+    rf"(?:(?:(?<![A-Za-z])|(?<![A-Z])(?=[A-Z])|(?<=START)){_TO_COME}[ _-]?{_OF_TIME}"  # a whole word of the name
+    rf"|(?<![\w.-]){_TO_COME}|(?:投递|过期|延[迟时期])时间|延[迟时期][到至]|定时(?:投递|发送)?(?:时间|[到至于])"
+    r"|预计\w{0,8}|预定\w{0,8}时间)\Z"
+)
+_AROUND = "\"' "
 _BORN = re.compile(r"born_?timestamp[^0-9A-Za-z]{1,12}(\d{12,14})(?!\d)", re.IGNORECASE)
 _PREFIX = re.compile(
     r"(?<!\d)((?:19|20)\d\d)[-/](\d\d)[-/](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?\s?(Z\b|[+-]\d\d:?\d\d\b)?"
@@ -154,7 +162,11 @@ def is_due(line: str, start: int) -> bool:
     >>> is_due('{"deliverTime":"2027-03-20 10:10:10"}', 16)
     True
     """
-    return start > 0 and _DUE.search(line, max(0, start - LONGEST_NAME), start) is not None
+    name = line[max(0, start - LONGEST_NAME) : start].rstrip(_AROUND)
+    if not name.endswith((":", "：", "=")):
+        return False
+    lower = name.lower()
+    return any(mark in lower for mark in DUE) and _DUE.search(name[:-1].rstrip(_AROUND)) is not None
 
 
 def line_time(line: str) -> datetime | None:
