@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta, timezone
+from functools import lru_cache
 from typing import NamedTuple
 
 from idcore.ids.clock import IN_USE, QUARTER_MS
@@ -235,7 +236,7 @@ def named_day(line: str, elapsed: Sequence[int] | None = None) -> NamedDay | Non
     >>> str(named_day("<134>Mar 11 20:57:47 host app: msgId=0A5C07010FA018B4AAC237FF22CF0000"))
     '2000-03-11 20:57:47'
     """
-    if not may_be_dated(line):
+    if len(line) > LONGEST:
         return None
     if elapsed is None:
         elapsed = elapsed_of(line)
@@ -243,7 +244,12 @@ def named_day(line: str, elapsed: Sequence[int] | None = None) -> NamedDay | Non
     return next((NamedDay.fromisoformat(one.time.isoformat()) for one in proved), None)
 
 
-def _named_days(line: str) -> Iterator[Moment]:
+@lru_cache(maxsize=512)  # each line is asked for again by each ID near it
+def _named_days(line: str) -> tuple[Moment, ...]:
+    return tuple(_days_in(line)) if _MAY_BE.search(line) is not None else ()
+
+
+def _days_in(line: str) -> Iterator[Moment]:
     for match in _OF_A_DAY.finditer(line):
         part = {name: text for name, text in match.groupdict().items() if text is not None}
         said = {name[0]: text for name, text in part.items() if name[-1].isdigit()}
