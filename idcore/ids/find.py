@@ -303,7 +303,7 @@ def _places(text: str) -> list[tuple[int, int, int]]:
 
 def _masked(text: str) -> Iterator[tuple[int, int, int]]:
     """Strings that a mask parts, behind a name that vouches or with a known loader; not those that it only ends."""
-    if not any(sign in text for sign in masks.SIGNS):
+    if not any(sign in text for sign in masks.SIGNS) or masks.NEAR.search(text) is None:
         return
     for match in masks.MASKED.finditer(text):
         start = match.start()

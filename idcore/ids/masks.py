@@ -13,6 +13,8 @@ SIGNS = ("*", "…", "..", "xx", "XX", "•", "##")  # one of these is in every 
 _LEAST = 8  # digits that are seen: fewer show too little
 _HEX, _DOTS = "[0-9A-Fa-f]", r"(?:…{1,2}|\.{2,6})"
 _MASK = rf"(?:[*•xX#]{{2,28}}|\*|{_DOTS})"
+# Such a sign next to a digit: `topic=*` is none.
+NEAR = re.compile(rf"[*•…](?:(?<={_HEX}.)|(?={_HEX}))|(?:[*•xX#]{{2}}|\.\.)(?:(?<={_HEX}..)|(?={_HEX}))")
 _PARTS = re.compile(rf"({_HEX}{{1,31}})|({_DOTS})|[*•xX#]+")
 _OF_V6 = re.compile(r"[23]|F[C-E]", re.IGNORECASE)  # how an address of IPv6 begins, whose ids have 56 digits
 _LOADER = re.compile(rf"{_HEX}{{8}}")
