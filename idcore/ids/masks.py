@@ -26,6 +26,7 @@ MASKED = re.compile(
 def digits_of(text: str) -> str | None:
     """The 32 digits of a msgId with `?` for each that is hidden; None where too little is left, or nothing hidden.
 
+    A decimal with only a mask behind it is none, unless its loader is known or each hidden digit has its sign.
     Digits in front are its first, those behind the last mask its last. What is between two masks has its place if the
     signs make 32 in all, or if it is then the loader of a known client.
 
@@ -46,7 +47,8 @@ def digits_of(text: str) -> str | None:
         put = digits[: part.start()] + part[0] + digits[part.end() :]
         if len(put) == SIZE and part.start() < dots and (whole or _has_known_loader(put)):
             digits = put
-    is_of_v4 = whole or _has_known_loader(digits) or _OF_V6.match(digits) is None
+    is_hex = tail != "" or not all(part[0].isdecimal() for part in seen)  # else a decimal that goes on
+    is_of_v4 = whole or _has_known_loader(digits) or (is_hex and _OF_V6.match(digits) is None)
     return digits.upper() if len(digits) == SIZE and is_of_v4 else None
 
 

@@ -147,6 +147,9 @@ def test_what_a_mask_leaves_is_told(text: str, reason: str, told: str) -> None:
         f"msgId={ID[:12]}**{ID[12:]}",  # too much
         "see file 0A1B2C3D...4E5F",
         "msgId=2408845202900028B10ADF0D6...",  # an IPv6 host: of 56 digits
+        "messageId=1234567890..",
+        "messageId=12345678901234567890…",
+        "msgId=138****56789...",
     ],
 )
 def test_other_digits_that_end_early_are_no_ids(text: str) -> None:
