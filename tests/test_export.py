@@ -45,6 +45,16 @@ def test_nor_one_that_parts_cells_in_another_place() -> None:
     assert export.guarded("a; b\n\nc;d\te=f") == "a; b\n\nc;d\te=f"
 
 
+@pytest.mark.parametrize("text", ["-5", "-0.25", "a;-5;+08:00;b", "2025-01-05\t+08:00", "x\n-1\r\n-2", "n;-03:30\n"])
+def test_a_number_and_an_offset_stay_behind_each_separator(text: str) -> None:
+    assert export.guarded(text) == text
+
+
+@pytest.mark.parametrize("rest", ["-1+cmd", "-1,cmd", "-1\tcmd|x", "-Xmx2g", "+5", "+08:00 cmd", "-5.", "-٣", "--5"])
+def test_what_only_begins_as_a_number_gets_its_apostrophe(rest: str) -> None:
+    assert export.guarded(f"a;{rest}") == f"a;'{rest}" and export.guarded(rest) == f"'{rest}"
+
+
 def test_a_terminal_gets_no_sign_that_it_obeys_and_a_file_gets_what_there_was() -> None:
     row = {"text": "\x1b[2J\x9b31m \u202e\U000e0041 消息 é"}
     csv = list(export.csv_of_rows([row], ["text"]))

@@ -24,6 +24,11 @@ Sizes of `--split-size` are bytes, or a number with k, M or G. Times are ISO 860
 of `--zone`. `--format` has the same four forms everywhere. `table` is for people, and `csv` for spreadsheets. `json`
 and `jsonl` are JSON with an object on each line. Colours are only on a terminal, and not if `NO_COLOR` is set.
 
+In `csv`, and in each CSV of the pages, a text that a spreadsheet would run gets an apostrophe in front. It begins with
+`=`, `+`, `-`, `@`, the wide form of one of these, a tab or a line end. Inside a text the same holds behind a semicolon,
+a tab or a line end: `k=v;-Xmx2g` becomes `k=v;'-Xmx2g`. UTC offsets (`+08:00`) and negative numbers stay as they are.
+JSON changes no text.
+
 ## The shell
 
 The installed command completes its commands, options and values:

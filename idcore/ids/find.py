@@ -291,8 +291,9 @@ def _places(text: str) -> list[tuple[int, int, int]]:
         elif stop - start in rules.CANDIDATE_DIGITS:
             places.append((start, stop, first))
     parted = list(_masked(text))
+    starts = {start for start, *_ in parted}
     for cut in _CUT.finditer(text):
-        if cut.start() in [start for start, *_ in parted]:
+        if cut.start() in starts:
             continue
         is_masked = cut.end() < len(text) and text[cut.end()] in "*….xX"
         if _of_known_client(text, cut.start()) and (is_masked or _vouched(text, cut.start())):
@@ -302,7 +303,7 @@ def _places(text: str) -> list[tuple[int, int, int]]:
 
 def _masked(text: str) -> Iterator[tuple[int, int, int]]:
     """Strings that a mask parts, behind a name that vouches or with a known loader; not those that it only ends."""
-    if not any(sign in text for sign in masks.SIGNS):
+    if not any(sign in text for sign in masks.SIGNS) or masks.NEAR.search(text) is None:
         return
     for match in masks.MASKED.finditer(text):
         start = match.start()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta, timezone
+from functools import lru_cache
 from typing import NamedTuple
 
 from idcore.ids.clock import IN_USE, QUARTER_MS
@@ -118,10 +119,18 @@ _NAMED = re.compile(
     r"|(?:event|log)_?time|realtime_timestamp)[\"']?\s*[=:]\s*[\"']?)\Z",
     re.IGNORECASE,
 )
-# Names of times that are to come: a delivery, an expiry. Such a time is not that of its line. Each begins with three
-# bytes that the scan looks for.
+# Names of times that are to come: a delivery, an expiry. Such a time is not that of its line. Each has one of these
+# marks, of which the scan looks for the first three bytes. A mark alone says nothing: `OrderDeliveryService: `.
 DUE = ("deliver", "delay", "expir", "schedul", "visible", "due", "投递", "延", "过期", "定时", "预")
-_DUE = re.compile(rf"(?:{'|'.join(DUE)})[\w-]*[\"' ]*[:：=][\"' ]*\Z", re.IGNORECASE)
+# What is delivered or expired is past.
+_TO_COME = "(?i:delivery?|delay(?:ed)?|expir(?:es?|y|ation)|scheduled?|(?:in)?visible|due)"
+_OF_TIME = "(?i:(?:(?:date)?time(?:stamp)?|at|date|until)(?:[ _-]?(?:ms|millis))?|ms|millis)"
+_DUE = re.compile(
+    rf"(?:(?:(?<![A-Za-z])|(?<![A-Z])(?=[A-Z])|(?<=START)){_TO_COME}[ _-]?{_OF_TIME}"  # a whole word of the name
+    rf"|(?<![\w.-]){_TO_COME}|(?:投递|过期|延[迟时期])时间|延[迟时期][到至]|定时(?:投递|发送)?(?:时间|[到至于])"
+    r"|预计\w{0,8}|预定\w{0,8}时间)\Z"
+)
+_AROUND = "\"' "
 _BORN = re.compile(r"born_?timestamp[^0-9A-Za-z]{1,12}(\d{12,14})(?!\d)", re.IGNORECASE)
 _PREFIX = re.compile(
     r"(?<!\d)((?:19|20)\d\d)[-/](\d\d)[-/](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?\s?(Z\b|[+-]\d\d:?\d\d\b)?"
@@ -154,7 +163,11 @@ def is_due(line: str, start: int) -> bool:
     >>> is_due('{"deliverTime":"2027-03-20 10:10:10"}', 16)
     True
     """
-    return start > 0 and _DUE.search(line, max(0, start - LONGEST_NAME), start) is not None
+    name = line[max(0, start - LONGEST_NAME) : start].rstrip(_AROUND)
+    if not name.endswith((":", "：", "=")):
+        return False
+    lower = name.lower()
+    return any(mark in lower for mark in DUE) and _DUE.search(name[:-1].rstrip(_AROUND)) is not None
 
 
 def line_time(line: str) -> datetime | None:
@@ -223,7 +236,7 @@ def named_day(line: str, elapsed: Sequence[int] | None = None) -> NamedDay | Non
     >>> str(named_day("<134>Mar 11 20:57:47 host app: msgId=0A5C07010FA018B4AAC237FF22CF0000"))
     '2000-03-11 20:57:47'
     """
-    if not may_be_dated(line):
+    if len(line) > LONGEST:
         return None
     if elapsed is None:
         elapsed = elapsed_of(line)
@@ -231,7 +244,12 @@ def named_day(line: str, elapsed: Sequence[int] | None = None) -> NamedDay | Non
     return next((NamedDay.fromisoformat(one.time.isoformat()) for one in proved), None)
 
 
-def _named_days(line: str) -> Iterator[Moment]:
+@lru_cache(maxsize=512)  # each line is asked for again by each ID near it
+def _named_days(line: str) -> tuple[Moment, ...]:
+    return tuple(_days_in(line)) if _MAY_BE.search(line) is not None else ()
+
+
+def _days_in(line: str) -> Iterator[Moment]:
     for match in _OF_A_DAY.finditer(line):
         part = {name: text for name, text in match.groupdict().items() if text is not None}
         said = {name[0]: text for name, text in part.items() if name[-1].isdigit()}

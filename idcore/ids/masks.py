@@ -13,6 +13,8 @@ SIGNS = ("*", "…", "..", "xx", "XX", "•", "##")  # one of these is in every 
 _LEAST = 8  # digits that are seen: fewer show too little
 _HEX, _DOTS = "[0-9A-Fa-f]", r"(?:…{1,2}|\.{2,6})"
 _MASK = rf"(?:[*•xX#]{{2,28}}|\*|{_DOTS})"
+# Such a sign next to a digit: `topic=*` is none.
+NEAR = re.compile(rf"[*•…](?:(?<={_HEX}.)|(?={_HEX}))|(?:[*•xX#]{{2}}|\.\.)(?:(?<={_HEX}..)|(?={_HEX}))")
 _PARTS = re.compile(rf"({_HEX}{{1,31}})|({_DOTS})|[*•xX#]+")
 _OF_V6 = re.compile(r"[23]|F[C-E]", re.IGNORECASE)  # how an address of IPv6 begins, whose ids have 56 digits
 _LOADER = re.compile(rf"{_HEX}{{8}}")
@@ -24,6 +26,7 @@ MASKED = re.compile(
 def digits_of(text: str) -> str | None:
     """The 32 digits of a msgId with `?` for each that is hidden; None where too little is left, or nothing hidden.
 
+    A decimal with only a mask behind it is none, unless its loader is known or each hidden digit has its sign.
     Digits in front are its first, those behind the last mask its last. What is between two masks has its place if the
     signs make 32 in all, or if it is then the loader of a known client.
 
@@ -44,7 +47,8 @@ def digits_of(text: str) -> str | None:
         put = digits[: part.start()] + part[0] + digits[part.end() :]
         if len(put) == SIZE and part.start() < dots and (whole or _has_known_loader(put)):
             digits = put
-    is_of_v4 = whole or _has_known_loader(digits) or _OF_V6.match(digits) is None
+    is_hex = tail != "" or not all(part[0].isdecimal() for part in seen)  # else a decimal that goes on
+    is_of_v4 = whole or _has_known_loader(digits) or (is_hex and _OF_V6.match(digits) is None)
     return digits.upper() if len(digits) == SIZE and is_of_v4 else None
 
 

@@ -42,9 +42,11 @@ TABLES = (
     "asked_ids",
 )
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # the last four: Excel in East Asia
-# The same inside a text, behind what parts cells elsewhere: a semicolon in Excel of many countries, a tab, a line.
-_INSIDE = re.compile(r"(?<=[;\t\r\n])(?=[=+\-@＝＋－＠])")
-_OFFSET = re.compile(r"[+-][0-9]{2}:[0-9]{2}(:[0-9]{2})?")  # of a zone: it names nothing that a spreadsheet could run
+# The offset of a zone and a number are nothing that a spreadsheet could run.
+_PLAIN = r"(?:[+-][0-9]{2}:[0-9]{2}(?::[0-9]{2})?|-[0-9]+(?:\.[0-9]+)?)"
+_IS_PLAIN = re.compile(_PLAIN)
+# A formula inside a text, behind what parts cells elsewhere: a semicolon in Excel of many countries, a tab, a line.
+_INSIDE = re.compile(rf"(?<=([;\t\r\n]))(?=[=+\-@＝＋－＠])(?!{_PLAIN}(?:\1|[\r\n]|\Z))")
 
 
 class _Line:
@@ -55,11 +57,17 @@ class _Line:
 
 
 def guarded(value: Any) -> Any:
-    """A text that a spreadsheet would run gets an apostrophe in front; numbers and UTC offsets stay as they are."""
+    """A text that a spreadsheet would run gets an apostrophe in front, behind each separator inside it too.
+
+    Negative numbers and UTC offsets stay as they are.
+
+    >>> guarded("=1;-2;-x")
+    "'=1;-2;'-x"
+    """
     if not isinstance(value, str):
         return value
     text = _INSIDE.sub("'", value)
-    return f"'{text}" if value.startswith(_FORMULA) and not _OFFSET.fullmatch(value) else text
+    return f"'{text}" if value.startswith(_FORMULA) and not _IS_PLAIN.fullmatch(value) else text
 
 
 def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Any]], end: str = "\n") -> Iterator[str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import random
 import re
 import textwrap
 
 import pytest
 
-from idcore.ids import find, judge
+from idcore.ids import find, judge, masks
 from idcore.ids.broken_lines import unbroken
 from idcore.ids.identify import Verdict
 
@@ -146,10 +147,37 @@ def test_what_a_mask_leaves_is_told(text: str, reason: str, told: str) -> None:
         f"msgId={ID[:12]}**{ID[12:]}",  # too much
         "see file 0A1B2C3D...4E5F",
         "msgId=2408845202900028B10ADF0D6...",  # an IPv6 host: of 56 digits
+        "messageId=1234567890..",
+        "messageId=12345678901234567890…",
+        "msgId=138****56789...",
     ],
 )
 def test_other_digits_that_end_early_are_no_ids(text: str) -> None:
     assert read(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["topic=* tag=a", "sub=TagA||TagB, expression='*'", "wait ... ok", "path/*/x**y", "#xx # x# XX", "1.2 0x1F # 5#"],
+)
+def test_a_sign_away_from_digits_is_no_mask(text: str) -> None:
+    assert masks.NEAR.search(text) is None
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_sign_of_a_mask_is_next_to_a_digit(seed: int) -> None:
+    chance, found = random.Random(seed), 0
+    for _ in range(2_000):
+        pieces = [
+            chance.choice((ID[: chance.randrange(13)], "*xX#•"[chance.randrange(5)], "**", "…", "..", "x*", "Xx"))
+            for _ in range(chance.randrange(2, 9))
+        ]
+        text = "".join(pieces)
+        for match in masks.MASKED.finditer(f"id={text} "):
+            if masks.digits_of(match[0]) is not None:
+                found += 1
+                assert masks.NEAR.search(match[0]) is not None, match[0]
+    assert found > 50
 
 
 @pytest.mark.parametrize("end", ["\n> ", "\n>> ", "\n> > ", "\n    ", "\n\t", "\\\n", "\u00ad\n", "=\n", "\r\n> "])

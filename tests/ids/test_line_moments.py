@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from idcore.ids.find import find
-from idcore.ids.line_moments import LONGEST, NamedDay, elapsed_of, moment_of, named_day
+from idcore.ids.line_moments import LONGEST, NamedDay, elapsed_of, moment_of, moments_of, named_day, prefix_time
 from idcore.ids.line_time import latest_year
 from idcore.kernels.dates import may_have_time
 from tests.scan.other_dates import day_of, other_of
@@ -129,6 +129,56 @@ def test_what_is_no_time_dates_nothing(line: str) -> None:
     assert moment_of(line) is None
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "OrderDeliveryService: ",
+        "schedule-pool-1: ",
+        "com.acme.Delivery: ",
+        "deliveredTime=",  # past
+        "expiredAt=",
+        "overdue_time=",
+        "residueTime=",
+        "延迟消息发送完成：",
+        "预发环境: ",
+        "定时任务：",
+        "预定成功：",
+        "消息已过期：",
+        "deliverTime 3 at: ",
+    ],
+)
+def test_a_name_that_only_has_such_a_word_takes_no_time_from_its_line(name: str) -> None:
+    line = f"{name}2025-02-11 20:57:47.471 INFO msgId={ID}"
+    assert prefix_time(line) == datetime(2025, 2, 11, 20, 57, 47, 471_000) and is_let_through(line)
+    found = moment_of(f"{name}{EPOCH_MS} {ID}")
+    assert found is not None and other_of(line) == tuple(next(moments_of(line)))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "deliverTime=",
+        '"nextVisibleTime": "',
+        "__STARTDELIVERTIME=",
+        "deliverytimestamp=",
+        "expires_at: '",
+        "Delivery Time: ",
+        "delayUntil=",
+        "due: ",
+        '"expiration":"',
+        "TIMER_DELIVER_MS=",
+        "预计送达：",
+        "预定发送时间：",
+        "定时发送时间=",
+        "消息延时至：",
+    ],
+)
+def test_a_name_of_a_time_to_come_dates_nothing(name: str) -> None:
+    for time in ("2025-02-11 20:57:47.471", str(EPOCH_MS)):
+        line = f"{name}{time} msgId={ID}"
+        assert prefix_time(line) is None and moment_of(line) is None and other_of(line) is None
+
+
 DAYS = {
     "syslog": f"<134>Feb 11 20:57:47 host app[12]: sent {ID}",
     "syslog with a weekday": f"Tue Feb 11 20:57:47 host app: sent {ID}",
@@ -200,6 +250,7 @@ DATES = [
     "11.2.",
     "2月11日",
     "deliverTime=2025-02-11",
+    "OrderDelivery: 2025-02-11",
     "投递时间：",
     "11-Feb-25",
     "I20250211",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from idcore.ids import Clock, dates_of, describe, find, judge
+from idcore.ids import Clock, dates_of, describe, find, judge, line_moments
 from idcore.ids.records import MOST_LINES, REACH
 
 pytestmark = pytest.mark.quick
@@ -78,3 +80,18 @@ def test_a_name_says_where_the_month_is_from() -> None:
     (row,) = rows(RECORDS["MessageExt"], "assumed")
     assert row["zone"] == "+08:00" and row["zone_source"] == "born"
     assert "zone_record" in row["why_codes"]  # type: ignore[operator]
+
+
+def test_a_line_is_read_for_its_day_once_however_many_ids_are_near(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    class Counted:
+        def finditer(self, line: str) -> Iterator[re.Match[str]]:
+            read.append(line)
+            return days.finditer(line)
+
+    days = line_moments._OF_A_DAY
+    monkeypatch.setattr(line_moments, "_OF_A_DAY", Counted())
+    text = [f"Mar 09 10:00:{second:02d} host of-days: sent msgId={ID[:-4]}{second:04X}" for second in range(60)]
+    assert len(rows("\n".join(text))) == len(text)
+    assert sorted(read) == text

@@ -38,7 +38,9 @@ def prefix(r: random.Random, at: datetime) -> str:
         "\x00" * 20,
         r.choice((f"<13>{local:%b %d %H:%M:%S} host ", f"I{local:%m%d %H:%M:%S}.{ms}456 7 x.go:1] ")),
         r.choice((f"{local:%d/%m %H:%M} ", f"{local.month}月{local.day}日 {local:%H:%M:%S} ")),
-        f"{r.choice(('deliverTime=', '投递时间：', 'time='))}{local + timedelta(days=31):%Y-%m-%d %H:%M:%S} ",
+        f"{r.choice(('deliverTime=', '投递时间：', 'time='))}{local + timedelta(days=31):%Y-%m-%d %H:%M:%S} "
+        if r.random() < 0.7
+        else f"{r.choice(('OrderDeliveryService: ', '预发环境：', 'deliveredTime='))}{local:%Y-%m-%d %H:%M:%S} ",
         f"{local + timedelta(days=r.choice((400, 365))):%Y-%m-%d %H:%M:%S} ",
     ][kind]
 

@@ -56,8 +56,12 @@ DAYS = [
 OF_DAYS = [
     (re.compile(rf"(?<![0-9A-Za-z])(?<!\d[-/.])(?:{day}){JOIN}{TIME}", re.IGNORECASE), order) for day, order in DAYS
 ]
-COMING = re.compile(
-    r"(?:deliver|delay|expir|schedul|visible|due|投递|延|过期|定时|预)[\w-]*[\"' ]*[:：=][\"' ]*\Z", re.IGNORECASE
+COMING = ["deliver", "delivery", "delay", "delayed", "expire", "expires", "expiry", "expiration", "schedule"]
+COMING += ["scheduled", "visible", "invisible", "due"]
+STAMPS = ["", "time", "timestamp", "datetime", "datetimestamp", "at", "date", "until"]
+COMING_NAMES = {word + of + unit for word in COMING for of in STAMPS for unit in ("", "ms", "millis")} - {*COMING}
+CHINESE = re.compile(
+    r"(投递时间|过期时间|延[迟时期](时间|到|至)|定时(投递|发送|)(时间|到|至|于)|预计\w{0,8}|预定\w{0,8}时间)\Z"
 )
 REST = f"{JOIN}{TIME}{ZONE}{LATER}"
 COMPILED = [(re.compile(rf"(?<![0-9A-Za-z])(?:{style}){REST}", re.IGNORECASE), order) for style, order in STYLES]
@@ -178,7 +182,18 @@ def _dated(line: str) -> list[Other]:
 
 def is_coming(before: str) -> bool:
     """Whether the name in front of a time says that it is to come."""
-    return COMING.search(before[-40:]) is not None
+    found = re.fullmatch(r"(.*?)[\"' ]*[:：=][\"' ]*", before[-40:], re.DOTALL)
+    if found is None:
+        return False
+    name = found[1]
+    for at in range(len(name)):
+        front, rest = name[:at], name[at:]
+        begins = not re.search("[A-Za-z]$", front) or (rest[0].isupper() and not re.search("[A-Z]$", front))
+        if (begins or front.endswith("START")) and re.sub("[ _-]", "", rest.lower()) in COMING_NAMES:
+            return True
+        if rest.lower() in COMING and not re.search(r"[\w.-]$", front):
+            return True
+    return CHINESE.search(name) is not None
 
 
 def _read(match: re.Match[str], order: str) -> list[Other]:
