@@ -133,10 +133,11 @@ def gauges() -> tuple[Mapping[str, float], Mapping[str, int]]:
     return now, metrics.memory_of(os.getpid())
 
 
-def unwanted(scope: Scope, message: Message) -> bool:
-    """Whether no page sends this message. Nor does one send text, of which Streamlit would write a stack each time."""
-    is_read = streamlit_private.is_of_a_page(message.get("bytes") or b"", bool(scope.get(STRANGER)))
-    return message.get("text") is not None or not is_read
+def kind_of(scope: Scope, message: Message) -> str | None:
+    """What a page asks with a message. None sends text, of which Streamlit would write a stack each time."""
+    if message.get("text") is not None:
+        return None
+    return streamlit_private.kind_of(message.get("bytes") or b"", bool(scope.get(STRANGER)))
 
 
 def address(host: str) -> str:
@@ -178,6 +179,6 @@ MIDDLEWARE = [
     Middleware(Gate, visitor.entrance, visitor.claims_of, base, hosts, session.owners),
     Middleware(Doors, ENTRY),
     Middleware(UploadBound, base, session.UPLOADS, session.draw_again),
-    Middleware(Deaf, unwanted),
+    Middleware(Deaf, kind_of),
     Middleware(FirstPage, base, addresses, f"{COOKIE}lang"),
 ]
