@@ -162,15 +162,24 @@ class FrontDoor:
 
 
 class Deaf:
-    """Drops websocket messages that have no kind, and tells the gate the size of each that its session keeps."""
+    """Drops websocket messages that have no kind, and tells the gate the size of each that its session keeps.
 
-    def __init__(self, app: ASGIApp, kind_of: Callable[[Scope, Message], str | None]) -> None:
-        self.app, self.kind_of = app, kind_of
+    `refusal` is what the page hears of a message that was dropped.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        kind_of: Callable[[Scope, Message], str | None],
+        refusal: Callable[[Scope, Message], bytes | None] = lambda *_: None,
+    ) -> None:
+        self.app, self.kind_of, self.refusal = app, kind_of, refusal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def receiving() -> Message:
             while (kind := self.kind_of(scope, message := await receive())) is None:
-                pass
+                if (answer := self.refusal(scope, message)) is not None:
+                    await send({"type": "websocket.send", "bytes": answer})
             if kind == KEPT and KEEPS in scope:
                 scope[KEEPS](len(message.get("bytes") or b""))
             return message

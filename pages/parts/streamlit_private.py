@@ -61,6 +61,10 @@ NAMES: Mapping[str, tuple[str, str]] = {
         "messages that no page of the console sends are dropped",
         "one can empty the caches of everybody, or ask for addresses of a million uploads",
     ),
+    "streamlit.proto.ForwardMsg_pb2.ForwardMsg": (
+        "an uploader with too many files at once says so",
+        "it shows none of them, and no reason",
+    ),
 }
 
 
@@ -159,3 +163,15 @@ def kind_of(message: bytes, stranger: bool = False) -> str | None:
     elif kind == "backend_operation_request" and not stranger:
         is_sent = _DEFERRED.fullmatch(read.backend_operation_request.deferred_file.file_id) is not None
     return kind if is_sent else None
+
+
+def too_many_files(message: bytes, reason: str) -> bytes | None:
+    """The answer to an uploader that was given too many files at once: each has the reason. None to all else."""
+    asking, answering = find("BackMsg"), find("ForwardMsg")
+    asked = asking.FromString(message).file_urls_request if asking is not None else None
+    if answering is None or asked is None or len(asked.file_names) <= MOST_IN_A_MESSAGE:
+        return None
+    answer = answering()
+    answer.file_urls_response.response_id = asked.request_id
+    answer.file_urls_response.error_msg = reason
+    return bytes(answer.SerializeToString())

@@ -15,11 +15,13 @@ from typing import Any
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.runtime.scriptrunner.exec_code import modified_sys_path
 from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.runtime.state.common import WidgetMetadata
 
+from idcore.base import catalogue
 from idcore.base.errors import CoreError
 from idcore.runs.runs import Run, RunError, Runs
 from idcore.server import first_page
@@ -192,6 +194,33 @@ def test_messages_that_no_page_sends_are_dropped(message: BackMsg, of_person: bo
     came = {"type": "websocket.receive", "bytes": message.SerializeToString()}
     assert (serve.kind_of({}, came) is not None) == of_person
     assert (serve.kind_of({STRANGER: True}, came) is not None) == of_stranger
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_too_many_files_at_once_have_an_answer(lang: str) -> None:
+    asked = uploads(10_001)
+    asked.file_urls_request.request_id = "7"
+    came = [
+        {"type": "websocket.receive", "bytes": one.SerializeToString()} for one in (asked, BackMsg(clear_cache=True))
+    ]
+    scope = {"type": "websocket", "headers": [(b"cookie", f"{serve.COOKIE}lang={lang}".encode())]}
+    sent: list[Message] = []
+
+    async def listens(_: Scope, receive: Receive, __: Send) -> None:
+        assert (await receive())["type"] == "websocket.disconnect"
+
+    async def receive() -> Message:
+        return came.pop(0) if came else {"type": "websocket.disconnect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    with ThreadPoolExecutor(1) as apart:
+        apart.submit(asyncio.run, Deaf(listens, serve.kind_of, serve.refusal)(scope, receive, send)).result()  # type: ignore[arg-type]
+    (answer,) = [ForwardMsg.FromString(one["bytes"]).file_urls_response for one in sent]
+    assert answer.response_id == "7" and not answer.file_urls
+    assert answer.error_msg == catalogue.words(lang)("decode.too_many_files", most="10,000")
+    assert serve.refusal({STRANGER: True}, {"bytes": asked.SerializeToString()}) is None
 
 
 @pytest.mark.parametrize("later", [rerun(0), BackMsg(app_heartbeat=True), uploads(1), BackMsg(clear_cache=True)])

@@ -186,6 +186,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "decode.placeholder": "Paste IDs, comma-separated lists or whole log lines",
     "decode.taken": "{lines} decoded below. Paste other IDs or lines here.",
     "decode.upload": "Log files",
+    "decode.too_many_files": "At most {most} files can be chosen at once. Pack them into an archive, or choose fewer.",
     "decode.button": "Decode",
     "decode.offline": "Decode without a server: one file to keep ({size}), which opens in any browser",
     "decode.lead": "Paste RocketMQ message IDs or log lines: see which host and process generated each ID, and when. No cluster is needed.",

@@ -175,6 +175,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "decode.placeholder": "粘贴消息 ID、逗号分隔的列表，或整行日志",
     "decode.taken": "已在下方解码 {lines}。可在此粘贴其他 ID 或日志。",
     "decode.upload": "日志文件",
+    "decode.too_many_files": "一次最多可选 {most} 个文件。请打包为一个归档文件，或减少文件数量。",
     "decode.button": "解码",
     "decode.offline": "无服务器解码：下载一个文件（{size}），用任意浏览器打开即可",
     "decode.lead": "粘贴消息 ID 或日志，即可看出每个 ID 由哪台主机的哪个进程、在何时生成。无需连接集群。",
