@@ -9,14 +9,17 @@ import lzma
 import os
 import tarfile
 import zipfile
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from idcore.base import catalogue
 from idcore.ids.clock import Clock
 from idcore.ids.dating import dates_of
 from idcore.intake import intake
+from idcore.presentation import intake_texts
 from idcore.simulate import example
 
 pytestmark = pytest.mark.quick
@@ -196,3 +199,27 @@ def test_a_zone_that_is_given_is_another_question_than_one_that_is_assumed() -> 
     at, sources = datetime(2026, 11, 26, tzinfo=UTC), [intake.Source("a.log", UNIQ.encode())]
     asked = {intake.asked_of(sources, intake.Dating(UTC, source, at), "strict")[0] for source in ("assumed", "given")}
     assert len(asked) == 2
+
+
+@pytest.mark.parametrize("lang", catalogue.languages())
+def test_the_lines_that_prove_a_zone_are_counted_apart_from_those_that_it_dates(lang: str) -> None:
+    java = "AC110001473C7D4991AD9A7EC8D8"
+    born = f"MessageExt [bornTimestamp=1793376000216, properties={{UNIQ_KEY={java}0001}}]"
+    texts = [("a.log", "\n".join(f"done {java}{n:04X}" for n in range(2, 5))), ("b.log", born)]
+    made = intake.read(texts)
+    clock = Clock(datetime(2026, 11, 20, tzinfo=UTC), UTC, "assumed")
+    dated = replace(clock, dates=dates_of(((item.verdict, item.token) for item in made.found), clock))
+    sources, said = intake.dated_by(made.found, dated), catalogue.words(lang)
+    assert [*sources.items()] == [("born", (1, "+08:00")), ("others", (3, "+08:00"))]
+    assert intake_texts.dated_note(sources, said) == [
+        said("dated.born", n=said.count("time", 1), zone="+08:00"),
+        said("dated.others", n=said.count("time", 3), zone="+08:00"),
+    ]
+
+
+def test_a_month_that_other_lines_prove_is_told_from_that_of_the_own_line() -> None:
+    java = "AC110001473C7D4991AD9A7EC8D8"
+    made = intake.read([("a.log", f"2026-10-31 00:00:00,217 sent {java}0001"), ("b.log", f"done {java}0002")])
+    clock = Clock(datetime(2026, 11, 20, tzinfo=UTC), UTC, "given")
+    dated = replace(clock, dates=dates_of(((item.verdict, item.token) for item in made.found), clock))
+    assert intake.dated_by(made.found, dated) == {"line": (1, "+00:00"), "line_others": (1, "+00:00")}

@@ -47,7 +47,8 @@ def test_each_id_has_the_time_of_its_process_in_the_run(run: Run) -> None:
     for text, made in MADE.items():
         best = identify(text).best
         assert best is not None
-        assert run_times.sent_ms(run, best) == to_ms(datetime.fromisoformat(made)), text
+        assumed = ("zone",) if best.id.layout.early else ()  # its hour says nothing of zones
+        assert run_times.sent_ms(run, best) == (to_ms(datetime.fromisoformat(made)), assumed), text
 
 
 def test_an_id_that_is_not_in_the_run_has_none(run: Run) -> None:

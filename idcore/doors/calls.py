@@ -52,7 +52,7 @@ class Problem(Exception):
 
 
 class Room:
-    """So many calls at work, the others wait. Half of them is the most that one person has: a call may wait, too."""
+    """So many calls at work, the others wait. One person has half of them at most, or one: a call may wait, too."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -65,7 +65,7 @@ class Room:
         name = caller.visitor.name
         if name is None:  # without a log-in all are one
             return await run_sync(do, *given, limiter=every)
-        own = self._own.get(name) or anyio.CapacityLimiter(self._most // 2)
+        own = self._own.get(name) or anyio.CapacityLimiter(max(1, self._most // 2))
         self._own[name] = own
         async with own:
             return await run_sync(do, *given, limiter=every)

@@ -275,15 +275,22 @@ def pick_month(elapsed: int, clock: Clock, layout: Layout = UNIQ_V4) -> Month | 
 
 def _read(elapsed: int, month: Month, clock: Clock) -> SentAt:
     at = from_ms(month.start_ms + elapsed, clock.zone)
-    ahead = at.utcoffset() or timedelta()
-    instant = SentAt(at, month.label, zone_text(ahead), clock.zone_source)
-    early, late = timedelta(), timedelta(milliseconds=month.late_ms)
+    instant = SentAt(at, month.label, zone_text(at.utcoffset()), clock.zone_source)
+    late = timedelta(milliseconds=month.late_ms)
     if clock.zone_source == "assumed":
-        early, late = EAST - ahead, late + ahead - WEST
+        return in_any_zone(instant, clock.reference, late)
     latest = min(at + late, clock.reference)
-    if early or at < latest:
-        return replace(instant, earliest=at - early, latest=max(at, latest))
-    return instant
+    return replace(instant, earliest=at, latest=latest) if at < latest else instant
+
+
+def in_any_zone(sent: SentAt, reference: datetime, late: timedelta = timedelta()) -> SentAt:
+    """A time of an assumed zone: from when to when it was, whatever zone in use its producer has."""
+    ahead = sent.at.utcoffset() or timedelta()
+    early, latest = EAST - ahead, min(sent.at + late + ahead - WEST, reference)
+    sent = replace(sent, zone_source="assumed")
+    if early or sent.at < latest:
+        return replace(sent, earliest=sent.at - early, latest=max(sent.at, latest))
+    return sent
 
 
 def _newer(instant: SentAt, elapsed: int, month: Month, clock: Clock, layout: Layout) -> SentAt:

@@ -68,7 +68,8 @@ KEYS = (
 )
 # Where the month of a msgId is from, by the reason that its time has; without one of these it is assumed.
 _MONTHS_OF = {
-    "line": ("zone_born", "noon", "hour_born", "zone_prefix", "hour_prefix", "month_born", "month_prefix", "linked"),
+    "line": ("zone_born", "noon", "hour_born", "zone_prefix", "hour_prefix", "month_born", "month_prefix"),
+    "linked": ("linked",),
     "record": ("zone_record", "month_record"),
     "process": ("month_process", "zone_process"),
     "input": ("zone_input", "month_input"),
@@ -168,13 +169,23 @@ def when(reading: Reading, token: Token | None, clock: Clock) -> tuple[SentAt | 
     if token is not None and token.of_record and reason is not None:
         reason = _OF_RECORD.get(reason.code, reason)
     if token is not None and token.linked and sent is not None and reason is not None:
-        sent, reason = replace(sent, zone_source="linked" if sent.zone_source else None), bare_reason("linked")
+        return _of_link(sent, token, clock)
     return sent, reason
 
 
-def month_source(reading: Reading, extra: Reason | None) -> str | None:
-    """Where the month of a msgId is from: `line`, `record`, `process`, `input`, `assumed`. Others contain their month.
+def _of_link(sent: SentAt, token: Token, clock: Clock) -> tuple[SentAt, Reason]:
+    """The time of a link: what was assumed where it was made is assumed here."""
+    if sent.zone_source is not None and "zone" in token.assumed:
+        sent = clocks.in_any_zone(sent, clock.reference)
+    elif sent.zone_source is not None:
+        sent = replace(sent, zone_source="linked")
+    return sent, bare_reason("linked_assumed" if "month" in token.assumed else "linked")
 
+
+def month_source(reading: Reading, extra: Reason | None) -> str | None:
+    """Where the month of a msgId is from: `line`, `record`, `process`, `input`, `linked`, `assumed`.
+
+    IDs of other kinds contain their month.
     `extra` is the reason of `when`.
     """
     if not isinstance(reading.id, UniqId):

@@ -21,8 +21,8 @@ class Token:
     an ID proves, where the line has no other. `of_record`: it and born_ms are of
     another line of the record (`records`). `whole`: whether a line break was taken out of it, a digit is left over
     behind it, or digits are missing at its end, masked or cut off. `linked`: the id came in a link instead of a line,
-    and born_ms is the time of the link. `gateway`: an MQTT server generated it, for the message of a device. `shown`:
-    whether its place shows that it may be an id (`rules.shows_id`).
+    and born_ms is the time of the link; `assumed` is what of that was assumed. `gateway`: an MQTT server generated it,
+    for the message of a device. `shown`: whether its place shows that it may be an id (`rules.shows_id`).
     """
 
     text: str
@@ -34,6 +34,7 @@ class Token:
     vouched: bool = False
     disowned: str = ""
     linked: bool = False
+    assumed: tuple[str, ...] = ()
     of_record: bool = False
     whole: Wholeness = "whole"
     gateway: bool = False

@@ -18,7 +18,7 @@ from idcore.base.errors import CoreError, coded, refuse
 from idcore.ids.clock import Clock, ZoneSource
 from idcore.ids.dating import dates_of
 from idcore.ids.delivery import DeliveryText
-from idcore.ids.describe import Seeds, describe, when
+from idcore.ids.describe import Seeds, describe, month_source, when
 from idcore.ids.find import find
 from idcore.ids.identify import ALIKE, AROUND, Case, Verdict, identify_alone, judge
 from idcore.ids.lists import is_list_of_ids
@@ -35,6 +35,7 @@ MEMBERS = 1_000  # of one archive, read at once
 PASSED_OVER = 512 << 20  # bytes unpacked at once at most, with those of members that are no text
 LOOK, PIECE = 512, 1 << 16  # bytes that show what a file is; bytes unpacked at once
 _WORD = re.compile(r"[0-9A-Za-z]{16,80}")
+_OWN = ("line", "record")  # where the month of a time is from that its own line proves
 _RUN = re.compile(r"[0-9A-Fa-f]+")
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -234,7 +235,10 @@ def read_sources(sources: Sequence[Source], case: Case = "strict") -> Intake:
 
 
 def dated_by(items: Sequence[Found], clock: Clock) -> dict[str, tuple[int, str]]:
-    """What month and zone of the times of msgIds come from: how many times, and the zone of the first."""
+    """What month and zone of the times of msgIds come from: how many times, and the zone of the first.
+
+    Most lines prove nothing themselves: those to which other lines lend a zone or a month count apart.
+    """
     sources: dict[str, tuple[int, str]] = {}
     for item in items:
         best = item.verdict.best
@@ -243,10 +247,14 @@ def dated_by(items: Sequence[Found], clock: Clock) -> dict[str, tuple[int, str]]
         sent, reason = when(best, item.token, clock)
         if sent is None or sent.zone_source is None:
             continue
-        name = sent.zone_source if reason is None or sent.zone_source in ("born", "prefix") else "line"
+        month, name = month_source(best, reason), str(sent.zone_source)
+        if sent.zone_source in ("born", "prefix"):
+            name = name if month in _OWN else "others"
+        elif reason is not None:
+            name = "line_others" if month in ("process", "input") else "line"
         n, zone = sources.get(name, (0, sent.zone))
         sources[name] = n + 1, zone
-    return sources
+    return dict(sorted(sources.items(), key=lambda item: item[0].endswith("others")))  # what lends before what it dates
 
 
 def zones_of(intake: Intake, clock: Clock) -> dict[str, tuple[tzinfo, int]]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
 from idcore.base.errors import CoreError
 from idcore.base.layout import Layout
+from idcore.ids import assumptions
 from idcore.ids.client_time import client_sent
 from idcore.ids.clock import Clock, epochs, parse_instant, parse_zone, to_ms
 from idcore.ids.identify import Reading
@@ -15,8 +17,8 @@ from idcore.ids.tokens import Token
 from idcore.runs.runs import Run, Runs
 
 
-def sent_ms(run: Run, reading: Reading) -> int | None:
-    """Milliseconds since 1970; None where the scan does not date the process of an id, or has no such table."""
+def sent_ms(run: Run, reading: Reading) -> tuple[int, tuple[str, ...]] | None:
+    """Milliseconds since 1970, and what of them the scan assumed; None where it does not date the process of an id."""
     message_id = reading.id
     if isinstance(message_id, UniqId):
         key = {
@@ -26,24 +28,37 @@ def sent_ms(run: Run, reading: Reading) -> int | None:
             "loader": message_id.loader_text,
         }
         row = _row(run, "processes", key)
-        return None if row is None else _of_process(message_id.elapsed, row, message_id.layout)
+        return None if row is None else _marked(_of_process(message_id.elapsed, row, message_id.layout), row)
     if isinstance(message_id, ClientId):
         row = _row(run, "clients", {"mac": message_id.mac_text, "pid": message_id.pid})
-        return None if row is None else _of_client(reading, message_id, row)
+        return None if row is None else _marked(_of_client(reading, message_id, row), row)
     return None
 
 
-def linked_token(text: str, best: Reading | None, sent_at: str, run: str, runs: Runs) -> Token:
-    """The id of a link, with the time that the link or its scan gives it; what cannot be read is left out."""
-    born = None
+def _marked(at_ms: int | None, row: dict[str, Any]) -> tuple[int, tuple[str, ...]] | None:
+    """With what the row says that it assumed; scans of older versions do not say it."""
+    if at_ms is None:
+        return None
+    return at_ms, assumptions.assumed("month" not in row or row["month"] is not None, row.get("zone_source"))
+
+
+def linked_token(text: str, best: Reading | None, query: Mapping[str, str], runs: Runs) -> Token:
+    """The id of a link, with the time that the link or its scan gives it; what cannot be read is left out.
+
+    `query` is of the address: `sent_at` with `assumed`, or `run`.
+    """
+    sent_at, run = query.get("sent_at", ""), query.get("run", "")
+    known = None
     try:
         if sent_at:
-            born = to_ms(parse_instant(sent_at.replace(" ", "+")))
+            known = to_ms(parse_instant(sent_at.replace(" ", "+"))), tuple(query.get("assumed", "").split(","))
         elif run and best is not None:
-            born = sent_ms(runs.open(run), best)
+            known = sent_ms(runs.open(run), best)
     except (CoreError, OSError):
-        born = None
-    return Token(text, 1, 1, born_ms=born, linked=born is not None)
+        pass
+    if known is None:
+        return Token(text, 1, 1)
+    return Token(text, 1, 1, born_ms=known[0], linked=True, assumed=known[1])
 
 
 def _row(run: Run, table: str, key: dict[str, Any]) -> dict[str, Any] | None:

@@ -26,6 +26,8 @@ HEALTH = "_idcore/health"
 OFFLINE = "_idcore/rocketmq-ids.html"  # the page that decodes without a server, to be kept
 OFFLINE_FILE = Path(__file__).resolve().parents[2] / "dist" / "rocketmq-ids.html"  # where `make page` puts it
 UPLOAD = "_stcore/upload_file/"  # and the session, and the file
+KEPT = "rerun_script"  # the kind of a websocket message whose values its session keeps
+KEEPS = "rocketmq-ids.keeps"  # in the scope of a websocket: hears the size of each of them
 SILENT = 60  # seconds in which nothing more of an upload comes
 MOST_REFUSED = 1_000  # sentences that wait for their pages
 # Streamlit's page has inline scripts and styles, and makes scripts and pictures in the browser (blob:). Its charts
@@ -160,15 +162,26 @@ class FrontDoor:
 
 
 class Deaf:
-    """Drops websocket messages for which `unwanted` is true."""
+    """Drops websocket messages that have no kind, and tells the gate the size of each that its session keeps.
 
-    def __init__(self, app: ASGIApp, unwanted: Callable[[Scope, Message], bool]) -> None:
-        self.app, self.unwanted = app, unwanted
+    `refusal` is what the page hears of a message that was dropped.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        kind_of: Callable[[Scope, Message], str | None],
+        refusal: Callable[[Scope, Message], bytes | None] = lambda *_: None,
+    ) -> None:
+        self.app, self.kind_of, self.refusal = app, kind_of, refusal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def receiving() -> Message:
-            while self.unwanted(scope, message := await receive()):
-                pass
+            while (kind := self.kind_of(scope, message := await receive())) is None:
+                if (answer := self.refusal(scope, message)) is not None:
+                    await send({"type": "websocket.send", "bytes": answer})
+            if kind == KEPT and KEEPS in scope:
+                scope[KEEPS](len(message.get("bytes") or b""))
             return message
 
         await self.app(scope, receiving if scope["type"] == "websocket" else receive, send)

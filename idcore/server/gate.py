@@ -20,7 +20,7 @@ from idcore.policy import audit, limits
 from idcore.policy.access import Visitor
 from idcore.policy.metrics import is_passed_on
 from idcore.server import log_out
-from idcore.server.front_door import path_of, refuse
+from idcore.server.front_door import KEEPS, path_of, refuse
 from idcore.server.log_out import LOGOUT
 from idcore.server.login_cookie import cookie_name, cookies_of
 from idcore.server.logins import Entrance, address_of, is_loopback
@@ -83,7 +83,8 @@ class Websockets:
     def __init__(self, share: int, whose: str) -> None:
         self._share, self._whose = share, whose
         self._open, self._ended = 0, deque[float]()
-        self.sizes: dict[object, int] = {}  # of the latest message of each: its session keeps it, with a pasted text
+        # Of the largest click of each: its session keeps what was typed, also when later clicks leave it out.
+        self.sizes: dict[object, int] = {}
 
     def begin(self, now: float) -> bool:
         """Whether one more may come."""
@@ -193,17 +194,21 @@ class Gate:
             return
         websocket = object()
 
-        def fits(size: int) -> bool:
-            own.sizes[websocket] = size
-            everybodys = sum(sum(some.sizes.values()) for some in self.websockets.values())
-            of_one = sum(own.sizes.values()) if name else 0
-            return not (limits.exceeds("uploads_of_one", of_one) or limits.exceeds("uploads", everybodys))
+        def keeps(size: int) -> None:
+            own.sizes[websocket] = max(size, own.sizes.get(websocket, 0))
 
-        receive = while_fitting(receive, fits if name else lambda size: size <= MOST_OF_STRANGER)
+        def fits(size: int) -> bool:
+            more = max(0, size - own.sizes.get(websocket, 0))
+            everybodys = sum(sum(some.sizes.values()) for some in self.websockets.values())
+            of_one = sum(own.sizes.values())
+            return not (limits.exceeds("uploads_of_one", of_one + more) or limits.exceeds("uploads", everybodys + more))
+
         if name and entrance.mode == "login":
             receive = until(receive, entrance.left(claims, time.time()))
+        # outermost: nothing else runs between its answer and `keeps`
+        receive = while_fitting(receive, fits if name else lambda size: size <= MOST_OF_STRANGER)
         try:
-            await self.app({**scope, STRANGER: not name}, receive, send)
+            await self.app({**scope, STRANGER: not name} | ({KEEPS: keeps} if name else {}), receive, send)
         finally:
             own.sizes.pop(websocket, None)
             own.end(time.monotonic())

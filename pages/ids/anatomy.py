@@ -20,7 +20,7 @@ from pages.parts.widgets import heading, said, show_html, small_print, zone_note
 def into_link() -> None:
     """The address follows the box; the time of a link is that of its own id."""
     st.query_params["id"] = (st.session_state.get("anatomy_id") or "").strip()
-    for name in ("sent_at", "run"):
+    for name in ("sent_at", "assumed", "run"):
         st.query_params.pop(name, None)
 
 
@@ -86,8 +86,7 @@ if not text:
 with problems.caught():
     verdict = identify_alone(text)
 clock = view().clock()
-query = st.query_params
-token = linked_token(text, verdict.best, query.get("sent_at", ""), query.get("run", ""), scans.store())
+token = linked_token(text, verdict.best, st.query_params.to_dict(), scans.store())
 found = Found(token, verdict)
 
 # show

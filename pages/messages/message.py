@@ -19,7 +19,8 @@ from pages.parts.widgets import heading, page_link, said, show_html, small_print
 def into_link() -> None:
     """The address follows the box; the time of a link is that of its own id."""
     st.query_params["id"] = (st.session_state.get("message_id") or "").strip()
-    st.query_params.pop("sent_at", None)
+    for name in ("sent_at", "assumed"):
+        st.query_params.pop(name, None)
 
 
 shown = view()

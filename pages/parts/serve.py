@@ -21,6 +21,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 from starlette.types import Message, Scope
 
+from idcore.base import catalogue
 from idcore.base.errors import CoreError
 from idcore.doors.entry import Entry
 from idcore.doors.way import Doors
@@ -31,7 +32,7 @@ from idcore.server import jobs, memory, watched_groups, webhook
 from idcore.server.first_page import FirstPage
 from idcore.server.front_door import Deaf, FrontDoor, UploadBound, say_address
 from idcore.server.gate import LOGIN, STRANGER, Gate
-from idcore.server.login_cookie import LoginCookie
+from idcore.server.login_cookie import LoginCookie, cookies_of
 from pages.parts import problems, scans, session, streamlit_private, visitor
 from pages.parts.view import COOKIE
 
@@ -133,10 +134,21 @@ def gauges() -> tuple[Mapping[str, float], Mapping[str, int]]:
     return now, metrics.memory_of(os.getpid())
 
 
-def unwanted(scope: Scope, message: Message) -> bool:
-    """Whether no page sends this message. Nor does one send text, of which Streamlit would write a stack each time."""
-    is_read = streamlit_private.is_of_a_page(message.get("bytes") or b"", bool(scope.get(STRANGER)))
-    return message.get("text") is not None or not is_read
+def kind_of(scope: Scope, message: Message) -> str | None:
+    """What a page asks with a message. None sends text, of which Streamlit would write a stack each time."""
+    if message.get("text") is not None:
+        return None
+    return streamlit_private.kind_of(message.get("bytes") or b"", bool(scope.get(STRANGER)))
+
+
+def refusal(scope: Scope, message: Message) -> bytes | None:
+    """What the page hears of a message that was dropped: its person chose too many files at once."""
+    if message.get("bytes") is None or scope.get(STRANGER):
+        return None
+    kept = next((value for name, value in cookies_of(scope["headers"]) if name == f"{COOKIE}lang"), None)
+    spoken = catalogue.words(catalogue.lang_of(kept) or catalogue.ENGLISH)
+    most = f"{streamlit_private.MOST_IN_A_MESSAGE:,}"
+    return streamlit_private.too_many_files(message["bytes"], spoken("decode.too_many_files", most=most))
 
 
 def address(host: str) -> str:
@@ -178,6 +190,6 @@ MIDDLEWARE = [
     Middleware(Gate, visitor.entrance, visitor.claims_of, base, hosts, session.owners),
     Middleware(Doors, ENTRY),
     Middleware(UploadBound, base, session.UPLOADS, session.draw_again),
-    Middleware(Deaf, unwanted),
+    Middleware(Deaf, kind_of, refusal),
     Middleware(FirstPage, base, addresses, f"{COOKIE}lang"),
 ]

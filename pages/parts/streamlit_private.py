@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import streamlit as st
 
+from idcore.server.front_door import KEPT
+
 if TYPE_CHECKING:
     from streamlit.runtime.app_session import AppSession
 
@@ -58,6 +60,10 @@ NAMES: Mapping[str, tuple[str, str]] = {
     "streamlit.proto.BackMsg_pb2.BackMsg": (
         "messages that no page of the console sends are dropped",
         "one can empty the caches of everybody, or ask for addresses of a million uploads",
+    ),
+    "streamlit.proto.ForwardMsg_pb2.ForwardMsg": (
+        "an uploader with too many files at once says so",
+        "it shows none of them, and no reason",
     ),
 }
 
@@ -133,26 +139,39 @@ def signed_claims(cookies: Mapping[str, str], name: str) -> bytes | None:
     return read(cookies, name) if read is not None else None
 
 
-def is_of_a_page(message: bytes, stranger: bool = False) -> bool:
-    """Whether a browser's message is one that a page of the console sends. Streamlit itself refuses what is none.
+def kind_of(message: bytes, stranger: bool = False) -> str | None:
+    """The kind of a browser's message; None of one that no page of the console sends. Streamlit refuses what is none.
 
     It answers others too, whoever sends them: it empties caches, makes an address for each of a million uploads, or
     installs files next to the project. A `stranger` has no log-in, and so a page with a button alone.
     """
     message_type = find("BackMsg")
     if message_type is None:
-        return True
+        return KEPT
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 
     try:
         read = message_type.FromString(message)
     except DecodeError:
-        return True
-    kind = read.WhichOneof("type")
-    if kind == "rerun_script":
-        return len(read.rerun_script.widget_states.widgets) <= MOST_IN_A_MESSAGE
-    if kind == "file_urls_request" and not stranger:
-        return len(read.file_urls_request.file_names) <= MOST_IN_A_MESSAGE
-    if kind == "backend_operation_request" and not stranger:
-        return _DEFERRED.fullmatch(read.backend_operation_request.deferred_file.file_id) is not None
-    return kind in ("stop_script", "app_heartbeat", None)
+        return ""
+    kind = read.WhichOneof("type") or ""
+    is_sent = kind in ("stop_script", "app_heartbeat", "")
+    if kind == KEPT:
+        is_sent = len(read.rerun_script.widget_states.widgets) <= MOST_IN_A_MESSAGE
+    elif kind == "file_urls_request" and not stranger:
+        is_sent = len(read.file_urls_request.file_names) <= MOST_IN_A_MESSAGE
+    elif kind == "backend_operation_request" and not stranger:
+        is_sent = _DEFERRED.fullmatch(read.backend_operation_request.deferred_file.file_id) is not None
+    return kind if is_sent else None
+
+
+def too_many_files(message: bytes, reason: str) -> bytes | None:
+    """The answer to an uploader that was given too many files at once: each has the reason. None to all else."""
+    asking, answering = find("BackMsg"), find("ForwardMsg")
+    asked = asking.FromString(message).file_urls_request if asking is not None else None
+    if answering is None or asked is None or len(asked.file_names) <= MOST_IN_A_MESSAGE:
+        return None
+    answer = answering()
+    answer.file_urls_response.response_id = asked.request_id
+    answer.file_urls_response.error_msg = reason
+    return bytes(answer.SerializeToString())

@@ -29,7 +29,7 @@ from idcore.policy.access import (
     read,
 )
 from idcore.server import gate
-from idcore.server.front_door import readiness
+from idcore.server.front_door import KEPT, Deaf, readiness
 from idcore.server.gate import WANTED, Gate, is_lent, is_page, remembered, until, wanted
 from idcore.server.logins import SAID, Entrance, Settings, entrance_of, is_loopback
 from pages.parts import visitor
@@ -449,7 +449,7 @@ def of_sizes(door: Gate, *sizes: int) -> list[str]:
     async def send(_: Any) -> None:
         return
 
-    door.app = listens
+    door.app = Deaf(listens, lambda *_: KEPT)
     scope = {"type": "websocket", "path": "/_stcore/stream", "headers": [], "client": ("10.0.0.5", 1)}
     with ThreadPoolExecutor(1) as apart:
         apart.submit(asyncio.run, door(scope, receive, send)).result(5)  # type: ignore[arg-type]
@@ -458,7 +458,7 @@ def of_sizes(door: Gate, *sizes: int) -> list[str]:
 
 @pytest.mark.parametrize("mode", ["login", "header"])
 def test_what_a_session_keeps_of_a_strangers_messages_is_short(mode: Any, caplog: pytest.LogCaptureFixture) -> None:
-    """Each session keeps its latest message: with 25 MB each, 500 strangers fill the memory of a server."""
+    """Each session keeps its clicks: with 25 MB each, 500 strangers fill the memory of a server."""
     door = Gate(answer, lambda: Entrance(mode, proxies=(ip_network("10.0.0.5"),)), lambda _: {}, lambda: "/")
     most = gate.MOST_OF_STRANGER
     assert of_sizes(door, 10, most, most + 1, 10) == [
@@ -474,7 +474,7 @@ def test_messages_of_a_person_count_as_uploads_as_long_as_their_websocket_lives(
 ) -> None:
     monkeypatch.setenv("IDCORE_UPLOADS_VISITOR", "1M")
     door = Gate(answer, lambda: Entrance("login"), lambda _: PERSON | {"iat": time.time()}, lambda: "/")
-    for _ in range(3):  # the latest one counts, and none of a websocket that has ended
+    for _ in range(3):  # the largest one counts, and none of a websocket that has ended
         assert of_sizes(door, 900_000, 900_000) == ["websocket.receive 900000"] * 2 + ["websocket.disconnect 1000"]
     assert of_sizes(door, 10, 1 << 21)[-1] == "websocket.disconnect 1009"
 

@@ -137,6 +137,14 @@ def test_calls_of_one_person_that_wait_leave_room_for_others(with_login: Door) -
     assert anyio.run(all_of_them) == "answered"
 
 
+def test_room_for_one_call_is_room_for_a_person_too(with_login: Door) -> None:
+    async def one() -> str:
+        with anyio.fail_after(5):
+            return await Room(1).run(caller_of(with_login, PEOPLE["viewer"]), lambda: "answered")
+
+    assert anyio.run(one) == "answered"
+
+
 def caller_of(door: Door, name: str) -> Caller:
     """Somebody who has logged in, at this door."""
     visitor = Visitor(name, frozenset({"viewer"}))

@@ -514,7 +514,15 @@ def test_a_row_has_codes_values_and_english() -> None:
 def test_a_link_or_a_scan_gives_the_id_its_time() -> None:
     token = Token(MSG_ID, 1, 1, born_ms=BASE, linked=True)
     (event,) = journey(ASSUMED, token=token).events
-    assert event.at_ms == BASE and not event.is_open
+    assert event.at_ms == BASE and not event.is_open and not event.values["assumed"]
+
+
+@pytest.mark.parametrize("codes", [("month",), ("zone",), ("month", "zone")])
+def test_what_a_link_or_a_scan_assumed_is_assumed_in_the_journey(codes: tuple[str, ...]) -> None:
+    token = Token(MSG_ID, 1, 1, born_ms=BASE, linked=True, assumed=codes)
+    (event,) = journey(ASSUMED, token=token).events
+    assert event.at_ms == BASE and event.values["assumed"] == [*codes]
+    assert event.is_open == ("zone" in codes), "a producer in another zone generated it hours before or after"
 
 
 def test_what_a_record_holds_in_place_of_times_is_no_time() -> None:

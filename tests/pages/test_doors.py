@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from idcore.ids import Clock, dates_of, identify, parse_zone
-from idcore.ids.describe import describe, when
+from idcore.ids.describe import describe, month_source, when
 from idcore.intake import intake
 from idcore.presentation import export
 from idcore.presentation.html import cards
@@ -40,6 +40,9 @@ def test_page_csv_and_link_say_what_decode_says(name: str, zone: tuple[str, Any]
         best = item.verdict.best
         assert linked is not None and best is not None
         assert linked.id == best.id, "the link shows the same reading first"
-        token = linked_token(str(carried["id"]), linked, carried["sent_at"] or "", "", Runs())
-        here, there = when(best, item.token, dated)[0], when(linked, token, clock)[0]
+        token = linked_token(str(carried["id"]), linked, {key: each or "" for key, each in carried.items()}, Runs())
+        (here, reason), (there, linked_reason) = when(best, item.token, dated), when(linked, token, clock)
         assert (here and here.at) == (there and there.at)
+        assumed = [month_source(one, why) == "assumed" for one, why in ((best, reason), (linked, linked_reason))]
+        assert assumed[0] == assumed[1]
+        assert (here and here.zone_source == "assumed") == (there and there.zone_source == "assumed")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from datetime import UTC
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
@@ -13,6 +15,9 @@ from streamlit.testing.v1 import AppTest
 from idcore.answers import journey as journeys
 from idcore.base.catalogue import words
 from idcore.presentation.html import journeys as html
+from idcore.presentation.reports.markup import esc
+from idcore.scan.local import scan_local
+from idcore.scan.months import month_rows
 from idcore.server import jobs
 from pages.parts.messages import journey_report
 from tests.journey.test_journey import CHINA, MSG_ID, SHANGHAI, copies, everything, journey, printed_line, sent_line
@@ -20,6 +25,7 @@ from tests.journey.test_lines_of_delivery import ID as LINES_ID
 from tests.journey.test_lines_of_delivery import MQADMIN, RETRIES
 from tests.journey.test_lines_of_delivery import OFFSET as LINES_OFFSET
 from tests.pages.conftest import RUN
+from tests.pages.test_findings import AT
 from tests.pages.test_lines import indexed
 from tests.pages.test_messages import labels
 from tests.pages.test_pages import press, shown
@@ -91,6 +97,23 @@ def test_the_lines_of_a_scan_are_the_journey_of_an_id(
     monkeypatch.setattr("pages.parts.messages.journeys.MOST_LINES", 1)
     cut = words()("message.lines_cut", n="1", of="2")
     assert cut in shown(open_page("message", id=MSG_ID, run=RUN)), "a line with both IDs is one"
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_what_a_scan_of_a_bare_id_assumed_is_said_with_its_time(
+    tmp_path: Path, open_page: Open, monkeypatch: pytest.MonkeyPatch, lang: str
+) -> None:
+    run = indexed(tmp_path, f"{MSG_ID}\n")
+    tables = scan_local([str(run.path / "input" / "000-app.log")], month_rows(AT, UTC))
+    pq.write_table(tables["processes"], run.path / "processes" / "part-00000.parquet")
+    tickets: list[str] = []
+    monkeypatch.setattr(
+        "pages.parts.messages.journey_report.browser.copy_button", lambda text, *_: tickets.append(text)
+    )
+    app, said = open_page("message", id=MSG_ID, run=RUN, lang=lang), words(lang)
+    mark = said.assumed(("month", "zone"))
+    assert not app.exception and mark in table_of(app, said("message.journey")) and mark in tickets[0]
+    assert said("month.source_assumed") in shown(app) and esc(said("zone.source_assumed", zone="+00:00")) in shown(app)
 
 
 def test_a_store_alone_gives_records_and_the_gaps_between_them(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
+import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -13,16 +15,19 @@ from typing import Any
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.runtime.scriptrunner.exec_code import modified_sys_path
 from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.runtime.state.common import WidgetMetadata
 
+from idcore.base import catalogue
 from idcore.base.errors import CoreError
 from idcore.runs.runs import Run, RunError, Runs
 from idcore.server import first_page
 from idcore.server.front_door import Deaf
-from idcore.server.gate import STRANGER
+from idcore.server.gate import STRANGER, Gate
+from idcore.server.logins import Entrance
 from pages.parts import scans, serve
 
 DEBUGGING = ("clear_cache", "set_run_on_save", "load_git_info", "debug_disconnect_websocket", "debug_shutdown_runtime")
@@ -138,7 +143,7 @@ def test_nobody_empties_the_caches_of_everybody() -> None:
         return coming.pop(0)
 
     with ThreadPoolExecutor(1) as apart:
-        apart.submit(asyncio.run, Deaf(app, serve.unwanted)({"type": "websocket"}, receive, app)).result()  # type: ignore[arg-type]
+        apart.submit(asyncio.run, Deaf(app, serve.kind_of)({"type": "websocket"}, receive, app)).result()  # type: ignore[arg-type]
     assert [one.get("bytes") for one in came] == [BackMsg(stop_script=True).SerializeToString(), b"\xff", None]
 
 
@@ -187,8 +192,76 @@ def operation(**fields: Any) -> BackMsg:
 )
 def test_messages_that_no_page_sends_are_dropped(message: BackMsg, of_person: bool, of_stranger: bool) -> None:
     came = {"type": "websocket.receive", "bytes": message.SerializeToString()}
-    assert serve.unwanted({}, came) != of_person
-    assert serve.unwanted({STRANGER: True}, came) != of_stranger
+    assert (serve.kind_of({}, came) is not None) == of_person
+    assert (serve.kind_of({STRANGER: True}, came) is not None) == of_stranger
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_too_many_files_at_once_have_an_answer(lang: str) -> None:
+    asked = uploads(10_001)
+    asked.file_urls_request.request_id = "7"
+    came = [
+        {"type": "websocket.receive", "bytes": one.SerializeToString()} for one in (asked, BackMsg(clear_cache=True))
+    ]
+    scope = {"type": "websocket", "headers": [(b"cookie", f"{serve.COOKIE}lang={lang}".encode())]}
+    sent: list[Message] = []
+
+    async def listens(_: Scope, receive: Receive, __: Send) -> None:
+        assert (await receive())["type"] == "websocket.disconnect"
+
+    async def receive() -> Message:
+        return came.pop(0) if came else {"type": "websocket.disconnect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    with ThreadPoolExecutor(1) as apart:
+        apart.submit(asyncio.run, Deaf(listens, serve.kind_of, serve.refusal)(scope, receive, send)).result()  # type: ignore[arg-type]
+    (answer,) = [ForwardMsg.FromString(one["bytes"]).file_urls_response for one in sent]
+    assert answer.response_id == "7" and not answer.file_urls
+    assert answer.error_msg == catalogue.words(lang)("decode.too_many_files", most="10,000")
+    assert serve.refusal({STRANGER: True}, {"bytes": asked.SerializeToString()}) is None
+
+
+@pytest.mark.parametrize("later", [rerun(0), BackMsg(app_heartbeat=True), uploads(1), BackMsg(clear_cache=True)])
+def test_what_a_session_keeps_counts_whatever_its_browser_sends_later(
+    later: BackMsg, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Streamlit keeps a typed text also when a later click leaves it out."""
+    monkeypatch.setenv("IDCORE_UPLOADS_VISITOR", "1M")
+    typed, heard, sent, ended = rerun(1), Counter[str](), asyncio.Event(), asyncio.Event()
+    typed.rerun_script.widget_states.widgets[0].string_value = "a" * 900_000
+
+    async def listens(_: Scope, receive: Receive, __: Send) -> None:
+        while (message := await receive())["type"] == "websocket.receive":
+            heard[message["type"]] += 1
+        heard[str(message["code"])] += 1
+
+    async def opens(door: Gate) -> None:
+        coming = iter([typed, later])
+
+        async def receive() -> Message:
+            if (message := next(coming, None)) is None:
+                sent.set()
+                await ended.wait()  # the first one is open until the second one was refused
+                return {"type": "websocket.disconnect", "code": 1000}
+            return {"type": "websocket.receive", "bytes": message.SerializeToString()}
+
+        await door({"type": "websocket", "path": "/_stcore/stream", "headers": []}, receive, receive)  # type: ignore[arg-type]
+        ended.set()
+
+    async def second(door: Gate) -> None:
+        await sent.wait()
+        await opens(door)
+
+    async def two() -> None:
+        ann = {"is_logged_in": True, "email": "ann@example.com", "iat": time.time()}
+        door = Gate(Deaf(listens, serve.kind_of), lambda: Entrance("login"), lambda _: ann, lambda: "/")
+        await asyncio.wait_for(asyncio.gather(opens(door), second(door)), 5)
+
+    with ThreadPoolExecutor(1) as apart:
+        apart.submit(asyncio.run, two()).result()
+    assert heard["1009"] == 1 and heard["1000"] == 1
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import StopException
 
-from idcore.server.front_door import UPLOAD
+from idcore.server.front_door import KEPT, UPLOAD
 from idcore.server.gate import MEDIA
 from idcore.server.logins import Entrance
 from idcore.server.memory import Visit
@@ -165,6 +165,6 @@ def test_without_a_check_of_signatures_nobody_is_logged_in(monkeypatch: pytest.M
 
 def test_without_the_messages_of_a_browser_all_of_them_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = {"bytes": BackMsg(clear_cache=True).SerializeToString()}
-    assert serve.unwanted({}, asked)
+    assert serve.kind_of({}, asked) is None
     without(monkeypatch, ".BackMsg")
-    assert not serve.unwanted({}, asked)
+    assert serve.kind_of({}, asked) == KEPT

@@ -27,6 +27,9 @@ YOUNG_MS = 15_000
 # How long a broker suspends a pull that finds no message: it keeps the subscription that it had when it came
 # (BROKER_SUSPEND_MAX_TIME_MILLIS of DefaultMQPushConsumerImpl).
 LONG_POLLING_MS = 15_000
+# How long after its time a broker may deliver a retry that is not late: it looks every 100 ms (DELAY_FOR_A_WHILE of
+# ScheduleMessageService), and a timer wheel every second.
+LATE_MS = 1_000
 # The invisible time of a popped message, unless the consumer asks for another.
 INVISIBLE_MS = 60_000
 # Verdicts that mean that the group has consumed the record.
@@ -189,7 +192,8 @@ class _Case:
             return self._no_verdict("just_delivered")
         if not copy.delivered.answered and (copy.due_ms is None or is_due):
             return self._no_verdict("delay_unknown")
-        why = [*([Reason("late")] if is_due else []), *_shared_copy(copy)]
+        is_late = copy.due_ms is not None and self.now_ms - copy.due_ms >= LATE_MS
+        why = [*([Reason("late")] if is_late else []), *_shared_copy(copy)]
         return self._verdict("retry_waiting", "proved", *why, tries=copy.tries, due=copy.due_ms)
 
     def _by_broadcast(self) -> Verdict | None:

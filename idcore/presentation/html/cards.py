@@ -57,11 +57,14 @@ def open_span(sent: SentAt, reader: Reader) -> str | None:
 
 
 def anatomy_params(item: Found, clock: Clock) -> dict[str, str | None]:
-    """What a link to an id's anatomy carries: the id, and the time that the lines gave it."""
+    """What a link to an id's anatomy carries: the id, the time that the lines gave it, and what of it is assumed."""
     best = item.verdict.best
-    sent = when(best, item.token, clock)[0] if best is not None else None
-    moment = sent.at.astimezone(UTC).isoformat(timespec="milliseconds") if sent is not None else None
-    return {"id": item.token.text, "sent_at": moment}
+    sent, reason = when(best, item.token, clock) if best is not None else (None, None)
+    if best is None or sent is None:
+        return {"id": item.token.text, "sent_at": None}
+    codes = assumed(month_source(best, reason) != "assumed", sent.zone_source)
+    moment = sent.at.astimezone(UTC).isoformat(timespec="milliseconds")
+    return {"id": item.token.text, "sent_at": moment, "assumed": ",".join(codes) or None}
 
 
 def card(found: Found, reader: Reader, clock: Clock, *, alone: bool = False) -> Html:

@@ -73,9 +73,8 @@ def of_trace(trace: str, run: Run | None, view: View) -> str | None:
 def found_of(text: str, run: Run | None) -> Found:
     """The id, with the time that the link or the scan has of it."""
     verdict = identify_alone(text)
-    query = st.query_params
-    name = run.name if run is not None else ""
-    token = linked_token(text, verdict.best, query.get("sent_at", ""), name, scans.store())
+    query = st.query_params.to_dict() | {"run": run.name if run is not None else ""}
+    token = linked_token(text, verdict.best, query, scans.store())
     return Found(token, verdict)
 
 
