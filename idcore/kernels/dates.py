@@ -20,8 +20,14 @@ TS, ME, MP, IS, CH, ND = (ord(pair[0]) << 8 | ord(pair[1]) for pair in ("ts", "m
 # What is behind the hour of a Chinese, Japanese or Korean time, in UTF-8, and the least first byte of these letters.
 SHI, JI, DIAN, SI, COLON = (int.from_bytes(sign.encode(), "big") for sign in "时時点시：")
 HOUR_BYTES = 0xE6
-# How the names of times that are to come begin (`line_moments.is_due`), and in how many bytes a name is looked for.
+# What is in the names of times that are to come (`line_moments.is_due`), how those in ASCII end (also with `at` or
+# `ms`), and in how many bytes a name is looked for.
 DUE = tuple(int.from_bytes(mark.encode()[:3], "big") for mark in line_moments.DUE)
+DUE_ENDS = tuple(
+    int.from_bytes(end, "big")
+    for end in b"ime amp ate til lis ver ery lay yed ire res iry ion ule led ble due".split(b" ")
+)
+AT, MS = (int.from_bytes(end, "big") for end in (b"at", b"ms"))
 LONGEST_NAME = 3 * line_moments.LONGEST_NAME  # a Chinese letter has three bytes
 WITHIN = 160  # a moment that opens a line ends within so many bytes of it
 NO_MINUTE = np.int64(-(1 << 62))  # nor any other time
@@ -160,13 +166,35 @@ def place_of_moment(p, end):
 
 
 @numba.njit(cache=True, nogil=True)
-def may_be_due(p, begin):
-    """Whether the name of a value at p may say that it is of the future (`line_moments.is_due`)."""
+def in_front(p, begin):
+    """The last byte in front of p that is neither a quote nor a blank."""
     at = p - U(1)
     while at > begin and (load_8(at) == 34 or load_8(at) == 39 or load_8(at) == 32):
         at -= U(1)
+    return at
+
+
+@numba.njit(cache=True, nogil=True)
+def is_end_of_due(at):
+    """Whether a name whose last byte is `at` ends as one of a time to come may."""
+    if load_8(at) >= 0x80:
+        return True
+    three = np.int64(load_8(at - U(2)) << 16 | load_8(at - U(1)) << 8 | load_8(at)) | 0x202020
+    for end in DUE_ENDS:
+        if three == end:
+            return True
+    return three & 0xFFFF == AT or three & 0xFFFF == MS
+
+
+@numba.njit(cache=True, nogil=True)
+def may_be_due(p, begin):
+    """Whether the name of a value at p may say that it is of the future (`line_moments.is_due`)."""
+    at = in_front(p, begin)
     sign = load_8(at)
-    if sign != 58 and sign != 61 and sign < 0x80:
+    if at < begin + U(3) or (sign != 58 and sign != 61 and sign < 0x80):
+        return False
+    at = in_front(at - U(2 if sign >= 0x80 else 0), begin)
+    if at < begin + U(2) or not is_end_of_due(at):
         return False
     least = begin + U(2) if at < begin + U(LONGEST_NAME) else at - U(LONGEST_NAME)
     three = np.int64(0)

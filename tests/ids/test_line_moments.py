@@ -7,12 +7,13 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from idcore.ids.find import find
 from idcore.ids.line_moments import LONGEST, NamedDay, elapsed_of, moment_of, moments_of, named_day, prefix_time
 from idcore.ids.line_time import latest_year
-from idcore.kernels.dates import may_have_time
-from tests.scan.other_dates import day_of, other_of
+from idcore.kernels.dates import may_be_due, may_have_time
+from tests.scan.other_dates import COMING, COMING_NAMES, day_of, other_of
 
 pytestmark = pytest.mark.quick
 # Sent 2025-02-11 20:57:47.471 at +08:00: elapsed is 10 d 20:57:47.471 from 1 February 00:00 there.
@@ -176,7 +177,7 @@ def test_a_name_that_only_has_such_a_word_takes_no_time_from_its_line(name: str)
 def test_a_name_of_a_time_to_come_dates_nothing(name: str) -> None:
     for time in ("2025-02-11 20:57:47.471", str(EPOCH_MS)):
         line = f"{name}{time} msgId={ID}"
-        assert prefix_time(line) is None and moment_of(line) is None and other_of(line) is None
+        assert is_kept_back(name) and prefix_time(line) is None and moment_of(line) is None and other_of(line) is None
 
 
 DAYS = {
@@ -311,13 +312,34 @@ NUMBERS = f'{EPOCH_MS}|{EPOCH_MS // 1000}|{EPOCH_MS}000|ts=|"time":"|orderId=|{I
 PIECES = [*DATES, *TIMES, *SIGNS, *NUMBERS]
 
 
-def is_let_through(line: str) -> bool:
-    """Whether the scan's kernel hands the line over to be read."""
+def placed(line: str) -> NDArray[np.uint8]:
+    """A line in memory as the scan's kernels read it."""
     raw = line.encode()
     text = np.zeros(len(raw) + 64, np.uint8)
     text[: len(raw)] = np.frombuffer(raw, np.uint8)
+    return text
+
+
+def is_kept_back(name: str) -> bool:
+    """Whether the kernel takes a time behind this name for one that may be to come."""
+    text = placed(f"{name}2025-02-11 20:57:47")
     begin = np.uint64(text.ctypes.data)
-    return bool(may_have_time(begin, begin + np.uint64(len(raw)), np.array(elapsed_of(line), np.int64)))
+    return bool(may_be_due(begin + np.uint64(len(name.encode())), begin))
+
+
+@pytest.mark.parametrize("signs", ["=", '" : "', "：", ": '"])
+def test_the_kernel_keeps_back_each_name_of_a_time_to_come_and_few_others(signs: str) -> None:
+    for name in (*COMING, *COMING_NAMES):
+        assert all(map(is_kept_back, (f"{name}{signs}", f"next_{name}{signs}", f"{name.upper()}{signs}"))), name
+    for name in ("OrderDeliveryService", "schedule-pool-1", "OrderExpiryJob", "time", "d", ""):
+        assert not is_kept_back(f"{name}{signs}"), name
+
+
+def is_let_through(line: str) -> bool:
+    """Whether the scan's kernel hands the line over to be read."""
+    text = placed(line)
+    begin = np.uint64(text.ctypes.data)
+    return bool(may_have_time(begin, begin + np.uint64(len(line.encode())), np.array(elapsed_of(line), np.int64)))
 
 
 @pytest.mark.parametrize("seed", range(20))
