@@ -144,16 +144,12 @@ def machine_zone() -> tzinfo:
         target = os.path.realpath(link)
         if "zoneinfo/" in target:
             names.append(target.rpartition("zoneinfo/")[2])
-    for name in names:
+    for name in filter(None, names):
         try:
-            return ZoneInfo(name) if name else _no_zone()
+            return ZoneInfo(name)
         except (ZoneInfoNotFoundError, ValueError, OSError):
             continue
     return timezone(timedelta(seconds=time.localtime().tm_gmtoff))
-
-
-def _no_zone() -> tzinfo:
-    raise ValueError("no name")
 
 
 def zone_text(offset: timedelta | None) -> str:

@@ -76,7 +76,7 @@ def _packed(layout: Layout, names: tuple[str, ...], *values: Any) -> bytes:
 
 @lru_cache(maxsize=65_536)
 def host_text(address: bytes) -> str:
-    """An address as people read it: dotted, or RFC 5952 for sixteen bytes (also for mapped ones, hex throughout)."""
+    """An address as people read it: dotted, or RFC 5952 for sixteen bytes; of a mapped one the end is dotted."""
     if len(address) == 4:
         return f"{address[0]}.{address[1]}.{address[2]}.{address[3]}"
     return _compressed(ipaddress.IPv6Address(address))
@@ -321,7 +321,7 @@ def offset_error(offset_id: OffsetId) -> CoreError:
 
 
 def version_error(raw: bytes, layout: Layout, text: str) -> CoreError:
-    """The error of bytes that have another version than the only layout of their length."""
+    """The error of bytes that have another version than the layout of their length."""
     (field, span), *_ = (
         (field, span) for field, span in zip(layout.fields, layout.spans, strict=True) if field.always is not None
     )

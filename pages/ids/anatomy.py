@@ -86,7 +86,7 @@ if not text:
 with problems.caught():
     verdict = identify_alone(text)
 clock = view().clock()
-token = linked_token(text, verdict.best, st.query_params.to_dict(), scans.store())
+token = linked_token(text, verdict.best, st.query_params.to_dict(), scans.visible_runs())
 found = Found(token, verdict)
 
 # show

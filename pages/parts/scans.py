@@ -30,7 +30,7 @@ NOT_KEPT: dict[str, Any] = {"kept": False}
 OLD = 400  # digests of inputs remembered, so that a reload does not scan again
 
 
-def store() -> Runs:
+def visible_runs() -> Runs:
     """The scans of this server that this visitor may see: every page opens, lists and changes runs with it."""
     return Runs(runs_root(), visitor.current())
 
@@ -39,7 +39,7 @@ def current_name() -> str | None:
     """The scan a page shows: the address first, then the session's latest. A comparison is not a scan."""
     asked, latest = st.query_params.get("run"), st.session_state.get("run")
     try:
-        is_scan = not asked or store().open(asked).kind in SCANS
+        is_scan = not asked or visible_runs().open(asked).kind in SCANS
     except RunError:
         is_scan = True  # the page that opens it says so
     name = asked if asked and is_scan else latest
@@ -58,7 +58,7 @@ def remember(name: str) -> None:
 def _is_log(name: str) -> bool:
     """Whether a run is a scan that is done, and more than a list of IDs."""
     try:
-        run = store().open(name, SCANS)
+        run = visible_runs().open(name, SCANS)
     except RunError:
         return False
     return run.state == "done" and not (run.summary or {}).get("is_list")
@@ -68,7 +68,7 @@ def log_behind(name: str | None) -> Run | None:
     """The scan of a log that this session had open besides a list of IDs, which is the run `name`; None without one."""
     state = st.session_state
     known = (other for other in (state.get("run"), state.get("log")) if other and other != name and _is_log(other))
-    return next((store().open(other, SCANS) for other in known), None)
+    return next((visible_runs().open(other, SCANS) for other in known), None)
 
 
 def begun_here(run: Run) -> None:
@@ -88,7 +88,7 @@ def keep_while_here(name: str) -> None:
     """A run that is not kept stays while this session does."""
     _note_opened(name)
     try:
-        if name not in st.session_state.get("held", ()) and not store().open(name).kept:
+        if name not in st.session_state.get("held", ()) and not visible_runs().open(name).kept:
             hold(name)
     except RunError:
         return  # deleted meanwhile: the page that opens it says so
@@ -102,7 +102,7 @@ def current(more: Sequence[str] = ()) -> Run | None:
     name = st.query_params.get("run") or st.session_state.get("run")
     if not isinstance(name, str) or not name:
         return None
-    run = store().open(name, (*SCANS, *more))
+    run = visible_runs().open(name, (*SCANS, *more))
     if run.kind in SCANS:
         remember(name)
     else:
@@ -130,7 +130,7 @@ def admit(more: int = 0) -> None:
 
 def create(title: str, options: dict[str, Any], read: int, copied: int = 0, **facts: Any) -> Run:
     """A new run of this visitor, where there is room for it: so many bytes are read, and copied."""
-    run = jobs.admitted(lambda: store().create(title, "console", options, **facts), admit, copied, read)
+    run = jobs.admitted(lambda: visible_runs().create(title, "console", options, **facts), admit, copied, read)
     mine(run)
     return run
 
@@ -167,7 +167,7 @@ def is_own(run: Run) -> bool:
 
 def cancel(name: str) -> None:
     """Stops a scan or a list of IDs of this visitor's own."""
-    if (job := jobs.of(store().own(name))) is not None:
+    if (job := jobs.of(visible_runs().own(name))) is not None:
         job.cancel()
 
 
@@ -184,7 +184,7 @@ def _own(digest: str) -> str:
 def _known(digest: str) -> Run | None:
     name = _digests().get(_own(digest))
     try:
-        run = None if name is None else store().open(name)
+        run = None if name is None else visible_runs().open(name)
     except CoreError:
         _digests().pop(_own(digest), None)
         return None
@@ -253,7 +253,7 @@ def again(name: str) -> None:
     """Begins a failed or cancelled scan again; a folder of the server must still be allowed."""
     from idcore.spark import background
 
-    run = store().own(name)
+    run = visible_runs().own(name)
     ask = starting.asking(run, (run.plan or {}).get("paths") or (), run.store, configured_roots)
     roots, later = ask(visitor.current()), visitor.later()
     admit()

@@ -17,7 +17,7 @@ from pages.parts.widgets import empty, heading, page_of, pager, small_print, zon
 
 def damaged() -> None:
     """The runs that no page can show, with the way to delete them; nothing where there are none."""
-    names = scans.store().damaged({row["name"] for row in cache.all_runs()})
+    names = scans.visible_runs().damaged({row["name"] for row in cache.all_runs()})
     if not names:
         return
     with st.expander(words("runs.damaged", n=f"{len(names):,}"), icon=":material/warning:"):
@@ -34,7 +34,7 @@ def damaged() -> None:
 
 def delete(name: str) -> None:
     """Asks for the permission of who presses, at that moment."""
-    scans.store().delete_damaged(name)
+    scans.visible_runs().delete_damaged(name)
     audit.note("run_deleted", session.someone(), run=name, outcome="damaged")
 
 

@@ -64,13 +64,13 @@ def run_of(owner: str | None, shared: str, root: Path) -> str:
 
 # What a visitor does with a run: whether only its owner and an admin may.
 ACTIONS: dict[str, tuple[Callable[[str], Any], bool]] = {
-    "open": (lambda name: scans.store().open(name), False),
-    "show": (lambda name: scans.store().open(name).facts, False),
-    "rename": (lambda name: scans.store().own(name).rename("x"), True),
-    "pin": (lambda name: scans.store().own(name).pin(True), True),
-    "share": (lambda name: scans.store().own(name).share(PRIVATE), True),
+    "open": (lambda name: scans.visible_runs().open(name), False),
+    "show": (lambda name: scans.visible_runs().open(name).facts, False),
+    "rename": (lambda name: scans.visible_runs().own(name).rename("x"), True),
+    "pin": (lambda name: scans.visible_runs().own(name).pin(True), True),
+    "share": (lambda name: scans.visible_runs().own(name).share(PRIVATE), True),
     "stop": (scans.cancel, True),
-    "delete": (lambda name: scans.store().delete(name), True),
+    "delete": (lambda name: scans.visible_runs().delete(name), True),
 }
 OWNERS = ("ann@example.com", "bob@example.com", None)
 
@@ -95,7 +95,7 @@ def test_a_run_is_its_owners_and_others_have_what_the_table_says(
     names = {row["owner"] for row in cache.all_runs()}
     listed = own or may_all or (may_shared and shared == EVERYBODY)
     assert names == ({owner} if listed else set())
-    assert {run.facts["owner"] for run in scans.store().list()} == names
+    assert {run.facts["owner"] for run in scans.visible_runs().list()} == names
 
 
 @pytest.mark.parametrize("role", [*ROLES, ""])
@@ -108,7 +108,7 @@ def test_an_action_needs_its_permission_where_it_is_done(
         return role in PERMISSIONS[permission].roles
 
     (tmp_path / "logs").mkdir()
-    assert works(lambda: scans.store().create("a")) == may("decode")
+    assert works(lambda: scans.visible_runs().create("a")) == may("decode")
     assert works(lambda: scans.allowed(str(tmp_path / "logs"))) == may("folders")
     assert works(lambda: scans.store_in(tmp_path / "logs")) in (True, False)
     assert set(live.offers()) == ({"one"} if may("look_up") else set())

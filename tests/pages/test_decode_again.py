@@ -25,7 +25,7 @@ def test_the_links_of_a_second_paste_have_the_scan_of_the_first(
 
     def found_again(*_: Any, **__: Any) -> Run:
         scans.remember(RUN)
-        return scans.store().open(RUN)
+        return scans.visible_runs().open(RUN)
 
     monkeypatch.setattr(jobs, "ready", lambda: True)
     monkeypatch.setattr(scans, "begin", found_again)

@@ -73,7 +73,7 @@ class DecodeSession(Decoding):
             scans.remember(self.run)
         else:
             scans.keep_while_here(self.run)
-        return scans.store().open(self.run)
+        return scans.visible_runs().open(self.run)
 
     def begin(self) -> bool:
         """Starts the scan that waits; True where the same input had been scanned before and is there at once."""
@@ -151,7 +151,7 @@ def load() -> DecodeSession:
 
 def reopen(name: str) -> None:
     """A scan from its link: what was scanned is read at once again, its scan is not repeated."""
-    run = scans.store().open(name, SCANS)
+    run = scans.visible_runs().open(name, SCANS)
     here = DecodeSession.of_run(run)
     here.run, here.dated = run.name, Dating.of(here.clock()) if here.sources else None
     scans.remember(run.name)

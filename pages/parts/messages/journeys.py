@@ -74,7 +74,7 @@ def found_of(text: str, run: Run | None) -> Found:
     """The id, with the time that the link or the scan has of it."""
     verdict = identify_alone(text)
     query = st.query_params.to_dict() | {"run": run.name if run is not None else ""}
-    token = linked_token(text, verdict.best, query, scans.store())
+    token = linked_token(text, verdict.best, query, scans.visible_runs())
     return Found(token, verdict)
 
 

@@ -99,7 +99,7 @@ def going(key: str, words: Words) -> None:
     if not name:
         return
     try:
-        run = scans.store().open(name)
+        run = scans.visible_runs().open(name)
         if watch.scan_state(run, again=partial(runlist.again, name), place=key):
             with st.container(horizontal=True, gap="small", vertical_alignment="center"):
                 title = run_texts.title_of(run.title, run.options, words, run.summary)

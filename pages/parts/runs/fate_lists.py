@@ -97,7 +97,7 @@ def start(ids: Sequence[str], topic: str | None, cluster: str) -> Run:
     scans.admit()
     later = visitor.later()
     ask = lambda: later().require_cluster(cluster)  # noqa: E731
-    run = background.start(scans.store(), service, wanted, session.someone().user, ask, **kept).run
+    run = background.start(scans.visible_runs(), service, wanted, session.someone().user, ask, **kept).run
     scans.mine(run)
     scans.begun_here(run)
     if kept:
@@ -114,7 +114,7 @@ def begun() -> None:
     if not name:
         return
     try:
-        run = scans.store().open(name, (FATES,))
+        run = scans.visible_runs().open(name, (FATES,))
         scans.keep_while_here(name)
     except CoreError as error:
         problems.show_error(error)

@@ -201,7 +201,7 @@ def changes(row: Row, words: Words) -> None:
         icon=":material/keep_off:" if row["pinned"] else ":material/keep:",
         help=words("runs.pin_help"),
         on_click=problems.tried,
-        args=(lambda: scans.store().own(name).pin(not row["pinned"]),),
+        args=(lambda: scans.visible_runs().own(name).pin(not row["pinned"]),),
     )
     with st.popover(words("runs.rename"), type="tertiary"):
         naming(row, words)
@@ -213,7 +213,7 @@ def about(row: Row, words: Words) -> None:
     problem = problems.public(words.said(row["error"] or words("scan.gone")))
     show_html(html.about(row, problem, retention.ends_soon(row, view().now(), runs_root()), view()))
     if row["state"] in LIVE:
-        watch.progress(scans.store().open(row["name"]), key=f"stop-{row['name']}")
+        watch.progress(scans.visible_runs().open(row["name"]), key=f"stop-{row['name']}")
 
 
 def naming(row: Row, words: Words) -> None:
@@ -259,17 +259,17 @@ def rename(name: str, title: str) -> None:
     """The name in the box; the title as it was made is not a name."""
     text = str(st.session_state.get(f"name-{name}") or "")
     if text != title:
-        problems.tried(lambda: scans.store().own(name).rename(text))
+        problems.tried(lambda: scans.visible_runs().own(name).rename(text))
 
 
 def delete(names: Sequence[str]) -> None:
     """Deletes runs for good, but what is pinned by now; those at work are stopped first."""
-    stop = partial(jobs.stop_unpinned, scans.store())
+    stop = partial(jobs.stop_unpinned, scans.visible_runs())
     problems.tried(*(partial(step, name) for step in (stop, _delete) for name in names))
 
 
 def _delete(name: str) -> None:
-    kind = jobs.delete_unpinned(scans.store(), name)
+    kind = jobs.delete_unpinned(scans.visible_runs(), name)
     if kind is None:
         return
     audit.note("run_deleted", session.someone(), run=name, kind=kind)

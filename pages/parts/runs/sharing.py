@@ -40,7 +40,7 @@ def choice(name: str, facts: Mapping[str, Any], place: str) -> None:
 
 def _share(name: str, key: str) -> None:
     def step() -> None:
-        scans.store().own(name).share(how := str(st.session_state.get(key)))
+        scans.visible_runs().own(name).share(how := str(st.session_state.get(key)))
         audit.note("run_shared", session.someone(), run=name, outcome=how)
 
     problems.tried(step)

@@ -54,7 +54,7 @@ def _of_pair(first: str, second: str) -> None:
     for side, name in zip(SIDES, (first, second), strict=True):
         if name in known and (here != asked or f"compare-run-{side}" not in state):
             state[f"compare-run-{side}"] = name
-    if here == asked and ("compare" in state or core.is_there(state.get("compare_run"), scans.store())):
+    if here == asked and ("compare" in state or core.is_there(state.get("compare_run"), scans.visible_runs())):
         return
     try:
         both = (of_run(first), of_run(second))
@@ -76,7 +76,7 @@ def forget() -> None:
 
 def of_run(name: str) -> tuple[Source, ...]:
     """The input that a scan keeps; none where it scanned a folder of the server."""
-    return tuple(intake.kept(scans.store().open(name, (*SCANS, FATES))))
+    return tuple(intake.kept(scans.visible_runs().open(name, (*SCANS, FATES))))
 
 
 def box(words: Words, run: Run | None) -> None:
@@ -155,7 +155,7 @@ def current(words: Words) -> Run | None:
     if not name:
         return None
     try:
-        run = scans.store().open(name)
+        run = scans.visible_runs().open(name)
     except RunError as error:
         problems.show_error(error)
         forget()
@@ -179,11 +179,11 @@ def made_of(here: Asked) -> Run:
     dating = _dating()
     digest = digest_of(here, dating)
     known = core.find(cache.all_runs(), digest, visitor.current().name)
-    kept = scans.wants_kept() and all(scans.store().open(name).kept for name in here.of if name)
+    kept = scans.wants_kept() and all(scans.visible_runs().open(name).kept for name in here.of if name)
     if known is not None and kept:
-        return scans.store().open(known)
+        return scans.visible_runs().open(known)
     scans.admit(here.size)
-    run = core.make(here, dating, scans.store(), digest, session.someone(), **({} if kept else scans.NOT_KEPT))
+    run = core.make(here, dating, scans.visible_runs(), digest, session.someone(), **({} if kept else scans.NOT_KEPT))
     scans.begun_here(run)
     cache.forget_runs()
     return run
@@ -201,7 +201,7 @@ def into_link(run: Run) -> None:
 
 def is_whole(here: Asked, words: Words) -> bool:
     """Whether both sides have something; a side that is empty is said."""
-    empty = core.empty_side(here, scans.store())
+    empty = core.empty_side(here, scans.visible_runs())
     if empty is not None:
         side, why = empty
         st.warning(words(f"compare.{why}", side=words(f"compare.the_{side}")), icon=":material/info:")
@@ -221,10 +221,10 @@ def too_large(here: Asked, words: Words) -> bool:
 
 def in_range(run: Run, shown: View) -> TimeRange:
     """The time range of both inputs: of two scans by their lines, else by the minute, where both inputs are there."""
-    both = core.scans_of(run, scans.store())
+    both = core.scans_of(run, scans.visible_runs())
     if both is not None:
         return time_range.bar(both[0], shown, both[1])
-    here = core.inputs_of(run, scans.store())
+    here = core.inputs_of(run, scans.visible_runs())
     if here is None:
         return ALL_TIMES
     if here.size > DRAWN and not time_range.asked():
@@ -237,7 +237,7 @@ def _tables(run: Run, here: Asked) -> list[dict[str, Any]]:
     """The tables that date the IDs of each input. One that no scan has is read here, once."""
     dating = _dating()
     tables: list[dict[str, Any]] = cache.compared(
-        f"{run.path} {here.of} {dating.zone}", lambda: core.tables_of(here, dating, scans.store())
+        f"{run.path} {here.of} {dating.zone}", lambda: core.tables_of(here, dating, scans.visible_runs())
     )
     return tables
 
@@ -245,10 +245,10 @@ def _tables(run: Run, here: Asked) -> list[dict[str, Any]]:
 def compared(run: Run, chosen: TimeRange) -> Compared:
     """The answer that a comparison keeps; within a time range it is made again of both inputs."""
     key = f"{run.path} {run_tables.stamp(run)}"
-    here = core.inputs_of(run, scans.store()) if chosen else None
+    here = core.inputs_of(run, scans.visible_runs()) if chosen else None
     if here is None:
         return cache.compared(key, lambda: core.read(run))
-    make = lambda: core.compare(here, _dating(), scans.store(), core.within(_tables(run, here), chosen))  # noqa: E731
+    make = lambda: core.compare(here, _dating(), scans.visible_runs(), core.within(_tables(run, here), chosen))  # noqa: E731
     return cache.compared(f"{key} {chosen.params()}", make)
 
 
@@ -264,7 +264,7 @@ def first_lines(run: Run, comparison: Compared, view: View) -> None:
     if fold.open:
         with fold:
             try:
-                lines.preview(scans.store().open(name), view, core.line_filters(comparison, side, row))
+                lines.preview(scans.visible_runs().open(name), view, core.line_filters(comparison, side, row))
             except RunError as error:
                 problems.show_error(error)
 
@@ -291,7 +291,7 @@ def scan_side(run: Run, side: str) -> None:
     """Scans the input of one side, and remembers the scan in the comparison."""
     try:
         visitor.current().require("compare")
-        own = scans.store().own(run.name)
+        own = scans.visible_runs().own(run.name)
         of, sources = list(own.options["of"]), core.sources_of(own, side)
         lines_pasted = intake.pasted_lines(sources)
         of[SIDES.index(side)] = scans.begin(sources, _dating(), run.options["case"], lines=lines_pasted).name
