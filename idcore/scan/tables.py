@@ -60,6 +60,11 @@ def _table(name: str, columns: Sequence[object]) -> pa.Table:
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
+def _table_of(name: str, rows: Sequence[Sequence[object]]) -> pa.Table:
+    """A table from its rows, of which there may be none."""
+    return _table(name, list(zip(*rows, strict=True)) if rows else [[] for _ in SCHEMAS[name]])
+
+
 def _named_table(name: str, columns: Mapping[str, object]) -> pa.Table:
     return _table(name, [columns[column] for column in SCHEMAS[name].names])
 
@@ -518,18 +523,14 @@ def combine(
     texts = {text_number(report.number, report.place): report for report in reports} if taken else {}
     alike = _look_alikes(taken, texts, known)
     reports += _reports_of(taken, texts)
-    tables = {
-        name: pa.concat_tables(found) if found else schema.empty_table()
-        for (name, schema), found in ((item, collected[item[0]]) for item in SCHEMAS.items())
-    }
+    tables = {name: pa.concat_tables([schema.empty_table(), *collected[name]]) for name, schema in SCHEMAS.items()}
     seen = [row.as_py() for table in collected["seen"] for row in table["seen"]]
     for name in OF_STORES:
         del tables[name]
     if seen or of_store:
         tables["topics"] = _topics(seen)
-        tables["tags"] = _table("tags", [list(column) for column in zip(*tags_of(seen), strict=True)] or [[]] * 4)
-    timeline = tables["timeline"].group_by(["minute", "kind"]).aggregate([("ids", "sum")])
-    tables["timeline"] = _table("timeline", [timeline["minute"], timeline["kind"], timeline["ids_sum"]])
+        tables["tags"] = _table_of("tags", list(tags_of(seen)))
+    tables["timeline"] = _sums(tables["timeline"], "minute", "kind").cast(SCHEMAS["timeline"])
     tables["files"], tables["refused"] = _files(reports, known)
     tables["lookalikes"] = alike
 
@@ -564,11 +565,11 @@ def _look_alikes(taken: Sequence[LookAlike], texts: Mapping[int, Report], files:
         first = (file, report.place, one.byte, one.sample, file + (shown(report.member) if report.place else ""))
         row = rows.setdefault((one.reason, one.label or ""), [0, 0, first])
         row[:] = row[0] + one.ids, row[1] + one.distinct, min(row[2], first)
-    columns = [
+    table = [
         (reason, label or None, ids, distinct, first[3], first[4], first[2])
         for (reason, label), (ids, distinct, first) in sorted(rows.items())
     ]
-    return _table("lookalikes", list(zip(*columns, strict=True)) or [[]] * 7)
+    return _table_of("lookalikes", table)
 
 
 def _topics(seen: Sequence[bytes]) -> pa.Table:
@@ -579,37 +580,55 @@ def _topics(seen: Sequence[bytes]) -> pa.Table:
     return _table("topics", [*columns[:4], *times, *columns[6:]])
 
 
-# Of a row of files the place of what is rejected for a reason: what only looks like an ID, trace IDs; all else is 4.
-_COUNTED_IN = {"other_name": 5, "look_alike": 5, "trace_id": 6}
+@dataclass(slots=True)
+class _FileRow:
+    """A row of `files`: the columns in their order, but for the error, which is one value here."""
+
+    file: str
+    bytes: int = 0
+    text_bytes: int = 0
+    ids: int = 0
+    refused: int = 0
+    error: dict[str, Any] | None = None  # as `CoreError.coded` has it
+    lookalikes: int = 0
+    trace_ids: int = 0
+
+    @property
+    def columns(self) -> tuple[Any, ...]:
+        error = self.error
+        coded = (error and error["code"], error and json.dumps(error["values"]))
+        return self.file, self.bytes, self.text_bytes, self.ids, self.refused, *coded, self.lookalikes, self.trace_ids
+
+
+# The columns of `files` that count what is rejected for these reasons; `refused` counts all others.
+_COUNTED_IN = {"other_name": "lookalikes", "look_alike": "lookalikes", "trace_id": "trace_ids"}
 
 
 def _files(reports: Sequence[Report], files: Mapping[int, FileFacts]) -> tuple[pa.Table, pa.Table]:
     """A row for each file and, behind it, for each member of an archive: the file has the bytes, they have the text."""
-    found: dict[tuple, list] = {
-        (number, ()): [name, size, *5 * [0], error and error.coded()] for number, (name, size, error) in files.items()
+    rows: dict[tuple[int, tuple[int, ...]], _FileRow] = {
+        (number, ()): _FileRow(name, size, error=None if error is None else error.coded())
+        for number, (name, size, error) in files.items()
     }
-    reasons: dict[str, list] = {}
+    reasons: dict[str, tuple[int, tuple[Any, ...]]] = {}  # how many, and the first: file, place, byte, sample, name
     for report in reports:
         member = shown(report.member) if report.place else ""
         file = files[report.number][0]
         name = file + member
-        row = found.setdefault((report.number, report.place if member else ()), [name, *6 * [0], None])
-        row[2] += report.text_bytes
-        row[3] += report.ids
-        error = report.error and report.error.coded()
-        row[7] = min(filter(None, (row[7], error)), key=json.dumps, default=None)  # in any order of splits
+        row = rows.setdefault((report.number, report.place if member else ()), _FileRow(name))
+        row.text_bytes += report.text_bytes
+        row.ids += report.ids
+        own = None if report.error is None else report.error.coded()
+        row.error = min((one for one in (row.error, own) if one is not None), key=json.dumps, default=None)
         for reason, count, sample, byte in report.refused:
-            row[_COUNTED_IN.get(reason, 4)] += count
-            if reason in _COUNTED_IN:
-                continue
-            first = (file, report.place, byte, sample, name)
-            known = reasons.setdefault(reason, [0, first])
-            known[0] += count
-            known[1] = min(known[1], first)
-    rows = [
-        [*row[:5], error and error["code"], error and json.dumps(error["values"]), *row[5:]]
-        for *row, error in (found[key] for key in sorted(found, key=lambda key: (files[key[0]][0], key)))
+            column = _COUNTED_IN.get(reason, "refused")
+            setattr(row, column, getattr(row, column) + count)
+            if column == "refused":
+                first = (file, report.place, byte, sample, name)
+                before, known = reasons.get(reason, (0, first))
+                reasons[reason] = before + count, min(known, first)
+    in_order = sorted(rows, key=lambda key: (files[key[0]][0], key))
+    refused = [
+        (reason, count, sample, name, byte) for reason, (count, (_, _, byte, sample, name)) in sorted(reasons.items())
     ]
-    table = _table("files", list(zip(*rows, strict=True)) if rows else [[]] * 9)
-    refused = [[reason, count, row[3], row[4], row[2]] for reason, (count, row) in sorted(reasons.items())]
-    return table, _table("refused", list(zip(*refused, strict=True)) if refused else [[]] * 5)
+    return _table_of("files", [rows[key].columns for key in in_order]), _table_of("refused", refused)

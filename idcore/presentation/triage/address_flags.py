@@ -31,7 +31,7 @@ def host_codes(host: str) -> tuple[str, ...]:
     return ("docker",) if address.version == 4 and address in DOCKER else ()
 
 
-NEEDED = ("host", "pid", "loader", "tracks")  # columns of processes for the marks of hosts
+NEEDED = ("layout", "host", "pid", "loader", "tracks", "months_mixed")  # columns of processes for the marks of hosts
 
 
 def of_hosts(processes: pd.DataFrame) -> dict[str, list[str]]:

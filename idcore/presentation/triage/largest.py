@@ -334,9 +334,10 @@ def take(folder: Path, places: np.ndarray, columns: Sequence[str] | None = None)
 
 
 def _rows_at(path: str, places: np.ndarray, columns: Sequence[str] | None) -> pa.Table:
-    """Rows of one file, at places that rise."""
+    """Rows of one file, at places that rise; a scan of an older version lacks some columns."""
     with pq.ParquetFile(path) as file:
-        pieces, begin = [file.schema_arrow.empty_table().select(columns or file.schema_arrow.names)], 0
+        columns = [name for name in file.schema_arrow.names if columns is None or name in columns]
+        pieces, begin = [file.schema_arrow.empty_table().select(columns)], 0
         for group in range(file.num_row_groups if len(places) else 0):
             end = begin + file.metadata.row_group(group).num_rows
             low, high = np.searchsorted(places, [begin, end])
