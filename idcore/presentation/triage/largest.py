@@ -26,8 +26,8 @@ SHORT = timedelta(minutes=30)
 # What a person sorts by -> the columns it is made of, and whether the least comes first. Ties go by different ids.
 _BY: dict[str, tuple[tuple[str, ...], bool]] = {
     "ids": (("distinct",), False),
-    "missing": (("missing", "produced", "layout"), False),
-    "wraps": (("wraps", "layout"), False),
+    "missing": (("missing", "produced", "layout", "months_mixed"), False),
+    "wraps": (("wraps", "layout", "months_mixed"), False),
     "rate": (("rate_per_second",), False),
     "first": (("first_sent_at",), True),
     "host": (("host",), True),
