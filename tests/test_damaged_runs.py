@@ -20,7 +20,8 @@ from idcore.presentation.html import runs as html
 from idcore.presentation.reader import Reader
 from idcore.presentation.triage import run_rows, run_texts
 from idcore.runs import lease, retention, room
-from idcore.runs.runs import COMPARE, FATES, Run, RunError, Runs
+from idcore.runs.run_facts import is_summary
+from idcore.runs.runs import COMPARE, FATES, TEXT, Run, RunError, Runs
 from idcore.scan.occurrences.index import Index
 
 WRONG: list[Any] = [None, 5, -1, float("inf"), float("nan"), 10**30, 10**4_000, "x", "", "\0", [], {}, True, [1]]
@@ -246,3 +247,10 @@ def test_an_index_of_lines_that_says_nonsense_is_none(tmp_path: Path, path: tupl
     (tmp_path / NAME).write_text(DEEP)
     assert Index.open(tmp_path) is None
     shutil.rmtree(tmp_path)
+
+
+def test_a_day_of_a_summary_that_is_none_damages_that_run(tmp_path: Path) -> None:
+    """Pages say with it what another clock shows."""
+    summary = made(tmp_path)[0].summary
+    assert summary is not None and is_summary(summary, TEXT)
+    assert not is_summary(summary | {"assumed": {**(summary.get("assumed") or {}), "at": "x"}}, TEXT)

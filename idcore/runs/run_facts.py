@@ -156,7 +156,7 @@ _SUMMARY = {
     **dict.fromkeys(("seconds", "start_seconds", "bin_seconds"), _figure),
     **dict.fromkeys(("snapshot", "snapshot_end"), _day),
     **dict.fromkeys(("cluster", "topic"), _text),
-    "assumed": _table({"zone": _text, "zone_source": _text, "case": _text, "at": _text}),
+    "assumed": _table({"zone": _text, "zone_source": _text, "case": _text, "at": _moment}),
     "zone_sources": _each(_count),
     "deliveries_sampled": _each(_count),
     "versions": _each(_text),
