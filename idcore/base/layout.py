@@ -118,6 +118,15 @@ class Layout:
                 return item
         raise KeyError(f"{self.name} has no field {name}")
 
+    def digits_of(self, name: str) -> slice:
+        """Where the digits of one field are in the text of an ID."""
+        span = self.span(name)
+        return slice(2 * span.start, 2 * span.stop)
+
+    def digits_from(self, name: str) -> int:
+        """How many digits of an ID a field has together with all fields behind it."""
+        return self.digits - 2 * self.span(name).start
+
     @property
     def dtype(self) -> numpy.dtype:
         """The same fields as a numpy dtype. Addresses are rows of bytes: numpy's "S4" would drop trailing zeros."""
@@ -211,6 +220,9 @@ LAYOUTS: dict[str, Layout] = {
 # A process has one of these where nothing names another.
 USUAL_OF_PROCESSES = (UNIQ_V4.name, UNIQ_V6.name)
 ID_DIGITS: tuple[int, ...] = tuple(sorted({layout.digits for layout in LAYOUTS.values()}))
+# The last digits of every msgId (elapsed and counter; counter), and of every offsetMsgId.
+VALUE_DIGITS, COUNTER_DIGITS = (UNIQ_V4.digits_from(name) for name in ("elapsed", "counter"))
+OFFSET_DIGITS = OFFSET_V4.digits_from("offset")
 
 
 def _record(born: int, store: int) -> Layout:

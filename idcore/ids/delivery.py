@@ -14,6 +14,7 @@ from datetime import datetime
 from string import hexdigits
 from zlib import crc32
 
+from idcore.base.layout import ID_DIGITS
 from idcore.base.numbers import whole_number
 from idcore.ids import broken_lines, rules
 from idcore.ids.delivery_words import COMMON, MARKS, is_listener, phrase_of, tries_of, word_of
@@ -87,7 +88,7 @@ _JSON_FIELD = re.compile(r"""\s{0,60}"[\w.-]{1,60}"\s?:""")
 # Marks of a quoted mail or a comment in front of a line.
 _MARGIN = re.compile(r"[ \t]{0,8}(?:(?:>|\*|//|#)[ \t]){1,3}")
 _OPENING = ("[", "{", " ", "\t")
-_DIGITS = re.compile(r"[0-9A-Fa-f]{32}")
+_DIGITS = re.compile(rf"[0-9A-Fa-f]{{{ID_DIGITS[0]}}}")
 # A line that a terminal cut behind an id, as `idcore.ids.broken_lines` puts such a break, and how it goes on.
 _HEX_DIGITS = frozenset(hexdigits)
 _ENDS_IN_ID = re.compile(rf"[=:] ?{rules.CANDIDATE}\Z")

@@ -136,7 +136,7 @@ def _is_trace_id(text: str, disowned: str) -> bool:
     """Whether lower-case digits are a trace ID, by what is around them; a name may be wrong of a usual client's ID."""
     if len(text) != UNIQ_V4.digits:
         return False
-    named = disowned in rules.TRACES and not makers.is_usual(int(text[12:20], 16))
+    named = disowned in rules.TRACES and not makers.is_usual(int(text[UNIQ_V4.digits_of("loader")], 16))
     return named or disowned == rules.TRACEPARENT
 
 

@@ -14,6 +14,7 @@ from datetime import date, datetime, timedelta, timezone
 from functools import lru_cache
 from typing import NamedTuple
 
+from idcore.base.layout import COUNTER_DIGITS, LAYOUTS, VALUE_DIGITS
 from idcore.ids.clock import IN_USE, QUARTER_MS
 
 LONGEST = 1 << 16  # characters: a longer line dates nothing
@@ -136,7 +137,8 @@ _PREFIX = re.compile(
     r"(?<!\d)((?:19|20)\d\d)[-/](\d\d)[-/](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?\s?(Z\b|[+-]\d\d:?\d\d\b)?"
 )
 _PREFIX_WITHIN = 160
-_ID = re.compile(r"(?<![0-9A-Fa-f])[0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24})?(?![0-9A-Fa-f])")
+_SIZES = sorted({layout.digits for layout in LAYOUTS.values() if layout.kind == "uniq"})
+_ID = re.compile(rf"(?<![0-9A-Fa-f])(?:{'|'.join(f'[0-9A-Fa-f]{{{size}}}' for size in _SIZES)})(?![0-9A-Fa-f])")
 
 
 def born_marks(text: str) -> list[tuple[int, int]]:
@@ -199,7 +201,7 @@ def moment_at(time: datetime) -> Moment:
 
 def elapsed_of(line: str) -> list[int]:
     """The milliseconds since its month began of each string of a line that may be a msgId."""
-    return [int(one[-12:-4], 16) for one in _ID.findall(line)]
+    return [int(one[-VALUE_DIGITS:-COUNTER_DIGITS], 16) for one in _ID.findall(line)]
 
 
 def may_be_dated(line: str) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-from idcore.base.layout import ID_DIGITS
+from idcore.base.layout import UNIQ_V4
 from idcore.ids import makers, rules
 
-SIZE = ID_DIGITS[0]
+SIZE = UNIQ_V4.digits
+_IP, _PID, _LOADER, _ELAPSED, _COUNTER = map(UNIQ_V4.digits_of, UNIQ_V4.names)
 HIDDEN = "?"
 SIGNS = ("*", "…", "..", "xx", "XX", "•", "##")  # one of these is in every string with a mask
 _LEAST = 8  # digits that are seen: fewer show too little
@@ -17,7 +18,7 @@ _MASK = rf"(?:[*•xX#]{{2,28}}|\*|{_DOTS})"
 NEAR = re.compile(rf"[*•…](?:(?<={_HEX}.)|(?={_HEX}))|(?:[*•xX#]{{2}}|\.\.)(?:(?<={_HEX}..)|(?={_HEX}))")
 _PARTS = re.compile(rf"({_HEX}{{1,31}})|({_DOTS})|[*•xX#]+")
 _OF_V6 = re.compile(r"[23]|F[C-E]", re.IGNORECASE)  # how an address of IPv6 begins, whose ids have 56 digits
-_LOADER = re.compile(rf"{_HEX}{{8}}")
+_WHOLE_LOADER = re.compile(rf"{_HEX}{{{_LOADER.stop - _LOADER.start}}}")
 MASKED = re.compile(
     rf"(?<![0-9A-Za-z*….•#])(?:{_MASK})?{_HEX}{{1,31}}(?:{_MASK}{_HEX}{{1,31}}){{0,3}}(?:{_MASK})?(?![0-9A-Za-z])"
 )
@@ -53,7 +54,7 @@ def digits_of(text: str) -> str | None:
 
 
 def _has_known_loader(digits: str) -> bool:
-    return _LOADER.fullmatch(digits, 12, 20) is not None and makers.is_known(int(digits[12:20], 16))
+    return _WHOLE_LOADER.fullmatch(loader := digits[_LOADER]) is not None and makers.is_known(int(loader, 16))
 
 
 def is_only_ended(text: str) -> bool:
@@ -74,17 +75,17 @@ def seen_fields(digits: str) -> dict[str, str]:
     >>> seen_fields("AC11????????????????????????0001")["host"]
     '172.17.?.?'
     """
-    octets = (digits[at : at + 2] for at in range(0, 8, 2))
+    octets = (digits[at : at + 2] for at in range(_IP.start, _IP.stop, 2))
     values = {
         "host": ".".join(HIDDEN if HIDDEN in octet else str(int(octet, 16)) for octet in octets),
-        "pid": _number(digits[8:12]),
-        "loader": HIDDEN if HIDDEN in digits[12:20] else digits[12:20],
+        "pid": _number(digits[_PID]),
+        "loader": HIDDEN if HIDDEN in digits[_LOADER] else digits[_LOADER],
         "day": HIDDEN,
         "time": HIDDEN,
-        "counter": _number(digits[28:]),
+        "counter": _number(digits[_COUNTER]),
     }
-    if HIDDEN not in digits[20:28] and rules.elapsed_possible(int(digits[20:28], 16)):
-        days, ms = divmod(int(digits[20:28], 16), 86_400_000)
+    if HIDDEN not in digits[_ELAPSED] and rules.elapsed_possible(int(digits[_ELAPSED], 16)):
+        days, ms = divmod(int(digits[_ELAPSED], 16), 86_400_000)
         values["day"] = str(days + 1)
         values["time"] = f"{ms // 3_600_000:02d}:{ms // 60_000 % 60:02d}:{ms / 1000 % 60:06.3f}"
     return values

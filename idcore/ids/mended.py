@@ -21,9 +21,9 @@ Form = Literal["letters", "groups", "wide", "base64"]
 
 _DIGITS_OF = str.maketrans("OoIl", "0011")
 _RUN = re.compile(r"[0-9A-Za-z]+")
+_PART = rf"[0-9A-Fa-f]{{1,{ID_DIGITS[-1] - 1}}}"
 _GROUPS = re.compile(
-    r"(?<![0-9A-Za-z])[0-9A-Fa-f]{1,55}(?P<between>[ \t\u00a0:_.,-])[0-9A-Fa-f]{1,55}(?:(?P=between)[0-9A-Fa-f]{1,55})*"
-    r"(?![0-9A-Za-z])"
+    rf"(?<![0-9A-Za-z]){_PART}(?P<between>[ \t\u00a0:_.,-]){_PART}(?:(?P=between){_PART})*(?![0-9A-Za-z])"
 )
 _BASE64 = re.compile(r"(?<![0-9A-Za-z+/_-])[0-9A-Za-z+/_-]{22,76}={0,2}(?![0-9A-Za-z+/=_-])")
 MOST = 5

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from idcore.base.layout import ID_DIGITS, UNIQ_V4_LE
+from idcore.base.layout import ID_DIGITS, OFFSET_DIGITS, UNIQ_V4_LE
 from idcore.ids import rules
 from idcore.ids.clock import is_time
 from idcore.ids.identify import identify
@@ -367,7 +367,7 @@ def _names(text: bytes, file: str, evidence: LineEvidence) -> None:
         if _is_only_id(text, match, context):
             context = "only_id"
         # In a MessageExt the name's own place is proof, but of a C++ client's msgId, which as an offset is large.
-        if context != "message_ext" or int(digits[-16:], 16) >= rules.LARGE_OFFSET:
+        if context != "message_ext" or int(digits[-OFFSET_DIGITS:], 16) >= rules.LARGE_OFFSET:
             readings = identify(digits, label).readings
             if not readings or readings[0].kind != "offset" or any(o.id.layout is UNIQ_V4_LE for o in readings):
                 continue

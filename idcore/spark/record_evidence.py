@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from idcore.answers.lookup.copies import is_special
 from idcore.base.errors import CoreError
+from idcore.base.layout import OFFSET_DIGITS
 from idcore.rocketmq.message import Host, Record, decode_record
 from idcore.rocketmq.message import properties as names
 from idcore.rocketmq.store.files import Reading
@@ -23,7 +24,6 @@ MOST_IDS = 2_000
 _MOST_FILES, _OF_FILE = 16, 120  # files of the log, and records of each, whose times are looked at
 _MOST_COPIES = 16  # of one id: a batch of 5.x may have thousands
 _FIRST, _LARGEST = 4 << 10, 16 << 20  # bytes read of a record at first, and at most
-_OFFSET_DIGITS = 16
 # Marks of a record that a broker or a consumer made from another one, as `lines` has them; the clearest mark first.
 _AGAIN = (
     ("transaction", (names.PREPARED,)),
@@ -67,7 +67,7 @@ class _Log:
     def broker(self, record: Record) -> str:
         """What the offsetMsgId of a record begins with: its store host."""
         if record.store_host not in self._brokers:
-            self._brokers[record.store_host] = str(record.offset_id)[:-_OFFSET_DIGITS]
+            self._brokers[record.store_host] = str(record.offset_id)[:-OFFSET_DIGITS]
         return self._brokers[record.store_host]
 
     def record(self, offset: int) -> Record | None:
@@ -121,8 +121,8 @@ def _stamp_of(record: Record) -> Stamp:
 
 def _lines_of(log: _Log, msg_id: str, offsets: Sequence[str]) -> Iterator[tuple[str, Line]]:
     for text in offsets:
-        record = log.record(int(text[-_OFFSET_DIGITS:], 16))
-        if record is None or log.broker(record) != text[:-_OFFSET_DIGITS]:
+        record = log.record(int(text[-OFFSET_DIGITS:], 16))
+        if record is None or log.broker(record) != text[:-OFFSET_DIGITS]:
             continue
         properties = record.properties
         if properties.get(names.UNIQ_KEY, "").upper() == msg_id:

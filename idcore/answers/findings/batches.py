@@ -15,9 +15,8 @@ from itertools import pairwise
 import pyarrow as pa
 
 from idcore.answers.findings import limits
+from idcore.base.layout import OFFSET_DIGITS, VALUE_DIGITS
 from idcore.scan.lines import LineEvidence
-
-_OFFSET_DIGITS, _VALUE_DIGITS = 16, 12  # of an offset; of elapsed and counter
 
 
 class Batches:
@@ -28,7 +27,7 @@ class Batches:
         self.by_process: Counter[str] = Counter()
         self.whole = True  # whether all rows were looked at
         self.last_items: set[str] = set() if evidence is None else evidence.last_items
-        self._senders = {msg_id[:-_VALUE_DIGITS] for msg_id in self.last_items}
+        self._senders = {msg_id[:-VALUE_DIGITS] for msg_id in self.last_items}
         again = {} if evidence is None else evidence.records
         left = limits.MOST_COPIES
         for piece in copies:
@@ -43,7 +42,7 @@ class Batches:
                 copied = any(record.again or record.status for record in again.get(msg_id, {}).values())
                 if not copied and side_by_side(offsets):
                     self.items[msg_id] = len(offsets)
-                    self.by_process[msg_id[:-_VALUE_DIGITS]] += len(offsets)
+                    self.by_process[msg_id[:-VALUE_DIGITS]] += len(offsets)
 
     def of(self, msg_ids: Iterable[str]) -> list[int]:
         """How many messages each of these ids is the batch of; 0 for those that are not a batch."""
@@ -55,17 +54,17 @@ class Batches:
 
     def made_by(self, msg_id: str) -> bool:
         """Whether the process that generated an id sent batches."""
-        return msg_id[:-_VALUE_DIGITS] in self._senders or self.total(msg_id) > 0
+        return msg_id[:-VALUE_DIGITS] in self._senders or self.total(msg_id) > 0
 
     def total(self, msg_id: str) -> int:
         """The messages of all batches of the process that generated an id."""
-        return self.by_process.get(msg_id[:-_VALUE_DIGITS], 0)
+        return self.by_process.get(msg_id[:-VALUE_DIGITS], 0)
 
 
 def side_by_side(offsets: list[str]) -> bool:
     """Whether offsetMsgIds, in the order of their offsets, are records of one broker one behind the other."""
-    broker = offsets[0][:-_OFFSET_DIGITS]
-    if any(text[:-_OFFSET_DIGITS] != broker for text in offsets):
+    broker = offsets[0][:-OFFSET_DIGITS]
+    if any(text[:-OFFSET_DIGITS] != broker for text in offsets):
         return False
-    places = [int(text[-_OFFSET_DIGITS:], 16) for text in offsets]
+    places = [int(text[-OFFSET_DIGITS:], 16) for text in offsets]
     return all(0 < after - before <= limits.BATCH_STEP_BYTES for before, after in pairwise(places))

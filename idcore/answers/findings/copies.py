@@ -23,7 +23,7 @@ from idcore.answers.findings.model import Finding, unseen
 from idcore.answers.findings.processes import KEY, assumed_of, is_loopback
 from idcore.answers.findings.registry import ERROR, INFO, WARNING, Rule, Scan, register
 from idcore.base.errors import CoreError
-from idcore.base.layout import LAYOUTS
+from idcore.base.layout import LAYOUTS, OFFSET_DIGITS, UNIQ_V4, VALUE_DIGITS
 from idcore.ids.clock import from_ms, to_ms
 from idcore.ids.identify import identify
 from idcore.ids.model import ClientId, OffsetId, UniqId
@@ -34,8 +34,8 @@ from idcore.scan.lines import SEND_OK, LineEvidence, Named, Record
 _RETRY, _DEAD = "%RETRY%", "%DLQ%"
 _COPY_TOPICS = (_RETRY, _DEAD, "SCHEDULE_TOPIC", "rmq_sys_", "RMQ_SYS_", "TRANS_CHECK")
 
-# Digits of an offset; of elapsed and counter; of a 5.x client's id.
-_OFFSET_DIGITS, _VALUE_DIGITS, _CLIENT_DIGITS = 16, 12, 34
+_CLIENT_DIGITS = {layout.digits for layout in LAYOUTS.values() if layout.kind == "client"}
+_PID = slice(-UNIQ_V4.digits_from("pid"), -UNIQ_V4.digits_from("loader"))
 
 _UNKNOWN: dict[str, Record] = {}  # of an id about which no line shows more
 
@@ -96,7 +96,7 @@ def _why(records: Sequence[Record]) -> dict[str, Any]:
 def _is_batch(records: Mapping[str, Record]) -> bool:
     """Records of one batch, which 5.x stores under one id: one right behind the other, in the same moment."""
     places = sorted(
-        (text[:-_OFFSET_DIGITS], int(text[-_OFFSET_DIGITS:], 16), record)
+        (text[:-OFFSET_DIGITS], int(text[-OFFSET_DIGITS:], 16), record)
         for text, record in records.items()
         if record.stored is not None
     )
@@ -128,7 +128,7 @@ def _is_of_one_broker(joined: str) -> bool:
     if more == 0:
         return True
     of_one_size = len(joined) == (more + 1) * (size + 1) - 1
-    return of_one_size and joined.count("," + joined[: size - _OFFSET_DIGITS]) == more
+    return of_one_size and joined.count("," + joined[: size - OFFSET_DIGITS]) == more
 
 
 class _Subjects:
@@ -152,8 +152,7 @@ def _process_of(msg_id: str) -> str | None:
 
     So it is with ids of 5.x clients, and where the pid is 0: that may also be an offsetMsgId or a little-endian one.
     """
-    process = msg_id[:-_VALUE_DIGITS]
-    return None if len(msg_id) == _CLIENT_DIGITS or process[-12:-8] == "0000" else process
+    return None if len(msg_id) in _CLIENT_DIGITS or msg_id[_PID] == "0000" else msg_id[:-VALUE_DIGITS]
 
 
 def _subject(msg_id: str) -> tuple[str, dict[str, Any]]:

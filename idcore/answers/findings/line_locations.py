@@ -17,6 +17,7 @@ from idcore.answers.findings import failed_sends, limits
 from idcore.answers.findings.model import Finding
 from idcore.answers.findings.processes import is_loopback
 from idcore.answers.findings.registry import rules
+from idcore.base.layout import OFFSET_DIGITS
 from idcore.ids.find import behind_label
 from idcore.scan.lines import BORN_HOST, LineEvidence, Piece, texts
 from idcore.sources.inputs import InputFile
@@ -25,7 +26,6 @@ from idcore.sources.kinds import COMMITLOG
 _LONGEST_RECORD = 1 << 14
 _BROKER = re.compile(rb"brokerName=([^,\]\s]{1,200})")
 _NO_LOADER = "0000"  # the upper half of what clients without a loader write
-_OFFSET_DIGITS = 16
 _TAIL = 12  # digits that the Go client and its relatives print in lower case
 
 
@@ -129,7 +129,7 @@ def _brokers_of(findings: Iterable[Finding]) -> Iterator[tuple[str, _Broker]]:
     for finding in findings:
         ids = finding.evidence.ids
         if _asks(finding, "send_ok") and ids:
-            yield finding.subject, _Broker(ids[0][:-_OFFSET_DIGITS].encode())
+            yield finding.subject, _Broker(ids[0][:-OFFSET_DIGITS].encode())
 
 
 def _of_gaps(finding: Finding) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from idcore.answers.lookup.by_key import MOST_OF_A_UNIQUE_KEY, Search
 from idcore.answers.lookup.notes import Notes
+from idcore.base.layout import VALUE_DIGITS
 from idcore.ids.model import UniqId
 from idcore.ids.rules import ELAPSED_WRAP
 from idcore.rocketmq.message import Record
@@ -21,7 +22,6 @@ from idcore.rocketmq.message import properties as names
 MOST_AFTER = MOST_OF_A_UNIQUE_KEY
 # The clock is read for each: the batch's id may be of the next millisecond.
 _LATER_MS = (0, 1)
-_VALUE_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Item:
 
 def batch_ids(item: UniqId) -> Iterator[str]:
     """The ids that the batch of an item may have, the most likely first."""
-    process = item.text[:-_VALUE_DIGITS]
+    process = item.text[:-VALUE_DIGITS]
     for later in _LATER_MS:
         for after in range(1, MOST_AFTER + 1):
             yield f"{process}{(item.elapsed + later) % ELAPSED_WRAP:08X}{(item.counter + after) % 65_536:04X}"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from idcore.base.catalogue import Words
+from idcore.base.layout import COUNTER_DIGITS
 from idcore.ids.model import host_bytes, host_text
 from idcore.presentation import times
 from idcore.presentation.lab.played import PlayedStory, Row
@@ -49,4 +50,4 @@ def values(row: Row, shown: PlayedStory, words: Words) -> Iterator[tuple[str, An
         yield from (("topic", record.topic), ("size", words.bytes(record.size)), ("sys_flag", record.sys_flag))
         yield "file", f"{record.physical_offset - record.physical_offset % SIZES.commit_log_file:020d}"
         if row.msg_id is not None:
-            yield "counter", f"{int(row.msg_id[-4:], 16):,}"
+            yield "counter", f"{int(row.msg_id[-COUNTER_DIGITS:], 16):,}"
