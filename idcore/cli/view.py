@@ -14,7 +14,6 @@ from typing import IO
 from idcore.answers import journey
 from idcore.answers.lookup import (
     SOURCES,
-    Answer,
     LookupService,
     Moment,
     Progress,
@@ -113,7 +112,14 @@ def _answer(source: Source, texts: Iterable[str], options: argparse.Namespace, f
             message_journey = (
                 journey.build(answer.id, journey.Sources.of(answer), clock, clock.zone) if options.journey else None
             )
-            _print(answer, message_journey, form, Reader(words(), clock.zone), sys.stdout)
+            if form == "json":
+                row = row_of(answer) | ({} if message_journey is None else {"journey": journey.row_of(message_journey)})
+                sys.stdout.write(json_text(row) + "\n")
+            else:
+                sys.stdout.writelines(
+                    f"{line}\n" for line in messages.answer(answer, message_journey, Reader(words(), clock.zone))
+                )
+            sys.stdout.flush()
     except CoreError as problem:
         return _failed(problem, SOME_MISSED if asked else NOTHING_ASKED)
     if not asked:
@@ -197,12 +203,3 @@ def _parts(text: str) -> list[str]:
     if len(parts) > 1 and all(identify(part.strip(), None, "any").best is not None for part in parts):
         return [part.strip() for part in parts]
     return [text]
-
-
-def _print(answer: Answer, message_journey: journey.Journey | None, form: str, reader: Reader, out: IO[str]) -> None:
-    if form == "json":
-        row = row_of(answer) | ({} if message_journey is None else {"journey": journey.row_of(message_journey)})
-        out.write(json_text(row) + "\n")
-    else:
-        out.writelines(f"{line}\n" for line in messages.answer(answer, message_journey, reader))
-    out.flush()

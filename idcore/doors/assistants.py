@@ -17,7 +17,7 @@ from starlette.types import ASGIApp
 from idcore import __version__
 from idcore.base.catalogue import words
 from idcore.base.safe_text import json_text
-from idcore.doors.calls import Problem, Room, call, problem_of
+from idcore.doors.calls import Room, call, problem_of
 from idcore.doors.prompts import PROMPTS, RULES
 from idcore.operations.model import Caller, Operation
 from idcore.operations.table import MOST_ITEMS, TABLE
@@ -134,7 +134,9 @@ def _called(operation: Operation, given: Mapping[str, Any], caller: Caller) -> t
         answer, rest = call(operation, asked, caller, "mcp", cursor, 1)
         answer |= _filled(chain(answer["items"], rest), int(cursor or 0))
     except Exception as error:  # noqa: BLE001  a mistake of ours is a problem with a reference
-        return _of_problem(problem_of(error, words(), caller.ground.roots))
+        return types.CallToolResult(
+            content=[_text(problem_of(error, words(), caller.ground.roots).body)], is_error=True
+        )
     return types.CallToolResult(content=[_text(answer)], structured_content=answer)
 
 
@@ -178,7 +180,3 @@ def _short(value: Any, most: int, place: str, cut: list[str]) -> Any:
 
 def _text(value: Mapping[str, Any]) -> types.TextContent:
     return types.TextContent(type="text", text=json_text(value, default=str))
-
-
-def _of_problem(problem: Problem) -> types.CallToolResult:
-    return types.CallToolResult(content=[_text(problem.body)], is_error=True)

@@ -126,12 +126,8 @@ def _section(one: Operation, address: str) -> str:
         f'<span class="faint">Permission: {needs.name} ({", ".join(needs.roles)}).</span></p>'
         f"<pre>{escape(command)}</pre>"
         + _table(("argument", "meaning", "what may be given"), rows)
-        + _table(("key of the answer", "meaning"), [_row(f.name, f.meaning) for f in explained])
+        + _table(("key of the answer", "meaning"), [(f"<code>{f.name}</code>", escape(f.meaning)) for f in explained])
     )
-
-
-def _row(name: str, meaning: str) -> tuple[str, ...]:
-    return f"<code>{name}</code>", escape(meaning)
 
 
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:

@@ -155,7 +155,17 @@ class Voting:
         born, prefix = hints(token, self._clock)
         if isinstance(best.id, ClientId):
             own = None if isinstance(prefix, NamedDay) else prefix  # its IDs have their years
-            self._see_client(best.id, best.made_by.code, born, own)
+            key = _key(best.id)
+            until = made_until(born, own, self._clock.zone)
+            if until is not None:
+                self._moments[key] = max(self._moments.get(key, until), until)
+            if best.made_by.code == "grpc":
+                at_ms = (clocks.CLIENT_EPOCH_S + best.id.seconds) * 1000
+                self._latest[key] = max(self._latest.get(key, at_ms), at_ms)
+                ahead, source = client_ahead(at_ms, born, own, self._clock.zone)
+                if ahead is not None:
+                    kind = BORN if source == "born" else PREFIX if own is not None and own.tzinfo else MONTH
+                    self._clients[key][kind, ahead] += 1
             return
         for reading in verdict.readings:
             if isinstance(reading.id, UniqId) and (reading is best or reading.id.layout.early):
@@ -180,19 +190,6 @@ class Voting:
         vote = self._votes[key].setdefault((kind, fixed.month.start_ms), _Votes(fixed))
         vote.ids += 1
         vote.low, vote.high = min(vote.low, uniq_id.elapsed), max(vote.high, uniq_id.elapsed)
-
-    def _see_client(self, client_id: ClientId, made_by: str, born: int | None, prefix: datetime | None) -> None:
-        key = _key(client_id)
-        until = made_until(born, prefix, self._clock.zone)
-        if until is not None:
-            self._moments[key] = max(self._moments.get(key, until), until)
-        if made_by == "grpc":
-            at_ms = (clocks.CLIENT_EPOCH_S + client_id.seconds) * 1000
-            self._latest[key] = max(self._latest.get(key, at_ms), at_ms)
-            ahead, source = client_ahead(at_ms, born, prefix, self._clock.zone)
-            if ahead is not None:
-                kind = BORN if source == "born" else PREFIX if prefix is not None and prefix.tzinfo else MONTH
-                self._clients[key][kind, ahead] += 1
 
     def dates(self) -> Dates:
         """What all votes prove."""

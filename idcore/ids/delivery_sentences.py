@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 
 from idcore.base import catalogue
 from idcore.base.catalogue import Words
@@ -176,14 +175,10 @@ def is_of_records(some: Sequence[Delivery]) -> bool | None:
 def apart(some: Sequence[Delivery]) -> float | None:
     """Seconds from the first to the last of some lines, if they open with comparable times."""
     times = [one.time for one in some]
-    if None in times or len({_zoned(each) for each in times if each is not None}) != 1:
+    if None in times or len({each.tzinfo is not None for each in times if each is not None}) != 1:
         return None
     known = [each for each in times if each is not None]
     return (max(known) - min(known)).total_seconds()
-
-
-def _zoned(at: datetime) -> bool:
-    return at.tzinfo is not None
 
 
 def _twice(deliveries: Sequence[Delivery], words: Words, at: Place) -> Iterator[str]:

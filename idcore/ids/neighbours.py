@@ -57,7 +57,9 @@ class Neighbours:
         """Takes an id as a witness, if it is likely."""
         best = verdict.best
         self._see_group(verdict)
-        self._see_suspect(verdict)
+        message_id = verdict.best and verdict.best.id
+        if self._case == "strict" and isinstance(message_id, UniqId) and not makers.is_usual(message_id.loader):
+            self._suspects.see(message_id, verdict.vouched, makers.is_known(message_id.loader), verdict.shown)
         if best is not None and best.made_by.code in _BY_LETTERS:
             self._by_letters.setdefault(_key(best, ""), set()).add(best.made_by.code)
         if best is None or best.certainty == "possible" or _either_way(best):
@@ -65,11 +67,6 @@ class Neighbours:
         texts = self._witnesses.setdefault(_key(best, best.made_by.code), set())
         if len(texts) < _ENOUGH:
             texts.add(verdict.text.upper())
-
-    def _see_suspect(self, verdict: Verdict) -> None:
-        message_id = verdict.best and verdict.best.id
-        if self._case == "strict" and isinstance(message_id, UniqId) and not makers.is_usual(message_id.loader):
-            self._suspects.see(message_id, verdict.vouched, makers.is_known(message_id.loader), verdict.shown)
 
     def _look_alike(self, verdict: Verdict) -> str:
         """Why an ID only looks like one, by all of them; nothing where it does not."""

@@ -81,7 +81,7 @@ def weigh_uniq(uniq: UniqId, label: str | None, lead: Reason | None, points: int
     score += _weigh_letters(text, why, go=uniq.loader < 0x10000)
     score += _weigh_elapsed(uniq, label, why)
     score += _weigh_host(uniq, maker, why)
-    if _looks_like_uuid(text):
+    if len(text) == 32 and text[12] == "4" and text[16] in "89ABab":
         why.append(Reason("uuid_v4", {"digit": text[16]}))
         if not makers.is_known(uniq.loader):
             score -= 3
@@ -198,10 +198,6 @@ def _releases(uniq: UniqId) -> tuple[Reason, ...]:
     if releases.oldest == generations.FIRST:
         return (Reason("releases_until", {"newest": releases.newest}),)
     return (Reason("releases_range", {"oldest": releases.oldest, "newest": releases.newest}),)
-
-
-def _looks_like_uuid(text: str) -> bool:
-    return len(text) == 32 and text[12] == "4" and text[16] in "89ABab"
 
 
 def weigh_offset(

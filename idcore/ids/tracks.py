@@ -72,7 +72,11 @@ class Tracks:
                 yield _track(group[1], status[1], reason and reason[1])
         if "{" not in text and "[" not in text:
             yield from self._of_field(text)
-            yield from self._of_row(text)
+            if (row := _ROW.match(text)) is not None and (self.in_table or "_" in row[2]):
+                yield _track(row[1], row[2], None)
+            elif self.in_table and (row := _SUB.match(text)) is not None:
+                event = "acked" if row[3] == "success" else "failed"
+                yield Track(row[1], row[3], None, event, prefix_time(row[2]))
 
     def _of_field(self, text: str) -> Iterator[Track]:
         """An object that is printed one field a line: its group comes first."""
@@ -81,13 +85,6 @@ class Tracks:
         elif self._group is not None and (status := _TYPE.search(text)) is not None:
             yield _track(self._group, status[1], None)
             self._group = None
-
-    def _of_row(self, text: str) -> Iterator[Track]:
-        if (row := _ROW.match(text)) is not None and (self.in_table or "_" in row[2]):
-            yield _track(row[1], row[2], None)
-        elif self.in_table and (row := _SUB.match(text)) is not None:
-            event = "acked" if row[3] == "success" else "failed"
-            yield Track(row[1], row[3], None, event, prefix_time(row[2]))
 
 
 def _track(group: str, status: str, reason: str | None) -> Track:

@@ -59,7 +59,12 @@ def sweep(runs: Runs, now: datetime, worked: timedelta) -> list[str]:
             gone.append(run.name)
             del warned[run.name]
     if warned != before:
-        _keep(runs.root, warned)
+        try:
+            write_text(
+                runs.root / SEEN, json.dumps({name: round(time.total_seconds()) for name, time in warned.items()})
+            )
+        except OSError as error:
+            LOG.warning("which scans are warned of could not be noted, so none of them is deleted: %s", error.strerror)
     return gone
 
 
@@ -80,10 +85,3 @@ def _warned(root: Path) -> dict[str, timedelta]:
         return {name: timedelta(seconds=seconds) for name, seconds in (read(root / SEEN) or {}).items()}
     except (TypeError, OverflowError):
         return {}
-
-
-def _keep(root: Path, warned: Mapping[str, timedelta]) -> None:
-    try:
-        write_text(root / SEEN, json.dumps({name: round(time.total_seconds()) for name, time in warned.items()}))
-    except OSError as error:
-        LOG.warning("which scans are warned of could not be noted, so none of them is deleted: %s", error.strerror)

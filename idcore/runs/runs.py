@@ -373,18 +373,14 @@ def started(pid: int) -> str | None:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot} {text.rpartition(')')[2].split()[19]}"  # field 22; the name before it may hold anything
     except OSError:
-        return _started_by_ps(pid)
-
-
-def _started_by_ps(pid: int) -> str | None:
-    """Without /proc."""
-    try:
-        answer = subprocess.run(
-            ["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, timeout=5, env={"LC_ALL": "C"}
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return answer.stdout.strip() or None
+        # Without /proc.
+        try:
+            answer = subprocess.run(
+                ["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, timeout=5, env={"LC_ALL": "C"}
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        return answer.stdout.strip() or None
 
 
 def is_alive(pid: int, began: str | None) -> bool:

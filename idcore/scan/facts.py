@@ -156,7 +156,13 @@ class Scanner:
         if not error and at < split.stop:
             error = refuse("shorter")
         text_bytes = at - split.start if windows.counted is None else windows.counted()
-        yield self._report(split, text_bytes, error)
+        refused = [] if self.cut is None else [self.cut]
+        for reason, (count, place, size) in enumerate(self.finder.found.refused):
+            if count:
+                sample = self.finder.found.samples[reason, :size].tobytes().decode("ascii")
+                refused.append(Refused(find.REASONS[reason], int(count), sample, int(place)))
+        ids = self.ids + int(self.state[find.STATE_IDS])
+        yield fact_of([Report(split.number, text_bytes, ids, tuple(refused), error, split.member, split.place)])
 
     def _look_for_cuts(self, windows: Windows, stop: int) -> None:
         """A sample of a large text, whose IDs nobody joins: how many a line break cuts."""
@@ -204,15 +210,6 @@ class Scanner:
                 self._pair(windows, behind=True)
         state[find.STATE_IDS] = ids
 
-    def _report(self, split: Split, text_bytes: int, error: CoreError | None) -> Fact:
-        refused = [] if self.cut is None else [self.cut]
-        for reason, (count, place, size) in enumerate(self.finder.found.refused):
-            if count:
-                sample = self.finder.found.samples[reason, :size].tobytes().decode("ascii")
-                refused.append(Refused(find.REASONS[reason], int(count), sample, int(place)))
-        ids = self.ids + int(self.state[find.STATE_IDS])
-        return fact_of([Report(split.number, text_bytes, ids, tuple(refused), error, split.member, split.place)])
-
     def facts(self) -> Iterator[Fact]:
         """The ids and pairs found so far, packed; the scanner is empty afterwards."""
         n, keys = int(self.state[find.STATE_IDS]), int(self.state[find.STATE_KEYS])
@@ -241,19 +238,16 @@ class Scanner:
             yield from _deal(What.VOTES, votes[:rows])
             yield Fact(EVERY_PART, What.SUMMARY, summary(votes[:rows], self.months).tobytes())
 
-    def _suspects(self, ids: int) -> Iterator[Fact]:
-        rows = look_alikes.suspects_of(self.finder.found, ids, self.texts)
-        if len(rows):
-            yield from _deal(What.SUSPECTS, rows)
-            yield Fact(EVERY_PART, What.SUSPECTED, look_alikes.sample_of(rows).tobytes())
-
     def _pack_ids(self, n: int, keys: int) -> Iterator[Fact]:
         words = self.finder.found.keys[:keys]
         sizes = np.empty(keys, np.int64)
         unsorted = np.empty(keys, np.bool_)
         parts = np.empty(keys, np.uint8)  # bytes are sorted by counting
         encode.groups_of(self.finder.found.table, words, keys, sizes, unsorted, parts)
-        yield from self._suspects(n)
+        rows = look_alikes.suspects_of(self.finder.found, n, self.texts)
+        if len(rows):
+            yield from _deal(What.SUSPECTS, rows)
+            yield Fact(EVERY_PART, What.SUSPECTED, look_alikes.sample_of(rows).tobytes())
         starts = np.zeros(keys + 1, np.int64)
         np.cumsum(sizes, out=starts[1:])
         grouped = np.empty(n, np.uint64)

@@ -83,12 +83,9 @@ class Finder:
             return True
         windows.at = int(went_to)
         if windows.at < stop:
-            self._grow()
+            larger = np.zeros((4 * len(self.found.table), find.TABLE_COLUMNS), np.uint64)
+            find.grow(self.found.table, larger)
+            keys = np.empty((len(larger) // 2 + 1, find.KEY_COLUMNS), np.uint64)
+            keys[: len(self.found.keys)] = self.found.keys
+            self.found = self.found._replace(table=larger, keys=keys)
         return False
-
-    def _grow(self) -> None:
-        larger = np.zeros((4 * len(self.found.table), find.TABLE_COLUMNS), np.uint64)
-        find.grow(self.found.table, larger)
-        keys = np.empty((len(larger) // 2 + 1, find.KEY_COLUMNS), np.uint64)
-        keys[: len(self.found.keys)] = self.found.keys
-        self.found = self.found._replace(table=larger, keys=keys)

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -87,7 +86,10 @@ class State:
         self._tail: list[Fact] = []
         self._since = 0  # batches in the tail
         folder.mkdir(parents=True, exist_ok=True)
-        self._load()
+        try:
+            self._load_all()
+        except (ValueError, KeyError, TypeError) as problem:  # of JSON and of Arrow
+            raise problem if isinstance(problem, CoreError) else refuse("follow_damaged", folder=self.folder) from None
 
     # ---- batches
 
@@ -105,23 +107,21 @@ class State:
         self.batch = batch
         for fact in from_batches(facts.to_batches()):
             if fact.part == NOTE:
-                self._note(json.loads(fact.data))
+                note = json.loads(fact.data)
+                self.left_out = note["left_out"]
+                for number, path, start, stop in note["read"]:
+                    known = self.files.get(number, Followed(path, start, start))
+                    self.files[number] = replace(known, path=path, read=max(known.read, stop))
+                    if stop > start:
+                        self._pieces[-1].begins.setdefault(number, start)
+                for number, why, unread in note["ended"]:
+                    if number in self.files:
+                        self.files[number] = replace(self.files[number], ended=why, unread=unread)
                 continue
             self._tail.append(fact)
             if fact.what == What.REPORT:
                 self._pieces[-1].ids += sum(report.ids for report in reports_of(fact.data))
         self._since += 1
-
-    def _note(self, note: Mapping[str, Any]) -> None:
-        self.left_out = note["left_out"]
-        for number, path, start, stop in note["read"]:
-            known = self.files.get(number, Followed(path, start, start))
-            self.files[number] = replace(known, path=path, read=max(known.read, stop))
-            if stop > start:
-                self._pieces[-1].begins.setdefault(number, start)
-        for number, why, unread in note["ended"]:
-            if number in self.files:
-                self.files[number] = replace(self.files[number], ended=why, unread=unread)
 
     # ---- files of it
 
@@ -173,13 +173,6 @@ class State:
             is_idle = path.name <= self._file(self.batch).name if path.name.startswith("batch-") else True
             if path.name not in held and is_idle:
                 path.unlink(missing_ok=True)
-
-    def _load(self) -> None:
-        """What an earlier process knew; CoreError of files that are damaged."""
-        try:
-            self._load_all()
-        except (ValueError, KeyError, TypeError) as problem:  # of JSON and of Arrow
-            raise problem if isinstance(problem, CoreError) else refuse("follow_damaged", folder=self.folder) from None
 
     def _load_all(self) -> None:
         try:

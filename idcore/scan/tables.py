@@ -423,7 +423,7 @@ class Merge:
         ahead = np.where(own & dated, (calendar[month, 4] - begun) // 60_000, dates.zone)
         turned = last - calendar[month, 0] >= calendar[month, 5] + calendar[month, 6]  # daylight saving began or ended
         ahead = np.where((ahead == own_ahead) & turned, ahead - calendar[month, 6] // 60_000, ahead)
-        names = self._sources().take(pa.array(dates.source))
+        names = pa.array([SOURCES.get(kind, self.months.zone_source) for kind in range(3)]).take(pa.array(dates.source))
         known = pa.array(dated)
         return [
             pc.if_else(known, column_texts.zones(ahead), None),
@@ -465,10 +465,6 @@ class Merge:
         minute = column_texts.minutes(timeline["minute"].to_numpy())
         yield "timeline", _table("timeline", [minute, ["client"] * len(minute), timeline["ids_sum_sum"]])
         yield from self._copies(runs, paired, f[0] > f[1])
-
-    def _sources(self) -> pa.Array:
-        """What a zone is known from, by the kind of vote that fixed it."""
-        return pa.array([SOURCES.get(kind, self.months.zone_source) for kind in range(3)])
 
     def _rust_months(self) -> np.ndarray:
         """Start in UTC and length, as the Rust client takes it, of every month, newest first."""
@@ -522,7 +518,18 @@ def combine(
     taken = [LookAlike(**row) for table in collected.pop(LOOK_ALIKES) for row in table.to_pylist()]
     texts = {text_number(report.number, report.place): report for report in reports} if taken else {}
     alike = _look_alikes(taken, texts, known)
-    reports += _reports_of(taken, texts)
+    # Strings that were counted as ids, and are none: they are taken from the text that has them.
+    reports += [
+        replace(
+            texts[one.text],
+            text_bytes=0,
+            ids=-one.ids,
+            refused=(Refused("look_alike", one.ids, one.sample, one.byte),),
+            error=None,
+        )
+        for one in taken
+        if one.label is None  # the tasks did not count the others
+    ]
     tables = {name: pa.concat_tables([schema.empty_table(), *collected[name]]) for name, schema in SCHEMAS.items()}
     seen = [row.as_py() for table in collected["seen"] for row in table["seen"]]
     for name in OF_STORES:
@@ -539,21 +546,6 @@ def combine(
 
     with ThreadPoolExecutor() as pool:  # the two large ones, side by side
         return tables | dict(zip(ORDER, pool.map(in_order, ORDER), strict=True))
-
-
-def _reports_of(taken: Sequence[LookAlike], texts: Mapping[int, Report]) -> list[Report]:
-    """Strings that were counted as ids, and are none: they are taken from the text that has them."""
-    return [
-        replace(
-            texts[one.text],
-            text_bytes=0,
-            ids=-one.ids,
-            refused=(Refused("look_alike", one.ids, one.sample, one.byte),),
-            error=None,
-        )
-        for one in taken
-        if one.label is None  # the tasks did not count the others
-    ]
 
 
 def _look_alikes(taken: Sequence[LookAlike], texts: Mapping[int, Report], files: Mapping[int, FileFacts]) -> pa.Table:

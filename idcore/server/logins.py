@@ -82,7 +82,13 @@ def entrance_of(given: Settings) -> Entrance:
     if given.auth and given.headers:
         raise AccessError("start_both")
     policy = read(told.access) if told.access else VIEWERS
-    seconds = _seconds(told.login_hours)
+    try:
+        hours = float(told.login_hours)
+    except ValueError:
+        hours = 0.0
+    if not 0 < hours <= 24 * 30:  # the cookie lives for 30 days; nan fits nowhere
+        raise AccessError("start_hours", {"text": told.login_hours})
+    seconds = hours * 3600
     if given.auth:
         encrypted = str(given.auth.get("redirect_uri")).startswith("https://")
         return Entrance("login", policy, _providers(given.auth), seconds=seconds, encrypted=encrypted)
@@ -127,16 +133,6 @@ def _providers(auth: Mapping[str, Any]) -> tuple[str, ...]:
             if not section.get(key):
                 raise AccessError("start_auth", {"key": key if name == "default" else f"{name}.{key}"})
     return tuple(providers)
-
-
-def _seconds(text: str) -> float:
-    try:
-        hours = float(text)
-    except ValueError:
-        hours = 0.0
-    if not 0 < hours <= 24 * 30:  # the cookie lives for 30 days; nan fits nowhere
-        raise AccessError("start_hours", {"text": text})
-    return hours * 3600
 
 
 def address_of(text: str | None) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

@@ -123,20 +123,17 @@ class Announcer:
         while True:
             name, body = self._waiting.get()
             try:
-                self._keep_pace()
+                # Waits while as many were sent in the last minute as the limit says.
+                most = limits.figure("announcements")
+                while len(self._sent) >= most:
+                    self._sleep(max(0.0, self._sent.popleft() + 60 - time.monotonic()))
+                self._sent.append(time.monotonic())
                 self._count("sent" if self._send(name, body) else "failed")
             except Exception:  # a thread that ends would announce nothing any more
                 LOG.exception("an announcement failed")
                 self._count("failed")
             finally:
                 self._waiting.task_done()
-
-    def _keep_pace(self) -> None:
-        """Waits while as many were sent in the last minute as the limit says."""
-        most = limits.figure("announcements")
-        while len(self._sent) >= most:
-            self._sleep(max(0.0, self._sent.popleft() + 60 - time.monotonic()))
-        self._sent.append(time.monotonic())
 
     def _send(self, name: str, body: bytes) -> bool:
         """Whether it was taken. What may pass is tried again under the same name, so a receiver can tell."""

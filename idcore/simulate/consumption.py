@@ -44,16 +44,13 @@ class Consumption:
         for group, situation in self._groups:
             for topic in TOPICS:
                 queues = {queue: end for (name, queue), end in ends.items() if name == topic}
-                self._read(group, situation, topic, queues)
-
-    def _read(self, group: str, situation: str, topic: str, ends: dict[int, int]) -> None:
-        if situation in ("lags", "disabled"):
-            reached = {queue: end - min(end, 3 + queue) for queue, end in ends.items()}
-        elif situation == "skips_a_queue":
-            reached = {queue: end for queue, end in ends.items() if queue}
-        else:
-            reached = ends
-        self.offsets[f"{topic}@{group}" + ("@broadcast" if situation == "broadcasts" else "")] = reached
+                if situation in ("lags", "disabled"):
+                    reached = {queue: end - min(end, 3 + queue) for queue, end in queues.items()}
+                elif situation == "skips_a_queue":
+                    reached = {queue: end for queue, end in queues.items() if queue}
+                else:
+                    reached = queues
+                self.offsets[f"{topic}@{group}" + ("@broadcast" if situation == "broadcasts" else "")] = reached
 
     def _fail(self, group: str, records: list[Record], ending: str) -> None:
         """One copy of each, as far on its way as this ending asks for."""

@@ -114,10 +114,6 @@ class StoreDay:
             happen()
         self.now = max(self.now, instant)
 
-    def _later(self, instant: int, happen: Callable[[], None]) -> None:
-        self._order += 1
-        heapq.heappush(self._waiting, (instant, self._order, happen))
-
     def _send(self) -> None:
         known = [topic for topic in self.weight if self.now >= self.begins.get(topic, 0)]
         topic = self.random.choices(known, [self.weight[name] for name in known])[0]
@@ -144,7 +140,8 @@ class StoreDay:
         level = -1 if given_up and not is_poison else 0
         (copy,) = self.broker.send_back(record, group.name, self.now, level).records
         if level == 0:
-            self._later(self.broker.due(copy), lambda: self._again(group, copy))
+            self._order += 1
+            heapq.heappush(self._waiting, (self.broker.due(copy), self._order, lambda: self._again(group, copy)))
 
     def _again(self, group: Group, waiting: Record) -> None:
         (copy,) = self.broker.deliver(waiting, self.now).records

@@ -109,18 +109,15 @@ class LinesOf:
     def _judged(self, line: bytes) -> bytes:
         """A line or a part of one, which is as its first part."""
         if not self._goes_on:
-            self._see(line)
+            at = self._wanted.own_time(line)
+            if at is not None:
+                self._since_dated = 0
+            elif self._since_dated >= REACH or not is_field(str(line[:LONGEST], "utf-8", "replace")):
+                at = self._wanted.time_of_id(line)
+            if at is not None:
+                self._is_in = self._wanted.has(at)
         self._since_dated += len(line) + 1
         return line if self._is_in else b" " * len(line)
-
-    def _see(self, line: bytes) -> None:
-        at = self._wanted.own_time(line)
-        if at is not None:
-            self._since_dated = 0
-        elif self._since_dated >= REACH or not is_field(str(line[:LONGEST], "utf-8", "replace")):
-            at = self._wanted.time_of_id(line)
-        if at is not None:
-            self._is_in = self._wanted.has(at)
 
 
 def pieces(file: BinaryIO, size: int, step: int, wanted: LineRange) -> list[tuple[int, int]]:

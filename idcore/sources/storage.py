@@ -121,20 +121,17 @@ def _below(filesystem: FileSystem, uri: str, folder: str, wanted: str) -> Iterat
 
     infos = filesystem.get_file_info(FileSelector(folder, recursive=True))
     files = sorted((info for info in infos if info.type == FileType.File), key=lambda info: info.path)
-    for info, is_wanted in zip(files, _match(wanted, [info.path for info in files]), strict=True):
-        if is_wanted:
-            yield _uri_of(uri, info.path), info.size, None
-
-
-def _match(pattern: str, paths: list[str]) -> list[bool]:
-    """Which paths a pattern fits as a whole: by RE2, whose time does not run away with a visitor's pattern (ReDoS)."""
+    # Which paths a pattern fits as a whole: by RE2, whose time does not run away with a visitor's pattern
+    # (ReDoS).
     from pyarrow.compute import match_substring_regex
 
     try:
-        matches = match_substring_regex(pa.array(paths, pa.string()), rf"(?s)\A(?:{pattern})\z")
+        matches = match_substring_regex(pa.array([info.path for info in files], pa.string()), rf"(?s)\A(?:{wanted})\z")
     except pa.ArrowInvalid as error:
         raise refuse("pattern", why=str(error).partition(": ")[2]) from None
-    return matches.to_pylist()  # type: ignore[no-any-return]
+    for info, is_wanted in zip(files, matches.to_pylist(), strict=True):
+        if is_wanted:
+            yield _uri_of(uri, info.path), info.size, None
 
 
 def _pattern(glob: str) -> str:

@@ -150,6 +150,8 @@ class _Rows:
         is_dead = _at((copies.kind == DEAD).astype(np.int64), self._copy_of_end)
         copy = np.where(self._copy_of_end < 0, self._copy, self._copy_of_end)
         stored = np.where(number == 0, messages.time[home], _at(copies.time, self._copy))
+        due, known = np.full(len(self.home), UNKNOWN), self._waiting >= 0
+        due[known] = self.situation.copies.due(self._waiting[known])
         columns = [
             kept_once([topic for topic, _ in messages.of_queue], queue),
             np.array([number for _, number in messages.of_queue], np.int64)[queue],
@@ -159,18 +161,13 @@ class _Rows:
             pa.array(number, mask=number < 0).cast(pa.int32()),
             self._outcomes(is_dead),
             kept_once(["retry", "dead_letter"], np.where(self._copy_of_end < 0, -1, is_dead)),
-            *(times(each) for each in (stored, self._due(), self._began, self._ended)),
+            *(times(each) for each in (stored, due, self._began, self._ended)),
             self._calls,
             attempts.client.take(pa.array(self._call, mask=self._call < 0)),
             _known(_at(copies.offset, copy)),
             _known(_at(attempts.place, self._call)),
         ]
         return pa.table(columns, SCHEMAS["attempts"].names)
-
-    def _due(self) -> np.ndarray:
-        due, known = np.full(len(self.home), UNKNOWN), self._waiting >= 0
-        due[known] = self.situation.copies.due(self._waiting[known])
-        return due
 
     def _outcomes(self, is_dead: np.ndarray) -> pa.Array:
         """What the trace says; else what followed; else what the rule says of the last attempt."""

@@ -372,21 +372,16 @@ def judged_counts(seen: all_rules.Scan, placed: Sequence[all_rules.Finding], tex
 def assumed(options: ScanOptions) -> dict[str, Any]:
     """What the months were read with: the zone as its offset at that instant, and its name where it has one."""
     zone, at = options.zone or machine_zone(), options.at or datetime.now(UTC)
+    ends = {} if options.between is None else {"from": options.between.begin, "to": options.between.end}
     return {
         "zone": zone_text(at.astimezone(zone).utcoffset()),
         "zone_name": getattr(zone, "key", None),
         "zone_source": options.zone_source,
         "at": at.isoformat(timespec="seconds"),
         "case": options.case,
-        **_range_of(options.between),
+        **{name: from_ms(at).isoformat(timespec="milliseconds") for name, at in ends.items() if at is not None},
         "subscriptions": {f"{group}:{topic}": tags for (topic, group), tags in sorted(options.subscriptions.items())},
     }
-
-
-def _range_of(between: LineRange | None) -> dict[str, str]:
-    """The instants between which lines were read, where they were chosen."""
-    ends = {} if between is None else {"from": between.begin, "to": between.end}
-    return {name: from_ms(at).isoformat(timespec="milliseconds") for name, at in ends.items() if at is not None}
 
 
 def summarise(folder: Path, files: Sequence[InputFile], between: Callable[[], None] = lambda: None) -> dict[str, Any]:

@@ -107,7 +107,14 @@ def _start(master: str | None, remote: str | None) -> Spark:
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ["PYTHONPATH"] = jvm.python_path()
     if remote:
-        return _connect(remote)
+        from pyspark.sql import SparkSession
+
+        try:
+            session = SparkSession.builder.remote(remote).getOrCreate()
+        except ImportError as error:
+            raise SparkError("spark_package", {"why": str(error)}) from error
+        session.addArtifacts(package_zip(), pyfile=True)
+        return session
     installed = java()
     if installed is None:
         raise no_java()
@@ -130,17 +137,6 @@ def _start(master: str | None, remote: str | None) -> Spark:
         context.addPyFile(package_zip())
     quieten(engine)
     return engine
-
-
-def _connect(remote: str) -> Spark:
-    from pyspark.sql import SparkSession
-
-    try:
-        session = SparkSession.builder.remote(remote).getOrCreate()
-    except ImportError as error:
-        raise SparkError("spark_package", {"why": str(error)}) from error
-    session.addArtifacts(package_zip(), pyfile=True)
-    return session
 
 
 def _engine(master: str, starting: jvm.Starting | None, settings: dict[str, str]) -> Engine:

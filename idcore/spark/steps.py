@@ -87,7 +87,11 @@ class _Listener:
             return report
         split = next(self.splits)
         if self.hand is None:
-            return _from_elsewhere(report, split)
+            # The driver saw every file that it lists; a worker without one of them has another view of the path.
+            if not report.error or "://" in split.path or os.path.exists(split.path):
+                return report
+            problem = CoreError("worker_says", {"problem": report.error, "worker": socket.gethostname()})
+            return replace(report, error=problem)
         self.hand.next()
         return report
 
@@ -107,14 +111,6 @@ def _crossing(facts: Iterator[Fact], listener: _Listener) -> Iterator[Fact]:
             reports = []
     if reports:
         yield Fact(0, What.REPORT, b"\n".join(reports))
-
-
-def _from_elsewhere(report: Report, split: Split) -> Report:
-    """The driver saw every file that it lists; a worker without one of them has another view of the path."""
-    if not report.error or "://" in split.path or os.path.exists(split.path):
-        return report
-    problem = CoreError("worker_says", {"problem": report.error, "worker": socket.gethostname()})
-    return replace(report, error=problem)
 
 
 def merging(months: Months | np.ndarray, folder: str | None = None, sent: int = SENT) -> Merge:

@@ -156,18 +156,15 @@ class Watch:
         while not self.over.wait(LOOK):
             try:
                 if self.stop.is_set():
-                    self._interrupt()
+                    if self.classic:
+                        self.spark.sparkContext.cancelJobGroup(self.group)
+                    else:
+                        self.server.interruptTag(self.group)
                 progress = self.progress()
             except Exception as error:  # noqa: BLE001  a session that has gone fails the job itself, which says so
                 logging.getLogger(__name__).debug("no look at the job: %s", error)
                 continue
             self.reporter(progress)
-
-    def _interrupt(self) -> None:
-        if self.classic:
-            self.spark.sparkContext.cancelJobGroup(self.group)
-        else:
-            self.server.interruptTag(self.group)
 
     def progress(self) -> Progress:
         """Bytes read, ids found and seconds so far; the seconds left from the rate so far."""

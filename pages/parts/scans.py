@@ -76,17 +76,13 @@ def begun_here(run: Run) -> None:
     st.session_state.setdefault("opened", set()).add(run.name)
 
 
-def _note_opened(name: str) -> None:
-    """A run that a visitor has opened has one line in the audit log, for each session."""
+def keep_while_here(name: str) -> None:
+    """A run that is not kept stays while this session does."""
+    # A run that a visitor has opened has one line in the audit log, for each session.
     opened = st.session_state.setdefault("opened", set())
     if name not in opened:
         opened.add(name)
         audit.note("run_opened", session.someone(), run=name)
-
-
-def keep_while_here(name: str) -> None:
-    """A run that is not kept stays while this session does."""
-    _note_opened(name)
     try:
         if name not in st.session_state.get("held", ()) and not visible_runs().open(name).kept:
             hold(name)

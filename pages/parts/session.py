@@ -49,11 +49,6 @@ def forget_left(now: float) -> bool:
 
     Gives whether nobody is remembered any more. To be called by the event loop of the server.
     """
-    _end_left(now)
-    return not _visits
-
-
-def _end_left(now: float) -> None:
     for session, visit in list(_visits.items()):
         if streamlit_private.connected(session) is not None:
             visit.left = None
@@ -61,6 +56,7 @@ def _end_left(now: float) -> None:
             visit.left = now
         elif now - visit.left >= REMEMBERED and (found := visit.session()) is not None:
             streamlit_private.close(session, found)
+    return not _visits
 
 
 def tabs(session: str) -> Collection[str]:

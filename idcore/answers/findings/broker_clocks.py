@@ -35,7 +35,16 @@ def judge(scan: Scan) -> Iterator[Finding]:
         apart = np.array([one.stored - one.born for one in seen], np.int64)
         step = _step(apart)
         if step is not None:
-            yield _of_step(address, seen, step)
+            at = clocks.from_ms(seen[step.at].born).isoformat(timespec="milliseconds")
+            evidence = {
+                **_common(address, seen),
+                "variant": "step",
+                "first_at": at,
+                "step_seconds": abs(step.after - step.before) / 1000,
+                "before_ms": round(step.before),
+                "after_ms": round(step.after),
+            }
+            yield Finding.of("broker_clock", address, len(seen) - step.at, evidence, "likely", **_when(seen))
             continue
         by_host: dict[str, list[Stamp]] = {}
         for one in seen:
@@ -107,19 +116,6 @@ def _common(address: str, seen: Sequence[Stamp]) -> dict[str, Any]:
 def _when(seen: Sequence[Stamp]) -> dict[str, Any]:
     born = [one.born for one in seen]
     return {"since": clocks.from_ms(min(born)), "until": clocks.from_ms(max(born))}
-
-
-def _of_step(address: str, seen: Sequence[Stamp], step: _Step) -> Finding:
-    at = clocks.from_ms(seen[step.at].born).isoformat(timespec="milliseconds")
-    evidence = {
-        **_common(address, seen),
-        "variant": "step",
-        "first_at": at,
-        "step_seconds": abs(step.after - step.before) / 1000,
-        "before_ms": round(step.before),
-        "after_ms": round(step.after),
-    }
-    return Finding.of("broker_clock", address, len(seen) - step.at, evidence, "likely", **_when(seen))
 
 
 def _of_shift(address: str, seen: Sequence[Stamp], hosts: Sequence[str], variant: str | None = None) -> Finding:

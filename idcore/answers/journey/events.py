@@ -212,7 +212,7 @@ def of_lines(lines: Iterable[Line], ids: Sequence[str], zone: tzinfo) -> Iterato
         opened = own.time if is_record or token is None else token.prefix_time
         code, role = _writer(line.text, own)
         logged = _claimed(
-            own, line.file, role, code, _instant(opened, zone), opened is not None and _names_zone(opened)
+            own, line.file, role, code, _instant(opened, zone), opened is not None and opened.tzinfo is not None
         )
         yield logged
         part = "\n".join((*line.before, line.text, *line.behind)) if is_record else _part(line.text, token)
@@ -220,10 +220,6 @@ def of_lines(lines: Iterable[Line], ids: Sequence[str], zone: tzinfo) -> Iterato
             if (event.code, event.at_ms or 0) not in seen:
                 seen.add((event.code, event.at_ms or 0))
                 yield event
-
-
-def _names_zone(at: datetime) -> bool:
-    return at.tzinfo is not None
 
 
 def _instant(at: datetime | None, zone: tzinfo) -> int | None:

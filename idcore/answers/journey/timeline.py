@@ -79,7 +79,7 @@ def build(text: str, sources: Sources, clock: Clock, log_zone: tzinfo) -> Journe
     conflicts = [*_of_own_time(own, ordered), *_of_order(ordered), *_of_logs(ordered)]
     conflicts.sort(key=lambda each: (each.second, each.first, each.code))
     counts = {
-        "lines": _count(sources.lines),
+        "lines": None if sources.lines is None else len(sources.lines),
         "records": None if sources.copies is None else len(copies),
         "groups": None if sources.verdicts is None else len({event.who for event in events if event.code == "judged"}),
         "trace": None if sources.trace is None else len(sources.trace.sends) + len(sources.trace.attempts),
@@ -96,10 +96,6 @@ def build(text: str, sources: Sources, clock: Clock, log_zone: tzinfo) -> Journe
 def _place_of(item: tuple[tuple[str, int, str | None, str], Delivery]) -> tuple[str, int]:
     (file, line, _, _), _ = item
     return file, line
-
-
-def _count(items: Sequence[object] | None) -> int | None:
-    return None if items is None else len(items)
 
 
 def ids_of(text: str, sources: Sources) -> list[str]:

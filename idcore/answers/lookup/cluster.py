@@ -345,7 +345,12 @@ class _LookUp:
         self.cluster.need_brokers()
         records = self._by_key()
         if records:
-            return self._judged(records)
+            # Copies in special topics alone do not prove that a named topic was the right one.
+            if self.topic and not is_special(self.topic):
+                homes = {home_topic(record): record for record, _ in records}
+                if self.topic not in homes:
+                    return [], self._elsewhere(list(homes.values())[:1])
+            return records, ""
         return self._why(at_offset.reason)
 
     # ---- by offset
@@ -441,7 +446,8 @@ class _LookUp:
             records += self.search.run(behind, begin)
             if records:
                 if begin == 0 and self.span is not None:
-                    self._outside(records, self.span.latest)
+                    stored = min(record.store_timestamp for record, _ in records)
+                    self.notes.add("found_outside_window", stored=utc(stored), sent=utc(self.span.latest))
                 break
         else:
             records = self._by_their_clocks(first, behind, windows[-1]) or self._other_ways(first, windows[-1])
@@ -495,10 +501,6 @@ class _LookUp:
             return self._windows()[-1]
         return max(0, min(copy.record.born_timestamp for copy in copies) - ZONE_SLACK_MS - CLOCK_SLACK_MS)
 
-    def _outside(self, records: Found, sent: int) -> None:
-        stored = min(record.store_timestamp for record, _ in records)
-        self.notes.add("found_outside_window", stored=utc(stored), sent=utc(sent))
-
     def _other_ways(self, first: Sequence[str], begin: int) -> Found:
         """As one of KEYS; and for a topic that was named, on brokers that have it no longer."""
         records = self.search.run(first, begin, unique=False)
@@ -509,14 +511,6 @@ class _LookUp:
             if records:
                 self.notes.add("topic_gone", topic=self.topic, broker=records[0][1])
         return records
-
-    def _judged(self, records: Found) -> tuple[Found, str]:
-        """Copies in special topics alone do not prove that a named topic was the right one."""
-        if self.topic and not is_special(self.topic):
-            homes = {home_topic(record): record for record, _ in records}
-            if self.topic not in homes:
-                return [], self._elsewhere(list(homes.values())[:1])
-        return records, ""
 
     # ---- why not
 

@@ -97,7 +97,7 @@ def first_since(queue: Queue, at_ms: int, low: int, high: int) -> tuple[int, int
         unread -= undated
         if place is None:
             break
-        if _stored(place) < at_ms:
+        if (-1 if place.record is None else place.record.store_timestamp) < at_ms:
             left = min(place.after, right)
             at = left + step
         else:
@@ -107,10 +107,6 @@ def first_since(queue: Queue, at_ms: int, low: int, high: int) -> tuple[int, int
         if not left <= at < right:
             at = (left + right) // 2
     return left, right
-
-
-def _stored(place: Place) -> int:
-    return -1 if place.record is None else place.record.store_timestamp
 
 
 def _dated(queue: Queue, at: int, left: int, right: int) -> tuple[Place | None, int]:

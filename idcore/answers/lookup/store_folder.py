@@ -186,7 +186,7 @@ class StoreLookup:
             attempts = traced.message_trace.attempts if traced is not None else ()
             verdicts = fates(StoreEvidence(self._store, self._subscriptions), copies, draft.note, attempts)
         if fate or ended:
-            self._date(draft)
+            draft.facts += StoreEvidence(self._store).state(self._clock.reference, self._clock.zone)
         evidence = (*(Evidence.figure(name, value) for name, value in draft.figures.items()), *draft.facts)
         asked = (str(self._store.root),)
         return Answer(draft.id, copies, draft.reason, evidence, asked, source=KIND, trace=traced, fate=verdicts)
@@ -212,10 +212,6 @@ class StoreLookup:
             notes.note(code, **values)
         return Traced(trace, msg_ids, tuple(topics), tuple(notes.facts))
 
-    def _date(self, draft: _Draft) -> None:
-        """Of which time the folder is, and what of its files could not be read."""
-        draft.facts += StoreEvidence(self._store).state(self._clock.reference, self._clock.zone)
-
     def _view(self, draft: _Draft) -> None:
         verdict = identify(draft.id, None, "any")
         missed = None
@@ -223,7 +219,11 @@ class StoreLookup:
         if offset_id is not None:
             outcome = self._store.log.look(offset_id.physical_offset)
             if isinstance(outcome, Stored):
-                self._at_offset(draft, offset_id, outcome)
+                draft.copies = [copy_of(outcome, self._store)]
+                self._warn(draft, [outcome])
+                host = outcome.record.store_host
+                if str(host) != offset_id.address:
+                    draft.figures["address"] = {"in_id": offset_id.address, "in_record": str(host)}
                 if str(outcome.record.store_host) == offset_id.address or not _is_uniq_first(verdict):
                     self._also_key(draft)
                     return
@@ -238,13 +238,6 @@ class StoreLookup:
             draft.reason = missed.reason
             draft.figures = {**missed.evidence, **_address(offset_id, self._store)}
         self._explain(draft, verdict)
-
-    def _at_offset(self, draft: _Draft, offset_id: OffsetId, stored: Stored) -> None:
-        draft.copies = [copy_of(stored, self._store)]
-        self._warn(draft, [stored])
-        host = stored.record.store_host
-        if str(host) != offset_id.address:
-            draft.figures["address"] = {"in_id": offset_id.address, "in_record": str(host)}
 
     def _also_key(self, draft: _Draft) -> None:
         """Records that have an offsetMsgId as their key: a proxy writes it into UNIQ_KEY, and an application may."""

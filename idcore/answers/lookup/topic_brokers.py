@@ -24,7 +24,6 @@ from idcore.rocketmq.remoting.consumers import (
     TopicGroups,
 )
 from idcore.rocketmq.remoting.errors import RemotingError
-from idcore.rocketmq.remoting.guard import Member
 from idcore.rocketmq.remoting.lite import LiteSubscribers, ParentGroups
 from idcore.rocketmq.remoting.requests import (
     BrokerState,
@@ -110,7 +109,10 @@ class TopicBrokers:
         return [self._heard(broker, each) for each in replies]
 
     def _heard(self, broker: str, reply: Reply) -> Heard[Any]:
-        self._note_contact(broker, reply.member)
+        self.notes.ask(reply.member)
+        if reply.member.number:
+            self.slaves.add(broker)
+            self.notes.add("replica", broker=str(reply.member), instead=str(self.members[broker][0]))
         if isinstance(reply.answer, RemotingError):
             self.notes.fail(reply.answer)
             return Heard()
@@ -124,12 +126,6 @@ class TopicBrokers:
         for at, each in zip(short, again, strict=True):
             heard[at] = each
         return heard
-
-    def _note_contact(self, broker: str, member: Member) -> None:
-        self.notes.ask(member)
-        if member.number:
-            self.slaves.add(broker)
-            self.notes.add("replica", broker=str(member), instead=str(self.members[broker][0]))
 
     def _ask_all(
         self, jobs: Mapping[str, Sequence[Request[Any]]], since_ms: int | None = None

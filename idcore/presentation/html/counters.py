@@ -46,7 +46,7 @@ def ranking(
 def gap(gap: Gap, run: str, process: str, reader: Reader) -> Html:
     """The counter around the widest gap: full squares are in the input, empty ones are missing."""
     words = reader.words
-    squares = [tag("i", class_=_square(part)) for part in gap.squares]
+    squares = [tag("i", class_=None if part <= 0 else "mq-gone" if part >= 1 else "mq-partly") for part in gap.squares]
     text = words(
         "counters.gap_squares",
         n=words.count("id", max(1, round(gap.each))),
@@ -66,9 +66,3 @@ def gap(gap: Gap, run: str, process: str, reader: Reader) -> Html:
         tag("p", join([text, *([more] if more else [])], " "), class_="mq-faint mq-note"),
         class_="mq-plain-links",
     )
-
-
-def _square(missing: float) -> str | None:
-    if missing <= 0:
-        return None
-    return "mq-gone" if missing >= 1 else "mq-partly"

@@ -10,7 +10,7 @@ from idcore.answers.lookup.store_folder import KIND
 from idcore.base.catalogue import Words, upper
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Column, Html, join, link, listed, tag, wrapped
-from idcore.rocketmq.message.record import Part, Record, parts, value_of
+from idcore.rocketmq.message.record import Record, parts, value_of
 from idcore.rocketmq.store import Blank, Miss, Skipped, Stored
 from idcore.rocketmq.store.pages import Entry
 
@@ -191,15 +191,10 @@ def ruler(stored: Stored) -> Html:
         piece = raw[part.start : part.stop]
         shown = piece[:RULER_BYTES].hex(" ") + (" …" if len(piece) > RULER_BYTES else "")
         digits = tag("span", shown, class_="mq-hex mq-mono mq-wrap")
-        label = tag("span", _label(part, stored.record), class_="mq-label")
+        text = f"{part.name.replace('_', ' ')} · {part.start:,}–{part.stop - 1:,}"
+        value = value_of(part, stored.record)
+        label = tag("span", text if value is None else f"{text} · {value}", class_="mq-label")
         spans.append(
             tag("div", digits, label, class_="mq-span", style=f"--c: var(--role-{_ROLES.get(part.name, 'loader')})")
         )
     return tag("div", *spans, class_="mq-ruler")
-
-
-def _label(part: Part, record: Record) -> str:
-    """The name of a stretch, where it is, and the number it contains."""
-    text = f"{part.name.replace('_', ' ')} · {part.start:,}–{part.stop - 1:,}"
-    value = value_of(part, record)
-    return text if value is None else f"{text} · {value}"

@@ -29,13 +29,6 @@ def step_text(step: pd.Timedelta, words: Words) -> str:
     return words.count("minute", step // MINUTE) if step >= MINUTE else words.duration(step.total_seconds())
 
 
-def top_hosts(hosts: pd.DataFrame, measure: str, limit: int = TOP) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The largest hosts and the rest; one more than the limit is shown rather than summed up alone."""
-    ordered = hosts.sort_values([measure, "host"], ascending=[False, True], kind="stable")
-    cut = limit if len(ordered) > limit + 1 else len(ordered)
-    return ordered.iloc[:cut], ordered.iloc[cut:]
-
-
 class Bar(NamedTuple):
     """The bar of a host, or of all others, which have no `host`: it is cut where it would dwarf every host."""
 
@@ -55,7 +48,10 @@ def bars(
     words: Words,
 ) -> list[Bar]:
     """The largest hosts, then the others as one. `beyond`: hosts that are not in the table, and what they measure."""
-    shown, rest = top_hosts(hosts, measure, limit)
+    # The largest hosts and the rest; one more than the limit is shown rather than summed up alone.
+    ordered = hosts.sort_values([measure, "host"], ascending=[False, True], kind="stable")
+    cut = limit if len(ordered) > limit + 1 else len(ordered)
+    shown, rest = ordered.iloc[:cut], ordered.iloc[cut:]
     names, values = shown["host"].tolist(), shown[measure].astype(int).tolist()
     flags = {name: f"  <i>{words('comma').join(marks[name])}</i>" for name in names if marks.get(name)}
     labels, longest = [name + flags.get(name, "") for name in names], max(values, default=1)

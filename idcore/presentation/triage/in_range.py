@@ -156,16 +156,6 @@ def brokers_of_index(index: Index, shown: TimeRange) -> Brokers:
     for name in ("host", "port"):
         brokers[name] = [known[address][name] for address in brokers["address"]]
     segments["segment"] = [f"{number << SEGMENT_SHIFT:020d}" for number in segments["segment"]]
-    return Brokers(brokers, segments, _bins(every, brokers), undated)
-
-
-def _no_offsets() -> pd.DataFrame:
-    empty = pd.Series([], dtype="int64")
-    return pd.DataFrame({"address": pd.Series([], dtype=object), "offset": empty, "ids": empty})
-
-
-def _bins(every: pd.DataFrame, brokers: pd.DataFrame) -> pd.DataFrame:
-    """The offsets of each broker in equal steps from its lowest to its highest."""
     ends = brokers.set_index("address")[["min_offset", "max_offset"]]
     steps = (ends["max_offset"] - ends["min_offset"]) // _OFFSET_BINS + 1
     low, step = every["address"].map(ends["min_offset"]), every["address"].map(steps)
@@ -173,7 +163,12 @@ def _bins(every: pd.DataFrame, brokers: pd.DataFrame) -> pd.DataFrame:
     found = every.assign(from_offset=start.astype("int64")).groupby(["address", "from_offset"], as_index=False)
     bins = found.agg(ids=("ids", "sum"), distinct=("offset", "size"))
     bins.insert(2, "to_offset", bins["from_offset"] + bins["address"].map(steps).astype("int64"))
-    return bins
+    return Brokers(brokers, segments, bins, undated)
+
+
+def _no_offsets() -> pd.DataFrame:
+    empty = pd.Series([], dtype="int64")
+    return pd.DataFrame({"address": pd.Series([], dtype=object), "offset": empty, "ids": empty})
 
 
 def with_figures(index: Index, rows: pd.DataFrame, points_of: PointsOf, shown: TimeRange) -> pd.DataFrame:

@@ -38,7 +38,10 @@ def filter_of(given: Mapping[str, str], run: Run, index: Index) -> Filter:
     """The filter that these parameters mean; CoreError names the parameter that means none."""
     wanted: dict[str, Any] = {name: given[name] for name in ("host", "broker", "topic", "file") if name in given}
     if "kind" in given:
-        wanted["kind"] = _one_of(given["kind"], KINDS, "kind")
+        text = given["kind"]
+        if text not in KINDS:
+            raise refuse("link_value", "kind", None, text, name="kind", given=text)
+        wanted["kind"] = text
     for name, least in (("process", 3), ("client", 2)):
         if name in given:
             wanted[name] = _parts(given[name], least, name)
@@ -107,12 +110,6 @@ def _ids(text: str) -> Iterator[str]:
         if not _ID.fullmatch(word):
             raise refuse("link_value", "ids", None, word, name="ids", given=word)
         yield word
-
-
-def _one_of(text: str, known: tuple[str, ...], name: str) -> str:
-    if text not in known:
-        raise refuse("link_value", name, None, text, name=name, given=text)
-    return text
 
 
 def _parts(text: str, least: int, name: str) -> tuple[str, ...]:

@@ -33,23 +33,20 @@ class BodyPolicy:
         if not self.show:
             return Shown(None, None, "switched_off", len(body))
         if self.masks:
-            return self._masked(body, text)
+            if text is None:
+                # A pattern cannot be looked for in what is not text, so nothing of it gets out.
+                return Shown(None, None, "no_text", len(body))
+            clean = text
+            for mask in self.masks:
+                clean = mask.sub(MASK, clean)
+            changed = clean != text
+            raw = clean.encode()
+            if len(raw) > self.most_bytes:
+                return Shown(raw[: self.most_bytes], self._cut(raw), "cut", len(body))
+            return Shown(raw, clean, "masked" if changed else None, len(body))
         if len(body) > self.most_bytes:
             return Shown(body[: self.most_bytes], None if text is None else self._cut(body), "cut", len(body))
         return Shown(body, text, None, len(body))
-
-    def _masked(self, body: bytes, text: str | None) -> Shown:
-        if text is None:
-            # A pattern cannot be looked for in what is not text, so nothing of it gets out.
-            return Shown(None, None, "no_text", len(body))
-        clean = text
-        for mask in self.masks:
-            clean = mask.sub(MASK, clean)
-        changed = clean != text
-        raw = clean.encode()
-        if len(raw) > self.most_bytes:
-            return Shown(raw[: self.most_bytes], self._cut(raw), "cut", len(body))
-        return Shown(raw, clean, "masked" if changed else None, len(body))
 
     def _cut(self, body: bytes) -> str:
         return body[: self.most_bytes].decode("utf-8", "ignore")

@@ -132,22 +132,19 @@ class FrameReader:
         if length > self._longest:
             raise FrameError.wrong("frame_long", "length", 0, length=length, most=self._longest)
         if held >= _PREFIX:
-            self._check_header(length)
+            kind = self._bytes[4]
+            header = int.from_bytes(self._bytes[5:8], "big")
+            if kind >= len(SERIALISATIONS):
+                raise FrameError.wrong("frame_serialisation", "serialisation", 4, kind=kind)
+            if header > length - 4:
+                raise FrameError.short("header", _PREFIX, header, length - 4)
+            if header > LONGEST_HEADER:
+                raise FrameError.wrong("frame_header_most", "header", 5, size=header, most=LONGEST_HEADER)
         if held < 4 + length:
             return None
         raw = bytes(self._bytes[: 4 + length])
         del self._bytes[: 4 + length]
         return _frame(raw)
-
-    def _check_header(self, length: int) -> None:
-        kind = self._bytes[4]
-        header = int.from_bytes(self._bytes[5:8], "big")
-        if kind >= len(SERIALISATIONS):
-            raise FrameError.wrong("frame_serialisation", "serialisation", 4, kind=kind)
-        if header > length - 4:
-            raise FrameError.short("header", _PREFIX, header, length - 4)
-        if header > LONGEST_HEADER:
-            raise FrameError.wrong("frame_header_most", "header", 5, size=header, most=LONGEST_HEADER)
 
 
 def _frame(raw: bytes) -> Frame:

@@ -148,13 +148,19 @@ def from_file(path: Path, environment: Mapping[str, str]) -> dict[str, Profile]:
 
 
 def _profile(name: str, table: _Table, folder: Path, environment: Mapping[str, str]) -> Profile:
+    plain = Limits()
     profile = Profile(
         name,
         tuple(dict.fromkeys(table.endpoint(text, "name_servers") for text in table.texts("name_servers"))),
         _credentials(table, folder, environment),
         _tls(table, folder),
         _address_map(table.table("address_map")),
-        _limits(table),
+        Limits(
+            table.number("connect_milliseconds", int(1_000 * plain.connect_seconds), 1) / 1_000,
+            table.number("answer_milliseconds", int(1_000 * plain.answer_seconds), 1) / 1_000,
+            plain.longest_frame,
+            table.flag("reach_clients", False),
+        ),
         _bodies(table.table("bodies")),
         table.number("lookups_per_minute", figure("lookups_of_one"), 1),
         table.number("most_topics", 500, 1),
@@ -184,16 +190,6 @@ def _trace_link(table: _Table) -> str | None:
     if not known or rest == template or not _ADDRESS.fullmatch(rest):
         raise ProfileError("profile_link", {"setting": where, "value": template[:200]}, where)
     return template
-
-
-def _limits(table: _Table) -> Limits:
-    plain = Limits()
-    return Limits(
-        table.number("connect_milliseconds", int(1_000 * plain.connect_seconds), 1) / 1_000,
-        table.number("answer_milliseconds", int(1_000 * plain.answer_seconds), 1) / 1_000,
-        plain.longest_frame,
-        table.flag("reach_clients", False),
-    )
 
 
 def _credentials(table: _Table, folder: Path, environment: Mapping[str, str]) -> Credentials | None:

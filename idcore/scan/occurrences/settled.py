@@ -33,7 +33,8 @@ def settle(
         broker = _broker(int(keys[slot, 1]), third)
         if third >> 32 & 0xFFFF or _is_little(tables["processes"], keys[slot]) or broker is None:
             continue
-        if _has_broker(tables["brokers"], broker):
+        address = column_texts.addresses(broker[None, :], column_texts.hosts(broker[None, :]))[0]
+        if bool(pc.any(pc.equal(tables["brokers"]["address"], address)).as_py()):
             keys, slots, values = _moved(keys, slots, values, np.flatnonzero(slots == slot), broker)
     return keys, slots, values
 
@@ -80,8 +81,3 @@ def _is_little(processes: pa.Table, key: np.ndarray) -> bool:
         return False
     wanted = process_columns(key[None, :]).to_pylist()[0]
     return any(all(row[name] == wanted[name] for name in wanted) for row in little.to_pylist())
-
-
-def _has_broker(brokers: pa.Table, key: np.ndarray) -> bool:
-    address = column_texts.addresses(key[None, :], column_texts.hosts(key[None, :]))[0]
-    return bool(pc.any(pc.equal(brokers["address"], address)).as_py())
