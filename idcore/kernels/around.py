@@ -10,6 +10,7 @@ import numpy as np
 
 from idcore.ids.records import REACH
 
+from . import signs
 from .dates import may_have_time
 from .vector import load_8, newline_mask_64, trailing_zeros
 
@@ -31,7 +32,7 @@ def is_field(p, end):
     """Whether a line is more than IDs: a letter that no hex digit is."""
     while p < end:
         letter = load_8(p) | 32
-        if 103 <= letter and letter <= 122:
+        if signs.LOWER_G <= letter and letter <= signs.LOWER_Z:
             return True
         p += U(1)
     return False
@@ -42,10 +43,10 @@ def kind_of(p, end):
     """Of a line: whether it may have a time, or is blank next to another blank one: a single one ends nothing here."""
     if may_have_time(p, end, NO_IDS):
         return TIMED
-    if load_8(p - U(2)) != 10 and load_8(end + U(1)) != 10:
+    if load_8(p - U(2)) != signs.NEWLINE and load_8(end + U(1)) != signs.NEWLINE:
         return NEITHER
     while p < end:
-        if load_8(p) > 32:
+        if load_8(p) > signs.SPACE:
             return NEITHER
         p += U(1)
     return BLANK
@@ -54,9 +55,9 @@ def kind_of(p, end):
 @numba.njit(cache=True, nogil=True)
 def begin_of_line(text, place, low):
     """Where the line that ends in front of `place` begins; below `low` where it begins there."""
-    while place > low and load_8(text + U(place - 1)) != 10:
+    while place > low and load_8(text + U(place - 1)) != signs.NEWLINE:
         place -= 1
-    return place if place > low or (low > 0 and load_8(text + U(low - 1)) == 10) else low - 1
+    return place if place > low or (low > 0 and load_8(text + U(low - 1)) == signs.NEWLINE) else low - 1
 
 
 @numba.njit(cache=True, nogil=True)

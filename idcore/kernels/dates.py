@@ -12,6 +12,8 @@ import numpy as np
 
 from idcore.ids import line_moments, line_time
 
+from . import signs
+from .signs import is_digit, is_letter, is_quote_or_space, is_space, is_word
 from .vector import bo_mask_64, load_8, load_64, separator_mask_64, trailing_zeros
 
 U = np.uint64
@@ -28,6 +30,7 @@ DUE_ENDS = tuple(
     for end in b"ime amp ate til lis ver ery lay yed ire res iry ion ule led ble due".split(b" ")
 )
 AT, MS = (int.from_bytes(end, "big") for end in (b"at", b"ms"))
+RN, TIMESTAMP = tuple(b"rn"), tuple(b"timestamp")  # what is behind the `bo` of bornTimestamp
 LONGEST_NAME = 3 * line_moments.LONGEST_NAME  # a Chinese letter has three bytes
 WITHIN = 160  # a moment that opens a line ends within so many bytes of it
 NO_MINUTE = np.int64(-(1 << 62))  # nor any other time
@@ -84,18 +87,8 @@ NO_LINE = Line(np.int64(-1), np.int64(-1), NO_ZONE, np.int64(0), np.int64(-1), n
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def two_digits(p):
-    a, b = np.int64(load_8(p)) - 48, np.int64(load_8(p + U(1))) - 48
+    a, b = np.int64(load_8(p)) - signs.ZERO, np.int64(load_8(p + U(1))) - signs.ZERO
     return 10 * a + b if 0 <= a and a <= 9 and 0 <= b and b <= 9 else np.int64(-1)
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
-def is_digit(byte):
-    return 48 <= byte and byte <= 57
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
-def is_word(byte):
-    return is_digit(byte) or (97 <= byte | 32 and byte | 32 <= 122) or byte == 95
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -136,13 +129,13 @@ def minute_at(p, end):
         return none
     if year < 0 or month < 0 or day < 0 or hour < 0 or minute < 0 or second < 0:
         return none
-    if between != 32 and between != 84:
+    if between != signs.SPACE and between != signs.UPPER_T:
         return none
-    if load_8(p + U(13)) != 58 or load_8(p + U(16)) != 58:
+    if load_8(p + U(13)) != signs.COLON or load_8(p + U(16)) != signs.COLON:
         return none
     for place in (4, 7):
         sign = load_8(p + U(place))
-        if sign != 45 and sign != 47:
+        if sign != signs.HYPHEN and sign != signs.SLASH:
             return none
     number = (century * 100 + year) * 12 + month - 1
     if month < 1 or month > 12 or day < 1 or day > days_of(number) or hour > 23 or minute > 59:
@@ -169,7 +162,7 @@ def place_of_moment(p, end):
 def in_front(p, begin):
     """The last byte in front of p that is neither a quote nor a blank."""
     at = p - U(1)
-    while at > begin and (load_8(at) == 34 or load_8(at) == 39 or load_8(at) == 32):
+    while at > begin and is_quote_or_space(load_8(at)):
         at -= U(1)
     return at
 
@@ -177,7 +170,7 @@ def in_front(p, begin):
 @numba.njit(cache=True, nogil=True)
 def is_end_of_due(at):
     """Whether a name whose last byte is `at` ends as one of a time to come may."""
-    if load_8(at) >= 0x80:
+    if load_8(at) >= signs.NOT_ASCII:
         return True
     three = np.int64(load_8(at - U(2)) << 16 | load_8(at - U(1)) << 8 | load_8(at)) | 0x202020
     for end in DUE_ENDS:
@@ -191,9 +184,9 @@ def may_be_due(p, begin):
     """Whether the name of a value at p may say that it is of the future (`line_moments.is_due`)."""
     at = in_front(p, begin)
     sign = load_8(at)
-    if at < begin + U(3) or (sign != 58 and sign != 61 and sign < 0x80):
+    if at < begin + U(3) or (sign != signs.COLON and sign != signs.EQUALS and sign < signs.NOT_ASCII):
         return False
-    at = in_front(at - U(2 if sign >= 0x80 else 0), begin)
+    at = in_front(at - U(2 if sign >= signs.NOT_ASCII else 0), begin)
     if at < begin + U(2) or not is_end_of_due(at):
         return False
     least = begin + U(2) if at < begin + U(LONGEST_NAME) else at - U(LONGEST_NAME)
@@ -242,12 +235,16 @@ def rest_of_moment(p, end):
         word = load_64(p + U(16))
         sign = (word >> U(24)) & U(255)
         behind = np.int64(word >> U(56))
-        if (word & HIGH) == THREES and ((word + SIXES) & HIGH) == THREES and (sign == U(44) or sign == U(46)):
-            if behind == 32:
+        if (
+            (word & HIGH) == THREES
+            and ((word + SIXES) & HIGH) == THREES
+            and (sign == U(signs.COMMA) or sign == U(signs.DOT))
+        ):
+            if behind == signs.SPACE:
                 behind = load_8(p + U(24))
-            elif is_digit(behind) or (9 <= behind and behind <= 13):
-                behind = np.int64(90)
-            if behind != 90 and behind != 43 and behind != 45:
+            elif is_digit(behind) or is_space(behind):
+                behind = np.int64(signs.UPPER_Z)
+            if behind != signs.UPPER_Z and behind != signs.PLUS and behind != signs.HYPHEN:
                 second = np.int64((word >> U(8)) & U(15)) * 10 + np.int64((word >> U(16)) & U(15))
                 part = np.int64((word >> U(32)) & U(15)) * 100 + np.int64((word >> U(40)) & U(15)) * 10
                 ms = second * 1000 + part + np.int64((word >> U(48)) & U(15))
@@ -255,36 +252,36 @@ def rest_of_moment(p, end):
     second = two_digits(p + U(17))
     ms = second * 1000
     p += U(19)
-    if p + U(1) < end and (load_8(p) == 46 or load_8(p) == 44) and is_digit(load_8(p + U(1))):
+    if p + U(1) < end and (load_8(p) == signs.DOT or load_8(p) == signs.COMMA) and is_digit(load_8(p + U(1))):
         p += U(1)
         scale = 100
         for _ in range(9):
             if p >= end or not is_digit(load_8(p)):
                 break
-            ms += scale * (np.int64(load_8(p)) - 48)
+            ms += scale * (np.int64(load_8(p)) - signs.ZERO)
             scale //= 10
             p += U(1)
     if second > 59:
         return NOT_THERE, NO_ZONE
     if p < end:
         byte = load_8(p)
-        if byte == 32 or (9 <= byte and byte <= 13):
+        if is_space(byte):
             p += U(1)
     if p >= end:
         return ms, NO_ZONE
     sign = load_8(p)
-    if sign == 90 and (p + U(1) == end or not is_word(load_8(p + U(1)))):
+    if sign == signs.UPPER_Z and (p + U(1) == end or not is_word(load_8(p + U(1)))):
         return ms, np.int64(0)
-    if (sign == 43 or sign == 45) and p + U(5) <= end:
+    if (sign == signs.PLUS or sign == signs.HYPHEN) and p + U(5) <= end:
         hours = two_digits(p + U(1))
-        after = p + U(4 if load_8(p + U(3)) == 58 else 3)
+        after = p + U(4 if load_8(p + U(3)) == signs.COLON else 3)
         if hours >= 0 and after + U(2) <= end:
             minutes = two_digits(after)
             if minutes >= 0 and (after + U(2) == end or not is_word(load_8(after + U(2)))):
                 ahead = hours * 60 + minutes
                 if ahead >= 1440:
                     return NOT_THERE, NO_ZONE
-                return ms, -ahead if sign == 45 else ahead
+                return ms, -ahead if sign == signs.HYPHEN else ahead
     return ms, NO_ZONE
 
 
@@ -295,24 +292,24 @@ def born_at(p, end):
         p += U(13)
     else:
         p += U(2)
-        for letter in (114, 110):  # rn
+        for letter in RN:
             if p >= end or load_8(p) | 32 != letter:
                 return NOT_THERE
             p += U(1)
-        if p < end and load_8(p) == 95:
+        if p < end and load_8(p) == signs.UNDERSCORE:
             p += U(1)
-        for letter in (116, 105, 109, 101, 115, 116, 97, 109, 112):  # timestamp
+        for letter in TIMESTAMP:
             if p >= end or load_8(p) | 32 != letter:
                 return NOT_THERE
             p += U(1)
-    signs = 0
-    while p < end and signs < 13:
+    between = 0
+    while p < end and between < 13:
         byte = load_8(p)
-        if is_digit(byte) or (97 <= byte | 32 and byte | 32 <= 122):
+        if is_digit(byte) or is_letter(byte):
             break
-        signs += 1
+        between += 1
         p += U(1)
-    if signs < 1 or signs > 12:
+    if between < 1 or between > 12:
         return NOT_THERE
     value = np.int64(0)
     size = 0
@@ -321,7 +318,7 @@ def born_at(p, end):
         size = 8
         p += U(8)
     while p < end and is_digit(load_8(p)) and size < 15:
-        value = 10 * value + np.int64(load_8(p)) - 48
+        value = 10 * value + np.int64(load_8(p)) - signs.ZERO
         size += 1
         p += U(1)
     return value if 12 <= size and size <= 14 else NOT_THERE
@@ -397,7 +394,7 @@ def moment_of(begin, end, calendar, seen):
         begin + U(19) <= end
         and load_64(begin) == U(seen[SEEN_0])
         and load_64(begin + U(8)) == U(seen[SEEN_1])
-        and load_8(begin + U(16)) == 58
+        and load_8(begin + U(16)) == signs.COLON
         and two_digits(begin + U(17)) >= 0
     ):
         p = place_of_moment(begin, near)
@@ -498,30 +495,35 @@ def may_have_time(begin, end, elapsed):
     its name, its place in front, or because the month of an id begins by it (`elapsed`: ms of each).
     """
     digits, apart, opens = 0, False, True  # of a run; whether a sign is in front of it; whether nothing else is
-    before = np.int64(32)
+    before = np.int64(signs.SPACE)
     p = begin
     while p <= end:
         byte = np.int64(load_8(p)) if p < end else np.int64(0)
         if is_digit(byte):
             if digits == 0:
-                apart = (not is_word(before) or before == 95) and before != 46
+                apart = (not is_word(before) or before == signs.UNDERSCORE) and before != signs.DOT
             digits += 1
         elif digits:
             if byte >= HOUR_BYTES and p + U(2) < end and is_hour_sign(p):
                 return True
             if p + U(2) < end and two_digits(p + U(1)) >= 0:
-                if byte == 58 and not (p + U(3) < end and is_digit(load_8(p + U(3)))):
+                if byte == signs.COLON and not (p + U(3) < end and is_digit(load_8(p + U(3)))):
                     return True
-                if byte | 32 == 116 and digits >= 8:
+                if byte | 32 == signs.LOWER_T and digits >= 8:
                     return True
-                if byte == 46 and digits == 2 and load_8(p + U(3)) == 46 and is_behind_date(p - U(2), begin):
+                if (
+                    byte == signs.DOT
+                    and digits == 2
+                    and load_8(p + U(3)) == signs.DOT
+                    and is_behind_date(p - U(2), begin)
+                ):
                     return True
             if apart and digits >= 10 and may_be_moment(p - U(digits), digits, begin, opens, elapsed):
                 return True
             digits = 0
             opens = False
         else:
-            opens &= not is_word(byte) or byte == 95
+            opens &= not is_word(byte) or byte == signs.UNDERSCORE
         before = byte
         p += U(1)
     return False
@@ -530,7 +532,7 @@ def may_have_time(begin, end, elapsed):
 @numba.njit(cache=True, nogil=True)
 def is_behind_date(p, begin):
     """Whether a digit and a blank are in front of p, as of Oracle's `26-NOV-26 02.05.11.123000 PM`."""
-    return p >= begin + U(2) and load_8(p - U(1)) == 32 and is_digit(load_8(p - U(2)))
+    return p >= begin + U(2) and load_8(p - U(1)) == signs.SPACE and is_digit(load_8(p - U(2)))
 
 
 @numba.njit(cache=True, nogil=True)
@@ -555,7 +557,7 @@ def may_be_moment(p, digits, begin, opens, elapsed):
         return False
     ms = np.int64(0)
     for at in range(min(digits, 13)):
-        ms = 10 * ms + np.int64(load_8(p + U(at))) - 48
+        ms = 10 * ms + np.int64(load_8(p + U(at))) - signs.ZERO
     if digits == 10:
         ms *= 1000
     early = PREFIX_EARLY + 1_000  # without the rest of a second
@@ -571,7 +573,7 @@ def may_be_named(p, begin):
     `epochSecond`."""
     at = p
     for _ in range(40):
-        if at <= begin + U(1) or (is_word(load_8(at - U(1))) and load_8(at - U(1)) != 95):
+        if at <= begin + U(1) or (is_word(load_8(at - U(1))) and load_8(at - U(1)) != signs.UNDERSCORE):
             break
         at -= U(1)
     if at < begin + U(2):

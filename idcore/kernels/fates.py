@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+from idcore.base.layout import ID_DIGITS
 from idcore.kernels.keys import SLACK, alike, be_32, be_64, copy, mixed, put_hex, signed_32
 from idcore.kernels.records import (
     AT,
@@ -48,15 +49,17 @@ from idcore.kernels.records import (
 )
 from idcore.kernels.records import ROWS as WHICH_ROWS
 
+from . import signs
+from .signs import is_digit
 from .vector import borrowed, load_8, load_64, store_64
 
 U = np.uint64
-_PERCENT, _ZERO, _NINE = ord("%"), ord("0"), ord("9")
 
 # Properties of a copy that matter.
 PROPERTIES = ("UNIQ_KEY", "REAL_TOPIC", "ORIGIN_MESSAGE_ID", "1ST_POP_TIME", "TIMER_OUT_MS", "RETRY_TOPIC")
 _KEY, _REAL, _ORIGIN, _POPPED, _DUE, _HOME = range(len(PROPERTIES))
 _NAMES = np.frombuffer("".join(PROPERTIES).encode(), np.uint8)
+LONGEST_ID = ID_DIGITS[-1]
 _EDGES = np.cumsum([0, *map(len, PROPERTIES)])
 _MOST_DIGITS = 18  # of a number (idcore.rocketmq.message.properties)
 UNKNOWN = -(1 << 62)
@@ -83,7 +86,6 @@ ROWS, TEXTS, COUNTS, TRACES = range(1, 5)
 STATE_SIZE = 8
 _MINUTE_MS = 60_000
 _SEED_1, _SEED_2, _SEED_3 = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
-_LONGEST_ID = 56
 
 
 class Out(NamedTuple):
@@ -242,7 +244,7 @@ def _named(p, found):
     """Hashes of the offsetMsgId and of the topic that a copy names, or 0; a topic of copies has no messages."""
     origin, home = p + U(found[_ORIGIN, 0]), p + U(found[_HOME, 0])
     names_one = found[_ORIGIN, 1] > 0
-    names_topic = found[_HOME, 1] > 0 and load_8(home) != _PERCENT
+    names_topic = found[_HOME, 1] > 0 and load_8(home) != signs.PERCENT
     return (
         np.int64(hash_of(origin, found[_ORIGIN, 1], _SEED_3)) if names_one else 0,
         np.int64(hash_of(home, found[_HOME, 1], _SEED_1)) if names_topic else 0,
@@ -257,9 +259,9 @@ def _number_of(p, size):
     number = 0
     for place in range(size):
         digit = np.int64(load_8(p + U(place)))
-        if digit < _ZERO or digit > _NINE:
+        if not is_digit(digit):
             return UNKNOWN
-        number = 10 * number + digit - _ZERO
+        number = 10 * number + digit - signs.ZERO
     return number
 
 
@@ -281,7 +283,7 @@ def copies(log, places, which, rows, state):
         _find_properties(p + U(properties), size - properties, found)
         p_key, p_real = p + U(properties + found[_KEY, 0]), p + U(properties + found[_REAL, 0])
         real_size = found[_REAL, 1]
-        of_group = load_8(p + U(topic)) == _PERCENT or (real_size > 0 and load_8(p_real) == _PERCENT)
+        of_group = load_8(p + U(topic)) == signs.PERCENT or (real_size > 0 and load_8(p_real) == signs.PERCENT)
         if of_group and found[_KEY, 1] > 0:
             owner = 2 * owner + (1 if found[_POPPED, 1] > 0 else 0)
             hint = np.int64(mixed(p_real, real_size, owner)) & (which.recent.size - 1)
@@ -415,7 +417,7 @@ def messages(log, plan, counts, recent, out, state):
             return BLANK if is_blank(first, at, filled, end) else NO_RECORD
         if state[COUNTS] == counts.shape[0] or state[ROWS] == out.rows.shape[0]:
             return FULL
-        if state[TEXTS] + size + _LONGEST_ID + SLACK > out.texts.size:
+        if state[TEXTS] + size + LONGEST_ID + SLACK > out.texts.size:
             return FULL
         p = first + U(at)
         time_at, store, topic, length, properties = _parts(p)

@@ -25,6 +25,8 @@ from idcore.kernels.little_endian import (
     swap_32,
 )
 
+from . import signs
+from .signs import is_digit, is_letter, is_quote_or_space
 from .vector import (
     bo_mask_64,
     borrowed,
@@ -66,6 +68,7 @@ CASE_SHIFT = U(16)  # a 5.x msgId's third word: in which case the letters of its
 BLOCK = 16  # a run of 32 digits holds a whole block of 16 for any begin of the blocks
 LOW_BITS, HIGH_BITS = U(0x7FFF7FFF7FFF7FFF), U(0x8000800080008000)
 LONGEST_LINE = 1 << 20
+ESCAPED_SIGNS = tuple(int.from_bytes(b"%02x" % sign, "big") for sign in b'=:"[, ')
 LINE_IDS = 64
 # Columns of a line that is kept; the last: whether a `bo` may be in it, as in bornTimestamp.
 LINE_COLUMNS = 5
@@ -199,7 +202,7 @@ def has_label(p):
     end = p - U(1)
     for _ in range(4):
         c = load_8(end)
-        if c == 32 or c == 34 or c == 39 or c == 58 or c == 61 or c == 91 or c == 44:
+        if is_quote_or_space(c) or c == signs.COLON or c == signs.EQUALS or c == signs.BRACKET or c == signs.COMMA:
             end -= U(1)
     return ends_in_label(end)
 
@@ -212,7 +215,7 @@ def ends_in_label(end):
         same = True
         for i in range(size):
             c = load_8(end - U(i))
-            if 65 <= c <= 90:
+            if signs.UPPER_A <= c <= signs.UPPER_Z:
                 c += 32
             if c != LABELS[row, size - i]:
                 same = False
@@ -222,22 +225,12 @@ def ends_in_label(end):
     return False
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
-def is_letter(byte):
-    return 97 <= byte | 32 and byte | 32 <= 122
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
-def is_digit(byte):
-    return 48 <= byte and byte <= 57
-
-
 @numba.njit(cache=True, nogil=True)
 def ends_in_thing(p, size):
     """Which of OTHER_THINGS the last word of the name of so many letters in front of p is, or -1: `_thing_at_end`."""
     if size == 0 or not is_letter(load_8(p - U(1))):
         return -1
-    letter = np.int64((load_8(p - U(1)) | 32) - 97)
+    letter = np.int64((load_8(p - U(1)) | 32) - signs.LOWER_A)
     for at in range(OF_LAST[letter], OF_LAST[letter + 1]):
         row = BY_LAST[at]
         length = np.int64(THINGS[row, 0])
@@ -250,7 +243,7 @@ def ends_in_thing(p, size):
                 break
         if same:
             first, before = load_8(p - U(length)), load_8(p - U(length + 1))
-            if length == size or not is_letter(before) or (first < 97 and before >= 97):
+            if length == size or not is_letter(before) or (first < signs.LOWER_A and before >= signs.LOWER_A):
                 return row
     return -1
 
@@ -258,14 +251,14 @@ def ends_in_thing(p, size):
 @numba.njit(cache=True, nogil=True)
 def other_thing(p):
     """Which of OTHER_THINGS the text in front of p names, or -1: `rules.other_thing`."""
-    if load_8(p - U(1)) == 91 and load_64(p - U(8)) == CDATA and load_8(p - U(9)) == 60:
+    if load_8(p - U(1)) == signs.BRACKET and load_64(p - U(8)) == CDATA and load_8(p - U(9)) == signs.LESS:
         p -= U(9)
     names = False
     for _ in range(OTHER_SIGNS_MOST):
         byte = load_8(p - U(1))
-        if byte == 58 or byte == 61 or byte == 62:  # : = >
+        if byte == signs.COLON or byte == signs.EQUALS or byte == signs.GREATER:
             names = True
-        elif byte != 32 and byte != 34 and byte != 39 and byte != 91:
+        elif not is_quote_or_space(byte) and byte != signs.BRACKET:
             break
         p -= U(1)
     if not names:
@@ -273,7 +266,7 @@ def other_thing(p):
     size = 0
     while size < LONGEST_NAME:
         byte = load_8(p - U(size + 1))
-        if not (is_letter(byte) or is_digit(byte) or byte == 95 or byte == 45):
+        if not (is_letter(byte) or is_digit(byte) or byte == signs.UNDERSCORE or byte == signs.HYPHEN):
             break
         size += 1
     if size == 0 or ends_in_label(p - U(1)):
@@ -284,10 +277,10 @@ def other_thing(p):
     while size and is_digit(load_8(p - U(1))):
         p -= U(1)
         size -= 1
-    if size >= 2 and load_8(p - U(1)) | 32 == 100 and load_8(p - U(2)) | 32 == 105:  # id
+    if size >= 2 and load_8(p - U(1)) | 32 == signs.LOWER_D and load_8(p - U(2)) | 32 == signs.LOWER_I:  # id
         p -= U(2)
         size -= 2
-        while size and (load_8(p - U(1)) == 95 or load_8(p - U(1)) == 45):
+        while size and (load_8(p - U(1)) == signs.UNDERSCORE or load_8(p - U(1)) == signs.HYPHEN):
             p -= U(1)
             size -= 1
     return ends_in_thing(p, size)
@@ -296,7 +289,7 @@ def other_thing(p):
 @numba.njit(cache=True, nogil=True)
 def is_of_traceparent(p):
     """Whether 32 digits at p are the trace ID of a W3C traceparent: `rules.is_of_traceparent`."""
-    if load_8(p - U(1)) != 45 or load_8(p + U(32)) != 45 or load_8(p + U(49)) != 45:
+    if load_8(p - U(1)) != signs.HYPHEN or load_8(p + U(32)) != signs.HYPHEN or load_8(p + U(49)) != signs.HYPHEN:
         return False
     return hex_mask_64(p - U(3)) & U(3) == U(3) and hex_mask_64(p + U(33)) & U(0xFFFF) == U(0xFFFF)
 
@@ -304,7 +297,7 @@ def is_of_traceparent(p):
 @numba.njit(cache=True, nogil=True, inline="always")
 def is_naming(byte):
     """Whether a sign behind a name is of its value: = or a colon."""
-    return byte == 58 or byte == 61
+    return byte == signs.COLON or byte == signs.EQUALS
 
 
 @numba.njit(cache=True, nogil=True)
@@ -313,11 +306,16 @@ def names_trace(p):
     end = p
     for _ in range(OTHER_SIGNS_MOST):
         byte = load_8(end - U(1))
-        if not (is_naming(byte) or byte == 62 or byte == 32 or byte == 34 or byte == 39 or byte == 91):
+        if not (is_naming(byte) or is_quote_or_space(byte) or byte == signs.GREATER or byte == signs.BRACKET):
             break
         end -= U(1)
     last = load_8(end - U(1)) | 32
-    if last != 100 and last != 101 and not is_digit(load_8(end - U(1))) and load_8(p - U(1)) != 91:
+    if (
+        last != signs.LOWER_D
+        and last != signs.LOWER_E
+        and not is_digit(load_8(end - U(1)))
+        and load_8(p - U(1)) != signs.BRACKET
+    ):
         return False  # of neither `trace`, `tid` nor an `id`, and no CDATA
     word = load_64(end - U(8)) | U(0x2020202020202020)
     if word >> U(8) == TRACEID >> U(8) and not is_letter(load_8(end - U(8))) and is_naming(load_8(end)):
@@ -332,10 +330,10 @@ def of_lower_case(p, size, rules):
     reason = -1 if rules.any_case else LOWER_CASE
     if size == 32:
         before = load_8(p - U(1))
-        if before == 45:
+        if before == signs.HYPHEN:
             if is_of_traceparent(p):
                 reason = TRACE_ID
-        elif (before != 32 or not is_letter(load_8(p - U(2)))) and names_trace(p):
+        elif (before != signs.SPACE or not is_letter(load_8(p - U(2)))) and names_trace(p):
             hi, lo = unhex_32(p)
             if not is_known(rules.usual, ((hi << U(16)) | (lo >> VALUE_SHIFT)) & WORD):
                 reason = TRACE_ID
@@ -507,7 +505,7 @@ def judge(p, size, rules):
 @numba.njit(cache=True, nogil=True, inline="always")
 def is_longer(p, size, rules):
     """Whether one digit or two of `size` are behind a msgId of a known client that a label vouches for."""
-    if size != 33 and (size != 34 or (load_8(p) == 48 and load_8(p + U(1)) == 49)):
+    if size != 33 and (size != 34 or (load_8(p) == signs.ZERO and load_8(p + U(1)) == signs.ONE)):
         return False
     if not has_label(p):
         return False
@@ -515,39 +513,43 @@ def is_longer(p, size, rules):
     return reason < 0 and k2 >> CODE_SHIFT == CODE_V4 and is_known(rules.loaders, k2 & WORD)
 
 
+@numba.njit(cache=True, nogil=True, inline="always")
+def is_octal(byte):
+    return signs.ZERO <= byte and byte <= signs.SEVEN
+
+
 @numba.njit(cache=True, nogil=True)
 def is_escaped_sign(p):
     """Whether the two digits at p are those of a sign in front of a value: = : " [ , or a blank."""
-    high, low = load_8(p), load_8(p + U(1)) | 32
-    if high == 51:  # 3
-        return low == 100 or low == 97
-    if high == 50:  # 2
-        return low == 50 or low == 99 or low == 48
-    return high == 53 and low == 98
+    pair = np.int64(load_8(p) << 8 | load_8(p + U(1)) | 32)
+    for sign in ESCAPED_SIGNS:
+        if pair == sign:
+            return True
+    return False
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def escape_before(p, size, digits):
     """How many of the `size` digits at p belong to an escape that begins in front of them: `_escape` of the finder."""
     before = load_8(p - U(1))
-    if before == 37:  # %
-        twice = size >= 36 and load_8(p) == 50 and load_8(p + U(1)) == 53 and is_escaped_sign(p + U(2))
+    if before == signs.PERCENT:
+        twice = size >= 36 and load_8(p) == signs.TWO and load_8(p + U(1)) == signs.FIVE and is_escaped_sign(p + U(2))
         return 4 if twice and size <= 60 and digits >> U(size - 4) & U(1) != U(0) else 2
-    if load_8(p - U(2)) == 92:
-        if before == 120:
+    if load_8(p - U(2)) == signs.BACKSLASH:
+        if before == signs.LOWER_X:
             return 2
-        if before == 117:
+        if before == signs.LOWER_U:
             return 4
-    if (size <= 33 and before != 94) or size > 60:
+    if (size <= 33 and before != signs.CARET) or size > 60:
         return 0
     count = 0
-    if before == 61 and is_escaped_sign(p):  # =
+    if before == signs.EQUALS and is_escaped_sign(p):
         count = 2
-    elif before == 35 or before == 92:  # # or a backslash
-        first, second, third = load_8(p), load_8(p + U(1)), load_8(p + U(2))
-        if 48 <= first and first <= 51 and 48 <= second and second <= 55 and 48 <= third and third <= 55:
+    elif before == signs.HASH or before == signs.BACKSLASH:
+        octal = is_octal(load_8(p + U(1))) and is_octal(load_8(p + U(2)))
+        if octal and signs.ZERO <= load_8(p) and load_8(p) <= signs.THREE:
             count = 3
-    elif before == 94 and 65 <= load_8(p) and load_8(p) <= 70:  # ^
+    elif before == signs.CARET and signs.UPPER_A <= load_8(p) and load_8(p) <= signs.UPPER_F:
         count = 1
     return count if count and digits >> U(size - count) & U(1) != U(0) else 0
 
@@ -601,20 +603,20 @@ def is_edge(p, step):
     separated = False
     for _ in range(CELL_SIGNS_MOST):
         c = load_8(p)
-        if c == 44 or c == 59 or c == 124 or c == 9:
+        if c == signs.COMMA or c == signs.SEMICOLON or c == signs.BAR or c == signs.TAB:
             separated = True
-        elif c != 32 and c != 34 and c != 39 and c != 13:
+        elif not is_quote_or_space(c) and c != signs.RETURN:
             break
         p += step
     c = load_8(p)
-    return separated or c == 10 or c == 0 or c == 0xBF  # the last byte of a byte order mark
+    return separated or c == signs.NEWLINE or c == 0 or c == 0xBF  # the last byte of a byte order mark
 
 
 @numba.njit(cache=True, nogil=True)
 def shows_id(p, size):
     """Whether the place of so many digits at p shows that they may be an id: `rules.shows_id`."""
     for back in range(1, MESSAGE_WITHIN + 1):
-        if load_8(p - U(back)) == 10:
+        if load_8(p - U(back)) == signs.NEWLINE:
             break
         for row in range(MESSAGES.shape[0]):
             if np.int64(MESSAGES[row, 0]) <= back and same_word(p - U(back), row):
@@ -732,7 +734,7 @@ def find(buf, origin, start, stop, what, rules, found):
         told |= bo
         for event in range(count):
             at = chunk + events[event]
-            if load_8(text + U(at)) == 10:
+            if load_8(text + U(at)) == signs.NEWLINE:
                 if n != line_first:
                     if may_pair(at + origin - line_start, line_open, n - line_first):
                         lines[kept, FIRST_ID], lines[kept, END_ID] = line_first, n

@@ -1,0 +1,38 @@
+"""Bytes of text by name: signs, digits and letters that the kernels compare with, and what kind a byte is of."""
+
+from __future__ import annotations
+
+import numba
+
+TAB, NEWLINE, RETURN, SPACE, QUOTE, HASH, PERCENT, APOSTROPHE, PLUS, COMMA, HYPHEN, DOT, SLASH = b"\t\n\r \"#%'+,-./"
+ZERO, ONE, TWO, THREE, FIVE, SEVEN, NINE = b"0123579"
+COLON, SEMICOLON, LESS, EQUALS, GREATER, BRACKET, BACKSLASH, CARET, UNDERSCORE, BAR = b":;<=>[\\^_|"
+UPPER_A, UPPER_F, UPPER_T, UPPER_Z = b"AFTZ"
+LOWER_A, LOWER_D, LOWER_E, LOWER_G, LOWER_I, LOWER_T, LOWER_U, LOWER_X, LOWER_Z = b"adegituxz"
+NOT_ASCII = 0x80  # the least byte of a letter that has several
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def is_digit(byte):
+    return ZERO <= byte and byte <= NINE
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def is_letter(byte):
+    return LOWER_A <= byte | 32 and byte | 32 <= LOWER_Z
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def is_word(byte):
+    return is_digit(byte) or is_letter(byte) or byte == UNDERSCORE
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def is_quote_or_space(byte):
+    return byte == SPACE or byte == QUOTE or byte == APOSTROPHE
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def is_space(byte):
+    """As Python's `\\s` of ASCII."""
+    return byte == SPACE or (TAB <= byte and byte <= RETURN)
