@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.lookup import moment
 from idcore.answers.fate_list import MOST_IDS
-from idcore.answers.fate_list.asking import Asking, Wanted, ask
+from idcore.answers.fate_list.batched_lookups import FateListProgress, IdList, ask
 from idcore.answers.fate_list.tally import Tally, write
 from idcore.answers.lookup import LookupService
 from idcore.rocketmq.remoting.address import Endpoint
@@ -45,8 +45,8 @@ def listed(profile: Profile, ids: list[str], folder: Path) -> tuple[float, Tally
     folder.mkdir()
     with service.cluster:
         begun = time.perf_counter()
-        reports: list[Asking] = []
-        tally = ask(service, Wanted.of(ids, "Many"), report=reports.append)
+        reports: list[FateListProgress] = []
+        tally = ask(service, IdList.of(ids, "Many"), report=reports.append)
         write(folder, tally)
         seconds = time.perf_counter() - begun
     assert tally.outcomes["judged"] == len(reports) == len(ids), tally.outcomes

@@ -57,9 +57,9 @@ def main(arguments: Sequence[str] | None = None, began: float | None = None) -> 
     except Exception as problem:  # noqa: BLE001  a mistake of ours: one line all the same, with what is needed to find it
         import traceback
 
-        from idcore.cli.extras import lacks
+        from idcore.cli.missing_packages import missing_package
 
-        if (lacking := lacks(problem)) is not None:  # what the bare package does not bring
+        if (lacking := missing_package(problem)) is not None:  # what the bare package does not bring
             return _fail(lacking, USAGE)
         *_, last = traceback.extract_tb(problem.__traceback__)
         said = f"{type(problem).__name__}: {problem} ({os.path.basename(last.filename)}:{last.lineno})"

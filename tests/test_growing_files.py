@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from idcore.base.errors import CoreError
-from idcore.sources.growing_files import END, News, Offset, ended, left_out, opened, ranges
+from idcore.sources.growing_files import END, FileChanges, Offset, ended, left_out, opened, ranges
 
 pytestmark = pytest.mark.quick
 ALL = 1 << 40
@@ -34,7 +34,7 @@ class Following:
 
     def restart(self) -> None:
         """A process that was killed knows the offset alone."""
-        self.news = News(self.paths, since=self.since, zone=UTC, clock=lambda: self.now)
+        self.news = FileChanges(self.paths, since=self.since, zone=UTC, clock=lambda: self.now)
 
     def look(self, seconds: float = 0.3, most: int = ALL) -> None:
         self.now += seconds
@@ -153,13 +153,13 @@ def test_a_copy_that_is_packed_while_it_is_looked_at_ends_nothing(
     following.look()
     shutil.copy(log, copy)
     log.write_bytes(b"")
-    real = News._adopted
+    real = FileChanges._adopted
 
-    def packed_meanwhile(news: News, *asked: Any) -> Any:
+    def packed_meanwhile(news: FileChanges, *asked: Any) -> Any:
         copy.unlink()
         return real(news, *asked)
 
-    monkeypatch.setattr(News, "_adopted", packed_meanwhile)
+    monkeypatch.setattr(FileChanges, "_adopted", packed_meanwhile)
     following.look()
     monkeypatch.undo()
     append(log, line(2))

@@ -181,9 +181,9 @@ def test_between_two_points_the_date_is_interpolated_and_both_are_named() -> Non
 
 def test_outside_the_known_points_nothing_is_made_up() -> None:
     log = log_of(even(10, 1000, base=5000))
-    assert growth.written(log, 4999) == growth.Written("before", None, None, START)
+    assert growth.written(log, 4999) == growth.WriteTime("before", None, None, START)
     assert {growth.written(log, offset).how for offset in (5000, 5999, 6000, 14_999)} == {"minute"}, "edges are inside"
-    assert growth.written(log, 15_000) == growth.Written("after", None, START + timedelta(minutes=10), None)
+    assert growth.written(log, 15_000) == growth.WriteTime("after", None, START + timedelta(minutes=10), None)
 
 
 def test_dates_never_fall_as_offsets_rise() -> None:
@@ -231,7 +231,7 @@ def test_a_record_lives_until_its_whole_file_is_old_enough() -> None:
 def test_a_file_that_is_not_yet_full_is_kept_at_least_so_long() -> None:
     log = log_of(even(10, 1000))
     kept = growth.kept(log, 5, 72, 4, SHANGHAI)
-    assert kept == growth.Kept(growth.deleted(log.last, 72, 4, SHANGHAI), "at_least")
+    assert kept == growth.ExpiryTime(growth.deleted(log.last, 72, 4, SHANGHAI), "at_least")
 
 
 def test_a_file_from_before_the_first_point_is_kept_at_most_so_long() -> None:

@@ -9,7 +9,7 @@ import pytest
 from idcore.answers.fate import Reason, Verdict
 from idcore.answers.lookup.model import Answer, Copy
 from idcore.base.catalogue import words
-from idcore.presentation.headline import headline, is_trouble, others_text, parted
+from idcore.presentation.headline import headline, is_trouble, others_text, to_read_and_folded
 from idcore.presentation.html import answers
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import text_of
@@ -125,10 +125,10 @@ def test_chinese_says_the_same() -> None:
 
 def test_healthy_groups_are_folded_where_others_are_not() -> None:
     healthy = [verdict(group="c"), verdict("filtered", "d")]
-    shown, folded = parted([*healthy, WAITS, DEAD])
+    shown, folded = to_read_and_folded([*healthy, WAITS, DEAD])
     assert [each.group for each in shown] == ["audit", "billing"] and {each.group for each in folded} == {"c", "d"}
     assert others_text(folded) == "1 other group consumed it (1 inferred); 1 consumer group filtered it out"
-    shown, folded = parted(healthy)
+    shown, folded = to_read_and_folded(healthy)
     assert len(shown) == 2 and not folded
 
 

@@ -190,7 +190,7 @@ def test_ids_of_several_files_settle_one_another() -> None:
 def test_a_file_that_is_called_as_what_is_pasted_is_a_file() -> None:
     file = io.BytesIO(UNIQ.lower().encode())
     file.name = intake.PASTED
-    (source,) = intake.given("", [file])
+    (source,) = intake.sources_of_input("", [file])
     made = intake.read_sources([source])
     assert (made.alone, [item.source for item in made.items]) == (False, [source.name]) and source.name != intake.PASTED
 

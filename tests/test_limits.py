@@ -40,7 +40,7 @@ def test_a_limit_has_a_setting_a_default_and_a_sentence_in_every_language(row: L
             assert any(words.has(key) for key in (row.error, f"error.{row.error}"))
     if row.error.startswith("limit_"):
         for lang in catalogue.languages():
-            said = catalogue.words(lang).error(limits.met(row.name, row.default or 5 << 30))
+            said = catalogue.words(lang).error(limits.limit_error(row.name, row.default or 5 << 30))
             assert said[0].isupper() or not said[0].isascii() or said[0].isdigit()
             assert (row.usual in said or row.default is None) and "{" not in said
 
@@ -139,12 +139,12 @@ def test_one_visitor_has_so_many_scans_at_once(runs: Runs, monkeypatch: pytest.M
 
 
 def test_a_full_queue_takes_no_more(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
-    from idcore.spark import turns
+    from idcore.spark import scan_queue
 
     monkeypatch.setenv("IDCORE_QUEUE", "3")
-    monkeypatch.setattr(turns, "waiting", lambda: 2)
+    monkeypatch.setattr(scan_queue, "waiting", lambda: 2)
     scans.admit()
-    monkeypatch.setattr(turns, "waiting", lambda: 3)
+    monkeypatch.setattr(scan_queue, "waiting", lambda: 3)
     assert refused("limit_queue") == {"held": "3", "most": "3"}
 
 
@@ -206,7 +206,7 @@ def test_uploads_are_bounded_with_those_on_their_way_and_the_page_gets_the_reaso
     why = uploads.refusal("ann")
     assert why is not None and why.code == "limit_uploads_of_one" and why.values["most"] == "10 B"
     assert uploads.refusal("ann") is None
-    assert not uploads.begin("bob", 6) and uploads.refusal("bob") == limits.met("uploads", 16)
+    assert not uploads.begin("bob", 6) and uploads.refusal("bob") == limits.limit_error("uploads", 16)
     uploads.end("ann", 6)
     assert uploads.begin("bob", 6) and not uploads.begin("bob", 5)
 

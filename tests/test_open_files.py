@@ -17,7 +17,7 @@ from pyarrow.fs import LocalFileSystem
 
 from idcore.presentation.lab import READY, play
 from idcore.runs import lease
-from idcore.scan.occurrences.index import Part
+from idcore.scan.occurrences.index import IndexPart
 from idcore.simulate.append import _Files
 from idcore.sources import storage
 
@@ -44,7 +44,7 @@ def lab(folder: Path) -> object:
 
 def index(folder: Path) -> object:
     pq.write_table(pa.table({"sent_ms": [1, 2]}), folder / "0-0.places.parquet")
-    part = Part(folder, "0-0", 0, 2)
+    part = IndexPart(folder, "0-0", 0, 2)
     assert part.take(np.array([1])).num_rows == 1
     return part
 

@@ -48,7 +48,7 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Progres
 
 def rendered(watch: Watch) -> dict[str, float]:
     """What Prometheus reads: values by name and labels."""
-    text = metrics.rendered({}, {}, watch.samples())[0].decode()
+    text = metrics.exposition({}, {}, watch.samples())[0].decode()
     rows = re.findall(r"^(idcore_(?:group|broker)_\w+)\{([^}]*)\} (\S+)$", text, re.M)
     return {f"{name}{{{labels}}}": float(value) for name, labels, value in rows}
 

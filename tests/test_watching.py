@@ -19,7 +19,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from idcore.base.errors import CoreError
 from idcore.policy import audit, limits, logs, metrics
-from idcore.policy.audit import Who
+from idcore.policy.audit import Actor
 from idcore.runs.runs import Runs
 from idcore.server.front_door import HEALTH, FrontDoor, readiness
 from idcore.spark import background
@@ -28,7 +28,7 @@ from idcore.spark.job import ScanOptions
 from tests.test_front_door import HOST, asked
 
 ROOT = Path(__file__).resolve().parent.parent
-ANN = Who("ann@example.org", "0a1b2c3d")
+ANN = Actor("ann@example.org", "0a1b2c3d")
 
 
 @pytest.fixture
@@ -177,7 +177,7 @@ def test_a_scan_is_begun_and_ended_in_the_audit_log_and_counted_without_names(
     assert "customer" not in log.read_text() and "good.log" not in log.read_text()
     assert counted("scans", kind="text", outcome="done") == counted("scans", kind="text", outcome="failed") == 1
     assert counted("errors", code="unreadable") == 1
-    text, kind = metrics.rendered({"disk_free_bytes": 5e9}, {"server": 1 << 20})
+    text, kind = metrics.exposition({"disk_free_bytes": 5e9}, {"server": 1 << 20})
     families = {family.name: family for family in text_string_to_metric_families(text.decode())}
     assert kind.startswith("text/plain; version=0.0.4") and families["idcore_scans"].type == "counter"
     samples = {
@@ -237,7 +237,7 @@ def test_who_may_not_read_metrics_does_not_see_that_they_are_there(
 def test_a_wrong_setting_of_the_metrics_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IDCORE_METRICS", "prometheus.example")
     with pytest.raises(CoreError, match="IDCORE_METRICS"):
-        metrics.allowed()
+        metrics.allowed_networks()
 
 
 def test_the_memory_of_children_is_that_of_java_and_of_workers() -> None:

@@ -71,7 +71,7 @@ def announcer_of(server: Receiver, monkeypatch: pytest.MonkeyPatch, waited: list
 
 
 def counted(outcome: str) -> float:
-    text = metrics.rendered({}, {})[0].decode()
+    text = metrics.exposition({}, {})[0].decode()
     line = f'idcore_webhook_total{{outcome="{outcome}"}} '
     return float(text.split(line)[1].split()[0]) if line in text else 0.0
 

@@ -68,7 +68,7 @@ class Log:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WriteTime:
     """When an offset was written: `at` at best, within `earliest` and `latest`; None where no point bounds it."""
 
     how: How
@@ -78,7 +78,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class ExpiryTime:
     """Until when a record can be expected, and what is known of it: about then, then at least, or then at most."""
 
     until: datetime
@@ -213,12 +213,12 @@ def without_speed(log: Log) -> Without | None:
     return "instant" if log.one_instant else "order"
 
 
-def written(log: Log, offset: int) -> Written:
+def written(log: Log, offset: int) -> WriteTime:
     """When a physical offset was written. Between two points the log is taken to have grown evenly."""
     if offset < log.lows[0]:
-        return Written("before", None, None, log.first)
+        return WriteTime("before", None, None, log.first)
     if offset > log.highs[-1]:
-        return Written("after", None, log.last, None)
+        return WriteTime("after", None, log.last, None)
     place = int(np.searchsorted(log.lows, offset, "right")) - 1
     low, high = int(log.lows[place]), int(log.highs[place])
     begin, end = int(log.low_at[place]), int(log.high_at[place])
@@ -226,13 +226,13 @@ def written(log: Log, offset: int) -> Written:
     if offset <= high:
         share = (offset - low) / (high - low) if high > low else 0.0
         how: How = "minute" if end <= minute else "between"
-        return Written(how, _instant(begin + (end - begin) * share), _instant(begin), _instant(end))
+        return WriteTime(how, _instant(begin + (end - begin) * share), _instant(begin), _instant(end))
     following, next_at = int(log.lows[place + 1]), int(log.low_at[place + 1])
     share = (offset - high) / (following - high)
     at = end + (next_at - end) * share
     if log.exact:
-        return Written("between", _instant(at), _instant(end), _instant(next_at))
-    return Written("between", _instant(at), _instant(begin), _instant(next_at + MINUTE))
+        return WriteTime("between", _instant(at), _instant(end), _instant(next_at))
+    return WriteTime("between", _instant(at), _instant(begin), _instant(next_at + MINUTE))
 
 
 def deleted(full: datetime, hours: float, delete_at: int, zone: tzinfo) -> datetime:
@@ -247,15 +247,15 @@ def deleted(full: datetime, hours: float, delete_at: int, zone: tzinfo) -> datet
     return at if at > due else at + timedelta(days=1)
 
 
-def kept(log: Log, offset: int, hours: float, delete_at: int, zone: tzinfo) -> Kept:
+def kept(log: Log, offset: int, hours: float, delete_at: int, zone: tzinfo) -> ExpiryTime:
     """Until when the record at an offset can be expected. A file goes as a whole, and not before it is full."""
     full = written(log, (offset // SEGMENT + 1) * SEGMENT)
     if full.at is not None:
-        return Kept(deleted(full.at, hours, delete_at, zone), "about")
+        return ExpiryTime(deleted(full.at, hours, delete_at, zone), "about")
     if full.earliest is not None:
-        return Kept(deleted(full.earliest, hours, delete_at, zone), "at_least")
+        return ExpiryTime(deleted(full.earliest, hours, delete_at, zone), "at_least")
     assert full.latest is not None
-    return Kept(deleted(full.latest, hours, delete_at, zone), "at_most")
+    return ExpiryTime(deleted(full.latest, hours, delete_at, zone), "at_most")
 
 
 def expired_before(now: datetime, hours: float, delete_at: int, zone: tzinfo) -> datetime:

@@ -12,7 +12,7 @@ _CODES = {"heading": "1", "name": "2", "error": "1;31", "warning": "33", "info":
 _on: ContextVar[bool] = ContextVar("colours", default=False)
 
 
-def wanted(stream: IO[str] | None) -> bool:
+def are_shown(stream: IO[str] | None) -> bool:
     """Whether a stream shows colours, and its reader has not asked for none (no-color.org)."""
     if stream is None or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
@@ -22,7 +22,7 @@ def wanted(stream: IO[str] | None) -> bool:
 @contextmanager
 def of(stream: IO[str] | None) -> Iterator[None]:
     """What is painted inside is for this stream."""
-    token = _on.set(wanted(stream))
+    token = _on.set(are_shown(stream))
     try:
         yield
     finally:

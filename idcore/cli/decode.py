@@ -20,8 +20,8 @@ from idcore.base import catalogue
 from idcore.base.catalogue.en import LENGTHS
 from idcore.base.encodings import texts_of
 from idcore.base.safe_text import printable
+from idcore.cli.buffered_input import IN_MEMORY, BufferedInput
 from idcore.cli.complaint import complain
-from idcore.cli.held import IN_MEMORY, Held
 from idcore.cli.parser import Usage, read_clock
 from idcore.cli.table import Table, card
 from idcore.ids import Clock, Neighbours, Token, Verdict, Voting, describe, find, identify, judge
@@ -30,7 +30,7 @@ from idcore.ids.delivery import DeliveryText
 from idcore.ids.delivery_sentences import told
 from idcore.ids.describe import Seeds
 from idcore.ids.identify import LOOK_ALIKES, case_of
-from idcore.ids.mended import mended
+from idcore.ids.other_forms import other_forms
 from idcore.presentation.export import csv_of_ids, json_lines, to_stream
 
 _CHUNK = 1 << 16
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     if refused.note:
         complain(refused.note)
     if 0 < refused.arguments == refused.seen:
-        for one in mended(" ".join(options.ids)):
+        for one in other_forms(" ".join(options.ids)):
             complain(catalogue.words()(f"mended.{one.form}", id=one.text, places=", ".join(map(str, one.places))))
     return 1 if refused.arguments else 0
 
@@ -162,7 +162,7 @@ def _rows(
     for number, verdict in enumerate(chain.from_iterable(given), 1):
         known.see(verdict)
         voting.see(verdict, Token(verdict.text, number, 1))
-    held = _unpacked(Held(text)) if "-" in items else None
+    held = _unpacked(BufferedInput(text)) if "-" in items else None
     if held is not None:
         _see(held, case, known, voting, said)
     clock = replace(clock, dates=voting.dates())
@@ -184,7 +184,7 @@ def _rows(
             yield describe(verdict, None, clock, seeds)
 
 
-def _unpacked(held: Held) -> Held:
+def _unpacked(held: BufferedInput) -> BufferedInput:
     """A packed text as what is in it; an archive is for `scan`, which names its files."""
     from idcore.sources.kinds import HEAD, PACKINGS, PLAIN, kind_of  # what unpacks; arguments do without
 
@@ -208,13 +208,13 @@ def _unpacked(held: Held) -> Held:
             raise part.error or Usage("the packed text cannot be read")
         shutil.copyfileobj(part.stream, file)
     file.seek(0)
-    return Held(file)
+    return BufferedInput(file)
 
 
 class _Stream(io.RawIOBase):
     """What is held, as a stream that is read forward."""
 
-    def __init__(self, held: Held) -> None:
+    def __init__(self, held: BufferedInput) -> None:
         self._held = held
 
     def readable(self) -> bool:
@@ -230,7 +230,7 @@ def _verdict(token: Token, case: Any) -> Verdict:
     return judge(token, case)
 
 
-def _see(held: Held, case: Any, known: Neighbours, voting: Voting, said: DeliveryText) -> None:
+def _see(held: BufferedInput, case: Any, known: Neighbours, voting: Voting, said: DeliveryText) -> None:
     """Sees all ids of standard input; of a pipe that pauses, those that it gave until then."""
     part = held.held()
     part.again()
@@ -247,7 +247,7 @@ def _heard(pieces: Iterable[str], said: DeliveryText) -> Iterator[str]:
         yield piece
 
 
-def _as_it_comes(stream: Held) -> Iterator[str]:
+def _as_it_comes(stream: BufferedInput) -> Iterator[str]:
     """Pieces of text; what each gave is shown before the next is waited for, which an empty piece says."""
     for piece in read_text(stream):
         yield piece
@@ -256,7 +256,7 @@ def _as_it_comes(stream: Held) -> Iterator[str]:
         sys.stdout.flush()
 
 
-def read_text(stream: IO[bytes] | Held) -> Iterator[str]:
+def read_text(stream: IO[bytes] | BufferedInput) -> Iterator[str]:
     """Standard input as pieces of text; a byte order mark chooses between UTF-8 and UTF-16, and lines may be in GBK.
 
     Bytes that are not text in that encoding become replacement characters: an id next to them is still an id.

@@ -7,15 +7,15 @@ import sys
 import threading
 from collections.abc import Iterable
 
-from idcore.answers.fate_list.asking import Asking, Wanted, ask
+from idcore.answers.fate_list.batched_lookups import FateListProgress, IdList, ask
 from idcore.answers.fate_list.sentences import progress_text
 from idcore.answers.fate_list.tally import Tally, write
 from idcore.answers.lookup import LookupService
 from idcore.base.catalogue import words
 from idcore.base.safe_text import json_text
-from idcore.cli.aside import aside, until
 from idcore.cli.complaint import complain
 from idcore.cli.parser import Usage
+from idcore.cli.worker_thread import aside, until
 from idcore.presentation.terminal import scans
 
 FOUND, SOME_MISSED, NOTHING_ASKED, INTERRUPTED = 0, 1, 3, 130
@@ -33,7 +33,7 @@ def check(options: argparse.Namespace) -> None:
 
 def run(source: LookupService, texts: Iterable[str], options: argparse.Namespace, user: str, form: str) -> int:
     """Exit status 0 all judged, 1 some not, 3 nothing could be asked, 130 interrupted; the tables are there."""
-    wanted = Wanted.of(texts, options.topic)
+    wanted = IdList.of(texts, options.topic)
     options.out.mkdir(parents=True)  # now, so that one that cannot be written is found before the work
     tally, interrupted = _asked(source, wanted, user)
     more = {"given": wanted.given, "doubles": wanted.given - len(wanted.ids), "stopped": interrupted}
@@ -51,7 +51,7 @@ def run(source: LookupService, texts: Iterable[str], options: argparse.Namespace
     return FOUND if tally.outcomes["judged"] == len(wanted.ids) else SOME_MISSED
 
 
-def _asked(source: LookupService, wanted: Wanted, user: str) -> tuple[Tally, bool]:
+def _asked(source: LookupService, wanted: IdList, user: str) -> tuple[Tally, bool]:
     """The first Ctrl-C keeps what is there, a second one ends at once."""
     stopped = threading.Event()
 
@@ -67,5 +67,5 @@ def _asked(source: LookupService, wanted: Wanted, user: str) -> tuple[Tally, boo
     return aside("fate-list", work, interrupted), stopped.is_set()
 
 
-def _show(now: Asking) -> None:
+def _show(now: FateListProgress) -> None:
     print(f"\r\x1b[K{progress_text(now, words())}", end="", file=sys.stderr, flush=True)

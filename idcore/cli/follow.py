@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from idcore.base.errors import CoreError
 from idcore.base.safe_text import printable
-from idcore.cli.aside import aside, interruptible
 from idcore.cli.parser import Usage
+from idcore.cli.worker_thread import aside, interruptible
 from idcore.ids.identify import case_of
 
 if TYPE_CHECKING:
-    from idcore.spark.follow import Now
+    from idcore.spark.follow import FollowStatus
 
 DONE, NOT_DONE = 0, 3
 _PATIENCE = 60.0  # seconds that the last refresh may take
@@ -79,7 +79,7 @@ def _shown(options: argparse.Namespace, as_table: bool) -> Iterator[Show]:
         yield lambda now: on.update(Text("\n".join(live.lines(now.summary, options.out, spoken))), refresh=True)
 
 
-def _news(now: Now, options: argparse.Namespace, seen: set[str]) -> dict[str, Any]:
+def _news(now: FollowStatus, options: argparse.Namespace, seen: set[str]) -> dict[str, Any]:
     """The counts of a refresh, and its findings; `new` are those that no line before has named."""
     from idcore.presentation.terminal import scans
 

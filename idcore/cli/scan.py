@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from idcore.base import temporary
 from idcore.base.catalogue import words
 from idcore.base.errors import CoreError, coded
-from idcore.cli.aside import aside, interruptible
 from idcore.cli.complaint import STANDARD_INPUT, complain, complain_of_missing
 from idcore.cli.parser import Usage, subscriptions_of
+from idcore.cli.worker_thread import aside, interruptible
 from idcore.ids import Clock
 from idcore.ids.clock import parse_instant, to_ms
 from idcore.ids.identify import case_of

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp
 from idcore import __version__
 from idcore.base.catalogue import words
 from idcore.base.safe_text import json_text
-from idcore.doors.calls import Room, call, problem_of
+from idcore.doors.calls import CallLimit, call, problem_of
 from idcore.doors.prompts import PROMPTS, RULES
 from idcore.operations.model import Caller, Operation
 from idcore.operations.table import MOST_ITEMS, TABLE
@@ -35,7 +35,7 @@ Context = ServerRequestContext[Any, Any]
 
 def server_of(caller_of: Callable[[Context], Caller]) -> Server[Any]:
     """The server; `caller_of` says who asks, for each call."""
-    room = Room(AT_ONCE)
+    room = CallLimit(AT_ONCE)
 
     async def list_tools(context: Context, _: Any) -> types.ListToolsResult:
         visitor = caller_of(context).visitor

@@ -51,7 +51,7 @@ class Problem(Exception):
         self.status, self.body, self.seconds = status, body, seconds
 
 
-class Room:
+class CallLimit:
     """So many calls at work, the others wait. One person has half of them at most, or one: a call may wait, too."""
 
     def __init__(self, most: int) -> None:

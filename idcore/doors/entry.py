@@ -16,7 +16,7 @@ from starlette.types import Scope
 from idcore.base.errors import CoreError, refuse
 from idcore.operations.model import Caller, Ground
 from idcore.policy.access import NOBODY, WITHOUT_LOGIN, Visitor
-from idcore.policy.audit import Who
+from idcore.policy.audit import Actor
 from idcore.policy.tokens import PREFIX, Token, Tokens
 from idcore.server.front_door import is_own
 from idcore.server.logins import Entrance, address_of
@@ -77,7 +77,7 @@ class Entry:
             return self._with_token(given, ground)
         entrance = self.entrance()
         if entrance.mode == "open":
-            return Caller(lambda: WITHOUT_LOGIN, lambda: WITHOUT_LOGIN, Who(address, f"api {address}"), ground)
+            return Caller(lambda: WITHOUT_LOGIN, lambda: WITHOUT_LOGIN, Actor(address, f"api {address}"), ground)
         claims = self.claims(scope["headers"])
         visitor = entrance.visitor(claims, time.time())
         if not visitor.name:
@@ -90,14 +90,14 @@ class Entry:
             found = self.entrance()
             return found.policy.visitor(claims, joined=found.mode == "header")
 
-        return Caller(now, later, Who(visitor.name, "api"), ground)
+        return Caller(now, later, Actor(visitor.name, "api"), ground)
 
     def _with_token(self, given: str, ground: Ground) -> Caller:
         kind, _, text = given.partition(" ")
         token = self.tokens().of_text(text.strip()) if kind.lower() == "bearer" else None
         if token is None or not (visitor := self._of_token(text.strip())).name:
             raise refuse("call_token")
-        return Caller(lambda: self._of_token(text.strip()), self._later(token), Who(visitor.name, token.name), ground)
+        return Caller(lambda: self._of_token(text.strip()), self._later(token), Actor(visitor.name, token.name), ground)
 
     def _of_token(self, text: str) -> Visitor:
         token = self.tokens().of_text(text)

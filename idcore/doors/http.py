@@ -16,7 +16,7 @@ from idcore.base.catalogue import Words, lang_of, words
 from idcore.base.errors import refuse
 from idcore.base.safe_text import json_text
 from idcore.doors import openapi
-from idcore.doors.calls import Problem, Room, call, limit_of, next_of, operation_of, problem_of
+from idcore.doors.calls import CallLimit, Problem, call, limit_of, next_of, operation_of, problem_of
 from idcore.doors.entry import PATH, Entry
 from idcore.operations.model import Caller, Operation
 from idcore.policy import limits
@@ -38,7 +38,7 @@ class Api:
 
     def __init__(self, entry: Entry) -> None:
         self.entry = entry
-        self._room = Room(AT_ONCE)
+        self._room = CallLimit(AT_ONCE)
         self._mcp: McpOverHttp | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -158,7 +158,7 @@ async def _body(receive: Receive, headers: Headers) -> bytes:
     most = limits.figure("call_bytes")
     said = headers.get("content-length", "0")
     if said.isdecimal() and int(said[:18]) > most:
-        raise limits.met("call_bytes", int(said[:18]))
+        raise limits.limit_error("call_bytes", int(said[:18]))
     body = b""
     while True:
         message = await receive()
@@ -166,7 +166,7 @@ async def _body(receive: Receive, headers: Headers) -> bytes:
             raise refuse("call_json")
         body += message.get("body", b"")
         if len(body) > most:
-            raise limits.met("call_bytes", len(body))
+            raise limits.limit_error("call_bytes", len(body))
         if not message.get("more_body"):
             return body
 

@@ -14,7 +14,7 @@ from idcore.base import temporary
 from idcore.doors.assistants import server_of
 from idcore.operations.model import Caller, Ground
 from idcore.policy.access import Visitor
-from idcore.policy.audit import Who
+from idcore.policy.audit import Actor
 from idcore.server import jobs
 
 OWN = "local"  # the name of whoever started the command
@@ -26,7 +26,7 @@ def serve(roots: Sequence[Path], bodies: bool, zone: tzinfo | None) -> None:
     places = [root.resolve() for root in roots]
     with tempfile.TemporaryDirectory(prefix="mcp-", dir=temporary.own(), ignore_cleanup_errors=True) as folder:
         runs = Path(folder)
-        caller = Caller(lambda: visitor, lambda: visitor, Who(OWN, "mcp"), Ground(lambda: places, lambda: runs, zone))
+        caller = Caller(lambda: visitor, lambda: visitor, Actor(OWN, "mcp"), Ground(lambda: places, lambda: runs, zone))
 
         async def run() -> None:
             server = server_of(lambda _: caller)

@@ -57,14 +57,14 @@ def is_field(line: str) -> bool:
     return _FIELD.search(line) is not None
 
 
-class Near(NamedTuple):
+class NearLines(NamedTuple):
     """Lines on one side of an ID, nearest first: those of its record, and those behind a blank line."""
 
     own: list[str]
     beyond: list[str]
 
 
-def hint_of(before: Near, behind: Near, elapsed: Sequence[int]) -> Hint | None:
+def hint_of(before: NearLines, behind: NearLines, elapsed: Sequence[int]) -> Hint | None:
     """What the lines around one that has no time say of its IDs.
 
     A bornTimestamp that one of the IDs proves; else the nearest time in front; else the nearest bornTimestamp in front;
@@ -145,7 +145,7 @@ def _said_by(line: str) -> _Said:
     return _Said(born_ms, opening, () if opening is not None else tuple(moments_of(line)))
 
 
-def nearest(lines: Iterable[str]) -> Near:
+def nearest(lines: Iterable[str]) -> NearLines:
     """Of the lines on one side, nearest first, those that may have a time: up to a blank one, and up to two."""
     own: list[str] = []
     beyond: list[str] = []
@@ -161,7 +161,7 @@ def nearest(lines: Iterable[str]) -> Near:
             if len(own) + len(beyond) == MOST_LINES:
                 break
         was_blank = is_blank
-    return Near(own, beyond)
+    return NearLines(own, beyond)
 
 
 @dataclass(frozen=True, slots=True)

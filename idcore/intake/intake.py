@@ -103,14 +103,14 @@ class Source:
         return digest.digest()
 
 
-def given(text: str, files: Iterable[Any], name: str = PASTED) -> list[Source]:
+def sources_of_input(text: str, files: Iterable[Any], name: str = PASTED) -> list[Source]:
     """What somebody pasted, under a name, and the files that they chose."""
     pasted = [Source(name, text.encode())] if text.strip() else []
     return [*pasted, *map(Source.of_file, files)]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundId:
     """One token, what it is, and the file it came from (empty for pasted text)."""
 
     token: Token
@@ -119,7 +119,7 @@ class Found:
 
 
 @dataclass(slots=True)
-class Heads:
+class SourceHead:
     """The beginning of one source: texts with their names, whether there is more, and what could not be read."""
 
     texts: list[tuple[str, str]] = field(default_factory=list)
@@ -132,7 +132,7 @@ class Heads:
 class Intake:
     """Everything that was read at once."""
 
-    items: list[Found] = field(default_factory=list)  # ids and rejected tokens, in the order of the text
+    items: list[FoundId] = field(default_factory=list)  # ids and rejected tokens, in the order of the text
     longest: int = 0  # digits of the longest run, where nothing was found
     cut: bool = False  # there is more than was read at once
     lower: int = 0  # all in lower case: rejected ids that would be read, or, read as upper case, those that were
@@ -149,12 +149,12 @@ class Intake:
     traces: tuple[str, ...] = ()  # ids of W3C traces
 
     @cached_property
-    def found(self) -> list[Found]:
+    def found(self) -> list[FoundId]:
         """The ids."""
         return [item for item in self.items if item.verdict.best is not None]
 
     @cached_property
-    def refused(self) -> list[Found]:
+    def refused(self) -> list[FoundId]:
         """The tokens that only look like ids."""
         return [item for item in self.items if item.verdict.best is None and item.verdict.reason != "trace_id"]
 
@@ -187,7 +187,7 @@ class Intake:
 
 def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT, case: Case = "strict") -> Intake:
     """Finds and judges the ids of several texts, each with the name it came under."""
-    items: list[Found] = []
+    items: list[FoundId] = []
     intake = Intake(texts=[name for name, _ in sources])
     named = 0
     for name, text in sources:
@@ -202,7 +202,7 @@ def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT, case: Case = "s
             lower = _lower(token, verdict, case)
             intake.lower += lower
             named += lower and bool(token.disowned)
-            items.append(Found(token, verdict, name))
+            items.append(FoundId(token, verdict, name))
     if case != "any" and named == intake.lower:
         intake.lower = 0  # all of them are called something else: nobody is asked whether they are ids
     intake.alone = len(sources) == len(items) == 1 and not sources[0][0] and _only(sources[0][1], items[0].token.text)
@@ -234,7 +234,7 @@ def read_sources(sources: Sequence[Source], case: Case = "strict") -> Intake:
     return intake
 
 
-def dated_by(items: Sequence[Found], clock: Clock) -> dict[str, tuple[int, str]]:
+def dated_by(items: Sequence[FoundId], clock: Clock) -> dict[str, tuple[int, str]]:
     """What month and zone of the times of msgIds come from: how many times, and the zone of the first.
 
     Most lines prove nothing themselves: those to which other lines lend a zone or a month count apart.
@@ -259,7 +259,7 @@ def dated_by(items: Sequence[Found], clock: Clock) -> dict[str, tuple[int, str]]
 
 def zones_of(intake: Intake, clock: Clock) -> dict[str, tuple[tzinfo, int]]:
     """The zone that the lines of each source prove alone, and how many IDs it has; empty where all prove the same."""
-    groups: dict[str, list[Found]] = {}
+    groups: dict[str, list[FoundId]] = {}
     for item in intake.found:
         groups.setdefault(item.source, []).append(item)
     proven: dict[str, tuple[tzinfo, int]] = {}
@@ -286,7 +286,7 @@ def only_ids(text: str) -> bool:
     return bool(pieces) and all(piece.isalnum() and len(piece) <= 80 for piece in pieces)
 
 
-def _strictly(item: Found) -> Verdict:
+def _strictly(item: FoundId) -> Verdict:
     token = item.token
     return judge(token)
 
@@ -316,10 +316,10 @@ def _tokens(text: str) -> Iterator[Token]:
     yield from find(text)
 
 
-def heads_of(data: bytes | BinaryIO | Path, name: str, limit: int = HEAD) -> Heads:
+def heads_of(data: bytes | BinaryIO | Path, name: str, limit: int = HEAD) -> SourceHead:
     """The beginning of a source as texts, unpacked as a scan would; pasted text is taken whole."""
     if isinstance(data, bytes):
-        return Heads([(name, text_of(data))])
+        return SourceHead([(name, text_of(data))])
     if isinstance(data, Path):
         with data.open("rb") as file:
             return heads_of(file, name, limit)
@@ -331,20 +331,20 @@ def heads_of(data: bytes | BinaryIO | Path, name: str, limit: int = HEAD) -> Hea
     try:
         kind = kind_of(raw[:LOOK])
         if kind not in PACKINGS and kind not in ARCHIVES:
-            return Heads([(name, text_of(raw[:limit], kind))], len(raw) > limit)
+            return SourceHead([(name, text_of(raw[:limit], kind))], len(raw) > limit)
         heads = _unpacked(data, name, limit)
     except CoreError as error:  # what a scan cannot read says what it is
-        return Heads(failed=[(name, error)])
+        return SourceHead(failed=[(name, error)])
     data.seek(0)
     return heads
 
 
-def _unpacked(file: BinaryIO, name: str, limit: int) -> Heads:
+def _unpacked(file: BinaryIO, name: str, limit: int) -> SourceHead:
     """Texts of an archive or a packed file, up to the limit over all of them."""
     from idcore.sources.archives import texts  # Arrow only where something is packed
     from idcore.sources.unpack import READ_ERRORS, Unpacked
 
-    heads, left, unpacked = Heads(), limit, Unpacked(PASSED_OVER)
+    heads, left, unpacked = SourceHead(), limit, Unpacked(PASSED_OVER)
     for number, text in enumerate(texts(file, unpacked)):
         if number == MEMBERS or unpacked.is_too_much:  # a scan goes on
             heads.more = True

@@ -52,7 +52,7 @@ def _silent(name: str, done: int, total: int) -> None:
 
 
 @dataclass(weakref_slot=True, slots=True)
-class Kept:
+class UploadedStores:
     """What came of some uploads: their stores by a name each, and what is wrong with the others.
 
     An address names it by its token. Sessions hold it; with the last of them its folder is deleted.
@@ -67,19 +67,21 @@ class Kept:
     token: str = field(default_factory=lambda: secrets.token_hex(16))
 
 
-_kept: weakref.WeakValueDictionary[str, Kept] = weakref.WeakValueDictionary()
+_kept: weakref.WeakValueDictionary[str, UploadedStores] = weakref.WeakValueDictionary()
 
 
-def keep(key: list[str], uploaded: Sequence[Any], owner: str | None, words: Words, moved: Moved = _silent) -> Kept:
+def keep(
+    key: list[str], uploaded: Sequence[Any], owner: str | None, words: Words, moved: Moved = _silent
+) -> UploadedStores:
     """Lays uploads out in a folder that is there as long as somebody has what this gives."""
     place = tempfile.TemporaryDirectory(prefix="store-", dir=temporary.own(), ignore_cleanup_errors=True)
     stores, problems = laid_out(uploaded, Path(place.name), words, moved)
-    kept = Kept(key, place, stores, problems, [file.name for file in uploaded], owner)
+    kept = UploadedStores(key, place, stores, problems, [file.name for file in uploaded], owner)
     _kept[kept.token] = kept
     return kept
 
 
-def held(token: str, owner: str | None) -> Kept | None:
+def held(token: str, owner: str | None) -> UploadedStores | None:
     """The uploads that an address names; None where they are gone, or another's."""
     upload = _kept.get(token)
     return upload if upload is not None and upload.owner == owner else None

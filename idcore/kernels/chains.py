@@ -36,7 +36,7 @@ CHAIN, PIECE, BEGAN, BEFORE, POSITION, LOWEST, HIGHEST, PIECES, ALL_IDS = range(
 BREAK_COLUMNS = 9
 
 
-class Living(NamedTuple):
+class OpenFragments(NamedTuple):
     """The pieces that the next id may go on with, by slot. `order`: slots, most recently touched first. `counts`:
     pieces so far, and how often one left behind was taken up with proof."""
 
@@ -56,7 +56,7 @@ class Living(NamedTuple):
 @numba.njit(cache=True, nogil=True)
 def nothing_living():
     """Before the first id."""
-    return Living(
+    return OpenFragments(
         np.full(RECENT, -1, np.int64),
         np.empty(RECENT, np.int64),
         np.empty(RECENT, np.int64),

@@ -88,7 +88,7 @@ _MINUTE_MS = 60_000
 _SEED_1, _SEED_2, _SEED_3 = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
 
 
-class Out(NamedTuple):
+class FateRows(NamedTuple):
     """Rows and their texts."""
 
     rows: np.ndarray

@@ -145,7 +145,7 @@ def rules_for(case: str, loaders: np.ndarray, usual: np.ndarray, own_lengths: di
     )
 
 
-class Found(NamedTuple):
+class FoundIds(NamedTuple):
     """What is found. `table`: open-addressed keys, a power of two of rows, each with its slot, ids, last value, whether
     they came out of order, and marks. `keys`: the key of each slot. `values`, `slots`, `places`: one entry an id; its
     place is the byte of the text at which it begins. `lines`: those kept. `state`: how many of all these there are.

@@ -54,7 +54,7 @@ class PairedRuns(NamedTuple):
     data: np.ndarray
 
 
-class Wanted(NamedTuple):
+class PairQuery(NamedTuple):
     """The keys whose ids are asked for; value, broker, offset, lines of the loose pairs, cut by
     `edges` into those of each key; and the most pairs of any key."""
 

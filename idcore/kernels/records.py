@@ -287,7 +287,7 @@ class Log(NamedTuple):
     end: int
 
 
-class Counted(NamedTuple):
+class RecordCounts(NamedTuple):
     """What is counted by name: rows, names, the row that a hash led to last, and how many there are of all these."""
 
     rows: np.ndarray

@@ -25,10 +25,10 @@ from idcore.answers.lookup import (
     row_of,
     shared,
 )
-from idcore.answers.lookup.groups import Seen, groups_of, progress_of
+from idcore.answers.lookup.groups import GroupAnswer, groups_of, progress_of
 from idcore.answers.lookup.progress import QUEUE_COLUMNS, Progress, state_of
 from idcore.answers.lookup.sentences import groups_text, issue_text, list_text, progress_texts
-from idcore.answers.lookup.withheld import WithoutBodies
+from idcore.answers.lookup.without_bodies import WithoutBodies
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError, refuse
 from idcore.ids.clock import parse_instant, to_ms
@@ -40,7 +40,7 @@ from idcore.operations.model import (
     LANG,
     ZONE,
     Argument,
-    Asked,
+    CallArguments,
     Caller,
     Field,
     Operation,
@@ -54,7 +54,7 @@ MOST_IDS, MOST_DEAD, MOST_LINES = 50, 1_000, 200
 
 
 @contextmanager
-def source_of(asked: Asked, caller: Caller) -> Iterator[Source]:
+def source_of(asked: CallArguments, caller: Caller) -> Iterator[Source]:
     """The cluster or the store folder of a call, opened; without bodies for who may not see them."""
     given = [name for name in ("cluster", "store") if asked[name]]
     if len(given) != 1:
@@ -80,7 +80,7 @@ def judged(row: Mapping[str, Any], answer: Answer, words: Words) -> dict[str, An
     }
 
 
-def _view(asked: Asked, caller: Caller) -> Result:
+def _view(asked: CallArguments, caller: Caller) -> Result:
     def items() -> Iterator[dict[str, Any]]:
         with source_of(asked, caller) as source:
             answers = source.look_up(
@@ -92,7 +92,7 @@ def _view(asked: Asked, caller: Caller) -> Result:
     return Result(list(items()))  # of at most so many: an error comes before the first of them
 
 
-def _journey(asked: Asked, caller: Caller) -> Result:
+def _journey(asked: CallArguments, caller: Caller) -> Result:
     text, known, lines = asked["id"], list[Answer](), None
     if asked["cluster"] or asked["store"]:
         with source_of(asked, caller) as source:
@@ -109,7 +109,7 @@ def _journey(asked: Asked, caller: Caller) -> Result:
     return Result([row | {"answers": answers, "certainty": sure, "disproof": asked.words("wrong_if.journey")}])
 
 
-def _lines(text: str, known: list[Answer], asked: Asked, caller: Caller) -> list[Line]:
+def _lines(text: str, known: list[Answer], asked: CallArguments, caller: Caller) -> list[Line]:
     """The lines of a scan that name the message, by each of its ids."""
     run = finished(asked, caller)
     index, allowed = lines_index(run, caller), allowed_for(run, lambda: caller.roots)
@@ -122,7 +122,7 @@ def _lines(text: str, known: list[Answer], asked: Asked, caller: Caller) -> list
     return journeys.lines_of(text, known, select)[0]
 
 
-def _asked_of_groups(asked: Asked, caller: Caller, group: str) -> Seen:
+def _asked_of_groups(asked: CallArguments, caller: Caller, group: str) -> GroupAnswer:
     caller.visitor.require_cluster(asked["cluster"])
     service = shared.cluster(asked["cluster"], caller.visitor)
     if service is None:
@@ -134,7 +134,7 @@ def _asked_of_groups(asked: Asked, caller: Caller, group: str) -> Seen:
     return service.ask(subject, caller.who.user, work)
 
 
-def _groups(asked: Asked, caller: Caller) -> Result:
+def _groups(asked: CallArguments, caller: Caller) -> Result:
     seen = _asked_of_groups(asked, caller, "")
     items = [
         {
@@ -151,11 +151,11 @@ def _groups(asked: Asked, caller: Caller) -> Result:
     return Result(items, _of_seen(seen) | {"said": groups_text(seen, asked["topic"], asked.words)})
 
 
-def _of_seen(seen: Seen) -> dict[str, Any]:
+def _of_seen(seen: GroupAnswer) -> dict[str, Any]:
     return {"at": utc(seen.at_ms), "asked": list(seen.asked)}
 
 
-def _progress(asked: Asked, caller: Caller) -> Result:
+def _progress(asked: CallArguments, caller: Caller) -> Result:
     seen, words = _asked_of_groups(asked, caller, asked["group"]), asked.words
     progress = seen.progress
     assert progress is not None, "a group was asked for"
@@ -167,7 +167,7 @@ def _progress(asked: Asked, caller: Caller) -> Result:
     return Result(items, _of_seen(seen) | _of_group(progress, seen, words))
 
 
-def _of_group(progress: Progress, seen: Seen, words: Words) -> dict[str, Any]:
+def _of_group(progress: Progress, seen: GroupAnswer, words: Words) -> dict[str, Any]:
     return {
         "said": " ".join(text.replace("**", "") for text in progress_texts(seen, None, words)),
         "lag": progress.lag,
@@ -181,7 +181,7 @@ def _of_group(progress: Progress, seen: Seen, words: Words) -> dict[str, Any]:
     }
 
 
-def _dead_letters(asked: Asked, caller: Caller) -> Result:
+def _dead_letters(asked: CallArguments, caller: Caller) -> Result:
     begin, end = _bounds(asked, asked.clock(caller.ground).zone)
     way = Way("dead_letters", group=asked["group"], limit=asked["most"], begin_ms=begin, end_ms=end)
     with source_of(asked, caller) as source:
@@ -194,7 +194,7 @@ def _dead_letters(asked: Asked, caller: Caller) -> Result:
     return Result([row | sure for row in head.pop("copies")], head)
 
 
-def _bounds(asked: Asked, zone: tzinfo) -> tuple[int | None, int | None]:
+def _bounds(asked: CallArguments, zone: tzinfo) -> tuple[int | None, int | None]:
     begin, end = (to_ms(parse_instant(asked[name], zone)) if asked[name] else None for name in ("from", "to"))
     if begin is not None and end is not None and begin > end:
         raise WrongWay("way_times")

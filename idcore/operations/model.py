@@ -15,7 +15,7 @@ from idcore.ids.clock import Clock, machine_zone, parse_instant, parse_zone
 from idcore.intake import allowed as places
 from idcore.intake.intake import Dating
 from idcore.policy.access import Visitor
-from idcore.policy.audit import Who
+from idcore.policy.audit import Actor
 from idcore.runs.runs import Runs
 
 Kind = Literal["text", "number", "flag", "texts"]
@@ -138,7 +138,7 @@ class Caller:
 
     now: Callable[[], Visitor]
     later: Callable[[], Visitor]
-    who: Who
+    who: Actor
     ground: Ground
 
     @property
@@ -176,7 +176,7 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CallArguments:
     """The arguments of one call, checked: each argument of the operation by its name, its default where none came."""
 
     given: Mapping[str, Any]
@@ -200,7 +200,7 @@ class Asked:
         return Dating.of(self.clock(ground))
 
 
-Run = Callable[[Asked, Caller], Result]
+Run = Callable[[CallArguments, Caller], Result]
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +221,7 @@ class Operation:
     of_cluster: bool = False
     alone: bool = False
 
-    def asked(self, given: Mapping[str, Any]) -> Asked:
+    def asked(self, given: Mapping[str, Any]) -> CallArguments:
         """The arguments of a call; CoreError names the first that is missing, not known, or not of its kind."""
         known = {one.name: one for one in self.arguments}
         for name in given:
@@ -236,7 +236,7 @@ class Operation:
                 raise refuse("argument_missing", name=name)
             else:
                 asked[name] = one.default
-        return Asked(asked)
+        return CallArguments(asked)
 
     def call(self, given: Mapping[str, Any], caller: Caller) -> Result:
         """The answer. AccessError without the permission, now; CoreError of what cannot be answered."""

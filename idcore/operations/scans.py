@@ -25,7 +25,7 @@ from idcore.operations.model import (
     RUN,
     ZONE,
     Argument,
-    Asked,
+    CallArguments,
     Caller,
     Field,
     Operation,
@@ -46,7 +46,7 @@ _STATE = Field("state", "string", "new, running, done, failed or cancelled")
 _RUN = Field("run", "string", "the name of the scan")
 
 
-def _start(asked: Asked, caller: Caller) -> Result:
+def _start(asked: CallArguments, caller: Caller) -> Result:
     given = [name for name in ("text", "path", "store") if asked[name]]
     if len(given) != 1:
         raise refuse("argument_one_of", names="text, path, store")
@@ -92,7 +92,7 @@ def _made(caller: Caller, title: str, options: dict[str, Any], read: int, copied
     return jobs.admitted(lambda: caller.runs.create(title, "api", options), ask, copied, read)
 
 
-def _watched(run: Run, asked: Asked, caller: Caller) -> Result:
+def _watched(run: Run, asked: CallArguments, caller: Caller) -> Result:
     """How far a scan is, after so many seconds of waiting at the most."""
     job = jobs.of(run)
     if job is not None and asked["wait"]:
@@ -119,22 +119,22 @@ def _problem(facts: Mapping[str, Any], words: Words) -> str:
     return words.error(facts["error"]) if facts["error"] else upper(words("scan.gone")) + words("stop")
 
 
-def _scan(asked: Asked, caller: Caller) -> Result:
+def _scan(asked: CallArguments, caller: Caller) -> Result:
     return _watched(caller.runs.open(asked["run"]), asked, caller)
 
 
-def _cancel(asked: Asked, caller: Caller) -> Result:
+def _cancel(asked: CallArguments, caller: Caller) -> Result:
     run = caller.runs.own(asked["run"])
     if (job := jobs.of(run)) is not None:
         job.cancel()
     return _watched(run, asked, caller)
 
 
-def _scans(asked: Asked, caller: Caller) -> Result:
+def _scans(asked: CallArguments, caller: Caller) -> Result:
     return Result(_listed(asked, caller))
 
 
-def _listed(asked: Asked, caller: Caller) -> Iterator[dict[str, Any]]:
+def _listed(asked: CallArguments, caller: Caller) -> Iterator[dict[str, Any]]:
     for row in run_rows.rows_of(caller.runs.list()):
         if asked["state"] and row["state"] != asked["state"]:
             continue
@@ -153,7 +153,7 @@ def _listed(asked: Asked, caller: Caller) -> Iterator[dict[str, Any]]:
         }
 
 
-def finished(asked: Asked, caller: Caller) -> Run:
+def finished(asked: CallArguments, caller: Caller) -> Run:
     """The scan of a call; CoreError where it is none, or has not finished."""
     run = caller.runs.open(asked["run"], SCANS)
     if run.state != "done":
@@ -161,7 +161,7 @@ def finished(asked: Asked, caller: Caller) -> Run:
     return run
 
 
-def _findings(asked: Asked, caller: Caller) -> Result:
+def _findings(asked: CallArguments, caller: Caller) -> Result:
     run = finished(asked, caller)
     if not run.has("findings"):
         finished(asked, caller)  # it says so if the run was deleted meanwhile
@@ -216,7 +216,7 @@ def lines_index(run: Run, caller: Caller) -> Index:
     return index
 
 
-def _lines(asked: Asked, caller: Caller) -> Result:
+def _lines(asked: CallArguments, caller: Caller) -> Result:
     run = finished(asked, caller)
     index, allowed = lines_index(run, caller), allowed_for(run, lambda: caller.roots)
     given: dict[str, str] = {}
@@ -231,7 +231,7 @@ def _lines(asked: Asked, caller: Caller) -> Result:
     return Result(items, {"lines": len(chosen)})
 
 
-def _find(asked: Asked, caller: Caller) -> Result:
+def _find(asked: CallArguments, caller: Caller) -> Result:
     run = finished(asked, caller) if asked["run"] else None
     words, known = asked.words, Known({})
     runs = {row["name"]: str(row["title"]) for row in run_rows.rows_of(caller.runs.list())[:1_000]}

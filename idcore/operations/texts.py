@@ -29,7 +29,7 @@ from idcore.operations.model import (
     MOST_TEXT,
     ZONE,
     Argument,
-    Asked,
+    CallArguments,
     Caller,
     Field,
     Operation,
@@ -74,7 +74,7 @@ def disproof_of(row: Mapping[str, Any], words: Words) -> str:
     return words(f"wrong_if.reading.{row['kind'] or 'none'}")
 
 
-def _decode(asked: Asked, caller: Caller) -> Result:
+def _decode(asked: CallArguments, caller: Caller) -> Result:
     text_intake, clock = _read(asked["text"], case_of(asked["case"], asked["lookalikes"]), asked.clock(caller.ground))
     rows = intake.rows_of(text_intake, clock, Seeds())
     items = (row | {"disproof": disproof_of(row, asked.words)} for row in rows)
@@ -82,7 +82,7 @@ def _decode(asked: Asked, caller: Caller) -> Result:
     return Result(items, head)
 
 
-def _explain(asked: Asked, caller: Caller) -> Result:
+def _explain(asked: CallArguments, caller: Caller) -> Result:
     words = asked.words
     text_intake, clock = _read(asked["text"], case_of(asked["case"], asked["lookalikes"]), asked.clock(caller.ground))
     rows = intake.rows_of(text_intake, clock, Seeds())
@@ -99,7 +99,7 @@ def _explain(asked: Asked, caller: Caller) -> Result:
     return Result(items, {"deliveries": deliveries, "traces": list(text_intake.traces)})
 
 
-def _fields(one: intake.Found, words: Words) -> list[dict[str, Any]]:
+def _fields(one: intake.FoundId, words: Words) -> list[dict[str, Any]]:
     """Each field of the best reading: its digits, its value, what it means."""
     best = one.verdict.best
     if best is None:
@@ -115,9 +115,9 @@ def _fields(one: intake.Found, words: Words) -> list[dict[str, Any]]:
     ]
 
 
-def _compare(asked: Asked, caller: Caller) -> Result:
+def _compare(asked: CallArguments, caller: Caller) -> Result:
     sides = [_side(asked, name, caller) for name in _SIDES]
-    comparison = compared.compare(compared.Asked((sides[0],), (sides[1],), asked["case"] == "any"))
+    comparison = compared.compare(compared.ComparisonQuery((sides[0],), (sides[1],), asked["case"] == "any"))
     words = asked.words
     problems = [{"input": name, "problem": words.error(problem)} for name, problem in comparison.problems]
     head = {"said": compared_texts.compared_sentence(comparison, words).replace("**", ""), "unread": problems}
@@ -132,7 +132,7 @@ def _differences(comparison: compared.Compared, words: Words) -> Iterator[dict[s
         yield row.values | sides | {"certainty": certainty, "disproof": words("wrong_if.compared")}
 
 
-def _side(asked: Asked, name: str, caller: Caller) -> Source:
+def _side(asked: CallArguments, name: str, caller: Caller) -> Source:
     """One of two inputs: a text, a file of an open folder, or what a scan keeps."""
     given = [kind for kind in ("text", "path", "run") if asked[f"{name}_{kind}"]]
     if len(given) != 1:

@@ -21,14 +21,14 @@ LONGEST = 300  # characters of one value
 
 
 @dataclass(frozen=True, slots=True)
-class Who:
+class Actor:
     """Who did it: the login or the address, and what names the session."""
 
     user: str
     session: str = "none"
 
 
-CONSOLE = Who("console")
+CONSOLE = Actor("console")
 
 
 def path() -> Path | None:
@@ -83,7 +83,7 @@ def _rotate(file: Path) -> None:
             newer.replace(older)
 
 
-def note(what: str, who: Who, **facts: Any) -> None:
+def note(what: str, who: Actor, **facts: Any) -> None:
     """One line of something that has happened. A line that cannot be written is counted and in the server's log.
 
     Look-ups do not come this way: they are not shown without their line.
@@ -107,7 +107,7 @@ def is_writable() -> bool:
     return file is None or os.access(file if file.exists() else file.parent, os.W_OK)
 
 
-def scan_ended(who: Who, run: str, kind: str, outcome: str, **figures: Any) -> None:
+def scan_ended(who: Actor, run: str, kind: str, outcome: str, **figures: Any) -> None:
     """A run has ended: its line, its counts. `figures` are seconds, bytes, ids, error."""
     metrics.count("scans", kind=kind, outcome=outcome)
     metrics.count("scan_seconds", figures.get("seconds") or 0, kind=kind)

@@ -139,7 +139,7 @@ def exceeds(name: str, count: float) -> bool:
     return most is not None and count > most
 
 
-def met(name: str, held: float) -> CoreError:
+def limit_error(name: str, held: float) -> CoreError:
     """The sentence of a limit that was met: what one has or would have, and the most."""
     row, most = LIMITS[name], value(name)
     said = size if row.unit == "bytes" else "{:,.0f}".format

@@ -94,7 +94,7 @@ def error(code: str) -> None:
     count("errors", code=code if words().has(f"error.{code}") else OTHER)
 
 
-def allowed() -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+def allowed_networks() -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
     """Who may read: this machine, and the addresses of the setting; nobody where it is `off`. CoreError if it is wrong.
 
     It is asked for at the start too.
@@ -110,24 +110,24 @@ def allowed() -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
         raise refuse("setting_wrong", setting=settings.name_of("metrics"), value=setting[:100], wanted=wanted) from None
 
 
-def is_passed_on(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+def is_proxied(headers: Iterable[tuple[bytes, bytes]]) -> bool:
     """Whether a proxy says that it passed a request on."""
     return any(name.lower().startswith(_FORWARDED) for name, _ in headers)
 
 
 def may_read(peer: str | None, headers: Iterable[tuple[bytes, bytes]]) -> bool:
     """Whether a request may read them. One that a proxy passed on comes from elsewhere, whatever its peer is."""
-    if is_passed_on(headers):
+    if is_proxied(headers):
         return False
     try:
         address = ipaddress.ip_address(peer or "")
     except ValueError:
         return False
     mapped = getattr(address, "ipv4_mapped", None) or address
-    return any(mapped in network for network in allowed())
+    return any(mapped in network for network in allowed_networks())
 
 
-def rendered(
+def exposition(
     gauges: Mapping[str, float], memory: Mapping[str, int], groups: Iterable[Sample] = ()
 ) -> tuple[bytes, str]:
     """The text, and its content type. A counter that nothing was added to is 0 where it has no label."""

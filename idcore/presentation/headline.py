@@ -83,7 +83,7 @@ def others_text(verdicts: Sequence[Verdict], words: Words = _ENGLISH) -> str:
     return words("headline.join").join(_rest(verdicts, True, words))
 
 
-def parted(verdicts: Iterable[Verdict]) -> tuple[list[Verdict], list[Verdict]]:
+def to_read_and_folded(verdicts: Iterable[Verdict]) -> tuple[list[Verdict], list[Verdict]]:
     """The verdicts that somebody has to read, the worst first, and those that may be folded below them."""
     ordered = sorted(verdicts, key=lambda verdict: (order_of(verdict.code), verdict.group))
     open_ones = [verdict for verdict in ordered if verdict.code not in HEALTHY]

@@ -12,10 +12,10 @@ from idcore.base.layout import ID_DIGITS
 from idcore.ids.clock import Clock
 from idcore.ids.describe import made_by, when
 from idcore.ids.identify import Verdict
-from idcore.ids.mended import mended
 from idcore.ids.model import ClientId, OffsetId
 from idcore.ids.origins import Fingerprint
-from idcore.intake.intake import PASTED, Found, Intake, zones_of
+from idcore.ids.other_forms import other_forms
+from idcore.intake.intake import PASTED, FoundId, Intake, zones_of
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.times import offset_text
@@ -78,7 +78,7 @@ def common_sentences(intake: Intake, clock: Clock, reader: Reader) -> list[str]:
     return said
 
 
-def _aspects(items: Iterable[Found], clock: Clock, reader: Reader) -> dict[str, set[str]]:
+def _aspects(items: Iterable[FoundId], clock: Clock, reader: Reader) -> dict[str, set[str]]:
     """What ids of a list may share: each aspect with its different values, nothing of an aspect that not all have."""
     aspects: dict[str, set[str]] = {name: set() for name in ("host", "process", "maker", "broker", "minute")}
     shared = set(aspects)
@@ -124,7 +124,7 @@ def why_not(verdict: Verdict, words: Words) -> str:
 
 def offers(text: str, words: Words) -> Iterator[tuple[str, str]]:
     """IDs that a short text without any has in another form, each with the words of a link."""
-    for one in mended(text[:_LOOKED_AT]):
+    for one in other_forms(text[:_LOOKED_AT]):
         places = words("comma").join(map(str, one.places))
         yield one.text, words(f"mended.{one.form}", id=one.text, places=places)
 

@@ -10,7 +10,7 @@ from idcore.ids.describe import month_source, when
 from idcore.ids.identify import Reading
 from idcore.ids.model import ClientId, OffsetId
 from idcore.ids.record_fields import fields_of
-from idcore.intake.intake import Found
+from idcore.intake.intake import FoundId
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Html, fact_list, tag
 
@@ -18,13 +18,13 @@ _WHERE = ("topic", "queueId", "queueOffset")  # of a line, in the order in which
 _SAID = {*_WHERE, "brokerName", "commitLogOffset", "storeHost"}
 
 
-def is_one_message(items: Sequence[Found], lines: int) -> bool:
+def is_one_message(items: Sequence[FoundId], lines: int) -> bool:
     """Whether an input is one ID, or one line with at most one of each kind."""
     kinds = [item.verdict.best.id.kind for item in items if item.verdict.best is not None]
     return len(items) == 1 or (lines == 1 and 0 < len(kinds) == len(set(kinds)))
 
 
-def sentences(items: Sequence[Found], line: str, clock: Clock, reader: Reader) -> str:
+def sentences(items: Sequence[FoundId], line: str, clock: Clock, reader: Reader) -> str:
     """`Sent on … by process 18236 on 172.17.0.1.` `Stored on broker itcast (172.17.0.1:10911), topic …`"""
     fields = fields_of(line)
     readings = [(item, best) for item in items if (best := item.verdict.best) is not None]
@@ -42,7 +42,7 @@ def rest_of_line(line: str) -> Html | None:
     )
 
 
-def _sent(item: Found, reading: Reading, clock: Clock, reader: Reader) -> str:
+def _sent(item: FoundId, reading: Reading, clock: Clock, reader: Reader) -> str:
     """Who sent it and when; nothing of an offsetMsgId. What of the time is assumed stands in it."""
     words, message_id = reader.words, reading.id
     if isinstance(message_id, OffsetId):

@@ -8,7 +8,7 @@ from datetime import UTC
 from idcore.base import catalogue
 from idcore.ids.clock import Clock, from_ms
 from idcore.ids.identify import Case
-from idcore.intake.intake import given
+from idcore.intake.intake import sources_of_input
 from idcore.presentation import intake_texts
 from idcore.presentation.decoding import Decoding
 from idcore.presentation.html import cards, deliveries, ruler
@@ -30,7 +30,7 @@ class OfflineReader(Reader):
 def answer(text: str, lang: str, zone: str, now_ms: int, case: Case = "strict") -> dict[str, str]:
     """`html`, and `csv` of all IDs. `zone`: an IANA name, which dates what no line dates; `now_ms`: of 1970."""
     reader = OfflineReader(catalogue.words(lang), zone_of(zone) or UTC)
-    here = Decoding(given(text, []), case=case, unread=True)
+    here = Decoding(sources_of_input(text, []), case=case, unread=True)
     here.read_now()
     clock = here.dating(Clock(from_ms(now_ms), reader.zone, "assumed"))
     csv = here.exports(clock)[0].decode() if here.intake.found else ""

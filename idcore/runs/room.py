@@ -41,7 +41,7 @@ def refuse_without_disk(root: Path) -> None:
     if not is_writable(root):
         raise CoreError("runs_read_only")
     if is_full(root):
-        raise limits.met("free_disk", free(root))
+        raise limits.limit_error("free_disk", free(root))
 
 
 def sizes(root: Path, only: Collection[str] | None = None) -> Mapping[str, int]:
@@ -87,4 +87,4 @@ def refuse_too_much(root: Path, more: int, mine: Collection[str], expected: Mapp
     own = sum(held.get(name, 0) for name in mine)
     for name, taken in (("kept_of_one", own), ("kept", sum(held.values()))):
         if limits.exceeds(name, taken + more):
-            raise limits.met(name, taken + more)
+            raise limits.limit_error(name, taken + more)

@@ -53,7 +53,7 @@ _WORDS = (
 _TRACKED = {"CONSUMED": "received"}
 
 
-class Told(NamedTuple):
+class DeliveryClaim(NamedTuple):
     """What a line says, and where it is: its file, and its number if all of the file in front of it was read."""
 
     file: str
@@ -70,7 +70,7 @@ class DeliveryLook:
     """Takes in pieces of texts, each with the number of lines in front of it; -1 where that is not known."""
 
     def __init__(self, whole: bool) -> None:
-        self.told: list[Told] = []
+        self.told: list[DeliveryClaim] = []
         self._left = MOST_LINES if whole else MOST_LINES_OF_PIECES
         self._reader = DeliveryReader(sends=False)
         self._next: tuple[str, int] = ("", -1)
@@ -105,7 +105,7 @@ class DeliveryLook:
         for one in deliveries:
             self._left -= 1
             if _is_id(one.msg_id):
-                self.told.append(Told(file, one.line if is_numbered else None, one))
+                self.told.append(DeliveryClaim(file, one.line if is_numbered else None, one))
 
 
 @lru_cache(maxsize=4_096)
@@ -113,7 +113,7 @@ def _is_id(text: str) -> bool:
     return identify(text, "msgId", "any").best is not None
 
 
-def table(deliveries: Sequence[Told], zone: tzinfo) -> pa.Table:
+def table(deliveries: Sequence[DeliveryClaim], zone: tzinfo) -> pa.Table:
     """The table `deliveries`: what consumers' lines say; a time without a zone is read in `zone`."""
     rows = []
     for one in deliveries:

@@ -295,7 +295,7 @@ class _PairedOffsets:
         self.brokers = np.empty(brokers, np.int64)
         self.out = np.empty(0, np.uint8)
 
-    def scatter(self, ids: find.Found, steps: np.ndarray, n: int, unsorted: np.ndarray) -> None:
+    def scatter(self, ids: find.FoundIds, steps: np.ndarray, n: int, unsorted: np.ndarray) -> None:
         paired_offsets.scatter(ids, steps, n, self.grouped.starts[:-1].copy(), self.grouped)
         paired_offsets.sort_groups(self.grouped, unsorted)
 

@@ -17,7 +17,7 @@ from idcore.kernels.keys import SLACK
 from idcore.scan.growing import Growing
 from idcore.scan.ordering import groups_of, stacked
 from idcore.scan.schemas import GROUP_ROWS
-from idcore.scan.undelivered import Lacking, Rows
+from idcore.scan.undelivered import Rows, UnconsumedIntervals
 from idcore.sources import storage
 from idcore.sources.inputs import Split
 from idcore.sources.record_lines import RecordLines
@@ -103,7 +103,7 @@ class _Walk(RecordLines):
     def __init__(self, file: BinaryIO, path: str, start: int, stop: int) -> None:
         super().__init__(file, path, start, stop)
         self._state = np.zeros(max(kernel.STATE_SIZE, records.STATE_SIZE), np.int64)
-        self._kept = kernel.Out(np.zeros(_ROWS, kernel.ONE), np.zeros(_TEXTS, np.uint8))
+        self._kept = kernel.FateRows(np.zeros(_ROWS, kernel.ONE), np.zeros(_TEXTS, np.uint8))
 
     def run(self) -> None:
         """Reads all of it. Damage is passed: the scan itself reports it."""
@@ -124,7 +124,7 @@ class _Walk(RecordLines):
         rows = stacked([rows, np.zeros_like(rows)]) if self._state[kernel.ROWS] == len(rows) else rows
         if self._state[kernel.TEXTS] + more // 2 > len(texts):
             texts = np.concatenate([texts, np.zeros(more, np.uint8)])
-        self._kept = kernel.Out(rows, texts)
+        self._kept = kernel.FateRows(rows, texts)
 
 
 class TraceReader(Protocol):
@@ -199,7 +199,9 @@ def merged(counts: np.ndarray) -> np.ndarray:
 class _Messages(_Walk):
     """Counts, single messages that have copies, and in `listed` those without that a group has not consumed."""
 
-    def __init__(self, file: BinaryIO, split: Split, plan: kernel.Plan, lacking: Lacking, listed: Growing) -> None:
+    def __init__(
+        self, file: BinaryIO, split: Split, plan: kernel.Plan, lacking: UnconsumedIntervals, listed: Growing
+    ) -> None:
         super().__init__(file, split.path, split.start, split.stop)
         self._plan, self._lacking, self._listed = plan, lacking, listed
         self._counts = np.zeros(_COUNTS, kernel.COUNT)
@@ -264,7 +266,7 @@ class Counting:
     """
 
     queues: Queues
-    lacking: Lacking
+    lacking: UnconsumedIntervals
     few: int
     folder: Path | None = None
 

@@ -34,7 +34,7 @@ class Finder:
     def __init__(self, case: str = "strict", ids: int = 0) -> None:
         self.rules = find.rules_for(case, loaders(), usual())
         self.state = np.zeros(find.STATE_SIZE, np.int64)
-        self.found = find.Found(
+        self.found = find.FoundIds(
             table=np.zeros((_TABLE_ROWS, find.TABLE_COLUMNS), np.uint64),
             keys=np.empty((_TABLE_ROWS // 2 + 1, find.KEY_COLUMNS), np.uint64),
             values=np.empty(ids, np.uint64),

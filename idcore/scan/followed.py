@@ -22,7 +22,7 @@ from idcore.scan.crossing import Fact, What, from_batches, reports_of, to_batch
 from idcore.scan.folding import fold
 from idcore.scan.months import Months
 from idcore.scan.tables import Merge, Tables, combine
-from idcore.sources.growing_files import TRUNCATED, Ended, Range
+from idcore.sources.growing_files import TRUNCATED, EndedFile, Range
 from idcore.sources.inputs import InputFile
 from idcore.sources.kinds import GROWING
 
@@ -63,7 +63,7 @@ class _Piece:
     name: str = ""  # of its file, when it is full
 
 
-def note(ranges: Iterable[Range], ended: Iterable[Ended], left_out: Mapping[str, str]) -> Fact:
+def note(ranges: Iterable[Range], ended: Iterable[EndedFile], left_out: Mapping[str, str]) -> Fact:
     """What a batch says of its files."""
     facts = {
         "read": [[one.number, one.generation.path, one.start, one.stop] for one in ranges],

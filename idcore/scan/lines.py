@@ -17,7 +17,7 @@ from idcore.ids.clock import is_time
 from idcore.ids.identify import identify
 from idcore.ids.lists import is_list_of_ids
 from idcore.scan import printers, record_clocks
-from idcore.scan.deliveries import DeliveryLook, Told
+from idcore.scan.deliveries import DeliveryClaim, DeliveryLook
 from idcore.scan.record_clocks import Stamp
 from idcore.sources.inputs import InputFile, shown, split_files, walk
 
@@ -144,7 +144,7 @@ class LineEvidence:
     records: dict[str, dict[str, Record]] = field(default_factory=dict)
     names: dict[tuple[str, str, str], Named] = field(default_factory=dict)
     last_items: set[str] = field(default_factory=set)  # the last msgId of each batch that was sent, upper case
-    deliveries: list[Told] = field(default_factory=list)  # what lines say of deliveries
+    deliveries: list[DeliveryClaim] = field(default_factory=list)  # what lines say of deliveries
     delivery_bytes: int = 0  # of the text that was read for them
     is_full: bool = False  # so many of these lines were read that others were left out
     bytes: int = 0

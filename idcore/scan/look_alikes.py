@@ -39,7 +39,7 @@ class LookAlike(NamedTuple):
     byte: int
 
 
-def suspects_of(tokens: find.Found, ids: int, texts: Sequence[tuple[int, int]]) -> np.ndarray:
+def suspects_of(tokens: find.FoundIds, ids: int, texts: Sequence[tuple[int, int]]) -> np.ndarray:
     """The rows of one task. `texts`: of each the first of its IDs, and its number."""
     table = tokens.table[tokens.table[:, find.TABLE_MARKS] & find.UNKNOWN != 0]
     table = table[table[:, find.TABLE_IDS] > 0]

@@ -64,7 +64,7 @@ class PairedOffsets:
         edges = np.searchsorted(rows, np.append(keys, len(runs.keys)))
         most = int((sizes[keys] + np.diff(edges)).max())
         out = np.empty((max(_ROWS, most), 5), np.int64)
-        wanted_keys = paired_offsets.Wanted(keys, edges, loose, most)
+        wanted_keys = paired_offsets.PairQuery(keys, edges, loose, most)
         scratch = len(self.numbers) + 1
         room = paired_offsets.Pairs(
             np.empty(most, np.uint64),

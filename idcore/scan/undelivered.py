@@ -60,7 +60,7 @@ class Rows(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Lacking:
+class UnconsumedIntervals:
     """Which groups have not consumed what is in an interval. `verdicts` is a number for group, interval and kind."""
 
     queues: Sequence[tuple[str, int]]

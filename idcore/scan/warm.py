@@ -60,7 +60,9 @@ def warm(there: str | None = None) -> None:
         scan_local([folder], months, split_size=100, store=True)
         nothing = fates.table_of(fates.hashes_of(pa.array([], pa.string()))[:, 0])
         queues = fates.Queues([(b"hi", 5)], [np.zeros(1, np.int64)], [np.ones((2, 2), np.bool_)], nothing)
-        lacking = undelivered.Lacking([("hi", 5)], [["g"]], [np.zeros((1, 2, 2), np.uint8)], ["behind"], ["behind"])
+        lacking = undelivered.UnconsumedIntervals(
+            [("hi", 5)], [["g"]], [np.zeros((1, 2, 2), np.uint8)], ["behind"], ["behind"]
+        )
         traces = fates.Tracing(fates.TraceTopics(["none"], 0, 0, Unread))
         for work in (traces, fates.Counting(queues, lacking, 1)):
             list(work(split_files(list_store(folder), 1 << 30)))

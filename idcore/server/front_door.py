@@ -92,7 +92,7 @@ class Uploads:
             if limits.exceeds(name, there):
                 if len(self._refused) >= MOST_REFUSED:
                     self._refused.clear()
-                self._refused[session] = limits.met(name, there)
+                self._refused[session] = limits.limit_error(name, there)
                 return False
         self._coming[session] = self._coming.get(session, 0) + size
         return True
@@ -157,7 +157,9 @@ class FrontDoor:
             return
         gauges, memory = await asyncio.to_thread(self.gauges)
         health = readiness(getattr(self.engine(), "state", None), self.root(), self.reasons())
-        body, kind = metrics.rendered({**gauges, "ready": health["state"] == "ready"}, memory, watched_groups.samples())
+        body, kind = metrics.exposition(
+            {**gauges, "ready": health["state"] == "ready"}, memory, watched_groups.samples()
+        )
         await Response(body, headers=NOT_KEPT | {"content-type": kind})(scope, receive, _with_headers(send))
 
 

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from idcore.policy import audit, limits
 from idcore.policy.access import Visitor
-from idcore.policy.metrics import is_passed_on
+from idcore.policy.metrics import is_proxied
 from idcore.server import log_out
 from idcore.server.front_door import KEEPS, path_of, refuse
 from idcore.server.log_out import LOGOUT
@@ -51,7 +51,7 @@ def anyone(_: Visitor) -> bool:
     return True
 
 
-class Offered:
+class DownloadOwners:
     """For whom pages made each download. Pages add to it in threads, and the gate asks it."""
 
     def __init__(self) -> None:
@@ -158,14 +158,14 @@ class Gate:
         path, now, claims = path_of(scope, self.base()), time.time(), self.claims(scope["headers"])
         left = entrance.left(claims, now)
         if path == LOGOUT and left > 0:
-            audit.note("logout", audit.Who(entrance.policy.visitor(claims).name or ""))
+            audit.note("logout", audit.Actor(entrance.policy.visitor(claims).name or ""))
         without = left <= 0 and path.startswith(CLOSED) and path not in OPEN
         if without or self._is_closed(entrance, path, scope):
             await refuse(scope, receive, send)
         elif path == CALLBACK:
-            await self.app(scope, receive, _sent_on(send, wanted(scope["headers"], self.base()), self.base()))
+            await self.app(scope, receive, _sent_on(send, link_of_cookie(scope["headers"], self.base()), self.base()))
         elif left <= 0 and is_page(scope):
-            await self.app(scope, receive, _with_header(send, remembered(scope)))
+            await self.app(scope, receive, _with_header(send, link_cookie(scope)))
         else:
             await self.app(scope, receive, send)
 
@@ -204,9 +204,9 @@ class Gate:
             return not (limits.exceeds("uploads_of_one", of_one + more) or limits.exceeds("uploads", everybodys + more))
 
         if name and entrance.mode == "login":
-            receive = until(receive, entrance.left(claims, time.time()))
+            receive = closed_at_expiry(receive, entrance.left(claims, time.time()))
         # outermost: nothing else runs between its answer and `keeps`
-        receive = while_fitting(receive, fits if name else lambda size: size <= MOST_OF_STRANGER)
+        receive = closed_at_large_message(receive, fits if name else lambda size: size <= MOST_OF_STRANGER)
         try:
             await self.app({**scope, STRANGER: not name} | ({KEEPS: keeps} if name else {}), receive, send)
         finally:
@@ -218,7 +218,7 @@ def _may_come(scope: Scope, entrance: Entrance, hosts: Sequence[str] = ()) -> bo
     """Whether a request may come from there: through this machine alone, or from a proxy whose header counts."""
     if entrance.mode == "open":
         # Whoever serves the application otherwise than `streamlit run` may have bound another address.
-        here = is_loopback((scope.get("server") or ("",))[0]) and not is_lent(scope, hosts)
+        here = is_loopback((scope.get("server") or ("",))[0]) and not is_rebound(scope, hosts)
         return entrance.anywhere or here
     if entrance.mode == "header":
         names = [name.decode("latin-1").lower() for name, _ in scope["headers"]]
@@ -227,13 +227,13 @@ def _may_come(scope: Scope, entrance: Entrance, hosts: Sequence[str] = ()) -> bo
     return True
 
 
-def is_lent(scope: Scope, hosts: Sequence[str] = ()) -> bool:
+def is_rebound(scope: Scope, hosts: Sequence[str] = ()) -> bool:
     """Whether a websocket comes from a page of another site whose name was made to lead to this machine.
 
     Such a page has that name as its origin and as its host alike, and cannot add a header of a proxy. `hosts` are those
     that the administrator names.
     """
-    if scope["type"] != "websocket" or is_passed_on(scope["headers"]):
+    if scope["type"] != "websocket" or is_proxied(scope["headers"]):
         return False
     origin = next((value.decode("latin-1") for name, value in scope["headers"] if name.lower() == b"origin"), None)
     if origin is None:
@@ -248,7 +248,7 @@ def is_lent(scope: Scope, hosts: Sequence[str] = ()) -> bool:
     return True
 
 
-def until(receive: Receive, seconds: float) -> Receive:
+def closed_at_expiry(receive: Receive, seconds: float) -> Receive:
     """A websocket that ends with its login; the page connects again, and is asked to log in."""
     ends = time.monotonic() + seconds
 
@@ -261,7 +261,7 @@ def until(receive: Receive, seconds: float) -> Receive:
     return receiving
 
 
-def while_fitting(receive: Receive, fits: Callable[[int], bool]) -> Receive:
+def closed_at_large_message(receive: Receive, fits: Callable[[int], bool]) -> Receive:
     """A websocket that ends at a message whose size does not fit."""
 
     async def receiving() -> Message:
@@ -282,14 +282,14 @@ def is_page(scope: Scope) -> bool:
     return scope["type"] == "http" and scope["method"] == "GET" and b"text/html" in asked and not way
 
 
-def remembered(scope: Scope) -> tuple[bytes, bytes]:
+def link_cookie(scope: Scope) -> tuple[bytes, bytes]:
     """The link as a cookie of ten minutes: Streamlit leads everybody who logs in to the first page."""
     query = scope.get("query_string", b"").decode("latin-1")
     link = quote(f"{scope['path']}?{query}" if query else scope["path"], safe="")[:LONGEST_LINK]
     return b"set-cookie", f"{WANTED}={link}; Path=/; Max-Age=600; HttpOnly; SameSite=Lax".encode()
 
 
-def wanted(headers: Iterable[tuple[bytes, bytes]], base: str) -> str | None:
+def link_of_cookie(headers: Iterable[tuple[bytes, bytes]], base: str) -> str | None:
     """The link of that cookie; only a path of this console, or it would lead to another site."""
     held = next((value for name, value in cookies_of(headers) if name == WANTED), "")
     link = unquote(held)

@@ -26,9 +26,9 @@ from idcore.server import setting_up, webhook
 
 if TYPE_CHECKING:
     from idcore.answers.fate_list.background import Job as ListJob
-    from idcore.policy.audit import Who
+    from idcore.policy.audit import Actor
     from idcore.spark.background import Job, Locating
-    from idcore.spark.follow import Now
+    from idcore.spark.follow import FollowStatus
     from idcore.spark.job import FollowOptions
     from idcore.spark.session import Status
 
@@ -97,7 +97,7 @@ def delete_unpinned(runs: Runs, name: str) -> str | None:
     return kind
 
 
-def follow(run: Run, paths: list[str], options: FollowOptions, who: Who, ask: Callable[[], object]) -> None:
+def follow(run: Run, paths: list[str], options: FollowOptions, who: Actor, ask: Callable[[], object]) -> None:
     """Begins to follow files; CoreError where as many are followed as may be."""
     from idcore.spark import background
 
@@ -145,7 +145,7 @@ ANNOUNCED = "announced.json"  # in the folder of what is followed: the errors th
 MOST_ANNOUNCED = 20  # of one refresh; the others come with the next
 
 
-def announced(run: Run, now: Now) -> None:
+def announced(run: Run, now: FollowStatus) -> None:
     """Sends the error findings of a followed run that are new to the webhook, if there is one."""
     if webhook.target() is None:
         return
@@ -167,7 +167,9 @@ def announced(run: Run, now: Now) -> None:
 
 def waiting() -> int:
     """How many scans wait for their turn."""
-    count = getattr(sys.modules.get("idcore.spark.turns"), "waiting", None)  # None also while another thread loads it
+    count = getattr(
+        sys.modules.get("idcore.spark.scan_queue"), "waiting", None
+    )  # None also while another thread loads it
     return count() if count is not None else 0
 
 
@@ -203,9 +205,9 @@ def admit(root: Path, begun: Collection[str], owned: Collection[str], more: int)
     """CoreError where there is no room for one more run, of `more` bytes, of who began some here and owns others."""
     here = [job for name in begun if (job := of(Run(root / name))) is not None and not job.ended]
     if limits.exceeds("scans_of_one", len(here) + 1):
-        raise limits.met("scans_of_one", len(here))
-    if "idcore.spark.turns" in sys.modules and limits.exceeds("queue", (queued := waiting()) + 1):
-        raise limits.met("queue", queued)
+        raise limits.limit_error("scans_of_one", len(here))
+    if "idcore.spark.scan_queue" in sys.modules and limits.exceeds("queue", (queued := waiting()) + 1):
+        raise limits.limit_error("queue", queued)
     for path in list(_expected):
         if not _is_at_work(Run(path)):
             _expected.pop(path, None)

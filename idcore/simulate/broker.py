@@ -15,7 +15,7 @@ from idcore.rocketmq.message.record import version_of
 from idcore.rocketmq.message.validators import HALF_TOPIC, OP_HALF_TOPIC, SCHEDULE_TOPIC
 from idcore.rocketmq.message.wire import wire_size
 from idcore.simulate.status import PutStatus
-from idcore.simulate.writer import Put, StoreWriter
+from idcore.simulate.writer import PutResult, StoreWriter
 
 _RETRY_LEVEL = 3  # a message sent back waits at level 3 first (AbstractSendMessageProcessor.consumerSendMsgBack)
 _CONSUME_MOST = 16
@@ -48,10 +48,10 @@ class Broker:
             sys_flag=sys_flag,
         )
 
-    def send(self, message: Message, queue_id: int, born: int, client: Host, now: int, sys_flag: int = 0) -> Put:
+    def send(self, message: Message, queue_id: int, born: int, client: Host, now: int, sys_flag: int = 0) -> PutResult:
         """A message as its producer sent it, packed or not. A delayed one goes to SCHEDULE_TOPIC_XXXX."""
         if message.body is None:
-            return Put(PutStatus.MESSAGE_ILLEGAL)
+            return PutResult(PutStatus.MESSAGE_ILLEGAL)
         properties = self.line.added(message.properties, self._cluster)
         topic, text = message.topic, self.line.text_of_sent(properties)
         if message.delay_level > 0 and sys_flag & ROLLBACK in (0, COMMIT):
@@ -69,7 +69,7 @@ class Broker:
         level = int(delayed.properties[names.DELAY])
         return delayed.store_timestamp + 1000 * self.writer.settings.delay_seconds[level - 1]
 
-    def deliver(self, delayed: Record, now: int) -> Put:
+    def deliver(self, delayed: Record, now: int) -> PutResult:
         """A delayed record under its own topic: the same properties, a new place."""
         properties = delayed.properties
         level = delayed.queue_id + 1
@@ -84,7 +84,7 @@ class Broker:
 
     def send_batch(
         self, batch: MessageBatch, batch_id: str | None, queue_id: int, born: int, client: Host, now: int
-    ) -> Put:
+    ) -> PutResult:
         """One record each; up to 5.3.3 with what the batch was sent with behind the item's own, its 5.x id too."""
         properties = dict(batch.properties) if batch_id is None else {**batch.properties, names.UNIQ_KEY: batch_id}
         common = self.line.text(self.line.added(properties, self._cluster)) if self.line.adds_to_batches else ""
@@ -105,12 +105,12 @@ class Broker:
                 )
             )
         if size > self.writer.settings.message_most:  # MessageExtEncoder: a batch as it travels, not each of its items
-            return Put(PutStatus.MESSAGE_ILLEGAL)
+            return PutResult(PutStatus.MESSAGE_ILLEGAL)
         return self.writer.put_all(records, now)
 
     # transactions
 
-    def send_half(self, message: Message, group: str, queue_id: int, born: int, client: Host, now: int) -> Put:
+    def send_half(self, message: Message, group: str, queue_id: int, born: int, client: Host, now: int) -> PutResult:
         """A half message: sysFlag 0, under RMQ_SYS_TRANS_HALF_TOPIC, so that nobody consumes it."""
         sent = {**message.properties, names.PREPARED: "true", names.PRODUCER_GROUP: group}
         properties = self.line.added(sent, self._cluster)
@@ -119,11 +119,11 @@ class Broker:
             properties[names.TRANSACTION_ID] = message.uniq_id or ""
         return self.writer.put(self._record(message, HALF_TOPIC, 0, born, client, self.line.text(properties)), now)
 
-    def end_transaction(self, half: Record, commit: bool, now: int) -> tuple[Put | None, Put]:
+    def end_transaction(self, half: Record, commit: bool, now: int) -> tuple[PutResult | None, PutResult]:
         """The committed copy, if it is committed, and the op message that closes the half message."""
         return self.commit(half, now) if commit else None, self.note(half, now, now)
 
-    def commit(self, half: Record, now: int) -> Put:
+    def commit(self, half: Record, now: int) -> PutResult:
         """A half message under its own topic: the record says where the half is."""
         properties = half.properties
         kept = dict(properties)
@@ -139,7 +139,7 @@ class Broker:
         )
         return self.writer.put(record, now)
 
-    def note(self, half: Record, born: int, now: int) -> Put:
+    def note(self, half: Record, born: int, now: int) -> PutResult:
         """The op message: the broker's own record that a half message is closed."""
         note = Record.of(
             OP_HALF_TOPIC,
@@ -167,7 +167,7 @@ class Broker:
 
     # what a consumer sends back
 
-    def send_back(self, record: Record, group: str, now: int, level: int = 0) -> Put:
+    def send_back(self, record: Record, group: str, now: int, level: int = 0) -> PutResult:
         """A consumer failed: a copy for %RETRY%group by way of the schedule, or for %DLQ%group after too many."""
         properties = dict(record.properties)
         properties.setdefault(names.RETRY_TOPIC, record.topic)

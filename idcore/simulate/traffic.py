@@ -16,7 +16,7 @@ from idcore.rocketmq.message.flags import Compression, compression_bits
 from idcore.rocketmq.message.model import RETRY_PREFIX
 from idcore.simulate.broker import Broker
 from idcore.simulate.generate import Generator
-from idcore.simulate.writer import Put
+from idcore.simulate.writer import PutResult
 
 TOPICS = ("OrderPaid", "OrderShipped", "UserSignedUp", "StockChanged")
 _TAGS = ("created", "paid", "shipped", "cancelled", "退款")
@@ -213,7 +213,7 @@ class Traffic:
             self._listed.append(entry)
         return entry
 
-    def _put(self, entry: dict[str, Any], put: Put) -> tuple[Record, ...]:
+    def _put(self, entry: dict[str, Any], put: PutResult) -> tuple[Record, ...]:
         for record in put.records:
             self._note(entry, record)
         return put.records

@@ -20,7 +20,7 @@ from idcore.simulate.status import PutStatus
 
 
 @dataclass(frozen=True, slots=True)
-class Put:
+class PutResult:
     """What a producer gets back: the status, and an offsetMsgId for each record that was stored."""
 
     status: PutStatus
@@ -72,30 +72,30 @@ class StoreWriter:
         self._next[topic, queue_id] = place
         self._queues_of[topic] = max(self._queues_of.get(topic, 0), queue_id + 1)
 
-    def put(self, record: Record, store_timestamp: int) -> Put:
+    def put(self, record: Record, store_timestamp: int) -> PutResult:
         """One record (putMessage)."""
         return self.put_all((record,), store_timestamp)
 
-    def put_all(self, records: Sequence[Record], store_timestamp: int) -> Put:
+    def put_all(self, records: Sequence[Record], store_timestamp: int) -> PutResult:
         """One record, or a batch: one record each, at neighbouring offsets (putMessages)."""
         if self._closed:
-            return Put(PutStatus.SERVICE_NOT_AVAILABLE)
+            return PutResult(PutStatus.SERVICE_NOT_AVAILABLE)
         refused = next((status for record in records if (status := self._refusal(record))), None)
         if refused:
-            return Put(refused)
+            return PutResult(refused)
         first = records[0]
         key = first.topic, first.queue_id
         place = self._next.get(key, 0)
         done = self._log.append(records, place, store_timestamp)
         if done.status is not PutStatus.PUT_OK:
-            return Put(done.status)
+            return PutResult(done.status)
         if flags.in_queue(first.sys_flag):
             self._place(*key, place + len(records))
         for record in done.records:
             self._queues.put(record)
             self._index.put(record)
         self._last_timestamp = max(self._last_timestamp, store_timestamp)
-        return Put(PutStatus.PUT_OK, done.records, done.rolled_at)
+        return PutResult(PutStatus.PUT_OK, done.records, done.rolled_at)
 
     def _refusal(self, record: Record) -> PutStatus | None:
         """HookUtils.checkBeforePutMessage and MessageExtEncoder.encode."""

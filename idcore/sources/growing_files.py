@@ -2,8 +2,8 @@
 
 A path is no identity: a rotation gives the file another name, or copies it and cuts it to nothing; an inode is used
 again. A generation is what was written to one file from its first byte on. It is known by device and inode, by its
-first bytes, and by the last bytes that were read of it. What `News` returns is plain JSON, and all that it needs to go
-on after a restart.
+first bytes, and by the last bytes that were read of it. What `FileChanges` returns is plain JSON, and all that it needs
+to go on after a restart.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Range(NamedTuple):
         return self.generation.read
 
 
-class Ended(NamedTuple):
+class EndedFile(NamedTuple):
     """A generation that nothing is read of any more: `truncated` or `gone`, and how many bytes were not read."""
 
     number: int
@@ -108,7 +108,7 @@ class _Listed(NamedTuple):
 
 
 @dataclass(slots=True)
-class News:
+class FileChanges:
     """What is new in files that grow. `paths`: files, folders, globs, as a scan takes them.
 
     `since` says where the files that are there at first are read from: BEGINNING, END, or an instant, by the times of
@@ -350,10 +350,10 @@ def ranges(before: Offset, after: Offset) -> list[Range]:
     return new
 
 
-def ended(after: Offset) -> list[Ended]:
+def ended(after: Offset) -> list[EndedFile]:
     """The generations that ended with this offset."""
     rows = ((number, *row.split()) for number, row in after["ended"].items())
-    return [Ended(int(number), why, int(unread)) for number, why, unread in rows]
+    return [EndedFile(int(number), why, int(unread)) for number, why, unread in rows]
 
 
 def left_out(offset: Offset) -> dict[str, CoreError]:

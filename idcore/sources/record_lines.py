@@ -144,8 +144,8 @@ class RecordLines:
 
     def _walk(self, log: kernel.Log) -> int:
         """What is made of the records; what ended it."""
-        topics = kernel.Counted(self._rows, self._names, self._recent, self._state)
-        tags = kernel.Counted(self._tags, self._tag_names, self._recent_tags, self._told)
+        topics = kernel.RecordCounts(self._rows, self._names, self._recent, self._state)
+        tags = kernel.RecordCounts(self._tags, self._tag_names, self._recent_tags, self._told)
         ended = int(kernel.records(log, self._out, topics, tags, self._copies.places))
         self._copies.take(log, int(self._state[kernel.PLACES]))
         self._state[kernel.PLACES] = 0

@@ -49,7 +49,7 @@ class Copies:
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class TracedAttempts:
     """Messages and groups with the number of an attempt that the traces have of them."""
 
     home: np.ndarray
@@ -58,7 +58,7 @@ class Called:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedGroups:
     """Messages that have copies, by their place, with the group of the copies and its verdict."""
 
     home: np.ndarray
@@ -74,8 +74,8 @@ class Situation:
     groups: Sequence[str]
     copies: Copies
     attempts: Attempts
-    called: Called
-    judged: Judged
+    called: TracedAttempts
+    judged: JudgedGroups
     verdicts: Sequence[str]
 
 

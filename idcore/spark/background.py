@@ -16,22 +16,22 @@ from idcore.base.errors import CoreError, coded
 from idcore.base.open_folders import Roots
 from idcore.ids.clock import parse_zone, zone_text
 from idcore.policy import audit, limits, logs
-from idcore.policy.audit import Who
+from idcore.policy.audit import Actor
 from idcore.policy.page_turns import TURNS
 from idcore.rocketmq.store.config import subscriptions_in, subscriptions_text
 from idcore.runs.runs import FOLLOWED, STORE, TEXT, Run
 from idcore.scan import run_damage
 
-from . import turns
+from . import scan_queue
 from .job import FollowOptions, ScanOptions, problem_of, scan
 from .locate import locate
 from .watch import Cancelled, Progress, State
 
 if TYPE_CHECKING:
-    from .follow import Now
+    from .follow import FollowStatus
 
 LOG = logging.getLogger(__name__)
-OnNews = Callable[[Run, "Now"], None]
+OnNews = Callable[[Run, "FollowStatus"], None]
 Ask = Callable[[], object]  # CoreError or PermissionError where a scan must not begin, now that its turn has come
 TABLES_FIRST = 3.0  # seconds that a scan waits while pages make their tables: it takes all cores
 
@@ -49,7 +49,7 @@ class Job:
         paths: Sequence[str],
         options: ScanOptions,
         names: dict[str, str] | None = None,
-        who: Who = audit.CONSOLE,
+        who: Actor = audit.CONSOLE,
         ask: Ask = _anyone,
     ) -> None:
         self.run, self.who, self._ask = run, who, ask
@@ -83,12 +83,12 @@ class Job:
             size, ids = summary["bytes"], summary["ids"]  # a short scan ends before a look at how far it is
             self._progress = replace(self._progress, bytes_done=size, bytes_total=size, ids=ids, seconds_left=0.0)
             self._end("done")
-            if self._progress.bytes_total >= turns.LARGE:  # of less they are found when they are asked for
+            if self._progress.bytes_total >= scan_queue.LARGE:  # of less they are found when they are asked for
                 locating(self.run, options.roots)
 
     def _do(self, paths: list[str], options: ScanOptions, names: dict[str, str] | None) -> dict[str, Any]:
         """The work, when its turn has come; the summary of what it made."""
-        with turns.of(paths, options.store).turn(self._stop, self._take_place):
+        with scan_queue.of(paths, options.store).turn(self._stop, self._take_place):
             self._ask()  # it may have waited for hours
             self._progress = replace(self._progress, place=0)
             TURNS.after_tables(TABLES_FIRST)
@@ -154,7 +154,7 @@ class Following(Job):
         run: Run,
         paths: Sequence[str],
         options: FollowOptions,
-        who: Who = audit.CONSOLE,
+        who: Actor = audit.CONSOLE,
         ask: Ask = _anyone,
         on_news: OnNews | None = None,
     ) -> None:
@@ -179,7 +179,7 @@ class Following(Job):
         if not self.is_left:
             super()._end(state, error)
 
-    def _news(self, now: Now) -> None:
+    def _news(self, now: FollowStatus) -> None:
         summary = now.summary or {}
         size = int(summary.get("bytes", 0))
         self._progress = replace(
@@ -229,7 +229,7 @@ def start(
     paths: Sequence[str],
     options: ScanOptions,
     names: dict[str, str] | None = None,
-    who: Who = audit.CONSOLE,
+    who: Actor = audit.CONSOLE,
     ask: Ask = _anyone,
 ) -> Job:
     """Begins a scan of `paths` into the scan's folder; `ask` is called when its turn has come."""
@@ -242,7 +242,7 @@ def follow(
     run: Run,
     paths: Sequence[str],
     options: FollowOptions,
-    who: Who = audit.CONSOLE,
+    who: Actor = audit.CONSOLE,
     ask: Ask = _anyone,
     on_news: OnNews | None = None,
 ) -> Job:
@@ -252,7 +252,7 @@ def follow(
     """
     with _lock:
         if limits.exceeds("follows", count := followed() + 1):
-            raise limits.met("follows", count)
+            raise limits.limit_error("follows", count)
         job = _jobs[run.name] = Following(run, paths, options, who, ask, on_news)
     return job
 
@@ -298,7 +298,7 @@ def at_work() -> int:
 
 
 def again(
-    run: Run, roots: Roots = None, who: Who = audit.CONSOLE, ask: Ask = _anyone, on_news: OnNews | None = None
+    run: Run, roots: Roots = None, who: Actor = audit.CONSOLE, ask: Ask = _anyone, on_news: OnNews | None = None
 ) -> Job:
     """Begins a failed or cancelled scan again, as it was asked for; what is open by now is not of its plan.
 

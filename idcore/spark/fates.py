@@ -19,10 +19,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from idcore.answers.fate import Copy, Group, Heard, Home, judge
+from idcore.answers.fate import Copy, Group, Home, Observation, judge
 from idcore.answers.fate.rule import UNDELIVERED
 from idcore.answers.lookup.copies import TIMER_TOPIC, group_in, is_retry_of, is_special, without_namespace
-from idcore.answers.lookup.hidden_copies import Hidden, Seen, hidden_copies, holds_copies
+from idcore.answers.lookup.hidden_copies import HiddenCopies, ReadableRecords, hidden_copies, holds_copies
 from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.kernels import fates as kernel
 from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX
@@ -32,8 +32,8 @@ from idcore.scan.growing import LAST_TIME, Growing, joined, times
 from idcore.scan.ordering import begins_of, different, numbered, order_of, stacked
 from idcore.scan.schemas import SCHEMAS
 from idcore.scan.tables import Tables
-from idcore.scan.undelivered import Lacking, Rows, keys_of, words_of
-from idcore.sources.copies import Joined, Which
+from idcore.scan.undelivered import Rows, UnconsumedIntervals, keys_of, words_of
+from idcore.sources.copies import CopyKind, JoinedCopies
 from idcore.sources.copies import joined as joined_copies
 from idcore.sources.inputs import Split
 from idcore.spark import attempts as tries
@@ -115,7 +115,7 @@ class _Judge:
     """The rule, asked once for each case that differs; verdicts have numbers."""
 
     evidence: StoreEvidence
-    hidden: Hidden
+    hidden: HiddenCopies
     names: list[str] = field(default_factory=list)
     _numbers: dict[str, int] = field(default_factory=dict)
     _known: dict[tuple[Home, Group], int] = field(default_factory=dict)
@@ -164,7 +164,7 @@ class _Judge:
         if state == _DEAD:
             return Copy("dead", 1, at)
         kind, said = ("queued", state - _QUEUED) if state < _WAITING else ("waiting", state - _WAITING)
-        heard: Heard[bool] = Heard() if said == _UNKNOWN else Heard(said == _YES, at)
+        heard: Observation[bool] = Observation() if said == _UNKNOWN else Observation(said == _YES, at)
         when = {_NO_DUE: None, _IS_DUE: at, _DUE_LATER: at + 1}[due]
         if kind == "queued":
             return Copy("queued", 1, at, passed=heard)
@@ -177,7 +177,7 @@ def _case(home: Home, group: Group) -> tuple[Home, Group]:
     Of offsets only that matters whether they are past the message.
     """
 
-    def beside(offset: Heard[int]) -> Heard[int]:
+    def beside(offset: Observation[int]) -> Observation[int]:
         return offset if offset.value is None else replace(offset, value=int(offset.value > home.offset))
 
     alike = replace(
@@ -228,7 +228,7 @@ def tables(
     deciding = _Judge(evidence, hidden_copies(evidence.store, unread, _seen(topics)))
     passes.check()
     cases = [_case_of(deciding, topic, queue, groups.get(topic, [])) for topic, queue in homes]
-    lacking = Lacking(
+    lacking = UnconsumedIntervals(
         homes, [case.groups for case in cases], [case.verdicts for case in cases], deciding.names, UNDELIVERED
     )
     wanted = [np.array([name in UNDELIVERED for name in deciding.names], bool)[case.verdicts] for case in cases]
@@ -254,7 +254,7 @@ def _since(passes: Passes, offset: int) -> list[list[list[Split]]]:
     return [[[split]] for split in splits if int(Path(split.path).name) + split.stop > offset]
 
 
-def _not_walked(passes: Passes, joined: Joined) -> Iterator[tuple[int, int]]:
+def _not_walked(passes: Passes, joined: JoinedCopies) -> Iterator[tuple[int, int]]:
     """Splits whose copies nobody gave: they could not be opened."""
     for split in (split for partition in passes.partitions for task in partition for split in task):
         if (split.number, split.start) not in joined.splits:
@@ -275,10 +275,10 @@ def _not_read(files: pa.Table) -> Iterator[tuple[int, int]]:
             yield begin, next((start for start in starts if start > begin), _ENDLESS)
 
 
-def _seen(topics: pa.Table) -> dict[tuple[str, int], Seen]:
+def _seen(topics: pa.Table) -> dict[tuple[str, int], ReadableRecords]:
     columns = ("topic", "queue_id", "messages", "min_queue_offset", "max_queue_offset")
     rows = zip(*(topics[name].to_pylist() for name in columns), strict=True)
-    return {(topic, queue): Seen(*figures) for topic, queue, *figures in rows}
+    return {(topic, queue): ReadableRecords(*figures) for topic, queue, *figures in rows}
 
 
 # ---- on Spark
@@ -293,7 +293,7 @@ class _Counted(NamedTuple):
     written: list[Path]
 
 
-def _counted(passes: Passes, plan: Queues, lacking: Lacking, folder: Path | None) -> _Counted:
+def _counted(passes: Passes, plan: Queues, lacking: UnconsumedIntervals, folder: Path | None) -> _Counted:
     """What the pass over all splits gives, in the order of the log. A split with many that are listed writes them."""
     splits = sum(len(task) for partition in passes.partitions for task in partition)
     few = max(FEWEST_OF_SPLIT, MOST_HELD // max(1, splits))
@@ -314,11 +314,11 @@ def _counted(passes: Passes, plan: Queues, lacking: Lacking, folder: Path | None
 class _Left:
     """The copies that groups left: rows, and what they have in common."""
 
-    which: list[Which]
+    which: list[CopyKind]
     rows: np.ndarray
 
 
-def _of_groups(joined: Joined) -> _Left:
+def _of_groups(joined: JoinedCopies) -> _Left:
     """Those that belong to a group: messages with a delay wait in the same places."""
     own = [group_in(each.topic, each.real, False, ()) is not None for each in joined.which]
     if all(own):
@@ -373,7 +373,7 @@ class _Assembly:
         cases: Sequence[_Case],
         copies: _Left,
         attempts: traces.Attempts,
-        lacking: Lacking,
+        lacking: UnconsumedIntervals,
     ) -> None:
         self.deciding, self.cases, self.copies, self.lacking = deciding, cases, copies, lacking
         self.attempts = attempts
@@ -419,7 +419,13 @@ class _Assembly:
         return FateTables(tables, {"undelivered": rows, "attempts": tried.rows}, written)
 
     def _add_rows(
-        self, ones: Rows, copies: _Copies, called: tries.Called, judged: tries.Judged, lacked: Growing, tried: Growing
+        self,
+        ones: Rows,
+        copies: _Copies,
+        called: tries.TracedAttempts,
+        judged: tries.JudgedGroups,
+        lacked: Growing,
+        tried: Growing,
     ) -> None:
         """The rows of a piece, to those of `undelivered` and of `attempts`."""
         is_open = self._is_open(ones.rows, judged)
@@ -465,7 +471,7 @@ class _Assembly:
             self._held = len(self._rows[0])
             self._most_rows = max(_ROWS, 2 * self._held)
 
-    def _add_single(self, ones: Rows, copies: _Copies, called: tries.Called) -> tries.Judged:
+    def _add_single(self, ones: Rows, copies: _Copies, called: tries.TracedAttempts) -> tries.JudgedGroups:
         """Adds the messages that have copies or traces: with each group of their topic, and those of the copies."""
         counts = _as_counts(ones.rows)
         queue, interval, kind = counts["queue"], counts["interval"], counts["kind"]
@@ -486,7 +492,7 @@ class _Assembly:
                 own = merged(counts.compress(rest))
                 usual = case.verdicts[case.groups.index(name), own["interval"], own["kind"]]
                 self._put(own, np.full(len(own), of_group), usual)
-        return tries.Judged(home, group, verdicts)
+        return tries.JudgedGroups(home, group, verdicts)
 
     # ---- copies
 
@@ -509,7 +515,7 @@ class _Assembly:
         state, due = self._states(copy, group, kind)
         return _Copies(home, copy, group, kind, state, due)
 
-    def _traced(self, ones: Rows, copies: _Copies) -> tries.Called:
+    def _traced(self, ones: Rows, copies: _Copies) -> tries.TracedAttempts:
         """The attempts of messages. A trace has no place: of several records of a msgId it names none.
 
         The groups are those that read the topic, or have a copy; a name that fits two of them is of neither.
@@ -540,9 +546,9 @@ class _Assembly:
                 own = here[reads[topic[home[here]], group] | np.isin(home[here], left[left[:, 1] == group, 0])]
                 reader[own], fitting[own] = group, fitting[own] + 1
         known = fitting == 1
-        return tries.Called(home[known], reader[known], attempt[known])
+        return tries.TracedAttempts(home[known], reader[known], attempt[known])
 
-    def _states_of(self, copies: _Copies, called: tries.Called) -> tuple[np.ndarray, ...]:
+    def _states_of(self, copies: _Copies, called: tries.TracedAttempts) -> tuple[np.ndarray, ...]:
         """Message and group, state of the copies, due time, and what the traces have, of each that has any of these."""
         home, group, newest = _newest(self.copies.rows.take(copies.copy), copies)
         every = [np.concatenate([home, called.home]), np.concatenate([group, called.group])]
@@ -630,7 +636,9 @@ class _Assembly:
 
     # ---- rows
 
-    def _situation(self, ones: Rows, copies: _Copies, called: tries.Called, judged: tries.Judged) -> tries.Situation:
+    def _situation(
+        self, ones: Rows, copies: _Copies, called: tries.TracedAttempts, judged: tries.JudgedGroups
+    ) -> tries.Situation:
         """What the table of attempts is made of."""
         one, rows = ones.rows, self.copies.rows.take(copies.copy)
         return tries.Situation(
@@ -687,7 +695,7 @@ class _Assembly:
         order = ["topic", "queue_id", "group", "minute", "verdict"]
         return made.sort_by([(name, "ascending") for name in order]).combine_chunks()
 
-    def _undelivered(self, ones: Rows, places: np.ndarray, judged: tries.Judged) -> pa.Table:
+    def _undelivered(self, ones: Rows, places: np.ndarray, judged: tries.JudgedGroups) -> pa.Table:
         """Messages that a group has not consumed: those at some places of these."""
         row_of = np.full(len(ones.rows), -1, np.int64)
         row_of[places] = np.arange(len(places))
@@ -697,7 +705,7 @@ class _Assembly:
         pairs = [tuple((self.groups[group], self.deciding.names[verdict]) for group, verdict in one) for one in sets]
         return self.lacking.table(Rows(ones.rows.take(places), ones.texts), own, pairs)
 
-    def _is_open(self, rows: np.ndarray, judged: tries.Judged) -> np.ndarray:
+    def _is_open(self, rows: np.ndarray, judged: tries.JudgedGroups) -> np.ndarray:
         """Of each message with copies whether a group has not consumed it."""
         is_open = np.array([name in UNDELIVERED for name in self.deciding.names] or [False], bool)
         left = np.zeros(len(rows), np.int64)
@@ -739,7 +747,7 @@ def _coded_names(names: Sequence[str]) -> tuple[list[str], np.ndarray]:
     return list(numbers), which
 
 
-def _kind(which: Which) -> int:
+def _kind(which: CopyKind) -> int:
     """What a copy is: a dead letter, one in a retry queue, or one that waits."""
     if which.topic.startswith(DLQ_PREFIX) or (which.topic == SCHEDULE_TOPIC and which.real.startswith(DLQ_PREFIX)):
         return _DEAD

@@ -28,7 +28,7 @@ from idcore.sources.inputs import InputFile, shown
 from idcore.sources.uris import is_topic
 from idcore.spark import health
 from idcore.spark import session as spark_session
-from idcore.spark.follow_source import NAME, Asked, GrowingFiles
+from idcore.spark.follow_source import NAME, FollowSourceOptions, GrowingFiles
 
 from .folder import LiveFolder
 from .job import FollowOptions, assumed, judge, judged_counts, judged_tables, look, problem_of, summarise, versions
@@ -56,7 +56,7 @@ _CONF = {
 
 
 @dataclass(frozen=True, slots=True)
-class Now:
+class FollowStatus:
     """How it stands. `as_of`: up to when the tables have what was there; `behind`: bytes that were there and are not
     in them; `seconds`: of the last refresh."""
 
@@ -69,7 +69,7 @@ class Now:
     summary: Mapping[str, Any] | None = None
 
 
-Report = Callable[[Now], None]
+Report = Callable[[FollowStatus], None]
 
 
 class Follower:
@@ -88,7 +88,7 @@ class Follower:
             self._kafka = Records(paths[0], out / TOPICS, out / FOLLOWED, options.since, self._unread)
             scan = replace(scan, roots=None)  # what is read is in the folder of the tables
             self.options = replace(options, scan=scan)
-        self.asked = Asked(
+        self.asked = FollowSourceOptions(
             tuple(path if is_topic(path) else str(Path(path).absolute()) for path in paths),
             scan.roots,
             options.since if isinstance(options.since, str) else options.since.isoformat(),
@@ -98,7 +98,7 @@ class Follower:
             scan.case,
             options.batch_bytes,
         )
-        self.now = Now("starting")
+        self.now = FollowStatus("starting")
         self._lock = threading.Lock()
         self._looked: tuple[float, LineEvidence] | None = None
         self._came = datetime.now(UTC)  # the last batch
@@ -223,7 +223,7 @@ class Follower:
             },
         }
         folder.finish(summary)
-        self.now = Now("following", as_of, behind, batch, summary["ids"], time.monotonic() - began, summary)
+        self.now = FollowStatus("following", as_of, behind, batch, summary["ids"], time.monotonic() - began, summary)
         if self.on_news is not None:
             self.on_news(self.now)
         return summary

@@ -24,7 +24,7 @@ from idcore.scan.crossing import FACTS, Fact, to_batch
 from idcore.scan.facts import scan_task
 from idcore.scan.followed import note
 from idcore.scan.months import month_rows
-from idcore.sources.growing_files import News, Offset, Range, ended, opened, ranges
+from idcore.sources.growing_files import FileChanges, Offset, Range, ended, opened, ranges
 from idcore.sources.inputs import Split
 from idcore.sources.kinds import GROWING
 
@@ -34,7 +34,7 @@ _ALL = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class FollowSourceOptions:
     """What is followed, as the options of a source carry it. Without `at`, months are read as of the clock."""
 
     paths: tuple[str, ...]
@@ -50,16 +50,16 @@ class Asked:
         return {"asked": json.dumps([getattr(self, name) for name in self.__slots__])}
 
     @classmethod
-    def of(cls, options: Any) -> Asked:
+    def of(cls, options: Any) -> FollowSourceOptions:
         paths, roots, *others = json.loads(options["asked"])
         return cls(tuple(paths), roots and tuple(roots), *others)
 
-    def news(self) -> News:
+    def news(self) -> FileChanges:
         since = self.since if self.since.isalpha() else datetime.fromisoformat(self.since)
-        return News(list(self.paths), self.roots, since, parse_zone(self.zone))
+        return FileChanges(list(self.paths), self.roots, since, parse_zone(self.zone))
 
 
-class Part(InputPartition):
+class FollowPartition(InputPartition):
     """What one task reads: splits of files, and the generations whose bytes they are; the first has what is `told`."""
 
     def __init__(self, splits: Sequence[Split], read: Sequence[Range], told: Fact | None) -> None:
@@ -70,11 +70,11 @@ class Part(InputPartition):
 class Reader(DataSourceStreamReader):
     """Beside the driver it lists files; in a task it reads. What it has seen of files stays beside the driver."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: FollowSourceOptions) -> None:
         self.asked = asked
-        self.news: News | None = None
+        self.news: FileChanges | None = None
 
-    def _news(self) -> News:
+    def _news(self) -> FileChanges:
         self.news = self.news or self.asked.news()
         return self.news
 
@@ -109,14 +109,14 @@ class Reader(DataSourceStreamReader):
                 tasks.append([])
             tasks[-1].append(split)
         first_fact = note(new, ended(end), end["left_out"])
-        return [Part(task, new, None if number else first_fact) for number, task in enumerate(tasks)]
+        return [FollowPartition(task, new, None if number else first_fact) for number, task in enumerate(tasks)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        assert isinstance(partition, Part)
+        assert isinstance(partition, FollowPartition)
         return facts_of(self.asked, partition)
 
 
-def facts_of(asked: Asked, part: Part) -> Iterator[pa.RecordBatch]:
+def facts_of(asked: FollowSourceOptions, part: FollowPartition) -> Iterator[pa.RecordBatch]:
     """The facts of one task, and with the first of a batch what it says of its files."""
 
     def open_split(split: Split) -> AbstractContextManager[BinaryIO]:
@@ -142,4 +142,4 @@ class GrowingFiles(DataSource):
         return FACTS
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        return Reader(Asked.of(self.options))
+        return Reader(FollowSourceOptions.of(self.options))

@@ -86,8 +86,8 @@ class ScanOptions:
 
 @dataclass(frozen=True, slots=True)
 class FollowOptions:
-    """A scan that goes on. `since`: from where on files that are there at first are read (growing_files.News); `kept`:
-    the most ids that its tables are about; `batch_bytes`: the most that is read at once."""
+    """A scan that goes on. `since`: from where on files that are there at first are read (growing_files.FileChanges).
+    `kept`: the most ids that its tables are about; `batch_bytes`: the most that is read at once."""
 
     scan: ScanOptions
     since: str | datetime = BEGINNING

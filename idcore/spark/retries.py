@@ -17,13 +17,13 @@ from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
 from idcore.scan.growing import LAST_TIME
 from idcore.scan.ordering import begins_of, numbered, order_of
 from idcore.scan.schemas import SCHEMAS
-from idcore.sources.copies import Which
+from idcore.sources.copies import CopyKind
 
 LED_TO = ("retry", "dead_letter")
 _MINUTE_MS = 60_000
 
 
-def table(which: Sequence[Which], copies: np.ndarray, homes: Sequence[str]) -> pa.Table:
+def table(which: Sequence[CopyKind], copies: np.ndarray, homes: Sequence[str]) -> pa.Table:
     """One row for each group, minute and kind of copy that a failure led to. `homes`: topics that producers send to."""
     groups, of_which = _groups(which, homes)
     group, is_dead = of_which[copies["which"]].T
@@ -48,7 +48,7 @@ def table(which: Sequence[Which], copies: np.ndarray, homes: Sequence[str]) -> p
     return table.sort_by([(name, "ascending") for name in table.column_names[:3]]).combine_chunks()
 
 
-def _groups(which: Sequence[Which], homes: Sequence[str]) -> tuple[list[str], np.ndarray]:
+def _groups(which: Sequence[CopyKind], homes: Sequence[str]) -> tuple[list[str], np.ndarray]:
     """The groups; and of each kind of copy the number of its group or -1, and whether they are dead letters."""
     groups: dict[str, int] = {}
     found = np.full((len(which), 2), -1, np.int64)

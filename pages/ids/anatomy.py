@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from idcore.ids.identify import Reading, identify_alone
-from idcore.intake.intake import Found
+from idcore.intake.intake import FoundId
 from idcore.presentation import intake_texts
 from idcore.presentation.html import cards, ruler
 from idcore.presentation.reports.markup import tag
@@ -46,7 +46,7 @@ def compared(one: Reading) -> None:
         show_html(ruler.pair(one, second.best, words))
 
 
-def reading(item: Found, shown: Reading) -> None:
+def reading(item: FoundId, shown: Reading) -> None:
     """One interpretation: ruler with bits, key, reasons, lessons."""
     with st.container(key=f"reading-{shown.id.layout.name}-{shown.id.kind}"):
         show_html(
@@ -87,7 +87,7 @@ with problems.caught():
     verdict = identify_alone(text)
 clock = view().clock()
 token = linked_token(text, verdict.best, st.query_params.to_dict(), scans.visible_runs())
-found = Found(token, verdict)
+found = FoundId(token, verdict)
 
 # show
 if verdict.best is None:

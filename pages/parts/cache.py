@@ -19,12 +19,12 @@ if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     import pandas as pd
 
     from idcore.presentation.triage.explained import Explained
-    from idcore.presentation.triage.fates import Asked
+    from idcore.presentation.triage.fates import FateFilter
     from idcore.presentation.triage.in_range import Brokers, InRange
     from idcore.presentation.triage.largest import Totals
     from idcore.presentation.triage.scope import Scope
     from idcore.presentation.triage.time_range import TimeRange
-    from idcore.presentation.triage.undelivered import Listed
+    from idcore.presentation.triage.undelivered import UndeliveredList
     from idcore.scan.occurrences.index import Allowed, Filter, Index, Selection
 
 HashFuncs = dict[str | type[Any], Callable[[Any], Any]]
@@ -204,7 +204,7 @@ def fates(run: Run) -> pd.DataFrame:
 
 
 @st.cache_resource(max_entries=6, show_spinner=False, hash_funcs=_RUN)
-def undelivered(run: Run, asked: Asked, order: str) -> Listed:
+def undelivered(run: Run, asked: FateFilter, order: str) -> UndeliveredList:
     """The messages that a group has not consumed: those that are asked for and come first."""
     from idcore.presentation.triage.undelivered import Undelivered
 

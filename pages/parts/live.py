@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from idcore.answers.lookup import Answer, Listing, LookupService, Offer, Source, shared
-from idcore.answers.lookup.withheld import list_withheld, withheld
+from idcore.answers.lookup.without_bodies import list_withheld, withheld
 from idcore.base.catalogue import Words
 from idcore.rocketmq.remoting import profile
 from pages.parts import visitor

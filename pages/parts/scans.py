@@ -21,7 +21,7 @@ from idcore.operations.model import Caller, Ground
 from idcore.policy import audit, settings
 from idcore.runs.runs import SCANS, Run, RunError, Runs, is_kept, may_change, runs_root
 from idcore.server import jobs
-from idcore.server.shown import Shown
+from idcore.server.download_access import DownloadAccess
 from pages.parts import cache, session, visitor
 
 LOG = logging.getLogger(__name__)
@@ -149,11 +149,11 @@ def hold(name: str) -> None:
     st.session_state.setdefault("held", {})[name] = jobs.hold(name)
 
 
-def shown() -> Shown:
+def shown() -> DownloadAccess:
     """What this page shows now: who may have its files, later."""
     page, state = st.session_state.get("address", ("home",))[0], st.session_state
     name = state.get("compare_run") if page == "compare" else st.query_params.get("run") or state.get("run")
-    return Shown.to(visitor.current(), page, name)
+    return DownloadAccess.to(visitor.current(), page, name)
 
 
 def is_own(run: Run) -> bool:
@@ -281,7 +281,7 @@ def _go_on(run: Run) -> None:
 
     owner = run.facts.get("owner")
     ask, later = starting.asking(run, run.planned["paths"], None, configured_roots), visitor.by_name(owner)
-    background.again(run, ask(later()), audit.Who(owner or audit.CONSOLE.user), lambda: ask(later()), jobs.announced)
+    background.again(run, ask(later()), audit.Actor(owner or audit.CONSOLE.user), lambda: ask(later()), jobs.announced)
     jobs.mine(owner or audit.CONSOLE.user, run)
 
 

@@ -24,7 +24,7 @@ from starlette.types import Message, Scope
 from idcore.base import catalogue
 from idcore.base.errors import CoreError
 from idcore.doors.entry import Entry
-from idcore.doors.way import Doors
+from idcore.doors.router import ApiRouter
 from idcore.policy import limits, logs, metrics, private, tokens
 from idcore.runs import retention
 from idcore.runs.runs import Runs, runs_root, write_ends
@@ -54,7 +54,7 @@ def check_start() -> None:
         visitor.check_roles(visitor.entrance().policy)
         scans.check_places()
         limits.check()
-        metrics.allowed()
+        metrics.allowed_networks()
         webhook.target()
         watched_groups.named()
         tokens.most_days()
@@ -188,7 +188,7 @@ MIDDLEWARE = [
     Middleware(FrontDoor, origins, base, jobs.engine, runs_root, gauges, visitor.reasons),
     Middleware(LoginCookie, visitor.entrance, visitor.log_ins, base),
     Middleware(Gate, visitor.entrance, visitor.claims_of, base, hosts, session.owners),
-    Middleware(Doors, ENTRY),
+    Middleware(ApiRouter, ENTRY),
     Middleware(UploadBound, base, session.UPLOADS, session.draw_again),
     Middleware(Deaf, kind_of, refusal),
     Middleware(FirstPage, base, addresses, f"{COOKIE}lang"),

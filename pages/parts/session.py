@@ -11,9 +11,9 @@ import streamlit as st
 
 from idcore.base.errors import CoreError
 from idcore.policy import audit
-from idcore.policy.audit import Who
+from idcore.policy.audit import Actor
 from idcore.server.front_door import UPLOAD, Uploads, session_of
-from idcore.server.gate import MEDIA, May, Offered, anyone
+from idcore.server.gate import MEDIA, DownloadOwners, May, anyone
 from idcore.server.memory import Visit
 from pages.parts import streamlit_private, visitor
 
@@ -79,7 +79,7 @@ def _size(file: Any) -> int:
 
 
 UPLOADS = Uploads(uploaded, tabs)
-OFFERED = Offered()
+OFFERED = DownloadOwners()
 
 
 def offer(data: bytes, mime: str, file: str, name: str | None, may: May = anyone) -> None:
@@ -121,9 +121,9 @@ def who() -> str:
     return visitor.current().name or name() or "none"
 
 
-def someone() -> Who:
+def someone() -> Actor:
     """Whom the audit log names: the login, else the address; and the session."""
-    return Who(visitor.current().name or st.context.ip_address or "local", name() or "none")
+    return Actor(visitor.current().name or st.context.ip_address or "local", name() or "none")
 
 
 def note_login() -> None:

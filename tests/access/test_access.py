@@ -30,7 +30,7 @@ from idcore.policy.access import (
 )
 from idcore.server import gate
 from idcore.server.front_door import KEPT, Deaf, readiness
-from idcore.server.gate import WANTED, Gate, is_lent, is_page, remembered, until, wanted
+from idcore.server.gate import WANTED, Gate, closed_at_expiry, is_page, is_rebound, link_cookie, link_of_cookie
 from idcore.server.logins import SAID, Entrance, Settings, entrance_of, is_loopback
 from pages.parts import visitor
 
@@ -339,7 +339,7 @@ def test_without_a_login_a_name_that_was_made_to_lead_here_opens_no_websocket(
 ) -> None:
     given = [(name.encode(), value.encode()) for name, value in headers.items()]
     given += [] if origin is None else [(b"Origin", origin.encode())]
-    assert is_lent({"type": "websocket", "headers": given}, ["*.desk.example"]) is not comes
+    assert is_rebound({"type": "websocket", "headers": given}, ["*.desk.example"]) is not comes
     if origin != "https://ids.desk.example":
         assert passes(Entrance(), {"type": "websocket", "headers": given}) is comes
     assert passes(LOGIN, {"type": "websocket", "headers": given})  # the cookie is of another host
@@ -362,12 +362,12 @@ def test_without_a_login_there_is_the_page_that_offers_it_and_no_file() -> None:
 
 
 def link_after(cookie: str) -> str | None:
-    return wanted([(b"cookie", f"a=b; {WANTED}={cookie}; c=d".encode())], "/desk/")
+    return link_of_cookie([(b"cookie", f"a=b; {WANTED}={cookie}; c=d".encode())], "/desk/")
 
 
 def test_who_logs_in_comes_to_the_link_that_was_followed_and_never_to_another_site() -> None:
     scope = {"path": "/desk/findings", "query_string": b"run=20261121-015500-a1b2c3&lang=zh"}
-    name, value = remembered(scope)
+    name, value = link_cookie(scope)
     assert name == b"set-cookie" and b"HttpOnly" in value
     assert (
         link_after(value.decode().split(";")[0].partition("=")[2])
@@ -375,7 +375,7 @@ def test_who_logs_in_comes_to_the_link_that_was_followed_and_never_to_another_si
     )
     for stranger in ("//evil/desk/", "https://evil/", "/other", "/desk/%0d%0aSet-Cookie", "", "%2F%2Fevil", "/\\evil"):
         assert link_after(stranger) is None, stranger
-    assert wanted([(b"cookie", f"{WANTED}=%2F%2Fevil".encode())], "/") is None
+    assert link_of_cookie([(b"cookie", f"{WANTED}=%2F%2Fevil".encode())], "/") is None
 
 
 def test_the_way_of_a_login_is_not_the_link_that_was_followed() -> None:
@@ -389,7 +389,7 @@ def test_a_websocket_ends_with_its_login() -> None:
         await asyncio.sleep(60)
 
     with ThreadPoolExecutor(1) as apart:
-        message: Any = apart.submit(asyncio.run, until(silent, 0.02)()).result(5)  # type: ignore[arg-type]
+        message: Any = apart.submit(asyncio.run, closed_at_expiry(silent, 0.02)()).result(5)  # type: ignore[arg-type]
     assert message == {"type": "websocket.disconnect", "code": 1000}
 
 

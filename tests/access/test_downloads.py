@@ -22,7 +22,7 @@ from idcore.answers.lookup import shared
 from idcore.policy.access import NOBODY, OF_PAGE, PERMISSIONS, ROLES, Members, Policy, Visitor
 from idcore.runs.runs import LINK, PRIVATE
 from idcore.server import gate
-from idcore.server.gate import MEDIA, Gate, Offered
+from idcore.server.gate import MEDIA, DownloadOwners, Gate
 from idcore.server.logins import Entrance
 from pages.parts import frame, session, visitor
 from tests.fate.test_tables import Messages
@@ -119,7 +119,7 @@ def desk(runs: Path, outside: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
     for name, value in {**outside, "IDCORE_RUNS": str(runs), "IDCORE_NO_SPARK": "1"}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(type(st.context), "cookies", {})
-    monkeypatch.setattr(session, "OFFERED", Offered())
+    monkeypatch.setattr(session, "OFFERED", DownloadOwners())
     yield
     st.cache_data.clear()
     st.cache_resource.clear()

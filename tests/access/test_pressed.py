@@ -17,8 +17,8 @@ import streamlit as st
 
 from idcore.answers.fate_list import background as lists
 from idcore.answers.lookup import Answer, Copy
-from idcore.answers.lookup.asked import Answers, Asked, GroupsAsked, GroupsSeen
-from idcore.answers.lookup.groups import Seen
+from idcore.answers.lookup.groups import GroupAnswer
+from idcore.answers.lookup.queries import Answers, GroupQuery, GroupReadings, LookupQuery
 from idcore.base.catalogue import words
 from idcore.intake import allowed
 from idcore.intake.intake import Source
@@ -213,16 +213,16 @@ class Drawn:
 
 def _answers() -> Answers:
     copy = Copy(record("Orders", UNIQ, 0, b"a secret"))
-    return Answers([Answer(UNIQ, (copy,), None, (), ())], Asked([UNIQ], None, "one"), datetime.now(UTC))
+    return Answers([Answer(UNIQ, (copy,), None, (), ())], LookupQuery([UNIQ], None, "one"), datetime.now(UTC))
 
 
-def _seen() -> GroupsSeen:
-    return GroupsSeen(GroupsAsked("one", "Orders"), (Seen(None, (), 0, True, (), ()),))
+def _seen() -> GroupReadings:
+    return GroupReadings(GroupQuery("one", "Orders"), (GroupAnswer(None, (), 0, True, (), ()),))
 
 
-def _asked() -> compared.Asked:
+def _asked() -> compared.ComparisonQuery:
     both = (Source("a.log", f"msgId={UNIQ}\n".encode()),)
-    return compared.Asked(both, both)
+    return compared.ComparisonQuery(both, both)
 
 
 def _scan_side(drawn: Drawn) -> None:

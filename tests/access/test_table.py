@@ -13,7 +13,7 @@ from streamlit.navigation.page import Page
 from streamlit.testing.v1 import AppTest
 
 from idcore.answers.lookup import Answer, Copy, copy_row, shared
-from idcore.answers.lookup.withheld import withheld
+from idcore.answers.lookup.without_bodies import withheld
 from idcore.policy.access import NOBODY, OF_PAGE, PERMISSIONS, ROLES, AccessError, Visitor
 from idcore.runs.runs import EVERYBODY, LINK, PRIVATE, RunError, Runs
 from pages.parts import cache, live, scans, visitor

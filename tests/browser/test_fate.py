@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from idcore.presentation.triage import fates
-from idcore.presentation.triage.fates import Asked
+from idcore.presentation.triage.fates import FateFilter
 from idcore.presentation.triage.time_range import TimeRange
 from idcore.presentation.triage.undelivered import Undelivered
 from tests.browser.harness import Console, visit
@@ -52,7 +52,7 @@ def test_a_click_on_a_cell_leads_to_its_messages_and_their_list(
         begin, end = query["cell"][0].split("~")
         cell = TimeRange.of_address({"from": begin, "to": end})
         assert query["group"] == [found.groups[row]] and cell.begin == found.begins[column]
-        listed = Undelivered.of_run(run).select(Asked(group=found.groups[row], cell=cell))
+        listed = Undelivered.of_run(run).select(FateFilter(group=found.groups[row], cell=cell))
         expect(table.locator("tbody tr")).to_have_count(len(listed))
         expect(table).to_be_in_viewport()
         with page.expect_download() as taken:

@@ -15,7 +15,7 @@ from typing import NoReturn
 import pytest
 
 from idcore.cli import resident
-from idcore.cli.aside import aside, interruptible, until
+from idcore.cli.worker_thread import aside, interruptible, until
 
 TOO_LONG = 20.0
 

@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 
 from idcore.doors.entry import Entry
-from idcore.doors.way import Doors
+from idcore.doors.router import ApiRouter
 from idcore.policy.access import ROLES, Members, Policy
 from idcore.policy.tokens import Tokens
 from idcore.server.gate import Gate
@@ -54,7 +54,7 @@ class Door:
             lambda: folder / "runs",
         )
         inner = PlainTextResponse("a page")
-        self.app = Gate(Doors(inner, entry), lambda: self.entrance, claims_of, lambda: "/")
+        self.app = Gate(ApiRouter(inner, entry), lambda: self.entrance, claims_of, lambda: "/")
         self.client = TestClient(
             self.app, "http://localhost:8640", client=("127.0.0.1", 40_000), raise_server_exceptions=False
         )

@@ -15,13 +15,13 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from idcore.doors.calls import Room
+from idcore.doors.calls import CallLimit
 from idcore.ids import Clock, describe, identify
 from idcore.ids.clock import parse_instant
 from idcore.operations.model import Caller, Ground
 from idcore.operations.table import TABLE
 from idcore.policy.access import PERMISSIONS, Policy, Visitor
-from idcore.policy.audit import Who
+from idcore.policy.audit import Actor
 from idcore.runs.runs import Runs
 from tests.doors.conftest import ID, PEOPLE, Door
 
@@ -126,7 +126,7 @@ def test_calls_of_one_person_that_wait_leave_room_for_others(with_login: Door) -
         waits.wait(10)
 
     async def all_of_them() -> str:
-        room = Room(4)
+        room = CallLimit(4)
         async with anyio.create_task_group() as tasks:
             for _ in range(9):
                 tasks.start_soon(room.run, people[0], wait)
@@ -142,7 +142,7 @@ def test_calls_of_one_person_that_wait_leave_room_for_others(with_login: Door) -
 def test_room_for_one_call_is_room_for_a_person_too(with_login: Door) -> None:
     async def one() -> str:
         with anyio.fail_after(5):
-            return await Room(1).run(caller_of(with_login, PEOPLE["viewer"]), lambda: "answered")
+            return await CallLimit(1).run(caller_of(with_login, PEOPLE["viewer"]), lambda: "answered")
 
     assert apart(one) == "answered"
 
@@ -156,7 +156,7 @@ def apart(do: Callable[[], Awaitable[str]]) -> str:
 def caller_of(door: Door, name: str) -> Caller:
     """Somebody who has logged in, at this door."""
     visitor = Visitor(name, frozenset({"viewer"}))
-    return Caller(lambda: visitor, lambda: visitor, Who(name), Ground(list, lambda: door.folder / "runs"))
+    return Caller(lambda: visitor, lambda: visitor, Actor(name), Ground(list, lambda: door.folder / "runs"))
 
 
 def test_a_mistake_of_ours_has_a_reference_and_no_trace(

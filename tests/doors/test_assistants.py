@@ -27,7 +27,7 @@ from idcore.operations.model import Caller, Ground
 from idcore.operations.table import TABLE
 from idcore.policy import metrics
 from idcore.policy.access import PERMISSIONS, Visitor
-from idcore.policy.audit import Who
+from idcore.policy.audit import Actor
 from tests.doors.conftest import ID, PEOPLE, Door
 from tests.doors.test_api import ALSO, GIVEN
 from tests.source_code import ROOT
@@ -64,7 +64,7 @@ def in_process(talk: Talk, folder: Path, *roles: str) -> Any:
     """The same with the server of the command in this process, which takes no second to start."""
     visitor = Visitor("local", frozenset(roles))
     ground = Ground(lambda: [folder.resolve()], lambda: folder / "runs")
-    caller = Caller(lambda: visitor, lambda: visitor, Who("local", "mcp"), ground)
+    caller = Caller(lambda: visitor, lambda: visitor, Actor("local", "mcp"), ground)
 
     async def run() -> Any:
         async with Client(server_of(lambda _: caller)) as client:

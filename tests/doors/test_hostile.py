@@ -19,7 +19,7 @@ from idcore.doors.calls import call, next_of, problem_of
 from idcore.operations.model import Argument, Caller, Ground
 from idcore.operations.table import TABLE
 from idcore.policy.access import ROLES, Visitor
-from idcore.policy.audit import Who
+from idcore.policy.audit import Actor
 from idcore.runs.runs import Runs
 from tests.doors.conftest import ID, PEOPLE, Door
 
@@ -104,7 +104,7 @@ def caller_of(folder: Path) -> Caller:
     """Bob, who may do all but open everybody's scans."""
     bob = Visitor("bob@example.org", frozenset(ROLES) - {"admin"}, frozenset({"*"}))
     opened = Ground(lambda: [(folder / "open").resolve()], lambda: folder / "runs")
-    return Caller(lambda: bob, lambda: bob, Who("bob@example.org", f"s{next(_made)}"), opened)
+    return Caller(lambda: bob, lambda: bob, Actor("bob@example.org", f"s{next(_made)}"), opened)
 
 
 def answered(name: str, arguments: dict[str, Any], caller: Caller, cursor: str | None) -> tuple[int, str]:

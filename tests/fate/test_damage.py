@@ -7,7 +7,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from idcore.answers.fate import Group, Heard, Home, Verdict, judge
+from idcore.answers.fate import Group, Home, Observation, Verdict, judge
 from idcore.answers.fate.model import Attempt
 from idcore.answers.lookup.fates import _merge_connections, _pulled
 from idcore.base.errors import CoreError
@@ -23,7 +23,7 @@ STORED = 1_795_000_000_000
 NOW = STORED + 600_000
 MSG = "0A42333A0DC818B4AAC246C290FD0000"
 REQUEST = str(UniqId.of("10.0.0.3", 4_464, 0x18B4AAC2, 1_000_000, 9))
-HOME = Home("7F000001", "a", "T", 1, 10, STORED, "A", readable=True, end=Heard(50, NOW))
+HOME = Home("7F000001", "a", "T", 1, 10, STORED, "A", readable=True, end=Observation(50, NOW))
 CONNECTED = json.dumps(CONNECTION).encode()
 PROGRESS = (
     b'{"consumeTps":0.0,"offsetTable":{{"brokerName":"a","queueId":1,"topic":"T"}:{"brokerOffset":120,'
@@ -43,18 +43,18 @@ def damaged(raw: bytes, pieces: list[bytes]) -> bytes:
     return raw
 
 
-def connections(raw: bytes) -> Heard[Connection]:
+def connections(raw: bytes) -> Observation[Connection]:
     try:
-        return Heard(ConsumerConnections("G").result(Frame(0, 1, 1, "JAVA", 479, None, None, raw), ""), NOW)
+        return Observation(ConsumerConnections("G").result(Frame(0, 1, 1, "JAVA", 479, None, None, raw), ""), NOW)
     except RemotingError:
-        return Heard()
+        return Observation()
 
 
-def progress(raw: bytes) -> Heard[Sequence[QueueProgress]]:
+def progress(raw: bytes) -> Observation[Sequence[QueueProgress]]:
     try:
-        return Heard(ConsumeStats("G", "T").result(Frame(0, 1, 1, "JAVA", 479, None, None, raw), ""), NOW)
+        return Observation(ConsumeStats("G", "T").result(Frame(0, 1, 1, "JAVA", 479, None, None, raw), ""), NOW)
     except RemotingError:
-        return Heard()
+        return Observation()
 
 
 def attempts(raw: bytes) -> tuple[Attempt, ...]:
@@ -63,7 +63,7 @@ def attempts(raw: bytes) -> tuple[Attempt, ...]:
 
 
 def verdict(offset: int, **known: object) -> Verdict:
-    group = Group("G", Heard(offset, NOW), copies_complete=True, can_consume=Heard(True, NOW))
+    group = Group("G", Observation(offset, NOW), copies_complete=True, can_consume=Observation(True, NOW))
     return judge(HOME, replace(group, **known), NOW)  # type: ignore[arg-type]
 
 
@@ -76,7 +76,7 @@ def test_whole_evidence_gives_verdicts() -> None:
 
 
 def test_damaged_connections_are_silence_and_never_a_reason() -> None:
-    silent = {offset: verdict(offset, consumers=_merge_connections([Heard()], "T", False)) for offset in (8, 11)}
+    silent = {offset: verdict(offset, consumers=_merge_connections([Observation()], "T", False)) for offset in (8, 11)}
     assert silent[8].code == "no_verdict" and silent[11].certainty == "uncertain"
     read = 0
     for number in range(3_400):

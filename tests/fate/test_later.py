@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from idcore.answers.fate import Heard
-from idcore.answers.fate.later import Later, decide, is_off_the_wheel
+from idcore.answers.fate import Observation
+from idcore.answers.fate.delayed import DelayedMessage, decide, is_off_the_wheel
 
 NOW = 1_795_000_000_000
 
@@ -13,19 +13,19 @@ NOW = 1_795_000_000_000
 @pytest.mark.parametrize(
     ("due", "recalled", "passed", "code"),
     [
-        (NOW + 1, False, Heard(False, 1), "later_due"),
-        (NOW + 1, False, Heard(), "later_due"),
-        (NOW - 1, False, Heard(False, 1), "later_late"),
-        (NOW - 1, False, Heard(True, 1), "later_passed"),
-        (NOW - 1, True, Heard(True, 1), "later_recalled"),
-        (NOW + 1, True, Heard(), "later_recalled"),
+        (NOW + 1, False, Observation(False, 1), "later_due"),
+        (NOW + 1, False, Observation(), "later_due"),
+        (NOW - 1, False, Observation(False, 1), "later_late"),
+        (NOW - 1, False, Observation(True, 1), "later_passed"),
+        (NOW - 1, True, Observation(True, 1), "later_recalled"),
+        (NOW + 1, True, Observation(), "later_recalled"),
         # silence
-        (NOW - 1, False, Heard(), None),
-        (None, False, Heard(False, 1), None),
+        (NOW - 1, False, Observation(), None),
+        (None, False, Observation(False, 1), None),
     ],
 )
-def test_what_becomes_of_it(due: int | None, recalled: bool, passed: Heard[bool], code: str | None) -> None:
-    found = decide(Later("Orders", due, recalled, passed), NOW)
+def test_what_becomes_of_it(due: int | None, recalled: bool, passed: Observation[bool], code: str | None) -> None:
+    found = decide(DelayedMessage("Orders", due, recalled, passed), NOW)
     assert (found and found.code) == code
 
 

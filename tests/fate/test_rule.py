@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from idcore.answers.fate import Attempt, Blocker, Copy, Group, Heard, Home, Verdict, judge, mark_doubles, row_of
+from idcore.answers.fate import Attempt, Blocker, Copy, Group, Home, Observation, Verdict, judge, mark_doubles, row_of
 from idcore.answers.fate.model import Consumers, Filter, Holder
 from idcore.answers.fate.sentences import fact_text, reason_text, verdict_text
 from idcore.answers.lookup.group_evidence import group_copy
@@ -17,7 +17,7 @@ from tests.remoting.fake import record
 
 STORED = 1_795_000_000_000
 NOW = STORED + 600_000
-HOME = Home("7F000001", "a", "T", 0, 10, STORED, "TagA", readable=True, end=Heard(50, NOW))
+HOME = Home("7F000001", "a", "T", 0, 10, STORED, "TagA", readable=True, end=Observation(50, NOW))
 ALL = Filter("TAG", "*", frozenset(), STORED - 60_000)
 TAGS = Filter("TAG", "TagB || TagC", frozenset({"TagB", "TagC"}), STORED - 60_000)
 PUSH = Consumers(2, "CONSUME_PASSIVELY", filter=ALL, from_last=True)
@@ -35,27 +35,27 @@ class Try:
     client: str | None = "10.0.0.3:50122"
 
 
-def heard(value: Any) -> Heard[Any]:
-    return Heard(value, NOW - 1_000)
+def heard(value: Any) -> Observation[Any]:
+    return Observation(value, NOW - 1_000)
 
 
 def group(offset: int | None = 11, consumers: Consumers | None = PUSH, **more: Any) -> Group:
     """A group of which everything is known; None for consumers: nobody said."""
-    known = Heard() if consumers is None else heard(consumers)
+    known = Observation() if consumers is None else heard(consumers)
     usual: dict[str, Any] = {"copies_complete": True, "can_consume": heard(True)}
     return Group("G", heard(offset), consumers=known, **(usual | more))
 
 
 def still(offset: int) -> dict[str, Any]:
-    return {"again": Heard(offset, NOW + 4_000)}
+    return {"again": Observation(offset, NOW + 4_000)}
 
 
 def queued(tries: int, passed: bool | None, at: int = STORED + 20_000) -> Copy:
-    return Copy("queued", tries, at, passed=Heard() if passed is None else heard(passed))
+    return Copy("queued", tries, at, passed=Observation() if passed is None else heard(passed))
 
 
 def waiting(tries: int, delivered: bool | None, due: int | None, at: int = STORED + 20_000) -> Copy:
-    return Copy("waiting", tries, at, due, delivered=Heard() if delivered is None else heard(delivered))
+    return Copy("waiting", tries, at, due, delivered=Observation() if delivered is None else heard(delivered))
 
 
 DEAD = Copy("dead", 3, STORED + 90_000)
@@ -151,7 +151,7 @@ TABLE: list[Row] = [
     ("4", HOME, group(5, NOBODY, attempts=OPEN), "offline", "inferred", ["proxy"]),
     ("4", HOME, group(5, None, attempts=OPEN), "running", "uncertain", ["connection_unknown"]),
     ("6", replace(HOME, from_slave=True), group(), "consumed", "uncertain", ["slave"]),
-    ("6", HOME, group(9, again=Heard(11, NOW)), "consumed", "inferred", []),
+    ("6", HOME, group(9, again=Observation(11, NOW)), "consumed", "inferred", []),
     ("7", HOME, group(10, pull_offset=heard(11)), "handed_out", "inferred", []),
     ("7", HOME, group(10, pull_offset=heard(11), blocker=Blocker(HOME.record, None, 10, STORED)), "handed_out",
      "inferred", ["unfinished_itself"]),
@@ -198,7 +198,7 @@ TABLE: list[Row] = [
     ("9", replace(HOME, readable=False), group(None), "never_read", "inferred", ["unreadable_queue"]),
     ("9", HOME, group(None, replace(PUSH, filter=TAGS)), "never_read", "inferred", ["filtered_ahead"]),
     ("10", HOME, group(5, None), "no_verdict", "none", ["connection_unknown"]),
-    ("10", HOME, replace(group(), offset=Heard()), "no_verdict", "none", ["offset_unknown"]),
+    ("10", HOME, replace(group(), offset=Observation()), "no_verdict", "none", ["offset_unknown"]),
     ("10", replace(HOME, static=True), group(), "no_verdict", "none", ["static_topic"]),
 ]
 # fmt: on
@@ -243,7 +243,7 @@ COPIED: list[Row] = [
     ("8", replace(SNAPSHOT, readable=False), copied(5), "unreadable_queue", "inferred", ["snapshot"]),
     ("8", SNAPSHOT, copied(5, can_consume=heard(False)), "disabled", "inferred", ["snapshot"]),
     ("9", SNAPSHOT, copied(None), "never_read", "uncertain", [NOT_SHOWN, "snapshot"]),
-    ("10", SNAPSHOT, replace(copied(), offset=Heard()), "no_verdict", "none", ["copied_offset_unknown"]),
+    ("10", SNAPSHOT, replace(copied(), offset=Observation()), "no_verdict", "none", ["copied_offset_unknown"]),
 ]
 # fmt: on
 
@@ -270,7 +270,7 @@ def test_every_verdict_and_every_reason_has_a_row_and_words_in_the_table() -> No
     assert all(text.endswith(".") for text in words.table("fate.disproof.").values())
 
 
-@pytest.mark.parametrize("home", [HOME, replace(HOME, end=Heard(), readable=None)])
+@pytest.mark.parametrize("home", [HOME, replace(HOME, end=Observation(), readable=None)])
 def test_silence_is_never_called_not_consumed(home: Home) -> None:
     verdict = judge(home, Group("G"), NOW)
     assert (verdict.code, verdict.certainty) == ("no_verdict", "none")
@@ -284,7 +284,7 @@ SAYS_NOT = {"offline", "stuck", "behind", "never_read", "not_subscribed", "filte
 def test_whoever_is_silent_takes_the_verdicts_away_that_only_they_could_give(silent: str) -> None:
     for _, home, known, code, _, _ in TABLE:
         if code in SAYS_NOT:
-            quiet: dict[str, Any] = {silent: Heard(), "again": Heard()}
+            quiet: dict[str, Any] = {silent: Observation(), "again": Observation()}
             after = judge(home, replace(known, **quiet), NOW)
             allowed = {"offset": {"no_verdict"}, "consumers": {"no_verdict", "never_read", "handed_out", "running"}}[
                 silent

@@ -21,7 +21,7 @@ from idcore.answers.fate.levels import LEVELS, NAMES, NOT_CONSUMED, level_of, or
 from idcore.base import catalogue
 from idcore.presentation.reader import Reader
 from idcore.presentation.triage import fates, undelivered
-from idcore.presentation.triage.fates import Asked
+from idcore.presentation.triage.fates import FateFilter
 from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
 from idcore.presentation.triage.undelivered import Undelivered
 from idcore.scan.schemas import SCHEMAS
@@ -64,7 +64,7 @@ class Messages:
         write(run / "undelivered", "undelivered", [row for row in listed if row["verdicts"] != "{}"])
         return run
 
-    def of(self, asked: Asked, exact: bool = False) -> list[tuple[dict[str, Any], str, str]]:
+    def of(self, asked: FateFilter, exact: bool = False) -> list[tuple[dict[str, Any], str, str]]:
         """Message, group and verdict of what is asked for."""
         return [
             (row, group, verdict)
@@ -103,12 +103,12 @@ def write(folder: Path, table: str, rows: list[dict[str, Any]]) -> None:
 
 
 ASKED = [
-    Asked(),
-    Asked(topic="A"),
-    Asked(group="billing", shown=TimeRange(START + MINUTE, START + 4 * MINUTE)),
-    Asked(verdict="dead", cell=TimeRange(START + 2 * MINUTE, START + 3 * MINUTE)),
-    Asked("B", "stock", "behind", TimeRange(START + timedelta(seconds=100), None)),
-    Asked(group="nobody"),
+    FateFilter(),
+    FateFilter(topic="A"),
+    FateFilter(group="billing", shown=TimeRange(START + MINUTE, START + 4 * MINUTE)),
+    FateFilter(verdict="dead", cell=TimeRange(START + 2 * MINUTE, START + 3 * MINUTE)),
+    FateFilter("B", "stock", "behind", TimeRange(START + timedelta(seconds=100), None)),
+    FateFilter(group="nobody"),
 ]
 
 
@@ -123,7 +123,7 @@ def run(messages: Messages, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("asked", ASKED)
-def test_counts_and_list_are_those_of_each_message_by_itself(messages: Messages, run: Path, asked: Asked) -> None:
+def test_counts_and_list_are_those_of_each_message_by_itself(messages: Messages, run: Path, asked: FateFilter) -> None:
     rows = fates.choose(fates.counted(run), asked)
     wanted = messages.of(asked)
     found = fates.counts(rows)
@@ -168,7 +168,7 @@ def assert_ordered(rows: list[dict[str, Any]], order: str) -> None:
 
 
 @pytest.mark.parametrize("asked", ASKED)
-def test_the_picture_has_the_sums_of_the_table(messages: Messages, run: Path, asked: Asked) -> None:
+def test_the_picture_has_the_sums_of_the_table(messages: Messages, run: Path, asked: FateFilter) -> None:
     rows = fates.choose(fates.counted(run), asked)
     found = fates.heat(rows)
     cells: Counter[tuple[str, datetime, str]] = Counter()
@@ -203,7 +203,7 @@ def test_cells_of_a_long_time_are_coarser_and_keep_every_message(run: Path) -> N
 def test_a_run_without_a_message_has_an_empty_picture_and_says_nothing_fits(tmp_path: Path) -> None:
     for name in ("fates", "undelivered"):
         write(tmp_path / name, name, [])
-    rows, listed = fates.counted(tmp_path), Undelivered.of_run(tmp_path).select(Asked(), "worst")
+    rows, listed = fates.counted(tmp_path), Undelivered.of_run(tmp_path).select(FateFilter(), "worst")
     assert fates.heat(rows).groups == [] and len(fates.counts(rows)) == 0 and len(listed) == 0
     assert listed.as_csv().decode("utf-8-sig").startswith("topic,queue_id") and listed.as_json() == b""
     assert fates.sentence(fates.lacking(rows), [], ALL_TIMES, READER) == READER.words("fate.said_nothing")
@@ -221,7 +221,7 @@ def test_the_list_to_take_away_is_the_list(run: Path) -> None:
 
 
 def test_the_first_sentence_names_group_count_time_and_the_oldest(run: Path) -> None:
-    every, asked = fates.counted(run), Asked(group="billing")
+    every, asked = fates.counted(run), FateFilter(group="billing")
     oldest = Undelivered.of_run(run).select(asked).page(0, 1)
     rows = fates.choose(every, asked)
     text = fates.sentence(fates.lacking(rows), oldest, TimeRange(START, START + MINUTE), READER)
@@ -230,7 +230,7 @@ def test_the_first_sentence_names_group_count_time_and_the_oldest(run: Path) -> 
     assert ("The oldest is 0A14" in text) == bool(oldest[0]["msg_id"]) and "stored at 2026-11-20 01:5" in text
     many = fates.sentence(fates.lacking(every), [], ALL_TIMES, READER)
     assert many.startswith("**3** of 3 consumer groups have unconsumed messages: **")
-    done = fates.choose(every, Asked(verdict="consumed"))
+    done = fates.choose(every, FateFilter(verdict="consumed"))
     assert fates.sentence(fates.lacking(done), [], ALL_TIMES, READER).startswith("No unconsumed message was found (")
 
 

@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from idcore.answers.fate import Heard
+from idcore.answers.fate import Observation
 from idcore.answers.fate.transaction import Transaction, decide
 
-NONE: Heard[Any] = Heard(None, 1)
+NONE: Observation[Any] = Observation(None, 1)
 
 
 def half(**known: Any) -> Transaction:
     """Half message 10, asked of everything: nothing was decided and one producer is connected."""
     usual: dict[str, Any] = {
-        "swept": Heard(10, 1),
-        "noted": Heard(False, 1),
+        "swept": Observation(10, 1),
+        "noted": Observation(False, 1),
         "committed": NONE,
-        "producers": Heard(1, 1),
+        "producers": Observation(1, 1),
     }
     return Transaction("Orders", "payers", 10, **usual | known)
 
@@ -26,26 +26,29 @@ def half(**known: Any) -> Transaction:
 @pytest.mark.parametrize(
     ("known", "codes"),
     [
-        ({"committed": Heard("7F00", 1), "given_up": True}, ["half_committed"]),
-        ({"noted": Heard(True, 1), "given_up": True}, ["half_rolled_back"]),
-        ({"given_up": True, "swept": Heard()}, ["half_given_up"]),
-        ({"swept": Heard(11, 1)}, ["half_swept"]),
-        ({"swept": Heard(11, 1), "noted": Heard()}, ["half_swept"]),
+        ({"committed": Observation("7F00", 1), "given_up": True}, ["half_committed"]),
+        ({"noted": Observation(True, 1), "given_up": True}, ["half_rolled_back"]),
+        ({"given_up": True, "swept": Observation()}, ["half_given_up"]),
+        ({"swept": Observation(11, 1)}, ["half_swept"]),
+        ({"swept": Observation(11, 1), "noted": Observation()}, ["half_swept"]),
         ({"checks": 4}, ["half_undecided", "half_producers"]),
-        ({"producers": Heard(0, 1)}, ["half_undecided", "half_no_producer"]),
-        ({"producers": Heard()}, ["half_undecided"]),
-        ({"in_rocksdb": True, "swept": Heard(), "noted": Heard(True, 1)}, ["half_rolled_back"]),
-        ({"in_rocksdb": True, "swept": Heard()}, ["half_open"]),
-        ({"in_rocksdb": True, "swept": Heard(), "noted": Heard()}, ["only_half"]),
-        ({"in_rocksdb": True, "swept": Heard(), "kept": Heard(3, 1)}, ["half_undecided"]),
-        ({"in_rocksdb": True, "swept": Heard(), "kept": Heard(-1, 1)}, ["half_dropped"]),
-        ({"in_rocksdb": True, "swept": Heard(), "kept": Heard(-1, 1), "noted": Heard(True, 1)}, ["half_rolled_back"]),
+        ({"producers": Observation(0, 1)}, ["half_undecided", "half_no_producer"]),
+        ({"producers": Observation()}, ["half_undecided"]),
+        ({"in_rocksdb": True, "swept": Observation(), "noted": Observation(True, 1)}, ["half_rolled_back"]),
+        ({"in_rocksdb": True, "swept": Observation()}, ["half_open"]),
+        ({"in_rocksdb": True, "swept": Observation(), "noted": Observation()}, ["only_half"]),
+        ({"in_rocksdb": True, "swept": Observation(), "kept": Observation(3, 1)}, ["half_undecided"]),
+        ({"in_rocksdb": True, "swept": Observation(), "kept": Observation(-1, 1)}, ["half_dropped"]),
+        (
+            {"in_rocksdb": True, "swept": Observation(), "kept": Observation(-1, 1), "noted": Observation(True, 1)},
+            ["half_rolled_back"],
+        ),
         # silence
-        ({"committed": Heard()}, ["only_half"]),
-        ({"committed": Heard(), "noted": Heard(True, 1)}, ["only_half"]),
-        ({"committed": Heard(), "swept": Heard(11, 1)}, ["only_half"]),
-        ({"noted": Heard()}, ["only_half"]),
-        ({"swept": Heard()}, ["only_half"]),
+        ({"committed": Observation()}, ["only_half"]),
+        ({"committed": Observation(), "noted": Observation(True, 1)}, ["only_half"]),
+        ({"committed": Observation(), "swept": Observation(11, 1)}, ["only_half"]),
+        ({"noted": Observation()}, ["only_half"]),
+        ({"swept": Observation()}, ["only_half"]),
         ({"swept": NONE}, ["half_undecided", "half_producers"]),
     ],
 )

@@ -9,7 +9,7 @@ import uuid
 
 import pytest
 
-from idcore.ids.mended import MOST, mended
+from idcore.ids.other_forms import MOST, other_forms
 from idcore.ids.record_fields import fields_of
 
 pytestmark = pytest.mark.quick
@@ -35,18 +35,18 @@ def test_an_id_with_letters_for_digits_is_offered_with_their_places(seed: int) -
     places = chance.sample([place for place, digit in enumerate(ID) if digit in "01"], 3)
     for place in places:
         written[place] = chance.choice("Oo" if ID[place] == "0" else "Il")
-    (made,) = mended(f"msgId={''.join(written)}, please look")
+    (made,) = other_forms(f"msgId={''.join(written)}, please look")
     assert (made.text, made.places) == (ID, tuple(place + 1 for place in sorted(places)))
 
 
 @pytest.mark.parametrize("text", [ID, "Oooo", "O" * 31, ID.replace("7", "Z"), "illegal order of lions", ""])
 def test_what_is_an_id_or_none_is_not_offered(text: str) -> None:
-    assert mended(text) == []
+    assert other_forms(text) == []
 
 
 def test_each_is_offered_once_and_few_of_them() -> None:
     wrong = [f"ACI1OOO1473C7D4991AD336AEA57{n:04X}" for n in range(9)]
-    assert len(mended(" ".join(wrong + wrong))) == MOST
+    assert len(other_forms(" ".join(wrong + wrong))) == MOST
 
 
 BYTES = bytes.fromhex(ID)
@@ -66,7 +66,7 @@ BYTES = bytes.fromhex(ID)
     ],
 )
 def test_an_id_in_another_form_is_offered(text: str, form: str) -> None:
-    (one,) = mended(text)
+    (one,) = other_forms(text)
     assert one.text in (ID, OFFSET) and one.form == form
 
 
@@ -76,7 +76,7 @@ def test_random_bytes_are_offered_in_no_form() -> None:
         raw = chance.randbytes(16)
         digest = base64.b64encode(hashlib.md5(raw).hexdigest().encode()).decode()
         for text in (raw.hex(" "), base64.b64encode(raw).decode(), digest, str(uuid.UUID(bytes=raw, version=4))):
-            assert not mended(text), text
+            assert not other_forms(text), text
 
 
 def test_every_field_of_a_line_is_read() -> None:

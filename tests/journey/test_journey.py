@@ -30,7 +30,7 @@ from idcore.answers.journey import (
 )
 from idcore.answers.lookup import Answer, Copy
 from idcore.answers.lookup.copies import explain
-from idcore.answers.lookup.model import Traced
+from idcore.answers.lookup.model import TraceResult
 from idcore.base.catalogue import words
 from idcore.base.safe_text import json_text
 from idcore.ids.clock import Clock, from_ms
@@ -253,7 +253,7 @@ def test_a_cluster_gives_records_groups_and_attempts() -> None:
         None,
         (),
         (),
-        trace=Traced(found, (MSG_ID,), (), ()),
+        trace=TraceResult(found, (MSG_ID,), (), ()),
         fate=(verdict("retry_waiting", due=BASE + 40_000), verdict(group="audit")),
     )
     made = build(MSG_ID, Sources.of(answer), SHANGHAI, CHINA)

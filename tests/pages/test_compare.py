@@ -162,7 +162,7 @@ def test_files_are_unpacked_and_what_cannot_be_read_goes_by_its_own_name(tmp_pat
     text = "".join(lines).encode()
     (tmp_path / "cut.gz").write_bytes(gzip.compress(os.urandom(5_000))[:-20])
     whole, cut = Source("a b.log.gz", gzip.compress(text)), Source("sent to us.gz", tmp_path / "cut.gz")
-    found = compared.compare(compared.Asked((whole,), (Source("plain.log", text), cut)))
+    found = compared.compare(compared.ComparisonQuery((whole,), (Source("plain.log", text), cut)))
     assert found.sums(compared.MESSAGE) == (300, 300, 300)
     assert len(found.problems) == 1 and found.problems[0][0] == "sent to us.gz"
     told = [compared_texts.unread(found, words(lang)) for lang in ("en", "zh")]

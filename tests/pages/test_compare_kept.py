@@ -46,9 +46,9 @@ def ids(pid: int, seconds: range, counter: int = 0) -> list[str]:
     return [f"{HOST}{pid:04X}18B4AAC2{ELAPSED + 1000 * s:08X}{(counter + s) % 65_536:04X}" for s in seconds]
 
 
-def asked(first: list[str], second: list[str]) -> compared.Asked:
+def asked(first: list[str], second: list[str]) -> compared.ComparisonQuery:
     one, other = (Source(f"{name}.log", "\n".join(part).encode()) for name, part in (("a", first), ("b", second)))
-    return compared.Asked((one,), (other,))
+    return compared.ComparisonQuery((one,), (other,))
 
 
 def test_what_is_missing_is_counted_by_time_and_producer(tmp_path: Path) -> None:
@@ -70,7 +70,9 @@ def test_what_is_missing_is_counted_by_time_and_producer(tmp_path: Path) -> None
 def test_times_are_those_that_the_scan_of_a_single_id_gives(tmp_path: Path) -> None:
     lines = list(Scenario(7, datetime(2026, 11, 20, 9, 50, tzinfo=UTC), UTC, 900).log(900))
     text = [Source("a.log", "\n".join(lines).encode())]
-    found = compared.compare(compared.Asked(tuple(text), (Source("b.log", lines[0].encode()),)), DATING, Runs(tmp_path))
+    found = compared.compare(
+        compared.ComparisonQuery(tuple(text), (Source("b.log", lines[0].encode()),)), DATING, Runs(tmp_path)
+    )
     clock = Clock(NOW, UTC, "given")
     seen = 0
     for name, texts in found.whose.items():

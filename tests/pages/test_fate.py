@@ -20,7 +20,7 @@ from streamlit.testing.v1 import AppTest
 from idcore.base.catalogue import words
 from idcore.presentation.reports import roles
 from idcore.presentation.triage import failures, fates, finding_rows
-from idcore.presentation.triage.fates import Asked
+from idcore.presentation.triage.fates import FateFilter
 from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
 from idcore.presentation.triage.undelivered import Undelivered
 from pages.parts.charts import fate as charts
@@ -57,7 +57,7 @@ def test_the_page_says_who_lacks_what_and_lists_it(run: Path, open_page: Open, l
     answer = fates.lacking(fates.counted(run))
     assert f"{answer.total:,}" in said and own("fate.read_only") in said
     assert own("fate.list_said", n=own.count("row", answer.total)) in [one.value for one in app.caption]
-    first = Undelivered.of_run(run).select(Asked()).page(0, 1)[0]
+    first = Undelivered.of_run(run).select(FateFilter()).page(0, 1)[0]
     assert first["msg_id"] in said and f"store={run.parent.parent / 'broker-a'}".replace("/", "%2F") in shown(app)
     assert all(own(f"fate.level.{name}") in said for name in fates.NAMES)
 
@@ -66,7 +66,7 @@ def test_filters_cell_and_range_of_a_link_are_those_of_every_figure(run: Path, o
     cell = TimeRange(START + MINUTE, START + 2 * MINUTE)
     link = {"group": "billing", "cell": "~".join(cell.params().values()), "from": "2026-11-20T01:50:30Z"}
     app = open_page("fate", run=RUN, zone="UTC", lang="en", **link)
-    asked = Asked(group="billing", shown=TimeRange(START + timedelta(seconds=30)), cell=cell)
+    asked = FateFilter(group="billing", shown=TimeRange(START + timedelta(seconds=30)), cell=cell)
     total = fates.lacking(fates.choose(fates.counted(run), asked)).total
     assert f"billing has not consumed {total} messages of 2026-11-20 01:51:00" in text(app).replace("  ", " ")
     assert "The figures are of whole minutes" in text(app)
@@ -100,7 +100,7 @@ def test_a_list_that_the_scan_cut_says_so(run: Path, open_page: Open) -> None:
 def test_a_list_that_is_too_long_for_pages_says_what_they_show(
     run: Path, open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = Undelivered.of_run(run).select(Asked())
+    whole = Undelivered.of_run(run).select(FateFilter())
     monkeypatch.setattr(Undelivered.select, "__defaults__", ("time", 60))
     own, first = words("en"), int(whole.ends[59])
     said = text(open_page("fate", run=RUN, lang="en"))
@@ -251,7 +251,7 @@ def failures_of(run: Path, group: str) -> pd.DataFrame:
 
 
 def test_the_tries_of_a_message_are_on_its_journey(run: Path, open_page: Open) -> None:
-    first = Undelivered.of_run(run).select(Asked()).page(0, 1)[0]["msg_id"]
+    first = Undelivered.of_run(run).select(FateFilter()).page(0, 1)[0]["msg_id"]
     one = {"msg_id": first, "group": "billing", "topic": "A", "store_timestamp": START}
     more = {"outcome": "retry_waiting", "retry_times": 1, "due_at": START + MINUTE}
     write(run / "attempts", "attempts", [one | {"outcome": "retried", "retry_times": 0}, one | more])

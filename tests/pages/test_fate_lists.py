@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.answers.fate_list import MOST_IDS, background
-from idcore.answers.fate_list.asking import Asking, Wanted
+from idcore.answers.fate_list.batched_lookups import FateListProgress, IdList
 from idcore.answers.fate_list.sentences import progress_text
 from idcore.answers.lookup import Answer, LookupService, shared
 from idcore.base.catalogue import words
@@ -67,7 +67,7 @@ def test_the_page_of_deliveries_shows_a_list_and_what_has_no_verdict(open_page: 
     (name,) = live.offers()
     service = live.source_of(name)
     assert isinstance(service, LookupService)
-    run = background.start(Runs(), service, Wanted.of([*IDS, id_of(60_000)], "Orders"), "me").run
+    run = background.start(Runs(), service, IdList.of([*IDS, id_of(60_000)], "Orders"), "me").run
     listed()
     asked = len(cluster.server.seen)
     app = open_page("fate", run=run.name)
@@ -169,9 +169,9 @@ def test_lists_of_one_cluster_take_turns_and_a_list_that_nobody_keeps_goes(clust
     Slow.go_on.clear()
     Slow.begun.clear()
     slow = Slow(usual.cluster, usual._moment)
-    first = background.start(Runs(), slow, Wanted.of(IDS), "a")
+    first = background.start(Runs(), slow, IdList.of(IDS), "a")
     assert slow.begun.wait(10)
-    second = background.start(Runs(), slow, Wanted.of(IDS), "b", kept=False)
+    second = background.start(Runs(), slow, IdList.of(IDS), "b", kept=False)
     assert second.progress().is_waiting
     assert progress_text(second.progress(), words("en")) == "Waiting for another list of this cluster."
     second.discard()
@@ -188,7 +188,7 @@ def test_a_list_that_failed_is_tried_again_where_runs_are_listed(open_page: Open
     (name,) = live.offers()
     service = live.cluster(name)
     assert service is not None
-    failed = background.start(Runs(), service, Wanted.of(IDS, "Orders"), "a")
+    failed = background.start(Runs(), service, IdList.of(IDS, "Orders"), "a")
     failed.wait(20)
     failed.run.set_state("failed")
     elsewhere = Runs().create("of another server", kind=FATES)
@@ -220,7 +220,7 @@ def test_a_cluster_that_is_gone_is_said(open_page: Open, cluster: Many, monkeypa
 
 
 def test_how_far_a_list_is_has_its_time_left_and_its_limit() -> None:
-    now = Asking(5_000, 1_200, 1_100, 30, 12.0, 38.0, is_limited=True)
+    now = FateListProgress(5_000, 1_200, 1_100, 30, 12.0, 38.0, is_limited=True)
     said = progress_text(now, words("en"))
     assert said == (
         "1,200 of 5,000 IDs, 1,100 found, 30 not consumed by a group · 38 s left"

@@ -198,7 +198,7 @@ def test_every_field_of_every_layout_has_a_role_and_a_lesson() -> None:
 
 @pytest.mark.parametrize("lang", catalogue.languages())
 def test_a_card_says_kind_values_time_and_the_months_it_could_be_from(lang: str) -> None:
-    found = intake.Found(Token(UNIQ, 1, 1, "msgId"), identify(UNIQ, "msgId"))
+    found = intake.FoundId(Token(UNIQ, 1, 1, "msgId"), identify(UNIQ, "msgId"))
     view = reader(lang)
     made = cards.card(found, view, Clock(datetime(2026, 11, 21, tzinfo=UTC), SHANGHAI, "given"))
     for said in ("172.17.0.1", "18236", "7D4991AD", "992", "2026-11-10 23:37:24.823 +08:00", "2026-10-10", "msgId"):

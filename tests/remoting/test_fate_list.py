@@ -22,7 +22,7 @@ from idcore.__main__ import main
 from idcore.answers.fate import Verdict
 from idcore.answers.fate.rule import UNDELIVERED
 from idcore.answers.fate_list import MOST_IDS
-from idcore.answers.fate_list.asking import Asking, Wanted, ask
+from idcore.answers.fate_list.batched_lookups import FateListProgress, IdList, ask
 from idcore.answers.fate_list.tally import Tally, write
 from idcore.answers.lookup import Answer, Copy, LookupService, Moment
 from idcore.answers.lookup.topic_brokers import Pace
@@ -106,17 +106,17 @@ def rows(tally: Tally, table: str) -> list[dict[str, Any]]:
 
 class TestTheList:
     def test_an_id_given_twice_counts_once_and_more_than_the_limit_is_refused_with_its_number(self) -> None:
-        wanted = Wanted.of([*map(id_of, range(MOST_IDS)), id_of(1), id_of(1)], "Orders")
+        wanted = IdList.of([*map(id_of, range(MOST_IDS)), id_of(1), id_of(1)], "Orders")
         assert (len(wanted.ids), wanted.given) == (MOST_IDS, MOST_IDS + 2)
         with pytest.raises(CoreError, match="5,001 different IDs; ask for at most 5,000") as refused:
-            Wanted.of(map(id_of, range(MOST_IDS + 1)))
+            IdList.of(map(id_of, range(MOST_IDS + 1)))
         assert refused.value.values == {"count": MOST_IDS + 1, "most": MOST_IDS}
         with pytest.raises(CoreError, match="no ID"):
-            Wanted.of([])
+            IdList.of([])
 
     def test_five_thousand_ids_are_all_judged_and_each_report_is_a_little_further(self, nowhere: Cluster) -> None:
-        service, reports = Canned(nowhere), list[Asking]()
-        tally = ask(service, Wanted.of(map(id_of, range(MOST_IDS))), report=reports.append)
+        service, reports = Canned(nowhere), list[FateListProgress]()
+        tally = ask(service, IdList.of(map(id_of, range(MOST_IDS))), report=reports.append)
         assert [report.done for report in reports] == list(range(1, MOST_IDS + 1))
         assert (reports[-1].found, reports[-1].undelivered, reports[-1].seconds_left) == (MOST_IDS, MOST_IDS // 5, 0)
         assert tally.outcomes["judged"] == MOST_IDS and len(rows(tally, "undelivered")) == MOST_IDS // 5
@@ -131,11 +131,11 @@ class TestTheList:
         log, stop = tmp_path / "audit.jsonl", threading.Event()
         service = Canned(nowhere, audit=AuditLog(log))
 
-        def report(now: Asking) -> None:
+        def report(now: FateListProgress) -> None:
             if now.done == 100:
                 stop.set()
 
-        tally = ask(service, Wanted.of(map(id_of, range(MOST_IDS))), "me", report, stop)
+        tally = ask(service, IdList.of(map(id_of, range(MOST_IDS))), "me", report, stop)
         assert 100 <= tally.asked < MOST_IDS
         judged = {row["id"] for row in rows(tally, "asked_ids") if row["outcome"] == "judged"}
         logged = {json.loads(line)["id"] for line in log.read_text(encoding="ascii").splitlines()}
@@ -160,9 +160,9 @@ class TestTheList:
         assert list(tmp_path.iterdir()) == []
 
     def test_the_limit_of_look_ups_is_waited_for_and_never_exceeded(self, nowhere: Cluster) -> None:
-        clock, reports = Clock(), list[Asking]()
+        clock, reports = Clock(), list[FateListProgress]()
         service = Canned(nowhere, clock, limit=RateLimit(100))
-        tally = ask(service, Wanted.of(map(id_of, range(400))), "me", reports.append, clock)
+        tally = ask(service, IdList.of(map(id_of, range(400))), "me", reports.append, clock)
         assert tally.outcomes["judged"] == 400 and any(report.is_limited for report in reports)
         # a hundred at once, the other 300 at 100 a minute
         assert 160 <= sum(clock.waits) <= 181
@@ -172,12 +172,12 @@ class TestTheList:
     ) -> None:
         log = tmp_path / "audit.jsonl"
 
-        def report(now: Asking) -> None:
+        def report(now: FateListProgress) -> None:
             if now.done == 64:
                 log.unlink()
                 log.mkdir()
 
-        tally = ask(Canned(nowhere, audit=AuditLog(log)), Wanted.of(map(id_of, range(200))), report=report)
+        tally = ask(Canned(nowhere, audit=AuditLog(log)), IdList.of(map(id_of, range(200))), report=report)
         assert tally.problem is not None and tally.problem.code == "audit"
         assert (tally.asked, tally.outcomes["not_asked"]) == (64, 136)
 
@@ -187,7 +187,7 @@ class TestTheTables:
         with closing(service_of(cluster)) as service:
             single = {each: service.one(each, "Orders", fate=True) for each in cluster.ids}
             single_miss = service.one(MISSED, "Orders", fate=True)
-            tally = ask(service, Wanted.of([*cluster.ids, MISSED], "Orders"))
+            tally = ask(service, IdList.of([*cluster.ids, MISSED], "Orders"))
         expected = Counter[tuple[int, str, str]]()
         missed: dict[str, dict[str, str]] = {}
         for each, found in single.items():
@@ -215,13 +215,13 @@ class TestTheTables:
         cluster.by_key[id_of(1)] = [at]
         cluster.records = [at]
         with closing(service_of(cluster)) as service:
-            tally = ask(service, Wanted.of([id_of(1), str(at.offset_id)], "Orders"))
+            tally = ask(service, IdList.of([id_of(1), str(at.offset_id)], "Orders"))
         assert tally.outcomes["judged"] == 2 and tally.repeated == 1
         assert sum(row["messages"] for row in rows(tally, "fates")) == len(GROUPS)
         assert tally.summary()["records"] == 1
 
     def test_their_columns_are_those_of_a_store_and_the_broker(self, nowhere: Cluster) -> None:
-        tables = ask(Canned(nowhere), Wanted.of([id_of(1)])).tables()
+        tables = ask(Canned(nowhere), IdList.of([id_of(1)])).tables()
         assert {name: table.schema for name, table in tables.items()} == OF_LISTS
         for name in ("fates", "undelivered"):
             assert tables[name].schema.names == [*SCHEMAS[name].names, "broker"]
@@ -232,7 +232,7 @@ class TestTheTables:
     def test_silence_is_never_a_verdict(self, cluster: Many, silent: set[int], outcome: str) -> None:
         cluster.silent = silent
         with closing(service_of(cluster)) as service:
-            tally = ask(service, Wanted.of([id_of(2)], "Orders"))
+            tally = ask(service, IdList.of([id_of(2)], "Orders"))
         assert tally.outcomes[outcome] == 1
         assert {row["verdict"] for row in rows(tally, "fates")} <= {"no_verdict"} or not silent
 
@@ -240,7 +240,7 @@ class TestTheTables:
         cluster.listed = []
         cluster.add(replace(record("%DLQ%gone", id_of(50_000), 90_000)))
         with closing(service_of(cluster)) as service:
-            tally = ask(service, Wanted.of([id_of(2), id_of(50_000)]))
+            tally = ask(service, IdList.of([id_of(2), id_of(50_000)]))
         found = {row["id"]: (row["outcome"], row["reason"]) for row in rows(tally, "asked_ids")}
         assert found == {id_of(2): ("no_group", None), id_of(50_000): ("no_record", "dead_letter")}
 
@@ -260,7 +260,7 @@ class TestASilentBroker:
             profile = Profile("two", name_servers(str(cluster.server.address)), limits=Limits(0.3, 0.3))
             pace = Pace(lambda: NOW_MS, cluster.pauses.append)
             with closing(LookupService(Cluster(profile), lambda: Moment(NOW, UTC), pace=pace)) as service:
-                tally = ask(service, Wanted.of(cluster.ids, "Orders"))
+                tally = ask(service, IdList.of(cluster.ids, "Orders"))
         assert tally.found == FEW
         assert {row["verdict"] for row in rows(tally, "fates")} <= {
             "no_verdict",

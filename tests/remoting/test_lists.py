@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from idcore.answers.lookup import Listing, Way, WrongWay, cut_text, list_reason, list_text, listing_row, ways
-from idcore.answers.lookup.listing import Listed, Place, collect, first_since, place_of
+from idcore.answers.lookup.listing import ListedRecords, Place, collect, first_since, place_of
 from idcore.base.catalogue import languages, words
 from idcore.base.errors import CoreError
 from idcore.rocketmq.message import Record, flags
@@ -191,7 +191,7 @@ def test_a_list_that_is_cancelled_keeps_what_it_has() -> None:
     queues = [memory(random.Random(4), number, 200) for number in range(3)]
     asked = iter(range(1_000))
     way = Way("time", TOPIC, begin_ms=START)
-    listed: Listed[Memory] = collect(queues, way, lambda done, total, name: None, lambda: next(asked) > 100)
+    listed: ListedRecords[Memory] = collect(queues, way, lambda done, total, name: None, lambda: next(asked) > 100)
     assert listed.cut == "stopped" and 0 < len(listed.records) < 200
     none = collect(queues, way, lambda done, total, name: None, lambda: True)
     assert (none.cut, none.records) == ("stopped", ())

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from idcore.answers.lookup import Answer, LookupService, Moment
-from idcore.answers.lookup.groups import Seen, groups_of, progress_of
+from idcore.answers.lookup.groups import GroupAnswer, groups_of, progress_of
 from idcore.answers.lookup.store_folder import StoreLookup
 from idcore.answers.lookup.topic_brokers import Pace
 from idcore.ids import Clock
@@ -193,7 +193,7 @@ def test_a_folder_says_the_same(root: Path, sent: dict[str, str]) -> None:
 def test_the_progress_of_a_lite_group(service: LookupService, broker: Recorded) -> None:
     broker.asked = [row for row in broker.asked if row[0] != 200074]
 
-    def seen(topic: str) -> Seen:
+    def seen(topic: str) -> GroupAnswer:
         return service.ask("test", "", partial(progress_of, topic, "chats"))
 
     lite, parent = seen(S1), seen("Parent")

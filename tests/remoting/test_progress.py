@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from idcore.answers.lookup import LookupService, groups, issue_text, reached, row_of, who_texts
-from idcore.answers.lookup.groups import Seen, groups_of, progress_of
+from idcore.answers.lookup import LookupService, client_states, groups, issue_text, row_of, who_texts
+from idcore.answers.lookup.connected_clients import LiveClients
+from idcore.answers.lookup.groups import GroupAnswer, groups_of, progress_of
 from idcore.answers.lookup.progress import Progress, in_memory, pace, state_of
 from idcore.answers.lookup.sentences import groups_text, progress_texts
-from idcore.answers.lookup.who import LiveClients
 from idcore.base.errors import CoreError
 from idcore.rocketmq.remoting.audit import AuditLog
 from idcore.rocketmq.remoting.errors import RemotingError
@@ -36,7 +36,7 @@ def cluster() -> Iterator[Progressing]:
         yield made
 
 
-def seen(service: LookupService, group: str = "billing", clients: bool = False) -> Seen:
+def seen(service: LookupService, group: str = "billing", clients: bool = False) -> GroupAnswer:
     return service.ask("test", "", partial(progress_of, "Orders", group, ask_clients=clients))
 
 
@@ -229,7 +229,7 @@ class TestClientsAsked:
         self, cluster: Progressing, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(groups, "CLIENTS_SECONDS", 0.2)
-        monkeypatch.setattr(reached, "_AT_ONCE", 2)
+        monkeypatch.setattr(client_states, "_AT_ONCE", 2)
         rows = [client(f"10.0.0.{host}@7#1", f"10.0.0.{host}:5") for host in range(40, 48)]
         cluster.connected["billing"] = cluster.connection(client(ONE), *rows)
         cluster.states = {ONE: cluster.state({0: (1_000, 0, 0)})}
@@ -263,7 +263,7 @@ class TestClientsAsked:
 
 
 class TestList:
-    def rows(self, cluster: Progressing) -> Seen:
+    def rows(self, cluster: Progressing) -> GroupAnswer:
         service = cluster.asking()
         with service.cluster:
             return service.ask("test", "", partial(groups_of, "Orders"))
@@ -450,7 +450,7 @@ def test_hostile_answers_are_errors_or_answers_and_nothing_else(cluster: Progres
             try:
                 found = seen(service, clients=bool(number % 2)).progress
                 assert found is not None
-                progress_texts(Seen(found, (), 0, True, (), ()))
+                progress_texts(GroupAnswer(found, (), 0, True, (), ()))
                 assert all(isinstance(issue_text(reason), str) for reason in found.contradictions())
                 if not number % 10:
                     service.ask("test", "", partial(groups_of, "Orders"))

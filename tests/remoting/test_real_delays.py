@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from idcore.answers.fate import Verdict
-from idcore.answers.lookup import Answer, LookupService, Moment, later, transactions
+from idcore.answers.lookup import Answer, LookupService, Moment, delayed, transactions
 from idcore.answers.lookup.topic_brokers import Pace
 from idcore.rocketmq.message.validators import HALF_TOPIC
 from idcore.rocketmq.remoting.client import Limits
@@ -84,7 +84,7 @@ def until(ask: Callable[[], Any], wanted: Any) -> None:
 
 def test_what_is_late_and_what_no_queue_has_yet(alone: OneBroker, monkeypatch: pytest.MonkeyPatch) -> None:
     """A retry and delayed messages while nothing delivers them; then delivered, but in no queue and no index yet."""
-    monkeypatch.setattr(later, "SLACK_MS", 0)
+    monkeypatch.setattr(delayed, "SLACK_MS", 0)
     alone.wait_for("TOOK fails-once opens 1")
 
     def group(name: str, text: str) -> tuple[str, str, list[str]]:

@@ -15,8 +15,8 @@ import pytest
 
 from idcore.answers.fate import Verdict, row_of
 from idcore.answers.fate.rule import UNDELIVERED, YOUNG_MS
-from idcore.answers.fate_list.asking import Wanted
-from idcore.answers.fate_list.asking import ask as ask_list
+from idcore.answers.fate_list.batched_lookups import IdList
+from idcore.answers.fate_list.batched_lookups import ask as ask_list
 from idcore.answers.lookup import Answer, LookupService, Moment, Terms, open_source
 from idcore.answers.lookup.clients import version_text
 from idcore.answers.lookup.groups import groups_of, progress_of
@@ -186,7 +186,7 @@ def test_a_list_says_of_each_message_what_its_own_look_up_says(current: OneBroke
     with Cluster(profile_of(current)) as cluster:
         service = LookupService(cluster, lambda: Moment(datetime.now(UTC), UTC), pace=PACE)
         before = verdicts(service)
-        tally = ask_list(service, Wanted.of([*ids, f"{ids[0][:-4]}FFFF"], TOPIC))
+        tally = ask_list(service, IdList.of([*ids, f"{ids[0][:-4]}FFFF"], TOPIC))
         after = verdicts(service)
     listed = Counter[tuple[str, str]]()
     for row in tally.tables()["fates"].to_pylist():

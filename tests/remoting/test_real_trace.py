@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from idcore.answers.lookup import LookupService, Moment
-from idcore.answers.lookup.model import Traced
+from idcore.answers.lookup.model import TraceResult
 from idcore.ids.model import UniqId
 from idcore.rocketmq.message.validators import TRACE_TOPIC
 from idcore.rocketmq.remoting.cluster import Cluster
@@ -47,7 +47,7 @@ class Ran:
             if words[0] == "attempt"
         ]
 
-    def trace(self, *msg_ids: str) -> list[Traced]:
+    def trace(self, *msg_ids: str) -> list[TraceResult]:
         """The trace of some messages, as the command line asks for it."""
         cluster = Cluster(Profile("traced", name_servers(self.cluster.names), self.cluster.credentials()))
         service = LookupService(cluster, lambda: Moment(datetime.now(UTC), UTC), trace_topics=("OwnTrace",))

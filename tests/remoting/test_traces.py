@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from idcore.answers.lookup import Answer, open_source, row_of
-from idcore.answers.lookup.model import Traced
+from idcore.answers.lookup.model import TraceResult
 from idcore.answers.lookup.source import Moment, Terms
 from idcore.base.catalogue import words
 from idcore.ids.model import UniqId
@@ -88,14 +88,14 @@ class Traceful(Fake):
 MESSAGE = record("Orders", UNIQ, 0, properties=TRACED)
 
 
-def ask(fake: Fake, text: str = UNIQ, *named: str) -> tuple[Answer, Traced]:
+def ask(fake: Fake, text: str = UNIQ, *named: str) -> tuple[Answer, TraceResult]:
     with fake.server:
         found = fake.service(trace_topics=named).one(text)
     assert found.trace is not None
     return found, found.trace
 
 
-def codes(traced: Traced) -> set[str]:
+def codes(traced: TraceResult) -> set[str]:
     return {item.code for item in traced.evidence}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unittest.mock import Mock
 
-from idcore.answers.fate import Heard
+from idcore.answers.fate import Observation
 from idcore.answers.lookup.notes import Notes
 from idcore.answers.lookup.topic_brokers import Pace
 from idcore.rocketmq.remoting.consumers import AllDelayOffsets
@@ -56,5 +56,5 @@ def test_a_name_server_that_goes_away_meanwhile_costs_only_the_answer() -> None:
     cluster = Mock()
     cluster.topology.side_effect = Unreachable("no_broker", {"cluster": "c", "address": ""})
     notes = Notes(cluster)
-    assert notes.heard("10.0.0.1:10911", [AllDelayOffsets()]) == [Heard()]
+    assert notes.heard("10.0.0.1:10911", [AllDelayOffsets()]) == [Observation()]
     assert notes.failure == "unreachable" and [item.code for item in notes.evidence] == ["no_answer"]

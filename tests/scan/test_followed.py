@@ -18,7 +18,7 @@ from idcore.scan.facts import scan_task
 from idcore.scan.followed import PIECES, TAIL, State, note, tables_of
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
-from idcore.sources.growing_files import News, Offset, ended, opened, ranges
+from idcore.sources.growing_files import FileChanges, Offset, ended, opened, ranges
 from idcore.sources.inputs import Split
 from idcore.sources.kinds import GROWING
 from tests.scan import logs, logs_of_dates, logs_of_pairs
@@ -38,7 +38,7 @@ class Following:
 
     def restart(self) -> None:
         """A new process: it knows what is on disk."""
-        self.news = News([str(self.folder)], clock=lambda: self.now)
+        self.news = FileChanges([str(self.folder)], clock=lambda: self.now)
         self.state = State(self.home, self.kept)
 
     def look(self, most: int = 1 << 40, seconds: float = 0.3) -> None:

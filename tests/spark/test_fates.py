@@ -21,7 +21,7 @@ from idcore.answers.fate.rule import UNDELIVERED
 from idcore.answers.findings.all_rules import RULES
 from idcore.answers.lookup import traces
 from idcore.answers.lookup.copies import group_of, is_special
-from idcore.answers.lookup.hidden_copies import Hidden, Seen, hidden_copies, holds_copies
+from idcore.answers.lookup.hidden_copies import HiddenCopies, ReadableRecords, hidden_copies, holds_copies
 from idcore.answers.lookup.store_fates import StoreEvidence, copies_of
 from idcore.presentation.terminal import scans
 from idcore.rocketmq.message import Record
@@ -431,12 +431,12 @@ def test_a_group_lacks_copies_where_its_queues_do_not_show_that_there_were_none(
     root = Path(shutil.copytree(made[0], tmp_path / "store"))
     records = records_of(root)
 
-    def lacking(*hurt: Record) -> Hidden:
+    def lacking(*hurt: Record) -> HiddenCopies:
         seen: dict[tuple[str, int], list[int]] = {}
         for record in records:
             if record not in hurt:
                 seen.setdefault((record.topic, record.queue_id), []).append(record.queue_offset)
-        figures = {place: Seen(len(each), min(each), max(each)) for place, each in seen.items()}
+        figures = {place: ReadableRecords(len(each), min(each), max(each)) for place, each in seen.items()}
         with StoreFolder(root) as store:
             return hidden_copies(
                 store, [(each.physical_offset, each.physical_offset + each.size) for each in hurt], figures
@@ -448,10 +448,10 @@ def test_a_group_lacks_copies_where_its_queues_do_not_show_that_there_were_none(
     )
     delivered, waiting = (next(r for r in rows if waits(r, "%RETRY%fails")) for rows in (records, records[::-1]))
     home = next(record for record in records if record.topic == "OrderPaid")
-    every, nobody = Hidden(every_group=True), Hidden()
+    every, nobody = HiddenCopies(every_group=True), HiddenCopies()
     assert lacking() == lacking(home, delivered) == nobody
-    assert lacking(retry) == Hidden(frozenset({"fails-0"}))
-    assert lacking(second, dead, home) == Hidden(frozenset({"fails-6"}))
+    assert lacking(retry) == HiddenCopies(frozenset({"fails-0"}))
+    assert lacking(second, dead, home) == HiddenCopies(frozenset({"fails-6"}))
     assert lacking(retry, waiting) == every
     # the queue of one group ends before the damage, is gone, or has nothing in its middle
     folder = root / "consumequeue" / "%RETRY%fails-0"
@@ -459,7 +459,7 @@ def test_a_group_lacks_copies_where_its_queues_do_not_show_that_there_were_none(
     entries = file.read_bytes()
     for written in (entries[:20], entries[:20] + bytes(20) + entries[40:], None):
         shutil.rmtree(folder) if written is None else file.write_bytes(written)
-        assert lacking(home) == Hidden(frozenset({"fails-0"})), written
+        assert lacking(home) == HiddenCopies(frozenset({"fails-0"})), written
     shutil.rmtree(root / "consumequeue")
     assert lacking(home) == every and lacking() == nobody
 

@@ -11,7 +11,7 @@ import pytest
 from idcore.base.errors import CoreError
 from idcore.runs.runs import Run, Runs
 from idcore.scan.occurrences.index import Filter, Index
-from idcore.spark import background, locate, turns
+from idcore.spark import background, locate, scan_queue
 from idcore.spark.job import ScanOptions
 from tests.scan import logs
 
@@ -62,7 +62,7 @@ def test_a_run_of_many_files_has_the_lines_of_each(tmp_path: Path, monkeypatch: 
 
 @pytest.mark.usefixtures("spark")
 def test_a_large_input_is_indexed_right_after_its_scan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "LARGE", 1)
+    monkeypatch.setattr(scan_queue, "LARGE", 1)
     path = tmp_path / "a.log"
     path.write_bytes(logs.mixed(3).data)
     run = scanned(tmp_path / "runs", [path])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from idcore.runs.runs import Runs
-from idcore.spark import background, turns
+from idcore.spark import background, scan_queue
 from idcore.spark.background import Job
 from idcore.spark.job import ScanOptions
 
@@ -56,14 +56,14 @@ def begin(tmp_path: Path) -> Begin:
 def test_a_large_scan_waits_for_the_others_and_knows_its_place(
     gates: dict[str, threading.Event], begin: Begin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = begin("first", turns.LARGE)
+    first = begin("first", scan_queue.LARGE)
     until(lambda: "first" in gates)
     jobs = []
     for place, name in enumerate(("second", "third", "fourth"), 1):
-        jobs.append(begin(name, turns.LARGE))
+        jobs.append(begin(name, scan_queue.LARGE))
         until(lambda: jobs[-1].progress().place == place)  # noqa: B023  called at once
         assert jobs[-1].progress().state == "waiting"
-    begin("small", turns.LARGE - 1)
+    begin("small", scan_queue.LARGE - 1)
     until(lambda: "small" in gates)  # a light one does not wait for them
     second, third, fourth = jobs
     second.cancel()
@@ -80,6 +80,6 @@ def test_a_large_scan_waits_for_the_others_and_knows_its_place(
 def test_what_has_no_size_counts_as_large(tmp_path: Path) -> None:
     small = tmp_path / "a.log"
     small.write_bytes(b"x")
-    assert turns.of([str(small)], None) is turns._small
+    assert scan_queue.of([str(small)], None) is scan_queue._small
     for paths, store in (([str(tmp_path)], None), (["s3://bucket/a.log"], None), ([str(small)], "/data/store")):
-        assert turns.of(paths, store) is turns._large
+        assert scan_queue.of(paths, store) is scan_queue._large

@@ -7,7 +7,7 @@ from pathlib import Path
 from idcore.rocketmq.message import Host, Message, MessageBatch
 from idcore.rocketmq.message import properties as names
 from idcore.simulate.broker import Broker
-from idcore.simulate.writer import Put, StoreWriter
+from idcore.simulate.writer import PutResult, StoreWriter
 from tests.remoting.fake import UNIQ
 from tests.remoting.test_traces import AT, CONSUMER, USUAL, after, before, traces
 
@@ -24,7 +24,7 @@ def written(root: Path) -> Path:
     with StoreWriter(root) as writer:
         broker = Broker(writer, STORE)
 
-        def send(topic: str, key: str, **more: str) -> Put:
+        def send(topic: str, key: str, **more: str) -> PutResult:
             message = Message.of(topic, b"card", "paid").with_uniq_id(key)
             for name, value in more.items():
                 message = message.with_property(name, value)

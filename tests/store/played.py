@@ -12,7 +12,7 @@ from idcore.rocketmq.message import properties as names
 from idcore.rocketmq.message.javatext import hash_map_order
 from idcore.rocketmq.store import CommitLog, Stored
 from idcore.simulate.broker import Broker
-from idcore.simulate.writer import Put
+from idcore.simulate.writer import PutResult
 from tests.store.real_broker import END_TRANSACTION, SEND, SEND_BACK, SEND_BATCH, RealBroker
 
 GROUP, TOPIC = "order_consumer", "OrderPaid"
@@ -143,13 +143,13 @@ def replay(broker: Broker, client: Host, wanted: list[Record]) -> list[Record]:
     def of(topic: str, message: Message) -> Record:
         return next(r for r in done if (r.topic, r.uniq_id) == (topic, message.uniq_id))
 
-    def note(record: Record) -> Put:
+    def note(record: Record) -> PutResult:
         first = not any(r.topic == _NOTE for r in done)
         half = of(_HALF, COMMITTED if first else ROLLED_BACK)
         return broker.note(half, record.born_timestamp, record.store_timestamp)
 
     first = BATCH_ID if broker.line.adds_to_batches else _id(5)
-    steps: dict[tuple[str, str | None], Callable[[int], Put]] = {
+    steps: dict[tuple[str, str | None], Callable[[int], PutResult]] = {
         (TOPIC, _id(1)): lambda now: broker.send(PLAIN, QUEUE, _BORN, client, now),
         (_SCHEDULE, _id(2)): lambda now: broker.send(DELAYED, QUEUE, _BORN, client, now),
         (TOPIC, _id(2)): lambda now: broker.deliver(of(_SCHEDULE, DELAYED), now),

@@ -22,7 +22,7 @@ from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
 from idcore.rocketmq.store import Stored, StoreFolder, rocks_queues, rocks_settings, rocksdb
 from idcore.rocketmq.store.config import BrokerConfig, read_config
 from idcore.rocketmq.store.files import Reading
-from idcore.rocketmq.store.rocks_messages import Kept
+from idcore.rocketmq.store.rocks_messages import PendingState
 from idcore.simulate.writer import StoreWriter
 from tests.store.test_damage import record
 from tests.store.unpacked import real_store
@@ -137,11 +137,11 @@ def test_transactions_and_timers_have_their_ends(root: Path, sent: dict[str, str
         kept = store.kept
         assert kept is not None
         due = int(timed.properties["TIMER_OUT_MS"])
-        assert kept.timer(due, sent["timed"], timed.queue_offset) == Kept(False), "it is past its time"
-        assert kept.timer(due, "deleted", 1) == Kept(False)
+        assert kept.timer(due, sent["timed"], timed.queue_offset) == PendingState(False), "it is past its time"
+        assert kept.timer(due, "deleted", 1) == PendingState(False)
         assert kept.timer(due, "later", 2) is None, "the broker had not come to this place"
         half = one(store, sent["open"]).copies[0].record
-        assert kept.transaction(half.physical_offset - 1) == Kept(False)
+        assert kept.transaction(half.physical_offset - 1) == PendingState(False)
         assert kept.transaction(half.physical_offset + 1) is None
     with StoreFolder(root / "running") as store:
         assert "half_open" in facts(one(store, sent["open"]))

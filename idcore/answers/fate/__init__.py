@@ -1,6 +1,6 @@
 """Was a message consumed, by which group, and if not, why not: evidence in, a verdict out. Asks nobody."""
 
-from idcore.answers.fate.model import Attempt, Blocker, Copy, Fact, Group, Heard, Home, Reason, Verdict
+from idcore.answers.fate.model import Attempt, Blocker, Copy, Fact, Group, Home, Observation, Reason, Verdict
 from idcore.answers.fate.rule import judge, mark_doubles
 from idcore.answers.fate.sentences import row_of
 
@@ -10,8 +10,8 @@ __all__ = [
     "Copy",
     "Fact",
     "Group",
-    "Heard",
     "Home",
+    "Observation",
     "Reason",
     "Verdict",
     "judge",

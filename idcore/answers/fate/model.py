@@ -15,7 +15,7 @@ Certainty = Literal["proved", "inferred", "uncertain", "none"]
 
 
 @dataclass(frozen=True, slots=True)
-class Heard(Generic[T]):
+class Observation(Generic[T]):
     """What came of a question: the answer and when it came. Without a time nobody answered, which proves nothing."""
 
     value: T | None = None
@@ -47,8 +47,8 @@ class Home:
     static: bool = False
     from_slave: bool = False
     snapshot_ms: int | None = None
-    end: Heard[int] = field(default_factory=Heard)
-    begin: Heard[int] = field(default_factory=Heard)
+    end: Observation[int] = field(default_factory=Observation)
+    begin: Observation[int] = field(default_factory=Observation)
     properties: Mapping[str, str] | None = field(default=None, compare=False)
 
 
@@ -68,8 +68,8 @@ class Copy:
     due_ms: int | None = None
     popped: bool = False
     shared: bool = False
-    passed: Heard[bool] = field(default_factory=Heard)
-    delivered: Heard[bool] = field(default_factory=Heard)
+    passed: Observation[bool] = field(default_factory=Observation)
+    delivered: Observation[bool] = field(default_factory=Observation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,20 +176,20 @@ class Group:
     """
 
     name: str
-    offset: Heard[int] = field(default_factory=Heard)
-    again: Heard[int] = field(default_factory=Heard)
-    pull_offset: Heard[int] = field(default_factory=Heard)
-    broadcast_offset: Heard[int] = field(default_factory=Heard)
-    consumers: Heard[Consumers] = field(default_factory=Heard)
+    offset: Observation[int] = field(default_factory=Observation)
+    again: Observation[int] = field(default_factory=Observation)
+    pull_offset: Observation[int] = field(default_factory=Observation)
+    broadcast_offset: Observation[int] = field(default_factory=Observation)
+    consumers: Observation[Consumers] = field(default_factory=Observation)
     kept_filter: Filter | None = None
-    can_consume: Heard[bool] = field(default_factory=Heard)
-    can_broadcast: Heard[bool] = field(default_factory=Heard)
+    can_consume: Observation[bool] = field(default_factory=Observation)
+    can_broadcast: Observation[bool] = field(default_factory=Observation)
     copies: tuple[Copy, ...] = ()
     copies_complete: bool = False
     blocker: Blocker | None = None
     visible_ms: int | None = None
     attempts: tuple[Attempt, ...] = ()
-    holders: Heard[tuple[Holder, ...]] = field(default_factory=Heard)
+    holders: Observation[tuple[Holder, ...]] = field(default_factory=Observation)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from idcore.answers.fate.model import (
     Fact,
     Filter,
     Group,
-    Heard,
     Home,
+    Observation,
     Reason,
     Verdict,
 )
@@ -492,6 +492,6 @@ def _shared_copy(copy: Copy) -> list[Reason]:
     return [Reason("shared_copy")] if copy.shared else []
 
 
-def _fact(name: str, heard: Heard[Any]) -> Iterator[Fact]:
+def _fact(name: str, heard: Observation[Any]) -> Iterator[Fact]:
     if heard.answered:
         yield Fact(name, heard.value, heard.at_ms)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from idcore.answers.fate.model import Heard, Reason
+from idcore.answers.fate.model import Observation, Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +23,12 @@ class Transaction:
     offset: int
     checks: int = 0
     given_up: bool = False
-    swept: Heard[int] = field(default_factory=Heard)
-    noted: Heard[bool] = field(default_factory=Heard)
-    committed: Heard[str] = field(default_factory=Heard)
-    producers: Heard[int] = field(default_factory=Heard)
+    swept: Observation[int] = field(default_factory=Observation)
+    noted: Observation[bool] = field(default_factory=Observation)
+    committed: Observation[str] = field(default_factory=Observation)
+    producers: Observation[int] = field(default_factory=Observation)
     in_rocksdb: bool = False
-    kept: Heard[int] = field(default_factory=Heard)
+    kept: Observation[int] = field(default_factory=Observation)
 
 
 def decide(half: Transaction) -> Iterator[Reason]:

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from idcore.answers.fate_list.asking import Asking, Wanted, ask
+from idcore.answers.fate_list.batched_lookups import FateListProgress, IdList, ask
 from idcore.answers.fate_list.tally import Tally, write
 from idcore.answers.lookup import LookupService
 from idcore.base.errors import CoreError, coded
 from idcore.policy import audit
-from idcore.policy.audit import Who
+from idcore.policy.audit import Actor
 from idcore.runs.runs import FATES, Run, Runs
 
 Ask = Callable[[], object]  # CoreError where a list must not begin, now that its turn has come
@@ -47,18 +47,18 @@ def _anyone() -> None:
 class Job:
     """One list: asked in a thread of the server, outlives the page that began it."""
 
-    def __init__(self, run: Run, service: LookupService, wanted: Wanted, user: str, ask: Ask) -> None:
+    def __init__(self, run: Run, service: LookupService, wanted: IdList, user: str, ask: Ask) -> None:
         self.run, self._ask = run, ask
         self._began = time.monotonic()
         self._service, self._wanted, self._user = service, wanted, user
         self._stop = threading.Event()
         self._unwanted = self._ended = False
         self.error: CoreError | None = None
-        self._asking = Asking(len(wanted.ids), is_waiting=True)
+        self._asking = FateListProgress(len(wanted.ids), is_waiting=True)
         self._thread = threading.Thread(target=self._work, name=f"fates-{run.name}", daemon=True)
         self.run.set_state("running")
         facts = {"kind": FATES, "cluster": service.cluster.name, "ids": len(wanted.ids)}
-        audit.note("scan_begun", Who(user), run=run.name, **facts)
+        audit.note("scan_begun", Actor(user), run=run.name, **facts)
         self._thread.start()
 
     def _work(self) -> None:
@@ -67,7 +67,7 @@ class Job:
         try:
             with _turn(self._service, self._stop):
                 self._ask()  # it may have waited for hours
-                self._take(Asking(len(self._wanted.ids)))
+                self._take(FateListProgress(len(self._wanted.ids)))
                 tally = ask(self._service, self._wanted, self._user, self._take, self._stop)
             problem = tally.problem
             if tally.asked:  # what was judged is kept
@@ -93,7 +93,7 @@ class Job:
         self._ended = True
         figures = {"cluster": self._service.cluster.name, "ids": self._asking.done, "error": problem and problem.code}
         seconds = round(time.monotonic() - self._began, 3)
-        audit.scan_ended(Who(self._user), self.run.name, FATES, state, seconds=seconds, **figures)
+        audit.scan_ended(Actor(self._user), self.run.name, FATES, state, seconds=seconds, **figures)
         try:
             if self._unwanted:
                 self.run.remove()
@@ -104,15 +104,15 @@ class Job:
         if unwritten is not None:  # the run was deleted, or its folder is read-only: the job itself still has it
             self.error = problem or coded(unwritten)
 
-    def _take(self, now: Asking) -> None:
+    def _take(self, now: FateListProgress) -> None:
         self._asking = now
 
     @property
-    def wanted(self) -> Wanted:
+    def wanted(self) -> IdList:
         """What was asked for, to ask again."""
         return self._wanted
 
-    def progress(self) -> Asking:
+    def progress(self) -> FateListProgress:
         """How far it is now; never blocks."""
         return self._asking
 
@@ -138,13 +138,13 @@ class Job:
         """Whether its thread has done all it had to do."""
         return not self._thread.is_alive()
 
-    def wait(self, seconds: float | None = None) -> Asking:
+    def wait(self, seconds: float | None = None) -> FateListProgress:
         """Blocks until it has ended, or for so long."""
         self._thread.join(seconds)
         return self._asking
 
 
-def start(runs: Runs, service: LookupService, wanted: Wanted, user: str, ask: Ask = _anyone, **facts: Any) -> Job:
+def start(runs: Runs, service: LookupService, wanted: IdList, user: str, ask: Ask = _anyone, **facts: Any) -> Job:
     """Begins a list as a run of its own. `ask` is called when its turn has come; `facts` are further facts."""
     options = {"asked_ids": len(wanted.ids), "cluster": service.cluster.name, "topic": wanted.topic}
     run = runs.create(f"{len(wanted.ids):,} IDs, {service.cluster.name}", "console", options, kind=FATES, **facts)

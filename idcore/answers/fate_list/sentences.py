@@ -10,7 +10,7 @@ from idcore.base import catalogue
 from idcore.base.catalogue import Words
 
 if TYPE_CHECKING:
-    from idcore.answers.fate_list.asking import Asking
+    from idcore.answers.fate_list.batched_lookups import FateListProgress
 
 _ENGLISH = catalogue.words()
 
@@ -39,7 +39,7 @@ def notes(summary: Mapping[str, Any], words: Words = _ENGLISH) -> list[str]:
     return notes
 
 
-def progress_text(now: Asking, words: Words) -> str:
+def progress_text(now: FateListProgress, words: Words) -> str:
     """The figures of a list on its way, in one line."""
     if now.is_waiting:
         return words("fates.waiting")

@@ -24,14 +24,14 @@ _VALUES = 1 << 16  # of a counter
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ChainFindings:
     """shared_fingerprint, restart and clock_back; and a mask of the processes whose clock was set back."""
 
     findings: list[Finding]
     clock_back: np.ndarray
 
 
-def judge(processes: Processes) -> Judged:
+def judge(processes: Processes) -> ChainFindings:
     """What the chains of some processes come to."""
     findings: list[Finding] = []
     clock_back = np.zeros(len(processes), bool)
@@ -63,7 +63,7 @@ def judge(processes: Processes) -> Judged:
         one_counter = at in chain_steps or chains[at] == 1
         said = _came_round(processes, at) if one_counter else {"also": ["twice_open"]}
         findings.append(_clock_back(processes, at, chain_steps.get(at, []), before.get(at), zero.get(at), said))
-    return Judged(findings, clock_back)
+    return ChainFindings(findings, clock_back)
 
 
 def of_chains(processes: Processes, _: Scan) -> list[Finding]:

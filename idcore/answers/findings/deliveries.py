@@ -18,7 +18,7 @@ from idcore.answers.findings.times import line_zone
 from idcore.ids.clock import from_ms
 from idcore.ids.delivery import SEND_OK, Delivery
 from idcore.ids.delivery_sentences import apart, by_message, is_of_records, twice
-from idcore.scan.deliveries import Told, instant
+from idcore.scan.deliveries import DeliveryClaim, instant
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class _Messages:
     """What lines say of each message of a scan, and where each line is."""
 
     of_each: list[list[Delivery]]
-    places: dict[int, Told]  # by the identity of the value: two lines may say the same
+    places: dict[int, DeliveryClaim]  # by the identity of the value: two lines may say the same
 
     def at(self, deliveries: Iterable[Delivery]) -> list[str]:
         """The places of some lines."""

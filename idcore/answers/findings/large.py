@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from idcore.answers.findings import limits
 from idcore.answers.findings.processes import KEY, Processes, numbers
-from idcore.answers.findings.quota import Listed
+from idcore.answers.findings.quota import FindingQuota
 from idcore.ids import rules
 from idcore.scan.schemas import ORDER, SCHEMAS
 
@@ -61,7 +61,7 @@ class Rows:
         if not self.written.get("processes") and not self.written.get("counters"):
             yield Processes(self.tables["processes"], self.tables["counters"])
             return
-        suspects, listed, begin = self._suspects(), Listed(), 0
+        suspects, listed, begin = self._suspects(), FindingQuota(), 0
         points, edges = self._points(suspects)
         place = numbers(suspects, "place")
         for table in self.pieces("processes"):

@@ -21,7 +21,7 @@ _LOSS, _SAMPLE, _MIXED, _BATCH = "loss", "sample", "mixed", "batch"
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingIds:
     """What is missing of one process, taken apart.
 
     `rows` of `counters` are the ids right above its gaps, holes first, then the widest; `widths` is what these miss.
@@ -63,7 +63,7 @@ def judge(processes: Processes, scan: Scan) -> Iterator[Finding]:
     batches = scan.once(batches_of)
     lost, produced = processes["missing"], processes["produced"]
     wanted = hosts.countable(processes) & ~processes.once(chains.judge).clock_back & (lost > 0)
-    known: dict[int, Missing] = {}
+    known: dict[int, MissingIds] = {}
     kind = np.where(gaps.is_sample(lost, produced), _SAMPLE, _LOSS)
     count = lost.copy()
     for at in np.flatnonzero(wanted & ~processes.away & _doubtful(processes, kind, batches)).tolist():
@@ -92,7 +92,7 @@ def _doubtful(processes: Processes, kind: np.ndarray, batches: Batches) -> np.nd
     return doubtful
 
 
-def _take_apart(processes: Processes, at: int, batches: Batches) -> Missing:
+def _take_apart(processes: Processes, at: int, batches: Batches) -> MissingIds:
     """Gaps less what batches explain; then the rule."""
     mine = processes.points(at)
     before = processes.columns["missing_before"][mine]
@@ -108,7 +108,7 @@ def _take_apart(processes: Processes, at: int, batches: Batches) -> Missing:
     order = np.lexsort((rows, -left, ~verdict.holes))
     unlisted = max(0, missing - int(left.sum()))
     holes = int(verdict.holes.sum())
-    return Missing(missing, explained, rows[order], left[order], holes, verdict.in_holes, verdict.even, unlisted)
+    return MissingIds(missing, explained, rows[order], left[order], holes, verdict.in_holes, verdict.even, unlisted)
 
 
 def _explained(
@@ -158,7 +158,7 @@ def _sides(processes: Processes, at: int, rows: np.ndarray, widths: np.ndarray) 
     return below, above
 
 
-def _finding(processes: Processes, at: int, missing: Missing) -> Finding:
+def _finding(processes: Processes, at: int, missing: MissingIds) -> Finding:
     kind = missing.kind
     produced, distinct = int(processes["produced"][at]), int(processes["distinct"][at])
     looked = missing.rows[: missing.holes] if missing.holes else missing.rows
@@ -198,7 +198,7 @@ def _finding(processes: Processes, at: int, missing: Missing) -> Finding:
     )
 
 
-def _variant(missing: Missing, wraps_certain: bool) -> str | None:
+def _variant(missing: MissingIds, wraps_certain: bool) -> str | None:
     """Which words describe it."""
     if missing.kind == _MIXED:
         return "hole" if missing.holes == 1 else "holes"

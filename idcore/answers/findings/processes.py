@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from idcore.answers.findings.limits import MOST_IDS
-from idcore.answers.findings.quota import Listed
+from idcore.answers.findings.quota import FindingQuota
 from idcore.base.layout import LAYOUTS
 from idcore.ids import assumptions, rules
 from idcore.ids.model import UniqId
@@ -49,7 +49,7 @@ class Processes:
     table: pa.Table
     counters: pa.Table
     known: tuple[np.ndarray, np.ndarray] | None = None
-    listed: Listed = field(default_factory=Listed)
+    listed: FindingQuota = field(default_factory=FindingQuota)
 
     def __len__(self) -> int:
         return int(self.table.num_rows)

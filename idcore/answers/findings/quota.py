@@ -9,7 +9,7 @@ from idcore.answers.findings.limits import MOST_SUBJECTS
 Kind = tuple[str, str | None]
 
 
-class Listed:
+class FindingQuota:
     """The weights of the largest subjects so far, by code and lighter severity: a finding is made of no other."""
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ from idcore.answers.findings.finding_builder import each, of_process
 from idcore.answers.findings.hosts import dated, java, little_endian, of_several_months, whole_seconds
 from idcore.answers.findings.model import Finding, rest
 from idcore.answers.findings.processes import Processes, assumed_of, numbers, text_mask
-from idcore.answers.findings.quota import Listed
+from idcore.answers.findings.quota import FindingQuota
 from idcore.answers.findings.registry import INFO, WARNING, Rule, Scan, register
 from idcore.answers.growth import DELETES_AT, KEPT_HOURS, expired_before
 from idcore.ids import clock as clocks
@@ -113,7 +113,7 @@ def several_months(processes: Processes, _: Scan) -> Iterator[Finding]:
 def expired_clients(scan: Scan) -> Iterator[Finding]:
     """expired, of the 5.x clients."""
     limit = expired_before(scan.at, KEPT_HOURS, DELETES_AT, scan.zone)
-    listed = Listed()
+    listed = FindingQuota()
     for clients in scan.rows.pieces("clients"):
         old = pc.less(clients["last_sent_at"], pa.scalar(limit, clients.schema.field("last_sent_at").type))
         expired = clients.filter(pc.fill_null(old, False)).sort_by([("distinct", "descending")])
@@ -147,7 +147,7 @@ _OF_ZONES = ("loader", "ids", "zone", "zone_source", "first_sent_at", "last_sent
 
 
 @dataclass(frozen=True, slots=True)
-class Usual:
+class UsualZone:
     """The proven offset from UTC of most ids, and from when to when processes have it."""
 
     offset: str
@@ -155,7 +155,7 @@ class Usual:
     last: datetime
 
 
-def usual_zone(scan: Scan) -> Usual | None:
+def usual_zone(scan: Scan) -> UsualZone | None:
     """That of a scan; None where no line proves one."""
     counted: Counter[str] = Counter()
     spans: dict[str, tuple[datetime, datetime]] = {}
@@ -172,7 +172,7 @@ def usual_zone(scan: Scan) -> Usual | None:
                 earliest, latest = spans.get(zone, (first, last))
                 spans[zone] = min(first, earliest), max(last, latest)
     zone = min(counted, key=lambda zone: (-counted[zone], zone), default=None)
-    return None if zone is None else Usual(zone, *spans[zone])
+    return None if zone is None else UsualZone(zone, *spans[zone])
 
 
 def line_zone(scan: Scan) -> tzinfo:
@@ -222,7 +222,7 @@ def _instant(hour: int) -> datetime:
     return clocks.from_ms(hour * clocks.HOUR_MS)
 
 
-def _is_of_one_zone(offset: str, at: datetime, usual: Usual) -> bool:
+def _is_of_one_zone(offset: str, at: datetime, usual: UsualZone) -> bool:
     """Whether an offset is the usual one, or that of some zone which changed its clocks between these instants."""
     if offset == usual.offset:
         return True

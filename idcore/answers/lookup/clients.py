@@ -105,7 +105,7 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Live:
+class ClientSnapshot:
     """Every client that the brokers listed, when, who did not answer, and who is too old to list all of them."""
 
     clients: tuple[LiveClient, ...]
@@ -121,12 +121,12 @@ class Live:
 
 
 @dataclass(frozen=True, slots=True)
-class Who:
+class ProducerMatch:
     """The process behind one id, and the list that it was looked for in."""
 
     msg_id: str
     match: Match
-    live: Live
+    live: ClientSnapshot
 
 
 def plain_host(text: str) -> str:

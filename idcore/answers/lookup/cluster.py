@@ -13,13 +13,14 @@ from itertools import islice
 
 from idcore.answers.fate import Verdict
 from idcore.answers.fate.sentences import utc
-from idcore.answers.lookup import batches, by_offset, by_time, cluster_lists, later, traces, transactions
+from idcore.answers.lookup import batches, by_offset, by_time, cluster_lists, delayed, traces, transactions
 from idcore.answers.lookup.answer_cache import AnswerCache
 from idcore.answers.lookup.by_key import Found, Search
-from idcore.answers.lookup.clients import Who
+from idcore.answers.lookup.clients import ProducerMatch
+from idcore.answers.lookup.connected_clients import LiveClients
 from idcore.answers.lookup.copies import TIMER_TOPIC, explain, home_topic, is_special, related_topics
 from idcore.answers.lookup.fates import judge_groups
-from idcore.answers.lookup.groups import Seen
+from idcore.answers.lookup.groups import GroupAnswer
 from idcore.answers.lookup.listing import never
 from idcore.answers.lookup.model import NO_VERDICT, Answer, Copy
 from idcore.answers.lookup.notes import Notes
@@ -27,7 +28,6 @@ from idcore.answers.lookup.queue_probe import count_messages, index_knows, probe
 from idcore.answers.lookup.source import Moment, Offer, Progress, Terms, WrongTerms
 from idcore.answers.lookup.topic_brokers import Pace
 from idcore.answers.lookup.ways import MESSAGES_OF_A_LOOKUP, Listing, Stop, Way
-from idcore.answers.lookup.who import LiveClients
 from idcore.base.errors import coded
 from idcore.ids import ClientId, Clock, OffsetId, UniqId, identify, sent_at
 from idcore.ids import Verdict as IdVerdict
@@ -232,7 +232,7 @@ class LookupService:
         if {"half"} <= relations - {"trace"} <= {"half", "undecided"}:
             transactions.look(copies, notes, self._pace.pause)
         if relations & {"timer", "delayed"} and relations - {"trace"} <= {"timer", "recall", "delayed"}:
-            later.look(copies, notes, self._pace.now_ms())
+            delayed.look(copies, notes, self._pace.now_ms())
         traced = None
         if trace or self._trace_topics is not None:
             named = self.cluster.profile.trace_topics if self._trace_topics is None else self._trace_topics
@@ -258,7 +258,7 @@ class LookupService:
             for copy in copies
         )
 
-    def ask(self, subject: str, user: str, work: Callable[[Notes, Pace], Seen]) -> Seen:
+    def ask(self, subject: str, user: str, work: Callable[[Notes, Pace], GroupAnswer]) -> GroupAnswer:
         """A question about groups, under the same limit and audit log as a look-up; `subject` is what the log has."""
         if self._limit is not None:
             self._limit.take(user, 1, self._moment().now.timestamp())
@@ -281,7 +281,9 @@ class LookupService:
             notes.fail(problem)  # the message is there, even if nothing is known of its groups
             return ()
 
-    def _who(self, text: str, copies: Sequence[Copy], notes: Notes, verdicts: Sequence[Verdict]) -> Who | None:
+    def _who(
+        self, text: str, copies: Sequence[Copy], notes: Notes, verdicts: Sequence[Verdict]
+    ) -> ProducerMatch | None:
         if self._live is None:
             return None
         try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from idcore.answers.lookup import by_tag
 from idcore.answers.lookup.by_key import Search
 from idcore.answers.lookup.copies import explain, is_special, related_topics
-from idcore.answers.lookup.listing import SLICE, Part, Place, collect, inside, place_of, why_none
+from idcore.answers.lookup.listing import SLICE, ListedQueue, Place, collect, inside, place_of, why_none
 from idcore.answers.lookup.model import Copy
 from idcore.answers.lookup.notes import Notes
 from idcore.answers.lookup.source import Progress
@@ -184,7 +184,7 @@ def _replica(members: Sequence[Member], topic: str, queue: int, notes: Notes) ->
     return member
 
 
-def _note(parts: Iterable[Part[_LiveQueue]], topic: str, notes: Notes) -> None:
+def _note(parts: Iterable[ListedQueue[_LiveQueue]], topic: str, notes: Notes) -> None:
     """What went wrong in some queues."""
     for part in parts:
         place = {"broker": part.queue.broker, "queue": part.queue.number}

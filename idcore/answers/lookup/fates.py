@@ -7,17 +7,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from idcore.answers.fate import Blocker, Group, Heard, Home, Verdict, judge
+from idcore.answers.fate import Blocker, Group, Home, Observation, Verdict, judge
 from idcore.answers.fate import Copy as GroupCopy
 from idcore.answers.fate.model import Consumers, Holder
 from idcore.answers.lookup.answer_cache import AnswerCache
 from idcore.answers.lookup.by_key import MOST_OF_A_UNIQUE_KEY, Search
+from idcore.answers.lookup.client_states import states
 from idcore.answers.lookup.clients import is_grpc, united
 from idcore.answers.lookup.copies import TIMER_TOPIC, group_of, is_special
 from idcore.answers.lookup.group_evidence import Homes, calls_of, group_copy, homes_of, is_copy_of, is_past
 from idcore.answers.lookup.model import Copy
 from idcore.answers.lookup.notes import Notes
-from idcore.answers.lookup.reached import states
 from idcore.answers.lookup.topic_brokers import (
     POP,
     Pace,
@@ -207,13 +207,13 @@ class _Fates(TopicBrokers):
         for place, (record, broker) in enumerate(self.records):
             home = self._home(record, broker)
             for group in groups:
-                config = configs.get((broker, group), Heard())
+                config = configs.get((broker, group), Observation())
                 known = Group(
                     group,
                     offsets[place, group],
                     consumers=connections[group],
-                    can_consume=Heard(config.value and config.value.can_consume, config.at_ms),
-                    can_broadcast=Heard(config.value and config.value.can_broadcast, config.at_ms),
+                    can_consume=Observation(config.value and config.value.can_consume, config.at_ms),
+                    can_broadcast=Observation(config.value and config.value.can_broadcast, config.at_ms),
                     copies=tuple(
                         replace(progress[at], shared=self.message.is_shared(each.record))
                         for at, each in enumerate(copies)
@@ -245,15 +245,15 @@ class _Fates(TopicBrokers):
             properties=record.properties,
         )
 
-    def _offsets(self, groups: Sequence[str]) -> dict[_Key, Heard[int]]:
-        offsets: dict[_Key, Heard[int]] = {}
+    def _offsets(self, groups: Sequence[str]) -> dict[_Key, Observation[int]]:
+        offsets: dict[_Key, Observation[int]] = {}
         for place, (record, broker) in enumerate(self.records):
             asked = [ConsumerOffset(group, self.topic, record.queue_id) for group in groups]
             if len(groups) > _MANY_GROUPS:
                 (every,) = self._ask(broker, [AllConsumerOffsets()], self.since_ms)
                 held = {each.group: each.offsets for each in every.value or () if each.topic == self.topic}
                 known = {group: held.get(group, {}).get(record.queue_id) for group in groups}
-                offsets |= {(place, group): Heard(offset, every.at_ms) for group, offset in known.items()}
+                offsets |= {(place, group): Observation(offset, every.at_ms) for group, offset in known.items()}
                 if every.at_ms is None or every.at_ms >= self.begun_ms:
                     continue
                 asked = [each for each in asked if (known[each.group] or 0) <= record.queue_offset]
@@ -275,7 +275,7 @@ class _Fates(TopicBrokers):
         (stats,) = self._ask(broker, [ConsumeStats(group.name, self.topic)], self.begun_ms)
         return replace(group, pull_offset=_pulled(stats, self.topic, record.queue_id))
 
-    def _connections(self, groups: Sequence[str]) -> dict[str, Heard[Consumers]]:
+    def _connections(self, groups: Sequence[str]) -> dict[str, Observation[Consumers]]:
         answers = self._ask_all(
             {name: [ConsumerConnections(group) for group in groups] for name in self.brokers}, self.since_ms
         )
@@ -284,7 +284,7 @@ class _Fates(TopicBrokers):
         )
         connections = {}
         for place, group in enumerate(groups):
-            heard: list[Heard[Connection]] = [answers[name][place] for name in self.brokers]
+            heard: list[Observation[Connection]] = [answers[name][place] for name in self.brokers]
             connections[group] = _merge_connections(heard, self.topic, silent)
             rows = zip(self.brokers, heard, strict=True)
             self.clients[group] = [(name, group, row) for name, one in rows if one.value for row in one.value.clients]
@@ -304,7 +304,7 @@ class _Fates(TopicBrokers):
             or (each.value is not None and each.value.clients)
         }
 
-    def _mark_popped(self, connections: dict[str, Heard[Consumers]]) -> None:
+    def _mark_popped(self, connections: dict[str, Observation[Consumers]]) -> None:
         """Java push clients that take messages by POP connect as push clients; the brokers' settings name them."""
         pushing = [group for group, each in connections.items() if each.value and each.value.consume_type == PUSH]
         newer = [name for name in self.brokers if self.versions.get(name, "").startswith("V5")]
@@ -317,21 +317,23 @@ class _Fates(TopicBrokers):
             if held.value is not None and (self.topic, group) in popped:
                 connections[group] = replace(held, value=replace(held.value, consume_type=POP))
 
-    def _configs(self, groups: Sequence[str]) -> dict[tuple[str, str], Heard[Any]]:
+    def _configs(self, groups: Sequence[str]) -> dict[tuple[str, str], Observation[Any]]:
         """The settings of each group at the brokers of the records; before 5.0 there is one question for all."""
-        configs: dict[tuple[str, str], Heard[Any]] = {}
+        configs: dict[tuple[str, str], Observation[Any]] = {}
         for broker in dict.fromkeys(broker for _, broker in self.records):
             if self.versions.get(broker, "").startswith("V5"):
                 heard = self._ask(broker, [GroupConfigOf(group) for group in groups], self.since_ms)
                 configs |= {(broker, group): each for group, each in zip(groups, heard, strict=True)}
                 continue
             (every,) = self._ask(broker, [AllGroupConfigs()], self.since_ms)
-            configs |= {(broker, group): Heard((every.value or {}).get(group), every.at_ms) for group in groups}
+            configs |= {(broker, group): Observation((every.value or {}).get(group), every.at_ms) for group in groups}
         return configs
 
     # ---- copies
 
-    def _retries(self, groups: Sequence[str], since_ms: int) -> tuple[dict[_Queue, Heard[Any]], dict[str, list[str]]]:
+    def _retries(
+        self, groups: Sequence[str], since_ms: int
+    ) -> tuple[dict[_Queue, Observation[Any]], dict[str, list[str]]]:
         """How far the groups are in their retry topics, and which topics of copies have anything, by broker."""
         begin = self._begin_ms()
         topics = {each: group for group in groups for each in self._topics_of(group)}
@@ -385,7 +387,7 @@ class _Fates(TopicBrokers):
     def _topics_of(self, group: str) -> list[str]:
         return [*self._retry_topics(group), f"{DLQ_PREFIX}{group}"]
 
-    def _records(self, heard: Heard[Any], broker: str, topic: str, key: str) -> tuple[list[Record], bool]:
+    def _records(self, heard: Observation[Any], broker: str, topic: str, key: str) -> tuple[list[Record], bool]:
         """The records of an answer, and whether it has all there are."""
         if heard.value is None:
             return [], False
@@ -397,7 +399,7 @@ class _Fates(TopicBrokers):
         of_key = [record for record in every if record.topic == topic and has_key(record, key)]
         return of_key, len(every) < MOST_OF_A_UNIQUE_KEY
 
-    def _progress(self, copies: Sequence[_GroupRecord], passed: Mapping[_Queue, Heard[Any]]) -> list[GroupCopy]:
+    def _progress(self, copies: Sequence[_GroupRecord], passed: Mapping[_Queue, Observation[Any]]) -> list[GroupCopy]:
         """What the groups and the delays have done with each copy."""
         jobs: dict[str, list[Request[Any]]] = {}
         for each in copies:
@@ -405,7 +407,7 @@ class _Fates(TopicBrokers):
             if request is not None and (each.broker, request) not in passed:
                 jobs.setdefault(each.broker, []).append(request)
         waiting = {each.broker: [AllDelayOffsets()] for each in copies if each.record.topic == SCHEDULE_TOPIC}
-        answers: dict[tuple[str, Any], Heard[Any]] = dict(passed)
+        answers: dict[tuple[str, Any], Observation[Any]] = dict(passed)
         for broker, (levels,) in self._ask_all(waiting, self.pace.now_ms()).items():
             answers[broker, AllDelayOffsets()] = levels
         for broker, heard in self._ask_all(jobs).items():
@@ -475,15 +477,15 @@ class _Fates(TopicBrokers):
             )
             whole = len(client_states) == len(clients[group]) and all(state for _, state in client_states)
             if holders or (whole and client_states):
-                of_clients[place, group] = home, replace(held, holders=Heard(holders, at_ms))
+                of_clients[place, group] = home, replace(held, holders=Observation(holders, at_ms))
         return of_clients
 
-    def _earlier(self, place: int, group: str) -> Heard[Any]:
+    def _earlier(self, place: int, group: str) -> Observation[Any]:
         """The group's offset as it was heard for another id, long enough ago to show whether it moves."""
         record, broker = self.records[place]
         question = ConsumerOffset(group, self.topic, record.queue_id)
         reply = self.cache.before(broker, question, self.begun_ms - round(PAUSE_SECONDS * 1_000))
-        return Heard() if reply is None or reply.at_ms < record.store_timestamp else self._heard(broker, reply)
+        return Observation() if reply is None or reply.at_ms < record.store_timestamp else self._heard(broker, reply)
 
     def _blocker(self, broker: str, queue: int, offset: int) -> Blocker | None:
         (part,) = self._ask(broker, [QueueSlice(self.topic, queue, offset, 1)], self.since_ms)
@@ -498,18 +500,18 @@ class _Fates(TopicBrokers):
         return Blocker(str(record.offset_id), record.uniq_id, record.queue_offset, record.store_timestamp)
 
 
-def _pulled(stats: Heard[Sequence[QueueProgress]], topic: str, queue: int) -> Heard[int]:
+def _pulled(stats: Observation[Sequence[QueueProgress]], topic: str, queue: int) -> Observation[int]:
     """How far the group was handed messages of a queue."""
     offsets = [each.pull_offset for each in stats.value or () if each.topic == topic and each.queue == queue]
-    return Heard(offsets[0] if offsets else None, stats.at_ms)
+    return Observation(offsets[0] if offsets else None, stats.at_ms)
 
 
-def _merge_connections(heard: Sequence[Heard[Connection]], topic: str, silent: bool) -> Heard[Consumers]:
+def _merge_connections(heard: Sequence[Observation[Connection]], topic: str, silent: bool) -> Observation[Consumers]:
     """What all brokers say of the clients of a group; nothing where nobody saw one and somebody was silent."""
     seen = [each.value for each in heard if each.value is not None]
     times = [each.at_ms for each in heard if each.at_ms is not None]
     if not seen:
-        return Heard() if silent or not times or len(times) < len(heard) else Heard(Consumers(), min(times))
+        return Observation() if silent or not times or len(times) < len(heard) else Observation(Consumers(), min(times))
     subscribed = [each.subscriptions[topic] for each in seen if topic in each.subscriptions]
     newest = max(subscribed, key=lambda each: each.version, default=None)
     clients = {client.client_id for each in seen for client in each.clients}
@@ -518,7 +520,7 @@ def _merge_connections(heard: Sequence[Heard[Connection]], topic: str, silent: b
         newest = replace(newest, version=0)  # of the proxy's last heartbeat for them
     chosen = None if newest is None else filter_of(newest)
     first = seen[0]
-    return Heard(
+    return Observation(
         Consumers(
             len(clients),
             first.consume_type,
@@ -538,7 +540,7 @@ def _duplicate_client_ids(connection: Connection) -> list[str]:
     return sorted(client_id for client_id, count in counted.items() if count > 1)
 
 
-def _may_have(stats: Heard[Sequence[QueueStats]], begin_ms: int) -> bool:
+def _may_have(stats: Observation[Sequence[QueueStats]], begin_ms: int) -> bool:
     """Whether a topic may have a record that was stored since then; without an answer it may."""
     if stats.value is None:
         return True
@@ -555,14 +557,14 @@ def _progress_request(copy: _GroupRecord) -> ConsumerOffset | QueueSlice | Timer
     return TimerRead() if record.topic == TIMER_TOPIC else None
 
 
-def _with_progress(copy: _GroupRecord, answers: Mapping[tuple[str, Any], Heard[Any]]) -> GroupCopy:
+def _with_progress(copy: _GroupRecord, answers: Mapping[tuple[str, Any], Observation[Any]]) -> GroupCopy:
     """The copy with how far its group, its delay level or the timer wheel is."""
     record, broker = copy.record, copy.broker
-    answer: Heard[Any] = answers.get((broker, _progress_request(copy)), Heard())
+    answer: Observation[Any] = answers.get((broker, _progress_request(copy)), Observation())
     if record.topic != SCHEDULE_TOPIC:
         return group_copy(record, answer)
-    levels = answers.get((broker, AllDelayOffsets()), Heard())
+    levels = answers.get((broker, AllDelayOffsets()), Observation())
     # a level that is not listed has delivered nothing yet
-    following = Heard(None if levels.value is None else levels.value.get(record.queue_id + 1, 0), levels.at_ms)
+    following = Observation(None if levels.value is None else levels.value.get(record.queue_id + 1, 0), levels.at_ms)
     units = answer.value.units if answer.value is not None else ()
     return group_copy(record, following, units[0].tags_code if units else None)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 
 from idcore.answers.fate import Copy as GroupCopy
-from idcore.answers.fate import Heard, Verdict, mark_doubles
-from idcore.answers.fate.later import is_off_the_wheel
+from idcore.answers.fate import Observation, Verdict, mark_doubles
+from idcore.answers.fate.delayed import is_off_the_wheel
 from idcore.answers.lookup.copies import FIRST_POP_TIME, TIMER_TOPIC, is_special, may_be_of, without_namespace
 from idcore.answers.lookup.model import Copy
 from idcore.rocketmq.message import Record
@@ -110,7 +110,7 @@ def is_past(reached: int | None, offset: int) -> bool:
     return reached is not None and reached > offset
 
 
-def group_copy(record: Record, reached: Heard[int], due_ms: int | None = None) -> GroupCopy:
+def group_copy(record: Record, reached: Observation[int], due_ms: int | None = None) -> GroupCopy:
     """How far a group's copy of a message is.
 
     `reached` is the group's offset in a retry queue, the next offset of a delay level, or the instant up to which the
@@ -122,12 +122,16 @@ def group_copy(record: Record, reached: Heard[int], due_ms: int | None = None) -
         return GroupCopy("dead", max(1, tries), stored)  # of attempts: what nobody counted failed once
     if record.topic.startswith(RETRY_PREFIX):
         popped = FIRST_POP_TIME in record.properties
-        passed = Heard(is_past(reached.value, record.queue_offset), reached.at_ms) if reached.answered else Heard()
+        passed = (
+            Observation(is_past(reached.value, record.queue_offset), reached.at_ms)
+            if reached.answered
+            else Observation()
+        )
         return GroupCopy("queued", tries, stored, popped=popped, passed=passed)
     done = None if reached.value is None else is_past(reached.value, record.queue_offset)
     if record.topic == TIMER_TOPIC:
         due_ms = names.number(record.properties.get(names.TIMER_OUT))
         done = is_off_the_wheel(due_ms, reached.value)
     return GroupCopy(
-        "waiting", tries, stored, due_ms, delivered=Heard() if done is None else Heard(done, reached.at_ms)
+        "waiting", tries, stored, due_ms, delivered=Observation() if done is None else Observation(done, reached.at_ms)
     )

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from idcore.answers.fate import Heard
+from idcore.answers.fate import Observation
 from idcore.answers.fate.sentences import utc
 from idcore.answers.lookup.answer_cache import AnswerCache
 from idcore.answers.lookup.by_time import version_of
+from idcore.answers.lookup.client_states import states
 from idcore.answers.lookup.clients import united
 from idcore.answers.lookup.model import Evidence
 from idcore.answers.lookup.notes import Notes
 from idcore.answers.lookup.progress import BROADCAST, GroupClient, GroupRow, Progress, QueueState, SideTopic, owned
-from idcore.answers.lookup.reached import states
 from idcore.answers.lookup.topic_brokers import Pace, TopicBrokers, has_no_client, is_active_behind_proxy
 from idcore.rocketmq.message.model import DLQ_PREFIX
 from idcore.rocketmq.remoting.consumers import (
@@ -38,7 +38,7 @@ CLIENTS_SECONDS = 15.0
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class GroupAnswer:
     """A group's progress, or the groups of a topic; what says how complete it is, and who was asked."""
 
     progress: Progress | None
@@ -49,20 +49,20 @@ class Seen:
     asked: tuple[str, ...]
 
 
-def progress_of(topic: str, group: str, notes: Notes, pace: Pace, ask_clients: bool = False) -> Seen:
+def progress_of(topic: str, group: str, notes: Notes, pace: Pace, ask_clients: bool = False) -> GroupAnswer:
     """How far a group is in a topic. With `ask_clients` its clients are asked too, where the profile permits it."""
     asking = _Group(topic, group, notes, pace)
     progress = asking.run()
     if ask_clients:
         progress = asking.with_clients(progress)
-    return Seen(progress, (), progress.at_ms, asking.routed, tuple(notes.evidence), tuple(notes.asked))
+    return GroupAnswer(progress, (), progress.at_ms, asking.routed, tuple(notes.evidence), tuple(notes.asked))
 
 
-def groups_of(topic: str, notes: Notes, pace: Pace) -> Seen:
+def groups_of(topic: str, notes: Notes, pace: Pace) -> GroupAnswer:
     """Every group of a topic, with how far it is and how many clients it has."""
     asking = _Groups(topic, notes, pace, AnswerCache())
     rows = asking.run()
-    return Seen(None, rows, pace.now_ms(), asking.routed, tuple(notes.evidence), tuple(notes.asked))
+    return GroupAnswer(None, rows, pace.now_ms(), asking.routed, tuple(notes.evidence), tuple(notes.asked))
 
 
 class _Asking(TopicBrokers):
@@ -71,7 +71,7 @@ class _Asking(TopicBrokers):
         """Whether the name server has the topic."""
         return self.route is not None
 
-    def _queues(self, broker: str, stats: Heard[tuple[QueueStats, ...]]) -> Iterator[QueueState]:
+    def _queues(self, broker: str, stats: Observation[tuple[QueueStats, ...]]) -> Iterator[QueueState]:
         """The queues of a broker as it lists them; those of the route where it does not answer."""
         access = self.route.access.get(broker) if self.route else None
         if not stats.answered:
@@ -158,7 +158,7 @@ class _Group(_Asking):
                 if held.value is not None and held.value.topics:
                     self.notes.add("lite_client", client=client, asked=utc(held.value.asked_ms), n=held.value.topics)
 
-    def _sides(self, heard: Sequence[Heard[Any]]) -> list[QueueStats]:
+    def _sides(self, heard: Sequence[Observation[Any]]) -> list[QueueStats]:
         return [each for stats in heard for each in stats.value or () if each.topic in self.sides]
 
     def _second(
@@ -273,7 +273,7 @@ class _Groups(_Asking):
         group: str,
         queues: Mapping[str, Sequence[QueueState]],
         offsets: Mapping[str, Mapping[str, Mapping[int, int]] | None],
-        connections: Mapping[str, Heard[Connection]],
+        connections: Mapping[str, Observation[Connection]],
     ) -> GroupRow:
         lag: int | None = 0
         unread = 0

@@ -26,7 +26,7 @@ Place = tuple[str, int]  # topic and queue
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ReadableRecords:
     """The records of one queue that can be read: how many, and their least and greatest queue offset."""
 
     records: int
@@ -35,7 +35,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Hidden:
+class HiddenCopies:
     """The groups that may lack a copy: these, or every group."""
 
     groups: frozenset[str] = frozenset()
@@ -51,14 +51,14 @@ def holds_copies(topic: str) -> bool:
     return topic in (SCHEDULE_TOPIC, TIMER_TOPIC) or topic.startswith((RETRY_PREFIX, DLQ_PREFIX))
 
 
-def hidden_copies(store: StoreFolder, damage: Sequence[Stretch], seen: Mapping[Place, Seen]) -> Hidden:
+def hidden_copies(store: StoreFolder, damage: Sequence[Stretch], seen: Mapping[Place, ReadableRecords]) -> HiddenCopies:
     """The groups that may lack a copy because of damage. `seen` has all queues of the log.
 
     What waits for its time may be of any group, so a gap there concerns every group. It does not matter where the
     schedule is already past it: then the delivered copy is in a retry queue, which is judged by itself.
     """
     if not damage:
-        return Hidden()
+        return HiddenCopies()
     stretches = _joined(damage)
     last = store.log.files[-1]
     if stretches[-1, 1] == last.end:  # what was allocated ahead is not damaged
@@ -67,7 +67,7 @@ def hidden_copies(store: StoreFolder, damage: Sequence[Stretch], seen: Mapping[P
     queues = {(topic, queue.queue_id): queue for topic in store.queues.topics for queue in store.queues.of(topic)}
     reached = max((unit.physical_offset + unit.size for each in queues.values() if (unit := each.last)), default=-1)
     if reached < stretches[-1, 1]:  # no consume queue has what was there
-        return Hidden(every_group=True)
+        return HiddenCopies(every_group=True)
     if stretches[-1, 1] == last.end:  # the log was cut, and more may have been behind
         stretches[-1, 1] = _ENDLESS
     lacking = {
@@ -76,9 +76,9 @@ def hidden_copies(store: StoreFolder, damage: Sequence[Stretch], seen: Mapping[P
         if holds_copies(place[0]) and _lacks(store, place, queues.get(place), seen.get(place), stretches)
     }
     if lacking & {SCHEDULE_TOPIC, TIMER_TOPIC}:
-        return Hidden(every_group=True)
+        return HiddenCopies(every_group=True)
     homes = {topic for topic, _ in seen}
-    return Hidden(frozenset(group for topic in lacking for group in _groups_of(topic, homes)))
+    return HiddenCopies(frozenset(group for topic in lacking for group in _groups_of(topic, homes)))
 
 
 def _joined(damage: Sequence[Stretch]) -> np.ndarray:
@@ -95,7 +95,7 @@ def _joined(damage: Sequence[Stretch]) -> np.ndarray:
 
 
 def _lacks(
-    store: StoreFolder, place: Place, queue: ConsumeQueue | None, seen: Seen | None, stretches: np.ndarray
+    store: StoreFolder, place: Place, queue: ConsumeQueue | None, seen: ReadableRecords | None, stretches: np.ndarray
 ) -> bool:
     """Whether a record of a queue may be in the damage; yes where the consume queue does not have all of its time."""
     import numpy as np

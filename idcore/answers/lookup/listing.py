@@ -130,7 +130,7 @@ def _dated(queue: Queue, at: int, left: int, right: int) -> tuple[Place | None, 
 
 
 @dataclass(eq=False)
-class Part(Generic[Q]):
+class ListedQueue(Generic[Q]):
     """One queue of a list on its way: its ends, the offsets of the list, what was read so far, why it ended early."""
 
     queue: Q
@@ -181,7 +181,7 @@ class Part(Generic[Q]):
             at = more[-1].after
         return places if newest_first else places[::-1]
 
-    def places(self, newest_first: bool) -> Iterator[tuple[int, Part[Q], Place]]:
+    def places(self, newest_first: bool) -> Iterator[tuple[int, ListedQueue[Q], Place]]:
         """The places in their order, each with the store time that it is sorted by."""
         low, high = self.first, self.end
         last = LONG_MAX if newest_first else 0  # what cannot be read is sorted by the one before it
@@ -208,11 +208,11 @@ class Part(Generic[Q]):
 
 
 @dataclass(frozen=True, slots=True)
-class Listed(Generic[Q]):
+class ListedRecords(Generic[Q]):
     """The records of a list with their queues, what became of each queue, and what ended the list early."""
 
     records: tuple[tuple[Record, Q], ...]
-    parts: tuple[Part[Q], ...]
+    parts: tuple[ListedQueue[Q], ...]
     cut: str | None
 
 
@@ -222,9 +222,9 @@ def collect(
     progress: Callable[[int, int, str], None],
     stop: Stop = never,
     at_once: int = 8,
-) -> Listed[Q]:
+) -> ListedRecords[Q]:
     """The records of a way in some queues, so many of which are opened at once. One that fails ends, others go on."""
-    parts = [Part(queue) for queue in queues]
+    parts = [ListedQueue(queue) for queue in queues]
     with ThreadPoolExecutor(min(at_once, len(parts)) or 1, "list") as pool:
         for _ in pool.map(lambda part: None if stop() else part.open(way), parts):
             pass
@@ -253,7 +253,7 @@ def collect(
     progress(total, total, "")
     if cut is None and any(part.problem is not None or part.ran_out is not None for part in parts):
         cut = "failed"
-    return Listed(tuple(records), tuple(parts), cut)
+    return ListedRecords(tuple(records), tuple(parts), cut)
 
 
 def inside(record: Record, way: Way) -> bool:
@@ -268,7 +268,7 @@ def inside(record: Record, way: Way) -> bool:
     return (begin is None or at >= begin) and (end is None or at <= end)
 
 
-def why_none(way: Way, listed: Listed[Q]) -> str:
+def why_none(way: Way, listed: ListedRecords[Q]) -> str:
     """The reason of an empty list whose queues all answered."""
     parts = listed.parts
     if listed.cut == "stopped":

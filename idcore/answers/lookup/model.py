@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from idcore.answers.fate import Verdict
-from idcore.answers.lookup.clients import Who
+from idcore.answers.lookup.clients import ProducerMatch
 from idcore.rocketmq.message import Record
 from idcore.rocketmq.message.attempts import MessageTrace
 from idcore.rocketmq.remoting.bodies import BodyPolicy
@@ -60,7 +60,7 @@ class Copy:
 
 
 @dataclass(frozen=True, slots=True)
-class Traced:
+class TraceResult:
     """The trace of some message ids, the topics it was looked for in, what says how complete it is, who was asked."""
 
     message_trace: MessageTrace
@@ -86,9 +86,9 @@ class Answer:
     asked: tuple[str, ...]
     nothing_asked: bool = False
     source: str = ""
-    trace: Traced | None = None
+    trace: TraceResult | None = None
     fate: tuple[Verdict, ...] | None = None
-    who: Who | None = None
+    who: ProducerMatch | None = None
 
     @property
     def found(self) -> bool:

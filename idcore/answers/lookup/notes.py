@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from idcore.answers.fate import Heard
+from idcore.answers.fate import Observation
 from idcore.answers.lookup.model import Evidence
 from idcore.base.errors import CoreError
 from idcore.rocketmq.message import Record, decode_records
@@ -36,9 +36,9 @@ class Notes:
         """Somebody was asked."""
         self.asked[member.registered] = None
 
-    def heard(self, address: str, requests: Sequence[Request[Any]]) -> list[Heard[Any]]:
+    def heard(self, address: str, requests: Sequence[Request[Any]]) -> list[Observation[Any]]:
         """Questions to the broker that has an address. What a slave does not have proves nothing, so it is silence."""
-        nothing: list[Heard[Any]] = [Heard() for _ in requests]
+        nothing: list[Observation[Any]] = [Observation() for _ in requests]
         try:
             brokers = self.cluster.topology().brokers().values()
             brokers_of = [members for members in brokers if any(member.registered == address for member in members)]
@@ -54,7 +54,9 @@ class Notes:
                 self.fail(answer)
         now = time.time_ns() // 1_000_000
         silent = member.number != 0
-        return [Heard() if silent or isinstance(each, RemotingError) else Heard(each, now) for each in answers]
+        return [
+            Observation() if silent or isinstance(each, RemotingError) else Observation(each, now) for each in answers
+        ]
 
     def records(self, answer: bytes | RemotingError, member: Member) -> Iterator[Record]:
         """The records of an answer, as far as they can be read."""

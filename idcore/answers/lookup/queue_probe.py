@@ -22,7 +22,7 @@ _WITNESSES, _BESIDE_MS = 6, 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Probed:
+class ProbeResult:
     """The record itself, or those that were stored next to where it should be, the nearest first."""
 
     record: Record | None = None
@@ -31,13 +31,13 @@ class Probed:
     neighbours: tuple[Record, ...] = ()
 
 
-def probe(key: str, topic: str, sent_ms: Sequence[int], notes: Notes) -> Probed:
+def probe(key: str, topic: str, sent_ms: Sequence[int], notes: Notes) -> ProbeResult:
     """Walks a few entries of every queue of a topic from each of some instants on."""
     route = notes.cluster.routes([topic])[topic]
     brokers = notes.cluster.topology().brokers()
     seen: list[tuple[int, Record]] = []
     if route is None:
-        return Probed()
+        return ProbeResult()
     left = _MOST_QUEUES
     for name, queues in route.queues.items():
         if name not in brokers:
@@ -51,12 +51,12 @@ def probe(key: str, topic: str, sent_ms: Sequence[int], notes: Notes) -> Probed:
                 except RemotingError as problem:
                     # a broker that cannot be probed leaves the answer as it was
                     notes.add("error_answer", problem=problem.coded())
-                    return Probed(neighbours=_nearest(seen))
+                    return ProbeResult(neighbours=_nearest(seen))
                 for record in records:
                     if has_key(record, key):
-                        return Probed(record, member.registered, queue)
+                        return ProbeResult(record, member.registered, queue)
                     seen.append((abs(record.store_timestamp - instant), record))
-    return Probed(neighbours=_nearest(seen))
+    return ProbeResult(neighbours=_nearest(seen))
 
 
 def _nearest(seen: list[tuple[int, Record]]) -> tuple[Record, ...]:

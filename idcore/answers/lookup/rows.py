@@ -8,10 +8,10 @@ from typing import Any
 
 from idcore.answers import fate
 from idcore.answers.lookup import ways
-from idcore.answers.lookup.model import Answer, Copy, Evidence, Traced
+from idcore.answers.lookup.connected_clients import who_row
+from idcore.answers.lookup.model import Answer, Copy, Evidence, TraceResult
 from idcore.answers.lookup.sentences import doubt_text, evidence_text, relation_text
 from idcore.answers.lookup.ways import Listing
-from idcore.answers.lookup.who import who_row
 from idcore.base.catalogue import words
 from idcore.rocketmq.message.row import record_row
 from idcore.rocketmq.message.tracers import tracer_ids
@@ -79,7 +79,7 @@ def _evidence(items: Iterable[Evidence]) -> dict[str, Any]:
     return row
 
 
-def trace_row(traced: Traced) -> dict[str, Any]:
+def trace_row(traced: TraceResult) -> dict[str, Any]:
     """The trace of a message, times in milliseconds since 1970."""
     trace = traced.message_trace
     return {

@@ -9,8 +9,8 @@ from typing import Any
 
 from idcore.answers.fate import Reason
 from idcore.answers.fate.sentences import utc
-from idcore.answers.lookup.clients import Who
-from idcore.answers.lookup.groups import Seen
+from idcore.answers.lookup.clients import ProducerMatch
+from idcore.answers.lookup.groups import GroupAnswer
 from idcore.answers.lookup.model import Answer, Copy, Evidence
 from idcore.answers.lookup.progress import Progress, kinds, pace
 from idcore.answers.lookup.ways import MOST_BYTES, Listing
@@ -132,7 +132,7 @@ def issue_text(reason: Reason, words: Words = _ENGLISH) -> str:
     return words.fill_known(f"groups.issue.{reason.code}", shown)
 
 
-def groups_text(seen: Seen, topic: str, words: Words = _ENGLISH) -> str:
+def groups_text(seen: GroupAnswer, topic: str, words: Words = _ENGLISH) -> str:
     """How many groups a topic has, and how they are."""
     if not seen.routed:
         return words("groups.unknown_topic", topic=topic)
@@ -143,7 +143,7 @@ def groups_text(seen: Seen, topic: str, words: Words = _ENGLISH) -> str:
     return words("groups.said_list", topic=topic, groups=words.count("group", len(seen.rows)), **shown)
 
 
-def progress_texts(seen: Seen, before: Progress | None = None, words: Words = _ENGLISH) -> list[str]:
+def progress_texts(seen: GroupAnswer, before: Progress | None = None, words: Words = _ENGLISH) -> list[str]:
     """How far a group is, the verdict first; with an earlier answer also its pace, and the time left."""
     progress = seen.progress
     if progress is None or not seen.routed:
@@ -178,7 +178,7 @@ def progress_texts(seen: Seen, before: Progress | None = None, words: Words = _E
     return [*texts, words("groups.pace_left", left=words.duration(moved.left or 0))] if moved.lag else texts
 
 
-def who_texts(who: Who, words: Words = _ENGLISH, time: Callable[[int], str] | None = None) -> list[str]:
+def who_texts(who: ProducerMatch, words: Words = _ENGLISH, time: Callable[[int], str] | None = None) -> list[str]:
     """Whether the process behind an id is connected, what supports it, and who listed the clients."""
     match, live = who.match, who.live
     comma = words("comma").join

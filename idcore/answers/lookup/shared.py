@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from idcore.answers.lookup.cluster import LookupService
 from idcore.answers.lookup.source import Moment, Offer, Source, offered
-from idcore.answers.lookup.withheld import WithoutBodies
+from idcore.answers.lookup.without_bodies import WithoutBodies
 from idcore.base.errors import CoreError
 from idcore.policy import private
 from idcore.policy.access import Visitor

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from idcore.answers.fate import Heard, Reason
-from idcore.answers.fate.later import Later
-from idcore.answers.fate.later import decide as decide_later
+from idcore.answers.fate import Observation, Reason
+from idcore.answers.fate.delayed import DelayedMessage
+from idcore.answers.fate.delayed import decide as decide_later
 from idcore.answers.fate.sentences import utc
 from idcore.answers.fate.transaction import Transaction
 from idcore.answers.fate.transaction import decide as decide_transaction
 from idcore.answers.lookup.copies import TIMER_TOPIC, related
+from idcore.answers.lookup.delayed import SLACK_MS
 from idcore.answers.lookup.group_evidence import is_past
-from idcore.answers.lookup.later import SLACK_MS
 from idcore.answers.lookup.model import Copy
 from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.answers.lookup.transactions import SWEEPER, checks_of, noted_offsets
@@ -68,43 +68,43 @@ def _transaction(evidence: StoreEvidence, records: Sequence[Record]) -> Iterator
             half.queue_offset,
             max(checks_of(record) for record in (*halves.values(), *given_up)),
             bool(given_up),
-            Heard(swept, at) if is_swept else Heard(),
+            Observation(swept, at) if is_swept else Observation(),
             _noted(evidence, halves),
-            Heard(committed, at) if is_whole or committed else Heard(),
+            Observation(committed, at) if is_whole or committed else Observation(),
             in_rocksdb=in_rocksdb,
-            kept=_kept(evidence, half) if in_rocksdb else Heard(),
+            kept=_kept(evidence, half) if in_rocksdb else Observation(),
         )
     )
 
 
-def _kept(evidence: StoreEvidence, half: Record) -> Heard[int]:
+def _kept(evidence: StoreEvidence, half: Record) -> Observation[int]:
     """The checks so far of a half message, -1 where the broker has nothing to do for it."""
     kept = evidence.store.kept.transaction(half.physical_offset) if evidence.store.kept is not None else None
-    return Heard() if kept is None else Heard(kept.checks if kept.waits else -1, evidence.snapshot_ms)
+    return Observation() if kept is None else Observation(kept.checks if kept.waits else -1, evidence.snapshot_ms)
 
 
-def _noted(evidence: StoreEvidence, halves: dict[int, Record]) -> Heard[bool]:
+def _noted(evidence: StoreEvidence, halves: dict[int, Record]) -> Observation[bool]:
     """Whether a note of a decision names one of the half messages, as far as all notes after the first can be read.
 
     A folder whose consume queues are missing does not show where the notes are.
     """
     first, store = halves[min(halves)], evidence.store
     if not store.queues.topics or not store.queues.is_whole:
-        return Heard()
+        return Observation()
     for queue in store.queues.of(ROCKSDB_OP_HALF_TOPIC if first.topic == ROCKSDB_HALF_TOPIC else OP_HALF_TOPIC):
         if queue.queue_id != first.queue_id:
             continue
         physical = queue.entries()[:, 1]
         later = physical[physical > first.physical_offset].tolist()
         if len(later) > _MOST_NOTES:
-            return Heard()
+            return Observation()
         for offset in later:
             outcome = store.log.look(offset)
             if not isinstance(outcome, Stored):
-                return Heard()
+                return Observation()
             if halves.keys() & noted_offsets(outcome.record):
-                return Heard(True, evidence.snapshot_ms)
-    return Heard(False, evidence.snapshot_ms)
+                return Observation(True, evidence.snapshot_ms)
+    return Observation(False, evidence.snapshot_ms)
 
 
 def _later(evidence: StoreEvidence, copies: Sequence[Copy]) -> Iterator[Reason]:
@@ -121,8 +121,10 @@ def _later(evidence: StoreEvidence, copies: Sequence[Copy]) -> Iterator[Reason]:
         # a level that is not listed has delivered nothing yet
         reached = None if config.delays is None else config.delays.get(newest.queue_id + 1, 0)
         done = None if reached is None else is_past(reached, newest.queue_offset)
-    passed: Heard[bool] = Heard() if done is None else Heard(done, at)
+    passed: Observation[bool] = Observation() if done is None else Observation(done, at)
     recalled = any(copy.relation == "recall" for copy in copies)
-    reason = decide_later(Later(newest.properties.get(names.REAL_TOPIC, ""), due, recalled, passed), at - SLACK_MS)
+    reason = decide_later(
+        DelayedMessage(newest.properties.get(names.REAL_TOPIC, ""), due, recalled, passed), at - SLACK_MS
+    )
     if reason is not None:
         yield reason

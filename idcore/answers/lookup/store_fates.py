@@ -13,8 +13,8 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from idcore.answers.fate import Copy as GroupCopy
-from idcore.answers.fate import Group, Heard, Home, Verdict, judge
-from idcore.answers.fate.later import is_off_the_wheel
+from idcore.answers.fate import Group, Home, Observation, Verdict, judge
+from idcore.answers.fate.delayed import is_off_the_wheel
 from idcore.answers.fate.model import Filter
 from idcore.answers.lookup.copies import TIMER_TOPIC, group_of, is_special
 from idcore.answers.lookup.group_evidence import calls_of, fits_several, group_copy, homes_of, is_copy_of
@@ -130,7 +130,7 @@ class StoreEvidence:
             readable=self.readable(topic, queue),
             static=topic in self.config.static_topics,
             snapshot_ms=self.snapshot_ms,
-            end=Heard() if end is None else Heard(end, self.snapshot_ms),
+            end=Observation() if end is None else Observation(end, self.snapshot_ms),
         )
 
     def group(
@@ -143,13 +143,15 @@ class StoreEvidence:
         handed_out = config.handed_out.get(key, {}).get(home.queue)
         return Group(
             name,
-            Heard() if config.offsets is None else Heard(config.offsets.get(key, {}).get(home.queue), at),
-            pull_offset=Heard() if handed_out is None else Heard(handed_out, at),
-            broadcast_offset=Heard(config.broadcast[key].get(home.queue), at) if key in config.broadcast else Heard(),
+            Observation() if config.offsets is None else Observation(config.offsets.get(key, {}).get(home.queue), at),
+            pull_offset=Observation() if handed_out is None else Observation(handed_out, at),
+            broadcast_offset=Observation(config.broadcast[key].get(home.queue), at)
+            if key in config.broadcast
+            else Observation(),
             visible_ms=config.visible_again.get(key, {}).get(home.queue),
             kept_filter=_filter(kept) if kept is not None else None,
-            can_consume=Heard(settings.can_consume, at) if settings is not None else Heard(),
-            can_broadcast=Heard(settings.can_broadcast, at) if settings is not None else Heard(),
+            can_consume=Observation(settings.can_consume, at) if settings is not None else Observation(),
+            can_broadcast=Observation(settings.can_broadcast, at) if settings is not None else Observation(),
             copies=tuple(self.copy(record, name) for record in copies),
             copies_complete=is_whole,
             attempts=tuple(attempts),
@@ -174,15 +176,15 @@ class StoreEvidence:
         config, at, due = self.config, self.snapshot_ms, None
         if record.topic.startswith(RETRY_PREFIX):
             reached = (config.offsets or {}).get((record.topic, group), {}).get(record.queue_id)
-            return group_copy(record, Heard() if config.offsets is None else Heard(reached, at))
+            return group_copy(record, Observation() if config.offsets is None else Observation(reached, at))
         if record.topic == TIMER_TOPIC:
-            return group_copy(record, Heard(config.timer_read_ms, at))
+            return group_copy(record, Observation(config.timer_read_ms, at))
         if record.topic == SCHEDULE_TOPIC:
             unit = self.store.queues.unit(record.topic, record.queue_id, record.queue_offset)
             due = unit.tags_code if unit else None
         # a level that is not listed has delivered nothing yet
         following = None if config.delays is None else config.delays.get(record.queue_id + 1, 0)
-        return group_copy(record, Heard(following, at), due)
+        return group_copy(record, Observation(following, at), due)
 
     # ---- the copies of a message
 

@@ -10,7 +10,7 @@ from typing import Any
 from idcore.answers.lookup import store_ends, store_lists, traces
 from idcore.answers.lookup.copies import related
 from idcore.answers.lookup.listing import never
-from idcore.answers.lookup.model import Answer, Copy, Evidence, Traced
+from idcore.answers.lookup.model import Answer, Copy, Evidence, TraceResult
 from idcore.answers.lookup.source import Offer, Progress, Terms
 from idcore.answers.lookup.store_fates import StoreEvidence, fates, instant
 from idcore.answers.lookup.ways import Listing, Stop, Way
@@ -194,7 +194,7 @@ class StoreLookup:
     def _is_trace(self, record: Record) -> bool:
         return record.topic in (self._trace_topics or ()) or is_trace_topic(record.topic)
 
-    def _trace(self, draft: _Draft, copies: Sequence[Copy]) -> Traced:
+    def _trace(self, draft: _Draft, copies: Sequence[Copy]) -> TraceResult:
         """The trace records in the log that name the message."""
         msg_ids, notes = traces.ids_of(draft.id, copies), _Draft(draft.id)
         named = self._trace_topics or ()
@@ -210,7 +210,7 @@ class StoreLookup:
         trace = paired(written, set(wanted))
         for code, values in traces.silence(trace, msg_ids, copies):
             notes.note(code, **values)
-        return Traced(trace, msg_ids, tuple(topics), tuple(notes.facts))
+        return TraceResult(trace, msg_ids, tuple(topics), tuple(notes.facts))
 
     def _view(self, draft: _Draft) -> None:
         verdict = identify(draft.id, None, "any")

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import repeat
 from typing import Any
 
-from idcore.answers.fate import Heard
+from idcore.answers.fate import Observation
 from idcore.answers.fate.model import Consumers, Filter
 from idcore.answers.lookup.answer_cache import AnswerCache, Reply
 from idcore.answers.lookup.notes import Notes
@@ -81,14 +81,16 @@ class TopicBrokers:
 
     # ---- asking
 
-    def _ask(self, broker: str, requests: Sequence[Request[Any]], since_ms: int | None = None) -> list[Heard[Any]]:
+    def _ask(
+        self, broker: str, requests: Sequence[Request[Any]], since_ms: int | None = None
+    ) -> list[Observation[Any]]:
         """Questions to a broker: its master, else a slave; each answer with its time.
 
         With `since_ms` an answer counts that came since then to whoever asked.
         """
         members = self.members.get(broker, ())
         if not members or not requests:
-            return [Heard() for _ in requests]
+            return [Observation() for _ in requests]
 
         def send(asked: Sequence[Request[Any]]) -> list[Reply]:
             member, answers = self.cluster.ask_any(members, asked)
@@ -105,20 +107,22 @@ class TopicBrokers:
                 self.notes.ask(each)
             self.notes.fail(problem)
             self.silent.add(broker)
-            return [Heard() for _ in requests]
+            return [Observation() for _ in requests]
         return [self._heard(broker, each) for each in replies]
 
-    def _heard(self, broker: str, reply: Reply) -> Heard[Any]:
+    def _heard(self, broker: str, reply: Reply) -> Observation[Any]:
         self.notes.ask(reply.member)
         if reply.member.number:
             self.slaves.add(broker)
             self.notes.add("replica", broker=str(reply.member), instead=str(self.members[broker][0]))
         if isinstance(reply.answer, RemotingError):
             self.notes.fail(reply.answer)
-            return Heard()
-        return Heard(reply.answer, reply.at_ms)
+            return Observation()
+        return Observation(reply.answer, reply.at_ms)
 
-    def _next_offsets(self, broker: str, requests: Sequence[Request[int | None]], offset: int) -> list[Heard[Any]]:
+    def _next_offsets(
+        self, broker: str, requests: Sequence[Request[int | None]], offset: int
+    ) -> list[Observation[Any]]:
         """Next offsets of queues: what was past an offset a moment ago still is, what was not is asked again."""
         heard = self._ask(broker, requests, self.since_ms)
         short = [at for at, each in enumerate(heard) if each.value is None or each.value <= offset]
@@ -129,19 +133,19 @@ class TopicBrokers:
 
     def _ask_all(
         self, jobs: Mapping[str, Sequence[Request[Any]]], since_ms: int | None = None
-    ) -> dict[str, list[Heard[Any]]]:
+    ) -> dict[str, list[Observation[Any]]]:
         """The same of several brokers at once."""
         if len(jobs) < 2:
             return {broker: self._ask(broker, requests, since_ms) for broker, requests in jobs.items()}
         with ThreadPoolExecutor(min(_BROKERS_AT_ONCE, len(jobs)), "fate") as pool:
             return dict(zip(jobs, pool.map(self._ask, jobs, jobs.values(), repeat(since_ms)), strict=True))
 
-    def _note_version_and_clock(self, broker: str, state: Heard[BrokerState]) -> None:
+    def _note_version_and_clock(self, broker: str, state: Observation[BrokerState]) -> None:
         self.versions[broker] = state.value.version if state.value else ""
         if state.value and state.value.clock_ms is not None and state.at_ms is not None:
             self.ahead_ms[broker] = state.value.clock_ms - state.at_ms
 
-    def _proxied(self, unseen: Mapping[str, Sequence[str]]) -> dict[str, Heard[Consumers]]:
+    def _proxied(self, unseen: Mapping[str, Sequence[str]]) -> dict[str, Observation[Consumers]]:
         """Subscriptions of groups of which these brokers list no client: of clients behind a proxy.
 
         A broker keeps a subscription for ten minutes, so some of these clients have gone.
@@ -153,7 +157,7 @@ class TopicBrokers:
                 if self.versions.get(broker, "").startswith("V5"):
                     jobs.setdefault(broker, []).append(SubscriptionOf(group, self.topic))
                     asked.setdefault(broker, []).append(group)
-        consumers: dict[str, Heard[Consumers]] = {}
+        consumers: dict[str, Observation[Consumers]] = {}
         for broker, heard in self._ask_all(jobs, self.since_ms).items():
             for group, each in zip(asked[broker], heard, strict=True):
                 if (
@@ -165,29 +169,31 @@ class TopicBrokers:
                 polled_ms = each.value.version  # of a proxy this is the time of its client's last poll
                 lately = each.at_ms + self.ahead_ms.get(broker, 0) - polled_ms < PROXY_GONE_MS
                 wanted = filter_of(replace(each.value, version=0))
-                consumers[group] = Heard(Consumers(filter=wanted, proxied=lately, proxied_before=True), each.at_ms)
+                consumers[group] = Observation(
+                    Consumers(filter=wanted, proxied=lately, proxied_before=True), each.at_ms
+                )
         return consumers
 
     @cached_property
-    def lite_clients(self) -> Heard[frozenset[tuple[str, str]]]:
+    def lite_clients(self) -> Observation[frozenset[tuple[str, str]]]:
         """Group and clientId of those that subscribe a lite topic, if every broker says so."""
         if self.parent is None:
-            return Heard()
+            return Observation()
         asked = LiteSubscribers(self.parent, lite_of(self.topic))
         heard = [one for (one,) in self._ask_all({name: [asked] for name in self.brokers}).values()]
         if not heard or not all(each.answered and each.value is not None for each in heard):
-            return Heard()
+            return Observation()
         rows = frozenset(row for each in heard for row in each.value or ())
-        return Heard(rows, min(each.at_ms or 0 for each in heard))
+        return Observation(rows, min(each.at_ms or 0 for each in heard))
 
-    def _subscribers(self, groups: Sequence[str]) -> dict[str, Heard[Consumers]]:
+    def _subscribers(self, groups: Sequence[str]) -> dict[str, Observation[Consumers]]:
         """Who subscribes a lite topic: such clients are behind a proxy, and brokers list them by lite topic only."""
         heard = self.lite_clients
         if heard.value is None:
             return {}
         clients, at_ms = Counter(group for group, _ in heard.value), heard.at_ms
         return {
-            group: Heard(Consumers(clients[group], POP, filter=Filter("TAG", "*", frozenset(), 0)), at_ms)
+            group: Observation(Consumers(clients[group], POP, filter=Filter("TAG", "*", frozenset(), 0)), at_ms)
             for group in groups
             if group in clients
         }
@@ -238,12 +244,12 @@ class TopicBrokers:
         return groups
 
 
-def has_no_client(connection: Heard[Connection]) -> bool:
+def has_no_client(connection: Observation[Connection]) -> bool:
     """Whether a broker said that no client of a group is connected to it; its silence does not."""
     return connection.answered and connection.value is None
 
 
-def is_active_behind_proxy(consumers: Heard[Consumers]) -> bool:
+def is_active_behind_proxy(consumers: Observation[Consumers]) -> bool:
     """Whether clients behind a proxy have asked lately."""
     return consumers.value is not None and consumers.value.proxied
 

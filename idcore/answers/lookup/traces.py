@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from idcore.answers.lookup.by_key import Search
-from idcore.answers.lookup.model import Copy, Traced
+from idcore.answers.lookup.model import Copy, TraceResult
 from idcore.answers.lookup.notes import Notes
 from idcore.base.errors import CoreError
 from idcore.ids import ClientId, identify
@@ -26,7 +26,9 @@ _MOST_TOPICS, _MOST_IDS = 16, 8
 _PAGES, _PAGE = 16, 64
 
 
-def look(cluster: Cluster, msg_ids: Sequence[str], named: Sequence[str], copies: Sequence[Copy], begin: int) -> Traced:
+def look(
+    cluster: Cluster, msg_ids: Sequence[str], named: Sequence[str], copies: Sequence[Copy], begin: int
+) -> TraceResult:
     """The trace of these ids, stored after an instant: in the usual topics and in those that somebody named."""
     notes = Notes(cluster)
     wanted = list(dict.fromkeys(each for msg_id in msg_ids[:_MOST_IDS] for each in (msg_id, msg_id.upper())))
@@ -50,7 +52,7 @@ def look(cluster: Cluster, msg_ids: Sequence[str], named: Sequence[str], copies:
     trace = paired(written, set(wanted))
     for code, values in silence(trace, msg_ids, copies):
         notes.add(code, **values)
-    return Traced(trace, tuple(msg_ids), tuple(topics), tuple(notes.evidence), tuple(notes.asked))
+    return TraceResult(trace, tuple(msg_ids), tuple(topics), tuple(notes.evidence), tuple(notes.asked))
 
 
 def _records(key: str, topics: Sequence[str], begin: int, notes: Notes) -> Iterator[tuple[Record, str]]:

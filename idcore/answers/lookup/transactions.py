@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from idcore.answers.fate import Heard, Reason
+from idcore.answers.fate import Observation, Reason
 from idcore.answers.fate.transaction import Transaction, decide
 from idcore.answers.lookup.model import Copy
 from idcore.answers.lookup.notes import Notes
@@ -84,7 +84,7 @@ class _Transaction:
         """The answers. Who commits writes the message before the note, so the message is asked for last."""
         properties = self.half.properties
         topic, group = properties.get(names.REAL_TOPIC, ""), properties.get(names.PRODUCER_GROUP, "")
-        swept: Heard[int] = Heard()
+        swept: Observation[int] = Observation()
         if not self.in_rocksdb:
             swept = self._ask(ConsumerOffset(SWEEPER, HALF_TOPIC, self.half.queue_id))
         noted = self._noted()
@@ -98,21 +98,21 @@ class _Transaction:
             swept,
             noted,
             self._committed(topic),
-            Heard(len(producers.value), producers.at_ms) if producers.value is not None else Heard(),
+            Observation(len(producers.value), producers.at_ms) if producers.value is not None else Observation(),
             self.in_rocksdb,
         )
 
-    def _ask(self, request: Request[Any]) -> Heard[Any]:
+    def _ask(self, request: Request[Any]) -> Observation[Any]:
         return self.notes.heard(self.broker, [request])[0]
 
     def halves(self) -> list[Record] | None:
         """All half messages of the transaction that the index has; None where nobody says."""
         return self._records(self.half.topic)
 
-    def _committed(self, topic: str) -> Heard[str]:
+    def _committed(self, topic: str) -> Observation[str]:
         """The message itself, which a look-up in another topic does not find."""
         own = self._records(topic)
-        return Heard() if own is None else Heard(str(own[0].offset_id) if own else None, 0)
+        return Observation() if own is None else Observation(str(own[0].offset_id) if own else None, 0)
 
     def _records(self, topic: str) -> list[Record] | None:
         key = self.half.uniq_id
@@ -126,7 +126,7 @@ class _Transaction:
         except CoreError:
             return None
 
-    def _noted(self) -> Heard[bool]:
+    def _noted(self) -> Observation[bool]:
         """Whether a decision was noted: each note has the queue offsets of half messages, and no key.
 
         A decision that came during a check names the half message from before it. With RocksDB it has the physical one.
@@ -135,28 +135,28 @@ class _Transaction:
         place = topic, self.half.queue_id
         begin, start = self._ask(QueueEnd(*place)), self._ask(QueueAt(*place, self.first.store_timestamp))
         if begin.value is None or start.value is None:
-            return Heard()
+            return Observation()
         # before its first offset a queue answers as it does behind its last one
         index, unread = max(0, begin.value, start.value - _NOTES_BEFORE), False
         for _ in range(_MOST_NOTES // _NOTES_AT_ONCE):
             part = self._ask(QueueSlice(*place, index, _NOTES_AT_ONCE))
             if part.value is None:
-                return Heard()
+                return Observation()
             units = part.value.units
             if not units:
-                return Heard() if unread else Heard(False, 0)
+                return Observation() if unread else Observation(False, 0)
             for each in self.notes.heard(self.broker, [View(unit.physical_offset, topic) for unit in units]):
                 if not each.answered:
-                    return Heard()
+                    return Observation()
                 try:
                     noted = noted_offsets(decode_record(each.value or b""))
                 except CoreError:  # it may be the one that is looked for
                     unread = True
                     continue
                 if self.offsets & noted:
-                    return Heard(True, 0)
+                    return Observation(True, 0)
             index += len(units)
-        return Heard()
+        return Observation()
 
 
 def noted_offsets(note: Record) -> set[int]:

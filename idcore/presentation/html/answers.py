@@ -20,7 +20,7 @@ from idcore.answers.lookup import (
     reason_text,
     relation_text,
 )
-from idcore.answers.lookup.model import Traced
+from idcore.answers.lookup.model import TraceResult
 from idcore.answers.lookup.sentences import evidence_sentences, reason_of
 from idcore.base.catalogue import Words, upper
 from idcore.presentation import headline
@@ -122,7 +122,7 @@ def fates(answer: Answer, record: str, reader: Reader, cluster: str | None = Non
     known = [verdict for verdict in answer.fate or () if verdict.record == record]
     if not known:
         return None
-    shown, healthy = headline.parted(known)
+    shown, healthy = headline.to_read_and_folded(known)
     tables = [verdicts(answer, shown, reader, cluster).html()]
     if healthy:
         label = upper(headline.others_text(healthy, words))
@@ -172,7 +172,7 @@ def _progress(answer: Answer, verdict: Verdict, reader: Reader, cluster: str | N
     return reader.href("groups", cluster=cluster, topic=record.topic, group=verdict.group, at=at)
 
 
-def traces(traced: Traced, reader: Reader) -> Html:
+def traces(traced: TraceResult, reader: Reader) -> Html:
     """Sends and attempts of the message trace, and why some may be missing: never a proof."""
     words = reader.words
     parts = [part for each in trace_tables(traced, reader) for part in (tag("b", each.caption), each.html())]
@@ -186,7 +186,7 @@ def traces(traced: Traced, reader: Reader) -> Html:
     return tag("div", *parts, class_="mq-plain")
 
 
-def trace_tables(traced: Traced, reader: Reader) -> Iterator[Table]:
+def trace_tables(traced: TraceResult, reader: Reader) -> Iterator[Table]:
     """Sends, and attempts of consumers; a table without rows is left out."""
     words, trace = reader.words, traced.message_trace
 
@@ -223,7 +223,7 @@ def trace_tables(traced: Traced, reader: Reader) -> Iterator[Table]:
         yield Table.of(words("trace.attempts"), attempts, trace.attempts)
 
 
-def trace_notes(traced: Traced, reader: Reader) -> list[str]:
+def trace_notes(traced: TraceResult, reader: Reader) -> list[str]:
     """Which topics were read, and what they have of the transaction and of a recall."""
     words, trace = reader.words, traced.message_trace
     texts = [words("trace.topics", topics=words("comma").join(traced.topics))] if traced.topics else []

@@ -13,7 +13,7 @@ from idcore.ids.clock import Clock, SentAt
 from idcore.ids.describe import made_by, month_source, when, why
 from idcore.ids.identify import Reading, Verdict
 from idcore.ids.model import ClientId, OffsetId, UniqId
-from idcore.intake.intake import Found
+from idcore.intake.intake import FoundId
 from idcore.presentation.html import ruler
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Column, Html, Table, fact_list, fold, join, link, listed, tag
@@ -56,7 +56,7 @@ def open_span(sent: SentAt, reader: Reader) -> str | None:
     return f"{reader.full(sent.earliest)} – {reader.full(sent.latest)}"
 
 
-def anatomy_params(item: Found, clock: Clock) -> dict[str, str | None]:
+def anatomy_params(item: FoundId, clock: Clock) -> dict[str, str | None]:
     """What a link to an id's anatomy carries: the id, the time that the lines gave it, and what of it is assumed."""
     best = item.verdict.best
     sent, reason = when(best, item.token, clock) if best is not None else (None, None)
@@ -67,7 +67,7 @@ def anatomy_params(item: Found, clock: Clock) -> dict[str, str | None]:
     return {"id": item.token.text, "sent_at": moment, "assumed": ",".join(codes) or None}
 
 
-def card(found: Found, reader: Reader, clock: Clock, *, alone: bool = False) -> Html:
+def card(found: FoundId, reader: Reader, clock: Clock, *, alone: bool = False) -> Html:
     """Everything about one id."""
     words = reader.words
     best = found.verdict.best
@@ -95,7 +95,7 @@ def card(found: Found, reader: Reader, clock: Clock, *, alone: bool = False) -> 
     )
 
 
-def facts(item: Found, reading: Reading, reader: Reader, clock: Clock) -> Html:
+def facts(item: FoundId, reading: Reading, reader: Reader, clock: Clock) -> Html:
     """By whom, when, where."""
     words, message_id = reader.words, reading.id
     sent, reason = when(reading, item.token, clock)
@@ -120,7 +120,7 @@ def facts(item: Found, reading: Reading, reader: Reader, clock: Clock) -> Html:
     return fact_list(rows) or Html("")
 
 
-def reasons(item: Found, reading: Reading, words: Words, clock: Clock) -> Html:
+def reasons(item: FoundId, reading: Reading, words: Words, clock: Clock) -> Html:
     """What supports an interpretation, or contradicts it."""
     against = reading.error.code if reading.error is not None else None
     items = [
@@ -160,7 +160,7 @@ def other(reading: Reading, words: Words, told: str | None = None) -> Html:
     )
 
 
-def months(reading: Reading, reader: Reader, clock: Clock, found: Found) -> Html | None:
+def months(reading: Reading, reader: Reader, clock: Clock, found: FoundId) -> Html | None:
     """Every month the id could be from; the id alone does not decide between them."""
     message_id, words = reading.id, reader.words
     if not isinstance(message_id, UniqId):
@@ -175,13 +175,13 @@ def months(reading: Reading, reader: Reader, clock: Clock, found: Found) -> Html
     return fold(words("card.months", n=len(choice)), lead, tag("ul", *items, class_="mq-why"))
 
 
-def many(items: Sequence[Found], reader: Reader, clock: Clock, *, first: int = 1) -> Html:
+def many(items: Sequence[FoundId], reader: Reader, clock: Clock, *, first: int = 1) -> Html:
     """A page of decoded ids as a table."""
     return of_ids(items, reader, clock).html(first=first, numbered=True)
 
 
 def of_ids(
-    items: Sequence[Found],
+    items: Sequence[FoundId],
     reader: Reader,
     clock: Clock,
     *,
@@ -209,7 +209,7 @@ def of_ids(
     return Table(words("table.ids"), columns, [_row(item, reader, clock, files, run) for item in items])
 
 
-def _row(item: Found, reader: Reader, clock: Clock, files: bool, run: str | None) -> list[object]:
+def _row(item: FoundId, reader: Reader, clock: Clock, files: bool, run: str | None) -> list[object]:
     words = reader.words
     best = item.verdict.best
     assert best is not None
@@ -244,11 +244,11 @@ def dated(text: str, sent: SentAt, month: str | None, words: Words) -> Html:
     return join([text, *([tag("br"), _faint(mark)] if mark else [])])
 
 
-def refused(items: Sequence[Found], reader: Reader, *, files: bool = False) -> Html:
+def refused(items: Sequence[FoundId], reader: Reader, *, files: bool = False) -> Html:
     """Rejected tokens: what was where, and why it is not an id."""
     words = reader.words
 
-    def reason(item: Found) -> str:
+    def reason(item: FoundId) -> str:
         return words.error(item.verdict.error) if item.verdict.error is not None else ""
 
     columns = [

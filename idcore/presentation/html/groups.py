@@ -8,7 +8,6 @@ from typing import Any
 
 from idcore.answers.fate import Reason
 from idcore.answers.lookup import issue_text
-from idcore.answers.lookup.asked import GroupsAsked
 from idcore.answers.lookup.clients import version_text
 from idcore.answers.lookup.progress import (
     WRONG,
@@ -21,6 +20,7 @@ from idcore.answers.lookup.progress import (
     pace,
     state_of,
 )
+from idcore.answers.lookup.queries import GroupQuery
 from idcore.base.catalogue import Words, upper
 from idcore.base.numbers import whole_number
 from idcore.presentation.html.strips import strip
@@ -36,7 +36,7 @@ def _column(name: str, words: Words, cell: Callable[[Any], Any], *, mono: bool =
     return Column(name, words(f"groups.col.{name}"), mono or right, right, cell=cell)
 
 
-def groups(rows: Sequence[GroupRow], asked: GroupsAsked, reader: Reader) -> Html:
+def groups(rows: Sequence[GroupRow], asked: GroupQuery, reader: Reader) -> Html:
     """All groups of a topic, those furthest behind first; each leads to its progress."""
     words, unknown = reader.words, reader.words("groups.not_known")
 
@@ -93,7 +93,7 @@ def issues(reasons: Sequence[Reason], words: Words) -> tuple[str, str]:
     return listed(True), listed(False)
 
 
-def asked_text(asked: GroupsAsked, now: Progress, before: Progress | None, reader: Reader) -> str:
+def asked_text(asked: GroupQuery, now: Progress, before: Progress | None, reader: Reader) -> str:
     """When the cluster was asked, and with which earlier answer this one is compared."""
     at = reader.stamp(now.at_ms)
     if before is None:

@@ -13,7 +13,7 @@ from idcore.presentation.triage.finding_rows import Kind
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class WallPanel:
     """One of the four, with its name; `wide` ones have the wider column."""
 
     name: str
@@ -21,7 +21,7 @@ class Part:
     wide: bool = False
 
 
-def screen(title: str, standing: str, headline: str, parts: Sequence[Part]) -> Html:
+def screen(title: str, standing: str, headline: str, parts: Sequence[WallPanel]) -> Html:
     """The whole screen; it covers what is behind it."""
     top = tag("div", tag("b", title), tag("span", standing), class_="mq-wall-top")
     columns = (

@@ -46,7 +46,7 @@ def changed(text: str, before: str | None) -> tuple[bool, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class FieldChange:
     """One field of an id that is not what it was: both values as unsigned numbers."""
 
     name: str
@@ -54,7 +54,7 @@ class Move:
     after: int
 
 
-def moves(text: str, before: str | None, layouts: tuple[Layout, ...]) -> tuple[Move, ...]:
+def moves(text: str, before: str | None, layouts: tuple[Layout, ...]) -> tuple[FieldChange, ...]:
     """The fields in which two ids of one layout differ, in the order of their bytes."""
     layout = next((item for item in layouts if item.digits == len(text)), None)
     if layout is None or before is None or len(before) != len(text):
@@ -63,7 +63,7 @@ def moves(text: str, before: str | None, layouts: tuple[Layout, ...]) -> tuple[M
         (span.name, before[2 * span.start : 2 * span.stop], text[2 * span.start : 2 * span.stop])
         for span in layout.spans
     )
-    return tuple(Move(name, int(old, 16), int(new, 16)) for name, old, new in pairs if old != new)
+    return tuple(FieldChange(name, int(old, 16), int(new, 16)) for name, old, new in pairs if old != new)
 
 
 def differences(before: Record, after: Record) -> tuple[Difference, ...]:

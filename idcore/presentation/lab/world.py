@@ -19,7 +19,7 @@ from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
 from idcore.simulate.append import Settings
 from idcore.simulate.broker import Broker
 from idcore.simulate.generate import CLAMP_MS, Generator
-from idcore.simulate.writer import Put, StoreWriter
+from idcore.simulate.writer import PutResult, StoreWriter
 
 TOPIC, GROUP, PRODUCERS = "OrderPaid", "billing", "order_service"
 # One file holds about ten messages, so that a reader sees it fill and roll.
@@ -125,7 +125,13 @@ class _World:
         self.rows.append(Row(self._step, code, now, msg_id, broker, record, copied_from, values))
 
     def _stored(
-        self, code: str, broker: str, put: Put, msg_id: str | None, copied_from: Record | None = None, **values: Any
+        self,
+        code: str,
+        broker: str,
+        put: PutResult,
+        msg_id: str | None,
+        copied_from: Record | None = None,
+        **values: Any,
     ) -> Record:
         """The row of one record; the file's end in front of it where it no longer fitted."""
         if not put.records:
@@ -136,7 +142,7 @@ class _World:
         self._see(broker, record)
         return record
 
-    def _rolled(self, broker: str, put: Put) -> None:
+    def _rolled(self, broker: str, put: PutResult) -> None:
         if put.rolled_at is None:
             return
         first = put.records[0]
@@ -174,7 +180,7 @@ class _World:
             if name != avoided:
                 return name, queue_id
 
-    def _put(self, message: Message, name: str, queue_id: int) -> Put:
+    def _put(self, message: Message, name: str, queue_id: int) -> PutResult:
         """One request of the client; each has its own bornTimestamp (DefaultMQProducerImpl.sendKernelImpl)."""
         born = self._producers_clock() + 1
         self._now += 3
@@ -266,7 +272,7 @@ class _World:
         self._now += 96
         self._buried(name, self._brokers[name].send_back(record, GROUP, self._now, -1), record)
 
-    def _buried(self, name: str, put: Put, record: Record) -> None:
+    def _buried(self, name: str, put: PutResult, record: Record) -> None:
         self._stored("dead", name, put, record.uniq_id, record, times=record.reconsume_times, group=GROUP)
         self._visible = None
 

@@ -80,7 +80,7 @@ def _copy(copy: Copy, answer: Answer, reader: Reader) -> Iterator[str]:
     yield from record(row, reader)
     yield from (INDENT + printable(doubt_text(doubt, reader.words, reader.instant)) for doubt in copy.doubts or ())
     of_record = [verdict for verdict in answer.fate or () if verdict.record == row["offset_msg_id"]]
-    shown, healthy = headline.parted(of_record)
+    shown, healthy = headline.to_read_and_folded(of_record)
     if shown:
         yield from table(answers.verdicts(answer, shown, reader))
     if healthy:

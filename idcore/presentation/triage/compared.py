@@ -18,7 +18,7 @@ from idcore.ids.clock import from_ms, to_ms
 from idcore.ids.origins import BrokerAddress, Fingerprint, Origin
 from idcore.intake.intake import Dating, Source, keep, safe_name
 from idcore.policy import audit
-from idcore.policy.audit import Who
+from idcore.policy.audit import Actor
 from idcore.runs.runs import COMPARE, Run, RunError, Runs, write_tables, write_text
 
 if TYPE_CHECKING:  # pandas, Arrow and the kernels only where something is compared
@@ -65,7 +65,7 @@ class _Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ComparisonQuery:
     """Two inputs to compare, and for each the scan it is from, if it is from one."""
 
     before: tuple[Source, ...]
@@ -150,7 +150,7 @@ def size_of(sources: Sequence[Source]) -> int:
     return total
 
 
-def digest_of(here: Asked, dating: Dating) -> str:
+def digest_of(here: ComparisonQuery, dating: Dating) -> str:
     """What distinguishes two inputs, and how they are read, from any other two."""
     digest = hashlib.sha256(f"{here.any_case} {dating.zone} {dating.at:%Y-%m-%d}".encode())
     for side in (here.before, here.after):
@@ -218,7 +218,9 @@ class OneSided:
         self.found.append(((side, kind, subject), key.copy(), values.copy()))
 
 
-def compare(here: Asked, dating: Dating | None = None, runs: Runs | None = None, keep: Keep | None = None) -> Compared:
+def compare(
+    here: ComparisonQuery, dating: Dating | None = None, runs: Runs | None = None, keep: Keep | None = None
+) -> Compared:
     """The answer of the core; of each side only so many ids are kept. With `dating` the ids get their times: of a
     scan as that has them, of other inputs as both inputs together show them. `keep` chooses ids, as the core says."""
     from idcore.scan import compare as core  # the kernels only where something is compared
@@ -289,7 +291,9 @@ def _path(source: Source, folder: Path, names: dict[str, str]) -> str:
 # ---- dated
 
 
-def _tables_of(here: Asked, dating: Dating, paths: Sequence[Sequence[str]], runs: Runs) -> list[dict[str, pa.Table]]:
+def _tables_of(
+    here: ComparisonQuery, dating: Dating, paths: Sequence[Sequence[str]], runs: Runs
+) -> list[dict[str, pa.Table]]:
     """For each side the tables that date its ids: those of its scan, else those of both inputs, made here."""
     from idcore.scan.months import month_rows
 
@@ -314,7 +318,7 @@ def tables_of_paths(paths: Sequence[str], months: Months, any_case: bool) -> dic
     return {table: tables[table] for table in _TABLES}
 
 
-def tables_of(here: Asked, dating: Dating, runs: Runs) -> list[dict[str, pa.Table]]:
+def tables_of(here: ComparisonQuery, dating: Dating, runs: Runs) -> list[dict[str, pa.Table]]:
     """For each side the tables that date its ids, those of an input that no scan has included."""
     with tempfile.TemporaryDirectory(prefix="compare-", dir=temporary.own()) as folder:
         names: dict[str, str] = {}
@@ -462,7 +466,9 @@ def find(runs: Iterable[Mapping[str, Any]], digest: str, owner: str | None) -> s
     return next((str(row["name"]) for row in same if row["state"] == "done"), None)
 
 
-def make(here: Asked, dating: Dating, runs: Runs, digest: str, who: Who = audit.CONSOLE, **facts: Any) -> Run:
+def make(
+    here: ComparisonQuery, dating: Dating, runs: Runs, digest: str, who: Actor = audit.CONSOLE, **facts: Any
+) -> Run:
     """Compares, and keeps the answer as a run of its own; of an input that is not a scan's, a copy as well."""
     sides = [[source.name for source in side] for side in (here.before, here.after)]
     copied = [[] if name else list(side) for name, side in zip(here.of, (here.before, here.after), strict=True)]
@@ -512,7 +518,7 @@ def scans_of(run: Run, runs: Runs) -> tuple[Run, Run] | None:
     return first, second
 
 
-def empty_side(here: Asked, runs: Runs) -> tuple[str, str] | None:
+def empty_side(here: ComparisonQuery, runs: Runs) -> tuple[str, str] | None:
     """The side that has nothing to compare, and why; None where both have something."""
     for side, name in zip(SIDES, here.of, strict=True):
         if not here.of_side(side):
@@ -522,7 +528,7 @@ def empty_side(here: Asked, runs: Runs) -> tuple[str, str] | None:
     return None
 
 
-def inputs_of(run: Run, runs: Runs) -> Asked | None:
+def inputs_of(run: Run, runs: Runs) -> ComparisonQuery | None:
     """Both inputs of a comparison: of their scans, or as it keeps them; None where one of them is gone."""
     from idcore.intake.intake import kept
 
@@ -534,7 +540,7 @@ def inputs_of(run: Run, runs: Runs) -> Asked | None:
             return None
         sides.append(tuple(sources))
     known = [name if name and runs.open(name).state == "done" else None for name in run.options["of"]]
-    here = Asked(sides[0], sides[1], run.options["case"] == "any", (known[0], known[1]))
+    here = ComparisonQuery(sides[0], sides[1], run.options["case"] == "any", (known[0], known[1]))
     return here if all(sides) else None
 
 
@@ -547,7 +553,7 @@ def sources_of(run: Run, side: str) -> list[Source]:
     return sources[:first] if side == "before" else sources[first:]
 
 
-def _write(run: Run, comparison: Compared, here: Asked, seconds: float) -> None:
+def _write(run: Run, comparison: Compared, here: ComparisonQuery, seconds: float) -> None:
     import pyarrow as pa
 
     rows = frame(comparison.rows, comparison).assign(

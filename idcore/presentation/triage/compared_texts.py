@@ -19,8 +19,8 @@ from idcore.presentation.triage.compared import (
     MESSAGE,
     SIDES,
     STORED,
-    Asked,
     Compared,
+    ComparisonQuery,
     largest,
     only,
 )
@@ -231,7 +231,7 @@ def unread(comparison: Compared, words: Words) -> str:
     return words("compare.unread", names=names) if names else ""
 
 
-def as_command(here: Asked) -> str:
+def as_command(here: ComparisonQuery) -> str:
     """The command that compares inputs of any size."""
     sides = (here.before, "first-logs"), (here.after, "second-logs")
     names = (side[0].name if len(side) == 1 else other for side, other in sides)

@@ -19,7 +19,7 @@ from idcore.ids.clock import Clock
 from idcore.ids.describe import made_by, when
 from idcore.ids.model import OffsetId, UniqId
 from idcore.ids.origins import Fingerprint
-from idcore.intake.intake import Found
+from idcore.intake.intake import FoundId
 from idcore.presentation.reports.markdown import code, escaped
 from idcore.presentation.triage.in_range import KEY, inside
 from idcore.presentation.triage.processes import named_layout, process_key
@@ -77,7 +77,7 @@ def of_list(counted: Counted, every: Counted) -> Explained:
     return _explained((_none() | counted, _none() | every), "scan")
 
 
-def of_intake(items: Iterable[Found], clock: Clock) -> Counted:
+def of_intake(items: Iterable[FoundId], clock: Clock) -> Counted:
     """IDs that were read at once, each once, by host, process, maker and broker."""
     counted = _none()
     for item in {item.token.text.upper(): item for item in items}.values():

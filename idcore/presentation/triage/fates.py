@@ -29,7 +29,7 @@ _COUNTED = (*_KEY, "minute", "messages", "first_store_timestamp")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class FateFilter:
     """Which messages are asked for. An empty text is any; `cell` is a part of the range that was chosen in it."""
 
     topic: str = ""
@@ -43,7 +43,7 @@ class Asked:
         return self.shown.contains(moments) & self.cell.contains(moments)
 
     @property
-    def whole(self) -> Asked:
+    def whole(self) -> FateFilter:
         """The same of the minutes that the ranges touch: the counts have no finer times."""
         return replace(self, shown=self.shown.whole_minutes(), cell=self.cell.whole_minutes())
 
@@ -53,7 +53,7 @@ class Asked:
         return (self.cell or self.shown).whole_minutes()
 
     @property
-    def around(self) -> Asked:
+    def around(self) -> FateFilter:
         """The same without what was chosen in the picture."""
         return replace(self, group="", cell=ALL_TIMES)
 
@@ -76,7 +76,7 @@ def _read(folder: Path, wanted: Sequence[str]) -> pa.Table:
     return table.unify_dictionaries()
 
 
-def choose(rows: pd.DataFrame, asked: Asked) -> pd.DataFrame:
+def choose(rows: pd.DataFrame, asked: FateFilter) -> pd.DataFrame:
     """The counts of what is asked for, of whole minutes."""
     mask = np.ones(len(rows), bool)
     for name in ("topic", "group", "verdict"):
@@ -178,7 +178,7 @@ def heat(rows: pd.DataFrame) -> Heat:
 
 
 @dataclass(frozen=True, slots=True)
-class Lacking:
+class UnconsumedMessages:
     """What groups lack of some rows: how many messages of each, the worst first, and when the oldest was stored."""
 
     messages: dict[str, int]
@@ -192,14 +192,14 @@ class Lacking:
         return sum(self.messages.values())
 
 
-def lacking(rows: pd.DataFrame) -> Lacking:
+def lacking(rows: pd.DataFrame) -> UnconsumedMessages:
     """The answer to which groups have not consumed what."""
     open_rows = rows[rows["level"] < _LACKING]
     by_group = open_rows.groupby("group", observed=True)["messages"].sum().sort_values(ascending=False, kind="stable")
     unclear = int(rows.loc[rows["level"] == NAMES.index("unclear"), "messages"].sum())
     oldest = open_rows["first_store_timestamp"].min()
     groups = {str(group): int(count) for group, count in by_group.items()}
-    return Lacking(groups, rows["group"].nunique(), unclear, None if pd.isna(oldest) else oldest)
+    return UnconsumedMessages(groups, rows["group"].nunique(), unclear, None if pd.isna(oldest) else oldest)
 
 
 def span_text(minutes: TimeRange, reader: Reader) -> str:
@@ -207,7 +207,7 @@ def span_text(minutes: TimeRange, reader: Reader) -> str:
     return times.clock_span(minutes.begin, minutes.end, reader.zone, dated=True)
 
 
-def sentence(lacking: Lacking, oldest: list[dict[str, Any]], minutes: TimeRange, reader: Reader) -> str:
+def sentence(lacking: UnconsumedMessages, oldest: list[dict[str, Any]], minutes: TimeRange, reader: Reader) -> str:
     """Who has not consumed how many messages, and the oldest: the first of the list, where the list has it."""
     words = reader.words
     if not lacking.groups:

@@ -21,7 +21,7 @@ from idcore.answers.fate.levels import order_of
 from idcore.policy import limits
 from idcore.presentation import export
 from idcore.presentation.triage import largest
-from idcore.presentation.triage.fates import Asked
+from idcore.presentation.triage.fates import FateFilter
 
 ORDERS = ("time", "-time", "worst", "place")
 MOST_HELD = 50_000  # messages of one list
@@ -48,7 +48,7 @@ class Undelivered:
         """How many messages it has."""
         return largest.count(self.folder)
 
-    def select(self, asked: Asked, order: str = ORDERS[0], most: int = MOST_HELD) -> Listed:
+    def select(self, asked: FateFilter, order: str = ORDERS[0], most: int = MOST_HELD) -> UndeliveredList:
         """The first messages that are asked for, to the millisecond, each with its groups."""
         texts, total, kept = _Texts(asked), 0, np.zeros((0, 0), np.int64)
         ranks = self._ranks() if order == "place" else {}
@@ -69,9 +69,9 @@ class Undelivered:
         messages = largest.take(self.folder, places, [name for name in MESSAGE if name in there]).to_pandas()
         messages["msg_id"] = messages["msg_id"].astype(object).where(messages["msg_id"].notna(), None)
         own = [texts.own[code] for code in codes.tolist()]
-        return Listed(messages, own, np.cumsum([len(pairs) for pairs in own]), total)
+        return UndeliveredList(messages, own, np.cumsum([len(pairs) for pairs in own]), total)
 
-    def _pieces(self, asked: Asked, columns: Sequence[str]) -> Iterator[tuple[int, pa.Table]]:
+    def _pieces(self, asked: FateFilter, columns: Sequence[str]) -> Iterator[tuple[int, pa.Table]]:
         """The row groups that may have what is asked for, in some columns, and at which row of the table they begin."""
         begin = 0
         for path in sorted(self.folder.glob("*.parquet")):
@@ -86,7 +86,7 @@ class Undelivered:
     def _ranks(self) -> dict[str, dict[str, int]]:
         """The names of topics and, where there are any, of brokers, in order."""
         names: dict[str, set[str]] = {}
-        for _, rows in self._pieces(Asked(), _PLACE[:2]):
+        for _, rows in self._pieces(FateFilter(), _PLACE[:2]):
             for name in rows.column_names:
                 names.setdefault(name, set()).update(rows[name].chunk(0).dictionary.to_pylist())
         return {name: {one: rank for rank, one in enumerate(sorted(known))} for name, known in names.items()}
@@ -95,7 +95,7 @@ class Undelivered:
 class _Texts:
     """The different texts of the column `verdicts`: of each the groups that are asked for, the worst first."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: FateFilter) -> None:
         self.own: list[Pairs] = []
         self._asked, self._known = asked, dict[str, int]()
 
@@ -117,7 +117,7 @@ class _Texts:
         return np.array([order_of(pairs[0][1])[1] if pairs else 0 for pairs in self.own], np.int64)
 
 
-def _holds(rows: pa.Table, asked: Asked) -> np.ndarray:
+def _holds(rows: pa.Table, asked: FateFilter) -> np.ndarray:
     """Which rows are of the topic and the ranges."""
     mask = np.ones(len(rows), bool)
     if asked.topic:
@@ -128,7 +128,7 @@ def _holds(rows: pa.Table, asked: Asked) -> np.ndarray:
     return mask
 
 
-def _may_hold(about: pq.RowGroupMetaData, asked: Asked) -> bool:
+def _may_hold(about: pq.RowGroupMetaData, asked: FateFilter) -> bool:
     """Whether a row group may have a time of the ranges."""
     columns = [about.column(number) for number in range(about.num_columns)]
     known = next(column.statistics for column in columns if column.path_in_schema == "store_timestamp")
@@ -156,7 +156,7 @@ def _keys(rows: pa.Table, order: str, worst: np.ndarray, ranks: dict[str, dict[s
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class UndeliveredList:
     """Messages in their order, with the groups that are asked for; `ends` counts the rows up to each of them.
 
     `total` rows are asked for. These are the first of them.

@@ -29,7 +29,7 @@ _FIRST_MOST = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class PendingState:
     """Whether a broker still has something to do for a message; `checks` is how often a producer was asked."""
 
     waits: bool
@@ -42,22 +42,22 @@ class RocksMessages:
     def __init__(self, database: Database) -> None:
         self.database = database
 
-    def timer(self, due_ms: int, unique: str, queue_offset: int) -> Kept | None:
+    def timer(self, due_ms: int, unique: str, queue_offset: int) -> PendingState | None:
         """Whether a message for later still waits; None where this does not say."""
         waits = self._one(_TIMERS, _NUMBER.pack(due_ms) + unique.encode("utf-8", "surrogatepass")) is not None
         delivered, scanned = self._number(_TIMERS, _DELIVERED), self._number(_TIMERS, _SCANNED)
         if waits:
-            return Kept(delivered is None or due_ms > delivered)
-        return Kept(False) if scanned is not None and queue_offset < scanned else None
+            return PendingState(delivered is None or due_ms > delivered)
+        return PendingState(False) if scanned is not None and queue_offset < scanned else None
 
-    def transaction(self, half_offset: int) -> Kept | None:
+    def transaction(self, half_offset: int) -> PendingState | None:
         """Whether a half message still waits for a decision; None where this does not say."""
         key = _NUMBER.pack(half_offset)
         row = next(self.database.rows(_TRANSACTIONS, key + b"@", key + b"A", 1), None)
         if row is not None:
-            return Kept(True, _CHECKS.unpack_from(row[1])[0]) if len(row[1]) >= _CHECKS.size else None
+            return PendingState(True, _CHECKS.unpack_from(row[1])[0]) if len(row[1]) >= _CHECKS.size else None
         reached = self._number(_TRANSACTIONS, _REACHED)
-        return Kept(False) if reached is not None and half_offset <= reached else None
+        return PendingState(False) if reached is not None and half_offset <= reached else None
 
     def _one(self, family: str, key: bytes) -> bytes | None:
         return next((value for _, value in self.database.rows(family, key, key + b"\0", 1)), None)

@@ -120,7 +120,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Part:
+class IndexPart:
     """One piece of the index."""
 
     folder: Path
@@ -208,7 +208,7 @@ class Index:
     """All pieces of the index of one run."""
 
     folder: Path
-    parts: tuple[Part, ...]
+    parts: tuple[IndexPart, ...]
 
     @classmethod
     def open(cls, folder: Path) -> Index | None:
@@ -217,7 +217,9 @@ class Index:
         if index is None or index.get("version") != VERSION or not _are_parts(index.get("parts")):
             return None
         firsts = np.cumsum([0] + [rows for _, rows in index["parts"]]).tolist()
-        parts = (Part(folder, name, first, rows) for (name, rows), first in zip(index["parts"], firsts, strict=False))
+        parts = (
+            IndexPart(folder, name, first, rows) for (name, rows), first in zip(index["parts"], firsts, strict=False)
+        )
         return cls(folder, tuple(parts))
 
     @property
@@ -269,7 +271,7 @@ class Index:
             rows = rows[np.argsort(keys, kind="stable")]
         return Selection(rows.astype(np.uint32 if self.rows < 1 << 32 else np.int64), undated)
 
-    def _of_part(self, part: Part, wanted: Filter, allowed: Allowed) -> tuple[np.ndarray, int]:
+    def _of_part(self, part: IndexPart, wanted: Filter, allowed: Allowed) -> tuple[np.ndarray, int]:
         if wanted.sides is not None:
             rows, undated = self._of_both(part, *wanted.sides, allowed)
             kinds = self._keys(part, Filter(wanted.kind))
@@ -304,7 +306,7 @@ class Index:
                 rows = rows[self._with_text(part, rows, text, allowed, whole=whole)]
         return rows, undated
 
-    def _of_both(self, part: Part, one: Filter, other: Filter, allowed: Allowed) -> tuple[np.ndarray, int]:
+    def _of_both(self, part: IndexPart, one: Filter, other: Filter, allowed: Allowed) -> tuple[np.ndarray, int]:
         """The rows of either filter whose line has rows of both."""
         line = np.cumsum(_first_of_line(part.column("text"), part.column("begin")))
         pairs = [self._of_part(part, wanted, allowed) for wanted in (one, other)]
@@ -312,7 +314,7 @@ class Index:
         rows = np.union1d(*(rows for rows, _ in pairs))
         return rows[np.isin(line[rows], shared)], sum(undated for _, undated in pairs)
 
-    def _keys(self, part: Part, wanted: Filter) -> np.ndarray | None:
+    def _keys(self, part: IndexPart, wanted: Filter) -> np.ndarray | None:
         """Which keys fit; None where the filter asks nothing of them."""
         names = part.names
         asked: list[tuple[str, str]] = [("kind", wanted.kind)] if wanted.kind else []
@@ -337,7 +339,7 @@ class Index:
                     rows[one].append(part.first + found)
         return {one: np.unique(np.concatenate(found)) for one, found in rows.items()}
 
-    def _places_of(self, part: Part, ids: Iterable[str]) -> Iterator[tuple[str, np.ndarray]]:
+    def _places_of(self, part: IndexPart, ids: Iterable[str]) -> Iterator[tuple[str, np.ndarray]]:
         """Where in a part each of these IDs is, once for each of its interpretations that the part has."""
         words = [(key, value, one) for one in ids for *key, value in words_of(one)]
         slots_of = part.slots({host for (_, host, _), _, _ in words})
@@ -354,7 +356,7 @@ class Index:
             yield one, places[(slots == slot) & (values == value)]
 
     def _with_text(
-        self, part: Part, rows: np.ndarray, text: str, allowed: Allowed, *, whole: bool = False
+        self, part: IndexPart, rows: np.ndarray, text: str, allowed: Allowed, *, whole: bool = False
     ) -> np.ndarray:
         """Which of the rows have this text in their line, in either letter case. `whole`: as a name of its own."""
         begins, sizes, texts = (part.column(name)[rows] for name in ("begin", "size", "text"))
@@ -439,7 +441,7 @@ class Index:
             firsts.append(rows_of_part[_first_of_line(*places)])
         return np.concatenate(firsts)
 
-    def _occurrence(self, part: Part, row: int, place: dict[str, Any], allowed: Allowed) -> Occurrence:
+    def _occurrence(self, part: IndexPart, row: int, place: dict[str, Any], allowed: Allowed) -> Occurrence:
         source_text = part.texts[place["text"]]
         key = part.called(place["slot"])
         names = {name: value for name, value in key.items() if value is not None and name not in ("kind", "digits")}

@@ -19,14 +19,14 @@ COLOURS = {"occurrence": "time"}  # the role of what is counted; what is missing
 
 
 @dataclass(frozen=True, slots=True)
-class Whose:
+class StripSubject:
     """Whose IDs a strip has: `of` these alone, and `more` than a reader asked for."""
 
     of: str = ""
     more: str = ""
 
 
-EVERYBODY = Whose()
+EVERYBODY = StripSubject()
 
 
 def strip(
@@ -36,7 +36,7 @@ def strip(
     view: View,
     unit: str = "occurrence",
     assumed: str = "",
-    whose: Whose = EVERYBODY,
+    whose: StripSubject = EVERYBODY,
 ) -> go.Figure:
     """IDs, or what `unit` names, by time step, `bins` by their instants; what is outside the range shown is faint.
 

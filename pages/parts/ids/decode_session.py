@@ -14,7 +14,7 @@ from idcore.base.errors import CoreError
 from idcore.ids.clock import Clock
 from idcore.ids.find import find
 from idcore.ids.identify import Case, case_of, judge
-from idcore.intake.intake import PASTED, Dating, given, lines_of
+from idcore.intake.intake import PASTED, Dating, lines_of, sources_of_input
 from idcore.presentation.decoding import Decoding
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.reports.markup import tag
@@ -160,7 +160,7 @@ def reopen(name: str) -> None:
 
 def take(text: str, files: Sequence[Any], *, name: str = PASTED, **known: Any) -> None:
     """What was pasted or uploaded; nothing at all empties the page. `known`: its link, case or reference."""
-    sources = given(text, files, name)
+    sources = sources_of_input(text, files, name)
     st.session_state.pop("missing", None)
     if not sources:
         typed = known.get("typed", False)

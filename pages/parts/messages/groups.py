@@ -9,9 +9,9 @@ from functools import partial
 import streamlit as st
 
 from idcore.answers.lookup import Answer
-from idcore.answers.lookup.asked import GroupsAsked, GroupsSeen
 from idcore.answers.lookup.groups import groups_of, progress_of
 from idcore.answers.lookup.progress import QUEUE_COLUMNS, Progress
+from idcore.answers.lookup.queries import GroupQuery, GroupReadings
 from idcore.answers.lookup.sentences import groups_text, progress_texts
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
@@ -24,7 +24,7 @@ from pages.parts.widgets import download, said, show_html, small_print
 EVERY_SECONDS, MOST_IN_A_ROW = 10, 60
 
 
-def form(clusters: Sequence[str], words: Words) -> GroupsAsked | None:
+def form(clusters: Sequence[str], words: Words) -> GroupQuery | None:
     """Topic, group and cluster. A link fills it; only its reader's click asks anybody."""
     query, state = st.query_params, st.session_state
     link_of = tuple(query.get(name, "") for name in ("topic", "group", "cluster"))
@@ -45,13 +45,13 @@ def form(clusters: Sequence[str], words: Words) -> GroupsAsked | None:
         st.warning(words("groups.no_topic"), icon=":material/info:")
         return None
     same = (topic, group, cluster) == link_of
-    asked = GroupsAsked(cluster, topic, group, query.get("at", "") if same else "")
+    asked = GroupQuery(cluster, topic, group, query.get("at", "") if same else "")
     state["groups_link"] = topic, group, cluster
     into_address(asked.query)
     return asked
 
 
-def ask(asked: GroupsAsked, view: View, clients: bool = False, in_a_row: int = 0) -> None:
+def ask(asked: GroupQuery, view: View, clients: bool = False, in_a_row: int = 0) -> None:
     """Asks, and keeps the answer behind the earlier ones to the same question."""
     service = live.cluster(asked.cluster)
     if service is None:
@@ -62,7 +62,7 @@ def ask(asked: GroupsAsked, view: View, clients: bool = False, in_a_row: int = 0
         if asked.group
         else partial(groups_of, asked.topic)
     )
-    kept: GroupsSeen | None = st.session_state.get("groups_kept")
+    kept: GroupReadings | None = st.session_state.get("groups_kept")
     subject = f"topic:{asked.topic}" + (f" group:{asked.group}" if asked.group else "")
     try:
         with st.spinner(view.words("lookup.asking", n=0, of=1)):
@@ -72,14 +72,14 @@ def ask(asked: GroupsAsked, view: View, clients: bool = False, in_a_row: int = 0
         if kept is not None and kept.asked == asked:  # what fails counts too, or it would be asked for ever
             st.session_state["groups_kept"] = replace(kept, in_a_row=in_a_row)
         return
-    st.session_state["groups_kept"] = GroupsSeen.after(kept, asked, seen, in_a_row)
+    st.session_state["groups_kept"] = GroupReadings.after(kept, asked, seen, in_a_row)
 
 
-def latest() -> GroupsSeen | None:
+def latest() -> GroupReadings | None:
     """What this session asked last, unless the address asks for something else."""
     kept = st.session_state.get("groups_kept")
     named = {name: st.query_params.get(name, "") for name in ("cluster", "topic", "group", "at")}
-    if not isinstance(kept, GroupsSeen) or kept.asked.cluster not in live.offers():
+    if not isinstance(kept, GroupReadings) or kept.asked.cluster not in live.offers():
         return None
     return kept if kept.asked.query == named else None
 
@@ -87,7 +87,7 @@ def latest() -> GroupsSeen | None:
 # ---- the groups of a topic
 
 
-def listing(kept: GroupsSeen, view: View) -> None:
+def listing(kept: GroupReadings, view: View) -> None:
     """All groups, those furthest behind first."""
     words, seen = view.words, kept.now
     said(groups_text(seen, kept.asked.topic, words))
@@ -100,7 +100,7 @@ def listing(kept: GroupsSeen, view: View) -> None:
 # ---- one group
 
 
-def board(kept: GroupsSeen, view: View) -> None:
+def board(kept: GroupReadings, view: View) -> None:
     """The progress of a group, asked again by a click, or by itself where its reader wants that."""
     words = view.words
     service = live.cluster(kept.asked.cluster)
@@ -166,6 +166,6 @@ def _queues(progress: Progress, before: Progress | None, view: View) -> str:
     return cut if len(ordered) > groups.MOST_ROWS else ""
 
 
-def _rests_on(kept: GroupsSeen, view: View) -> None:
+def _rests_on(kept: GroupReadings, view: View) -> None:
     seen = kept.now
     show_html(answers.rests_on(Answer("", (), None, seen.evidence, seen.asked), view))

@@ -11,11 +11,11 @@ import streamlit as st
 from idcore.answers import journey as journeys
 from idcore.answers.journey import Journey, Line, Sources
 from idcore.answers.lookup import Answer, Offer, StoreLookup
-from idcore.answers.lookup.asked import Answers, Asked
+from idcore.answers.lookup.queries import Answers, LookupQuery
 from idcore.base.errors import CoreError
 from idcore.ids.delivery import is_part
 from idcore.ids.identify import identify_alone
-from idcore.intake.intake import Found
+from idcore.intake.intake import FoundId
 from idcore.presentation import times
 from idcore.presentation.html import answers
 from idcore.presentation.html import journeys as html
@@ -70,12 +70,12 @@ def of_trace(trace: str, run: Run | None, view: View) -> str | None:
     return None
 
 
-def found_of(text: str, run: Run | None) -> Found:
+def found_of(text: str, run: Run | None) -> FoundId:
     """The id, with the time that the link or the scan has of it."""
     verdict = identify_alone(text)
     query = st.query_params.to_dict() | {"run": run.name if run is not None else ""}
     token = linked_token(text, verdict.best, query, scans.visible_runs())
-    return Found(token, verdict)
+    return FoundId(token, verdict)
 
 
 def lines_of(text: str, known: Sequence[Answer], run: Run | None, view: View) -> tuple[list[Line] | None, int]:
@@ -107,7 +107,7 @@ def _line(one: Occurrence, index: Index, allowed: Allowed) -> Line:
     return Line(one.file, one.line, one.text, tuple(before), tuple(behind))
 
 
-def build(item: Found, known: Sequence[Answer], lines: Sequence[Line] | None, run: Run | None, view: View) -> Journey:
+def build(item: FoundId, known: Sequence[Answer], lines: Sequence[Line] | None, run: Run | None, view: View) -> Journey:
     """The journey from all of them; lines whose times have no zone are read in that of their scan."""
     token = item.token if item.token.linked else None
     sources = Sources.of(*known, lines=lines, token=token)
@@ -124,7 +124,7 @@ def ask(text: str, offers: Mapping[str, Offer], view: View) -> Answers | None:
         for name in names:
             label, hint = words("message.ask", cluster=escaped(name)), words("message.ask_help")
             if st.button(label, key=f"ask-{name}", type="primary", help=hint, icon=":material/search:") or clicked:
-                asked = Asked([text], query.get("topic") or None, name, fate=True, trace=True)
+                asked = LookupQuery([text], query.get("topic") or None, name, fate=True, trace=True)
                 query["cluster"] = name
                 lookups.ask(asked, view)
         if scans.allowed_folders() and not query.get("store"):

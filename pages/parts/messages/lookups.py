@@ -9,7 +9,7 @@ from dataclasses import replace
 import streamlit as st
 
 from idcore.answers.lookup import Answer, copy_row, row_of, ways
-from idcore.answers.lookup.asked import Answers, Asked, texts_of
+from idcore.answers.lookup.queries import Answers, LookupQuery, texts_of
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
 from idcore.presentation import export
@@ -22,7 +22,7 @@ from pages.parts.widgets import download, page_link, show_html
 MOST_IDS = 50
 
 
-def form(clusters: Sequence[str], words: Words) -> Asked | None:
+def form(clusters: Sequence[str], words: Words) -> LookupQuery | None:
     """The box, the topic, the cluster. A link fills it; only its reader's click asks anybody."""
     query, state = st.query_params, st.session_state
     if "lookup_text" not in state:
@@ -53,12 +53,12 @@ def form(clusters: Sequence[str], words: Words) -> Asked | None:
     if len(ids) > MOST_IDS:
         st.warning(words("lookup.many", n=f"{MOST_IDS:,}", of=f"{len(ids):,}"), icon=":material/info:")
         ids = ids[:MOST_IDS]
-    asked = Asked(ids, topic.strip() or None, str(cluster), fate, trace)
+    asked = LookupQuery(ids, topic.strip() or None, str(cluster), fate, trace)
     into_address({**dict.fromkeys(("fate", "trace", *ways.NAMES)), **asked.in_address})
     return asked
 
 
-def ask(asked: Asked, view: View) -> None:
+def ask(asked: LookupQuery, view: View) -> None:
     """Looks everything up in the background, and shows meanwhile how many ids are answered and topics asked."""
     words = view.words
     replies: list[Answer] = []

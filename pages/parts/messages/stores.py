@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from idcore.answers.lookup import Answer, Copy, StoreLookup, copy_row, relation_text
-from idcore.answers.lookup.asked import texts_of
+from idcore.answers.lookup.queries import texts_of
 from idcore.answers.lookup.sentences import evidence_sentences
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError

@@ -11,12 +11,12 @@ import streamlit as st
 
 from idcore.base.catalogue import Words
 from idcore.intake import store_uploads
-from idcore.intake.store_uploads import STEP, Kept
+from idcore.intake.store_uploads import STEP, UploadedStores
 from idcore.presentation.reports.markdown import escaped
 from pages.parts import visitor
 
 
-def held(token: str) -> Kept | None:
+def held(token: str) -> UploadedStores | None:
     """The uploads that an address names, held by this session as well; None where they are gone."""
     here = visitor.current()
     here.require("folders")
@@ -26,10 +26,10 @@ def held(token: str) -> Kept | None:
     return upload
 
 
-def latest() -> Kept | None:
+def latest() -> UploadedStores | None:
     """The uploads that this session has open."""
     upload = st.session_state.get("store_kept")
-    return upload if isinstance(upload, Kept) else None
+    return upload if isinstance(upload, UploadedStores) else None
 
 
 def close() -> None:
@@ -57,7 +57,7 @@ def _show(bar: Any, words: Words, name: str, done: int, total: int) -> None:
         bar.progress(min(1.0, done / total) if total else 1.0, words("store.copied", name=escaped(name), **figures))
 
 
-def chosen(kept: Kept, words: Words) -> Path | None:
+def chosen(kept: UploadedStores, words: Words) -> Path | None:
     """The store of the uploads that is looked into, after what is wrong with the others."""
     for problem in kept.problems:
         st.error(escaped(words.error(problem)), icon=":material/error:")

@@ -86,14 +86,14 @@ def begin(ids: Sequence[str], topic: str | None, cluster: str, param: str = PARA
 
 def start(ids: Sequence[str], topic: str | None, cluster: str) -> Run:
     """Starts a list, or CoreError says why not."""
-    from idcore.answers.fate_list import asking, background
+    from idcore.answers.fate_list import background, batched_lookups
     from pages.parts import live
 
     kept = {} if scans.wants_kept() else scans.NOT_KEPT
     service = live.cluster(cluster)
     if service is None:
         raise CoreError("terms_cluster", {"name": cluster, "known": ", ".join(live.offers())})
-    wanted = asking.Wanted.of(ids, topic)
+    wanted = batched_lookups.IdList.of(ids, topic)
     scans.admit()
     later = visitor.later()
     ask = lambda: later().require_cluster(cluster)  # noqa: E731

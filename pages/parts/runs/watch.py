@@ -19,7 +19,7 @@ from pages.parts.view import view
 from pages.parts.widgets import page_link, show_html
 
 if TYPE_CHECKING:
-    from idcore.answers.fate_list.asking import Asking
+    from idcore.answers.fate_list.batched_lookups import FateListProgress
     from idcore.spark.watch import Progress
 
 LOOK = 0.4  # seconds between two looks at a job; each stays with it for WAIT, or until it ends, and is done in time
@@ -90,7 +90,7 @@ def progress(run: Run, table: bool = False, *, key: str) -> None:
         following(run, summary["follow"], job.cancelling, key)
         return
     if run.kind == FATES:
-        asking = cast("Asking", now)
+        asking = cast("FateListProgress", now)
         share, text = asking.done / asking.total, sentences.progress_text(asking, words)
     else:
         share, text = _scan(cast("Progress", now), words, table)

@@ -14,7 +14,7 @@ from idcore.presentation.html import compared as html
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.triage import compared as core
 from idcore.presentation.triage import compared_texts, run_tables, run_texts
-from idcore.presentation.triage.compared import SIDES, Asked, Compared, digest_of, size_of
+from idcore.presentation.triage.compared import SIDES, Compared, ComparisonQuery, digest_of, size_of
 from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
 from idcore.runs.runs import COMPARE, FATES, SCANS, Run, RunError
 from idcore.server import jobs
@@ -63,7 +63,7 @@ def _of_pair(first: str, second: str) -> None:
         forget()
         return
     state["compare_of"] = asked
-    state["compare"] = Asked(*both, any_case, (first, second))
+    state["compare"] = ComparisonQuery(*both, any_case, (first, second))
     state.pop("compare_run", None)
 
 
@@ -127,14 +127,16 @@ def take() -> None:
     sides, chosen, any_case = [], [], bool(state.get("compare-case"))
     for side in SIDES:
         run = state.get(f"compare-run-{side}")
-        sources = intake.given(state.get(f"compare-text-{side}") or "", state.get(f"compare-files-{side}") or [])
+        sources = intake.sources_of_input(
+            state.get(f"compare-text-{side}") or "", state.get(f"compare-files-{side}") or []
+        )
         chosen.append(scans.scanned(sources, _dating(), "any" if any_case else "strict") if sources else run)
         try:
             sides.append(tuple(sources) if sources or not run else of_run(run))
         except (CoreError, OSError):  # deleted since it was listed
             sides.append(())
     forget()
-    state["compare"] = Asked(sides[0], sides[1], any_case, (chosen[0], chosen[1]))
+    state["compare"] = ComparisonQuery(sides[0], sides[1], any_case, (chosen[0], chosen[1]))
     into_address({"case": "any" if any_case else None})
 
 
@@ -145,7 +147,7 @@ def _dating() -> intake.Dating:
 def current(words: Words) -> Run | None:
     """The comparison of this page: made now, or made before and kept."""
     here, state = st.session_state.get("compare"), st.session_state
-    if isinstance(here, Asked):
+    if isinstance(here, ComparisonQuery):
         if not is_whole(here, words) or too_large(here, words):
             return None
         with problems.caught(), st.spinner(words("compare.working", size=words.bytes(here.size))):
@@ -173,7 +175,7 @@ def current(words: Words) -> Run | None:
     return run
 
 
-def made_of(here: Asked) -> Run:
+def made_of(here: ComparisonQuery) -> Run:
     """The comparison of two inputs, made once: the same inputs again give the one that is kept."""
     visitor.current().require("compare")
     dating = _dating()
@@ -199,7 +201,7 @@ def into_link(run: Run) -> None:
     into_address({**NOWHERE, **named, "case": "any" if any_case else None})
 
 
-def is_whole(here: Asked, words: Words) -> bool:
+def is_whole(here: ComparisonQuery, words: Words) -> bool:
     """Whether both sides have something; a side that is empty is said."""
     empty = core.empty_side(here, scans.visible_runs())
     if empty is not None:
@@ -208,7 +210,7 @@ def is_whole(here: Asked, words: Words) -> bool:
     return empty is None
 
 
-def too_large(here: Asked, words: Words) -> bool:
+def too_large(here: ComparisonQuery, words: Words) -> bool:
     """Whether a side is more than the page reads; then it says how the command does it."""
     size, side = max((size_of(here.of_side(side)), side) for side in SIDES)
     if size <= LIMIT:
@@ -233,7 +235,7 @@ def in_range(run: Run, shown: View) -> TimeRange:
     return time_range.strip([table.to_pandas() for table in both_or_one.values()], shown)
 
 
-def _tables(run: Run, here: Asked) -> list[dict[str, Any]]:
+def _tables(run: Run, here: ComparisonQuery) -> list[dict[str, Any]]:
     """The tables that date the IDs of each input. One that no scan has is read here, once."""
     dating = _dating()
     tables: list[dict[str, Any]] = cache.compared(

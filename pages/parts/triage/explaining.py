@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from idcore.ids.clock import Clock
-from idcore.intake.intake import Found
+from idcore.intake.intake import FoundId
 from idcore.presentation import times
 from idcore.presentation.html import explained as html
 from idcore.presentation.triage import explained as core
@@ -27,7 +27,7 @@ def of_range(run: Run, shown: TimeRange, view: View) -> None:
         _show(explained, run, shown, view, span, absolute("findings", run=run.name))
 
 
-def of_list(items: Sequence[Found], clock: Clock, run: Run, view: View) -> None:
+def of_list(items: Sequence[FoundId], clock: Clock, run: Run, view: View) -> None:
     """A list of IDs against a scan."""
     every = core.counted(cache.frame(run, "processes"), cache.frame(run, "brokers"))
     title = run_texts.title_of(run.title, run.options, view.words, run.summary)

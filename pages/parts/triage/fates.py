@@ -18,9 +18,9 @@ from idcore.presentation.triage import failures as core_failures
 from idcore.presentation.triage import fates as core
 from idcore.presentation.triage import line_filter
 from idcore.presentation.triage.activity import step_text
-from idcore.presentation.triage.fates import Asked, Heat
+from idcore.presentation.triage.fates import FateFilter, Heat
 from idcore.presentation.triage.time_range import TimeRange
-from idcore.presentation.triage.undelivered import ORDERS, Listed
+from idcore.presentation.triage.undelivered import ORDERS, UndeliveredList
 from idcore.runs.runs import FATES, Run
 from pages.parts import browser, cache, session
 from pages.parts.charts import fate as charts
@@ -57,7 +57,7 @@ def state(run: Run, view: View) -> list[str]:
     return below
 
 
-def choose(every: pd.DataFrame, shown: TimeRange, view: View) -> Asked:
+def choose(every: pd.DataFrame, shown: TimeRange, view: View) -> FateFilter:
     """Three filters and the cell of the address."""
     words, given = view.words, dict[str, str]()
     choices = {name: ["", *core.values(every, name)] for name in FILTERS}
@@ -86,7 +86,7 @@ def choose(every: pd.DataFrame, shown: TimeRange, view: View) -> Asked:
                 on_click=into_address,
                 args=({CELL: None},),
             )
-    return Asked(**given, shown=shown, cell=cell)
+    return FateFilter(**given, shown=shown, cell=cell)
 
 
 def _label(name: str, view: View, value: str) -> str:
@@ -96,7 +96,7 @@ def _label(name: str, view: View, value: str) -> str:
     return html.name(value, view) if name == "verdict" else value
 
 
-def picture(heat: Heat, levels: Mapping[str, int], asked: Asked, view: View) -> list[str]:
+def picture(heat: Heat, levels: Mapping[str, int], asked: FateFilter, view: View) -> list[str]:
     """The heat map of a page of groups, with the counts of what was chosen; what of it is small print."""
     words, state = view.words, st.session_state
     pages = max(1, -(-len(heat.groups) // GROUPS))
@@ -132,7 +132,7 @@ def picture(heat: Heat, levels: Mapping[str, int], asked: Asked, view: View) -> 
     return notes
 
 
-def failures(run: Run, asked: Asked, view: View) -> list[str] | None:
+def failures(run: Run, asked: FateFilter, view: View) -> list[str] | None:
     """In the place of results by time, for who chooses it, the attempts that failed; what of them is small print."""
     words = view.words
     every = cache.frame(run, "retries")
@@ -164,7 +164,7 @@ def counts(rows: pd.DataFrame, run: Run, view: View) -> None:
     filters.takeaway(sums, "fates")
 
 
-def messages(asked: Asked, lacking: int, run: Run, view: View) -> None:
+def messages(asked: FateFilter, lacking: int, run: Run, view: View) -> None:
     """The messages that were not consumed, with a choice of order.
 
     `lacking`: how many the counts have.
@@ -189,7 +189,7 @@ def messages(asked: Asked, lacking: int, run: Run, view: View) -> None:
     browser.reveal(".st-key-fate-list", st.session_state.get("fate-turn", 0))
 
 
-def _page(listed: Listed, run: Run, view: View) -> None:
+def _page(listed: UndeliveredList, run: Run, view: View) -> None:
     """A page of them, each with the ways to its journey and its record; the whole list to take away."""
     place = {"run": run.name, "store": run.store}
     if run.kind == FATES:

@@ -58,7 +58,7 @@ def bar(run: Run, shown: View, other: Run | None = None, page: str = "") -> Time
         of = shown.words.listed([chips.text(name, value) for name, value in wanted.params().items()])
         more = shown.words("range.every_topic") if asked_for.topic else ""
         assumed = shown.words.assumed(cache.totals(run).assumed)
-        return strip([part[0]], shown, part[1], assumed=assumed, whose=charts.Whose(of, more), under=(run, page))
+        return strip([part[0]], shown, part[1], assumed=assumed, whose=charts.StripSubject(of, more), under=(run, page))
     more = shown.words("range.whole_scan") if asked_for else ""
     fine = [fine_rows for one in runs if (fine_rows := cache.fine_activity(one, ALL_TIMES)) is not None]
     codes = dict.fromkeys(code for one in runs for code in cache.totals(one).assumed)
@@ -67,7 +67,7 @@ def bar(run: Run, shown: View, other: Run | None = None, page: str = "") -> Time
         timelines, least = [cache.frame(one, "timeline") for one in runs], steps.MINUTE
     else:
         timelines, least = [table for table, _ in fine], max(step for _, step in fine)
-    return strip(timelines, shown, least, assumed=assumed, whose=charts.Whose(more=more), under=(run, page))
+    return strip(timelines, shown, least, assumed=assumed, whose=charts.StripSubject(more=more), under=(run, page))
 
 
 def strip(
@@ -76,7 +76,7 @@ def strip(
     least: pd.Timedelta = steps.MINUTE,
     unit: str = "occurrence",
     assumed: str = "",
-    whose: charts.Whose = charts.EVERYBODY,
+    whose: charts.StripSubject = charts.EVERYBODY,
     under: tuple[Run, str] | None = None,
 ) -> TimeRange:
     """The same of timelines, whose times are exact to `least`; they count what `unit` names, and `whose` they are.

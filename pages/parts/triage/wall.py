@@ -59,10 +59,10 @@ def _screen(run: Run, shown: View) -> Html:
     kinds, follow = finding_rows.kinds(findings) if len(findings) else [], summary.get("follow")
     standing = follow_texts.standing(follow, words, shown.zone) if follow else ""
     parts = [
-        html.Part(words("page.producers"), _hosts(run, shown), wide=True),
-        html.Part(words("page.findings"), html.findings(kinds[:FINDINGS], shown)),
-        html.Part(words("page.brokers"), _brokers(run, shown), wide=True),
-        html.Part(words("page.counters"), _counters(run, shown)),
+        html.WallPanel(words("page.producers"), _hosts(run, shown), wide=True),
+        html.WallPanel(words("page.findings"), html.findings(kinds[:FINDINGS], shown)),
+        html.WallPanel(words("page.brokers"), _brokers(run, shown), wide=True),
+        html.WallPanel(words("page.counters"), _counters(run, shown)),
     ]
     return html.screen(run.title, standing, said, [part for part in parts if part.inside])
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from idcore.answers.fate.model import Heard, Reason
+from idcore.answers.fate.model import Observation, Reason
 
 
 @dataclass(frozen=True, slots=True)
-class Later:
+class DelayedMessage:
     """A message on the timer wheel or in a delay level.
 
     `passed` says whether the broker has already delivered what was due then.
@@ -17,10 +17,10 @@ class Later:
     topic: str
     due_ms: int | None
     recalled: bool = False
-    passed: Heard[bool] = field(default_factory=Heard)
+    passed: Observation[bool] = field(default_factory=Observation)
 
 
-def decide(message: Later, now_ms: int) -> Reason | None:
+def decide(message: DelayedMessage, now_ms: int) -> Reason | None:
     """Recalled, waiting, late, or passed without a message; None where nobody said when it is due."""
     if message.recalled:
         return Reason("later_recalled", {"topic": message.topic})

@@ -30,7 +30,7 @@ MOST = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
+class OtherForm:
     """The ID that a text would be, the text, in what form it is there, and the places of letters for digits, from 1."""
 
     text: str
@@ -39,7 +39,7 @@ class Mended:
     places: tuple[int, ...] = ()
 
 
-def mended(text: str) -> list[Mended]:
+def other_forms(text: str) -> list[OtherForm]:
     """The IDs that a text would have, each once, at most MOST; what is an ID as it stands is none of them.
 
     >>> mended("AC11OOO1473C7D4991AD336AEA5703E0")[0].places
@@ -47,37 +47,37 @@ def mended(text: str) -> list[Mended]:
     >>> mended("AC 11 00 01 47 3C 7D 49 91 AD 33 6A EA 57 03 E0")[0].text
     'AC110001473C7D4991AD336AEA5703E0'
     """
-    by_text: dict[str, Mended] = {}
+    by_text: dict[str, OtherForm] = {}
     for one in (*_letters(text), *_wide(text), *_groups(text), *_base64(text)):
         by_text.setdefault(one.text, one)
     return list(by_text.values())[:MOST]
 
 
-def _letters(text: str) -> Iterator[Mended]:
+def _letters(text: str) -> Iterator[OtherForm]:
     for written in _RUN.findall(text):
         digits = written.translate(_DIGITS_OF)
         if len(digits) in ID_DIGITS and digits != written and identify(digits).best is not None:
             places = (place for place, (one, other) in enumerate(zip(written, digits, strict=True), 1) if one != other)
-            yield Mended(digits, written, "letters", tuple(places))
+            yield OtherForm(digits, written, "letters", tuple(places))
 
 
-def _wide(text: str) -> Iterator[Mended]:
+def _wide(text: str) -> Iterator[OtherForm]:
     """As an input method of Chinese or Japanese writes them."""
     narrow = unicodedata.normalize("NFKC", text)
     for token in find(narrow) if narrow != text else ():
         if token.text not in text and judge(token).best is not None:
-            yield Mended(token.text, token.text, "wide")
+            yield OtherForm(token.text, token.text, "wide")
 
 
-def _groups(text: str) -> Iterator[Mended]:
+def _groups(text: str) -> Iterator[OtherForm]:
     """As a dump of bytes or a person writes them, with one sign between."""
     for match in _GROUPS.finditer(text):
         digits = match[0].replace(match["between"], "")
         if _is_one(digits):
-            yield Mended(digits.upper(), match[0], "groups")
+            yield OtherForm(digits.upper(), match[0], "groups")
 
 
-def _base64(text: str) -> Iterator[Mended]:
+def _base64(text: str) -> Iterator[OtherForm]:
     """The digits of an ID, or its bytes."""
     for match in _BASE64.finditer(text):
         plain = match[0].rstrip("=").translate(str.maketrans("-_", "+/"))
@@ -87,7 +87,7 @@ def _base64(text: str) -> Iterator[Mended]:
             continue
         digits = raw.decode("ascii", "replace") if len(raw) in ID_DIGITS else raw.hex()
         if digits.isascii() and _is_one(digits):
-            yield Mended(digits.upper(), match[0], "base64")
+            yield OtherForm(digits.upper(), match[0], "base64")
 
 
 def _is_one(digits: str) -> bool:

@@ -11,7 +11,7 @@ SCAN = frozenset(
 )
 
 
-def lacks(problem: Exception) -> str | None:
+def missing_package(problem: Exception) -> str | None:
     """What to install for a module that is not there; None for any other problem: that is a mistake of ours."""
     module = (problem.name or "").partition(".")[0] if isinstance(problem, ModuleNotFoundError) else ""
     extra = "mcp" if module in MCP else "console" if module in CONSOLE else "scan" if module in SCAN else None

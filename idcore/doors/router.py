@@ -8,7 +8,7 @@ from idcore.doors.entry import PATH, Entry
 from idcore.server.front_door import path_of
 
 
-class Doors:
+class ApiRouter:
     """Answers what is below /api/v1, and hands everything else on: the pages are up before the operations are."""
 
     def __init__(self, app: ASGIApp, entry: Entry) -> None:

@@ -11,7 +11,7 @@ OF_SCANS, WITH_BODIES = (*OF_RUNS, "compare", "message"), ("lookup", "message", 
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class DownloadAccess:
     """A page with its scan, and whether bodies of messages may be on it."""
 
     page: str
@@ -19,7 +19,7 @@ class Shown:
     bodies: bool
 
     @classmethod
-    def to(cls, visitor: Visitor, page: str, run: str | None) -> Shown:
+    def to(cls, visitor: Visitor, page: str, run: str | None) -> DownloadAccess:
         """What a visitor sees; `run` is the name of the scan that the page is about, if it is about one."""
         seen = Run(runs_root() / run) if run and page in OF_SCANS else None
         return cls(

@@ -25,7 +25,7 @@ _LEAST_WAIT = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class IdList:
     """The IDs of a list, each once, and how many there were with those given twice."""
 
     ids: tuple[str, ...]
@@ -33,7 +33,7 @@ class Wanted:
     topic: str | None = None
 
     @classmethod
-    def of(cls, texts: Iterable[str], topic: str | None = None) -> Wanted:
+    def of(cls, texts: Iterable[str], topic: str | None = None) -> IdList:
         """CoreError where the list is empty or too long."""
         once: dict[str, None] = {}
         given = 0
@@ -48,7 +48,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class FateListProgress:
     """How far it is. Without an estimate `seconds_left` is None.
 
     `is_waiting`: another list of the same cluster comes first. `is_limited`: the limit of look-ups is reached.
@@ -64,7 +64,7 @@ class Asking:
     is_waiting: bool = False
 
 
-Report = Callable[[Asking], None]
+Report = Callable[[FateListProgress], None]
 
 
 @dataclass
@@ -84,7 +84,7 @@ class _Pace:
 
 def ask(
     service: LookupService,
-    wanted: Wanted,
+    wanted: IdList,
     user: str = "",
     report: Report | None = None,
     stop: threading.Event | None = None,
@@ -125,7 +125,7 @@ def ask(
 class _Teller:
     """Reports after each answer."""
 
-    wanted: Wanted
+    wanted: IdList
     pace: _Pace
     report: Report | None
 
@@ -133,7 +133,7 @@ class _Teller:
         if self.report is None:
             return
         done, total = tally.asked, len(self.wanted.ids)
-        now = Asking(total, done, tally.found, tally.undelivered, time.monotonic() - self.pace.begun)
+        now = FateListProgress(total, done, tally.found, tally.undelivered, time.monotonic() - self.pace.begun)
         self.report(replace(now, seconds_left=self.pace.left(done, total), is_limited=is_limited))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from idcore.answers.lookup.groups import Seen
+from idcore.answers.lookup.groups import GroupAnswer
 from idcore.answers.lookup.model import Answer
 from idcore.answers.lookup.progress import Progress
 from idcore.base.catalogue import Words
@@ -29,7 +29,7 @@ def texts_of(text: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LookupQuery:
     """What the form holds when it is sent."""
 
     ids: list[str]
@@ -53,7 +53,7 @@ class Answers:
     """The last look-up of this session."""
 
     found: list[Answer]
-    asked: Asked
+    asked: LookupQuery
     at: datetime
 
     @property
@@ -81,7 +81,7 @@ class Answers:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupsAsked:
+class GroupQuery:
     """What the form holds when it is sent; `at` is the place of a message, as a link has it."""
 
     cluster: str
@@ -96,15 +96,15 @@ class GroupsAsked:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupsSeen:
+class GroupReadings:
     """What this session asked last, and the answers to the same question since, the newest last."""
 
-    asked: GroupsAsked
-    seen: tuple[Seen, ...]
+    asked: GroupQuery
+    seen: tuple[GroupAnswer, ...]
     in_a_row: int = 0
 
     @property
-    def now(self) -> Seen:
+    def now(self) -> GroupAnswer:
         """The last answer."""
         return self.seen[-1]
 
@@ -114,7 +114,7 @@ class GroupsSeen:
         return self.seen[0].progress if len(self.seen) > 1 else None
 
     @classmethod
-    def after(cls, before: GroupsSeen | None, asked: GroupsAsked, seen: Seen, in_a_row: int) -> GroupsSeen:
+    def after(cls, before: GroupReadings | None, asked: GroupQuery, seen: GroupAnswer, in_a_row: int) -> GroupReadings:
         """With one answer more. Answers to another question, and those too old for a rate, are left out."""
         earlier = before.seen if before is not None and before.asked == asked else ()
         while len(earlier) > 1 and seen.at_ms - earlier[1].at_ms >= WINDOW_MS:

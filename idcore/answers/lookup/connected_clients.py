@@ -7,7 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from idcore.answers.lookup.clients import INNER_GROUP, Live, LiveClient, Who, match, united, version_text
+from idcore.answers.lookup.clients import (
+    INNER_GROUP,
+    ClientSnapshot,
+    LiveClient,
+    ProducerMatch,
+    match,
+    united,
+    version_text,
+)
 from idcore.answers.lookup.model import Copy
 from idcore.ids import UniqId, identify
 from idcore.rocketmq.remoting.cluster import Cluster
@@ -21,7 +29,7 @@ _FRESH_MS = 5_000
 
 Row = tuple[str, str, ConnectedClient]
 # The groups that were asked for, and their answer, which may still be on its way.
-_Asked = tuple[tuple[str, ...], Future[Live]]
+_Asked = tuple[tuple[str, ...], Future[ClientSnapshot]]
 
 
 class LiveClients:
@@ -33,7 +41,7 @@ class LiveClients:
         self._lock = threading.Lock()
         self._held: _Asked | None = None
 
-    def who(self, text: str, copies: Sequence[Copy], groups: Sequence[str] = ()) -> Who | None:
+    def who(self, text: str, copies: Sequence[Copy], groups: Sequence[str] = ()) -> ProducerMatch | None:
         """Who generated this id, or the msgId of the message found; None where neither is of a client's process.
 
         `groups` are consumer groups whose clients may be asked for too: those of brokers that cannot list all clients.
@@ -46,10 +54,10 @@ class LiveClients:
                 live = self.listed(sorted(producers), groups)
                 # a record that was stored again may come from another host, the first one does not
                 born = str(home.born_host) if home is not None and not home.reconsume_times else None
-                return Who(msg_id, match(best.id, best.made_by.code, live.clients, live.complete, born), live)
+                return ProducerMatch(msg_id, match(best.id, best.made_by.code, live.clients, live.complete, born), live)
         return None
 
-    def listed(self, producers: Sequence[str] = (), consumers: Sequence[str] = ()) -> Live:
+    def listed(self, producers: Sequence[str] = (), consumers: Sequence[str] = ()) -> ClientSnapshot:
         """All clients; an error of the name server is the caller's."""
         groups = tuple(sorted({*producers, *consumers}))
         mine: _Asked = groups, Future()
@@ -65,7 +73,7 @@ class LiveClients:
                 return live
             self._forget(held)
 
-    def _fill(self, mine: _Asked, producers: Sequence[str], consumers: Sequence[str]) -> Live:
+    def _fill(self, mine: _Asked, producers: Sequence[str], consumers: Sequence[str]) -> ClientSnapshot:
         """Asks, for everybody who waits for this answer; nobody waits for a failure twice."""
         try:
             live = self._ask(producers, consumers)
@@ -81,7 +89,7 @@ class LiveClients:
             if self._held is held:
                 self._held = None
 
-    def _ask(self, producers: Sequence[str], consumers: Sequence[str]) -> Live:
+    def _ask(self, producers: Sequence[str], consumers: Sequence[str]) -> ClientSnapshot:
         brokers = self._cluster.topology().brokers()
         rows: list[Row] = []
         asked: list[str] = []
@@ -110,7 +118,7 @@ class LiveClients:
             silent += [(name, each) for each in heard[1] if isinstance(each, RemotingError)][:1]
             older += [name] if heard[1][0] is None else []
             rows += _rows(name, heard[1], (INNER_GROUP, *producers, *consumers))
-        return Live(united(rows), self._now_ms(), tuple(asked), tuple(silent), tuple(older))
+        return ClientSnapshot(united(rows), self._now_ms(), tuple(asked), tuple(silent), tuple(older))
 
 
 def _rows(broker: str, answers: Sequence[Any], groups: Sequence[str]) -> Iterator[Row]:
@@ -123,7 +131,7 @@ def _rows(broker: str, answers: Sequence[Any], groups: Sequence[str]) -> Iterato
             yield from ((broker, group, row) for row in clients)
 
 
-def who_row(who: Who) -> dict[str, Any]:
+def who_row(who: ProducerMatch) -> dict[str, Any]:
     """It as JSON has it: codes, whole clientIds, times in milliseconds since 1970."""
     match, live = who.match, who.live
     return {

@@ -14,7 +14,7 @@ PAUSE = 2.0  # seconds of silence after which a pipe is shown as it comes
 TRICKLE = 10.0, 1 << 20  # and seconds after which it is if it has not given so many bytes
 
 
-class Held:
+class BufferedInput:
     """A stream read up to its end, or up to a pause of a pipe that stays open; `live` says that the rest comes later.
 
     It reads from the start after `again`, and goes on with the stream itself behind what is held.
@@ -45,9 +45,9 @@ class Held:
         """Back to the start of what is held."""
         self._copy.seek(self._begun)
 
-    def held(self) -> Held:
+    def held(self) -> BufferedInput:
         """The same without what comes later."""
-        part = Held.__new__(Held)
+        part = BufferedInput.__new__(BufferedInput)
         part._stream, part._copy, part._begun, part.live = self._stream, self._copy, self._begun, False
         return part
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from idcore.answers.lookup import Answer
-from idcore.answers.lookup.asked import WINDOW_MS, Answers, Asked, GroupsAsked, GroupsSeen, texts_of
-from idcore.answers.lookup.groups import Seen
+from idcore.answers.lookup.groups import GroupAnswer
+from idcore.answers.lookup.queries import WINDOW_MS, Answers, GroupQuery, GroupReadings, LookupQuery, texts_of
 
 ID = "AC110001473C7D4991AD336AEA5703E0"
 
 
-def seen(at_ms: int) -> Seen:
-    return Seen(None, (), at_ms, True, (), ())
+def seen(at_ms: int) -> GroupAnswer:
+    return GroupAnswer(None, (), at_ms, True, (), ())
 
 
 def test_a_box_holds_ids_keys_and_lines_with_ids() -> None:
@@ -20,7 +20,7 @@ def test_a_box_holds_ids_keys_and_lines_with_ids() -> None:
 
 
 def test_a_question_is_in_the_address_without_what_is_not_asked_for() -> None:
-    asked = Asked([ID, "order-1"], None, "east", fate=True)
+    asked = LookupQuery([ID, "order-1"], None, "east", fate=True)
     assert asked.in_address == {"id": f"{ID},order-1", "cluster": "east", "fate": "1"}
     last = Answers([Answer(ID, (), None, (), ())], asked, datetime(2026, 11, 21, tzinfo=UTC))
     address = {"id": f"{ID},order-1", "fate": "1"}
@@ -30,10 +30,10 @@ def test_a_question_is_in_the_address_without_what_is_not_asked_for() -> None:
 
 
 def test_the_progress_of_a_group_is_compared_over_the_last_minute() -> None:
-    asked = GroupsAsked("east", "orders", "billing")
-    kept: GroupsSeen | None = None
+    asked = GroupQuery("east", "orders", "billing")
+    kept: GroupReadings | None = None
     for at in (0, 10_000, 20_000, WINDOW_MS, WINDOW_MS + 15_000):
-        kept = GroupsSeen.after(kept, asked, seen(at), 0)
+        kept = GroupReadings.after(kept, asked, seen(at), 0)
     assert kept is not None and [one.at_ms for one in kept.seen] == [10_000, 20_000, WINDOW_MS, WINDOW_MS + 15_000]
-    other = GroupsSeen.after(kept, GroupsAsked("east", "payments"), seen(WINDOW_MS + 20_000), 1)
+    other = GroupReadings.after(kept, GroupQuery("east", "payments"), seen(WINDOW_MS + 20_000), 1)
     assert (len(other.seen), other.before, other.in_a_row) == (1, None, 1)
