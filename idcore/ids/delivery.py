@@ -146,11 +146,6 @@ class Delivery:
             return f"{self.broker} {self.physical_offset}"
         return self.offset_id
 
-    @property
-    def is_retry(self) -> bool:
-        """Whether the record is a copy in a retry topic."""
-        return (self.stored_topic or "").startswith(RETRY_PREFIX)
-
 
 class DeliveryReader:
     """Reads the lines of one text in their order; what a record of several lines says comes when it has ended.

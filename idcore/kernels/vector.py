@@ -1,4 +1,4 @@
-"""Vector steps of the scan and words at any byte, in portable LLVM IR; plain twins of the former. No ids."""
+"""Vector steps of the scan and words at any byte, in portable LLVM IR. No ids."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-HEX = b"0123456789abcdefABCDEF"
 _BYTE, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 
 
@@ -205,23 +204,3 @@ def borrowed(typing_context: Any, arrays: Any) -> Any:
         return context.make_tuple(builder, arrays, members)
 
     return arrays(arrays), codegen
-
-
-def plain_hex_mask(text: bytes) -> int:
-    """Twin of hex_mask_64."""
-    return sum(1 << place for place, byte in enumerate(text) if byte in HEX)
-
-
-def plain_newline_mask(text: bytes) -> int:
-    """Twin of newline_mask_64."""
-    return sum(1 << place for place, byte in enumerate(text) if byte == 10)
-
-
-def plain_letter_case(text: bytes) -> int:
-    """Twin of letter_case_32, for hex digits."""
-    return any(65 <= byte <= 70 for byte in text) | any(97 <= byte <= 102 for byte in text) << 1
-
-
-def plain_unhex(text: bytes) -> tuple[int, int]:
-    """Twin of unhex_32."""
-    return int(text[:16], 16), int(text[16:], 16)

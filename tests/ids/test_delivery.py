@@ -107,7 +107,6 @@ def test_a_retry_copy_names_its_group_its_topic_and_the_business_topic() -> None
     assert (found.event, found.tries, found.delay_level) == ("received", 1, 3)
     assert (found.topic, found.stored_topic, found.group) == ("order_paid", "%RETRY%ship_group", "ship_group")
     assert (found.offset_id, found.origin, found.stored_ms) == (COPY, OFFSET, 1741917610144)
-    assert found.is_retry
 
 
 def test_several_messages_of_one_line_each_have_their_own_try() -> None:

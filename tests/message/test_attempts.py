@@ -36,7 +36,7 @@ def test_an_attempt_has_its_real_duration_and_the_process_of_its_request() -> No
 
 def test_an_attempt_without_an_end_or_without_a_beginning() -> None:
     (open_,) = trace(BEFORE).attempts
-    assert (open_.has_ended, open_.ended_ms, open_.success, open_.outcome, open_.duration_ms) == (
+    assert (open_.success is not None, open_.ended_ms, open_.success, open_.outcome, open_.duration_ms) == (
         False,
         None,
         None,
@@ -45,9 +45,9 @@ def test_an_attempt_without_an_end_or_without_a_beginning() -> None:
     )
     (late,) = trace(AFTER).attempts
     assert (late.began_ms, late.ended_ms, late.group, late.retry_times) == (None, 1_060, "readers", None)
-    assert late.has_ended and late.outcome == "success"
+    assert late.success is not None and late.outcome == "success"
     (old,) = trace(BEFORE, replace(AFTER, code=None, time_ms=None, group=None)).attempts  # 4.4.0
-    assert (old.has_ended, old.ended_ms, old.duration_ms, old.group, old.outcome) == (
+    assert (old.success is not None, old.ended_ms, old.duration_ms, old.group, old.outcome) == (
         True,
         None,
         None,
@@ -98,7 +98,7 @@ def test_groups_and_tries_in_the_order_of_time_and_what_was_stored_twice_once() 
     again = replace(BEFORE, time_ms=20_000, request_id=later, retry_times=3)
     elsewhere = replace(BEFORE, time_ms=500, request_id="not an id", group="others")
     found = trace(again, BEFORE, elsewhere, AFTER, BEFORE, again).attempts
-    assert [(attempt.group, attempt.retry_times, attempt.host, attempt.has_ended) for attempt in found] == [
+    assert [(attempt.group, attempt.retry_times, attempt.host, attempt.success is not None) for attempt in found] == [
         ("others", 2, None, False),
         ("readers", 2, "10.0.0.3", True),
         ("readers", 3, "10.0.0.4", False),

@@ -18,7 +18,6 @@ from idcore.rocketmq.message import (
     MessageBatch,
     MessageExt,
     check_broker_topic,
-    check_message,
     check_topic,
     compress,
     crc32,
@@ -37,7 +36,6 @@ from idcore.rocketmq.message import properties as names
 from idcore.rocketmq.message.flags import Compression
 from idcore.rocketmq.message.javatext import hash_map_order, is_blank, to_text, units
 from idcore.rocketmq.message.properties import Dialect
-from idcore.rocketmq.message.wire import count_messages
 from tests.message.refusing import outcome
 
 pytestmark = pytest.mark.quick
@@ -245,7 +243,6 @@ def test_wire_bytes_by_hand() -> None:
     raw = encode_message(message)
     assert raw.hex(" ") == ("00 00 00 1c 00 00 00 00 00 00 00 00 ff ff ff fe 00 00 00 02 68 69 00 04 41 01 62 02")
     assert decode_message(raw, 0, "T") == (message, 28)
-    assert count_messages(raw * 3) == 3
     for size in range(len(raw)):
         with pytest.raises(CoreError) as caught:
             decode_message(raw[:size])
@@ -341,28 +338,6 @@ def test_topics_that_are_refused() -> None:
     assert is_system_topic("SCHEDULE_TOPIC_XXXX")
     assert is_system_topic("rmq_sys_x")
     assert not is_system_topic("%RETRY%g")
-
-
-def test_messages_that_a_producer_refuses_to_send() -> None:
-    check_message(Message.of("T", b"x"))
-    for message, code, words in (
-        (Message("T", None), "body_null", "the message body is null"),
-        (Message("T", b""), "body_zero", "the message body length is zero"),
-        (Message("T", bytes(4194305)), "body_over", "the message body size over max value, MAX: 4194304"),
-        (
-            Message("SCHEDULE_TOPIC_XXXX", b"x"),
-            "topic_forbidden",
-            "Sending message to topic[SCHEDULE_TOPIC_XXXX] is forbidden.",
-        ),
-        (
-            Message("T", b"x", 0, {"INNER_MULTI_DISPATCH": "a/b"}),
-            "dispatch_path",
-            "INNER_MULTI_DISPATCH a/b can not contains / character",
-        ),
-    ):
-        with pytest.raises(CoreError) as caught:
-            check_message(message)
-        assert (caught.value.code, caught.value.problem) == (code, words)
 
 
 def test_the_bits_of_sys_flag_in_words() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
@@ -23,7 +23,6 @@ from idcore.rocketmq.message.validators import is_system_topic
 
 # Verdicts of messages that are not behind a group's offset.
 _OPEN = frozenset({"behind", "never_read", "disabled", "unreadable_queue", "not_dispatched", "handed_out"})
-_BEFORE = datetime(1970, 1, 1, tzinfo=UTC)
 _STILL = timedelta(milliseconds=limits.STILL_MS)
 
 

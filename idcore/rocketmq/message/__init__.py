@@ -11,11 +11,10 @@ from idcore.rocketmq.message.record import (
     blank_record,
     decode_record,
     decode_records,
-    is_record,
     parts,
     record_size,
 )
-from idcore.rocketmq.message.validators import check_broker_topic, check_message, check_topic, is_system_topic
+from idcore.rocketmq.message.validators import check_broker_topic, check_topic, is_system_topic
 from idcore.rocketmq.message.wire import decode_message, decode_messages, encode_message, encode_messages, unwrap
 
 __all__ = [
@@ -29,7 +28,6 @@ __all__ = [
     "Record",
     "blank_record",
     "check_broker_topic",
-    "check_message",
     "check_topic",
     "compress",
     "crc32",
@@ -40,7 +38,6 @@ __all__ = [
     "encode_message",
     "encode_messages",
     "hash_code",
-    "is_record",
     "is_system_topic",
     "parts",
     "record_size",

@@ -69,11 +69,6 @@ class Attempt:
     client: str | None
 
     @property
-    def has_ended(self) -> bool:
-        """Whether its end was traced. One without an end still runs, was killed, or its trace was lost."""
-        return self.success is not None
-
-    @property
     def duration_ms(self) -> int | None:
         """From the call to the return, by the consumer's clock; None where a release did not write one of them."""
         return None if self.began_ms is None or self.ended_ms is None else self.ended_ms - self.began_ms

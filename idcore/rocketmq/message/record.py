@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from idcore.base.errors import CoreError, refuse
+from idcore.base.errors import refuse
 from idcore.base.layout import BLANK, BLANK_MAGIC, PROPERTIES_LENGTH, RECORD_HEADS, TOPIC_LENGTHS, Layout
 from idcore.ids.model import OffsetId, host_text
 from idcore.rocketmq.message import bodies, flags
@@ -386,12 +386,3 @@ def value_of(part: Part, record: Record) -> str | None:
     if part.name in ("body", "topic", "properties"):
         return None
     return str(lengths[part.name] if part.name in lengths else getattr(record, part.name))
-
-
-def is_record(raw: Bytes, start: int = 0) -> bool:
-    """Whether a whole record begins there."""
-    try:
-        decode_record(raw, start)
-    except CoreError:
-        return False
-    return True

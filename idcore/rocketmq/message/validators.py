@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from idcore.base.errors import refuse
 from idcore.rocketmq.message import javatext
-from idcore.rocketmq.message import properties as names
-from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX, Message
+from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX
 
 TOPIC_MOST, RETRY_TOPIC_MOST = 127, 255
-MESSAGE_MOST = 4 << 20  # maxMessageSize of producer and broker
 PROPERTIES_MOST = 32_767
 _TOPIC_LETTERS = frozenset("%|-_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 
@@ -69,19 +67,3 @@ def check_broker_topic(topic: str) -> None:
 def _check_letters(topic: str) -> None:
     if not _TOPIC_LETTERS.issuperset(topic):
         raise refuse("topic_characters", "topic", None, topic=topic)
-
-
-def check_message(message: Message, most: int = MESSAGE_MOST) -> None:
-    """Validators.checkMessage: what a producer does not send."""
-    check_topic(message.topic)
-    if message.topic in _FORBIDDEN:
-        raise refuse("topic_forbidden", "topic", None, topic=message.topic)
-    if message.body is None:
-        raise refuse("body_null", "body")
-    if not message.body:
-        raise refuse("body_zero", "body")
-    if len(message.body) > most:
-        raise refuse("body_over", "body", None, most=most)
-    path = message.properties.get(names.INNER_MULTI_DISPATCH)
-    if path is not None and "/" in path:
-        raise refuse("dispatch_path", "properties", None, path=path)

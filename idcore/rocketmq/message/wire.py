@@ -67,18 +67,6 @@ def decode_messages(raw: Bytes, topic: str = "", dialect: Dialect = "current") -
         yield message
 
 
-def count_messages(raw: Bytes) -> int:
-    """countInnerMsgNum, by sizes alone."""
-    at = count = 0
-    while at < len(raw):
-        (size, *_) = Reader(raw, at).fixed(WIRE_HEAD)
-        if size < _SMALLEST:
-            raise refuse("total_size", "total_size", at, size=size, least=_SMALLEST)
-        at += size
-        count += 1
-    return count
-
-
 def unwrap(outer: MessageExt, most: int | None = None) -> Sequence[MessageExt]:
     """The messages of an inner batch, all or the first so many. Each takes the stored values of the outer one, and its
     own place in the queue."""
