@@ -381,12 +381,13 @@ def _tokens(
         if label is None and stop_before >= 0 and text[stop_before:start].strip(" \"'") == ",":
             label = label_before  # the next of a comma-joined list bears the name of the first
         longer = text[stop : stop + 1] in hexdigits and stop < len(text)
+        # of several bornTimestamps the last in front of the token, else the first behind it
         yield Token(
             text[start:stop],
             number,
             column_from + start + 1,
             label,
-            _born_of(start, born),
+            None if not born else born[max(0, bisect_right(born, start, key=itemgetter(0)) - 1)][1],
             prefix,
             _vouched(text, start),
             _other_thing(text, start, stop),
@@ -439,10 +440,3 @@ def _vouched(text: str, start: int) -> bool:
     while end and start - end < rules.LABEL_SIGNS_MOST and text[end - 1] in rules.LABEL_SIGNS:
         end -= 1
     return rules.vouches(text[max(0, end - 16) : end])
-
-
-def _born_of(start: int, born: list[tuple[int, int]]) -> int | None:
-    """The only one of the line; of several the last before the token, else the first behind it."""
-    if not born:
-        return None
-    return born[max(0, bisect_right(born, start, key=itemgetter(0)) - 1)][1]

@@ -44,7 +44,13 @@ def append(file: Path, line: dict[str, Any]) -> None:
     try:
         size = os.fstat(descriptor).st_size
         if size and size + len(raw) > limits.figure("audit"):
-            _rotate(file)
+            # The file becomes .1, that one .2, and so on; the oldest goes.
+            names = [file, *(file.with_name(f"{file.name}.{n}") for n in range(1, limits.figure("audit_files")))]
+            if len(names) == 1:
+                file.unlink()
+            for older, newer in zip(reversed(names[1:]), reversed(names[:-1]), strict=True):
+                if newer.exists():
+                    newer.replace(older)
             full, descriptor = descriptor, _locked(file)
             os.close(full)
             size = os.fstat(descriptor).st_size
@@ -71,16 +77,6 @@ def _locked(file: Path) -> int:
         if os.path.samestat(os.fstat(descriptor), there):
             return descriptor
         os.close(descriptor)
-
-
-def _rotate(file: Path) -> None:
-    """The file becomes .1, that one .2, and so on; the oldest goes."""
-    names = [file, *(file.with_name(f"{file.name}.{n}") for n in range(1, limits.figure("audit_files")))]
-    if len(names) == 1:
-        file.unlink()
-    for older, newer in zip(reversed(names[1:]), reversed(names[:-1]), strict=True):
-        if newer.exists():
-            newer.replace(older)
 
 
 def note(what: str, who: Actor, **facts: Any) -> None:

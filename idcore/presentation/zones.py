@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, tzinfo
+from datetime import datetime
 from functools import lru_cache
 
 from idcore.presentation.times import offset_text, zone_names, zone_of
@@ -88,13 +88,9 @@ def _offset_and_words(name: str, at: datetime) -> tuple[str, str]:
     if zone is None:
         return "", ""
     own = "" if name in PLACES or "_" not in name else name.rpartition("/")[2].replace("_", " ")
-    short = _short(at, zone)
-    words = (PLACES.get(name, own), *(f"{start}{short}" for start in ("UTC", "GMT") if f"{start}{short}" != name))
-    return offset_text(at.astimezone(zone)), " ".join(filter(None, words))
-
-
-def _short(at: datetime, zone: tzinfo) -> str:
-    """`+8`, `-3:30`; nothing for UTC itself."""
+    # `+8`, `-3:30`; nothing for UTC itself.
     offset = offset_text(at.astimezone(zone))
     hours, minutes = int(offset[1:3]), offset[4:6]
-    return f"{offset[0]}{hours}{'' if minutes == '00' else f':{minutes}'}" if offset != "+00:00" else ""
+    short = f"{offset[0]}{hours}{'' if minutes == '00' else f':{minutes}'}" if offset != "+00:00" else ""
+    words = (PLACES.get(name, own), *(f"{start}{short}" for start in ("UTC", "GMT") if f"{start}{short}" != name))
+    return offset_text(at.astimezone(zone)), " ".join(filter(None, words))

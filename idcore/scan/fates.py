@@ -48,13 +48,6 @@ def table_of(words: np.ndarray) -> np.ndarray:
     return table
 
 
-def _bits_of(table: np.ndarray) -> np.ndarray:
-    """Of each hash in such a table a bit, in much less memory, which a processor has at hand."""
-    bits = np.zeros(max(1, _BITS * len(table) // 64), np.uint64)
-    kernel.mark(table[table != 0], bits)
-    return bits
-
-
 @dataclass(frozen=True, slots=True)
 class Queues:
     """The queues whose messages are judged: topic (as bytes) and number; of each the edges of its intervals.
@@ -84,6 +77,9 @@ class Queues:
         listed = np.cumsum([0, *(each.size for each in self.listed)])
         of_tags, kinds = np.cumsum([0, *map(len, tags)]), [2 + 2 * len(those) for those in tags]
         spans = np.stack([ends[:-1], ends[1:], listed[:-1], kinds, of_tags[:-1], of_tags[1:]], axis=1).astype(np.int64)
+        # Of each hash in such a table a bit, in much less memory, which a processor has at hand.
+        bits = np.zeros(max(1, _BITS * len(self.copied) // 64), np.uint64)
+        kernel.mark(self.copied[self.copied != 0], bits)
         return kernel.Plan(
             queues,
             np.frombuffer(texts + bytes(SLACK), np.uint8).copy(),
@@ -92,7 +88,7 @@ class Queues:
             np.concatenate([*self.edges, np.zeros(1, np.int64)]).astype(np.int64),
             np.concatenate([*(each.ravel() for each in self.listed), np.zeros(1, np.bool_)]),
             self.copied,
-            _bits_of(self.copied),
+            bits,
             np.array([(places[tag], len(tag)) for those in tags for tag in those], np.int64).reshape(-1, 2),
         )
 

@@ -48,7 +48,13 @@ def suspects_of(tokens: find.FoundIds, ids: int, texts: Sequence[tuple[int, int]
     rows = np.zeros((len(table), ROW), np.uint64)
     rows[:, : find.KEY_COLUMNS] = table[:, : find.KEY_COLUMNS]
     rows[:, VALUE], rows[:, MARKS] = table[:, find.TABLE_LAST], table[:, find.TABLE_MARKS]
-    may_be = _may_be_none(rows)
+    # Whether the IDs of a process are counted: without a label, and only one, or with marks in the first
+    # bytes.
+    suspects = _suspects(rows)
+    single = rows[:, MARKS] & find.SEVERAL == 0
+    may_be = (rows[:, MARKS] & find.LABELLED == 0) & (
+        single | suspects.decimal | look_alikes.is_clock(suspects) | look_alikes.is_written(suspects)
+    )
     row_of_slot = np.full(int(tokens.slots[:ids].max()) + 1, -1, np.int64)
     row_of_slot[table[may_be, find.TABLE_SLOT].astype(np.int64)] = np.flatnonzero(may_be)
     owner = row_of_slot[tokens.slots[:ids]]
@@ -189,15 +195,6 @@ def _whole(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _of_sample(processes: np.ndarray) -> np.ndarray:
     order = look_alikes.order_of(processes[:, 0], processes[:, 1], processes[:, 2] & _IDENTITY)
     return processes[np.argsort(order, kind="stable")[: look_alikes.MOST]]
-
-
-def _may_be_none(rows: np.ndarray) -> np.ndarray:
-    """Whether the IDs of a process are counted: without a label, and only one, or with marks in the first bytes."""
-    suspects = _suspects(rows)
-    single = rows[:, MARKS] & find.SEVERAL == 0
-    return (rows[:, MARKS] & find.LABELLED == 0) & (
-        single | suspects.decimal | look_alikes.is_clock(suspects) | look_alikes.is_written(suspects)
-    )
 
 
 def _suspects(rows: np.ndarray) -> Suspect:

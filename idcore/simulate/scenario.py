@@ -281,7 +281,16 @@ class Scenario:
         if self._random.random() < 0.004:
             return self._failed(process)
         if process.style == "java" and self._random.random() < 0.03:
-            return self._batch(process)
+            # A batch goes to one queue of one broker and comes back as two comma-joined lists.
+            first = self._send(process)
+            ids, offsets = [str(self._see(process, first))], [str(self._see_offset(first))]
+            for _ in range(self._random.randrange(1, 6)):
+                ids.append(str(process.make(self._now)))
+                process.tally.ids += 1
+                offsets.append(str(first.broker.store(first.size)))
+                first.broker.ids += 1
+                first.broker.queues[first.topic, first.queue] += 1
+            return self._send_result(",".join(ids), ",".join(offsets), first)
         message = self._send(process)
         if process.style == "grpc":
             text = self._see(process, message)
@@ -322,18 +331,6 @@ class Scenario:
         return self._prefix(thread) + printed.send_result(
             ids, offsets, message.topic, message.broker.name, message.queue, message.queue_offset
         )
-
-    def _batch(self, process: Process) -> str:
-        # A batch goes to one queue of one broker and comes back as two comma-joined lists.
-        first = self._send(process)
-        ids, offsets = [str(self._see(process, first))], [str(self._see_offset(first))]
-        for _ in range(self._random.randrange(1, 6)):
-            ids.append(str(process.make(self._now)))
-            process.tally.ids += 1
-            offsets.append(str(first.broker.store(first.size)))
-            first.broker.ids += 1
-            first.broker.queues[first.topic, first.queue] += 1
-        return self._send_result(",".join(ids), ",".join(offsets), first)
 
     def _failed(self, process: Process) -> str:
         process.lose(self._random.randrange(1, 40))

@@ -436,7 +436,9 @@ class _Assembly:
     def _find_ties(self, ones: Sequence[Rows]) -> None:
         """Which copies name one of several messages with a key, and which keys several messages have."""
         own = [part.rows for part in ones]
-        keys = self._several = _repeated([rows["key"] for rows in own])
+        # keys of several messages, in order
+        every = np.sort(np.concatenate([np.zeros(0, np.int64), *[rows["key"] for rows in own]]))
+        keys = self._several = np.unique(every[1:][every[1:] == every[:-1]])
         self._names_one = np.zeros(len(self.copies.rows), bool)
         for rows in own if len(keys) else ():
             tied = rows.compress(np.isin(rows["key"], keys))
@@ -771,12 +773,6 @@ def _pieces_of(ones: Sequence[Rows]) -> Iterator[Rows]:
     for part in ones:
         for begin in range(0, len(part.rows), _PIECE):
             yield Rows(part.rows[begin : begin + _PIECE], part.texts)
-
-
-def _repeated(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """The numbers that are there more than once, in order."""
-    every = np.sort(np.concatenate([np.zeros(0, np.int64), *parts]))
-    return np.unique(every[1:][every[1:] == every[:-1]])
 
 
 class _Sorted:

@@ -13,7 +13,6 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from traceback import walk_tb
-from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -113,18 +112,13 @@ def on_script_error(error: Exception) -> bool:
     """
     reference = secrets.token_hex(4)
     extra = {"error_id": reference}
-    if is_ours(error.__traceback__):
+    names = (frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__))
+    if any(name.partition(".")[0] in OURS for name in names):
         LOG.error("a page failed: error %s", reference, exc_info=error, extra=extra)
     else:
         LOG.warning("a message of a browser was not understood: %.200r: error %s", error, reference, extra=extra)
     problems.show_error(error, reference)
     return True
-
-
-def is_ours(trace: TracebackType | None) -> bool:
-    """Whether any code of the console was at work."""
-    names = (frame.f_globals.get("__name__", "") for frame, _ in walk_tb(trace))
-    return any(name.partition(".")[0] in OURS for name in names)
 
 
 def gauges() -> tuple[Mapping[str, float], Mapping[str, int]]:

@@ -48,14 +48,10 @@ def look(item: UniqId, topics: Sequence[str], begin_ms: int, notes: Notes) -> It
     for topic in topics:
         records = Search(item.text, notes).run_keys([topic], list(batch_ids(item)), begin_ms)
         for record, broker in records:
-            if own_id(record) == item.text:
+            # The first is the item's own; the broker appended that of the batch.
+            ids = [value for name, value in record.properties_raw if name == names.UNIQ_KEY]
+            if len(ids) > 1 and ids[0] == item.text:
                 batch = record.uniq_id or ""
                 shown = {other.physical_offset for other, by in records if (other.uniq_id, by) == (batch, broker)}
                 return Item(record, broker, batch, sorted(shown).index(record.physical_offset) + 1, len(shown))
     return None
-
-
-def own_id(record: Record) -> str | None:
-    """The msgId that an item had before the broker appended that of its batch; None for a record of no batch."""
-    ids = [value for name, value in record.properties_raw if name == names.UNIQ_KEY]
-    return ids[0] if len(ids) > 1 else None

@@ -67,16 +67,12 @@ def place_of(expected: int, record: Record | None, topic: str, queue: int, end: 
     A batch queue of 5.x has one record for several offsets, a compacted one leaves offsets out.
     """
     if record is not None and (record.topic, record.queue_id) == (topic, queue):
-        after = record.queue_offset + _places_of(record)
+        # An inner batch has several offsets. A broker refuses INNER_NUM in other records, and keeps a short.
+        held = names.number(record.properties.get(names.INNER_NUM)) if record.sys_flag & flags.INNER_BATCH else None
+        after = record.queue_offset + (held if held and held <= _MOST_OF_A_BATCH else 1)
         if record.queue_offset < end and after > expected:
             return Place(record.queue_offset, after, record)
     return Place(expected, expected + 1, None)
-
-
-def _places_of(record: Record) -> int:
-    """How many offsets a record has. A broker refuses INNER_NUM in others than inner batches, and keeps a short."""
-    held = names.number(record.properties.get(names.INNER_NUM)) if record.sys_flag & flags.INNER_BATCH else None
-    return held if held and held <= _MOST_OF_A_BATCH else 1
 
 
 def first_since(queue: Queue, at_ms: int, low: int, high: int) -> tuple[int, int]:

@@ -262,7 +262,8 @@ def _of_topic(
         whole = is_whole and evidence.covers(record)
         groups = evidence.config.groups_of(topic) | groups_with_copies(record, every)
         # a trace does not say which record of a msgId it is about, nor of which topic
-        calls = calls_of(attempts if is_alone(every) else (), key, groups)
+        # Whether there is one record, of all with its msgId, that consumers could get.
+        calls = calls_of(attempts if sum(not is_special(each.topic) for each in every) == 1 else (), key, groups)
         for group in groups - {""}:
             copies = copies_of(record, group, every)
             known = evidence.group(group, home, copies, whole, calls.get(group, ()))
@@ -270,11 +271,6 @@ def _of_topic(
             known = replace(known, copies=tuple(replace(one, shared=_is_shared(copy, every)) for one, copy in marked))
             verdicts.setdefault(group, []).append(judge(home, known, evidence.snapshot_ms))
     return verdicts
-
-
-def is_alone(every: Sequence[Record]) -> bool:
-    """Whether there is one record, of all with its msgId, that consumers could get."""
-    return sum(not is_special(each.topic) for each in every) == 1
 
 
 def groups_with_copies(record: Record, every: Sequence[Record]) -> set[str]:

@@ -134,7 +134,8 @@ class Brokers:
 
 def brokers_of_index(index: Index, shown: TimeRange) -> Brokers:
     """Every offsetMsgId in the range, counted by broker."""
-    pieces, undated = [_no_offsets()], 0
+    empty = pd.Series([], dtype="int64")
+    pieces, undated = [pd.DataFrame({"address": pd.Series([], dtype=object), "offset": empty, "ids": empty})], 0
     known: dict[str, dict[str, Any]] = {}
     for part in index.parts:
         slots, sent = part.column("slot"), part.column("sent_ms")
@@ -164,11 +165,6 @@ def brokers_of_index(index: Index, shown: TimeRange) -> Brokers:
     bins = found.agg(ids=("ids", "sum"), distinct=("offset", "size"))
     bins.insert(2, "to_offset", bins["from_offset"] + bins["address"].map(steps).astype("int64"))
     return Brokers(brokers, segments, bins, undated)
-
-
-def _no_offsets() -> pd.DataFrame:
-    empty = pd.Series([], dtype="int64")
-    return pd.DataFrame({"address": pd.Series([], dtype=object), "offset": empty, "ids": empty})
 
 
 def with_figures(index: Index, rows: pd.DataFrame, points_of: PointsOf, shown: TimeRange) -> pd.DataFrame:
@@ -288,12 +284,6 @@ def drawn(every: pd.DataFrame, thinned: pd.DataFrame, shown: TimeRange) -> pd.Da
         for row in every.itertuples()
     ]
     return pd.concat([outside, every.assign(id=texts)], ignore_index=True)
-
-
-def _text(row: Any) -> str:
-    """The digits of an ID."""
-    loader, pid = int(row.loader, 16), int(row.pid)
-    return UniqId.of(row.host, pid, loader, int(row.elapsed_ms), int(row.counter), LAYOUTS.get(row.layout)).text
 
 
 def _of_runs(places: np.ndarray, thinned: pd.DataFrame) -> pd.DataFrame:

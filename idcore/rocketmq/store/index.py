@@ -189,16 +189,7 @@ class IndexFile:
     def pointing_at(self, offset: int, key: str, steps: Iterator[int]) -> Pointer | None:
         """How a key leads to an offset. Chains run back through the log, so the search ends in front of it."""
         hashed = key_hash(key)
-        walk = self._walk(hashed)
-        while (entry := walk.found.get((offset, hashed))) is None and walk.lowest >= offset:
-            if next(steps, None) is None:
-                return Pointer(self.path.name, None)
-            if not walk.step():
-                return None
-        return None if entry is None else Pointer(self.path.name, entry)
-
-    def _walk(self, hashed: int) -> _Walk:
-        """The walk along the chain of a hash, as far as it came for the records before."""
+        # The walk along the chain of a hash, as far as it came for the records before.
         slot = hashed % self.slots if self.slots else 0
         walk = self._walks.pop(slot, None)
         if walk is None or len(walk.found) > _KEPT_MOST:
@@ -206,7 +197,12 @@ class IndexFile:
         self._walks[slot] = walk
         while len(self._walks) > _WALKS_MOST:
             del self._walks[next(iter(self._walks))]
-        return walk
+        while (entry := walk.found.get((offset, hashed))) is None and walk.lowest >= offset:
+            if next(steps, None) is None:
+                return Pointer(self.path.name, None)
+            if not walk.step():
+                return None
+        return None if entry is None else Pointer(self.path.name, entry)
 
 
 class _Walk:

@@ -229,7 +229,10 @@ def box(here: DecodeSession) -> None:
         with place.container():
             _form(here, bare=True)
         return
-    label = view().words("decode.edit", text=escaped(_first_words(here)))
+    # The beginning of a pasted text, or the names of files.
+    pasted = any(source.name == PASTED for source in here.sources)
+    text = " ".join(here.text[:LONGEST].split()) if pasted else ", ".join(source.name for source in here.sources)
+    label = view().words("decode.edit", text=escaped(text if len(text) < SHOWN else f"{text[: SHOWN - 1]}…"))
     with place.expander(label, _is_no_id(here), key=f"input-fold-{here.turn}", icon=":material/edit_note:"):
         _form(here, bare=False)  # the answer is first
 
@@ -238,13 +241,6 @@ def _is_no_id(here: DecodeSession) -> bool:
     """Whether a short text has no ID: then it is edited next."""
     text = "" if here.files else here.text
     return 0 < len(text) <= LOOKED and not any(judge(token).best for token in find(text))
-
-
-def _first_words(here: DecodeSession) -> str:
-    """The beginning of a pasted text, or the names of files."""
-    pasted = any(source.name == PASTED for source in here.sources)
-    text = " ".join(here.text[:LONGEST].split()) if pasted else ", ".join(source.name for source in here.sources)
-    return text if len(text) < SHOWN else f"{text[: SHOWN - 1]}…"
 
 
 def _form(here: DecodeSession, *, bare: bool) -> None:
