@@ -37,10 +37,6 @@ def _row(
     return field(default=default, repr=not secret, metadata=row)
 
 
-def _is_on(text: str) -> bool:
-    return text.lower() in _ON
-
-
 # fmt: off
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -69,7 +65,7 @@ class Settings:
         "IDCORE_CLUSTERS", None, "TOML file of the clusters for look-ups ([how](how-to/connect-a-cluster.md))",
         read=Path)
     namesrv: str = _row("IDCORE_NAMESRV", "", "name servers of a single cluster, without a file")
-    tls: bool = _row("IDCORE_TLS", False, "`1`: encrypted connections to it", read=_is_on)
+    tls: bool = _row("IDCORE_TLS", False, "`1`: encrypted connections to it", read=lambda text: text.lower() in _ON)
     tls_ca: str = _row("IDCORE_TLS_CA", "", "the certificates to trust; the connections are encrypted then")
     access_key: str = _row("ROCKETMQ_ACCESS_KEY", "", "its access key", secret=True)
     secret_key: str = _row("ROCKETMQ_SECRET_KEY", "", "its secret key", secret=True)

@@ -114,14 +114,6 @@ def _groups(rows: np.ndarray, columns: Sequence[int], *then: int) -> tuple[np.nd
     return ordered, np.flatnonzero(new)
 
 
-def _ranges(several: Sequence[bytes]) -> list[bytes]:
-    return [fold_ranges(_table(several, RANGE_COLUMNS)).tobytes()]
-
-
-def _loose(several: Sequence[bytes]) -> list[bytes]:
-    return [b"".join(several)]
-
-
 def _votes(several: Sequence[bytes]) -> list[bytes]:
     """Of a process, a start and a kind: how many ids, the least and the greatest elapsed."""
     rows, begin = _groups(_table(several, VOTE_COLUMNS), range(_KEY + 1))
@@ -168,14 +160,6 @@ def _suspects(several: Sequence[bytes]) -> list[bytes]:
     return [np.concatenate([firsts[counted], others])[:, : look_alikes.ROW].tobytes()]
 
 
-def _named(several: Sequence[bytes]) -> list[bytes]:
-    return [look_alikes.together(_table(several, look_alikes.ROW)).tobytes()]
-
-
-def _suspected(several: Sequence[bytes]) -> list[bytes]:
-    return [look_alikes.sample_of(_table(several, look_alikes.ROW)).tobytes()]
-
-
 def _letters(several: Sequence[bytes]) -> list[bytes]:
     rows, begin = _groups(_table(several, LETTER_COLUMNS), range(_KEY))
     folded = rows[begin]
@@ -211,13 +195,13 @@ def _both(one: Report, other: Report) -> Report:
 
 _FOLDS: dict[What, Callable[[Sequence[bytes]], list[bytes]]] = {
     What.IDS: _blocks,
-    What.RANGES: _ranges,
+    What.RANGES: lambda several: [fold_ranges(_table(several, RANGE_COLUMNS)).tobytes()],
     What.REPORT: _reports,
-    What.LOOSE_PAIRS: _loose,
+    What.LOOSE_PAIRS: lambda several: [b"".join(several)],
     What.VOTES: _votes,
     What.SUMMARY: _summaries,
     What.SUSPECTS: _suspects,
-    What.SUSPECTED: _suspected,
+    What.SUSPECTED: lambda several: [look_alikes.sample_of(_table(several, look_alikes.ROW)).tobytes()],
     What.LETTERS: _letters,
-    What.NAMED: _named,
+    What.NAMED: lambda several: [look_alikes.together(_table(several, look_alikes.ROW)).tobytes()],
 }

@@ -40,7 +40,8 @@ class Rows(NamedTuple):
         rows = self.rows.compress(which)
         texts = keys_of(Rows(rows, self.texts))
         rows["text"] = np.cumsum(rows["text_size"]) - rows["text_size"]
-        return Rows(rows, np.concatenate([np.zeros(0, np.uint8), *map(_bytes_of, texts.chunks)]))
+        pieces = (np.frombuffer(chunk.buffers()[2] or b"", np.uint8) for chunk in texts.chunks)
+        return Rows(rows, np.concatenate([np.zeros(0, np.uint8), *pieces]))
 
     @classmethod
     def joined(cls, parts: Sequence[Rows]) -> Rows:
@@ -128,10 +129,6 @@ def keys_of(single: Rows) -> pa.ChunkedArray:
         buffers = [None, pa.py_buffer(edges), pa.py_buffer(texts)]
         chunks.append(pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(starts), buffers))
     return pa.chunked_array(chunks, pa.large_binary())
-
-
-def _bytes_of(texts: pa.LargeBinaryArray) -> np.ndarray:
-    return np.frombuffer(texts.buffers()[2] or b"", np.uint8)
 
 
 def words_of(texts: pa.ChunkedArray) -> pa.Array:

@@ -161,14 +161,14 @@ def _of_log(way: Way, store: StoreFolder, progress: Progress, stop: Stop) -> Lis
         evidence = (Evidence.of("list_log_too_large", most=_MOST_SHOWN),)
         return Listing(way, (), reason="store_no_queues", evidence=evidence, asked=asked)
     walk.run(files, store, 0, progress, stop)
-    records = sorted(walk.found, key=_order, reverse=way.newest_first)
+    records = sorted(
+        walk.found,
+        key=lambda record: (record.store_timestamp, record.queue_id, record.queue_offset),
+        reverse=way.newest_first,
+    )
     cut = walk.cut or ("failed" if walk.damaged else None)
     reason = None if records else walk.why_none(files == _written(store, 0))
     return Listing(way, _copies(records), (), cut, reason, tuple(walk.evidence("list_log_no_queues")), asked)
-
-
-def _order(record: Record) -> tuple[int, int, int]:
-    return record.store_timestamp, record.queue_id, record.queue_offset
 
 
 def _not_indexed(store: StoreFolder) -> int:

@@ -38,7 +38,8 @@ def rows(occurrences: Sequence[Occurrence], of: Lines, reader: Reader, *, betwee
 
     With `between` also the lines between two that follow each other in a file: of a gap, what is in it.
     """
-    lines = [list(some) for _, some in groupby(occurrences, key=_line_of)]
+    # of a long line each id has its own piece
+    lines = [list(some) for _, some in groupby(occurrences, key=lambda one: (one.file, one.line, one.text))]
     blocks: list[Html] = []
     for before, some in pairwise([None, *lines]):
         if between and before is not None and some is not None:
@@ -60,10 +61,6 @@ def _between(one: Occurrence, later: Occurrence, of: Lines, reader: Reader) -> l
     name = tag("summary", reader.words("lines.between", n=reader.words.count("line", number)), class_="mq-faint")
     folded = tag("details", name, _pre(numbered), open="" if number <= AROUND * 3 else None)
     return [tag("li", folded, class_="mq-between")] if first else []
-
-
-def _line_of(one: Occurrence) -> tuple[object, ...]:
-    return one.file, one.line, one.text  # of a long line each id has its own piece
 
 
 def _row(ids: Sequence[Occurrence], of: Lines, reader: Reader) -> Html:

@@ -268,13 +268,11 @@ def _names_of(exact: OneSided) -> dict[tuple[str, str], str]:
     rows = names_of(np.array([key for _, key, _ in exact.found])).to_pylist()
     names = {}
     for ((_, kind, subject), _, _), row in zip(exact.found, rows, strict=True):
-        name = {"uniq": process_key, "client": lambda row: Fingerprint.of_row(row).key, "offset": _address}[kind](row)
-        names[kind, subject] = name
+        if kind == "offset":
+            names[kind, subject] = str(row["address"])
+        else:
+            names[kind, subject] = process_key(row) if kind == "uniq" else Fingerprint.of_row(row).key
     return names
-
-
-def _address(row: Mapping[str, Any]) -> str:
-    return str(row["address"])
 
 
 def _path(source: Source, folder: Path, names: dict[str, str]) -> str:
