@@ -27,6 +27,7 @@ from idcore.kernels.encode import PackedRuns
 from idcore.kernels.pairs import RANGE_COLUMNS, VOTE_COLUMNS
 from idcore.scan import column_texts, large_keys, look_alikes
 from idcore.scan.month_inference import SOURCES, SUMMARY_COLUMNS, Whole, date, of_clients, whole
+from idcore.scan.schemas import CLOCK_MARKS
 from idcore.scan.sorted_runs import PairedOffsets, SortedRuns, collect
 from idcore.sources.inputs import shown
 from idcore.sources.record_lines import tags_of, topics_of
@@ -394,6 +395,7 @@ class Merge:
                 "zone_source": zone_source,
                 "month": month,
                 "months_mixed": pa.array(dates.mixed),
+                **{name: pa.repeat(False, keys.count) for name in CLOCK_MARKS},
             },
         )
 
@@ -452,9 +454,8 @@ class Merge:
         local = (f[6] == clients.BIG) & (f[7] != 0)
         makers = np.where(local, len(_WAYS), f[6])
         names = pa.array([*_WAYS, "grpc_java_old"]).take(pa.array(makers))
-        sources = pa.array([SOURCES.get(int(kind), self.months.zone_source) for kind in range(3)]).take(
-            pa.array(source)
-        )
+        of_scan = f[7] == local_2021_ms(self.months.zone) // 60_000  # else as many minutes as are enough
+        sources = pc.if_else((source != MONTH) | of_scan, self._sources().take(pa.array(source)), "assumed")
         shown = pa.array(local)
         zones = [
             pc.if_else(shown, column_texts.zones(np.where(local, f[7], 0)), None),

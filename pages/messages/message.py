@@ -19,7 +19,7 @@ from pages.parts.widgets import heading, page_link, said, show_html, small_print
 def into_link() -> None:
     """The address follows the box; the time of a link is that of its own id."""
     st.query_params["id"] = (st.session_state.get("message_id") or "").strip()
-    for name in ("sent_at", "assumed"):
+    for name in ("sent_at", "assumed", "label", "layout"):
         st.query_params.pop(name, None)
 
 
@@ -78,7 +78,10 @@ if best is not None:
     st.header(words("message.anatomy"), anchor=False)
     show_html(tag("div", ruler.ruler(best, words), class_="mq-anatomy"))
     show_html(cards.facts(found, best, shown, shown.clock()))
-    page_link("anatomy", words("card.anatomy"), icon=":material/view_week:", id=text, run=run.name if run else None)
+    named = cards.reading_params(found)
+    page_link(
+        "anatomy", words("card.anatomy"), icon=":material/view_week:", id=text, run=run.name if run else None, **named
+    )
 asked_at = words("lookup.asked", cluster=told.cluster, at=shown.full(told.at)) if told else ""
 cut = words("message.lines_cut", n=f"{journeys.MOST_LINES:,}", of=f"{of_lines:,}")
 small_print(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from idcore.runs.runs import Run, RunError
+from idcore.scan.schemas import UNCOUNTED
 
 if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     import pandas as pd
@@ -128,12 +129,22 @@ def brokers_in(index: Index | None, shown: TimeRange) -> Brokers | None:
 
 
 def figures_in(
-    index: Index | None, rows: pd.DataFrame, points: Callable[[Any], pd.DataFrame], shown: TimeRange
+    index: Index | None,
+    rows: pd.DataFrame,
+    whole: pd.DataFrame,
+    points: Callable[[Any], pd.DataFrame],
+    shown: TimeRange,
 ) -> pd.DataFrame:
-    """Some processes of a time range with what is missing, wraps and rate; without an index as they are."""
+    """Some processes of a time range with what is missing, wraps and rate; without an index as they are.
+
+    `whole`: their rows of all times, which say of what that is not known.
+    """
     from idcore.presentation.triage import in_range
 
-    return rows if index is None else in_range.with_figures(index, rows, points, shown)
+    if index is None:
+        return rows
+    marks = whole[[*in_range.KEY, *(name for name in UNCOUNTED if name in whole)]]
+    return in_range.with_figures(index, rows.merge(marks, "left", in_range.KEY), points, shown)
 
 
 def every_point(index: Index | None, process: Key, thinned: pd.DataFrame, shown: TimeRange) -> pd.DataFrame | None:

@@ -52,6 +52,7 @@ class DecodeSession(Decoding):
         if self.read_now() and self.run is None and self.holds_ids:
             self.dated = Dating.of(self.clock())
             self.waits = not self.typed
+        self.agree(scans.log_behind(self.run))
 
     @property
     def state(self) -> State:

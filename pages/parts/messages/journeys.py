@@ -14,7 +14,6 @@ from idcore.answers.lookup import Answer, Offer, StoreLookup
 from idcore.answers.lookup.asked import Answers, Asked
 from idcore.base.errors import CoreError
 from idcore.ids.delivery import is_part
-from idcore.ids.identify import identify_alone
 from idcore.intake.intake import Found
 from idcore.presentation import times
 from idcore.presentation.html import answers
@@ -22,7 +21,7 @@ from idcore.presentation.html import journeys as html
 from idcore.presentation.reports.markdown import escaped
 from idcore.rocketmq.message.tracers import trace_of
 from idcore.rocketmq.store import StoreFolder
-from idcore.runs.run_times import linked_token
+from idcore.runs.run_times import linked
 from idcore.runs.runs import Run
 from idcore.scan.occurrences.index import Allowed, Filter, Index, Occurrence
 from pages.parts import cache, live, problems, scans
@@ -72,9 +71,8 @@ def of_trace(trace: str, run: Run | None, view: View) -> str | None:
 
 def found_of(text: str, run: Run | None) -> Found:
     """The id, with the time that the link or the scan has of it."""
-    verdict = identify_alone(text)
     query = st.query_params.to_dict() | {"run": run.name if run is not None else ""}
-    token = linked_token(text, verdict.best, query, scans.visible_runs())
+    verdict, token = linked(text, query, scans.visible_runs())
     return Found(token, verdict)
 
 
@@ -109,7 +107,7 @@ def _line(one: Occurrence, index: Index, allowed: Allowed) -> Line:
 
 def build(item: Found, known: Sequence[Answer], lines: Sequence[Line] | None, run: Run | None, view: View) -> Journey:
     """The journey from all of them; lines whose times have no zone are read in that of their scan."""
-    token = item.token if item.token.linked else None
+    token = item.token if item.token.linked or item.token.vouched else None
     sources = Sources.of(*known, lines=lines, token=token)
     zone = times.zone_of(str(run.options.get("zone") or "")) if run is not None else None
     return journeys.build(item.token.text, sources, view.clock(), zone or view.zone)
