@@ -825,7 +825,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "sort.rate": "Rate",
     "sort.first": "First seen",
     "sort.host": "Host",
-    "producers.said": "**{processes}** on **{hosts}** generated **{produced}**{span}. Of these, this input has **{ids}** ({seen}); {parts}.",
+    "producers.said": "**{processes}** on **{hosts}** generated **{produced}**{span}. This input has **{ids}** ({seen}); {parts}.",
     "producers.said_shared": " {n} shared by several processes at the same time.",
     "producers.said_clients": " Besides, **{n}** with 5.x msgIds ({ids}), which contain no host address, are not counted here.",
     "producers.said_part": " Of {n} more than a tenth is not in this input, {missing} IDs in total, evenly spread: it is a sample.",
