@@ -6,9 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from idcore.base.layout import CLIENT_V1, UNIQ_V4
 from idcore.ids import clock as clocks
-from idcore.ids import makers
+from idcore.ids import makers, masks
 from idcore.ids.assumptions import assumed
 from idcore.ids.client_time import client_sent
 from idcore.ids.clock import Clock, SentAt
@@ -223,7 +222,7 @@ def _head(verdict: Verdict, token: Token | None) -> dict[str, Any]:
     row = _NOTHING.copy()
     row["assumed"], row["joined"] = [], token is not None and token.whole == "joined"
     if verdict.error is not None and (verdict.reason or "").startswith("masked"):
-        size = CLIENT_V1.digits if verdict.reason == "masked_client" else UNIQ_V4.digits
+        size = masks.SIZES["client" if verdict.reason == "masked_client" else "uniq"]
         row["cut"] = size - verdict.error.values["digits"]
     row["lookalike"] = _LOOK_ALIKES.get(verdict.reason or "")
     row["text"] = verdict.text

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from idcore.base.layout import CLIENT_V1, ID_DIGITS
+from idcore.base.layout import ID_DIGITS
 from idcore.ids import makers, rules
 from idcore.ids.clock import CLIENT_EPOCH_S, from_ms
 
 Kind = Literal["uniq", "offset", "client"]
 OFFSET_NAMES = frozenset({"offsetmsgid", "offsetid", "offset_msg_id", "origin_message_id"})
 SIZE = ID_DIGITS[0]
+SIZES: dict[Kind, int] = {"uniq": SIZE, "offset": SIZE, "client": ID_DIGITS[1]}
 HIDDEN = "?"
 SIGNS = ("*", "…", "..", "xx", "XX", "•", "##")  # one of these is in every string with a mask
 _LEAST = 8  # digits that are seen: fewer show too little
@@ -97,7 +98,7 @@ def _client_digits(text: str) -> str | None:
     """The same of a 5.x msgId: its version is seen, it has 34 signs, or its number of signs says nothing."""
     parts = list(_PARTS.finditer(text))
     seen = [part for part in parts if part[1]]
-    count, size = sum(len(part[0]) for part in seen), CLIENT_V1.digits
+    count, size = sum(len(part[0]) for part in seen), SIZES["client"]
     if not text.startswith("01") or _LITTLE_ENDIAN.match(text) or not _LEAST <= count < size or len(text) == SIZE:
         return None
     if len(text) == size and not any(part[2] for part in parts):
