@@ -6,12 +6,14 @@ import json
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from idcore.answers.findings import all_rules, clocks
+from idcore.base import catalogue
 from idcore.ids import Clock, describe, find, identify, judge
 from idcore.ids.clock import parse_zone
 from idcore.ids.dating import dates_of
@@ -19,6 +21,7 @@ from idcore.ids.describe import when
 from idcore.intake import intake
 from idcore.presentation.decoding import Decoding
 from idcore.presentation.html import cards
+from idcore.presentation.offline import OfflineReader, answer
 from idcore.presentation.triage import largest, processes, sentences
 from idcore.runs.run_times import linked
 from idcore.runs.runs import Run, Runs
@@ -125,6 +128,15 @@ def test_a_link_from_a_scan_reads_an_id_that_the_scan_has(run: Run, monkeypatch:
     other = IMPOSSIBLE.replace("0A0A0A0A", "0A0A0A0B")
     assert linked(IMPOSSIBLE, {"run": run.name}, runs)[0].best is not None
     assert linked(other, {"run": run.name}, runs)[0].best is None, "nor is every text an ID because a scan is open"
+
+
+def test_the_page_without_a_server_carries_the_name_along() -> None:
+    view = OfflineReader(catalogue.words("en"), UTC)
+    (item,) = intake.read([("", f"a msgId={IMPOSSIBLE} b")]).found
+    address = urlsplit(view.href("anatomy", **cards.anatomy_params(item, Clock(AT, UTC)))).fragment
+    (text,) = parse_qs(address)["id"]
+    assert IMPOSSIBLE in answer(text, "en", "UTC", int(AT.timestamp() * 1000))["csv"]
+    assert view.href("anatomy", id=IMPOSSIBLE) == f"#id={IMPOSSIBLE}"
 
 
 # ---- one id and an open scan
