@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from idcore.runs.runs import Run, RunError
-from idcore.scan.schemas import UNCOUNTED
 
 if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     import pandas as pd
@@ -140,6 +139,7 @@ def figures_in(
     `whole`: their rows of all times, which say of what that is not known.
     """
     from idcore.presentation.triage import in_range
+    from idcore.scan.schemas import UNCOUNTED
 
     if index is None:
         return rows
