@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pages.parts import live, problems, session
-from pages.parts.messages import groups
+from pages.parts.messages import groups, store_groups, stores
 from pages.parts.view import view
 from pages.parts.widgets import heading, small_print, zone_note
 
 shown = view()
 words = shown.words
 heading("page.groups")
+folder = stores.linked(words)
+if folder is not None:
+    store_groups.page(folder, shown)
+    session.stop()
 with problems.caught():
     clusters = live.offers()
 if not clusters:

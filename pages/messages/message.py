@@ -11,7 +11,7 @@ from idcore.presentation.html import cards, ruler
 from idcore.presentation.html import journeys as html
 from idcore.presentation.reports.markup import tag
 from pages.parts import live, problems, session
-from pages.parts.messages import journey_report, journeys, lookups
+from pages.parts.messages import journey_report, journeys, lookups, stores
 from pages.parts.view import view
 from pages.parts.widgets import heading, page_link, said, show_html, small_print, zone_note
 
@@ -35,6 +35,7 @@ if trace and not text:  # a link of a tracer
     if not text:
         session.stop()
     st.query_params["id"] = text
+folder = stores.linked(words)
 st.session_state["message_id"] = text
 st.text_input(words("message.box"), key="message_id", on_change=into_link, placeholder=words("message.placeholder"))
 if not text:
@@ -48,7 +49,7 @@ with problems.caught():
     if best is None:  # first: what follows is of a text that may be a key
         said(intake_texts.why_not(found.verdict, words))
     told = journeys.ask(text, offers, shown)
-    with journeys.store_answer(text, shown) as stored:
+    with journeys.store_answer(text, folder, shown) as stored:
         known = [answer for answer in (told.found[0] if told else None, stored) if answer is not None]
         lines, of_lines = journeys.lines_of(text, known, run, shown)
         made = journeys.build(found, known, lines, run, shown)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 import pandas as pd
 import streamlit as st
@@ -24,7 +25,7 @@ from idcore.rocketmq.store import StoreFolder
 from idcore.runs.run_times import linked
 from idcore.runs.runs import Run
 from idcore.scan.occurrences.index import Allowed, Filter, Index, Occurrence
-from pages.parts import cache, live, problems, scans
+from pages.parts import cache, live, problems, scans, visitor
 from pages.parts.charts import journey as chart_of
 from pages.parts.messages import lookups, stores
 from pages.parts.triage import lines as run_lines
@@ -125,16 +126,15 @@ def ask(text: str, offers: Mapping[str, Offer], view: View) -> Answers | None:
                 asked = Asked([text], query.get("topic") or None, name, fate=True, trace=True)
                 query["cluster"] = name
                 lookups.ask(asked, view)
-        if scans.allowed_folders() and not query.get("store"):
+        if visitor.current().may("folders") and not stores.opened():
             page_link("store", words("card.store"), icon=":material/folder_open:", id=text)
     held = lookups.kept()
     return held if held is not None and held.is_journey(text, query.to_dict()) else None
 
 
 @contextmanager
-def store_answer(text: str, view: View) -> Iterator[Answer | None]:
-    """What the store folder of the address has of it; None without one."""
-    folder = stores.linked(view.words)
+def store_answer(text: str, folder: Path | None, view: View) -> Iterator[Answer | None]:
+    """What the store folder that is open has of it; None without one."""
     if folder is None:
         yield None
         return
