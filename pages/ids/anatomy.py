@@ -113,7 +113,7 @@ if verdict.best is not None:
             n=words.count("other_reading", len(every) - 1),
         )
     )
-    with st.container(horizontal=True, gap="medium"):
+    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
         id_links.message_links([text], words, **cards.reading_params(found))
 pair = bool(st.query_params.get("with", "").strip())
 if verdict.best is not None and pair:

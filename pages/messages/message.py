@@ -60,9 +60,11 @@ with problems.caught():
             show_html(each)
         if made.events:
             st.header(words("message.journey"), anchor=False)
-            left, right = st.columns([3, 2], gap="large")
-            with left:
-                journeys.picture(made, shown)
+            is_alone = len(made.events) == 1  # a picture of one point says nothing
+            left, right = (st.container(), st.container()) if is_alone else st.columns([3, 2], gap="large")
+            if not is_alone:
+                with left:
+                    journeys.picture(made, shown)
             with right:
                 for odd in html.oddities(made, shown):
                     show_html(odd)

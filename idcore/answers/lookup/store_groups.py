@@ -17,16 +17,17 @@ OF_GROUPS = {RETRY_PREFIX: "retry", DLQ_PREFIX: "dead"}  # what the topics of on
 
 @dataclass(frozen=True, slots=True)
 class OfTopic:
-    """A group in a topic; of all its topics together the retries that wait, and the dead letters."""
+    """A group in a topic; the first of a group has what it has besides topics: retries that wait, and dead letters."""
 
     topic: str
     row: GroupRow
     waiting: int | None
     dead: int
+    first: bool = True
 
 
 def rows_of(evidence: StoreEvidence) -> list[OfTopic]:
-    """Every group of every topic, those furthest behind first. Which clients were connected is in no file.
+    """Every group with its topics, those furthest behind first. Which clients were connected is in no file.
 
     A group that has retries or dead letters alone has no topic.
     """
@@ -41,7 +42,14 @@ def rows_of(evidence: StoreEvidence) -> list[OfTopic]:
             retry, dead = (sides[group].get(kind) for kind in ("retry", "dead"))
             waiting = retry.waiting if retry is not None else 0
             rows.append(OfTopic(topic, _row(evidence, topic, group), waiting, dead.held if dead is not None else 0))
-    return sorted(rows, key=lambda each: (-(each.row.lag or 0), -(each.waiting or 0), each.topic, each.row.group))
+    most: dict[str, int] = {}
+    for each in rows:
+        most[each.row.group] = max(most.get(each.row.group, 0), each.row.lag or 0)
+    rows.sort(
+        key=lambda each: (-most[each.row.group], -(each.waiting or 0), each.row.group, -(each.row.lag or 0), each.topic)
+    )
+    groups = [each.row.group for each in rows]
+    return [replace(each, first=at == 0 or groups[at - 1] != groups[at]) for at, each in enumerate(rows)]
 
 
 def _row(evidence: StoreEvidence, topic: str, group: str) -> GroupRow:

@@ -58,12 +58,16 @@ def of_store(rows: Sequence[OfTopic], href: Callable[[OfTopic], str], reader: Re
     """The groups of all topics of a store folder; each leads to its queues."""
     words, unknown = reader.words, reader.words("groups.not_known")
     name = lambda each: wrapped(each.row.group)  # noqa: E731
+
+    def own(each: OfTopic, count: int | None) -> str:
+        return "" if not each.first else unknown if count is None else f"{count:,}"
+
     columns = [
         _column("group", words, lambda each: link(name(each), href(each)) if each.topic else name(each), mono=True),
         _column("topic", words, lambda each: wrapped(each.topic) if each.topic else unknown, mono=True),
         _column("lag", words, lambda each: unknown if each.row.lag is None else f"{each.row.lag:,}", right=True),
-        _column("retries", words, lambda each: unknown if each.waiting is None else f"{each.waiting:,}", right=True),
-        _column("dead", words, lambda each: f"{each.dead:,}", right=True),
+        _column("retries", words, lambda each: own(each, each.waiting), right=True),
+        _column("dead", words, lambda each: own(each, each.dead), right=True),
         _column("state", words, lambda each: words(f"groups.state.{state_of(each.row)}")),
     ]
     return listed(columns, rows, words("groups.of_store"))

@@ -41,5 +41,5 @@ def message_links(ids: Sequence[str], words: Words, **named: str | None) -> None
             st.switch_page(st.session_state["pages"]["message"], query_params=params)
     if 0 < len(ids) <= MOST_IDS and is_configured(settings.current()):
         page_link("lookup", words("card.lookup"), icon=":material/search:", id=",".join(ids))
-    if len(ids) == 1 and scans.allowed_folders():
+    if len(ids) == 1 and (scans.allowed_folders() or st.session_state.get("store_open")):
         page_link("store", words("card.store"), icon=":material/folder_open:", id=ids[0])
