@@ -48,8 +48,8 @@ def rows_of(evidence: StoreEvidence) -> list[OfTopic]:
     rows.sort(
         key=lambda each: (-most[each.row.group], -(each.waiting or 0), each.row.group, -(each.row.lag or 0), each.topic)
     )
-    groups = [each.row.group for each in rows]
-    return [replace(each, first=at == 0 or groups[at - 1] != groups[at]) for at, each in enumerate(rows)]
+    names = [each.row.group for each in rows]
+    return [replace(each, first=at == 0 or names[at - 1] != names[at]) for at, each in enumerate(rows)]
 
 
 def _row(evidence: StoreEvidence, topic: str, group: str) -> GroupRow:

@@ -59,8 +59,9 @@ def producers(
         parts.append(words.count("missing", lost))
     if totals.restarts:
         parts.insert(1, words.count("restart", totals.restarts))
+    is_counted = totals.produced or not totals.uncounted
     text = words(
-        "producers.said",
+        "producers.said" if is_counted else "producers.said_uncounted",
         hosts=words.count("host", hosts),
         processes=words.count("process", totals.processes),
         ids=words.count("distinct_uniq", totals.distinct),
