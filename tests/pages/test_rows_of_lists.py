@@ -111,7 +111,7 @@ def test_files_before_the_deletion_line_are_marked_and_counted() -> None:
 
 
 def test_nobody_says_when_a_file_is_full_in_centuries_and_one_step_is_no_strip() -> None:
-    logs = {"10.0.0.1:10911": log([0], 60)}
+    logs = {"10.0.0.1:10911": log(range(1), 60)}
     brokers, segments, _ = broker_tables(logs)
     within, speeds = TimeRange(START, START + timedelta(minutes=9)), {"10.0.0.1:10911": Speed(0.08)}
     (slow,) = broker_rows.rows_of(brokers, segments, logs, speeds, START, within=within)

@@ -80,9 +80,11 @@ def choose(words: Words) -> Path | None:
 
 
 def _offer(asked: str, roots: Sequence[str], words: Words) -> None:
-    """Where folders may be, and the stores that are there; none is searched for once one is open."""
+    """Where folders may be, and the stores that are there; nothing once one is open."""
+    if asked:
+        return
     st.caption(words("store.allowed", roots=escaped(words("comma").join(roots))))
-    if not asked and (found := scans.stores_to_open()):
+    if found := scans.stores_to_open():
         with st.container(horizontal=True, gap="small", vertical_alignment="center", key="store-offers"):
             for path in found:
                 st.button(escaped(path), key=f"store-offer-{path}", type="tertiary", on_click=_open, args=(path,))
