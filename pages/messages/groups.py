@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import streamlit as st
+
 from pages.parts import live, problems, session
 from pages.parts.messages import groups, store_groups, stores
 from pages.parts.view import view
@@ -10,7 +12,7 @@ from pages.parts.widgets import heading, small_print, zone_note
 shown = view()
 words = shown.words
 heading("page.groups")
-folder = stores.linked(words)
+folder = None if st.query_params.get("cluster") else stores.linked(words)  # a link to a cluster's group is about that
 if folder is not None:
     store_groups.page(folder, shown)
     session.stop()

@@ -130,7 +130,7 @@ def _files_are_bound(browser: Browser, desk: Console, ann: Visit, bob: Visit) ->
     assert answers == {"ann": (200, 204), "bob": (403, 403)} and status(saved.value.url) == 403
     more = {"name": "large.log", "mimeType": "", "buffer": bytes(2 << 20)}
     ann.page.locator("input[type=file]").set_input_files(more)  # type: ignore[arg-type]
-    expect(main(ann)).to_contain_text("uploads would take")  # at once, and not at the next click
+    expect(main(ann)).to_contain_text("uploads and texts would take")  # at once, and not at the next click
     assert "1.0 MiB" in main(ann).inner_text() and all("413" in what for what in ann.wrong)
     ann.wrong.clear()
 

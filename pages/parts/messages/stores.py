@@ -288,7 +288,7 @@ def answer(store: StoreFolder, asked: str, view: View) -> bool:
     if answered.reason:
         st.info(escaped(answers.reason(answered, view)), icon=":material/info:")
     if another := answers.shown_as(answered, words):
-        st.info(another, icon=":material/info:")
+        st.info(escaped(another), icon=":material/info:")
     if answered.fate is not None:
         said(headline(answered, words, view.instant))
     figures = answers.shown_figures(answered, view)
