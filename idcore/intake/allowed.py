@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -25,7 +26,8 @@ _PLACE = re.compile(
 )
 
 BYTES_A_SECOND = 500_000_000  # an estimate for text that is not packed, on a disk that is not busy
-DEPTH, MOST_LOOKED, MOST_OFFERED = 3, 200, 8  # of stores that are offered: levels, folders, stores
+# Of stores that are offered: levels, folders, entries of a folder, stores.
+DEPTH, MOST_LOOKED, MOST_ENTRIES, MOST_OFFERED = 3, 200, 2_000, 8
 LARGE = 10  # seconds of estimated work from which a reader is asked first
 
 
@@ -183,11 +185,12 @@ def stores_below(roots: Sequence[Path | str]) -> list[str]:
             if looked > MOST_LOOKED or len(found) >= MOST_OFFERED:
                 return found
             with suppress(OSError), entries(folder, guard) as listed:
-                names = sorted(entry.name for entry in listed if entry.is_dir(follow_symlinks=False))
+                some = islice(listed, MOST_ENTRIES)
+                names = sorted(entry.name for entry in some if entry.is_dir(follow_symlinks=False))
                 if any(name == "commitlog" or name.startswith("dledger-") for name in names):
                     found.append(folder)
                 else:
-                    following += [os.path.join(folder, name) for name in names[:MOST_LOOKED]]
+                    following += [os.path.join(folder, name) for name in names]
         level = following
     return found
 

@@ -218,7 +218,7 @@ def delivered(warm_console: Console, tmp_path_factory: pytest.TempPathFactory) -
 @pytest.mark.parametrize("look", LOOKS, ids="-".join)
 def test_picture_of_deliveries(browser: Browser, warm_console: Console, delivered: str, look: Look) -> None:
     with looked(browser, warm_console.url, look, f"/fate?run={delivered}") as tab:
-        expect(tab.page.locator(CHART).nth(1)).to_be_visible(timeout=30_000)
+        expect(tab.page.locator(CHART).first).to_be_visible(timeout=30_000)
         shoot(tab, named("fate", look))
 
 
