@@ -110,6 +110,8 @@ def graded(verdict: Verdict, told: Told, drops: bool) -> str:
     allowed = OF_STATE[state]
     if state == "unseen" and verdict.group.startswith(BLOCKED):
         allowed = allowed | {"handed_out"}
+    if state == "failed" and verdict.group.startswith("pop"):  # it is put off, and stays in the hands of the group
+        allowed = allowed | {"handed_out"}
     right = verdict.code in allowed
     if state == "ok" and verdict.code == "consumed_on_retry":
         right = "FAIL" in told.events or told.tries > 0 or told.events.count("GOT") > 1

@@ -33,3 +33,5 @@ def test_a_span_is_as_short_as_its_ends_can_be_told_apart() -> None:
     assert times.between(start, start + timedelta(seconds=4), SHANGHAI) == ("2026-11-21 09:50:13", "09:50:17 +08:00")
     assert times.between(start, start + timedelta(seconds=60), SHANGHAI, True) == ("2026-11-21 09:50", "09:51 +08:00")
     assert times.between(start, start + timedelta(days=1), SHANGHAI)[1] == "2026-11-22 09:50 +08:00"
+    short = times.between(start, start + timedelta(milliseconds=990), SHANGHAI, True)
+    assert short == ("2026-11-21 09:50:13.000", "09:50:13.990 +08:00")

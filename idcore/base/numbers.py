@@ -16,3 +16,9 @@ def whole_number(text: str | None, most_digits: int = _DIGITS_OF_64_BITS) -> int
     if not text or len(text) > most_digits or not text.isascii() or not text.isdigit():
         return None
     return number if (number := int(text)) <= _MOST else None
+
+
+def whole_between(text: object, least: int, most: int, usual: int) -> int:
+    """The whole number of a text, where it is one within these bounds; the usual one otherwise."""
+    number = whole_number(str(text))
+    return number if number is not None and least <= number <= most else usual

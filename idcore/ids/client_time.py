@@ -89,14 +89,19 @@ def client_sent(
         ahead, source = clock.dates.ahead_of(client_id)
     if ahead is None:
         ahead, source = client_ahead(at_ms, born_ms, prefix, clock.zone)
-    if ahead is None and (ahead := local_ahead(at_ms, clock)):
-        source = clock.zone_source
-    if ahead is None or (not ahead and source is None):
+    if ahead is None:
+        ahead, source = local_ahead(at_ms, clock), None
+    if ahead and source is None:
+        source = source_of(ahead, clock)
+    if not ahead and source is None:
         return _undated_client(at_ms, clock)
     if not ahead:
         return SentAt(from_ms(at_ms), None, "+00:00", None), None
     if source not in ("born", "prefix"):
-        return _local_client(at_ms, ahead, clock), bare_reason("seconds_future")
+        is_later = local_ahead(at_ms, clock) > 0
+        return _local_client(at_ms, ahead, source, clock), bare_reason(
+            "seconds_future" if is_later else "seconds_local"
+        )
     return _local(at_ms, ahead, source), bare_reason("seconds_local")
 
 
@@ -112,9 +117,10 @@ def client_ahead(
     if PREFIX_EARLY_MS <= instant - at_ms <= PREFIX_OWN_ZONE_LATE_MS:
         return 0, "prefix"
     ahead = hours_ahead(at_ms, instant, PREFIX_LATE_MS)
-    if prefix.tzinfo is None and ahead != local_2021_ms(zone) // 60_000:
-        return None, None
-    return ahead, "prefix"
+    if prefix.tzinfo is not None:
+        return ahead, "prefix"
+    # A line that names no zone shows only that it has the clock of its client: that of the zone it is read in.
+    return (ahead, None) if ahead == local_2021_ms(zone) // 60_000 else (None, None)
 
 
 def _local(at_ms: int, ahead: int, source: ZoneSource | None) -> SentAt:
@@ -133,12 +139,17 @@ def local_ahead(last_ms: int, clock: Clock) -> int:
     return ahead if ahead <= max(OFFSETS_IN_USE) else 0
 
 
-def _local_client(at_ms: int, ahead: int, clock: Clock) -> SentAt:
+def source_of(ahead: int, clock: Clock) -> ZoneSource:
+    """Where so many minutes are from that no line names: they are the clock's zone, or as many as are enough."""
+    return clock.zone_source if ahead * 60_000 == local_2021_ms(clock.zone) else "assumed"
+
+
+def _local_client(at_ms: int, ahead: int, source: ZoneSource | None, clock: Clock) -> SentAt:
     """Of a 5.x msgId whose seconds are in the future: it is of a Java client up to 5.0.2, whose zone is open."""
-    local_time = _local(at_ms, ahead, clock.zone_source)
+    local_time = _local(at_ms, ahead, source)
     earliest = from_ms(at_ms, local_time.at.tzinfo or UTC) - EAST
-    open_ = clock.zone_source == "assumed" or ahead * 60_000 != local_2021_ms(clock.zone)
-    return replace(local_time, earliest=earliest, latest=max(local_time.at, clock.reference)) if open_ else local_time
+    is_open = source == "assumed"
+    return replace(local_time, earliest=earliest, latest=max(local_time.at, clock.reference)) if is_open else local_time
 
 
 def _undated_client(at_ms: int, clock: Clock) -> tuple[SentAt, Reason | None]:

@@ -15,11 +15,11 @@ from itertools import pairwise
 from idcore.base.layout import Layout
 from idcore.ids import clock as clocks
 from idcore.ids import rules
-from idcore.ids.client_time import client_ahead, local_ahead, made_until
+from idcore.ids.client_time import client_ahead, local_ahead, made_until, source_of
 from idcore.ids.clock import DAY_MS, HOUR_MS, Clock, Month, ZoneSource, from_ms, month_of, to_ms
 from idcore.ids.identify import Verdict
 from idcore.ids.line_moments import NamedDay
-from idcore.ids.line_time import begins_at_noon, hints, refine
+from idcore.ids.line_time import FIRST_YEAR, begins_at_noon, hints, refine
 from idcore.ids.model import ClientId, UniqId
 from idcore.ids.reasons import Reason, bare_reason
 from idcore.ids.tokens import Token
@@ -57,6 +57,7 @@ class _Process:
     kind: int
     high: int = 0  # the greatest elapsed that a line dates
     is_assumed: bool = False  # its lines name no year
+    by_input: bool = False  # the same, but the other lines of the input leave only one
 
 
 _DAY = timedelta(days=1)
@@ -98,6 +99,8 @@ class Dates:
             code = "zone_input" if known.clock.zone_source in _SOURCES else "month_process"
         if known.is_assumed:
             code = "year_latest"
+        elif known.by_input:
+            code = "year_input"
         return replace(known.clock, month=month), bare_reason(code)
 
     def _not_later(self, month: Month, elapsed: int, clock: Clock, layout: Layout) -> Month:
@@ -195,7 +198,7 @@ class Voting:
         """What all votes prove."""
         proven: Counter[tuple[int, int]] = Counter()
         latest = max(self._moments.values(), default=None)
-        in_some_year = None
+        in_some_year = first = None
         for key, votes in self._votes.items():
             for (kind, start), vote in votes.items():
                 bound = start + vote.high
@@ -203,15 +206,26 @@ class Voting:
                     in_some_year = bound if in_some_year is None else max(in_some_year, bound)
                     continue
                 latest = bound if latest is None else max(latest, bound)
+                first = start + vote.low if first is None else min(first, start + vote.low)
                 ahead = self._noon_ahead(key, start) if kind != MONTH else None
                 ahead = _ahead(start) if ahead is None else ahead
                 if kind != MONTH and not _layout(key).early and (_loader(key), ahead) != (0, 0):
                     proven[kind, ahead] += vote.ids
+        within = None if first is None or latest is None else (first - DAY_MS, latest + DAY_MS)
         latest = in_some_year if latest is None else latest
         zone = self._input_zone(proven)
-        processes = {key: _joined(_layout(key), votes, self._clock, zone) for key, votes in self._votes.items()}
+        processes = {key: self._joined(key, zone, within) for key in self._votes}
         clients = {key: self._client(key) for key in self._moments.keys() | self._latest.keys()}
         return Dates(processes, clients, zone, None if latest is None else from_ms(latest), self._last)
+
+    def _joined(
+        self, key: Hashable, zone: tuple[tzinfo, ZoneSource] | None, within: tuple[int, int] | None
+    ) -> _Process:
+        """The months of one process. `within`: the times that lines with a year prove of the whole input."""
+        votes = self._votes[key]
+        settled = _of_one_year(votes, self._clock, within) if within is not None else None
+        process = _joined(_layout(key), settled or votes, self._clock, zone)
+        return replace(process, by_input=True) if settled else process
 
     def _noon_ahead(self, key: Hashable, start_ms: int) -> int | None:
         """The minutes ahead of UTC of the clock's zone, where a month of a process begins at noon of it."""
@@ -236,11 +250,12 @@ class Voting:
         if not votes:
             last = self._latest.get(key)
             ahead = None if last is None else local_ahead(last, self._clock)
-            return _Client(ahead or None, self._clock.zone_source if ahead else None, self._moments.get(key))
+            return _Client(ahead or None, source_of(ahead, self._clock) if ahead else None, self._moments.get(key))
         best = min(kind for kind, _ in votes)
         own = {ahead: ids for (kind, ahead), ids in votes.items() if kind == best}
         ahead = min(own, key=lambda one: (-own[one], abs(one), one))
-        return _Client(ahead, _SOURCES[best] if best != MONTH else "prefix", self._moments.get(key))
+        source = _SOURCES[best] if best != MONTH else source_of(ahead, self._clock)
+        return _Client(ahead, source, self._moments.get(key))
 
 
 def dates_of(items: Iterable[tuple[Verdict, Token]], clock: Clock) -> Dates:
@@ -328,6 +343,26 @@ def _joined(
         cut = bool(behind) and not little  # little-endian months begin a day before the one before has ended
         joined.append((until, replace(month, length_ms=min(month.length_ms, *behind)) if cut else month))
     return _Process(clock, tuple(joined), best, spans[-1][1], is_assumed)
+
+
+def _of_one_year(
+    votes: dict[tuple[int, int], _Votes], clock: Clock, within: tuple[int, int]
+) -> dict[tuple[int, int], _Votes] | None:
+    """The votes of a process whose lines name no year, in the only one in which all of them are within the others."""
+    found: dict[tuple[int, int], _Votes] = {}
+    for (kind, start), vote in votes.items():
+        year, number = _month_of(start)
+        months = [month_of(past, number, clock.zone) for past in range(year, FIRST_YEAR - 1, -1)]
+        fit = [one for one in months if _is_within(one, vote, within)]
+        if kind != YEAR or len(fit) != 1:
+            return None
+        found[MONTH, fit[0].start_ms] = replace(vote, clock=replace(vote.clock, month=fit[0]))
+    return found
+
+
+def _is_within(month: Month, vote: _Votes, within: tuple[int, int]) -> bool:
+    first, last = (month.start_ms + elapsed for elapsed in (vote.low, vote.high))
+    return within[0] <= first and last <= within[1] and vote.high < month.length_ms
 
 
 def _zone_clock(votes: dict[tuple[int, int], _Votes], best: int, base: Clock) -> Clock:

@@ -256,7 +256,7 @@ class DeliveryReader:
     def _of_tracks(self, tracks: Sequence[Track], line: int) -> Iterator[Delivery]:
         """What a line says of groups, for the last message in front of it."""
         if self._passed:
-            named = [token.text for token in find(self._passed) if not token.disowned]
+            named = [token.text for token in find(self._passed) if _is_of_message(token)]
             self._last, self._passed = tuple(dict.fromkeys(named)) or self._last, ""
         for track in tracks:
             for one in self._last:
@@ -264,7 +264,7 @@ class DeliveryReader:
                 yield replace(told, time=track.time)
 
     def _read(self, text: str, starts: Sequence[tuple[int, int]]) -> Iterator[Delivery]:
-        tokens = [token for token in find(text) if not token.disowned]
+        tokens = [token for token in find(text) if _is_of_message(token)]
         if tokens:
             begin, end = starts[0][1], starts[-1][1]
             if begin != end:  # a time in a field is not that of the line
@@ -283,6 +283,11 @@ def deliveries(lines: Iterable[str]) -> Iterator[Delivery]:
     for number, text in enumerate(lines, 1):
         yield from reader.line(number, text)
     yield from reader.end()
+
+
+def _is_of_message(token: Token) -> bool:
+    """Whether a string may be an ID of a message: no key of one, and nothing that its name says is something else."""
+    return not token.disowned and (token.label or "").upper() != "KEYS"
 
 
 class DeliveryText:

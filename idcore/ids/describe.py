@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from idcore.base.layout import UNIQ_V4
 from idcore.ids import clock as clocks
-from idcore.ids import makers
+from idcore.ids import makers, masks
 from idcore.ids.assumptions import assumed
 from idcore.ids.client_time import client_sent
 from idcore.ids.clock import Clock, SentAt
 from idcore.ids.delivery_sentences import row_of as delivery_row
-from idcore.ids.identify import ALIKE, Reading, Verdict
+from idcore.ids.identify import ALIKE, Certainty, Reading, Verdict
 from idcore.ids.line_moments import NamedDay
 from idcore.ids.line_time import hints, uniq_sent
 from idcore.ids.model import ClientId, OffsetId, UniqId
@@ -72,7 +71,7 @@ _MONTHS_OF = {
     "linked": ("linked",),
     "record": ("zone_record", "month_record"),
     "process": ("month_process", "zone_process"),
-    "input": ("zone_input", "month_input"),
+    "input": ("zone_input", "month_input", "year_input"),
 }
 _MONTH_SOURCES = {code: source for source, codes in _MONTHS_OF.items() for code in codes}
 _OF_RECORD = {
@@ -83,6 +82,8 @@ _OF_RECORD = {
 }
 _LOOK_ALIKES = {code: reason for reason, code in ALIKE.items()}
 _OTHER_ZONES = timedelta(hours=28)  # zones in use are 26 hours apart
+_CLOCKS_APART, _FIRST_RELEASE = timedelta(days=1), datetime(2012, 1, 1, tzinfo=UTC)
+_LESS: dict[Certainty | None, Certainty] = {"certain": "likely", "likely": "possible", "possible": "possible"}
 _NOTHING: dict[str, Any] = dict.fromkeys(KEYS)
 
 
@@ -139,14 +140,32 @@ class Seeds:
 
 def why(reading: Reading, token: Token | None, clock: Clock) -> tuple[Reason, ...]:
     """The reasons of an interpretation, with those that its line adds about month and zone."""
-    return _with_line(reading, token, when(reading, token, clock)[1])
+    return _with_line(reading, token, *when(reading, token, clock), clock)
 
 
-def _with_line(reading: Reading, token: Token | None, extra: Reason | None) -> tuple[Reason, ...]:
+def certainty(reading: Reading, sent: SentAt | None, clock: Clock) -> Certainty | None:
+    """How certain an interpretation is by now; one that has a time which no clock that is right shows is less so."""
+    return reading.certainty if no_such_time(sent, clock) is None else _LESS.get(reading.certainty)
+
+
+def no_such_time(sent: SentAt | None, clock: Clock) -> str | None:
+    """Why no right clock has shown a time: it is more than a day after now, whatever the zone, or before RocketMQ."""
+    if sent is None:
+        return None
+    if (sent.earliest or sent.at) - clock.reference > _CLOCKS_APART:
+        return "time_to_come"
+    return "time_before_rocketmq" if (sent.latest or sent.at) < _FIRST_RELEASE else None
+
+
+def _with_line(
+    reading: Reading, token: Token | None, sent: SentAt | None, extra: Reason | None, clock: Clock
+) -> tuple[Reason, ...]:
     """The reasons of an interpretation, and what its line adds: of its time, and of an MQTT server as its maker."""
     more = [] if extra is None or extra in reading.why else [extra]
     if token is not None and token.gateway and isinstance(reading.id, UniqId):
         more.append(bare_reason("mqtt_gateway"))
+    if code := no_such_time(sent, clock):
+        more.append(bare_reason(code))
     return (*reading.why, *more)
 
 
@@ -203,7 +222,8 @@ def _head(verdict: Verdict, token: Token | None) -> dict[str, Any]:
     row = _NOTHING.copy()
     row["assumed"], row["joined"] = [], token is not None and token.whole == "joined"
     if verdict.error is not None and (verdict.reason or "").startswith("masked"):
-        row["cut"] = UNIQ_V4.digits - verdict.error.values["digits"]
+        size = masks.SIZES["client" if verdict.reason == "masked_client" else "uniq"]
+        row["cut"] = size - verdict.error.values["digits"]
     row["lookalike"] = _LOOK_ALIKES.get(verdict.reason or "")
     row["text"] = verdict.text
     if token is not None:
@@ -228,12 +248,12 @@ def _put_reading(
     row: dict[str, Any], reading: Reading, token: Token | None, clock: Clock, seeds: Search | None = None
 ) -> None:
     message_id = reading.id
-    row["kind"], row["layout"], row["certainty"] = message_id.kind, message_id.layout.name, reading.certainty
+    row["kind"], row["layout"] = message_id.kind, message_id.layout.name
     sent, extra = when(reading, token, clock)
-    maker, reasons = made_by(reading, extra), list(_with_line(reading, token, extra))
+    row["certainty"] = certainty(reading, sent, clock)
+    maker, reasons = made_by(reading, extra), list(_with_line(reading, token, sent, extra, clock))
     start = started(reading, sent, seeds) if seeds is not None else None
     if start is not None:
-        maker = Maker("cpp_seed")
         reasons.append(start)
     row["maker"], row["maker_code"] = str(maker), maker.code
     row["why"], row["why_codes"] = [str(reason) for reason in reasons], [reason.code for reason in reasons]

@@ -78,7 +78,7 @@ LEAST_DIGITS = 20  # of an id that is cut: host, pid and loader of IPv4
 # What is left of an ID in front of a mask or an ellipsis, or behind a name that vouches: there not at the line's end,
 # because the rest may be in the next.
 _CUT = re.compile(
-    rf"(?<![0-9A-Fa-f])([0-9A-Fa-f]{{{LEAST_DIGITS},{ID_DIGITS[0] - 1}}})"
+    rf"(?<![0-9A-Fa-f])([0-9A-Fa-f]{{{LEAST_DIGITS},{ID_DIGITS[0] - 1}}}|01[0-9A-Fa-f]{{{ID_DIGITS[0] - 1}}})"
     r"(?=[*…\"',;)\]}]|\.\.\.|x{3,}|X{3,}|\s+\S)"
 )
 # How a line ends that goes on in the next: a soft break of mail, a shell's or a hyphen, the sign of an editor, or the
@@ -296,9 +296,19 @@ def _places(text: str) -> list[tuple[int, int, int]]:
         if cut.start() in starts:
             continue
         is_masked = cut.end() < len(text) and text[cut.end()] in "*….xX"
-        if _of_known_client(text, cut.start()) and (is_masked or _vouched(text, cut.start())):
+        if len(cut[0]) < ID_DIGITS[0] and _of_known_client(text, cut.start()):
+            is_one = is_masked or _vouched(text, cut.start())
+        else:
+            is_one = _is_named_rest(text, cut.start(), cut[0]) and _is_of_no_uniq(text, cut)
+        if is_one:
             places.append((*cut.span(), cut.start()))
     return sorted([*places, *parted])
+
+
+def _is_of_no_uniq(text: str, cut: re.Match[str]) -> bool:
+    """Whether digits that are cut off show another kind of ID: nothing vouches for those of a msgId but its loader."""
+    rest = masks.rest_of(cut[0], _label(text, cut.start()))
+    return rest is not None and rest[0] != "uniq"
 
 
 def _masked(text: str) -> Iterator[tuple[int, int, int]]:
@@ -307,11 +317,17 @@ def _masked(text: str) -> Iterator[tuple[int, int, int]]:
         return
     for match in masks.MASKED.finditer(text):
         start = match.start()
-        if masks.is_only_ended(match[0]):
+        if masks.is_only_ended(match[0]) or masks.is_only_cut(match[0]):
             continue  # what `_CUT` finds
-        named = _vouched(text, start) and "offset" not in text[max(0, start - 16) : start].lower()
-        if masks.is_loader_known(match[0]) or (named and masks.digits_of(match[0]) is not None):
+        if masks.is_loader_known(match[0]) or _is_named_rest(text, start, match[0]):
             yield (start, match.end(), start)
+
+
+def _is_named_rest(text: str, start: int, digits: str) -> bool:
+    """Whether what is left of an ID has a name in front that says so."""
+    label = _label(text, start)
+    named = _vouched(text, start) or (label is not None and label.lower() in _NAMES)
+    return named and masks.rest_of(digits, label) is not None
 
 
 def _other_thing(text: str, start: int, stop: int) -> str:

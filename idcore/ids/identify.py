@@ -98,7 +98,8 @@ def identify(
     elapsed, as find() saw it. Without `vouched` the label itself decides. `disowned`: what else a name so close says
     that it is: then only a known client's loader makes it a msgId. `shown`: its place shows that it may be an ID.
     """
-    if len(text) < ID_DIGITS[-1] and masks.MASKED.fullmatch(text) is not None and masks.digits_of(text) is not None:
+    has_mask = len(text) < ID_DIGITS[-1] and masks.MASKED.fullmatch(text) is not None and not masks.is_only_cut(text)
+    if has_mask and masks.rest_of(text, label) is not None:
         return _of_rest(Token(text, 1, 1, label, whole="cut"))
     if vouched is None:
         vouched = rules.vouches(label)
@@ -160,13 +161,16 @@ def judge(token: Token, case: Case = "strict") -> Verdict:
 
 
 def _of_rest(token: Token) -> Verdict:
-    """What is left of an ID that is masked or cut: its host, pid and loader, and its time where that is there."""
-    digits = masks.digits_of(token.text) or token.text.ljust(masks.SIZE, masks.HIDDEN)
-    values = masks.seen_fields(digits)
-    code = "masked_parts" if values["time"] == masks.HIDDEN else "masked_parts_timed"
-    if values["loader"] != masks.HIDDEN and masks.HIDDEN not in digits[:12] and values["counter"] == masks.HIDDEN:
-        code = "masked" if values["time"] == masks.HIDDEN else "masked_timed"
-    error = refuse(code, None, None, token.text, digits=masks.SIZE - digits.count(masks.HIDDEN), **values)
+    """What is left of an ID that is masked or cut: the fields of its kind that are there."""
+    kind, digits = masks.rest_of(token.text, token.label) or ("uniq", token.text.ljust(masks.SIZE, masks.HIDDEN))
+    values = masks.values_of(kind, digits)
+    if kind != "uniq":
+        code = f"masked_{kind}"
+    else:
+        code = "masked_parts" if values["time"] == masks.HIDDEN else "masked_parts_timed"
+        if values["loader"] != masks.HIDDEN and masks.HIDDEN not in digits[:12] and values["counter"] == masks.HIDDEN:
+            code = "masked" if values["time"] == masks.HIDDEN else "masked_timed"
+    error = refuse(code, None, None, token.text, digits=len(digits) - digits.count(masks.HIDDEN), **values)
     return Verdict(token.text, token.label, (), (), error, code)
 
 
@@ -185,14 +189,14 @@ def may_be_another(message_id: MessageId) -> bool:
 AROUND = " \t\r\n\0\ufeff,;\"'"  # what is copied with an ID
 
 
-def identify_alone(text: str, case: Case = "strict") -> Verdict:
+def identify_alone(text: str, case: Case = "strict", label: str | None = None) -> Verdict:
     """One text that a person gives alone: what a copy takes along is no part of it, and letters that are all lower case
-    do not reject it if it is an ID otherwise."""
+    do not reject it if it is an ID otherwise. `label`: the name that a link brings along."""
     text = text.strip(AROUND)
-    verdict = identify(text, None, case)
+    verdict = identify(text, label, case)
     if verdict.reason != "lower_case":
         return verdict
-    found = identify(text, None, "any")
+    found = identify(text, label, "any")
     return found if found.best is not None else verdict
 
 

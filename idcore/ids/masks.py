@@ -1,14 +1,19 @@
-"""What a mask leaves of a msgId of IPv4: which of its 32 digits are seen. Reads one string; judges no name near it."""
+"""What a mask leaves of an ID of IPv4 or of a 5.x msgId: which digits are seen, of which kind, and what they say."""
 
 from __future__ import annotations
 
 import re
+from typing import Literal
 
-from idcore.base.layout import UNIQ_V4
+from idcore.base.layout import ID_DIGITS, UNIQ_V4
 from idcore.ids import makers, rules
+from idcore.ids.clock import CLIENT_EPOCH_S, from_ms
 
+Kind = Literal["uniq", "offset", "client"]
+OFFSET_NAMES = frozenset({"offsetmsgid", "offsetid", "offset_msg_id", "origin_message_id"})
 SIZE = UNIQ_V4.digits
 _IP, _PID, _LOADER, _ELAPSED, _COUNTER = map(UNIQ_V4.digits_of, UNIQ_V4.names)
+SIZES: dict[Kind, int] = {"uniq": SIZE, "offset": SIZE, "client": ID_DIGITS[1]}
 HIDDEN = "?"
 SIGNS = ("*", "…", "..", "xx", "XX", "•", "##")  # one of these is in every string with a mask
 _LEAST = 8  # digits that are seen: fewer show too little
@@ -18,6 +23,8 @@ _MASK = rf"(?:[*•xX#]{{2,28}}|\*|{_DOTS})"
 NEAR = re.compile(rf"[*•…](?:(?<={_HEX}.)|(?={_HEX}))|(?:[*•xX#]{{2}}|\.\.)(?:(?<={_HEX}..)|(?={_HEX}))")
 _PARTS = re.compile(rf"({_HEX}{{1,31}})|({_DOTS})|[*•xX#]+")
 _OF_V6 = re.compile(r"[23]|F[C-E]", re.IGNORECASE)  # how an address of IPv6 begins, whose ids have 56 digits
+_SEEN = re.compile(rf"{_HEX}{{20,33}}")
+_LITTLE_ENDIAN = re.compile(r"01..007F", re.IGNORECASE)  # of 127.0.x.1, which C++ clients turn round
 _WHOLE_LOADER = re.compile(rf"{_HEX}{{{_LOADER.stop - _LOADER.start}}}")
 MASKED = re.compile(
     rf"(?<![0-9A-Za-z*….•#])(?:{_MASK})?{_HEX}{{1,31}}(?:{_MASK}{_HEX}{{1,31}}){{0,3}}(?:{_MASK})?(?![0-9A-Za-z])"
@@ -53,6 +60,56 @@ def digits_of(text: str) -> str | None:
     return digits.upper() if len(digits) == SIZE and is_of_v4 else None
 
 
+def rest_of(text: str, label: str | None = None) -> tuple[Kind, str] | None:
+    """The kind of a masked or cut ID, and its digits with `?` for each that is not seen; None where too little is.
+
+    Its own digits come first: the loader of a known client, the usual port of a broker, the version of a 5.x msgId.
+    Then the name in front of it.
+
+    >>> rest_of("0A6400FC00002A9F00000000********", "offsetMsgId")
+    ('offset', '0A6400FC00002A9F00000000????????')
+    >>> rest_of("01087190669A0000073C********000003")
+    ('client', '01087190669A0000073C????????000003')
+    """
+    digits = digits_of(text)
+    if digits is None and len(text) < SIZE and is_only_cut(text):
+        digits = text.upper().ljust(SIZE, HIDDEN)
+    if digits is not None and _has_known_loader(digits):
+        return "uniq", digits
+    client = _client_digits(text)
+    if client is not None:
+        return "client", client
+    if digits is None:
+        return None
+    port = int(digits[8:16], 16) if HIDDEN not in digits[8:16] else None
+    is_named = label is not None and label.lower() in OFFSET_NAMES
+    if (is_named and (port is None or 0 < port <= rules.PORT_LIMIT)) or (
+        port is not None and rules.is_usual_port(port)
+    ):
+        return "offset", digits
+    return "uniq", digits
+
+
+def is_only_cut(text: str) -> bool:
+    """Whether digits end without a sign."""
+    return _SEEN.fullmatch(text) is not None
+
+
+def _client_digits(text: str) -> str | None:
+    """The same of a 5.x msgId: its version is seen, it has 34 signs, or its number of signs says nothing."""
+    parts = list(_PARTS.finditer(text))
+    seen = [part for part in parts if part[1]]
+    count, size = sum(len(part[0]) for part in seen), SIZES["client"]
+    if not text.startswith("01") or _LITTLE_ENDIAN.match(text) or not _LEAST <= count < size or len(text) == SIZE:
+        return None
+    if len(text) == size and not any(part[2] for part in parts):
+        return "".join(part[0] if part[1] else HIDDEN * len(part[0]) for part in parts).upper()
+    if len(seen) > 2 or (len(seen) == 2 and seen[-1].end() < len(text)):
+        return None
+    head, tail = seen[0][0], seen[-1][0] if len(seen) == 2 else ""
+    return (head + HIDDEN * (size - count) + tail).upper()
+
+
 def _has_known_loader(digits: str) -> bool:
     return _WHOLE_LOADER.fullmatch(loader := digits[_LOADER]) is not None and makers.is_known(int(loader, 16))
 
@@ -69,15 +126,45 @@ def is_loader_known(text: str) -> bool:
     return digits is not None and _has_known_loader(digits)
 
 
+def values_of(kind: Kind, digits: str) -> dict[str, str]:
+    """The fields of what is left of an ID, each `?` where it is hidden."""
+    return {"uniq": seen_fields, "offset": _offset_fields, "client": _client_fields}[kind](digits)
+
+
+def _offset_fields(digits: str) -> dict[str, str]:
+    """Address, port and offset; of an offset that is seen in part its hex digits."""
+    offset = digits[16:]
+    shown = f"0x{offset}" if HIDDEN in offset else f"{int(offset, 16):,}"
+    return {"host": _host(digits), "port": _number(digits[8:16]), "offset": shown if offset.strip(HIDDEN) else HIDDEN}
+
+
+def _client_fields(digits: str) -> dict[str, str]:
+    """MAC, pid, time and sequence."""
+    octets = (digits[at : at + 2] for at in range(2, 14, 2))
+    values = {
+        "mac": ":".join(HIDDEN if HIDDEN in octet else octet.lower() for octet in octets),
+        "pid": _number(digits[14:18]),
+        "time": HIDDEN,
+        "sequence": _number(digits[26:]),
+    }
+    if HIDDEN not in digits[18:26] and makers.is_plausible(seconds := int(digits[18:26], 16)):
+        values["time"] = f"{from_ms((CLIENT_EPOCH_S + seconds) * 1000):%Y-%m-%d %H:%M:%S} +00:00"
+    return values
+
+
+def _host(digits: str) -> str:
+    octets = (digits[at : at + 2] for at in range(_IP.start, _IP.stop, 2))
+    return ".".join(HIDDEN if HIDDEN in octet else str(int(octet, 16)) for octet in octets)
+
+
 def seen_fields(digits: str) -> dict[str, str]:
     """Host, pid, loader, day of the month, time of day and counter, each `?` where it is hidden.
 
     >>> seen_fields("AC11????????????????????????0001")["host"]
     '172.17.?.?'
     """
-    octets = (digits[at : at + 2] for at in range(_IP.start, _IP.stop, 2))
     values = {
-        "host": ".".join(HIDDEN if HIDDEN in octet else str(int(octet, 16)) for octet in octets),
+        "host": _host(digits),
         "pid": _number(digits[_PID]),
         "loader": HIDDEN if HIDDEN in digits[_LOADER] else digits[_LOADER],
         "day": HIDDEN,

@@ -16,6 +16,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
+from idcore.ids import rules
 from idcore.ids.line_moments import (
     LONGEST,
     Moment,
@@ -35,6 +36,7 @@ MOST_LINES = 16  # on each side that may have a time
 _BLANK = "".join(map(chr, range(33)))
 _OTHER = "-"  # a line without a time
 _FIELD = re.compile(r"[g-zG-Z]")  # a letter that no hex digit is: such a line is more than IDs of a list
+_ID = re.compile(rf"(?<![0-9A-Fa-f]){rules.CANDIDATE}(?![0-9A-Fa-f])")
 _STORED = re.compile(r"[^A-Za-z0-9]*store", re.IGNORECASE)  # a broker's clock dates nothing
 
 
@@ -68,9 +70,10 @@ def hint_of(before: NearLines, behind: NearLines, elapsed: Sequence[int]) -> Hin
     """What the lines around one that has no time say of its IDs.
 
     A bornTimestamp that one of the IDs proves; else the nearest time in front; else the nearest bornTimestamp in front;
-    else what is nearest behind; else a broker's time, or a day without a year, that one of the IDs proves. A blank line
-    ends a record, but where each second line is blank: what one of the IDs proves counts behind it too. `elapsed`: ms
-    of each ID since its month began.
+    else what is nearest behind, up to a line that opens with a time that none of the IDs proves; else a broker's time,
+    or a day without a year, that one of the IDs proves. A bornTimestamp that none of them proves does not count in a
+    line with an ID: it is of that one's message. A blank line ends a record, but where each second line is blank: what
+    one of the IDs proves counts behind it too. `elapsed`: ms of each ID since its month began.
 
     >>> hint_of(Near(["    bornTimestamp=1736056297157,"], []), Near([], []), [395497157]).born_ms
     1736056297157
@@ -83,9 +86,13 @@ def hint_of(before: NearLines, behind: NearLines, elapsed: Sequence[int]) -> Hin
         if (time := line.time_of(elapsed)) is not None:
             return Hint(None, time)
     for line in in_front:
-        if line.born_ms is not None:
+        if line.born_ms is not None and not line.holds_id:
             return Hint(line.born_ms, None)
     for line in after:
+        if line.opening is not None and not any(map(moment_at(line.opening).is_proved_by, elapsed)):
+            break  # another record begins
+        if line.born_ms is not None and line.holds_id:
+            continue
         if line.born_ms is not None:
             return Hint(line.born_ms, None)
         if (time := line.time_of(elapsed)) is not None:
@@ -118,6 +125,7 @@ class _Said(NamedTuple):
     opening: datetime | None
     moments: tuple[Moment, ...]
     stored: tuple[Moment, ...] = ()
+    holds_id: bool = False
 
     @property
     def all(self) -> tuple[Moment, ...]:
@@ -141,8 +149,9 @@ def _said_by(line: str) -> _Said:
     born_ms = marks.pop() if len(marks) == 1 else None
     if _STORED.match(line):
         return _Said(born_ms, None, (), tuple(one for one in moments_of(line) if one.ahead is None))
-    opening = prefix_time(line)
-    return _Said(born_ms, opening, () if opening is not None else tuple(moments_of(line)))
+    opening, holds_id = prefix_time(line), _ID.search(line) is not None
+    moments = () if opening is not None or (holds_id and born_ms is not None) else tuple(moments_of(line))
+    return _Said(born_ms, opening, moments, holds_id=holds_id)
 
 
 def nearest(lines: Iterable[str]) -> NearLines:

@@ -11,11 +11,12 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from idcore.base.errors import CoreError, refuse
-from idcore.base.open_folders import Roots, file_status, is_in
+from idcore.base.open_folders import Roots, entries, file_status, is_in
 from idcore.policy.access import Visitor
 from idcore.sources.uris import is_below, is_topic, is_uri, local_path, topics, without_secrets
 
@@ -25,6 +26,8 @@ _PLACE = re.compile(
 )
 
 BYTES_A_SECOND = 500_000_000  # an estimate for text that is not packed, on a disk that is not busy
+# Of stores that are offered: levels, folders, entries of a folder, stores.
+DEPTH, MOST_LOOKED, MOST_ENTRIES, MOST_OFFERED = 3, 200, 2_000, 8
 LARGE = 10  # seconds of estimated work from which a reader is asked first
 
 
@@ -169,6 +172,27 @@ def store_in(path: Path, roots: Sequence[Path | str]) -> str | None:
     for file in files:
         inside(file.path, roots)
     return str(path) if files else None
+
+
+def stores_below(roots: Sequence[Path | str]) -> list[str]:
+    """Folders that look like a broker's store: those that are open, and what is up to two levels below them."""
+    guard, found, looked = guard_of(roots), list[str](), 0
+    level = [str(root) for root in roots if isinstance(root, Path)]
+    for _ in range(DEPTH):
+        following: list[str] = []
+        for folder in level:
+            looked += 1
+            if looked > MOST_LOOKED or len(found) >= MOST_OFFERED:
+                return found
+            with suppress(OSError), entries(folder, guard) as listed:
+                some = islice(listed, MOST_ENTRIES)
+                names = sorted(entry.name for entry in some if entry.is_dir(follow_symlinks=False))
+                if any(name == "commitlog" or name.startswith("dledger-") for name in names):
+                    found.append(folder)
+                else:
+                    following += [os.path.join(folder, name) for name in names]
+        level = following
+    return found
 
 
 def inside(path: str, roots: Sequence[Path | str]) -> Path | str:

@@ -25,6 +25,7 @@ from idcore.ids.lists import is_list_of_ids
 from idcore.ids.neighbours import settled
 from idcore.ids.tokens import Token
 from idcore.rocketmq.message.tracers import traces_in
+from idcore.runs.run_times import sent_ms_of_many
 from idcore.runs.runs import Run
 from idcore.sources.kinds import PACKINGS, WIDE
 
@@ -158,6 +159,12 @@ class Intake:
         """The tokens that only look like ids."""
         return [item for item in self.items if item.verdict.best is None and item.verdict.reason != "trace_id"]
 
+    def take(self, items: list[FoundId]) -> None:
+        """The same ids, dated otherwise."""
+        self.items = items
+        for name in ("found", "refused"):
+            self.__dict__.pop(name, None)
+
     @property
     def trace_ids(self) -> int:
         """How many are trace IDs, which nobody takes for IDs of messages."""
@@ -248,13 +255,31 @@ def dated_by(items: Sequence[FoundId], clock: Clock) -> dict[str, tuple[int, str
         if sent is None or sent.zone_source is None:
             continue
         month, name = month_source(best, reason), str(sent.zone_source)
-        if sent.zone_source in ("born", "prefix"):
+        if item.token.linked:
+            name = "linked"
+        elif sent.zone_source in ("born", "prefix"):
             name = name if month in _OWN else "others"
         elif reason is not None:
             name = "line_others" if month in ("process", "input") else "line"
         n, zone = sources.get(name, (0, sent.zone))
         sources[name] = n + 1, zone
     return dict(sorted(sources.items(), key=lambda item: item[0].endswith("others")))  # what lends before what it dates
+
+
+def as_scanned(items: Sequence[FoundId], run: Run) -> list[FoundId]:
+    """Ids that no line dates, with the times that a scan has of their processes."""
+    places, readings = [], []
+    for place, item in enumerate(items):
+        token, best = item.token, item.verdict.best
+        if best is not None and token.born_ms is None and token.prefix_time is None and token.named_day is None:
+            places.append(place)
+            readings.append(best)
+    dated = list(items)
+    for at, (sent, assumed) in sent_ms_of_many(run, readings).items():
+        item = items[places[at]]
+        token = replace(item.token, born_ms=sent, linked=True, assumed=assumed)
+        dated[places[at]] = replace(item, token=token)
+    return dated
 
 
 def zones_of(intake: Intake, clock: Clock) -> dict[str, tuple[tzinfo, int]]:

@@ -12,7 +12,19 @@ from idcore.ids.clock import Clock
 from idcore.ids.dating import Dates, dates_of
 from idcore.ids.describe import Seeds
 from idcore.ids.identify import Case, case_of
-from idcore.intake.intake import PASTED, Intake, Source, dated_by, ids_of, kept, only_ids, read_sources, rows_of
+from idcore.intake.intake import (
+    PASTED,
+    FoundId,
+    Intake,
+    Source,
+    as_scanned,
+    dated_by,
+    ids_of,
+    kept,
+    only_ids,
+    read_sources,
+    rows_of,
+)
 from idcore.presentation import export
 from idcore.runs.runs import Run
 
@@ -35,6 +47,8 @@ class Decoding:
     dates: dict[_Zone, Dates] = field(default_factory=dict)
     zone_sources: dict[_Zone, dict[str, tuple[int, str]]] = field(default_factory=dict)
     seeds: Seeds = field(default_factory=Seeds)
+    agrees_with: str | None = None  # a scan
+    plain: list[FoundId] = field(default_factory=list)  # as they were read
 
     @classmethod
     def of_run(cls, run: Run) -> Self:
@@ -62,6 +76,15 @@ class Decoding:
             ids = ids_of(self.intake, MOST_LINKED)
             self.link = ",".join(ids) if ids else None
         return True
+
+    def agree(self, run: Run | None) -> None:
+        """Times of ids alone, which no line shows, as the scan of a log has them for their processes."""
+        name = None if run is None or not (self.single or self.intake.is_list) else run.name
+        if name == self.agrees_with:
+            return
+        self.plain = self.plain or self.intake.items
+        self.agrees_with, self.dates, self.zone_sources, self.made = name, {}, {}, {}
+        self.intake.take(self.plain if name is None or run is None else as_scanned(self.plain, run))
 
     @property
     def is_long(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC
+from urllib.parse import quote
 
 from idcore.base import catalogue
 from idcore.ids.clock import Clock, from_ms
@@ -23,8 +24,11 @@ class OfflineReader(Reader):
     """A reader whose only page is this one: a link to the bytes of an ID shows that ID here."""
 
     def href(self, page: str, **asked: str | Sequence[str] | None) -> str:
-        """`#id=…` for the page Anatomy; no other page is here."""
-        return f"#id={asked['id']}" if page == "anatomy" and asked.get("id") else ""
+        """`#id=…` for the page Anatomy, with the name that makes it an ID; no other page is here."""
+        if page != "anatomy" or not asked.get("id"):
+            return ""
+        named = f"{asked['label']}={asked['id']}" if asked.get("label") else str(asked["id"])
+        return f"#id={quote(named)}"
 
 
 def answer(text: str, lang: str, zone: str, now_ms: int, case: Case = "strict") -> dict[str, str]:

@@ -76,8 +76,10 @@ def between(first: datetime, last: datetime, zone: tzinfo, by_minute: bool = Fal
     offset = offset_text(end)
     if start.date() != end.date():
         return f"{start:%Y-%m-%d %H:%M}", f"{end:%Y-%m-%d %H:%M} {offset}"
-    clock = "%H:%M" if by_minute or end - start >= timedelta(minutes=2) else "%H:%M:%S"
-    return f"{start:%Y-%m-%d} {start.strftime(clock)}", f"{end.strftime(clock)} {offset}"
+    long = (by_minute and (start.hour, start.minute) != (end.hour, end.minute)) or end - start >= timedelta(minutes=2)
+    clock = "%H:%M" if long else "%H:%M:%S" if end - start >= timedelta(seconds=2) else "%H:%M:%S.%f"
+    texts = [moment.strftime(clock)[:12] for moment in (start, end)]
+    return f"{start:%Y-%m-%d} {texts[0]}", f"{texts[1]} {offset}"
 
 
 def clock_span(first: datetime | None, last: datetime | None, zone: tzinfo, dated: bool) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -11,28 +12,32 @@ from idcore.base.layout import Layout
 from idcore.ids import assumptions
 from idcore.ids.client_time import client_sent
 from idcore.ids.clock import Clock, epochs, parse_instant, parse_zone, to_ms
-from idcore.ids.identify import Reading
-from idcore.ids.model import ClientId, UniqId
+from idcore.ids.identify import AROUND, Reading, Verdict, identify, identify_alone
+from idcore.ids.model import ClientId, MessageId, UniqId
 from idcore.ids.tokens import Token
 from idcore.runs.runs import Run, Runs
 
 
 def sent_ms(run: Run, reading: Reading) -> tuple[int, tuple[str, ...]] | None:
     """Milliseconds since 1970, and what of them the scan assumed; None where it does not date the process of an id."""
-    message_id = reading.id
-    if isinstance(message_id, UniqId):
-        key = {
-            "layout": message_id.layout.name,
-            "host": message_id.host,
-            "pid": message_id.pid,
-            "loader": message_id.loader_text,
-        }
-        row = _row(run, "processes", key)
-        return None if row is None else _marked(_of_process(message_id.elapsed, row, message_id.layout), row)
-    if isinstance(message_id, ClientId):
-        row = _row(run, "clients", {"mac": message_id.mac_text, "pid": message_id.pid})
-        return None if row is None else _marked(_of_client(reading, message_id, row), row)
-    return None
+    return sent_ms_of_many(run, [reading]).get(0)
+
+
+def sent_ms_of_many(run: Run, readings: Sequence[Reading]) -> dict[int, tuple[int, tuple[str, ...]]]:
+    """The same of many ids, by their place; each table is read once."""
+    rows = {table: _rows(run, table, keys, readings) for table, keys in _KEYS.items()}
+    found = {}
+    for place, reading in enumerate(readings):
+        message_id = reading.id
+        if isinstance(message_id, UniqId) and (row := rows["processes"].get(_key(message_id))):
+            known = _marked(_of_process(message_id.elapsed, row, message_id.layout), row)
+        elif isinstance(message_id, ClientId) and (row := rows["clients"].get(_key(message_id))):
+            known = _marked(_of_client(reading, message_id, row), row)
+        else:
+            continue
+        if known is not None:
+            found[place] = known
+    return found
 
 
 def _marked(at_ms: int | None, row: dict[str, Any]) -> tuple[int, tuple[str, ...]] | None:
@@ -42,11 +47,36 @@ def _marked(at_ms: int | None, row: dict[str, Any]) -> tuple[int, tuple[str, ...
     return at_ms, assumptions.assumed("month" not in row or row["month"] is not None, row.get("zone_source"))
 
 
-def linked_token(text: str, best: Reading | None, query: Mapping[str, str], runs: Runs) -> Token:
-    """The id of a link, with the time that the link or its scan gives it; what cannot be read is left out.
+def linked(text: str, query: Mapping[str, str], runs: Runs) -> tuple[Verdict, Token]:
+    """The id of a link, read as where the link was made, with the time that the link or its scan gives it.
 
-    `query` is of the address: `sent_at` with `assumed`, or `run`.
+    `query` is of the address: the name that stood in front of it (`label`), its `layout`, its time (`sent_at` with
+    `assumed`), or the scan that has it (`run`).
     """
+    label, layout = query.get("label") or None, query.get("layout")
+    verdict = identify_alone(text, label=label)
+    if verdict.best is None and label is None and query.get("run"):
+        named = identify(text.strip(AROUND), None, "any", vouched=True)
+        if named.best is not None and _has(query["run"], named.best, runs):
+            verdict = named
+    if layout is not None:
+        ordered = sorted(verdict.readings, key=lambda reading: reading.id.layout.name != layout)
+        verdict = replace(verdict, readings=tuple(ordered))
+    token = _linked_token(text, verdict.best, query, runs)
+    return verdict, replace(token, label=label, vouched=verdict.vouched)
+
+
+def _has(name: str, reading: Reading, runs: Runs) -> bool:
+    """Whether a scan has the process of an id."""
+    try:
+        run = runs.open(name)
+        return any(_rows(run, table, keys, [reading]) for table, keys in _KEYS.items())
+    except (CoreError, OSError):
+        return False
+
+
+def _linked_token(text: str, best: Reading | None, query: Mapping[str, str], runs: Runs) -> Token:
+    """The id with the time of a link; what cannot be read is left out."""
     sent_at, run = query.get("sent_at", ""), query.get("run", "")
     known = None
     try:
@@ -61,14 +91,28 @@ def linked_token(text: str, best: Reading | None, query: Mapping[str, str], runs
     return Token(text, 1, 1, born_ms=known[0], linked=True, assumed=known[1])
 
 
-def _row(run: Run, table: str, key: dict[str, Any]) -> dict[str, Any] | None:
+_KEYS = {"processes": ("host", "pid", "loader", "layout"), "clients": ("mac", "pid")}
+
+
+def _key(message_id: MessageId) -> tuple[Any, ...]:
+    """The values of `_KEYS` that an id has; none of an offsetMsgId."""
+    if isinstance(message_id, UniqId):
+        return message_id.host, message_id.pid, message_id.loader_text, message_id.layout.name
+    return (message_id.mac_text, message_id.pid) if isinstance(message_id, ClientId) else ()
+
+
+def _rows(run: Run, table: str, names: Sequence[str], readings: Sequence[Reading]) -> dict[tuple[Any, ...], Any]:
+    """The rows of a table for these ids, by their keys; one that comes twice says nothing."""
     import pyarrow.parquet as pq  # only where a scan is asked
 
-    if not run.has(table):
-        return None
-    filters = [(name, "=", value) for name, value in key.items()]
-    rows: list[dict[str, Any]] = pq.read_table(run.path / table, filters=filters).to_pylist()
-    return rows[0] if len(rows) == 1 else None
+    wanted = {key for reading in readings if len(key := _key(reading.id)) == len(names)}
+    if not wanted or not run.has(table):
+        return {}
+    filters = [(names[at], "in", {key[at] for key in wanted}) for at in (0, 1)]
+    found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in pq.read_table(run.path / table, filters=filters).to_pylist():
+        found.setdefault(tuple(row[name] for name in names), []).append(row)
+    return {key: rows[0] for key, rows in found.items() if len(rows) == 1}
 
 
 def _of_process(elapsed: int, row: dict[str, Any], layout: Layout) -> int | None:

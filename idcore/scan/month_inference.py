@@ -40,24 +40,27 @@ class Dated:
 @dataclass(frozen=True, slots=True)
 class Whole:
     """What all lines of the input prove: minutes ahead of UTC and by what kind, None where zones differ; the last
-    instant in ms, None where no line is dated."""
+    instant in ms, None where no line is dated; those between which lines with a year are, with a day on either side."""
 
     ahead: int | None = None
     source: int = MONTH
     latest: int | None = None
+    within: tuple[int, int] | None = None
 
 
-SUMMARY_COLUMNS = 3  # kind, minutes ahead of UTC, ids; or LATEST, 0, ms, then those of lines without a year
-LATEST, LATEST_OF_A_YEAR = -1, -2
+SUMMARY_COLUMNS = 3  # kind, minutes ahead of UTC, ids; or LATEST, 0, ms, then of lines without a year, then the first
+LATEST, LATEST_OF_A_YEAR, FIRST = -1, -2, -3
+NO_FIRST = 1 << 62
 
 
 def summary(votes: np.ndarray, months: Months) -> np.ndarray:
     """What the votes of one task say of the whole input."""
-    packed, ids, high = (votes[:, column].astype(np.int64) for column in (3, 4, 6))
+    packed, ids, low, high = (votes[:, column].astype(np.int64) for column in range(3, 7))
     client, little = codes.are(votes, codes.CLIENTS), codes.are(votes, codes.EARLY)
     kind, start = packed & 3, (packed >> 2) * MINUTE
     last, of_a_year = np.where(client, high, start + high), ~client & (kind == YEAR)
     latest = [[LATEST, 0, last[~of_a_year].max(initial=0)], [LATEST_OF_A_YEAR, 0, last[of_a_year].max(initial=0)]]
+    latest.append([FIRST, 0, (start + low)[~client & ~of_a_year].min(initial=NO_FIRST)])
     month = np.searchsorted(months.calendar[:, 4], start + 14 * HOUR, side="right") - 1
     ahead = (months.calendar[month, 4] - start) // MINUTE
     noon = ~client & ~little & (kind < MONTH)
@@ -77,14 +80,16 @@ def whole(summaries: list[np.ndarray], zone_source: str) -> Whole:
     rows = np.concatenate(summaries)
     known, assumed = (int(rows[rows[:, 0] == kind, 2].max(initial=0)) for kind in (LATEST, LATEST_OF_A_YEAR))
     latest = known or assumed
+    first = int(rows[rows[:, 0] == FIRST, 2].min(initial=NO_FIRST))
+    only = Whole(latest=latest, within=(first - DAY, known + DAY) if first < NO_FIRST else None)
     rows = rows[rows[:, 0] >= 0]
     if not len(rows):
-        return Whole(latest=latest)
+        return only
     (zones,), sums, *_ = _sums(rows[:, 2], rows[:, 1])
     usual = int(zones[np.lexsort((zones, -sums))[0]])
     if sums.max() < INPUT_SHARE.get(zone_source, 1.0) * sums.sum():
-        return Whole(latest=latest)
-    return Whole(usual, int(rows[rows[:, 1] == usual, 0].min()), latest)
+        return only
+    return replace(only, ahead=usual, source=int(rows[rows[:, 1] == usual, 0].min()))
 
 
 def of_clients(words: np.ndarray, votes: np.ndarray, until: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -112,7 +117,6 @@ def of_clients(words: np.ndarray, votes: np.ndarray, until: int) -> tuple[np.nda
     order = np.lexsort((value, np.abs(value), -sums, one))
     first = order[_firsts(one[order])] if len(order) else order
     ahead[one[first]] = value[first]
-    source[one[first]] = np.minimum(source[one[first]], PREFIX)
     return ahead, source, last
 
 
@@ -154,7 +158,10 @@ def date(words: np.ndarray, votes: np.ndarray, months: Months, known_of_all: Who
     """The months of each key. `votes`: words of a key, start (minute << 2 | kind), ids, least and greatest elapsed."""
     keys = len(words)
     little = codes.are(words, codes.EARLY)
-    votes_of_keys, assumed = _less_assumed(_votes_of(words, votes, little, months.calendar), keys)
+    votes_of_keys = _votes_of(words, votes, little, months.calendar)
+    if known_of_all.within is not None:
+        votes_of_keys = _of_one_year(votes_of_keys, keys, months.calendar, *known_of_all.within)
+    votes_of_keys, assumed = _less_assumed(votes_of_keys, keys)
     zone, source, fixed = _zones(votes_of_keys, little, known_of_all)
     if not len(votes_of_keys.row):
         none = np.zeros(keys + 1, np.int64), np.zeros((0, 3), np.int64)
@@ -217,6 +224,26 @@ def _votes_of(words: np.ndarray, votes: np.ndarray, little: np.ndarray, calendar
     within = start + early + np.where(little[row], HOUR, 0) + 14 * HOUR
     month = np.searchsorted(calendar[:, UTC_START], within, side="right") - 1
     return _Votes(row, packed & 3, start, month, (calendar[month, UTC_START] - start - early) // MINUTE, ids, low, high)
+
+
+def _of_one_year(votes: _Votes, keys: int, calendar: np.ndarray, first: int, last: int) -> _Votes:
+    """Those of keys whose lines name no year, in the only one in which all of them are within the others."""
+    fit, month = np.zeros(len(votes.row), np.int64), votes.month.copy()
+    for earlier in range(0, int(votes.month.max(initial=0)) + 1, 12):
+        past = np.maximum(votes.month - earlier, 0)
+        start = calendar[past, START]
+        inside = (votes.month >= earlier) & (first <= start + votes.low) & (start + votes.high <= last)
+        inside &= votes.high < calendar[past, LENGTH]
+        fit += inside
+        month = np.where(inside, past, month)
+    settled = np.ones(keys, np.bool_)
+    settled[votes.row[(votes.kind != YEAR) | (fit != 1)]] = False
+    own = settled[votes.row]
+    start = calendar[month, START]
+    ahead = (calendar[month, UTC_START] - start) // MINUTE
+    changed = {"kind": (votes.kind, MONTH), "start": (votes.start, start), "month": (votes.month, month)}
+    changed["ahead"] = votes.ahead, ahead
+    return replace(votes, **{name: np.where(own, new, old) for name, (old, new) in changed.items()})
 
 
 def _less_assumed(votes: _Votes, keys: int) -> tuple[_Votes, np.ndarray]:

@@ -17,7 +17,7 @@ _COLUMNS = {
     "processes": f"{_PROCESS} maker:text {_COUNTED} first_elapsed_ms last_elapsed_ms {_SENT} first_counter last_counter"
     " produced missing wraps wraps_certain:truth out_of_order tracks rate_per_second:real"
     " chains loader_position:small loader_bits:small last_possible_elapsed_ms zone:text zone_source:text month:text"
-    " months_mixed:truth",
+    " months_mixed:truth clock_back:truth one_counter:truth",
     "hosts": f"host:text processes {_COUNTED} {_SENT} assumed:text",
     "brokers": f"address:text host:text port {_COUNTED} segments {_OFFSETS} bytes_per_second:real",
     "segments": f"address:text segment:text {_COUNTED} {_OFFSETS}",
@@ -55,6 +55,11 @@ def _schema(columns: str) -> pa.Schema:
     return pa.schema([(name, _TYPES[kind]) for name, _, kind in pairs])
 
 
+# Of a process, as findings judge it: its clock was set back, so what it generated and misses is not known; its chains
+# are one counter, and neither several processes nor restarts. Scans of older versions do not say it.
+CLOCK_MARKS = CLOCK_BACK, ONE_COUNTER = "clock_back", "one_counter"
+UNORDERED = ("months_mixed",)  # of which the counter cannot be followed, besides those that cut it
+UNCOUNTED = (*UNORDERED, CLOCK_BACK)
 GROUP_ROWS = 1 << 17  # of a file, read together: one host among millions is found without reading the others
 OF_STORES = ("topics", "tags", "fates", "undelivered", "attempts", "retries", "progress")  # of a store only
 SCHEMAS: dict[str, pa.Schema] = {name: _schema(columns) for name, columns in _COLUMNS.items()}

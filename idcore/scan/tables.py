@@ -27,6 +27,7 @@ from idcore.kernels.encode import PackedRuns
 from idcore.kernels.pairs import RANGE_COLUMNS, VOTE_COLUMNS
 from idcore.scan import column_texts, large_keys, look_alikes
 from idcore.scan.month_inference import SOURCES, SUMMARY_COLUMNS, Whole, date, of_clients, whole
+from idcore.scan.schemas import CLOCK_MARKS
 from idcore.scan.sorted_runs import PairedOffsets, SortedRuns, collect
 from idcore.sources.inputs import shown
 from idcore.sources.record_lines import tags_of, topics_of
@@ -394,6 +395,7 @@ class Merge:
                 "zone_source": zone_source,
                 "month": month,
                 "months_mixed": pa.array(dates.mixed),
+                **{name: pa.repeat(False, keys.count) for name in CLOCK_MARKS},
             },
         )
 
@@ -423,7 +425,7 @@ class Merge:
         ahead = np.where(own & dated, (calendar[month, 4] - begun) // 60_000, dates.zone)
         turned = last - calendar[month, 0] >= calendar[month, 5] + calendar[month, 6]  # daylight saving began or ended
         ahead = np.where((ahead == own_ahead) & turned, ahead - calendar[month, 6] // 60_000, ahead)
-        names = pa.array([SOURCES.get(kind, self.months.zone_source) for kind in range(3)]).take(pa.array(dates.source))
+        names = self._sources().take(pa.array(dates.source))
         known = pa.array(dated)
         return [
             pc.if_else(known, column_texts.zones(ahead), None),
@@ -452,9 +454,8 @@ class Merge:
         local = (f[6] == clients.BIG) & (f[7] != 0)
         makers = np.where(local, len(_WAYS), f[6])
         names = pa.array([*_WAYS, "grpc_java_old"]).take(pa.array(makers))
-        sources = pa.array([SOURCES.get(int(kind), self.months.zone_source) for kind in range(3)]).take(
-            pa.array(source)
-        )
+        of_scan = f[7] == local_2021_ms(self.months.zone) // 60_000  # else as many minutes as are enough
+        sources = pc.if_else((source != MONTH) | of_scan, self._sources().take(pa.array(source)), "assumed")
         shown = pa.array(local)
         zones = [
             pc.if_else(shown, column_texts.zones(np.where(local, f[7], 0)), None),
@@ -465,6 +466,10 @@ class Merge:
         minute = column_texts.minutes(timeline["minute"].to_numpy())
         yield "timeline", _table("timeline", [minute, ["client"] * len(minute), timeline["ids_sum_sum"]])
         yield from self._copies(runs, paired, f[0] > f[1])
+
+    def _sources(self) -> pa.Array:
+        """What a zone is known from, by the kind of vote that fixed it."""
+        return pa.array([SOURCES.get(kind, self.months.zone_source) for kind in range(3)])
 
     def _rust_months(self) -> np.ndarray:
         """Start in UTC and length, as the Rust client takes it, of every month, newest first."""

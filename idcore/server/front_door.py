@@ -6,6 +6,7 @@ Headers are read here and not by Starlette's `Headers`, which takes a name in ca
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -18,16 +19,23 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from idcore.base import catalogue
 from idcore.base.errors import CoreError
+from idcore.base.errors import refuse as refuse_with
+from idcore.base.safe_text import size as size_text
 from idcore.policy import audit, limits, logs, metrics, settings
 from idcore.runs import room
 from idcore.server import setting_up, watched_groups
 
+LOG = logging.getLogger(__name__)
 HEALTH = "_idcore/health"
 OFFLINE = "_idcore/rocketmq-ids.html"  # the page that decodes without a server, to be kept
 OFFLINE_FILE = Path(__file__).resolve().parents[2] / "dist" / "rocketmq-ids.html"  # where `make page` puts it
 UPLOAD = "_stcore/upload_file/"  # and the session, and the file
 KEPT = "rerun_script"  # the kind of a websocket message whose values its session keeps
 KEEPS = "rocketmq-ids.keeps"  # in the scope of a websocket: hears the size of each of them
+FITS = "rocketmq-ids.fits"  # in the scope of a websocket: why a message of a size has no room, or None
+STRANGER = "rocketmq-ids.stranger"  # in the scope of a websocket: whether nobody has logged in
+TOO_LARGE = 1009  # of a websocket that ends (RFC 6455, 7.4.1)
+MOST_IN_BOXES = 20 << 20  # bytes of a message: Streamlit ends the websocket of one of 25 MB
 SILENT = 60  # seconds in which nothing more of an upload comes
 MOST_REFUSED = 1_000  # sentences that wait for their pages
 # Streamlit's page has inline scripts and styles, and makes scripts and pictures in the browser (blob:). Its charts
@@ -90,9 +98,7 @@ class Uploads:
         all_of_them += size + sum(self._coming.values())
         for name, there in (("uploads_of_one", own), ("uploads", all_of_them)):
             if limits.exceeds(name, there):
-                if len(self._refused) >= MOST_REFUSED:
-                    self._refused.clear()
-                self._refused[session] = limits.limit_error(name, there)
+                self.refuse(session, limits.limit_error(name, there))
                 return False
         self._coming[session] = self._coming.get(session, 0) + size
         return True
@@ -102,6 +108,12 @@ class Uploads:
         self._coming[session] -= size
         if not self._coming[session]:
             del self._coming[session]
+
+    def refuse(self, session: str, why: CoreError) -> None:
+        """Something of this session was not taken; its next page says why."""
+        if len(self._refused) >= MOST_REFUSED:
+            self._refused.clear()
+        self._refused[session] = why
 
     def refusal(self, session: str) -> CoreError | None:
         """Why an upload of this session was refused since the last look."""
@@ -164,9 +176,11 @@ class FrontDoor:
 
 
 class Deaf:
-    """Drops websocket messages that have no kind, and tells the gate the size of each that its session keeps.
+    """Drops websocket messages that have no kind or no room, and tells the gate the size of each that is kept.
 
-    `refusal` is what the page hears of a message that was dropped.
+    `refusal` is what the page hears of a message that was dropped. `session_in` finds the session in what a page is
+    sent, and `no_room` hears of each of its messages without room. Before the session is known, or for a stranger,
+    such a message ends the websocket.
     """
 
     def __init__(
@@ -174,19 +188,48 @@ class Deaf:
         app: ASGIApp,
         kind_of: Callable[[Scope, Message], str | None],
         refusal: Callable[[Scope, Message], bytes | None] = lambda *_: None,
+        session_in: Callable[[bytes], str | None] = lambda _: None,
+        no_room: Callable[[str, CoreError], None] = lambda *_: None,
     ) -> None:
         self.app, self.kind_of, self.refusal = app, kind_of, refusal
+        self.session_in, self.no_room = session_in, no_room
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def receiving() -> Message:
-            while (kind := self.kind_of(scope, message := await receive())) is None:
-                if (answer := self.refusal(scope, message)) is not None:
-                    await send({"type": "websocket.send", "bytes": answer})
-            if kind == KEPT and KEEPS in scope:
-                scope[KEEPS](len(message.get("bytes") or b""))
-            return message
+        session: str | None = None
 
-        await self.app(scope, receiving if scope["type"] == "websocket" else receive, send)
+        async def sending(message: Message) -> None:
+            nonlocal session
+            if session is None and message.get("bytes"):
+                session = self.session_in(message["bytes"])
+            await send(message)
+
+        async def receiving() -> Message:
+            while True:
+                message = await receive()
+                size = len(message.get("bytes") or b"")
+                if (why := _lacks_room(scope, size)) is not None:
+                    LOG.warning("there is no room for a message of %s bytes of a websocket", f"{size:,}")
+                    if session is None or scope.get(STRANGER):
+                        return {"type": "websocket.disconnect", "code": TOO_LARGE}
+                    self.no_room(session, why)
+                elif (kind := self.kind_of(scope, message)) is not None:
+                    if kind == KEPT and KEEPS in scope:
+                        scope[KEEPS](size)  # nothing else runs since it was asked whether there is room
+                    return message
+                elif (answer := self.refusal(scope, message)) is not None:
+                    await send({"type": "websocket.send", "bytes": answer})
+
+        if scope["type"] == "websocket":
+            await self.app(scope, receiving, sending)
+        else:
+            await self.app(scope, receive, send)
+
+
+def _lacks_room(scope: Scope, size: int) -> CoreError | None:
+    if size > MOST_IN_BOXES:
+        return refuse_with("text_large", held=size_text(size), most=size_text(MOST_IN_BOXES))
+    why: CoreError | None = scope[FITS](size) if FITS in scope else None
+    return why
 
 
 class UploadBound:

@@ -16,11 +16,13 @@ from urllib.parse import quote, unquote, urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from idcore.base.errors import CoreError
+from idcore.base.errors import refuse as not_taken
 from idcore.policy import audit, limits
 from idcore.policy.access import Visitor
 from idcore.policy.metrics import is_proxied
 from idcore.server import log_out
-from idcore.server.front_door import KEEPS, path_of, refuse
+from idcore.server.front_door import FITS, KEEPS, STRANGER, path_of, refuse
 from idcore.server.log_out import LOGOUT
 from idcore.server.login_cookie import cookie_name, cookies_of
 from idcore.server.logins import Entrance, address_of, is_loopback
@@ -36,9 +38,7 @@ WANTED = "rocketmq-ids-wanted"  # a cookie: the link that somebody followed befo
 LONGEST_LINK = 2_000
 FORGOTTEN = 120.0  # seconds until the session of a browser that has gone has given its file descriptors back
 OF_STRANGERS, OF_PERSON = 2, 8  # the share of the file descriptors that sessions may have: one half, one eighth
-STRANGER = "rocketmq-ids.stranger"  # in the scope of a websocket: whether nobody has logged in
 MOST_OF_STRANGER = 128 << 10  # bytes of a message before a log-in: the page sends its address, and a click
-TOO_LARGE = 1009  # of a websocket that ends (RFC 6455, 7.4.1)
 OF_SESSION = 4  # file descriptors: its websocket, and the event loop that Streamlit makes for its script
 MOST_OFFERED = 10_000  # downloads whose people are remembered: one that was offered before them is refused
 
@@ -197,18 +197,21 @@ class Gate:
         def keeps(size: int) -> None:
             own.sizes[websocket] = max(size, own.sizes.get(websocket, 0))
 
-        def fits(size: int) -> bool:
+        def fits(size: int) -> CoreError | None:
+            if not name:
+                return _too_long(size)
             more = max(0, size - own.sizes.get(websocket, 0))
             everybodys = sum(sum(some.sizes.values()) for some in self.websockets.values())
-            of_one = sum(own.sizes.values())
-            return not (limits.exceeds("uploads_of_one", of_one + more) or limits.exceeds("uploads", everybodys + more))
+            for limit, held in (("uploads_of_one", sum(own.sizes.values())), ("uploads", everybodys)):
+                if limits.exceeds(limit, held + more):
+                    return limits.limit_error(limit, held + more)
+            return None
 
         if name and entrance.mode == "login":
             receive = closed_at_expiry(receive, entrance.left(claims, time.time()))
-        # outermost: nothing else runs between its answer and `keeps`
-        receive = closed_at_large_message(receive, fits if name else lambda size: size <= MOST_OF_STRANGER)
+        scope = {**scope, STRANGER: not name, FITS: fits} | ({KEEPS: keeps} if name else {})
         try:
-            await self.app({**scope, STRANGER: not name} | ({KEEPS: keeps} if name else {}), receive, send)
+            await self.app(scope, receive, send)
         finally:
             own.sizes.pop(websocket, None)
             own.end(time.monotonic())
@@ -261,18 +264,9 @@ def closed_at_expiry(receive: Receive, seconds: float) -> Receive:
     return receiving
 
 
-def closed_at_large_message(receive: Receive, fits: Callable[[int], bool]) -> Receive:
-    """A websocket that ends at a message whose size does not fit."""
-
-    async def receiving() -> Message:
-        message = await receive()
-        size = len(message.get("bytes") or b"")
-        if fits(size):
-            return message
-        LOG.warning("a websocket was ended: there is no room for its message of %s bytes", f"{size:,}")
-        return {"type": "websocket.disconnect", "code": TOO_LARGE}
-
-    return receiving
+def _too_long(size: int) -> CoreError | None:
+    held, most = (f"{number:,} bytes" for number in (size, MOST_OF_STRANGER))
+    return not_taken("text_large", held=held, most=most) if size > MOST_OF_STRANGER else None
 
 
 def is_page(scope: Scope) -> bool:

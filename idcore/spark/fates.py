@@ -27,6 +27,7 @@ from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.kernels import fates as kernel
 from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX
 from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
+from idcore.rocketmq.store.pop_records import PopRecord
 from idcore.scan.fates import Counting, Queues, Tracing, hashes_of, merged, table_of
 from idcore.scan.growing import LAST_TIME, Growing, joined, times
 from idcore.scan.ordering import begins_of, different, numbered, order_of, stacked
@@ -49,8 +50,9 @@ _PIECE = 1 << 17  # messages with copies that are judged together
 _NO_TIME = -1
 _ENDLESS = 1 << 62
 _MINUTE_MS = 60_000
-# States of a copy: dead; queued and passed or not; waiting and delivered or not. The third of each: nobody says.
-_NOTHING, _DEAD, _QUEUED, _WAITING = 0, 1, 2, 5
+# States of a copy: dead; queued and passed or not; waiting and delivered or not, and the third of each: nobody says;
+# queued, and in the hands of a POP consumer.
+_NOTHING, _DEAD, _QUEUED, _WAITING, _HELD = 0, 1, 2, 5, 8
 _NO, _YES, _UNKNOWN = range(3)
 # What the traces have of a message and group: a success; else a begin without an end, before the newest copy or later.
 _NOT_TRACED, _SUCCEEDED, _BEGUN_BEFORE, _BEGUN = range(4)
@@ -127,7 +129,8 @@ class _Judge:
         Queues of a topic differ for a group in nothing but who may read them, and which offsets are past the place.
         """
         offsets = _offsets_of(self.evidence, case.topic, case.queue, group)
-        beside = tuple(None if each is None else each > place for each in offsets)
+        held = place in self.evidence.config.popped.get((case.topic, group), {}).get(case.queue, ())
+        beside = (held, *(None if each is None else each > place for each in offsets))
         seen = (case.topic, group, self.evidence.readable(case.topic, case.queue), beside, kind, copies)
         if seen not in self._seen:
             self._seen[seen] = self._judged(case, group, place, kind, copies)
@@ -163,6 +166,8 @@ class _Judge:
         at = self.evidence.snapshot_ms
         if state == _DEAD:
             return Copy("dead", 1, at)
+        if state == _HELD:
+            return Copy("queued", 1, at, held=PopRecord(at, at))
         kind, said = ("queued", state - _QUEUED) if state < _WAITING else ("waiting", state - _WAITING)
         heard: Observation[bool] = Observation() if said == _UNKNOWN else Observation(said == _YES, at)
         when = {_NO_DUE: None, _IS_DUE: at, _DUE_LATER: at + 1}[due]
@@ -186,6 +191,7 @@ def _case(home: Home, group: Group) -> tuple[Home, Group]:
         offset=beside(group.offset),
         pull_offset=beside(group.pull_offset),
         broadcast_offset=beside(group.broadcast_offset),
+        held=group.held and PopRecord(0, 0),
     )
     return replace(home, topic="", queue=0, offset=0, end=beside(home.end)), alike
 
@@ -347,7 +353,9 @@ def _case_of(deciding: _Judge, topic: str, queue: int, groups: list[str]) -> _Ca
 
 def _edges_of(evidence: StoreEvidence, topic: str, queue: int, group: str) -> list[int]:
     """The offsets of a queue at which something changes for a group."""
-    return sorted({each for each in _offsets_of(evidence, topic, queue, group) if each is not None})
+    held = evidence.config.popped.get((topic, group), {}).get(queue, {})
+    known = [each for each in _offsets_of(evidence, topic, queue, group) if each is not None]
+    return sorted({*known, *held, *(offset + 1 for offset in held)})
 
 
 def _offsets_of(evidence: StoreEvidence, topic: str, queue: int, group: str) -> tuple[int | None, ...]:
@@ -604,6 +612,8 @@ class _Assembly:
                 known = config.offsets is not None
                 reached = (config.offsets or {}).get((topic, self.groups[of_group]), {}).get(queue, -1)
                 state[here] += np.where(reached > place[here], _YES, _NO) if known else _UNKNOWN
+                held = config.popped.get((topic, self.groups[of_group]), {}).get(queue, {})
+                state[here[np.isin(place[here], list(held))]] = _HELD
             elif of_kind == _WAITING and topic == TIMER_TOPIC:
                 state[here], due[here] = self._on_timer(rows["due"][copy[here]])
             elif of_kind == _WAITING:

@@ -71,7 +71,7 @@ class TableFolder:
         """
         for name, table in tables.items():
             between()
-            (self.aside / name).mkdir()
+            (self.aside / name).mkdir(exist_ok=True)
             path = self.aside / name / "part-00000.parquet"
             pq.write_table(table, path, compression="zstd", row_group_size=GROUP_ROWS, store_schema=False)
 

@@ -27,7 +27,7 @@ import pyarrow.dataset as dataset
 import pyarrow.parquet as pq
 
 import idcore
-from idcore.answers.findings import all_rules, limits, line_locations
+from idcore.answers.findings import all_rules, clocks, limits, line_locations
 from idcore.answers.findings.times import line_zone
 from idcore.answers.lookup.model import Evidence
 from idcore.answers.lookup.store_fates import StoreEvidence
@@ -265,7 +265,8 @@ def scan(
             check(stop)
             for each in on_disk:
                 each.result()
-        folder.write(judged_tables(seen, placed), lambda: check(stop))
+        clocks.mark_files(written.get("processes", ()), seen.clocks)
+        folder.write(judged_tables(seen, placed, tables["processes"]), lambda: check(stop))
         folder.adopt(written)
         summary = summarise(folder.aside, files, lambda: check(stop))
         summary |= judged_counts(seen, placed, summary["text_bytes"])
@@ -356,10 +357,11 @@ def judge(
     return seen, all_rules.of_ids(seen)
 
 
-def judged_tables(seen: all_rules.Scan, placed: Sequence[all_rules.Finding]) -> Tables:
-    """The tables of what was judged."""
+def judged_tables(seen: all_rules.Scan, placed: Sequence[all_rules.Finding], processes: pa.Table) -> Tables:
+    """The tables of what was judged; that of processes is one of them where clocks were set back."""
     said = deliveries.table(seen.line_evidence.deliveries if seen.line_evidence else (), seen.once(line_zone))
-    return {"findings": all_rules.to_table(placed), "deliveries": said}
+    again = {"processes": clocks.marked(processes, seen.clocks)} if seen.clocks else {}
+    return {"findings": all_rules.to_table(placed), "deliveries": said, **again}
 
 
 def judged_counts(seen: all_rules.Scan, placed: Sequence[all_rules.Finding], text_bytes: int) -> dict[str, Any]:

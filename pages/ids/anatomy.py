@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from idcore.ids.identify import Reading, identify_alone
+from idcore.ids.describe import certainty, when
+from idcore.ids.identify import Certainty, Reading, identify_alone
 from idcore.intake.intake import FoundId
 from idcore.presentation import intake_texts
 from idcore.presentation.html import cards, ruler
 from idcore.presentation.reports.markup import tag
-from idcore.runs.run_times import linked_token
+from idcore.runs.run_times import linked
 from idcore.simulate import example
 from pages.parts import problems, scans, session
 from pages.parts.ids import id_links
@@ -20,7 +21,7 @@ from pages.parts.widgets import heading, said, show_html, small_print, zone_note
 def into_link() -> None:
     """The address follows the box; the time of a link is that of its own id."""
     st.query_params["id"] = (st.session_state.get("anatomy_id") or "").strip()
-    for name in ("sent_at", "assumed", "run"):
+    for name in ("sent_at", "assumed", "run", "label", "layout"):
         st.query_params.pop(name, None)
 
 
@@ -65,6 +66,11 @@ def reading(item: FoundId, shown: Reading) -> None:
                 show_html(tag("div", months, class_="mq-plain"))
 
 
+def sureness(shown: Reading) -> Certainty | None:
+    """How certain an interpretation is by now."""
+    return certainty(shown, when(shown, token, clock)[0], clock)
+
+
 words = view().words
 heading("page.anatomy")
 
@@ -83,10 +89,9 @@ if not text:
                 on_click=lambda sample=sample: st.query_params.update(id=sample),
             )
     session.stop()
-with problems.caught():
-    verdict = identify_alone(text)
 clock = view().clock()
-token = linked_token(text, verdict.best, st.query_params.to_dict(), scans.visible_runs())
+with problems.caught():
+    verdict, token = linked(text, st.query_params.to_dict(), scans.visible_runs())
 found = FoundId(token, verdict)
 
 # show
@@ -104,17 +109,17 @@ if verdict.best is not None:
         words(
             key,
             kind=words(f"kind_long.{verdict.best.id.kind}"),
-            sure=words(f"certainty.{verdict.best.certainty}"),
+            sure=words(f"certainty.{sureness(verdict.best)}"),
             n=words.count("other_reading", len(every) - 1),
         )
     )
-    with st.container(horizontal=True, gap="medium"):
-        id_links.message_links([text], words)
+    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
+        id_links.message_links([text], words, **cards.reading_params(found))
 pair = bool(st.query_params.get("with", "").strip())
 if verdict.best is not None and pair:
     compared(verdict.best)
 names = [
-    f"{words(f'kind.{item.id.kind}')} · {words('certainty_short.' + (item.certainty or 'none'))}"
+    f"{words(f'kind.{item.id.kind}')} · {words('certainty_short.' + (sureness(item) or 'none'))}"
     + (f" · {item.id.layout.name}" if item.id.layout.name.endswith("_le") else "")
     for item in every
 ]

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import streamlit as st
+
 from pages.parts import live, problems, session
-from pages.parts.messages import groups
+from pages.parts.messages import groups, store_groups, stores
 from pages.parts.view import view
 from pages.parts.widgets import heading, small_print, zone_note
 
 shown = view()
 words = shown.words
 heading("page.groups")
+folder = None if st.query_params.get("cluster") else stores.linked(words)  # a link to a cluster's group is about that
+if folder is not None:
+    store_groups.page(folder, shown)
+    session.stop()
 with problems.caught():
     clusters = live.offers()
 if not clusters:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import streamlit as st
+
 from pages.parts import live, problems, session
-from pages.parts.messages import lists, lookups
+from pages.parts.messages import lists, lookups, stores
 from pages.parts.view import view
-from pages.parts.widgets import heading, said, small_print, zone_note
+from pages.parts.widgets import heading, page_link, said, small_print, zone_note
 
 shown = view()
 words = shown.words
 heading("page.lookup")
 with problems.caught():
     offers = live.offers()
+if stores.linked(words) is not None:
+    page_link("store", words("store.look_up"), icon=":material/folder_open:", id=st.query_params.get("id"))
 if not offers:
     live.say_off(words)
     session.stop()

@@ -11,7 +11,7 @@ from idcore.presentation.html import cards, ruler
 from idcore.presentation.html import journeys as html
 from idcore.presentation.reports.markup import tag
 from pages.parts import live, problems, session
-from pages.parts.messages import journey_report, journeys, lookups
+from pages.parts.messages import journey_report, journeys, lookups, stores
 from pages.parts.view import view
 from pages.parts.widgets import heading, page_link, said, show_html, small_print, zone_note
 
@@ -19,7 +19,7 @@ from pages.parts.widgets import heading, page_link, said, show_html, small_print
 def into_link() -> None:
     """The address follows the box; the time of a link is that of its own id."""
     st.query_params["id"] = (st.session_state.get("message_id") or "").strip()
-    for name in ("sent_at", "assumed"):
+    for name in ("sent_at", "assumed", "label", "layout"):
         st.query_params.pop(name, None)
 
 
@@ -35,6 +35,7 @@ if trace and not text:  # a link of a tracer
     if not text:
         session.stop()
     st.query_params["id"] = text
+folder = stores.linked(words)
 st.session_state["message_id"] = text
 st.text_input(words("message.box"), key="message_id", on_change=into_link, placeholder=words("message.placeholder"))
 if not text:
@@ -48,7 +49,7 @@ with problems.caught():
     if best is None:  # first: what follows is of a text that may be a key
         said(intake_texts.why_not(found.verdict, words))
     told = journeys.ask(text, offers, shown)
-    with journeys.store_answer(text, shown) as stored:
+    with journeys.store_answer(text, folder, shown) as stored:
         known = [answer for answer in (told.found[0] if told else None, stored) if answer is not None]
         lines, of_lines = journeys.lines_of(text, known, run, shown)
         made = journeys.build(found, known, lines, run, shown)
@@ -59,9 +60,11 @@ with problems.caught():
             show_html(each)
         if made.events:
             st.header(words("message.journey"), anchor=False)
-            left, right = st.columns([3, 2], gap="large")
-            with left:
-                journeys.picture(made, shown)
+            is_alone = len(made.events) == 1  # a picture of one point says nothing
+            left, right = (st.container(), st.container()) if is_alone else st.columns([3, 2], gap="large")
+            if not is_alone:
+                with left:
+                    journeys.picture(made, shown)
             with right:
                 for odd in html.oddities(made, shown):
                     show_html(odd)
@@ -78,7 +81,10 @@ if best is not None:
     st.header(words("message.anatomy"), anchor=False)
     show_html(tag("div", ruler.ruler(best, words), class_="mq-anatomy"))
     show_html(cards.facts(found, best, shown, shown.clock()))
-    page_link("anatomy", words("card.anatomy"), icon=":material/view_week:", id=text, run=run.name if run else None)
+    named = cards.reading_params(found)
+    page_link(
+        "anatomy", words("card.anatomy"), icon=":material/view_week:", id=text, run=run.name if run else None, **named
+    )
 asked_at = words("lookup.asked", cluster=told.cluster, at=shown.full(told.at)) if told else ""
 cut = words("message.lines_cut", n=f"{journeys.MOST_LINES:,}", of=f"{of_lines:,}")
 small_print(

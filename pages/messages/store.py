@@ -9,7 +9,7 @@ from idcore.rocketmq.store import StoreFolder
 from pages.parts import problems, session
 from pages.parts.messages import browse, stores
 from pages.parts.view import view
-from pages.parts.widgets import heading, said, show_html, small_print, zone_note
+from pages.parts.widgets import heading, page_link, said, show_html, small_print, zone_note
 
 shown = view()
 words = shown.words
@@ -23,6 +23,7 @@ with problems.caught(), StoreFolder(folder, roots=stores.roots_of(folder)) as st
     overview = store.overview()
     said(html.sentence(overview, shown))
     stores.scan(words)
+    page_link("groups", words("store.groups"), icon=":material/groups:", **stores.opened())
     asked = stores.box(words)
     if asked:
         stores.answer_all(store, asked, shown)

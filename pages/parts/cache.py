@@ -160,8 +160,9 @@ def brokers_in(run: Run, shown: TimeRange) -> Brokers | None:
 
 @st.cache_data(max_entries=32, show_spinner=False, hash_funcs=_RUN_AND_LINES)
 def figures_in(run: Run, rows: pd.DataFrame, shown: TimeRange) -> pd.DataFrame:
-    """Some processes of a time range with what is missing, wraps and rate."""
-    return run_tables.figures_in(lines(run), rows, partial(points, run), shown)
+    """Some processes of a time range with what is missing, wraps and rate, and what is not known of them."""
+    whole = where(run, "processes", host=rows["host"].unique().tolist())
+    return run_tables.figures_in(lines(run), rows, whole, partial(points, run), shown)
 
 
 @st.cache_data(max_entries=32, show_spinner=False, hash_funcs=_RUN_AND_LINES)

@@ -301,6 +301,11 @@ def allowed_folders() -> list[Path]:
     return [root for root in allowed_roots() if isinstance(root, Path)]
 
 
+def stores_to_open() -> list[str]:
+    """Store folders that are found in the places of this visitor."""
+    return places.stores_below(allowed_roots())
+
+
 def configured_roots() -> list[Path | str]:
     """Folders of the server and URIs of stores that the administrator opens for those who may scan them."""
     return places.roots_of(_configured())

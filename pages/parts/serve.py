@@ -29,8 +29,8 @@ from idcore.runs import retention
 from idcore.runs.runs import Runs, runs_root, write_ends
 from idcore.server import jobs, memory, watched_groups, webhook
 from idcore.server.first_page import FirstPage
-from idcore.server.front_door import Deaf, FrontDoor, UploadBound, say_address
-from idcore.server.gate import LOGIN, STRANGER, Gate
+from idcore.server.front_door import STRANGER, Deaf, FrontDoor, UploadBound, say_address
+from idcore.server.gate import LOGIN, Gate
 from idcore.server.login_cookie import LoginCookie, cookies_of
 from pages.parts import problems, scans, session, streamlit_private, visitor
 from pages.parts.view import COOKIE
@@ -184,6 +184,6 @@ MIDDLEWARE = [
     Middleware(Gate, visitor.entrance, visitor.claims_of, base, hosts, session.owners),
     Middleware(ApiRouter, ENTRY),
     Middleware(UploadBound, base, session.UPLOADS, session.draw_again),
-    Middleware(Deaf, kind_of, refusal),
+    Middleware(Deaf, kind_of, refusal, streamlit_private.session_in, session.no_room),
     Middleware(FirstPage, base, addresses, f"{COOKIE}lang"),
 ]

@@ -132,6 +132,12 @@ def note_login() -> None:
         audit.note("login", someone())
 
 
+def no_room(session: str, why: CoreError) -> None:
+    """What somebody typed or pasted has no room: the page says why, and goes on."""
+    UPLOADS.refuse(session, why)
+    draw_again(session)
+
+
 def refused_upload() -> CoreError | None:
-    """Why an upload of this session was not taken; it is said once."""
+    """Why an upload or a text of this session was not taken; it is said once."""
     return UPLOADS.refusal(session_id) if (session_id := _id()) else None

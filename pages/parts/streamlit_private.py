@@ -62,8 +62,8 @@ NAMES: Mapping[str, tuple[str, str]] = {
         "one can empty the caches of everybody, or ask for addresses of a million uploads",
     ),
     "streamlit.proto.ForwardMsg_pb2.ForwardMsg": (
-        "an uploader with too many files at once says so",
-        "it shows none of them, and no reason",
+        "an uploader with too many files at once says so, and so does a box with too long a text",
+        "the one shows none of them, the websocket of the other ends, and no reason is shown",
     ),
 }
 
@@ -163,6 +163,16 @@ def kind_of(message: bytes, stranger: bool = False) -> str | None:
     elif kind == "backend_operation_request" and not stranger:
         is_sent = _DEFERRED.fullmatch(read.backend_operation_request.deferred_file.file_id) is not None
     return kind if is_sent else None
+
+
+def session_in(answer: bytes) -> str | None:
+    """The ID of the session that a message to a browser begins; None of all others."""
+    message_type = find("ForwardMsg")
+    if message_type is None:
+        return None
+    message = message_type.FromString(answer)
+    is_new = message.WhichOneof("type") == "new_session"
+    return message.new_session.initialize.session_id or None if is_new else None
 
 
 def too_many_files(message: bytes, reason: str) -> bytes | None:

@@ -55,9 +55,10 @@ with left:
     if points.drawn.empty:
         st.info(words("counters.no_points"), icon=":material/info:")
     elif not few(int(row["distinct"]), [str(row["host"])]):
+        judged = is_countable(row)  # of IDs of several months nothing says what is missing
         missing = int(part["missing"])
         figure, drawn = charts.sawtooth(
-            points.drawn, shown, missing=missing, shown=in_range, assumed=assumed(row, words)
+            points.drawn, shown, missing=missing, shown=in_range, assumed=assumed(row, words), judged=judged
         )
         brush = time_range.brush(in_range, shown.zone) if points.dated else None
         alt = sentence.replace("**", "")

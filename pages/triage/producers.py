@@ -38,7 +38,7 @@ count = len(hosts) if found is not None else cache.rows(run, "hosts")
 
 # show
 counted = (
-    sentences.producers(cache.totals(run), count, shown, cache.all_judged(run))
+    sentences.producers(cache.totals(run), count, shown, cache.all_judged(run), run.summary)
     if found is None
     else sentences.producers_in(found, shown)
 )

@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from idcore.base import catalogue
+from idcore.base.errors import CoreError
 from idcore.policy import settings
 from idcore.policy.access import (
     NOBODY,
@@ -29,7 +31,7 @@ from idcore.policy.access import (
     read,
 )
 from idcore.server import gate
-from idcore.server.front_door import KEPT, Deaf, readiness
+from idcore.server.front_door import KEPT, MOST_IN_BOXES, Deaf, readiness
 from idcore.server.gate import WANTED, Gate, closed_at_expiry, is_page, is_rebound, link_cookie, link_of_cookie
 from idcore.server.logins import SAID, Entrance, Settings, entrance_of, is_loopback
 from pages.parts import visitor
@@ -466,7 +468,7 @@ def test_what_a_session_keeps_of_a_strangers_messages_is_short(mode: Any, caplog
         f"websocket.receive {most}",
         "websocket.disconnect 1009",
     ]
-    assert "no room for its message of 131,073 bytes" in caplog.text
+    assert "no room for a message of 131,073 bytes" in caplog.text
 
 
 def test_messages_of_a_person_count_as_uploads_as_long_as_their_websocket_lives(
@@ -477,6 +479,39 @@ def test_messages_of_a_person_count_as_uploads_as_long_as_their_websocket_lives(
     for _ in range(3):  # the largest one counts, and none of a websocket that has ended
         assert of_sizes(door, 900_000, 900_000) == ["websocket.receive 900000"] * 2 + ["websocket.disconnect 1000"]
     assert of_sizes(door, 10, 1 << 21)[-1] == "websocket.disconnect 1009"
+
+
+def test_a_text_without_room_is_said_and_its_page_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its websocket used to end, and its page sent the same text again."""
+    monkeypatch.setenv("IDCORE_UPLOADS_VISITOR", "30M")
+    heard: list[str] = []
+    told: list[tuple[str, CoreError]] = []
+    coming = iter([10, MOST_IN_BOXES + 1, 16 << 20, 31 << 20, 17])
+
+    async def receive() -> Any:
+        size = next(coming, None)
+        ends = {"type": "websocket.disconnect", "code": 1000}
+        return ends if size is None else {"type": "websocket.receive", "bytes": bytes(size)}
+
+    async def listens(_: Any, receive: Any, send: Any) -> None:
+        await send({"type": "websocket.send", "bytes": b"session-7"})
+        while not heard or heard[-1] != "1000":
+            message = await receive()
+            heard.append(str(message.get("code") or len(message["bytes"])))
+
+    async def send(_: Any) -> None:
+        return
+
+    app = Deaf(listens, lambda *_: KEPT, session_in=bytes.decode, no_room=lambda *one: told.append(one))
+    door = Gate(app, lambda: Entrance("login"), lambda _: PERSON | {"iat": time.time()}, lambda: "/")
+    scope = {"type": "websocket", "path": "/_stcore/stream", "headers": [], "client": ("10.0.0.5", 1)}
+    with ThreadPoolExecutor(1) as apart:
+        apart.submit(asyncio.run, door(scope, receive, send)).result(5)  # type: ignore[arg-type]
+    assert heard == ["10", str(16 << 20), "17", "1000"]
+    assert [session for session, _ in told] == ["session-7"] * 2
+    for lang, way in (("en", ("Decode", "Scans")), ("zh", ("解码", "扫描记录"))):
+        said = catalogue.words(lang).error(told[0][1])
+        assert "20.0 MiB" in said and all(name in said for name in way)
 
 
 def test_a_person_leaves_most_file_descriptors_to_the_others(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import ConnectionClosedError
 from websockets.sync.client import ClientConnection, connect
 
+from idcore.server.front_door import MOST_IN_BOXES
 from tests.browser.harness import Console
 
 pytestmark = pytest.mark.browser
@@ -58,6 +59,31 @@ def test_a_value_that_no_widget_can_have_is_one_line(console_without_spark: Cons
             del begin.rerun_script.widget_states.widgets[:]
     said = console_without_spark.said().removeprefix(before)
     assert said.count("a message of a browser was not understood: ") == said.count("\n") > 0
+
+
+def test_a_text_without_room_is_answered_with_its_limit_and_the_websocket_goes_on(
+    console_without_spark: Console,
+) -> None:
+    begin, answer = BackMsg(), ForwardMsg()
+    begin.rerun_script.query_string = "lang=zh"
+    with opened(console_without_spark) as socket:
+
+        def drawn() -> str:
+            said = ""
+            while answer.WhichOneof("type") != "script_finished":
+                answer.ParseFromString(socket.recv(timeout=30))  # type: ignore[arg-type]
+                said += str(answer.delta.new_element.alert.body)
+            answer.Clear()
+            return said
+
+        socket.send(begin.SerializeToString())
+        assert "20.0 MiB" not in drawn()
+        begin.rerun_script.widget_states.widgets.add(id="text", string_value="a" * MOST_IN_BOXES)
+        socket.send(begin.SerializeToString())
+        assert "20.0 MiB" in drawn()
+        del begin.rerun_script.widget_states.widgets[:]
+        socket.send(begin.SerializeToString())
+        assert "20.0 MiB" not in drawn(), "it is said once"
 
 
 def test_the_log_has_no_id_of_a_session_that_is_taken_up_twice(console_without_spark: Console) -> None:

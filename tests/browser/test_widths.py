@@ -1,4 +1,4 @@
-"""A window of 1024 pixels with the menu open: nothing that stands side by side is cut off there."""
+"""A window of 1024 pixels with the menu open, and a phone: nothing that stands side by side is cut off there."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ OUTSIDE = """() => [...document.querySelectorAll('[data-testid=stPlotlyChart]')]
     (text) => text.getBoundingClientRect().left < left - 1).map((text) => text.textContent);
 })"""
 
+IN_SIGHT = """(name) => {
+  const box = document.querySelector(name)?.getBoundingClientRect();
+  return box && box.left >= 0 && box.right <= document.documentElement.clientWidth;
+}"""
+
 
 def test_labels_and_switches_fit_beside_the_menu(browser: Browser, warm_console: Console) -> None:
     with visit(browser, warm_console.url, size=(1024, 800)) as tab:
@@ -34,3 +39,6 @@ def test_labels_and_switches_fit_beside_the_menu(browser: Browser, warm_console:
         assert box and column and box["x"] + box["width"] <= column["x"] + column["width"]
         assert tab.page.evaluate(CUT, '[data-testid="stButtonGroup"]') == []
         tab.fits()
+        tab.page.set_viewport_size({"width": 390, "height": 800})
+        tab.turn_to(f"/brokers?run={run}&lang=en")
+        tab.page.wait_for_function(IN_SIGHT, arg=".st-key-tab-open")

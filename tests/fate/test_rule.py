@@ -13,6 +13,7 @@ from idcore.answers.fate.sentences import fact_text, reason_text, verdict_text
 from idcore.answers.lookup.group_evidence import group_copy
 from idcore.base import catalogue
 from idcore.rocketmq.message.attempts import Attempt as Traced
+from idcore.rocketmq.store.pop_records import PopRecord
 from tests.remoting.fake import record
 
 STORED = 1_795_000_000_000
@@ -65,6 +66,7 @@ POP, PULL = (replace(PUSH, consume_type=kind) for kind in ("CONSUME_POP", "CONSU
 PROXIED = Consumers(filter=ALL, proxied=True)
 GONE = Consumers(filter=ALL, proxied_before=True)
 LATER_ALL = replace(PUSH, filter=replace(ALL, since_ms=LATER))
+HELD = PopRecord(NOW - 9_000, NOW + 51_000)
 SKIPPED, OPEN = "passed_maybe_skipped", (Try(NOW - 9_000),)
 SQL = Filter("SQL92", "price > 3", frozenset(), STORED - 60_000)
 
@@ -237,6 +239,16 @@ COPIED: list[Row] = [
     ("7", SNAPSHOT, copied(10, pull_offset=heard(11)), "handed_out", "inferred", ["snapshot"]),
     ("7", SNAPSHOT, copied(10, pull_offset=heard(11), visible_ms=NOW + 9_000), "handed_out", "inferred",
      ["visible_again", "snapshot"]),
+    ("7", SNAPSHOT, copied(held=HELD), "handed_out", "inferred", ["pop_record", "visible_again", "snapshot"]),
+    ("7", SNAPSHOT, copied(held=PopRecord(NOW - 9, NOW)), "handed_out", "inferred",
+     ["pop_record", "visible_now", "snapshot"]),
+    ("7", SNAPSHOT, copied(held=HELD, attempts=OPEN), "running", "uncertain", [NOT_SHOWN, "snapshot"]),
+    ("7", SNAPSHOT, copied(held=HELD, attempts=(Try(STORED, NOW, True),)), "consumed", "proved", ["trace_success"]),
+    ("7", SNAPSHOT, copied(held=HELD, copies=(queued(1, False),)), "retry_queued", "inferred", ["snapshot"]),
+    ("7", SNAPSHOT, copied(copies=(replace(queued(1, True), held=HELD),)), "handed_out", "inferred",
+     ["pop_record", "visible_again", "snapshot"]),
+    ("7", SNAPSHOT, copied(copies=(replace(queued(1, True), held=HELD, shared=True),)), "handed_out", "uncertain",
+     ["pop_record", "visible_again", "shared_copy", "snapshot"]),
     ("8", SNAPSHOT, copied(10), "behind", "uncertain", [NOT_SHOWN, "snapshot"]),
     ("8", replace(SNAPSHOT, stored_ms=NOW - 2_000), copied(10), "behind", "uncertain",
      [NOT_SHOWN, "copied_young", "snapshot"]),

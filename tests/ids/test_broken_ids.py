@@ -16,6 +16,7 @@ from idcore.ids.identify import Verdict
 pytestmark = pytest.mark.quick
 ID = "0A6408A4001E18B4AAC20E41363B0037"
 OFFSET = "0A03000200002A9F00000000000B4FDC"
+CLIENT = "01087190669A000007083CA9AD00000003"
 CONSUMED = (
     "ConsumeMessageThread_ship_4 Receive New Messages: [MessageExt [brokerName=broker-a, queueId=3, storeSize=240, "
     f"queueOffset=771, storeHost=/10.3.0.2:10911, msgId={OFFSET}, commitLogOffset=741340, bodyCRC=988340972, "
@@ -127,6 +128,23 @@ def test_a_digit_too_many_behind_a_name_that_vouches() -> None:
         (f"UNIQ_KEY={ID[:20]}********{ID[-4:]}", "masked_parts", "counter 55"),
         (f"消息ID msgId={ID[:6]}xx{ID[8:24]}********", "masked_parts", "host 10.100.8.?, pid 30"),
         (f"msgId={ID[:12]}****", "masked_parts", "pid 30, loader ?"),
+        (f"offsetMsgId={OFFSET[:8]}****{OFFSET[12:]}", "masked_offset", "broker 10.3.0.2:?, offset 741,340"),
+        (f"offsetMsgId={OFFSET[:16]}…", "masked_offset", "broker 10.3.0.2:10911, offset ?"),
+        (f"msgId={OFFSET[:16]}****{OFFSET[20:]}", "masked_offset", "10.3.0.2:10911, offset 0x????0000000B4FDC"),
+        (f'offsetMsgId="{OFFSET[:30]}", queueId=3', "masked_offset", "10.3.0.2:10911, offset 0x00000000000B4F??"),
+        (f"msgId={CLIENT[:14]}****", "masked_client", "MAC address 08:71:90:66:9a:00, pid ?, time ?"),
+        (
+            f"msgId={CLIENT[:2]}{'*' * 12}{CLIENT[14:]}",
+            "masked_client",
+            "pid 7, time 2025-05-19 11:02:05 +00:00, sequence 3",
+        ),
+        (
+            f"message_id: {CLIENT[:6]}…{CLIENT[-8:]}",
+            "masked_client",
+            "MAC address 08:71:?:?:?:?, pid ?, time ?, sequence 3",
+        ),
+        (f"msgId={CLIENT[:33]}, done", "masked_client", "33 digits of a 5.x msgId"),
+        (f"msgId=0101007F****{ID[12:20]}...", "masked_parts", "host 1.1.0.127"),  # bytes turned round: no 5.x msgId
     ],
 )
 def test_what_a_mask_leaves_is_told(text: str, reason: str, told: str) -> None:
@@ -142,7 +160,6 @@ def test_what_a_mask_leaves_is_told(text: str, reason: str, told: str) -> None:
         "0A6408A4001E18B4AAC2",
         "commit 9f86d0…81884c7d of msg",
         "price ****1234, phone 138****5678, msgId ok",
-        f"offsetMsgId={OFFSET[:8]}****{OFFSET[12:]}",
         f"msgId={ID[:3]}…{ID[-4:]}",  # too little
         f"msgId={ID[:12]}**{ID[12:]}",  # too much
         "see file 0A1B2C3D...4E5F",

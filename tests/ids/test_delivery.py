@@ -484,3 +484,16 @@ def test_an_answer_as_json_in_a_comment_or_a_mail_says_its_status(margin: str) -
     printed = json.dumps({"messageQueue": {"queueId": 2, "topic": "t"}, **fields, "traceOn": True}, indent=2)
     found = list(deliveries([margin + line for line in ("<pre>", *printed.split("\n"), "</pre>")]))
     assert [(one.msg_id, one.status, one.offset_id) for one in found] == [(ID, "FLUSH_DISK_TIMEOUT", OFFSET)]
+
+
+def test_the_key_of_a_message_is_no_message_of_its_own() -> None:
+    """Of an issue of 2016: a client 3.x, whose record has the broker's id alone, and a key that looks like one."""
+    text = DeliveryText()
+    text.feed(
+        "2016-05-10 20:19:31,318 WARN RocketmqClient(257) - consumeMessage exception: java.lang.StackOverflowError "
+        "Group: Gold Msgs: [MessageExt [queueId=0, queueOffset=14434, bornTimestamp=1462863658324, "
+        "msgId=0A00012900002A9F000000000363F621, reconsumeTimes=0, toString()=Message [topic=Message, "
+        "properties={TAGS=Save, KEYS=0f650cce7abf4e2caee9b956864ff55c, WAIT=true}, body=602]]]"
+    )
+    text.close()
+    assert {one.msg_id for one in text.found} == {"0A00012900002A9F000000000363F621"}

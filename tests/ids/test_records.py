@@ -55,10 +55,20 @@ def test_an_id_has_the_time_of_its_record(name: str, end: str) -> None:
         f"Store Timestamp: 2025-01-05 13:52:37,157\nmsgId={ID}",  # a broker's clock, which is wrong
         f"storeTimestamp={BORN}\nmsgId={ID}",
         f"2025-01-05 13:51:37,200 x\n{'x' * REACH}\nmsgId={ID}",
+        f"result msgId={ID}, done\n2024-10-07 17:00:26 WARN PullMessageThread_9 - another one",
     ],
 )
 def test_what_is_no_record_dates_nothing(text: str) -> None:
     assert [row["month_source"] for row in rows(text)] == ["assumed"]
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_a_born_in_the_line_of_another_message_dates_nothing(before: bool) -> None:
+    """Of a public page: the answer of an API as one line, next to a table row with another ID."""
+    other = '{"msgId":"C0A847BC000020E60000000000003FEE","bornTimestamp":1661852864101}'
+    row = f"MsgId | String | {ID} | ok"
+    found = rows(f"{other}\n{row}" if before else f"{row}\n{other}")
+    assert [one["month_source"] for one in found if one["kind"] == "uniq"] == ["assumed"]
 
 
 def test_a_record_has_an_end_in_lines() -> None:

@@ -33,10 +33,10 @@ def test_an_id_of_the_cpp_client_tells_when_its_process_started() -> None:
     verdict = identify("0A64F892048A1B9871B45B0C6972005C", "msgId")
     assert verdict.best is not None
     clock = Clock(datetime(2021, 12, 19, tzinfo=UTC), timezone(timedelta(hours=8)), "given")
-    row = describe(verdict, None, clock, SeedSearch())
-    assert row["maker"] == "C++ client 1.2.4 or later"
-    assert "a process that started at 2021-12-17T12:10:01+00:00" in row["why"][-1]
-    assert describe(verdict, None, clock)["maker"] != row["maker"]  # only where a search was asked for
+    row, plain = describe(verdict, None, clock, SeedSearch()), describe(verdict, None, clock)
+    assert "a process that started at 2021-12-17T12:10:01+00:00: the C++ client" in row["why"][-1]
+    assert row["why"][:-1] == plain["why"]  # only where a search was asked for
+    assert row["maker_code"] == plain["maker_code"] == "cpp"  # as cards and tables have it
 
 
 def test_a_search_is_bounded() -> None:

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from idcore.ids import Clock, dates_of, identify, parse_zone
+from idcore.ids import Clock, dates_of, parse_zone
 from idcore.ids.describe import describe, month_source, when
 from idcore.intake import intake
 from idcore.presentation import export
 from idcore.presentation.html import cards
-from idcore.runs.run_times import linked_token
+from idcore.runs.run_times import linked
 from idcore.runs.runs import Runs
 from tests.scan.test_doors import LOGS, decoded
 
@@ -36,13 +36,13 @@ def test_page_csv_and_link_say_what_decode_says(name: str, zone: tuple[str, Any]
         }
     for item in found:
         carried = cards.anatomy_params(item, dated)
-        linked = identify(str(carried["id"])).best
-        best = item.verdict.best
-        assert linked is not None and best is not None
-        assert linked.id == best.id, "the link shows the same reading first"
-        token = linked_token(str(carried["id"]), linked, {key: each or "" for key, each in carried.items()}, Runs())
-        (here, reason), (there, linked_reason) = when(best, item.token, dated), when(linked, token, clock)
+        query = {key: each for key, each in carried.items() if each is not None}
+        verdict, token = linked(str(carried["id"]), query, Runs())
+        shown, best = verdict.best, item.verdict.best
+        assert shown is not None and best is not None
+        assert shown.id == best.id, "the link shows the same reading first"
+        (here, reason), (there, linked_reason) = when(best, item.token, dated), when(shown, token, clock)
         assert (here and here.at) == (there and there.at)
-        assumed = [month_source(one, why) == "assumed" for one, why in ((best, reason), (linked, linked_reason))]
+        assumed = [month_source(one, why) == "assumed" for one, why in ((best, reason), (shown, linked_reason))]
         assert assumed[0] == assumed[1]
         assert (here and here.zone_source == "assumed") == (there and there.zone_source == "assumed")

@@ -175,6 +175,28 @@ def test_a_list_is_held_against_the_scan_that_is_open(open_page: Open, tmp_path:
     assert said in shown(app).replace("<b>", "").replace("</b>", "")
 
 
+def test_a_list_is_held_against_the_topics_brokers_and_queues_that_lines_name(tmp_path: Path) -> None:
+    lines = [
+        f"{line.rstrip()}, messageQueue=MessageQueue [topic={'Paid' if at % 10 else 'Late'}, "
+        f"brokerName=broker-{'ab'[at % 2]}, queueId={at % 4}]\n"
+        for at, line in enumerate(shifting_log(4).splitlines())
+    ]
+    index = index_of(indexed_run(tmp_path / "runs", "".join(lines)))
+    some = [line[6:38] for line in lines if "topic=Late" in line][:60]
+    begun = time.perf_counter()
+    own, every = explained.of_lines(index, some, lambda _: None)
+    assert time.perf_counter() - begun < 5, "a second on a machine that is not busy"
+    assert own["named_topic"] == {"Late": 60} and own["named_broker"] == {"broker-a": 60}
+    assert own["named_queue"].keys() == {"Late / broker-a / 0", "Late / broker-a / 2"}
+    assert every["named_topic"].total() == explained.MOST_LINES and every["named_topic"]["Paid"] > 300
+    found = explained.of_list(own, every).differences
+    assert {("named_topic", "Late"), ("named_broker", "broker-a")} <= {(one.by, one.value) for one in found}
+    for one in found:
+        assert explained.lines_of(one, ALL_TIMES)[1].keys() == {"find"}
+        for lang in ("en", "zh"):
+            assert "{" not in explained.sentence(one, "scan", catalogue.words(lang))
+
+
 def test_many_processes_are_ranked_at_once() -> None:
     side = {
         "process": Counter({f"10.0.{n >> 8}.{n & 255}~1~18B4AAC2": n for n in range(20_000)}),

@@ -175,6 +175,22 @@ def test_a_cell_has_the_colour_of_its_worst_level_and_asks_for_its_messages(run:
     assert colours[::2] == colours[1::2] == [palette.levels[name] for name in fates.NAMES], "each from edge to edge"
 
 
+def test_a_store_of_a_minute_shows_the_shares_of_its_results(run: Path) -> None:
+    rows = fates.counted(run)
+    found = fates.heat(rows.assign(minute=rows["minute"].min()))
+    assert len(found.begins) == 1
+    figure = picture(found, "light")
+    heat = figure.data[0]
+    assert len(heat.x) == charts.PARTS + 1
+    for row, counts in enumerate(found.messages[:, 0]):
+        levels = [level for level in heat.z[row] if level is not None]
+        assert levels == sorted(levels) and set(levels) == set(counts.nonzero()[0]), "each level, the worst first"
+        most = counts.argmax()
+        assert levels.count(most) == pytest.approx(counts[most] / counts.sum() * charts.PARTS, abs=len(counts))
+        wide = {level for level in levels if levels.count(level) >= charts.OF_SIGN} - {len(fates.NAMES) - 1}
+        assert len([sign for sign in heat.text[row] if sign]) == len(wide)
+
+
 def test_names_of_groups_are_text_in_the_picture(run: Path) -> None:
     rows = fates.counted(run).assign(group="<i>settlement_consumer_of_the_second_data_centre</i>")
     figure = picture(fates.heat(rows), "dark")

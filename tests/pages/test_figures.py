@@ -48,6 +48,19 @@ def sawtooth(place: int) -> tuple[Any, strokes.Strokes]:
     return counters.sawtooth(points(place), reader(SHANGHAI))
 
 
+def test_of_a_counter_that_cannot_be_judged_no_gap_is_marked() -> None:
+    every = [counters.sawtooth(points(0), reader(SHANGHAI), judged=judged) for judged in (True, False)]
+    assert [bool(drawn.gaps) for _, drawn in every] == [True, False]
+    assert not [note for note in every[1][0].layout.annotations if "missing" in note.text or "average" in note.text]
+
+
+def test_without_a_wrap_the_small_counter_is_as_high_as_its_data() -> None:
+    every = points(0)
+    figure, drawn = counters.small(every[every["counter"] == every["counter"].iloc[0]].head(1), reader(SHANGHAI))
+    assert not drawn.wraps and figure.layout.yaxis.range[1] - figure.layout.yaxis.range[0] < 1_000
+    assert counters.small(every, reader(SHANGHAI))[0].layout.yaxis.ticktext == ("0", "65,535")
+
+
 def test_the_line_stops_at_65535_and_starts_again_at_0_without_a_stroke_between() -> None:
     _, drawn = sawtooth(0)
     ((_, _, saw, _),) = drawn.lines

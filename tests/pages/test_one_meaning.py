@@ -104,6 +104,9 @@ def test_what_is_left_out_of_a_sum_is_left_out_of_the_table_and_said() -> None:
     assert (totals.uncounted, totals.in_part, totals.missing_in_part) == (1, 1, 125_031)
     assert "1 process has a counter that cannot be followed" in said
     assert "Of 1 process more than a tenth is not in this input, 125,031 IDs in total" in said
+    alone = largest.Totals()
+    alone.add(example_run.typed(MIXED[MIXED["host"] == "10.9.9.2"]))
+    assert "generated the <b>200" in sentences.producers(alone, 1, view).replace("**", "<b>"), "and not: no IDs"
     assert sentences.process(CUT, view).count("200 distinct msgIds") == 1 and "4,800" not in sentences.process(
         CUT, view
     )

@@ -338,7 +338,7 @@ def test_processes_of_several_zones_are_shown_with_their_own(open_page: Open, tm
     example_run.write(other, made)
     page = shown(open_page("producers", run=other.name, columns="all"))
     assert "The processes ran in 2 time zones (+08:00, -05:00)" in page and "The log's clock" not in page
-    for said in ("Zone from", "bornTimestamp", "start of the line", "assumed", "2026-11"):
+    for said in ("Zone from", "bornTimestamp", "time in the line", "assumed", "2026-11"):
         assert said in page
 
 

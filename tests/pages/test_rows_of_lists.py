@@ -19,7 +19,7 @@ from idcore.presentation.html import counters as counter_html
 from idcore.presentation.html import hosts as host_html
 from idcore.presentation.triage import broker_logs, broker_rows, counter_rows, host_rows
 from idcore.presentation.triage.broker_logs import Speed
-from idcore.presentation.triage.time_range import ALL_TIMES
+from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
 from tests.pages.test_parts import reader
 
 START = datetime(2026, 11, 20, 2, tzinfo=UTC)
@@ -108,6 +108,15 @@ def test_files_before_the_deletion_line_are_marked_and_counted() -> None:
     brokers, segments, speeds = broker_tables({"10.0.0.1:10911": log(range(600), 60 << 20)})
     (long,) = broker_rows.rows_of(brokers, segments, {}, speeds, half)
     assert len(long.files) + long.older == len(segments) and len(long.files) == broker_rows.MOST_CELLS
+
+
+def test_nobody_says_when_a_file_is_full_in_centuries_and_one_step_is_no_strip() -> None:
+    logs = {"10.0.0.1:10911": log(range(1), 60)}
+    brokers, segments, _ = broker_tables(logs)
+    within, speeds = TimeRange(START, START + timedelta(minutes=9)), {"10.0.0.1:10911": Speed(0.08)}
+    (slow,) = broker_rows.rows_of(brokers, segments, logs, speeds, START, within=within)
+    assert slow.full_at is None and slow.strip == ()
+    assert "4.8 B/min" in broker_rows.said([slow], reader(), START)
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

@@ -25,8 +25,8 @@ from idcore.base import catalogue
 from idcore.base.errors import CoreError
 from idcore.runs.runs import Run, RunError, Runs
 from idcore.server import first_page
-from idcore.server.front_door import Deaf
-from idcore.server.gate import STRANGER, Gate
+from idcore.server.front_door import STRANGER, Deaf
+from idcore.server.gate import Gate
 from idcore.server.logins import Entrance
 from pages.parts import scans, serve
 

@@ -115,6 +115,55 @@ def test_a_store_stays_open_while_other_pages_are_visited(open_store: Open, stor
     assert "VectorTopic" not in shown(app) and "store" not in app.query_params
 
 
+def test_the_open_store_answers_for_every_page_of_messages(open_store: Open, store: Path) -> None:
+    """On a page of another kind the address has no store: the session has it, and a chip closes it."""
+    app = open_store()
+    for page, wanted in (("message", "VectorTopic"), ("groups", "retry_group"), ("lookup", "open store folder")):
+        app.switch_page(f"pages/messages/{page}.py")
+        app.query_params.pop("store", None)
+        if page == "message":
+            app.query_params["id"] = SECOND
+        page_text = shown(app.run()) + str([link.proto.label for link in app.get("page_link")])
+        assert wanted in page_text and not app.exception, page
+        assert app.query_params["store"] in (str(store), [str(store)])
+    press(app, f"Store folder {store.name}")
+    assert "store" not in app.query_params and f"Store folder {store.name}" not in buttons(app)
+
+
+@pytest.mark.parametrize(
+    ("lang", "all_of_them", "one"),
+    [
+        ("en", "3 consumer groups</b> in 2 topics", "does not show who is connected"),
+        ("zh", "3 个消费组", "没有在线客户端的信息"),
+    ],
+)
+def test_groups_of_a_store_lead_to_their_queues(
+    open_page: Open, store: Path, monkeypatch: pytest.MonkeyPatch, lang: str, all_of_them: str, one: str
+) -> None:
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(store.parent))
+    app = open_page("groups", store=str(store), lang=lang)
+    assert all_of_them in shown(app) and "group=retry_group&amp;" in shown(app) and not app.exception
+    page = shown(app := open_page("groups", store=str(store), topic="VectorTopic", group="retry_group", lang=lang))
+    assert one in page and "705" in page and "%DLQ%retry_group" in page and "2026-" in page and not app.exception
+    app = open_page("groups", store=str(store), topic="No<b>", group="nobody", lang=lang)
+    assert "No&lt;b&gt;" in shown(app) and not app.exception
+
+
+def test_stores_below_an_allowed_folder_are_offered(
+    open_page: Open, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a" / "broker" / "commitlog").mkdir(parents=True)
+    (tmp_path / "outside").symlink_to(store)
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(tmp_path))
+    app = open_page("store")
+    found = [name for name in buttons(app) if "/" in name]
+    assert found == [str(tmp_path / "a" / "broker")], "and no link is followed"
+    hint = next(box for box in app.text_input if box.key == "store_folder").placeholder
+    assert f"{tmp_path}/store" in hint and str(tmp_path) in app.caption[0].value
+    press(app, found[0])
+    assert app.query_params["store"] in (found[0], found)
+
+
 def test_uploads_stay_open_and_a_link_opens_them_as_long_as_somebody_has_them(
     open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -365,7 +365,13 @@ def test_cells_are_seconds_where_the_log_is_short_and_hold_what_the_range_has(in
     cell = next(trace for trace in figure.data if trace.name == "cells")
     picked = line_filter.last_clicked({"selection": {"points": [{"customdata": cell.customdata[0]}], "box": []}})
     assert picked == {"host": "10.42.3.17", "from": BEGIN, "to": "2026-11-20T01:55:01.000Z"}
-    assert activity.step_text(step, WORDS) == "1 s"
+    steps = {
+        "1 s": step,
+        "5 minutes": pd.Timedelta(minutes=5),
+        "4 h": pd.Timedelta(hours=4),
+        "1 d": pd.Timedelta(days=1),
+    }
+    assert [activity.step_text(each, WORDS) for each in steps.values()] == [*steps]
 
 
 def test_without_an_index_hosts_are_of_the_minutes_that_the_range_touches(tmp_path: Path) -> None:

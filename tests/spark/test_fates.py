@@ -299,6 +299,16 @@ def test_msgids_of_several_records_have_the_fates_that_the_rule_gives_them_alone
 
 
 @pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("name", ["running", "stopped"])
+def test_what_pop_consumers_hold_has_the_fate_that_the_rule_gives_it_alone(name: str, tmp_path: Path) -> None:
+    root = real_store(tmp_path, "pop.tar.xz") / name
+    found = tables(root)
+    check(root, found)
+    held = [row for row in found[0]["fates"].to_pylist() if row["verdict"] == "handed_out"]
+    assert {row["group"] for row in held} >= {"pop-hangs"}
+
+
+@pytest.mark.usefixtures("here")
 def test_the_tables_are_the_same_at_any_split(made: Made, real: Path, traced: Path) -> None:
     for root, sizes in ((made[0], (40_001,)), (real, (300_007,)), (traced, (30_011,))):
         whole, total = tables(root)

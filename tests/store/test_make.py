@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from idcore.answers.lookup import StoreLookup, row_of
+from idcore.answers.lookup import StoreLookup, batches, row_of
 from idcore.ids import Clock, identify
 from idcore.rocketmq.message.properties import keys_of
 from idcore.rocketmq.store import Blank, Miss, Stored, StoreFolder
@@ -91,6 +91,8 @@ def test_every_message_is_found_with_all_its_copies(made: tuple[Path, dict[str, 
             offsets = [copy["commit_log_offset"] for copy in row_of(answer)["copies"]]
             assert offsets == sorted(copy["commit_log_offset"] for copy in sent["copies"])
             assert (answer.reason == "index_lost") == (sent["act"] == "batch")  # indexed under the batch's own id
+            others = {batches.shown_as(sent["msg_id"], copy.record) for copy in answer.copies}
+            assert others == ({("of_batch", sent["batch_id"])} if sent["act"] == "batch" else {None})
             for copy in sent["copies"]:
                 found = store.log.look(int(copy["offset_msg_id"][16:], 16))
                 assert isinstance(found, Stored)

@@ -325,7 +325,7 @@ def test_a_file_that_claims_gigabytes_takes_neither_memory_nor_room(
     whole = rocksdb.Database(tmp_path / "packed", Reading())
     assert [len(value) for _, value in whole.rows("default")] == [60 << 20], "with room for it, it is read"
     whole.close()
-    monkeypatch.setattr(rocksdb, "_MEMORY", 450 << 20)
+    monkeypatch.setattr(rocksdb, "_MEMORY", 270 << 20)
     reading = Reading()
     packed = rocksdb.Database(tmp_path / "packed", reading)
     assert packed.families == {"default"} and list(packed.rows("default")) == []

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from idcore.answers.fate.sql92 import matches
+from idcore.rocketmq.store.pop_records import PopRecord
 
 T = TypeVar("T")
 
@@ -59,7 +60,7 @@ class Copy:
     `kind`: `dead`; `waiting` for its time; `queued` in the retry topic. `passed` says whether the group's offset is
     past a queued one; `popped`, that POP brought it back. `delivered` says whether a waiting one was taken out of its
     queue. `tries` is the number of the retry, and of a dead letter that of the attempts, the first one included.
-    `shared`: it may be of another record of the message.
+    `shared`: it may be of another record of the message. `held`: a POP consumer was handed a queued one.
     """
 
     kind: Literal["dead", "waiting", "queued"]
@@ -68,6 +69,7 @@ class Copy:
     due_ms: int | None = None
     popped: bool = False
     shared: bool = False
+    held: PopRecord | None = None
     passed: Observation[bool] = field(default_factory=Observation)
     delivered: Observation[bool] = field(default_factory=Observation)
 
@@ -172,7 +174,7 @@ class Group:
     `again` is the offset asked a second time, some seconds after `offset`. `kept_filter` is from a broker's files.
     `broadcast_offset` is what every connected client of a broadcasting group was handed (5.1.0 on). `holders` is what
     its clients said of themselves; answered only if all of them did, or one has the record. `visible_ms` is when what
-    an ordered POP group holds comes back.
+    an ordered POP group holds comes back. `held` says that another POP group was handed it and did not acknowledge it.
     """
 
     name: str
@@ -188,6 +190,7 @@ class Group:
     copies_complete: bool = False
     blocker: Blocker | None = None
     visible_ms: int | None = None
+    held: PopRecord | None = None
     attempts: tuple[Attempt, ...] = ()
     holders: Observation[tuple[Holder, ...]] = field(default_factory=Observation)
 

@@ -20,6 +20,7 @@ from idcore.answers.fate.model import (
     Reason,
     Verdict,
 )
+from idcore.rocketmq.store.pop_records import PopRecord
 
 PULL = "CONSUME_ACTIVELY"
 # Clients report their offsets every 5 s, and the second question comes 5 s after the first.
@@ -121,14 +122,14 @@ class _Case:
         self.newest = copies[-1] if copies else None
 
     def verdict(self) -> Verdict:
-        """By the strongest evidence there is: trace, copies, broadcast, an attempt that runs, consumer offset."""
+        """By the strongest evidence there is: trace, copies, broadcast, an attempt that runs, POP record, offset."""
         verdict = self._by_trace() or self._by_copies() or self._by_broadcast()
         if verdict is not None:
             return verdict
         running = self._running()
-        if running is not None and (self.consumers.pops or not self._is_past()):
+        if running is not None and (self.consumers.pops or self.group.held or not self._is_past()):
             return running
-        return self._by_offset()
+        return self._held(self.group.held) if self.group.held is not None else self._by_offset()
 
     def _copies(self, *kinds: str) -> list[Copy]:
         return [copy for copy in self.group.copies if copy.kind in kinds]
@@ -167,6 +168,8 @@ class _Case:
         copy = self.newest
         if copy is None:
             return None
+        if copy.held is not None:
+            return self._running() or self._held(copy.held, copy)
         if copy.passed.value:
             if not self.group.copies_complete:
                 return self._no_verdict("copies_unknown")
@@ -179,6 +182,13 @@ class _Case:
         if running is not None:
             return running
         return self._queued(copy) if copy.kind == "queued" else self._waiting(copy)
+
+    def _held(self, record: PopRecord, copy: Copy | None = None) -> Verdict:
+        """The broker has a record that the group was handed it, or its copy, and did not acknowledge it."""
+        code = "visible_again" if record.visible_ms > self.now_ms else "visible_now"
+        why = [Reason("pop_record", {"at": record.popped_ms}), Reason(code, {"until": record.visible_ms})]
+        doubts, tries = ([], None) if copy is None else (_shared_copy(copy), copy.tries)
+        return self._verdict("handed_out", "proved", *why, *doubts, *self._incomplete(), tries=tries)
 
     def _queued(self, copy: Copy) -> Verdict:
         if not copy.passed.answered:

@@ -9,32 +9,36 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from idcore.answers.findings import hosts, limits, steps
 from idcore.answers.findings.evidence import FindingEvidence
 from idcore.answers.findings.finding_builder import each, of_process
 from idcore.answers.findings.model import Finding, unseen
-from idcore.answers.findings.processes import Processes, text_mask
+from idcore.answers.findings.processes import KEY, Processes, text_mask
 from idcore.answers.findings.registry import ERROR, INFO, Rule, Scan, register
 from idcore.answers.findings.steps import Step
 from idcore.ids import rules
 from idcore.ids.origins import Fingerprint
+from idcore.scan.schemas import CLOCK_MARKS
 
 _VALUES = 1 << 16  # of a counter
 
 
 @dataclass(frozen=True, slots=True)
 class ChainFindings:
-    """shared_fingerprint, restart and clock_back; and a mask of the processes whose clock was set back."""
+    """shared_fingerprint, restart and clock_back; and masks of processes, as `CLOCK_MARKS` has them."""
 
     findings: list[Finding]
     clock_back: np.ndarray
+    one_counter: np.ndarray
 
 
 def judge(processes: Processes) -> ChainFindings:
     """What the chains of some processes come to."""
     findings: list[Finding] = []
-    clock_back = np.zeros(len(processes), bool)
+    clock_back, together = (np.zeros(len(processes), bool) for _ in CLOCK_MARKS)
     whole, month = hosts.whole_seconds(processes), hosts.dated(processes)
     countable = hosts.countable(processes)
     least = np.where(whole, limits.CLOCK_STEP_WHOLE_SECONDS_MS, limits.CLOCK_STEP_MS)
@@ -49,6 +53,7 @@ def judge(processes: Processes) -> ChainFindings:
     for at in looked.tolist():
         of_clock = steps.of_chains(processes, at, int(least[at])) if month[at] else None
         if of_clock:
+            together[at] = True
             # A new month alone, back_ms 0, is one process too, and not a finding.
             if any(step.back_ms for step in of_clock):
                 chain_steps[at] = [step for step in of_clock if step.back_ms]
@@ -63,12 +68,20 @@ def judge(processes: Processes) -> ChainFindings:
         one_counter = at in chain_steps or chains[at] == 1
         said = _came_round(processes, at) if one_counter else {"also": ["twice_open"]}
         findings.append(_clock_back(processes, at, chain_steps.get(at, []), before.get(at), zero.get(at), said))
-    return ChainFindings(findings, clock_back)
+    return ChainFindings(findings, clock_back, together)
 
 
-def of_chains(processes: Processes, _: Scan) -> list[Finding]:
-    """shared_fingerprint, restart and clock_back."""
-    return processes.once(judge).findings
+def of_chains(processes: Processes, scan: Scan) -> list[Finding]:
+    """shared_fingerprint, restart and clock_back. What it says of clocks is kept for the table of processes."""
+    judged = processes.once(judge)
+    masks = {name: pa.array(getattr(judged, name)) for name in CLOCK_MARKS}
+    own = pc.or_(*masks.values())
+    if own.true_count:
+        table = processes.table.select(KEY)
+        for name, mask in masks.items():
+            table = table.append_column(name, mask)
+        scan.clocks.append(table.filter(own))
+    return judged.findings
 
 
 def _came_round(processes: Processes, at: int) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any, Literal, TypeVar
 
+import pyarrow as pa
+
 from idcore.answers import findings
 from idcore.answers.findings.evidence import FindingEvidence, ProcessEvidence
 from idcore.answers.findings.large import Rows
@@ -35,6 +37,7 @@ class Scan:
     zone: tzinfo
     zone_source: str = "assumed"
     line_evidence: LineEvidence | None = None
+    clocks: list[pa.Table] = field(default_factory=list, init=False, repr=False)  # processes with a `CLOCK_MARKS`
     _made: dict[Callable[[Scan], Any], Any] = field(default_factory=dict, init=False, repr=False)
 
     def once(self, make: Callable[[Scan], Result]) -> Result:

@@ -57,7 +57,8 @@ class OwnTime:
 
 def own_time(text: str, clock: Clock, token: Token | None) -> OwnTime | None:
     """The id's own time; None for a text without one. `token` is the id with the hints of a record, line or scan."""
-    reading = identify(text, case="any").best
+    named = {} if token is None else {"label": token.label, "vouched": token.vouched or None}
+    reading = identify(text, case="any", **named).best  # type: ignore[arg-type]
     if reading is None or not isinstance(reading.id, (UniqId, ClientId)):
         return None
     (dated, reason), plain = when(reading, token, clock), when(reading, None, clock)[0]

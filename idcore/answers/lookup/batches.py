@@ -11,11 +11,13 @@ from dataclasses import dataclass
 
 from idcore.answers.lookup.by_key import MOST_OF_A_UNIQUE_KEY, Search
 from idcore.answers.lookup.notes import Notes
+from idcore.base.errors import CoreError
 from idcore.base.layout import VALUE_DIGITS
 from idcore.ids.model import UniqId
 from idcore.ids.rules import ELAPSED_WRAP
 from idcore.rocketmq.message import Record
 from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.row import inner_messages
 
 # The client generates the ids of the items, then that of the batch: its counter is one to so many later. A broker
 # shows no more records of one key.
@@ -55,3 +57,23 @@ def look(item: UniqId, topics: Sequence[str], begin_ms: int, notes: Notes) -> It
                 shown = {other.physical_offset for other, by in records if (other.uniq_id, by) == (batch, broker)}
                 return Item(record, broker, batch, sorted(shown).index(record.physical_offset) + 1, len(shown))
     return None
+
+
+def shown_as(asked: str, record: Record) -> tuple[str, str] | None:
+    """The msgId of the batch that a record is shown under, where an item of it was asked for; and how it is stored."""
+    text, shown = asked.strip().upper(), record.uniq_id or ""
+    if text == shown.upper():
+        return None
+    if (own_id(record) or "").upper() == text:
+        return "of_batch", shown
+    try:
+        inner = any((each.properties.get(names.UNIQ_KEY) or "").upper() == text for each in inner_messages(record))
+    except CoreError:  # its card says that the body is not a batch
+        return None
+    return ("of_inner_batch", shown) if inner else None
+
+
+def own_id(record: Record) -> str | None:
+    """The msgId that an item had before the broker appended that of its batch; None for a record of no batch."""
+    ids = [value for name, value in record.properties_raw if name == names.UNIQ_KEY]
+    return ids[0] if len(ids) > 1 else None

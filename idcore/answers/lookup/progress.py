@@ -109,6 +109,7 @@ class Progress:
     static: bool = False
     ahead_ms: Mapping[str, int] = field(default_factory=dict)  # of brokers' clocks, ahead of ours
     proxied: bool = False  # no broker lists a client, but some take messages through a proxy
+    snapshot: bool = False  # of files, which do not say who is connected
 
     @property
     def lag(self) -> int:
@@ -147,7 +148,7 @@ class Progress:
     def _settings(self) -> Iterator[Reason]:
         if self.disabled:
             yield Reason("disabled", {"broker": ", ".join(self.disabled)})
-        if self.online is None and not self.proxied and not self.silent and self.lag:
+        if self.online is None and not (self.proxied or self.snapshot or self.silent) and self.lag:
             yield Reason("offline", {"lag": self.lag})
 
     def _ids(self) -> Iterator[Reason]:

@@ -147,7 +147,8 @@ def progress_texts(seen: GroupAnswer, before: Progress | None = None, words: Wor
     """How far a group is, the verdict first; with an earlier answer also its pace, and the time left."""
     progress = seen.progress
     if progress is None or not seen.routed:
-        return [words("groups.unknown_topic", topic="" if progress is None else progress.topic)]
+        key = "store.no_topic" if progress is not None and progress.snapshot else "groups.unknown_topic"
+        return [words(key, topic="" if progress is None else progress.topic)]
     known = any(queue.lag is not None for queue in progress.queues)
     if progress.broadcasts:
         key = "_broadcast"
@@ -157,6 +158,7 @@ def progress_texts(seen: GroupAnswer, before: Progress | None = None, words: Wor
         key = "" if progress.lag else "_silent" if progress.silent else "_unread" if progress.unread else "_done"
     named = {"group": progress.group, "topic": progress.topic}
     clients = words("groups.proxied") if progress.proxied else words.count("connected", len(progress.members))
+    clients = words("groups.snapshot") if progress.snapshot else clients
     messages = words.count("message", progress.lag)
     texts = [words(f"groups.said{key}", clients=clients, messages=messages, **named)]
     if progress.silent:
@@ -166,7 +168,7 @@ def progress_texts(seen: GroupAnswer, before: Progress | None = None, words: Wor
         texts.append(words("groups.unread", count=count, n=f"{count:,}", of=f"{of:,}"))
     moved = None if before is None else pace(before, progress)
     if before is None or moved is None:
-        return [*texts, words("groups.asked_once")]
+        return texts if progress.snapshot else [*texts, words("groups.asked_once")]
     if not known:
         return texts
     rates = {"consumed": f"{moved.consumed:,.1f}", "stored": f"{moved.stored:,.1f}"}

@@ -28,6 +28,7 @@ from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
 from idcore.rocketmq.store.commitlog import Skipped, Stored
 from idcore.rocketmq.store.config import Expression
 from idcore.rocketmq.store.folder import StoreFolder
+from idcore.rocketmq.store.pop_records import PopRecord
 
 # Groups that every broker registers (SubscriptionGroupManager.init) or has for itself (MixAll).
 _OF_BROKERS = re.compile(
@@ -149,6 +150,7 @@ class StoreEvidence:
             if key in config.broadcast
             else Observation(),
             visible_ms=config.visible_again.get(key, {}).get(home.queue),
+            held=self._held(home.topic, name, home.queue, home.offset),
             kept_filter=_filter(kept) if kept is not None else None,
             can_consume=Observation(settings.can_consume, at) if settings is not None else Observation(),
             can_broadcast=Observation(settings.can_broadcast, at) if settings is not None else Observation(),
@@ -156,6 +158,10 @@ class StoreEvidence:
             copies_complete=is_whole,
             attempts=tuple(attempts),
         )
+
+    def _held(self, topic: str, group: str, queue: int, offset: int) -> PopRecord | None:
+        """What the broker has of a message that a POP group was handed and did not acknowledge."""
+        return self.config.popped.get((topic, group), {}).get(queue, {}).get(offset)
 
     def is_off_the_wheel(self, record: Record) -> bool | None:
         """Whether a message for later was delivered or recalled; None where nothing says so."""
@@ -176,7 +182,8 @@ class StoreEvidence:
         config, at, due = self.config, self.snapshot_ms, None
         if record.topic.startswith(RETRY_PREFIX):
             reached = (config.offsets or {}).get((record.topic, group), {}).get(record.queue_id)
-            return group_copy(record, Observation() if config.offsets is None else Observation(reached, at))
+            copy = group_copy(record, Observation() if config.offsets is None else Observation(reached, at))
+            return replace(copy, held=self._held(record.topic, group, record.queue_id, record.queue_offset))
         if record.topic == TIMER_TOPIC:
             return group_copy(record, Observation(config.timer_read_ms, at))
         if record.topic == SCHEDULE_TOPIC:

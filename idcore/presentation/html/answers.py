@@ -14,6 +14,7 @@ from idcore.answers.lookup import (
     NO_VERDICT,
     Answer,
     advice_text,
+    batches,
     copy_row,
     doubt_text,
     evidence_text,
@@ -42,6 +43,12 @@ def reason(answer: Answer, reader: Reader) -> str:
     """Why the record was not found, or why the index does not lead to it; empty where nothing is to be said."""
     text = reason_text(answer, reader.words, shown_figures(answer, reader))
     return upper(text) + reader.words("stop") if text else ""
+
+
+def shown_as(answer: Answer, words: Words) -> str:
+    """Why a record has another msgId than the one that was asked for; empty where it has that one."""
+    found = next(filter(None, (batches.shown_as(answer.id, copy.record) for copy in answer.copies)), None)
+    return words(f"lookup.{found[0]}", own=answer.id, shown=found[1] or "–") if found else ""
 
 
 def advice(answer: Answer, words: Words) -> Html:
@@ -284,6 +291,8 @@ def card(answer: Answer, reader: Reader, cluster: str | None, with_fates: bool) 
         yield tag("p", reason(answer, reader), class_="mq-meaning")
         if not answer.found:
             yield advice(answer, words)
+    if another := shown_as(answer, words):
+        yield tag("p", another, class_="mq-meaning")
     if with_fates and answer.fate is not None and answer.copies:
         yield tag("p", emphasised(headline.headline(answer, words, reader.instant)), class_="mq-said")
     if answer.trace is not None:

@@ -60,7 +60,7 @@ def rows(
 
 def _strip(row: BrokerRow, colour: str, words: Words) -> Html:
     if not row.strip:
-        return tag("span", words("brokers.strip_none"), class_="mq-faint")
+        return tag("span", words("brokers.strip_none") if row.speed is None else "–", class_="mq-faint")
     shape = tag("i", style=f"background:{colour};clip-path:polygon({outline(row.strip)})")
     return tag("span", shape, class_="mq-spark", role="img", aria_label=words("brokers.strip_alt"))
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC
+from dataclasses import replace
+from datetime import UTC, timedelta
 
 from idcore.base.catalogue import Words
 from idcore.ids import clock as clocks
 from idcore.ids import fields
 from idcore.ids.assumptions import assumed
 from idcore.ids.clock import Clock, SentAt
-from idcore.ids.describe import made_by, month_source, when, why
-from idcore.ids.identify import Reading, Verdict
+from idcore.ids.describe import certainty, made_by, month_source, when, why
+from idcore.ids.identify import Reading, Verdict, identify_alone
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.intake.intake import FoundId
 from idcore.presentation.html import ruler
@@ -29,6 +30,7 @@ SPECIAL = frozenset(
         "case": "lower mixed",
         "elapsed": "known_maker label signed slack",
         "seconds": "future maybe_local odd",
+        "time": "to_come before_rocketmq",
         "id": "joined longer",
     }.items()
     for what in several.split()
@@ -57,14 +59,28 @@ def open_span(sent: SentAt, reader: Reader) -> str | None:
 
 
 def anatomy_params(item: FoundId, clock: Clock) -> dict[str, str | None]:
-    """What a link to an id's anatomy carries: the id, the time that the lines gave it, and what of it is assumed."""
+    """What a link to an id's anatomy carries: the id, the time that the lines gave it, and what of it is assumed.
+
+    Where its input shows what the id alone does not, also its name and layout.
+    """
     best = item.verdict.best
     sent, reason = when(best, item.token, clock) if best is not None else (None, None)
+    named = reading_params(item)
     if best is None or sent is None:
-        return {"id": item.token.text, "sent_at": None}
+        return {"id": item.token.text, "sent_at": None, **named}
     codes = assumed(month_source(best, reason) != "assumed", sent.zone_source)
     moment = sent.at.astimezone(UTC).isoformat(timespec="milliseconds")
-    return {"id": item.token.text, "sent_at": moment, "assumed": ",".join(codes) or None}
+    return {"id": item.token.text, "sent_at": moment, "assumed": ",".join(codes) or None, **named}
+
+
+def reading_params(item: FoundId) -> dict[str, str | None]:
+    """What an address carries so that it is read as here: its name, and its layout where others come first without."""
+    best, label = item.verdict.best, item.token.label
+    alone = identify_alone(item.token.text).best
+    if best is None or (alone is not None and (alone.id, alone.certainty) == (best.id, best.certainty)):
+        return {}
+    named = identify_alone(item.token.text, label=label).best
+    return {"label": label, "layout": None if named is not None and named.id == best.id else best.id.layout.name}
 
 
 def card(found: FoundId, reader: Reader, clock: Clock, *, alone: bool = False) -> Html:
@@ -75,7 +91,7 @@ def card(found: FoundId, reader: Reader, clock: Clock, *, alone: bool = False) -
     title = tag(
         "div",
         tag("strong", words(f"kind_long.{best.id.kind}"), class_=f"mq-{best.id.kind}"),
-        tag("span", words(f"certainty.{best.certainty}"), class_="mq-sure"),
+        tag("span", words(f"certainty.{certainty(best, when(best, found.token, clock)[0], clock)}"), class_="mq-sure"),
         tag("span", best.id.layout.name, class_="mq-mono mq-faint"),
         class_="mq-title",
     )
@@ -161,18 +177,28 @@ def other(reading: Reading, words: Words, told: str | None = None) -> Html:
 
 
 def months(reading: Reading, reader: Reader, clock: Clock, found: FoundId) -> Html | None:
-    """Every month the id could be from; the id alone does not decide between them."""
+    """Every month the id could be from, in the zone of its time; the id alone does not decide between them."""
     message_id, words = reading.id, reader.words
     if not isinstance(message_id, UniqId):
         return None
-    chosen, _ = when(reading, found.token, clock)
-    choice = clocks.all_months(message_id.signed_elapsed, clock, message_id.layout)
+    chosen, reason = when(reading, found.token, clock)
+    elapsed, known = message_id.signed_elapsed, month_source(reading, reason) != "assumed"
+    if chosen is not None and chosen.at.tzinfo is not None:
+        clock = replace(clock, zone=chosen.at.tzinfo, zone_source=chosen.zone_source or clock.zone_source)
+        begun = chosen.at - timedelta(milliseconds=elapsed)
+        elapsed += clocks.DAY_MS // 2 if (begun.day, begun.hour) == (1, 12) else 0  # of clients whose months do
+    choice = list(clocks.all_months(elapsed, clock, message_id.layout))
+    if chosen is not None and all(item.at != chosen.at for item in choice):
+        choice = sorted([*choice, chosen], key=lambda item: item.at, reverse=True)
     if not choice:
         return None
     shown = {chosen.at: words("card.month_shown")} if chosen is not None else {}
     items = (tag("li", _mono(reader.full(item.at)), shown.get(item.at)) for item in choice)
-    lead = tag("p", words("card.months_lead"), class_="mq-faint")
-    return fold(words("card.months", n=len(choice)), lead, tag("ul", *items, class_="mq-why"))
+    zone = words("card.months_zone", zone=(chosen or choice[0]).zone)
+    lead = tag("p", words("card.months_lead"), words("compare.between"), zone, class_="mq-faint")
+    return fold(
+        words("card.months_known" if known else "card.months", n=len(choice)), lead, tag("ul", *items, class_="mq-why")
+    )
 
 
 def many(items: Sequence[FoundId], reader: Reader, clock: Clock, *, first: int = 1) -> Html:
@@ -215,7 +241,8 @@ def _row(item: FoundId, reader: Reader, clock: Clock, files: bool, run: str | No
     assert best is not None
     message_id = best.id
     sent, reason = when(best, item.token, clock)
-    sure = "" if best.certainty == "certain" else words(f"certainty_short.{best.certainty}")
+    is_sure = certainty(best, sent, clock)
+    sure = "" if is_sure == "certain" else words(f"certainty_short.{is_sure}")
     asked, reasons = anatomy_params(item, clock), why(best, item.token, clock)
     special = words("semicolon").join(words.coded(reason) for reason in reasons if reason.code in SPECIAL)
     text = link(item.token.text, reader.href("anatomy", **asked), new=True)

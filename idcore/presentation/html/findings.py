@@ -55,8 +55,8 @@ def kind_card(kind: Kind, reader: Reader) -> Iterator[Html]:
     yield kind_head(kind, reader)
     yield tag("p", upper(finding_texts.brief(kind, words)), words("stop"), class_="mq-meaning")
     for part, label in _PARTS:
-        for text in finding_texts.texts_of(part, kind, reader):
-            yield tag("p", tag("b", words(label)), text, class_="mq-advice")
+        for place, text in enumerate(finding_texts.texts_of(part, kind, reader)):  # the label is read once
+            yield tag("p", None if place else tag("b", words(label)), text, class_="mq-advice")
 
 
 def not_listed(kind: Kind, reader: Reader) -> Iterator[Html]:

@@ -21,12 +21,13 @@ from idcore.answers.lookup.progress import (
     state_of,
 )
 from idcore.answers.lookup.queries import GroupQuery
+from idcore.answers.lookup.store_groups import OfTopic
 from idcore.base.catalogue import Words, upper
 from idcore.base.numbers import whole_number
 from idcore.presentation.html.strips import strip
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markdown import escaped
-from idcore.presentation.reports.markup import Column, Html, fact_list, link, listed, number, tag
+from idcore.presentation.reports.markup import Column, Html, fact_list, link, listed, number, tag, wrapped
 
 MOST_ROWS = 300
 MOST_ISSUES = 8
@@ -51,6 +52,25 @@ def groups(rows: Sequence[GroupRow], asked: GroupQuery, reader: Reader) -> Html:
         _column("state", words, lambda row: words(f"groups.state.{state_of(row)}")),
     ]
     return listed(columns, sorted(rows, key=lambda row: (-(row.lag or 0), row.group)), words("groups.list"))
+
+
+def of_store(rows: Sequence[OfTopic], href: Callable[[OfTopic], str], reader: Reader) -> Html:
+    """The groups of all topics of a store folder; each leads to its queues."""
+    words, unknown = reader.words, reader.words("groups.not_known")
+    name = lambda each: wrapped(each.row.group)  # noqa: E731
+
+    def own(each: OfTopic, count: int | None) -> str:
+        return "" if not each.first else unknown if count is None else f"{count:,}"
+
+    columns = [
+        _column("group", words, lambda each: link(name(each), href(each)) if each.topic else name(each), mono=True),
+        _column("topic", words, lambda each: wrapped(each.topic) if each.topic else unknown, mono=True),
+        _column("lag", words, lambda each: unknown if each.row.lag is None else f"{each.row.lag:,}", right=True),
+        _column("retries", words, lambda each: own(each, each.waiting), right=True),
+        _column("dead", words, lambda each: own(each, each.dead), right=True),
+        _column("state", words, lambda each: words(f"groups.state.{state_of(each.row)}")),
+    ]
+    return listed(columns, rows, words("groups.of_store"))
 
 
 def position(at: str, progress: Progress, words: Words) -> Html | None:

@@ -12,7 +12,7 @@ from idcore.base.catalogue import Words
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Column, Html, Table, join, link, number, table, tag, wrapped
 from idcore.presentation.triage import address_flags
-from idcore.presentation.triage.processes import assumed, is_countable, process_key, rate_text
+from idcore.presentation.triage.processes import assumed, is_countable, is_followed, process_key, rate_text
 from idcore.presentation.triage.scope import UNLIMITED
 from idcore.presentation.triage.time_range import between
 
@@ -42,6 +42,8 @@ def measured(row: Any, by: str, words: Words) -> str:
         ids = row.get("ids")
         return words.count("occurrence", int(ids)) if ids is not None and ids == ids else ""
     if by == "missing":
+        if not is_countable(row):
+            return UNKNOWN
         lost = row.get("lost", row["missing"])
         return words.share(lost, row["produced"]) if lost else "0%"
     if by == "rate":
@@ -51,8 +53,8 @@ def measured(row: Any, by: str, words: Words) -> str:
 
 
 def _known(row: Row, name: str) -> str:
-    """A figure of a counter that can be followed."""
-    return number(row[name]) if is_countable(row) else UNKNOWN
+    """A figure of a counter, where it is known."""
+    return number(row[name]) if (is_followed if name == "wraps" else is_countable)(row) else UNKNOWN
 
 
 def _missing(row: Row, words: Words) -> Html | str:

@@ -83,7 +83,7 @@ def _rest(summed: Mapping[str, Any], out: Path, lang: str) -> Iterator[str]:
     yield run_notes.zone(summed, {}, (), words)
     yield from filter(None, [run_notes.line_range(summed, reader)])
     yield from filter(None, [run_notes.deliveries_sampled(summed, words)])
-    yield from _largest(out, reader, summed["hosts"])
+    yield from _largest(out, reader, summed)
     yield from _rejected(out, reader)
     findings = pq.read_table(out / "findings").to_pandas()
     yield ""
@@ -108,7 +108,7 @@ def finding_lines(findings: pd.DataFrame, reader: Reader) -> Iterator[str]:
         yield INDENT + name + printable(said)
 
 
-def _largest(out: Path, reader: Reader, hosts: int) -> Iterator[str]:
+def _largest(out: Path, reader: Reader, summed: Mapping[str, Any]) -> Iterator[str]:
     """The producers and the brokers: a sentence, and the ten with most IDs."""
     words = reader.words
     for name, columns in (("processes", _OF_PROCESS), ("brokers", _OF_BROKER)):
@@ -120,7 +120,7 @@ def _largest(out: Path, reader: Reader, hosts: int) -> Iterator[str]:
             points = partial(_points, out)
             every = largest.first(out / name, "missing", MOST_ROWS).to_pandas()
             judged = host_rows.judged(every, points) if number <= MOST_ROWS else None
-            said = sentences.producers(largest.totals(out / name), hosts, reader, judged)
+            said = sentences.producers(largest.totals(out / name), summed["hosts"], reader, judged, summed)
             made = tables.processes(host_rows.judged(rows, points), reader, "")
         else:
             read = pq.read_table(out / name, columns=["min_offset", "max_offset", "distinct", "segments"])

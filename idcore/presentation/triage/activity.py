@@ -25,8 +25,9 @@ def wall_clock(moments: pd.Series, zone: tzinfo) -> pd.Series:
 
 
 def step_text(step: pd.Timedelta, words: Words) -> str:
-    """`5 minutes`, `2 s`."""
-    return words.count("minute", step // MINUTE) if step >= MINUTE else words.duration(step.total_seconds())
+    """`5 minutes`, `2 s`, `4 h`."""
+    is_minutes = MINUTE <= step < 60 * MINUTE
+    return words.count("minute", step // MINUTE) if is_minutes else words.duration(step.total_seconds())
 
 
 class Bar(NamedTuple):

@@ -11,7 +11,7 @@ import pandas as pd
 
 from idcore.answers.findings.limits import CUT_COUNTER
 from idcore.ids import rules
-from idcore.presentation.triage.processes import countable, is_countable
+from idcore.presentation.triage.processes import is_countable, is_followed, is_several, several
 
 DOCKER = ipaddress.ip_network("172.17.0.0/16")
 INTERNAL = ipaddress.ip_network("172.16.0.0/12")
@@ -31,7 +31,15 @@ def host_codes(host: str) -> tuple[str, ...]:
     return ("docker",) if address.version == 4 and address in DOCKER else ()
 
 
-NEEDED = ("layout", "host", "pid", "loader", "tracks", "months_mixed")  # columns of processes for the marks of hosts
+NEEDED = (
+    "layout",
+    "host",
+    "pid",
+    "loader",
+    "tracks",
+    "months_mixed",
+    "one_counter",
+)  # columns of processes for the marks of hosts
 
 
 def of_hosts(processes: pd.DataFrame) -> dict[str, list[str]]:
@@ -40,7 +48,7 @@ def of_hosts(processes: pd.DataFrame) -> dict[str, list[str]]:
     loaders = processes.groupby(["host", "pid"])["loader"].nunique()
     for host in loaders[loaders > 1].index.get_level_values("host").unique():
         marks[host].append("two_loaders")
-    for host in processes.loc[(processes["tracks"] > 1) & countable(processes), "host"].unique():
+    for host in processes.loc[several(processes), "host"].unique():
         marks[host].append("shared")
     return {host: codes for host, codes in marks.items() if codes}
 
@@ -48,12 +56,14 @@ def of_hosts(processes: pd.DataFrame) -> dict[str, list[str]]:
 def of_process(row: Mapping[str, Any]) -> list[str]:
     """The marks of one process."""
     codes = list(host_codes(row["host"]))
-    if row["tracks"] > 1 and is_countable(row):
+    if is_several(row):
         codes.append("shared")
     if row["layout"] == CUT_COUNTER:
         codes.append("cut")
-    elif not is_countable(row):
+    elif not is_followed(row):
         codes.append("mixed")
+    elif not is_countable(row):
+        codes.append("clock_back")
     elif not row["wraps_certain"]:
         codes.append("uncertain")
     return codes

@@ -11,7 +11,7 @@ import pandas as pd
 
 from idcore.answers import growth
 from idcore.base.catalogue import Words
-from idcore.base.numbers import whole_number
+from idcore.base.numbers import whole_between
 from idcore.presentation.reader import Reader
 from idcore.presentation.triage.time_range import TimeRange
 
@@ -35,16 +35,11 @@ class Retention:
     def of(cls, hours: Any, hour: Any) -> Retention:
         """What boxes or an address have; the broker's default in the place of what is not such a number."""
         usual = cls()
-        return cls(_whole(hours, 1, LONGEST, usual.hours), _whole(hour, 0, 23, usual.hour))
+        return cls(whole_between(hours, 1, LONGEST, usual.hours), whole_between(hour, 0, 23, usual.hour))
 
     def cut(self, now: datetime, zone: tzinfo) -> datetime:
         """What was written before this instant has probably been deleted."""
         return growth.expired_before(now, self.hours, self.hour, zone)
-
-
-def _whole(value: Any, least: int, most: int, usual: int) -> int:
-    number = whole_number(str(value))
-    return number if number is not None and least <= number <= most else usual
 
 
 class Marks(NamedTuple):

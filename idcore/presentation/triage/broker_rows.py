@@ -22,6 +22,7 @@ STEPS = 60  # of a strip
 MOST_CELLS = 14  # files of a row, the newest
 # A broker is silent that has had no record for so long after its last one, when others still had some.
 LEAST_SILENCE = timedelta(minutes=1)
+LONGEST = 5 * 365 * 86_400  # seconds until a file is full, that are worth a date
 USUAL_WAITS = 20  # times the mean time between two of its records
 State = Literal["seen", "unseen", "deleted"]
 
@@ -99,11 +100,8 @@ def rows_of(
 
 
 def _later(moment: datetime, seconds: float) -> datetime | None:
-    """None for a time that no calendar has: so slow a file is never full."""
-    try:
-        return moment + timedelta(seconds=seconds)
-    except OverflowError:
-        return None
+    """None for a time that is years away: nobody knows the rate until then."""
+    return moment + timedelta(seconds=seconds) if seconds < LONGEST else None
 
 
 def _is_silent(log: growth.Log, records: int, last: datetime | None) -> bool:
@@ -130,7 +128,7 @@ def _strips(logs: Mapping[str, growth.Log], within: TimeRange) -> dict[str, tupl
     minutes = step_minutes(int(span // 60) + 1, STEPS)
     speeds = {address: growth.speeds(log, minutes) for address, log in logs.items()}
     top = max((speed for own in speeds.values() for _, _, speed in own), default=0.0)
-    if top <= 0:
+    if top <= 0 or max(map(len, speeds.values())) < 2:  # one step alone would be a bar that says nothing
         return {}
 
     def place(moment: datetime) -> float:

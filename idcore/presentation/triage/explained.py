@@ -19,15 +19,18 @@ from idcore.ids.clock import Clock
 from idcore.ids.describe import made_by, when
 from idcore.ids.model import OffsetId, UniqId
 from idcore.ids.origins import Fingerprint
+from idcore.ids.record_fields import fields_of
 from idcore.intake.intake import FoundId
 from idcore.presentation.reports.markdown import code, escaped
 from idcore.presentation.triage.in_range import KEY, inside
-from idcore.presentation.triage.processes import named_layout, process_key
+from idcore.presentation.triage.processes import countable, named_layout, process_key
 from idcore.presentation.triage.time_range import TimeRange
-from idcore.scan.occurrences.index import Index
+from idcore.scan.occurrences.index import Allowed, Index
 
 MOST = 8  # differences that are named
-SHARES = ("host", "process", "maker", "broker", "topic", "group")  # of the IDs, or lines, that have one
+NAMED = ("named_topic", "named_broker", "named_queue")  # by lines, of which some are read
+SHARES = ("host", "process", "maker", "broker", "topic", "group", *NAMED)  # of the IDs, or lines, that have one
+MOST_LINES = 400  # of each side that are read for what they name
 COUNTED = ("missing", "retries")  # of all IDs, or lines: what only some of them have
 Counted = dict[str, Counter[str]]
 
@@ -91,9 +94,35 @@ def of_intake(items: Iterable[FoundId], clock: Clock) -> Counted:
     return counted
 
 
+def of_lines(index: Index, ids: Iterable[str], allowed: Allowed) -> tuple[Counted, Counted]:
+    """What the lines of a list of IDs name, and those of all IDs: topic, broker, queue. Of many lines a sample."""
+    own = [rows[0] for rows in index.rows_of(list(dict.fromkeys(ids))).values() if len(rows)]
+    sides = _none(), _none()
+    for side, rows in zip(sides, (np.sort(np.array(own, np.int64)), np.arange(index.rows)), strict=True):
+        for one in index.page(_spread(rows), allowed):
+            for name, value in _named_by(one.text).items():
+                side[name][value] += 1
+    return sides
+
+
+def _spread(rows: np.ndarray) -> np.ndarray:
+    """So many of the rows as are read, evenly."""
+    return rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MOST_LINES)).astype(np.int64))]
+
+
+def _named_by(line: str) -> dict[str, str]:
+    known = fields_of(line)
+    named = {"named_topic": known.get("topic"), "named_broker": known.get("brokerName")}
+    if "topic" in known and "queueId" in known:
+        named["named_queue"] = " / ".join(known[name] for name in ("topic", "brokerName", "queueId") if name in known)
+    return {name: value for name, value in named.items() if value}
+
+
 def gaps(folder: Path, processes: pd.DataFrame) -> pd.DataFrame:
     """The points of a table `counters` that have a gap before them, of judged processes; a sample has none."""
-    whole = processes.loc[~processes["sample"].astype(bool), KEY] if len(processes) else pd.DataFrame(columns=KEY)
+    whole = pd.DataFrame(columns=KEY)
+    if len(processes):
+        whole = processes.loc[~processes["sample"].astype(bool) & countable(processes), KEY]
     points = ds.dataset(folder, format="parquet").to_table(
         columns=[*KEY, "sent_at", "missing_before"], filter=ds.field("missing_before") > 0
     )
@@ -224,8 +253,9 @@ def name_of(one: Difference, words: Words) -> str:
 def lines_of(one: Difference, shown: TimeRange) -> tuple[str, dict[str, str]]:
     """The page that shows the IDs or lines of a value, and what it is asked for."""
     page = "counters" if one.by == "missing" else "producers" if one.by == "maker" else "lines"
-    name = {"missing": "host", "group": "find", "retries": "find"}.get(one.by, one.by)
-    return page, shown.params() | ({} if one.by == "maker" else {name: one.value})
+    name = {"missing": "host", **dict.fromkeys(("group", "retries", *NAMED), "find")}.get(one.by, one.by)
+    value = one.value.partition(" / ")[0] if one.by == "named_queue" else one.value
+    return page, shown.params() | ({} if one.by == "maker" else {name: value})
 
 
 def markdown(explained: Explained, words: Words, span: str, address: str) -> str:

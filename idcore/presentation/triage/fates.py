@@ -140,6 +140,19 @@ class Heat:
         there = self.messages > 0
         return np.where(there.any(axis=2), there.argmax(axis=2), -1)
 
+    def shares(self, parts: int) -> np.ndarray:
+        """Each cell as so many parts, group x part: the levels by their shares, the worst first; -1 without a message.
+
+        A level that a cell has at all has a part.
+        """
+        drawn = np.full((*self.messages.shape[:2], parts), -1)
+        for group, time in np.argwhere((self.messages > 0).any(axis=2)):
+            counts = self.messages[group, time]
+            sizes = np.maximum(np.rint(counts / counts.sum() * parts).astype(int), counts > 0)
+            sizes[sizes.argmax()] += parts - sizes.sum()
+            drawn[group, time] = np.repeat(np.arange(len(sizes)), sizes)
+        return drawn.reshape(len(self.groups), -1)
+
     def columns_in(self, times: TimeRange) -> list[int]:
         """The columns of a range; all of them where it has none."""
         inside = [at for at, begin in enumerate(self.begins) if times and times.contains(pd.Series([begin])).all()]

@@ -64,6 +64,11 @@ class Points:
         """Whether a time range applies to them."""
         return not self.drawn.empty and bool(self.drawn["sent_at"].notna().all())
 
+    def without_gaps(self) -> Points:
+        """The same of a process of which it is not known what is missing."""
+        drawn, inside = (frame.assign(missing_before=0) for frame in (self.drawn, self.inside))
+        return Points(drawn, inside, self.whole)
+
     def within(self, shown: TimeRange, every: pd.DataFrame | None) -> Points:
         """Those of a time range: every ID of the index where there is one, else the points there."""
         if every is not None:

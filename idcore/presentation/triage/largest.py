@@ -20,14 +20,15 @@ import pyarrow.parquet as pq
 from idcore.answers.findings.gaps import is_sample
 from idcore.answers.findings.limits import CUT_COUNTER
 from idcore.ids.assumptions import assumed_of_many
+from idcore.scan.schemas import ONE_COUNTER, UNCOUNTED, UNORDERED
 
 _READERS = 4  # files of a table that are read at a time
 SHORT = timedelta(minutes=30)
 # What a person sorts by -> the columns it is made of, and whether the least comes first. Ties go by different ids.
 _BY: dict[str, tuple[tuple[str, ...], bool]] = {
     "ids": (("distinct",), False),
-    "missing": (("missing", "produced", "layout", "months_mixed"), False),
-    "wraps": (("wraps", "layout", "months_mixed"), False),
+    "missing": (("missing", "produced", "layout", *UNCOUNTED), False),
+    "wraps": (("wraps", "layout", *UNORDERED), False),
     "rate": (("rate_per_second",), False),
     "first": (("first_sent_at",), True),
     "host": (("host",), True),
@@ -68,7 +69,7 @@ def _keys(read: pa.Table, by: str, place: int) -> pa.Table:
     if by == "missing":
         values = pc.divide(values.cast(pa.float64()), pc.max_element_wise(read["produced"], 1).cast(pa.float64()))
     if "layout" in needed:  # what a counter shows that cannot be followed is not a figure
-        values = pc.if_else(pa.array(_uncountable(read)), pa.scalar(0, values.type), values)
+        values = pc.if_else(pa.array(_unknown(read, UNCOUNTED)), pa.scalar(0, values.type), values)
     ids = read["distinct"] if "distinct" in read.column_names else pa.array(np.zeros(len(read), np.int64))
     return pa.table({"key": values, "ids": ids, "place": np.arange(place, place + len(read))})
 
@@ -120,7 +121,7 @@ def _hits(path: str, wanted: Mapping[str, Sequence[Any]]) -> tuple[int, np.ndarr
 class Totals:
     """What the processes of a scan come to: the sums of the columns of their table.
 
-    `produced` and `missing` leave out the processes whose counter cannot be followed (`uncounted`), as the table does.
+    `produced` and `missing` leave out the processes of which they are not known (`uncounted`), as the table does.
     """
 
     processes: int = 0
@@ -155,11 +156,12 @@ class Totals:
     def add(self, rows: pa.RecordBatch | pa.Table, times: int = 1) -> None:
         """Some more processes; each row counts so many times."""
         column = {name: _numbers(rows, name) for name in _COUNTED}
-        uncountable = _uncountable(rows)
-        for name in COUNTED_WHOLE:
-            column[name] = np.where(uncountable, 0, column[name])
+        unordered, uncounted = (_unknown(rows, marks) for marks in (UNORDERED, UNCOUNTED))
+        column["wraps"] = np.where(unordered, 0, column["wraps"])
+        for name in ("missing", "produced"):
+            column[name] = np.where(uncounted, 0, column[name])
         part = is_sample(column["missing"], column["produced"])
-        self.uncounted += times * int(uncountable.sum())
+        self.uncounted += times * int(uncounted.sum())
         self.produced += times * int(column["produced"].sum())
         self.processes += times * rows.num_rows
         self.ids += times * int(column["ids"].sum())
@@ -168,10 +170,11 @@ class Totals:
         self.missing += times * int(column["missing"].sum())
         self.missing_in_part += times * int(column["missing"][part].sum())
         self.in_part += times * int(part.sum())
-        self.shared += times * int(((column["tracks"] > 1) & ~uncountable).sum())
+        chained = ~_unknown(rows, (*UNORDERED, ONE_COUNTER))
+        self.shared += times * int(((column["tracks"] > 1) & chained).sum())
         if "chains" in rows.schema.names:
             starts = np.maximum(_numbers(rows, "chains") - column["tracks"], 0)
-            self.restarts += times * int(starts[~uncountable].sum())
+            self.restarts += times * int(starts[chained].sum())
         first, last = pc.min(rows["first_sent_at"]).as_py(), pc.max(rows["last_sent_at"]).as_py()
         self.first = min(filter(None, (self.first, first)), default=None)
         self.last = max(filter(None, (self.last, last)), default=None)
@@ -186,16 +189,14 @@ class Totals:
 
 
 _COUNTED = ("ids", "distinct", "wraps", "missing", "produced", "tracks")
-# Columns of which a process whose counter is cut has no figure.
-COUNTED_WHOLE = ("wraps", "missing", "produced")
 
 
 def totals(folder: Path) -> Totals:
     """The sums of the table `processes`."""
     sums = Totals()
     for group in _groups(folder):
-        sent = ("first_sent_at", "last_sent_at", "zone", "zone_source", "month", "months_mixed")
-        columns = (*_COUNTED, "layout", "chains", *sent)
+        sent = ("first_sent_at", "last_sent_at", "zone", "zone_source", "month")
+        columns = (*_COUNTED, "layout", "chains", *UNCOUNTED, ONE_COUNTER, *sent)
         names = [name for name in columns if name in group.types.names]
         known = group.known(names, least=("first_sent_at",), most=("last_sent_at",))
         if len(known) == len(names):
@@ -205,13 +206,11 @@ def totals(folder: Path) -> Totals:
     return sums
 
 
-def _uncountable(rows: pa.RecordBatch | pa.Table) -> np.ndarray:
-    """Of which processes the counter cannot be followed (`processes.countable`)."""
-    masks = []
-    if "layout" in rows.schema.names:
-        masks.append(pc.equal(rows["layout"], CUT_COUNTER))
-    if "months_mixed" in rows.schema.names:
-        masks.append(pc.fill_null(rows["months_mixed"], False))
+def _unknown(rows: pa.RecordBatch | pa.Table, marks: Sequence[str]) -> np.ndarray:
+    """Of which processes the counter is cut or has one of these marks (`processes.followed`)."""
+    names = set(rows.schema.names)
+    masks = [pc.equal(rows["layout"], CUT_COUNTER)] if "layout" in names else []
+    masks += [pc.fill_null(rows[mark], False) for mark in marks if mark in names]
     found = np.zeros(rows.num_rows, bool)
     for mask in masks:
         found |= np.asarray(mask.to_numpy(zero_copy_only=False), bool)

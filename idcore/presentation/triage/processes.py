@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -12,6 +13,7 @@ from idcore.base.layout import USUAL_OF_PROCESSES
 from idcore.base.numbers import whole_number
 from idcore.ids import assumptions
 from idcore.ids.origins import Fingerprint
+from idcore.scan.schemas import ONE_COUNTER, UNCOUNTED, UNORDERED
 
 LEAST_RATE = 0.001  # IDs a second that are written as a number
 PID_DIGITS = 5  # of 65,535
@@ -55,26 +57,49 @@ def find_process(processes: pd.DataFrame, key: str | None) -> int | None:
     return int(places[0]) if len(places) else None
 
 
-def countable(processes: pd.DataFrame) -> pd.Series:
+def followed(processes: pd.DataFrame, marks: Sequence[str] = UNORDERED) -> pd.Series:
     """Of which processes the counter can be followed: it is whole, and its IDs are of months that are told apart."""
-    mixed = processes.get("months_mixed", False)  # scans of older versions do not say it
-    return (processes["layout"] != CUT_COUNTER) & ~pd.Series(mixed, processes.index, dtype=bool)
+    found = processes["layout"] != CUT_COUNTER
+    for mark in marks:
+        if mark in processes:
+            found &= processes[mark] != 1  # false, or unknown
+    return found
+
+
+def is_followed(row: Any, marks: Sequence[str] = UNORDERED) -> bool:
+    """The same of one process."""
+    return row["layout"] != CUT_COUNTER and not any(row.get(mark) == 1 for mark in marks)
+
+
+def countable(processes: pd.DataFrame) -> pd.Series:
+    """Of which processes it is known what they generated and what is missing: they are followed, by one clock."""
+    return followed(processes, UNCOUNTED)
 
 
 def is_countable(row: Any) -> bool:
     """The same of one process."""
-    return row["layout"] != CUT_COUNTER and not row.get("months_mixed", False)
+    return is_followed(row, UNCOUNTED)
+
+
+def several(processes: pd.DataFrame) -> pd.Series:
+    """Of which fingerprints several processes run at once: counters in parallel, and not one that a clock divides."""
+    return (processes["tracks"] > 1) & followed(processes, (*UNORDERED, ONE_COUNTER))
+
+
+def is_several(row: Any) -> bool:
+    """The same of one process."""
+    return bool(row["tracks"] > 1 and is_followed(row, (*UNORDERED, ONE_COUNTER)))
 
 
 def sorted_processes(processes: pd.DataFrame, by: str) -> pd.DataFrame:
     """Processes in the order a person asked for; ties by ids."""
-    whole = countable(processes)
+    whole, ordered = countable(processes), followed(processes)
     lost = processes["lost" if "lost" in processes else "missing"]  # of a sample nothing is missing
     share = (lost / processes["produced"].clip(lower=1)).where(whole, 0.0)
     keys = {
         "ids": processes["distinct"],
         "missing": share,
-        "wraps": processes["wraps"].where(whole, 0),
+        "wraps": processes["wraps"].where(ordered, 0),
         "rate": processes["rate_per_second"],
         "first": processes["first_sent_at"],
         "host": processes["host"],

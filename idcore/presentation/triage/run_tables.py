@@ -128,12 +128,23 @@ def brokers_in(index: Index | None, shown: TimeRange) -> Brokers | None:
 
 
 def figures_in(
-    index: Index | None, rows: pd.DataFrame, points: Callable[[Any], pd.DataFrame], shown: TimeRange
+    index: Index | None,
+    rows: pd.DataFrame,
+    whole: pd.DataFrame,
+    points: Callable[[Any], pd.DataFrame],
+    shown: TimeRange,
 ) -> pd.DataFrame:
-    """Some processes of a time range with what is missing, wraps and rate; without an index as they are."""
-    from idcore.presentation.triage import in_range
+    """Some processes of a time range with what is missing, wraps and rate; without an index as they are.
 
-    return rows if index is None else in_range.with_figures(index, rows, points, shown)
+    `whole`: their rows of all times, which say of what that is not known.
+    """
+    from idcore.presentation.triage import in_range
+    from idcore.scan.schemas import UNCOUNTED
+
+    if index is None:
+        return rows
+    marks = whole[[*in_range.KEY, *(name for name in UNCOUNTED if name in whole)]]
+    return in_range.with_figures(index, rows.merge(marks, "left", in_range.KEY), points, shown)
 
 
 def every_point(index: Index | None, process: Key, thinned: pd.DataFrame, shown: TimeRange) -> pd.DataFrame | None:

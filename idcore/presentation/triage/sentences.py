@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +14,7 @@ from idcore.presentation.reader import Reader
 from idcore.presentation.triage import counter_rows, strokes
 from idcore.presentation.triage.in_range import InRange, Points
 from idcore.presentation.triage.largest import Totals
-from idcore.presentation.triage.processes import assumed, is_countable, rate_text
+from idcore.presentation.triage.processes import assumed, is_countable, is_followed, is_several, rate_text
 from idcore.presentation.triage.time_range import TimeRange
 
 STILL = 0.1  # a pause of more than this share of the whole span is worth a word next to the average
@@ -37,10 +38,17 @@ def between(start: datetime | None, end: datetime | None, reader: Reader) -> str
     return reader.words("span.between", first=begin, last=finish)
 
 
-def producers(totals: Totals, hosts: int, reader: Reader, judged: pd.DataFrame | None = None) -> str:
+def producers(
+    totals: Totals,
+    hosts: int,
+    reader: Reader,
+    judged: pd.DataFrame | None = None,
+    summary: Mapping[str, Any] | None = None,
+) -> str:
     """Hosts, processes, ids, when, wraps. Of a sample nothing is called missing: it is said apart.
 
     `judged`: all processes of the scan. Without them, of a large scan, all that miss more than a tenth are samples.
+    `summary`: of the scan, whose 5.x clients have no host and are said apart.
     """
     words = reader.words
     lost, samples = totals.missing - totals.missing_in_part, totals.in_part
@@ -51,8 +59,9 @@ def producers(totals: Totals, hosts: int, reader: Reader, judged: pd.DataFrame |
         parts.append(words.count("missing", lost))
     if totals.restarts:
         parts.insert(1, words.count("restart", totals.restarts))
+    is_counted = totals.produced or not totals.uncounted
     text = words(
-        "producers.said",
+        "producers.said" if is_counted else "producers.said_uncounted",
         hosts=words.count("host", hosts),
         processes=words.count("process", totals.processes),
         ids=words.count("distinct_uniq", totals.distinct),
@@ -67,7 +76,12 @@ def producers(totals: Totals, hosts: int, reader: Reader, judged: pd.DataFrame |
         text += words("producers.said_part", n=words.count("process", samples), missing=f"{totals.missing - lost:,}")
     if totals.uncounted:
         text += words("producers.said_cut", n=words.count("cut", totals.uncounted))
-    return text + (words("producers.said_shared", n=words.count("fingerprint", totals.shared)) if totals.shared else "")
+    if totals.shared:
+        text += words("producers.said_shared", n=words.count("fingerprint", totals.shared))
+    if clients := (summary or {}).get("clients", 0):
+        ids = words.count("occurrence", (summary or {}).get("client", 0))
+        text += words("producers.said_clients", n=words.count("process", clients), ids=ids)
+    return text
 
 
 def producers_in(counted: InRange, reader: Reader) -> str:
@@ -102,7 +116,7 @@ def process(row: dict[str, Any], reader: Reader, points: pd.DataFrame | None = N
     else:
         parts += [words.count("missing", missing) + share, words("counters.in_input", ids=here)]
     restarts = int(row["chains"]) - int(row["tracks"]) if row.get("chains") is not None else 0
-    if restarts > 0:
+    if restarts > 0 and row.get("one_counter") != 1:
         parts.append(words.count("restart", restarts))
     rate, sent = row["rate_per_second"], span(frame, reader) + assumed(row, words)
     said = words(
@@ -116,7 +130,7 @@ def process(row: dict[str, Any], reader: Reader, points: pd.DataFrame | None = N
     )
     if not is_countable(row):  # what it generated is not known
         said = words(
-            "counters.said_cut" if row["layout"] == CUT_COUNTER else "counters.said_mixed",
+            "counters.said_" + why_uncounted(row),
             host=row["host"],
             pid=row["pid"],
             loader=row["loader"],
@@ -136,9 +150,14 @@ def process(row: dict[str, Any], reader: Reader, points: pd.DataFrame | None = N
             said += (
                 words("counters.said_next", at=reader.minute(at) + assumed(row, words)) if at is not None else ""
             ) + words("stop")
-    if row["tracks"] > 1 and is_countable(row):
+    if is_several(row):
         said += words("counters.said_tracks", n=words.count("track", int(row["tracks"])))
     return lead + said
+
+
+def why_uncounted(row: Any) -> str:
+    """Why it is not known what a process generated: `cut`, `mixed` or `back`."""
+    return "cut" if row["layout"] == CUT_COUNTER else "mixed" if not is_followed(row) else "back"
 
 
 def widest(row: dict[str, Any], gap: counter_rows.Gap | None, reader: Reader) -> str:

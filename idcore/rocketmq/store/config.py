@@ -18,7 +18,9 @@ from idcore.base.open_folders import Roots, entries, opener
 from idcore.base.safe_text import encodable
 from idcore.ids.clock import is_time
 from idcore.rocketmq.message.model import parent_of
+from idcore.rocketmq.store import pop_records
 from idcore.rocketmq.store.files import Reading
+from idcore.rocketmq.store.pop_records import PopRecords
 from idcore.rocketmq.store.rocks_settings import OFFSET_PLACES, RocksSettings, TooManyValues
 from idcore.rocketmq.store.rocksdb import has_data, is_database, written_ms
 
@@ -109,7 +111,7 @@ class BrokerConfig:
     """What the files say; None where neither a file nor its .bak could be read.
 
     `handed_out` is how far an ordered POP group was given messages, `visible_again` when these come back.
-    `latest_ms` is the newest time in any file.
+    `popped` is what other POP groups were handed and have not acknowledged. `latest_ms` is the newest time in any file.
     `read` are the files that could be read, or whose .bak could; `missing` those of every broker that are not there.
     `earlier` are the offsets that the broker wrote the time before; empty where `offsets` itself is of the .bak.
     """
@@ -119,6 +121,7 @@ class BrokerConfig:
     broadcast: GroupOffsets = field(default_factory=dict)
     handed_out: GroupOffsets = field(default_factory=dict)
     visible_again: GroupOffsets = field(default_factory=dict)
+    popped: PopRecords = field(default_factory=dict)
     expressions: Mapping[tuple[str, str], Expression] = field(default_factory=dict)
     delays: Mapping[int, int] | None = None
     groups: Mapping[str, GroupSettings] | None = None
@@ -141,7 +144,7 @@ class BrokerConfig:
     def groups_by_topic(self) -> dict[str, set[str]]:
         """The groups of every topic."""
         groups: dict[str, set[str]] = {}
-        for table in (self.offsets or {}, self.broadcast, self.handed_out, self.expressions):
+        for table in (self.offsets or {}, self.broadcast, self.handed_out, self.popped, self.expressions):
             for topic, group in table:
                 groups.setdefault(topic, set()).add(group)
         return groups
@@ -188,6 +191,7 @@ class _Files:
             broadcast=broadcast,
             handed_out=handed_out,
             visible_again=visible_again,
+            popped=self._popped(),
             expressions=self._file("consumerFilter.json", _expressions) or {},
             delays=delays,
             groups=self._file("subscriptionGroup.json", _groups),
@@ -226,6 +230,18 @@ class _Files:
         except ValueError:  # the same folder has the offsets, and was named for them
             return {}
 
+    def _popped(self) -> PopRecords:
+        """What POP groups hold; a folder that cannot be read is named."""
+        try:
+            found = pop_records.read(self._root, self._reading)
+        except ValueError as error:
+            problem = CoreError("config_damaged", {"name": pop_records.FOLDER, "why": str(error)})
+            self._note("config_lost", name=pop_records.FOLDER, problem=problem.coded())
+            return {}
+        if found is not None:
+            self._read_rocksdb.add(pop_records.FOLDER)
+        return found or {}
+
     def _is_there(self, name: str) -> bool:
         return any((self._folder / each).exists() for each in (name, f"{name}.bak"))
 
@@ -245,6 +261,8 @@ class _Files:
                     if name in _ROCKSDB_OF_MESSAGES or not is_database(inside, self._reading):
                         continue
                     written = has_data(inside, self._reading)
+                    if name == pop_records.FOLDER and not written:  # every broker of 5.4 and later makes it
+                        continue
                     self._note("config_rocksdb" if written else "config_rocksdb_unflushed", name=name)
                     is_there = is_there or (written and folder == self._folder)
         return is_there

@@ -212,6 +212,7 @@ class Database:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 cwd=self._place.name,
+                env={**os.environ, "MALLOC_ARENA_MAX": "1"},  # more would count as memory before they hold anything
                 text=True,
             )
             names: list[str] | None = self._said("")

@@ -42,18 +42,26 @@ CLOCK = "%Y-%m-%d %H:%M:%S.%L"
 
 
 def sawtooth(
-    points: pd.DataFrame, view: View, *, missing: int | None = None, shown: TimeRange = ALL_TIMES, assumed: str = ""
+    points: pd.DataFrame,
+    view: View,
+    *,
+    missing: int | None = None,
+    shown: TimeRange = ALL_TIMES,
+    assumed: str = "",
+    judged: bool = True,
 ) -> tuple[go.Figure, Strokes]:
     """The figure, and the strokes it was drawn from (for its sentence and its small print).
 
     `missing` is what the table of processes has: points do not hold all gaps. Of a range the axes show what is in it.
-    `assumed` is what of the times no line shows.
+    `assumed` is what of the times no line shows. Of a counter that cannot be `judged` no gap and no rate is marked.
     """
     words, palette = view.words, view.palette
     assumed = assumed if is_dated(points) else ""
     points = by_clock(points)
     places, seconds, title = _places(points, view)
     drawn = strokes(points, places, seconds, missing)
+    if not judged:
+        drawn.gaps, drawn.restarts, drawn.slopes = [], [], []
     dated = is_dated(points)
     begin, end = shown.clock(view.zone) if dated else (None, None)
     left, right = begin or min(places), end or max(places)
@@ -97,9 +105,11 @@ def small(points: pd.DataFrame, view: View, missing: int | None = None, assumed:
     drawn = strokes(points, *_places(points, view)[:2], missing)
     figure = go.Figure(layout=paper(palette, 168, top=14, bottom=4))
     _lines(figure, drawn, view, assumed if is_dated(points) else "")
-    figure.update_yaxes(
-        axis(palette, range=[0, TURN * 1.04], tickvals=[0, TOP], ticktext=["0", f"{TOP:,}"], fixedrange=True)
-    )
+    circle = {"range": [0, TURN * 1.04], "tickvals": [0, TOP], "ticktext": ["0", f"{TOP:,}"]}
+    if not drawn.wraps and drawn.lines:  # what there is of it, and not a line along the bottom
+        every = [value for _, _, saw, _ in drawn.lines for value in saw if value is not None]
+        circle = {**_of_counter((min(every), max(every))), "nticks": 3}
+    figure.update_yaxes(axis(palette, fixedrange=True, **circle))
     figure.update_xaxes(
         axis(palette, showgrid=False, fixedrange=True, nticks=4, tickformatstops=DATES if is_dated(points) else None)
     )

@@ -23,36 +23,54 @@ ROW = 24  # pixels
 LEAST = 72  # of all rows: Plotly leaves out a label that is higher than the figure
 WIDEST = 600  # half of a wide plot: so near to its mark a pointer still is in a cell, where there are few
 FAILURES = 300
+PARTS, OF_SIGN = 120, 4  # of all cells together, where they are few; and how many a sign needs
 
 
 def heat(heat: Heat, view: View, chosen: tuple[str, TimeRange]) -> go.Figure:
     """The figure; a click on a cell asks for its group and time. `chosen`: group and time that are marked."""
     palette, zone = view.palette, view.zone
-    clock = wall_clock(pd.Series(heat.begins), zone)
-    edges = [*clock, clock.iloc[-1] + heat.step]  # a cell begins with its step
-    worst, rows = heat.worst(), list(range(len(heat.groups)))
+    clock, rows = wall_clock(pd.Series(heat.begins), zone), list(range(len(heat.groups)))
+    few = is_few(heat)
+    parts = PARTS // len(clock) if few else 1  # of a cell: one that is wide has room for more than its worst level
+    levels = heat.shares(parts) if few else heat.worst()
+    edges = [*pd.date_range(clock.iloc[0], periods=levels.shape[1] + 1, freq=heat.step / parts)]
     scale = [(at / len(NAMES), (at + 1) / len(NAMES), palette.levels[name]) for at, name in enumerate(NAMES)]
-    few = len(clock) <= FEW
     figure = go.Figure(layout=paper(palette, max(LEAST, ROW * len(rows)) + 62, bottom=54))
     heat_strip(
         figure,
         edges,
         rows,
-        z=[[None if at < 0 else int(at) for at in row] for row in worst],
+        z=[[None if at < 0 else int(at) for at in row] for row in levels],
         zmin=-0.5,
         zmax=len(NAMES) - 0.5,
         colorscale=[[end, colour] for left, right, colour in scale for end in (left, right)],
-        text=[["" if at < 0 else SIGNS[NAMES[at]] for at in row] for row in worst] if few else None,
+        text=[_signs(row, parts) for row in levels.tolist()] if few else None,
         texttemplate="%{text}" if few else None,
     )
     cells(figure, heat_cells.of_groups(heat, clock, view.words))
     _mark(figure, heat, clock, palette, chosen)
     clock_columns(figure, pd.Series(heat.begins), heat.step, few, view)
     figure.update_xaxes(range=[edges[0], edges[-1]])
+    figure.update_traces(xgap=0 if few else None, selector={"type": "heatmap"})
     figure.update_yaxes(rows_axis(palette, tickvals=rows, ticktext=[esc(shortened(name)) for name in heat.groups]))
     figure.update_yaxes(range=[len(rows) - 0.5, -0.5], autorange=None)
     figure.update_layout(dragmode=False, hoverdistance=max(20, WIDEST // len(clock)))
     return figure
+
+
+def is_few(heat: Heat) -> bool:
+    """Whether the cells are so wide that they show the shares of their results, and not the worst one alone."""
+    return len(heat.begins) <= FEW
+
+
+def _signs(levels: list[int], parts: int) -> list[str]:
+    """The sign of each level of each cell, in the middle of its parts, where these have room for it."""
+    texts = [""] * len(levels)
+    for cell in range(0, len(levels), parts):
+        inside = levels[cell : cell + parts]
+        for level in {at for at in inside if at >= 0 and inside.count(at) >= OF_SIGN}:
+            texts[cell + inside.index(level) + inside.count(level) // 2] = SIGNS[NAMES[level]]
+    return texts
 
 
 def _mark(figure: go.Figure, heat: Heat, clock: pd.Series, palette: Palette, chosen: tuple[str, TimeRange]) -> None:

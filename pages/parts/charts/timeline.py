@@ -49,7 +49,8 @@ def strip(
     bars(figure, clock, step, bins, said, colour, assumed)
     outside(figure, clock, step, shown, view)
     figure.update_xaxes(axis(palette, showgrid=False, tickformatstops=DATES, nticks=8, tickangle=0))
-    figure.update_yaxes(axis(palette, rangemode="tozero", fixedrange=True, nticks=3, tickformat=",d"))
+    whole = {"dtick": 1} if bins.max() <= 2 else {"nticks": 3}  # no number twice
+    figure.update_yaxes(axis(palette, rangemode="tozero", fixedrange=True, tickformat=",d", **whole))
     key = "range.strip_of" if whose.of else f"range.strip_{unit}"
     text = " · ".join(filter(None, (words(key, step=step_text(step, words), of=whose.of), whose.more)))
     title = {"text": text, "font": {"size": 12, "color": palette.muted}, "x": 0, "xref": "paper", "pad": {"t": 4}}

@@ -52,6 +52,7 @@ class DecodeSession(Decoding):
         if self.read_now() and self.run is None and self.holds_ids:
             self.dated = Dating.of(self.clock())
             self.waits = not self.typed
+        self.agree(scans.log_behind(self.run))
 
     @property
     def state(self) -> State:
@@ -194,6 +195,16 @@ def decode() -> None:
         st.session_state["text"] = ""
 
 
+def decode_files() -> None:
+    """Files were chosen: once all are there they are decoded, without what was in the box before.
+
+    One that is taken away again leaves what is here.
+    """
+    if files := st.session_state.get("files"):
+        st.session_state["text"] = ""
+        take("", files)
+
+
 def decode_typed() -> None:
     """What is being typed, at a pause: the box stays in sight. With files in it, or long, it waits for the button."""
     text = st.session_state.get("text") or ""
@@ -248,9 +259,11 @@ def _form(here: DecodeSession, *, bare: bool) -> None:
     lead = st.empty()  # each element keeps its place, or what moves would be in sight twice, once in grey
     if bare:
         lead.html(tag("p", words("decode.lead"), class_="mq-lead"))
-    with st.form("input", border=False):
-        left, right = st.columns([7, 4], gap="medium")
-        with left, st.container(key="decode-box"):
+    left, right = st.columns([7, 4], gap="medium")
+    with right:  # apart from the form: what is chosen is decoded at once
+        st.file_uploader(words("decode.upload"), key="files", accept_multiple_files=True, on_change=decode_files)
+    with left, st.form("input", border=False):
+        with st.container(key="decode-box"):
             st.text_area(
                 words("decode.box"),
                 key="text",
@@ -260,8 +273,6 @@ def _form(here: DecodeSession, *, bare: bool) -> None:
                 else words("decode.placeholder"),
                 persist_state="session",
             )
-        with right:
-            st.file_uploader(words("decode.upload"), key="files", accept_multiple_files=True)
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.form_submit_button(words("decode.button"), key="decode-now", type="primary", on_click=decode)
             st.form_submit_button(words("decode.example"), on_click=load_example, args=(example.NAME,))

@@ -8,6 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from idcore.answers.differences import LEAST
 from idcore.answers.fate_list import MOST_IDS
 from idcore.ids.identify import identify_alone
+from idcore.intake.intake import message_of
 from idcore.presentation import intake_texts, message_sentence
 from idcore.presentation.html import cards, ruler
 from idcore.presentation.html import deliveries as delivery_html
@@ -50,7 +51,7 @@ def one(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
     with below:
         page_link("anatomy", words("card.anatomy"), icon=":material/view_week:", **cards.anatomy_params(item, clock))
-        id_links.message_links([item.token.text], words)
+        id_links.message_links([item.token.text], words, **cards.reading_params(item))
     return above, below
 
 
@@ -76,7 +77,8 @@ def many(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
     ids = list(dict.fromkeys(item.token.text for item in items))
     with below:
-        id_links.message_links(ids, words)
+        named = next((cards.reading_params(item) for item in items if item.token.text == message_of(ids)), {})
+        id_links.message_links(ids, words, **named)
     fate_lists.offer({} if here.intake.cut or len(ids) > MOST_IDS else {"fates.ask": ids})
     return above, below
 

@@ -28,18 +28,18 @@ def trace_links(traces: Sequence[str], words: Words) -> None:
                 page_link("message", trace, icon=":material/timeline:", trace=trace, run=run)
 
 
-def message_links(ids: Sequence[str], words: Words) -> None:
+def message_links(ids: Sequence[str], words: Words, **named: str | None) -> None:
     """Links that take ids along: one to its journey, to a cluster where one is configured, to an open store folder.
 
-    A click on the journey, unlike an address, may ask the only cluster that is configured.
+    A click on the journey, unlike an address, may ask the only cluster that is configured. `named`: how it is read.
     """
     if (text := message_of(ids)) is not None:
         label = words("card.consumed" if is_configured(settings.current()) else "card.message")
         if st.button(label, key=f"message-{text}", icon=":material/conversion_path:", type="tertiary"):
             st.session_state["message_clicked"] = text
-            params = link_params(id=text, run=scans.current_name())
+            params = link_params(id=text, run=scans.current_name(), **named)
             st.switch_page(st.session_state["pages"]["message"], query_params=params)
     if 0 < len(ids) <= MOST_IDS and is_configured(settings.current()):
         page_link("lookup", words("card.lookup"), icon=":material/search:", id=",".join(ids))
-    if len(ids) == 1 and scans.allowed_folders():
+    if len(ids) == 1 and (scans.allowed_folders() or st.session_state.get("store_open")):
         page_link("store", words("card.store"), icon=":material/folder_open:", id=ids[0])

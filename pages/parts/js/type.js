@@ -1,7 +1,7 @@
 // Decodes while somebody types or pastes: Streamlit hears of a box in a form only when its button is pressed. What is
 // typed is decoded at a pause, by a button of its own, which leaves the box as it is; what is pasted by the button that
 // everybody sees, wherever on the page it was pasted. A long text would be sent to the browser and back with each click: it
-// becomes a file.
+// becomes a file, and files are decoded once they are there.
 const PAUSE = 400;
 const LONGEST = 20_000; // characters of a text that is decoded while it is typed
 const FILE = 1_000_000; // characters of a pasted text that becomes a file
@@ -37,7 +37,6 @@ document.addEventListener("paste", (event) => {
     list.items.add(new File([text], NAME, { type: "text/plain" }));
     files.files = list.files;
     files.dispatchEvent(new Event("change", { bubbles: true }));
-    setTimeout(press, 300, "decode-now", 3_000);
   } else if (!elsewhere) {
     value.set.call(box(), text);
     box().dispatchEvent(new InputEvent("input", { bubbles: true, inputType: "insertFromPaste" }));

@@ -62,6 +62,16 @@ export default function ({ data, setStateValue }) {
   if (code && data.charts) {
     setTimeout(() => import(new URL(data.charts, code.src).href).catch(() => {}), 300);
   }
+  let tab = ""; // the one that was brought into sight: tabs scroll on a phone
+  const reach = (page) => {
+    const row = document.querySelector(".st-key-tabs");
+    const open = row?.querySelector(".st-key-tab-open");
+    const current = open?.querySelector('[data-testid="stPageLink-NavLink"]')?.pathname.split("/").pop();
+    if (tab === page || current !== page) return;
+    tab = page;
+    const [all, one] = [row, open].map((each) => each.getBoundingClientRect());
+    row.scrollLeft += one.left + one.width / 2 - all.left - all.width / 2;
+  };
   const mark = () => {
     const last = location.pathname.split("/").pop();
     const page = last in data.entries ? last : data.home;
@@ -71,6 +81,7 @@ export default function ({ data, setStateValue }) {
         else link.removeAttribute("aria-current");
       }
     }
+    reach(page);
   };
   mark();
   const look = () => {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 import pandas as pd
 import streamlit as st
@@ -14,7 +15,6 @@ from idcore.answers.lookup import Answer, Offer, StoreLookup
 from idcore.answers.lookup.queries import Answers, LookupQuery
 from idcore.base.errors import CoreError
 from idcore.ids.delivery import is_part
-from idcore.ids.identify import identify_alone
 from idcore.intake.intake import FoundId
 from idcore.presentation import times
 from idcore.presentation.html import answers
@@ -22,10 +22,10 @@ from idcore.presentation.html import journeys as html
 from idcore.presentation.reports.markdown import escaped
 from idcore.rocketmq.message.tracers import trace_of
 from idcore.rocketmq.store import StoreFolder
-from idcore.runs.run_times import linked_token
+from idcore.runs.run_times import linked
 from idcore.runs.runs import Run
 from idcore.scan.occurrences.index import Allowed, Filter, Index, Occurrence
-from pages.parts import cache, live, problems, scans
+from pages.parts import cache, live, problems, scans, visitor
 from pages.parts.charts import journey as chart_of
 from pages.parts.messages import lookups, stores
 from pages.parts.triage import lines as run_lines
@@ -72,9 +72,8 @@ def of_trace(trace: str, run: Run | None, view: View) -> str | None:
 
 def found_of(text: str, run: Run | None) -> FoundId:
     """The id, with the time that the link or the scan has of it."""
-    verdict = identify_alone(text)
     query = st.query_params.to_dict() | {"run": run.name if run is not None else ""}
-    token = linked_token(text, verdict.best, query, scans.visible_runs())
+    verdict, token = linked(text, query, scans.visible_runs())
     return FoundId(token, verdict)
 
 
@@ -109,7 +108,7 @@ def _line(one: Occurrence, index: Index, allowed: Allowed) -> Line:
 
 def build(item: FoundId, known: Sequence[Answer], lines: Sequence[Line] | None, run: Run | None, view: View) -> Journey:
     """The journey from all of them; lines whose times have no zone are read in that of their scan."""
-    token = item.token if item.token.linked else None
+    token = item.token if item.token.linked or item.token.vouched else None
     sources = Sources.of(*known, lines=lines, token=token)
     zone = times.zone_of(str(run.options.get("zone") or "")) if run is not None else None
     return journeys.build(item.token.text, sources, view.clock(), zone or view.zone)
@@ -127,16 +126,15 @@ def ask(text: str, offers: Mapping[str, Offer], view: View) -> Answers | None:
                 asked = LookupQuery([text], query.get("topic") or None, name, fate=True, trace=True)
                 query["cluster"] = name
                 lookups.ask(asked, view)
-        if scans.allowed_folders() and not query.get("store"):
+        if visitor.current().may("folders") and not stores.opened():
             page_link("store", words("card.store"), icon=":material/folder_open:", id=text)
     held = lookups.kept()
     return held if held is not None and held.is_journey(text, query.to_dict()) else None
 
 
 @contextmanager
-def store_answer(text: str, view: View) -> Iterator[Answer | None]:
-    """What the store folder of the address has of it; None without one."""
-    folder = stores.linked(view.words)
+def store_answer(text: str, folder: Path | None, view: View) -> Iterator[Answer | None]:
+    """What the store folder that is open has of it; None without one."""
     if folder is None:
         yield None
         return

@@ -51,7 +51,9 @@ def choose(words: Words) -> Path | None:
             state["store_folder"] = "" if asked.startswith(UPLOAD) else asked
             label = words("store.folder")
             path = lambda: str(state.get("store_folder") or "").strip()  # noqa: E731
-            st.text_input(label, key="store_folder", placeholder=roots[0], on_change=lambda: _open(path()))
+            hint = words("store.folder_hint", path=f"{roots[0].rstrip('/')}/store")
+            st.text_input(label, key="store_folder", placeholder=hint, on_change=lambda: _open(path()))
+            _offer(asked, roots, words)
         else:
             st.markdown(words("store.off"))
     with right:
@@ -73,7 +75,19 @@ def choose(words: Words) -> Path | None:
         query.pop("store", None)
     else:
         state["store_open"] = query["store"] = asked
+        state["store_place"] = {"store": asked}
     return folder
+
+
+def _offer(asked: str, roots: Sequence[str], words: Words) -> None:
+    """Where folders may be, and the stores that are there; nothing once one is open."""
+    if asked:
+        return
+    st.caption(words("store.allowed", roots=escaped(words("comma").join(roots))))
+    if found := scans.stores_to_open():
+        with st.container(horizontal=True, gap="small", vertical_alignment="center", key="store-offers"):
+            for path in found:
+                st.button(escaped(path), key=f"store-offer-{path}", type="tertiary", on_click=_open, args=(path,))
 
 
 def _by_upload() -> None:
@@ -84,7 +98,8 @@ def _by_upload() -> None:
 
 
 def _open(name: str) -> None:
-    st.session_state.pop("store_which", None)
+    for held in ("store_which", "store_place"):
+        st.session_state.pop(held, None)
     st.session_state["store_open"] = name
     into_address({**dict.fromkeys(("which", *browse.STEPS)), "store": name})
 
@@ -120,20 +135,44 @@ def _of_token(token: str, words: Words) -> Path | None:
     return _of_uploads(partial(uploads.chosen, kept, words))
 
 
+def opened() -> dict[str, str]:
+    """The folder that is open, as addresses have it: of this one, else of the session; empty without one."""
+    query, state = st.query_params, st.session_state
+    if asked := query.get("store"):
+        return {"store": asked} | ({"which": query["which"]} if query.get("which") else {})
+    return dict(state.get("store_place") or {}) if state.get("store_open") else {}
+
+
 def linked(words: Words) -> Path | None:
-    """The folder that an address names; None without one, or where it is not to be had, which is said."""
-    asked = st.query_params.get("store", "")
-    if asked.startswith(UPLOAD):
-        try:
-            kept = uploads.held(asked.removeprefix(UPLOAD))
-        except AccessError as error:
-            problems.show_error(error)
-            return None
-        folder = None if kept is None else kept.stores.get(st.query_params.get("which") or next(iter(kept.stores), ""))
-        if folder is None:
-            st.warning(words("store.upload_gone"), icon=":material/info:")
-        return folder
-    return _of_path(asked, words) if asked else None
+    """The folder that is open, with a chip that closes it; None without one, or where it is gone, which is said."""
+    here, state = opened(), st.session_state
+    if not here:
+        return None
+    is_upload = here["store"].startswith(UPLOAD)
+    folder = _linked_upload(here, words) if is_upload else _of_path(here["store"], words)
+    if folder is None:
+        state.pop("store_open", None)
+        return None
+    state["store_open"], state["store_place"] = here["store"], here
+    into_address(here)
+    kept = uploads.latest() if is_upload else None
+    name = (here.get("which") or ", ".join(kept.names[:3])) if kept is not None else folder.name
+    label, hint = words("store.chip", name=escaped(name)), words("store.chip_help")
+    look: dict[str, Any] = {"icon": ":material/close:", "icon_position": "right", "help": hint}
+    st.button(label, key="filter-chip-store", on_click=_close, **look)
+    return folder
+
+
+def _linked_upload(here: Mapping[str, str], words: Words) -> Path | None:
+    try:
+        kept = uploads.held(here["store"].removeprefix(UPLOAD))
+    except AccessError as error:
+        problems.show_error(error)
+        return None
+    folder = None if kept is None else kept.stores.get(here.get("which") or next(iter(kept.stores), ""))
+    if folder is None:
+        st.warning(words("store.upload_gone"), icon=":material/info:")
+    return folder
 
 
 def roots_of(folder: Path) -> Roots:
@@ -162,6 +201,7 @@ def _of_uploads(choose: Callable[[], Path | None]) -> Path | None:
         state["store_open"] = query["store"] = UPLOAD + kept.token
         if len(kept.stores) > 1:
             query["which"] = next(name for name, path in kept.stores.items() if path == folder)
+        state["store_place"] = opened()
     return folder
 
 
@@ -247,6 +287,8 @@ def answer(store: StoreFolder, asked: str, view: View) -> bool:
         return False
     if answered.reason:
         st.info(escaped(answers.reason(answered, view)), icon=":material/info:")
+    if another := answers.shown_as(answered, words):
+        st.info(escaped(another), icon=":material/info:")
     if answered.fate is not None:
         said(headline(answered, words, view.instant))
     figures = answers.shown_figures(answered, view)

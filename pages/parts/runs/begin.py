@@ -72,7 +72,7 @@ def folder() -> None:
         path = st.text_input(
             words("runs.folder"),
             key="run-path",
-            placeholder=roots[0],
+            placeholder=words("runs.folder_hint", path=f"{roots[0].rstrip('/')}/app.log"),
             help=words("runs.folder_help", roots=words("comma").join(roots)),
         )
         with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):

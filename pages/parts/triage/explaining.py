@@ -16,6 +16,7 @@ from idcore.presentation.triage.explained import Explained
 from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
 from idcore.runs.runs import Run
 from pages.parts import browser, cache
+from pages.parts.triage import lines as run_lines
 from pages.parts.view import View, absolute
 from pages.parts.widgets import said, show_html
 
@@ -31,7 +32,13 @@ def of_list(items: Sequence[FoundId], clock: Clock, run: Run, view: View) -> Non
     """A list of IDs against a scan."""
     every = core.counted(cache.frame(run, "processes"), cache.frame(run, "brokers"))
     title = run_texts.title_of(run.title, run.options, view.words, run.summary)
-    _show(core.of_list(core.of_intake(items, clock), every), run, ALL_TIMES, view, title, "")
+    own, index = core.of_intake(items, clock), cache.lines(run)
+    if index is not None:
+        named, of_all = core.of_lines(index, (item.token.text for item in items), run_lines.allowed_for(run))
+        own, every = (
+            {**counts, **{by: side[by] for by in core.NAMED}} for counts, side in ((own, named), (every, of_all))
+        )
+    _show(core.of_list(own, every), run, ALL_TIMES, view, title, "")
 
 
 def _show(explained: Explained, run: Run, shown: TimeRange, view: View, span: str, address: str) -> None:

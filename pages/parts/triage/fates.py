@@ -98,7 +98,7 @@ def _label(name: str, view: View, value: str) -> str:
 
 def picture(heat: Heat, levels: Mapping[str, int], asked: FateFilter, view: View) -> list[str]:
     """The heat map of a page of groups, with the counts of what was chosen; what of it is small print."""
-    words, state = view.words, st.session_state
+    words, state, step = view.words, st.session_state, step_text(heat.step, view.words)
     pages = max(1, -(-len(heat.groups) // GROUPS))
     page = lines.page_number(pages, "rows")
     first = (page - 1) * GROUPS
@@ -118,15 +118,16 @@ def picture(heat: Heat, levels: Mapping[str, int], asked: FateFilter, view: View
             st.query_params[CELL] = f"{picked['from']}~{picked['to']}"
             state["fate-turn"] = turn + 1
 
-    alt = words("fate.alt", groups=words.count("group", len(groups)), step=step_text(heat.step, words))
-    below = html.legend(levels, view, view.palette.levels, len(heat.begins) <= charts.FEW)
+    few = charts.is_few(heat)
+    alt = words("fate.alt_few" if few else "fate.alt", groups=words.count("group", len(groups)), step=step)
+    below = html.legend(levels, view, view.palette.levels, few)
     chart(figure, alt, heat.frame, "fate", select=True, brush=Brush(f"{drag.state}-{turn}", take), below=below)
     if pages > 1:
         last = min(first + GROUPS, len(heat.groups))
         numbers = {"first": first + 1, "last": last, "all": len(heat.groups), "more": len(heat.groups) - last}
         st.caption(words.numbers("fate.rank_note", **numbers))
         st.pagination(pages, key="rows", bind="query-params")
-    notes = [words("fate.cell_note", step=step_text(heat.step, words))]
+    notes = [words("fate.cell_note_few" if few else "fate.cell_note", step=step)]
     if heat.undated:
         notes.append(words("fate.undated", n=words.count("message", heat.undated)))
     return notes

@@ -7,7 +7,9 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from idcore.base.numbers import whole_between
 from idcore.presentation import export
 from idcore.presentation.reports.markdown import escaped
 from pages.parts.view import into_address, view
@@ -36,9 +38,21 @@ def one_of(
     return str(draw(label, options, format_func=text, **look, **switch(name, options)) or options[0])
 
 
-def _into_link(name: str, usual: str) -> None:
+def _into_link(name: str, usual: str | int) -> None:
     value = st.session_state.get(name)
-    into_address({name: None if value == usual else value})
+    into_address({name: None if value == usual else str(value)})
+
+
+def number(place: DeltaGenerator, name: str, label: str, least: int, most: int, usual: int) -> None:
+    """A box for a whole number, which the address has; what is not such a number there is the usual one.
+
+    Streamlit's own binding makes a number of any text, and fails at `inf`.
+    """
+    state, asked, before = st.session_state, st.query_params.get(name), f"{name}-of-address"
+    if name not in state or state.get(before) != asked:
+        state[name] = whole_between(asked, least, most, usual)
+    state[before] = asked
+    place.number_input(label, least, most, key=name, on_change=_into_link, args=(name, usual))
 
 
 def known(name: str, asked: Sequence[str], there: Collection[str]) -> list[str]:

@@ -13,7 +13,7 @@ from idcore.presentation.html import hosts as html
 from idcore.presentation.triage import host_rows
 from idcore.presentation.triage.activity import step_text
 from idcore.presentation.triage.in_range import InRange
-from idcore.presentation.triage.processes import countable
+from idcore.presentation.triage.processes import several
 from idcore.presentation.triage.time_range import TimeRange
 from idcore.runs.runs import Run
 from pages.parts import cache
@@ -29,7 +29,7 @@ def headline(run: Run, in_range: InRange | None, view: View) -> str:
     if in_range is not None or cache.totals(run).is_list or run.store is not None:
         return ""
     most = cache.judged(run)
-    own = most[(most["tracks"] > 1) & countable(most)]["host"]
+    own = most[several(most)]["host"]
     shared_by = own.drop_duplicates().tolist() if cache.totals(run).shared else []
     return host_rows.said(host_rows.worst(most, partial(cache.points, run)), shared_by, view)
 

@@ -19,8 +19,8 @@ from idcore.presentation.triage.time_range import MINUTE, TimeRange
 from idcore.runs.runs import Run
 from pages.parts import cache
 from pages.parts.charts import brokers as charts
+from pages.parts.triage import filters, time_range
 from pages.parts.triage import lines as run_lines
-from pages.parts.triage import time_range
 from pages.parts.view import View
 from pages.parts.widgets import chart, said, small_print
 
@@ -55,8 +55,8 @@ def growth_chart(
 
 
 def retention() -> Retention:
-    """What the boxes further down hold, or the address; the broker's defaults otherwise."""
-    return Retention.of(*(st.session_state.get(name, st.query_params.get(name)) for name in ("keep", "delete_at")))
+    """What the boxes further down hold, which is in the address; the broker's defaults otherwise."""
+    return Retention.of(*map(st.query_params.get, ("keep", "delete_at")))
 
 
 def picked(address: str, state: Any, drawn: tuple[Any, ...]) -> Piece | None:
@@ -91,8 +91,8 @@ def ask(logs: dict[str, growth.Log], kept: Retention, view: View) -> None:
     asked = left.text_input(
         words("growth.box"), key="offset", placeholder=words("growth.placeholder"), bind="query-params"
     ).strip()
-    right.number_input(words("growth.keep"), 1, broker_logs.LONGEST, growth.KEPT_HOURS, key="keep", bind="query-params")
-    last.number_input(words("growth.delete_at"), 0, 23, growth.DELETES_AT, key="delete_at", bind="query-params")
+    filters.number(right, "keep", words("growth.keep"), 1, broker_logs.LONGEST, growth.KEPT_HOURS)
+    filters.number(last, "delete_at", words("growth.delete_at"), 0, 23, growth.DELETES_AT)
     best = identify(asked).best if asked else None
     offset_id = best.id if best is not None and isinstance(best.id, OffsetId) else None
     names = list(logs)

@@ -18,7 +18,7 @@ from idcore.presentation.reports.svg import Pen, svg
 from idcore.presentation.triage import finding_lines, finding_report, finding_rows, run_texts, sentences
 from idcore.presentation.triage.finding_lines import LogLines
 from idcore.presentation.triage.finding_rows import Row
-from idcore.presentation.triage.processes import assumed, sorted_processes
+from idcore.presentation.triage.processes import assumed, is_countable, sorted_processes
 from idcore.presentation.triage.time_range import ALL_TIMES
 from idcore.runs.runs import Run
 from pages.parts import cache
@@ -106,7 +106,9 @@ def _producers(run: Run, view: View) -> Iterator[Html]:
         beyond, marks = shared.beyond(run, hosts, "ids"), shared.host_marks(run, hosts.head(MOST_BARS), words)
         figure = producer_charts.bars(hosts, "ids", view, limit=MOST_BARS, small=True, beyond=beyond, marks=marks)
         alt = words("producers.alt", hosts=words.count("host", cache.rows(run, "hosts")))
-        said = sentences.producers(cache.totals(run), cache.rows(run, "hosts"), view, cache.all_judged(run))
+        said = sentences.producers(
+            cache.totals(run), cache.rows(run, "hosts"), view, cache.all_judged(run), run.summary
+        )
         yield _drawn(figure, alt, said)
 
 
@@ -117,6 +119,7 @@ def _counters(run: Run, view: View) -> Iterator[Html]:
         busiest = sorted_processes(processes, "ids").head(MOST_COUNTERS).to_dict("records")
     for row in busiest:
         points = cache.points(run, dict(row))
+        points = points if is_countable(row) else points.assign(missing_before=0)
         if len(points) > 1:
             figure, _ = counter_charts.sawtooth(
                 points, view, missing=int(row["missing"]), assumed=assumed(row, view.words)

@@ -17,6 +17,7 @@ from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.triage import activity as steps
 from idcore.presentation.triage import in_range, run_tables, sentences
 from idcore.presentation.triage import time_range as core
+from idcore.presentation.triage.processes import is_countable
 from idcore.presentation.triage.time_range import ALL_TIMES, FROM, TO, TimeRange
 from idcore.runs.runs import Run
 from idcore.scan.occurrences.index import Index
@@ -159,11 +160,9 @@ def points(run: Run, row: dict[str, Any], chosen: TimeRange) -> in_range.Points:
     """The scan's points of a process, and in a range every ID of the index where there is one."""
     thinned = cache.points(run, row)
     points_drawn = in_range.Points(thinned, thinned, len(thinned) == row["distinct"])
-    return (
-        points_drawn.within(chosen, cache.every_point(run, row, chosen))
-        if chosen and points_drawn.dated
-        else points_drawn
-    )
+    if chosen and points_drawn.dated:
+        points_drawn = points_drawn.within(chosen, cache.every_point(run, row, chosen))
+    return points_drawn if is_countable(row) else points_drawn.without_gaps()
 
 
 def line(

@@ -1,0 +1,127 @@
+"""How far consumer groups are according to a store folder: its offsets against its consume queues. Judges nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from idcore.answers.lookup.copies import is_special
+from idcore.answers.lookup.groups import GroupAnswer
+from idcore.answers.lookup.progress import BROADCAST, GroupRow, Progress, QueueState, SideTopic
+from idcore.answers.lookup.store_fates import StoreEvidence
+from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX
+from idcore.rocketmq.store.commitlog import Stored
+
+OF_GROUPS = {RETRY_PREFIX: "retry", DLQ_PREFIX: "dead"}  # what the topics of one group begin with
+
+
+@dataclass(frozen=True, slots=True)
+class OfTopic:
+    """A group in a topic; the first of a group has what it has besides topics: retries that wait, and dead letters."""
+
+    topic: str
+    row: GroupRow
+    waiting: int | None
+    dead: int
+    first: bool = True
+
+
+def rows_of(evidence: StoreEvidence) -> list[OfTopic]:
+    """Every group with its topics, those furthest behind first. Which clients were connected is in no file.
+
+    A group that has retries or dead letters alone has no topic.
+    """
+    topics = {topic: groups for topic, groups in evidence.config.groups_by_topic().items() if not is_special(topic)}
+    known = set().union(*topics.values())
+    own = {name.removeprefix(start) for name in evidence.store.topics for start in OF_GROUPS if name.startswith(start)}
+    sides = {group: {side.kind: side for side in _sides(evidence, group)} for group in known | own}
+    topics[""] = {group for group in own - known if sides[group]}
+    rows = []
+    for topic, groups in topics.items():
+        for group in groups:
+            retry, dead = (sides[group].get(kind) for kind in ("retry", "dead"))
+            waiting = retry.waiting if retry is not None else 0
+            rows.append(OfTopic(topic, _row(evidence, topic, group), waiting, dead.held if dead is not None else 0))
+    most: dict[str, int] = {}
+    for each in rows:
+        most[each.row.group] = max(most.get(each.row.group, 0), each.row.lag or 0)
+    rows.sort(
+        key=lambda each: (-most[each.row.group], -(each.waiting or 0), each.row.group, -(each.row.lag or 0), each.topic)
+    )
+    names = [each.row.group for each in rows]
+    return [replace(each, first=at == 0 or names[at - 1] != names[at]) for at, each in enumerate(rows)]
+
+
+def _row(evidence: StoreEvidence, topic: str, group: str) -> GroupRow:
+    queues = list(_queues(evidence, topic, group))
+    is_broadcast = (topic, group) in evidence.config.broadcast
+    known = evidence.config.offsets is not None and bool(queues) and all(queue.end is not None for queue in queues)
+    unread = sum(queue.readable and queue.offset is None and bool(queue.end) for queue in queues)
+    lag = sum(queue.lag or 0 for queue in queues) if known else None
+    return GroupRow(group, lag, unread, None, message_model=BROADCAST if is_broadcast else "")
+
+
+def progress_of(evidence: StoreEvidence, topic: str, group: str) -> GroupAnswer:
+    """How far a group is in a topic, with its retries and dead letters, as the folder has it."""
+    settings = (evidence.config.groups or {}).get(group)
+    queues = tuple(_dated(evidence, topic, queue) for queue in _queues(evidence, topic, group))
+    broker = queues[0].broker if queues else ""
+    progress = Progress(
+        group,
+        topic,
+        evidence.snapshot_ms,
+        queues,
+        side_topics=tuple(_sides(evidence, group)),
+        disabled=(broker,) if settings is not None and not settings.can_consume else (),
+        static=topic in evidence.config.static_topics,
+        snapshot=True,
+    )
+    return GroupAnswer(
+        progress, (), evidence.snapshot_ms, topic in evidence.store.topics, (), (str(evidence.store.root),)
+    )
+
+
+def _queues(evidence: StoreEvidence, topic: str, group: str) -> Iterator[QueueState]:
+    store, config, key = evidence.store, evidence.config, (topic, group)
+    last = store.last
+    broker = str(last.record.store_host) if last is not None else ""
+    offsets, handed_out = (config.offsets or {}).get(key, {}), config.handed_out.get(key, {})
+    for queue in store.queues.of(topic):
+        begin, _ = queue.span or (None, None)
+        number = queue.queue_id
+        yield QueueState(
+            broker,
+            number,
+            begin,
+            evidence.end_of(topic, number),
+            offsets.get(number),
+            known=config.offsets is not None,
+            pulled=handed_out.get(number),
+            readable=evidence.readable(topic, number) is not False,
+        )
+
+
+def _dated(evidence: StoreEvidence, topic: str, queue: QueueState) -> QueueState:
+    """A queue with the time at which the last message was stored that the group has passed."""
+    return (
+        replace(queue, passed_ms=_stored_ms(evidence, topic, queue.queue, queue.offset - 1)) if queue.offset else queue
+    )
+
+
+def _stored_ms(evidence: StoreEvidence, topic: str, queue: int, offset: int) -> int | None:
+    """When the message of a queue offset was stored; None where its record is not there any more."""
+    unit = evidence.store.queues.unit(topic, queue, offset)
+    found = evidence.store.log.look(unit.physical_offset) if unit is not None else None
+    return found.record.store_timestamp if isinstance(found, Stored) else None
+
+
+def _sides(evidence: StoreEvidence, group: str) -> Iterator[SideTopic]:
+    """The topics that the group has for itself."""
+    for prefix, kind in OF_GROUPS.items():
+        queues = [queue for queue in _queues(evidence, f"{prefix}{group}", group) if queue.end]
+        if queues:
+            held = sum((queue.end or 0) - (queue.begin or 0) for queue in queues)
+            waiting = sum((queue.end or 0) - max(queue.offset or 0, queue.begin or 0) for queue in queues)
+            times = [_stored_ms(evidence, f"{prefix}{group}", each.queue, (each.end or 0) - 1) for each in queues]
+            known = waiting if kind == "retry" and evidence.config.offsets is not None else None
+            yield SideTopic(f"{prefix}{group}", kind, held, known, max(filter(None, times), default=None))

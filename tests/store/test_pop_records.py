@@ -1,0 +1,144 @@
+"""What a real broker of 5.5.0 kept of its POP consumers, against what these consumers logged."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rocksdict import AccessType, Options, Rdict
+
+from benchmarks.witnesses import Log, answers, excluded, graded
+from idcore.answers.fate import Group, Home, Observation, judge
+from idcore.answers.lookup.store_folder import StoreLookup
+from idcore.ids import Clock
+from idcore.rocketmq.store import StoreFolder, pop_records, rocksdb
+from idcore.rocketmq.store.files import Reading
+from idcore.rocketmq.store.pop_records import PopRecord
+from tests.store.unpacked import real_store
+
+pytestmark = pytest.mark.quick
+CLOCK = Clock(datetime(2026, 11, 26, tzinfo=UTC), UTC, "given")
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return real_store(tmp_path_factory.mktemp("pop"), "pop.tar.xz")
+
+
+def rows(folder: Path) -> Iterator[tuple[Any, Any]]:
+    """The rows as the library has them; it changes the folder."""
+    options = {name: Options(raw_mode=True) for name in ("default", "popState")}
+    whole = Rdict(str(folder), Options(raw_mode=True), options, AccessType.read_write())
+    for key, value in whole.get_column_family("popState").items():
+        yield key, json.loads(bytes(value))
+    whole.close()
+
+
+def put(folder: Path, *values: bytes) -> None:
+    options = {name: Options(raw_mode=True) for name in ("default", "popState")}
+    whole = Rdict(str(folder), Options(raw_mode=True), options, AccessType.read_write())
+    for number, value in enumerate(values):
+        whole.get_column_family("popState")[b"%d" % number] = value
+    whole.close()
+
+
+@pytest.mark.parametrize(("name", "records"), [("running", 39), ("stopped", 19)])
+def test_a_record_says_what_its_key_says(root: Path, tmp_path: Path, name: str, records: int) -> None:
+    """A key is the end of the invisible time, the group, the topic, the queue, and the offset."""
+    found = pop_records.read(root / name, Reading())
+    assert found is not None
+    by_key = {
+        record.visible_ms.to_bytes(8, "big")
+        + f"{group}@{topic}@".encode()
+        + queue.to_bytes(4, "big")
+        + b"@"
+        + offset.to_bytes(8, "big"): record.popped_ms
+        for (topic, group), queues in found.items()
+        for queue, held in queues.items()
+        for offset, record in held.items()
+    }
+    copy = Path(shutil.copytree(root / name / "kvStore", tmp_path / "copy"))
+    assert by_key == {key: values["popTime"] for key, values in rows(copy)} and len(by_key) == records
+
+
+@pytest.mark.parametrize("name", ["running", "stopped"])
+def test_no_verdict_of_a_pop_group_is_wrong_and_sounds_certain(root: Path, name: str) -> None:
+    log = Log([(root / name / "clients.txt").read_text()])
+    held = 0
+    with StoreFolder(root / name) as store:
+        look_up = StoreLookup(store, CLOCK)
+        for _, _, verdict, tag, number, known in answers(lambda text: look_up.one(text, fate=True), log):
+            if not verdict.group.startswith("pop-"):
+                continue
+            grade = graded(verdict, known, excluded(verdict.group, tag, number))
+            assert grade in ("right", "hedged"), (verdict, known)
+            if verdict.code == "handed_out":
+                held += 1
+                assert grade == "right" and verdict.certainty == "inferred"
+                assert [each.code for each in verdict.why] == ["pop_record", "visible_again", "snapshot"]
+            elif known.state in ("failed", "open"):
+                assert verdict.code == "retry_queued", (verdict, known)
+        assert held == {"running": 38, "stopped": 18}[name]
+        assert not [note for note in store.config.notes if note.values.get("name") == pop_records.FOLDER]
+
+
+def test_a_message_whose_time_is_over_comes_back_now(root: Path) -> None:
+    found = pop_records.read(root / "running", Reading())
+    assert found is not None
+    (topic, name), queues = next(iter(found.items()))
+    queue, held = next(iter(queues.items()))
+    offset, record = next(iter(held.items()))
+    home = Home("", "", topic, queue, offset, record.popped_ms, snapshot_ms=record.visible_ms)
+    group = Group(name, Observation(offset + 1, record.visible_ms), held=record, copies_complete=True)
+    for now_ms, code in ((record.visible_ms - 1, "visible_again"), (record.visible_ms, "visible_now")):
+        verdict = judge(home, group, now_ms)
+        assert verdict.code == "handed_out" and code in [each.code for each in verdict.why]
+
+
+WRONG = [
+    b"",
+    b"[]",
+    b"{",
+    b'{"topicId":"T","groupId":"G","queueId":0,"offset":1,"popTime":1}',
+    b'{"topicId":"T","groupId":"G","queueId":0,"offset":1,"popTime":1,"invisibleTime":"1"}',
+    b'{"topicId":"T","groupId":"G","queueId":0,"offset":-1,"popTime":1,"invisibleTime":1}',
+    b'{"topicId":"T","groupId":"G","queueId":0,"offset":1e3,"popTime":1,"invisibleTime":1}',
+    b'{"topicId":"T","groupId":"G","queueId":0,"offset":99999999999999999999,"popTime":1,"invisibleTime":1}',
+    b'{"topicId":"T","groupId":"G","queueId":0,"offset":true,"popTime":1,"invisibleTime":1}',
+    b'{"topicId":{},"groupId":"G","queueId":0,"offset":1,"popTime":1,"invisibleTime":1}',
+    b"\xff",
+    b"[" * 10_000,
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_damaged_record_is_named_and_the_rest_of_the_folder_goes_on(root: Path, tmp_path: Path, wrong: bytes) -> None:
+    store_root = Path(shutil.copytree(root / "stopped", tmp_path / "store"))
+    put(store_root / "kvStore", wrong)
+    with StoreFolder(store_root) as store:
+        assert store.config.popped == {} and store.config.offsets
+        notes = {note.code: note.values for note in store.config.notes}
+        assert notes["config_lost"]["name"] == "kvStore" and notes["config_rocksdb"]["name"] == "kvStore"
+
+
+def test_of_two_records_of_a_message_the_later_one_holds(root: Path, tmp_path: Path) -> None:
+    store_root = Path(shutil.copytree(root / "stopped", tmp_path / "store"))
+    text = '{"topicId":"T","groupId":"G","queueId":0,"offset":1,"popTime":%d,"invisibleTime":5}'
+    put(store_root / "kvStore", (text % 9).encode(), (text % 7).encode())
+    found = pop_records.read(store_root, Reading())
+    assert found is not None and found["T", "G"] == {0: {1: PopRecord(9, 14)}}
+
+
+def test_what_cannot_be_read_is_named(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("LARGEST_SETTINGS", 100), ("can_read", lambda: False)):
+        with monkeypatch.context() as patched:
+            patched.setattr(rocksdb, name, value)
+            with StoreFolder(root / "stopped") as store:
+                assert store.config.popped == {}
+                codes = [note.code for note in store.config.notes if note.values.get("name") == "kvStore"]
+                assert codes == ["config_rocksdb"]
