@@ -15,9 +15,9 @@ SAMPLE = 64 << 10  # of a larger text so many bytes behind MOST show whether its
 NEAR = 64  # bytes on each side of a break that a cut ID needs
 _LINE = 4_096  # bytes of the broken line that are looked at
 _DIGITS = rf"[0-9A-Fa-f]{{1,{ID_DIGITS[-1] - 1}}}"
-_BREAK = re.compile(rf"(?<![0-9A-Fa-f])({_DIGITS})({CONTINUED}\r?\n{MARGIN})({_DIGITS})(?![0-9A-Fa-f])".encode())
+_BREAK = re.compile(rf"(?<![0-9A-Fa-f])({_DIGITS})({CONTINUED}\r?\n{MARGIN})({_DIGITS})(?![0-9A-Za-z_])".encode())
 _LAST = re.compile(rf"(?<![0-9A-Fa-f]){_DIGITS}\Z".encode())
-_FIRST = re.compile(rf"(?:[ \t]{{0,8}}>){{0,4}}[ \t]{{0,8}}({_DIGITS})(?![0-9A-Fa-f])".encode())
+_FIRST = re.compile(rf"(?:[ \t]{{0,8}}>){{0,4}}[ \t]{{0,8}}({_DIGITS})(?![0-9A-Za-z_])".encode())
 
 
 def cut_ids(text: bytes, first: int, last: int) -> Iterator[tuple[int, str]]:

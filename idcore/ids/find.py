@@ -91,7 +91,7 @@ MARGIN = rf"(?:{_CELLS}[ \t]{{0,200}}|(?:[ \t]{{0,8}}>){{1,4}}[ \t]?|[ \t]{{1,40
 _LONGEST_END = 400  # characters of such an end that are looked at
 _EDGES = re.compile(_EDGE)
 _LAST_RUN = re.compile(rf"(?<![0-9A-Fa-f])[0-9A-Fa-f]{{1,{ID_DIGITS[-1]}}}(?={CONTINUED}\r?\Z)")
-_FIRST_RUN = re.compile(rf"{MARGIN}([0-9A-Fa-f]{{1,{ID_DIGITS[-1]}}})(?![0-9A-Fa-f])")
+_FIRST_RUN = re.compile(rf"{MARGIN}([0-9A-Fa-f]{{1,{ID_DIGITS[-1]}}})(?![0-9A-Za-z_])")  # "b" of "born" is no rest
 # What nobody sees between two digits: where a chat or a page may break them, and the colours of grep.
 _INVISIBLE = "(?:\u200b|\u200c|\u200d|\u2060|\ufeff|\u00ad|<wbr ?/?>|&#8203;|&shy;|&#173;|\x1b\\[[0-9;]{0,20}[mK])+"
 _SEEN = ("\x1b[", "\u200b", "<wbr", "\u00ad", "&#8203;", "&shy;", "&#173;", "\u200c", "\u200d", "\u2060", "\ufeff")

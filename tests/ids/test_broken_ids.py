@@ -64,6 +64,8 @@ def test_quoted_printable_mail_has_its_ids() -> None:
         f"sent {ID[:16]}\nABCDEF {ID[16:]}",  # 22 digits
         f"sent {ID}\n{ID}",  # two whole ones
         "the word dead\nbeef and more",
+        f"sent {ID[:31]}\nbornTimestamp=1",  # "b" is no last digit
+        f"sent {ID[:28]}\ndead_letter and more",
     ],
 )
 def test_what_is_no_broken_id_is_not_joined(text: str) -> None:
