@@ -62,7 +62,7 @@ def judge(processes: Processes) -> ChainFindings:
         else:
             findings.append(_restart(processes, at, int(chains[at]) - 1))
     before = steps.before_month(processes, hosts.java(processes) & countable)
-    zero = steps.held_at_zero(processes, month & ~whole)
+    zero = steps.held_at_zero(processes, month & ~whole & ~hosts.of_several_months(processes))
     for at in sorted({*chain_steps, *before, *zero}):
         clock_back[at] = True
         one_counter = at in chain_steps or chains[at] == 1
