@@ -223,3 +223,9 @@ def test_a_month_that_other_lines_prove_is_told_from_that_of_the_own_line() -> N
     clock = Clock(datetime(2026, 11, 20, tzinfo=UTC), UTC, "given")
     dated = replace(clock, dates=dates_of(((item.verdict, item.token) for item in made.found), clock))
     assert intake.dated_by(made.found, dated) == {"line": (1, "+00:00"), "line_others": (1, "+00:00")}
+
+
+def test_reasons_that_read_alike_are_one() -> None:
+    reasons = {"masked": 2, "masked_offset": 3, "masked_client": 1}
+    assert intake_texts.reasons_text(reasons, catalogue.words()) == "masked or cut off"
+    assert intake_texts.reasons_text(reasons | {"digit": 1}, catalogue.words()).startswith("masked or cut off (6), ")

@@ -106,10 +106,12 @@ def _aspects(items: Iterable[FoundId], clock: Clock, reader: Reader) -> dict[str
 
 def reasons_text(reasons: Mapping[str, int], words: Words) -> str:
     """Reasons with their counts, the most frequent first; a single one needs no count."""
-    ordered = sorted(reasons.items(), key=lambda item: -item[1])
-    if len(ordered) == 1:
-        return words(f"refusal.{ordered[0][0]}")
-    return words("clause").join(words("aside", text=words(f"refusal.{code}"), note=f"{n:,}") for code, n in ordered)
+    counts: Counter[str] = Counter()
+    for code, n in reasons.items():  # several codes may be one to a reader
+        counts[words(f"refusal.{code}")] += n
+    if len(counts) == 1:
+        return next(iter(counts))
+    return words("clause").join(words("aside", text=text, note=f"{n:,}") for text, n in counts.most_common())
 
 
 def why_not(verdict: Verdict, words: Words) -> str:

@@ -14,7 +14,9 @@ from rocksdict import AccessType, Options, Rdict
 
 from benchmarks.witnesses import Log, answers, excluded, graded
 from idcore.answers.fate import Group, Home, Observation, judge
+from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.answers.lookup.store_folder import StoreLookup
+from idcore.answers.lookup.store_groups import progress_of, rows_of
 from idcore.ids import Clock
 from idcore.rocketmq.store import StoreFolder, pop_records, rocksdb
 from idcore.rocketmq.store.files import Reading
@@ -142,3 +144,17 @@ def test_what_cannot_be_read_is_named(root: Path, tmp_path: Path, monkeypatch: p
                 assert store.config.popped == {}
                 codes = [note.code for note in store.config.notes if note.values.get("name") == "kvStore"]
                 assert codes == ["config_rocksdb"]
+
+
+def test_retries_of_a_pop_group_are_those_of_the_group(root: Path) -> None:
+    """They are in a topic of group and topic, whose name alone may be read in two ways."""
+    with StoreFolder(root / "running") as store:
+        evidence = StoreEvidence(store)
+        rows = {each.row.group: each for each in rows_of(evidence)}
+        assert not [group for group in rows if group.endswith("_Wares")]
+        (retries,) = [queue for queue in store.queues.of("%RETRY%pop-fails_Wares") if queue.span]
+        reached = (store.config.offsets or {})["%RETRY%pop-fails_Wares", "pop-fails"][0]
+        assert retries.span is not None and rows["pop-fails"].waiting == retries.span[1] - reached == 0
+        progress = progress_of(evidence, "Wares", "pop-fails").progress
+        assert progress is not None
+        assert [each.topic for each in progress.side_topics] == ["%RETRY%pop-fails_Wares"]

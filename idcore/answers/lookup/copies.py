@@ -99,6 +99,15 @@ def may_be_of(copy: Record, topic: str, inherited: str | None = None) -> bool:
     return not home or home.startswith("%") or home in (topic, without_namespace(topic), inherited)
 
 
+def topics_of_group(group: str, topics: Iterable[str]) -> dict[str, str]:
+    """The topics where messages go that a group did not consume, each `retry` or `dead`.
+
+    A retry topic of POP consumers ends with the message's own topic, behind `_` or, from 5.2 on, `+`.
+    """
+    of_pop = (f"{group}{sign}{topic}" for topic in topics for sign in ("_", _POP_SEPARATOR))
+    return {RETRY_PREFIX + name: "retry" for name in (group, *of_pop)} | {DLQ_PREFIX + group: "dead"}
+
+
 def is_retry_of(topic: str, real_topic: str, popped: bool, home: str) -> bool:
     """Whether the name of a topic of copies allows that they are of messages in `home`: that of POP ends with it."""
     goal = real_topic if topic in (SCHEDULE_TOPIC, TIMER_TOPIC) else topic

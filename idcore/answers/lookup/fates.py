@@ -14,7 +14,7 @@ from idcore.answers.lookup.answer_cache import AnswerCache
 from idcore.answers.lookup.by_key import MOST_OF_A_UNIQUE_KEY, Search
 from idcore.answers.lookup.client_states import states
 from idcore.answers.lookup.clients import is_grpc, united
-from idcore.answers.lookup.copies import TIMER_TOPIC, group_of, is_special
+from idcore.answers.lookup.copies import TIMER_TOPIC, group_of, is_special, topics_of_group
 from idcore.answers.lookup.group_evidence import Homes, calls_of, group_copy, homes_of, is_copy_of, is_past
 from idcore.answers.lookup.model import Copy
 from idcore.answers.lookup.notes import Notes
@@ -30,7 +30,7 @@ from idcore.base.errors import CoreError
 from idcore.rocketmq.message import Record, decode_record, decode_records
 from idcore.rocketmq.message import properties as names
 from idcore.rocketmq.message.attempts import Attempt
-from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX
+from idcore.rocketmq.message.model import RETRY_PREFIX
 from idcore.rocketmq.message.row import has_key
 from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
 from idcore.rocketmq.remoting.consumers import (
@@ -385,7 +385,7 @@ class _Fates(TopicBrokers):
         return copies, set() if self.silent else set(groups) - incomplete
 
     def _topics_of(self, group: str) -> list[str]:
-        return [*self._retry_topics(group), f"{DLQ_PREFIX}{group}"]
+        return list(topics_of_group(group, [self.topic]))
 
     def _records(self, heard: Observation[Any], broker: str, topic: str, key: str) -> tuple[list[Record], bool]:
         """The records of an answer, and whether it has all there are."""

@@ -12,11 +12,11 @@ from idcore.answers.lookup.answer_cache import AnswerCache
 from idcore.answers.lookup.by_time import version_of
 from idcore.answers.lookup.client_states import states
 from idcore.answers.lookup.clients import united
+from idcore.answers.lookup.copies import topics_of_group
 from idcore.answers.lookup.model import Evidence
 from idcore.answers.lookup.notes import Notes
 from idcore.answers.lookup.progress import BROADCAST, GroupClient, GroupRow, Progress, QueueState, SideTopic, owned
 from idcore.answers.lookup.topic_brokers import Pace, TopicBrokers, has_no_client, is_active_behind_proxy
-from idcore.rocketmq.message.model import DLQ_PREFIX
 from idcore.rocketmq.remoting.consumers import (
     AllConsumerOffsets,
     AllGroupConfigs,
@@ -94,7 +94,7 @@ class _Group(_Asking):
     def __init__(self, topic: str, group: str, notes: Notes, pace: Pace) -> None:
         super().__init__(topic, notes, pace, AnswerCache())
         self.group = group
-        self.sides = dict.fromkeys(self._retry_topics(group), "retry") | {f"{DLQ_PREFIX}{group}": "dead"}
+        self.sides = topics_of_group(group, [self.topic])
 
     def run(self) -> Progress:
         first: list[Request[Any]] = [RuntimeInfo(), TopicStats(self.topic), ConsumeStats(self.group, self.topic)]

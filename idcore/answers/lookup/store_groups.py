@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from idcore.answers.lookup.copies import is_special
+from idcore.answers.lookup.copies import is_special, topics_of_group
 from idcore.answers.lookup.groups import GroupAnswer
 from idcore.answers.lookup.progress import BROADCAST, GroupRow, Progress, QueueState, SideTopic
 from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX
 from idcore.rocketmq.store.commitlog import Stored
-
-OF_GROUPS = {RETRY_PREFIX: "retry", DLQ_PREFIX: "dead"}  # what the topics of one group begin with
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +31,24 @@ def rows_of(evidence: StoreEvidence) -> list[OfTopic]:
     """
     topics = {topic: groups for topic, groups in evidence.config.groups_by_topic().items() if not is_special(topic)}
     known = set().union(*topics.values())
-    own = {name.removeprefix(start) for name in evidence.store.topics for start in OF_GROUPS if name.startswith(start)}
-    sides = {group: {side.kind: side for side in _sides(evidence, group)} for group in known | own}
+    of_known = set()
+    for topic, groups in topics.items():
+        of_known |= {name for group in groups for name in topics_of_group(group, [topic])}
+    own = {
+        name.removeprefix(start)
+        for name in evidence.store.topics
+        for start in (RETRY_PREFIX, DLQ_PREFIX)
+        if name.startswith(start) and name not in of_known
+    }
+    sides = {group: list(_sides(evidence, group)) for group in known | own}
     topics[""] = {group for group in own - known if sides[group]}
     rows = []
     for topic, groups in topics.items():
         for group in groups:
-            retry, dead = (sides[group].get(kind) for kind in ("retry", "dead"))
-            waiting = retry.waiting if retry is not None else 0
-            rows.append(OfTopic(topic, _row(evidence, topic, group), waiting, dead.held if dead is not None else 0))
+            retries = [side.waiting for side in sides[group] if side.kind == "retry"]
+            waiting = None if None in retries else sum(filter(None, retries))
+            dead = sum(side.held for side in sides[group] if side.kind == "dead")
+            rows.append(OfTopic(topic, _row(evidence, topic, group), waiting, dead))
     most: dict[str, int] = {}
     for each in rows:
         most[each.row.group] = max(most.get(each.row.group, 0), each.row.lag or 0)
@@ -117,11 +124,12 @@ def _stored_ms(evidence: StoreEvidence, topic: str, queue: int, offset: int) -> 
 
 def _sides(evidence: StoreEvidence, group: str) -> Iterator[SideTopic]:
     """The topics that the group has for itself."""
-    for prefix, kind in OF_GROUPS.items():
-        queues = [queue for queue in _queues(evidence, f"{prefix}{group}", group) if queue.end]
+    topics = [topic for topic, groups in evidence.config.groups_by_topic().items() if group in groups]
+    for name, kind in topics_of_group(group, topics).items():
+        queues = [queue for queue in _queues(evidence, name, group) if queue.end]
         if queues:
             held = sum((queue.end or 0) - (queue.begin or 0) for queue in queues)
             waiting = sum((queue.end or 0) - max(queue.offset or 0, queue.begin or 0) for queue in queues)
-            times = [_stored_ms(evidence, f"{prefix}{group}", each.queue, (each.end or 0) - 1) for each in queues]
+            times = [_stored_ms(evidence, name, each.queue, (each.end or 0) - 1) for each in queues]
             known = waiting if kind == "retry" and evidence.config.offsets is not None else None
-            yield SideTopic(f"{prefix}{group}", kind, held, known, max(filter(None, times), default=None))
+            yield SideTopic(name, kind, held, known, max(filter(None, times), default=None))

@@ -200,10 +200,6 @@ class TopicBrokers:
 
     # ---- which groups
 
-    def _retry_topics(self, group: str) -> list[str]:
-        """Where a failed message goes. That of POP consumers ends with the topic, behind `_` or, from 5.2 on, `+`."""
-        return [f"{RETRY_PREFIX}{group}{more}" for more in ("", f"_{self.topic}", f"+{self.topic}")]
-
     def _groups(self, most: int = MOST_GROUPS) -> list[str]:
         answers = self._ask_all(
             {name: [RuntimeInfo(), TopicGroups(self.topic)] for name in self.brokers}, self.since_ms

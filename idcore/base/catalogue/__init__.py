@@ -275,6 +275,10 @@ def lang_of(asked: str | None) -> str | None:
 
 
 def upper(text: str) -> str:
-    """A sentence with a capital: `no IDs` is `No IDs`. An address, an ID or a file name at its start stays as it is."""
-    first = text.partition(" ")[0]
+    """A sentence with a capital: `no IDs` is `No IDs`. An address, an ID or a file name at its start stays as it is.
+
+    >>> upper("pulled, not acknowledged yet"), upper("orders.log has none"), upper("iOS")
+    ('Pulled, not acknowledged yet', 'orders.log has none', 'iOS')
+    """
+    first = text.partition(" ")[0].rstrip(",;:")
     return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
