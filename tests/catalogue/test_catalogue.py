@@ -245,3 +245,9 @@ def test_what_is_assumed_has_a_space_before_it_in_english_alone() -> None:
     said = finding_words.say("meaning", "dead_letters", values | {"first_at": "09:50", "assumed": ["month"]}, "zh")
     assert "从 09:50（月份为假定）起" in said
     assert catalogue.words("en").assumed([]) == catalogue.words("zh").assumed([]) == ""
+
+
+def test_a_sentence_begins_with_a_capital_unless_a_name_begins_it() -> None:
+    texts = ("pulled, not acknowledged yet", "no IDs", "orders.log has none", "10.0.0.1: closed", "iOS", "")
+    wanted = ("Pulled, not acknowledged yet", "No IDs", "orders.log has none", "10.0.0.1: closed", "iOS", "")
+    assert tuple(map(catalogue.upper, texts)) == wanted
