@@ -151,9 +151,12 @@ class Voting:
         self._last: dict[Hashable, int] = {}
 
     def see(self, verdict: Verdict, token: Token) -> None:
-        """Takes one id, with its line's time if any. One that others may settle votes as each interpretation."""
+        """Takes one id, with its line's time if any. One that others may settle votes as each interpretation.
+
+        What a link or a scan says of an ID is not of its line, and may be assumed: it proves nothing of others.
+        """
         best = verdict.best
-        if best is None:
+        if best is None or token.linked:
             return
         born, prefix = hints(token, self._clock)
         if isinstance(best.id, ClientId):

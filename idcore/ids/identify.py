@@ -98,8 +98,8 @@ def identify(
     elapsed, as find() saw it. Without `vouched` the label itself decides. `disowned`: what else a name so close says
     that it is: then only a known client's loader makes it a msgId. `shown`: its place shows that it may be an ID.
     """
-    has_mask = len(text) < ID_DIGITS[-1] and masks.MASKED.fullmatch(text) is not None and not masks.is_only_cut(text)
-    if has_mask and masks.rest_of(text, label) is not None:
+    has_sign = len(text) < ID_DIGITS[-1] and any(sign in text for sign in masks.SIGNS)
+    if has_sign and masks.MASKED.fullmatch(text) is not None and masks.rest_of(text, label) is not None:
         return _of_rest(Token(text, 1, 1, label, whole="cut"))
     if vouched is None:
         vouched = rules.vouches(label)

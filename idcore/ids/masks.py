@@ -76,18 +76,20 @@ def rest_of(text: str, label: str | None = None) -> tuple[Kind, str] | None:
         digits = text.upper().ljust(SIZE, HIDDEN)
     if digits is not None and _has_known_loader(digits):
         return "uniq", digits
+    if digits is not None and _is_of_broker(digits, label):
+        return "offset", digits
     client = _client_digits(text)
     if client is not None:
         return "client", client
-    if digits is None:
-        return None
+    return None if digits is None else ("uniq", digits)
+
+
+def _is_of_broker(digits: str, label: str | None) -> bool:
+    """Whether the port is a usual one of brokers, or the name says so and the port may be one."""
     port = int(digits[8:16], 16) if HIDDEN not in digits[8:16] else None
-    is_named = label is not None and label.lower() in OFFSET_NAMES
-    if (is_named and (port is None or 0 < port <= rules.PORT_LIMIT)) or (
-        port is not None and rules.is_usual_port(port)
-    ):
-        return "offset", digits
-    return "uniq", digits
+    if label is not None and label.lower() in OFFSET_NAMES:
+        return port is None or 0 < port <= rules.PORT_LIMIT
+    return port is not None and rules.is_usual_port(port)
 
 
 def is_only_cut(text: str) -> bool:

@@ -103,14 +103,19 @@ def _key(message_id: MessageId) -> tuple[Any, ...]:
 
 def _rows(run: Run, table: str, names: Sequence[str], readings: Sequence[Reading]) -> dict[tuple[Any, ...], Any]:
     """The rows of a table for these ids, by their keys; one that comes twice says nothing."""
-    import pyarrow.parquet as pq  # only where a scan is asked
+    import pyarrow as pa  # only where a scan is asked
+    import pyarrow.parquet as pq
 
     wanted = {key for reading in readings if len(key := _key(reading.id)) == len(names)}
     if not wanted or not run.has(table):
         return {}
     filters = [(names[at], "in", {key[at] for key in wanted}) for at in (0, 1)]
     found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for row in pq.read_table(run.path / table, filters=filters).to_pylist():
+    try:
+        rows = pq.read_table(run.path / table, filters=filters).to_pylist()
+    except (OSError, pa.ArrowException):
+        return {}  # the pages of that scan say that it is damaged; an ID is decoded without it
+    for row in rows:
         found.setdefault(tuple(row[name] for name in names), []).append(row)
     return {key: rows[0] for key, rows in found.items() if len(rows) == 1}
 

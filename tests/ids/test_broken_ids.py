@@ -6,12 +6,16 @@ import itertools
 import random
 import re
 import textwrap
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
 from idcore.ids import find, judge, masks
 from idcore.ids.broken_lines import unbroken
-from idcore.ids.identify import Verdict
+from idcore.ids.clock import Clock
+from idcore.ids.dating import dates_of
+from idcore.ids.identify import Verdict, identify
 
 pytestmark = pytest.mark.quick
 ID = "0A6408A4001E18B4AAC20E41363B0037"
@@ -228,3 +232,26 @@ def test_a_piece_behind_a_name_that_vouches_is_named() -> None:
     (verdict,) = read(f"received msgId={ID[:27]}, topic=t")
     assert verdict.best is None and "27 digits" in str(verdict.error)
     assert read(f"received {ID[:27]}, topic=t") == read(f"msgId={ID[:12]}{'0' * 16}, t") == []
+
+
+@pytest.mark.parametrize("text", ["0123456789", "01374A3125B8D7", "0108719066", "01" + "7" * 16])
+def test_digits_without_a_mask_are_not_called_masked(text: str) -> None:
+    verdict = identify(text)
+    assert verdict.best is None and verdict.reason == "length" and verdict.error is not None
+
+
+def test_a_cut_offset_of_a_broker_with_1_in_front_is_one() -> None:
+    for label in ("offsetMsgId", None):
+        verdict = identify("0102030400002A9F00000000...", label)
+        assert verdict.reason == "masked_offset" and "1.2.3.4" in str(verdict.error)
+
+
+def test_what_a_scan_says_of_one_id_proves_nothing_of_others() -> None:
+    """It may be assumed there."""
+    clock = Clock(datetime(2026, 11, 26, 12, tzinfo=UTC), UTC, "assumed")
+    ids = [f"AC11010{host}473C18B4AAC2{5 * 86_400_000:08X}0001" for host in (1, 2)]
+    tokens = list(find("\n".join(ids)))
+    born = int(datetime(2026, 9, 5, 16, tzinfo=UTC).timestamp() * 1_000)
+    linked = [replace(tokens[0], born_ms=born, linked=True, assumed=("month", "zone")), tokens[1]]
+    dates = dates_of([(judge(token), token) for token in linked], clock)
+    assert dates.zone is None and dates.latest is None and dates.processes == {}

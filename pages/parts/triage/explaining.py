@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import streamlit as st
 
+from idcore.base.errors import CoreError
 from idcore.ids.clock import Clock
 from idcore.intake.intake import FoundId
 from idcore.presentation import times
 from idcore.presentation.html import explained as html
 from idcore.presentation.triage import explained as core
 from idcore.presentation.triage import run_texts
-from idcore.presentation.triage.explained import Explained
+from idcore.presentation.triage.explained import Counted, Explained
 from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
 from idcore.runs.runs import Run
 from pages.parts import browser, cache
 from pages.parts.triage import lines as run_lines
 from pages.parts.view import View, absolute
 from pages.parts.widgets import said, show_html
+
+_NAMED = "list-named-by-lines"
 
 
 def of_range(run: Run, shown: TimeRange, view: View) -> None:
@@ -32,13 +36,27 @@ def of_list(items: Sequence[FoundId], clock: Clock, run: Run, view: View) -> Non
     """A list of IDs against a scan."""
     every = core.counted(cache.frame(run, "processes"), cache.frame(run, "brokers"))
     title = run_texts.title_of(run.title, run.options, view.words, run.summary)
-    own, index = core.of_intake(items, clock), cache.lines(run)
-    if index is not None:
-        named, of_all = core.of_lines(index, (item.token.text for item in items), run_lines.allowed_for(run))
+    own, named = core.of_intake(items, clock), _named_by_lines(items, run)
+    if named is not None:
         own, every = (
-            {**counts, **{by: side[by] for by in core.NAMED}} for counts, side in ((own, named), (every, of_all))
+            {**counts, **{by: side[by] for by in core.NAMED}} for counts, side in zip((own, every), named, strict=True)
         )
     _show(core.of_list(own, every), run, ALL_TIMES, view, title, "")
+
+
+def _named_by_lines(items: Sequence[FoundId], run: Run) -> tuple[Counted, Counted] | None:
+    """What the log lines of the IDs name, and those of all IDs; None for who may not read the log. Kept for a rerun."""
+    ids = tuple(item.token.text for item in items)
+    asked = run.name, hash(ids)
+    kept = st.session_state.get(_NAMED)
+    if kept is None or kept[0] != asked:
+        index, named = cache.lines(run), None
+        if index is not None:
+            with suppress(CoreError, OSError):  # its file is gone, or is not for this visitor
+                named = core.of_lines(index, ids, run_lines.allowed_for(run))
+        kept = st.session_state[_NAMED] = asked, named
+    found: tuple[Counted, Counted] | None = kept[1]
+    return found
 
 
 def _show(explained: Explained, run: Run, shown: TimeRange, view: View, span: str, address: str) -> None:
