@@ -7,7 +7,6 @@ import json
 import os
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import pytest
 
 from idcore.cli.view import _user
 from idcore.ids import OffsetId
+from tests.cli.in_process import command
 from tests.cli.test_view import KEYS, RECORD
 from tests.remoting.fake import UNIQ, Fake, record
 from tests.remoting.fake_groups import HOME, Cluster
@@ -26,16 +26,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 def view(*arguments: str, text: str | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("IDCORE_", "ROCKETMQ_"))}
-    return subprocess.run(
-        [sys.executable, "-m", "idcore", "view", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        input=text,
-        env=plain | environment,
-    )
+    done = command("view", *arguments, given=(text or "").encode(), env=plain | environment)
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def rows(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:

@@ -161,12 +161,12 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_done(on_disk: Write) -> No
 
 def test_a_line_of_many_megabytes_without_a_newline(on_disk: Write) -> None:
     r = random.Random(1)
-    ids = [logs.uniq(0x0A000001, 3, logs.JAVA, logs.NOON + k * 3, k) for k in range(70_000)]
+    ids = [logs.uniq(0x0A000001, 3, logs.JAVA, logs.NOON + k * 3, k & 0xFFFF) for k in range(50_000, 80_000)]
     data = b" ".join(part.encode() + b"-" * r.randrange(90) for part in ids)
-    assert b"\n" not in data and len(data) > 5_000_000
+    assert b"\n" not in data and len(data) > 2_000_000
     path = on_disk(data)
     want = expect(path, data)
-    assert [(p["distinct"], p["missing"], p["wraps"]) for p in want["processes"]] == [(70_000, 0, 1)]
+    assert [(p["distinct"], p["missing"], p["wraps"]) for p in want["processes"]] == [(30_000, 0, 1)]
     for split in (WHOLE, 300_000):
         assert differences(scan(path, split=split), want) == []
 
