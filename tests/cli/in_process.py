@@ -1,4 +1,4 @@
-"""A command in the process of the tests: it prints, and ends with the status of, one of its own, at a tenth of the cost.
+"""A command in the process of the tests: it prints and ends as one of its own does, at a tenth of the cost.
 
 What is of the process itself (how it starts, signals, closed streams) is tested with one.
 """

@@ -7,6 +7,7 @@ import json
 import os
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,8 @@ def names(fake: Fake) -> str:
 def test_found_by_either_id_and_by_key_with_every_field(fake: Fake, names: str) -> None:
     address = fake.server.address
     offset_id = str(OffsetId.of(address.ip, address.port, 0))
-    done = view("--namesrv", names, UNIQ, offset_id, "k2")
+    words = [sys.executable, "-m", "idcore", "view", "--namesrv", names, UNIQ, offset_id, "k2"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0 and done.stderr == ""
     for row, text in zip(rows(done), (UNIQ, offset_id, "k2"), strict=True):
         assert set(row) == KEYS
