@@ -18,7 +18,7 @@ import pytest
 from idcore.base import temporary
 
 # Folders whose tests share a browser, a Spark session or brokers, the longest first; the others follow.
-LONG = ("browser", "spark", "own consoles", "own sparks", "remoting", "store", "java")
+LONG = ("own sparks", "browser", "own consoles", "remoting", "spark", "store", "java")
 # Files of tests/browser that need no warm console: apart from those that share one, they are the shorter half.
 _OWN = ("deep_links", "fate", "frame", "groups", "message", "runs", "time_range")
 # Files of tests/spark that start sessions of their own: apart from those that share one.
