@@ -18,7 +18,7 @@ import pytest
 from idcore.base import temporary
 
 # Folders whose tests share a browser, a Spark session or brokers, the longest first; the others follow.
-LONG = ("browser", "spark", "own consoles", "own sparks", "remoting", "store", "java")
+LONG = ("own sparks", "browser", "own consoles", "remoting", "spark", "store", "java")
 # Files of tests/browser that need no warm console: apart from those that share one, they are the shorter half.
 _OWN = ("deep_links", "fate", "frame", "groups", "message", "runs", "time_range")
 # Files of tests/spark that start sessions of their own: apart from those that share one.
@@ -81,6 +81,13 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: (place(item), not item.nodeid.startswith(LONGEST), item.path.parts))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Why a test was tried again: it has a fault of its own."""
+    for report in terminalreporter.stats.get("rerun", ()):
+        crash = getattr(report.longrepr, "reprcrash", None)
+        terminalreporter.write_line(f"{report.nodeid} was tried again: {crash.message[:600] if crash else report.when}")
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -24,6 +24,7 @@ import pytest
 from idcore.__main__ import BUG, main
 from idcore.base.catalogue.en import LENGTHS
 from idcore.ids import KEYS
+from tests.cli.in_process import command
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 VECTORS = ROOT / "tests" / "vectors"
@@ -36,17 +37,15 @@ AT = ("--at", "2026-11-21T00:00:00Z")
 
 
 def run(*arguments: str, text: str | bytes | None = None, **extra: str) -> subprocess.CompletedProcess[bytes]:
-    given = text.encode() if isinstance(text, str) else text
-    source: dict[str, Any] = {"stdin": subprocess.DEVNULL} if given is None else {"input": given}
-    return subprocess.run(
-        [sys.executable, "-m", "idcore", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        timeout=60,
-        check=False,
-        env={**os.environ, "TZ": "UTC", **extra},
-        **source,
-    )
+    given = text.encode() if isinstance(text, str) else text or b""
+    return command(*arguments, given=given, env={**os.environ, "TZ": "UTC", **extra})
+
+
+def process(*arguments: str, **extra: str) -> subprocess.CompletedProcess[bytes]:
+    """The command as a process of its own."""
+    words, env = [sys.executable, "-m", "idcore", *arguments], {**os.environ, "TZ": "UTC", **extra}
+    none = subprocess.DEVNULL
+    return subprocess.run(words, cwd=ROOT, stdin=none, capture_output=True, timeout=60, check=False, env=env)
 
 
 def rows(done: subprocess.CompletedProcess[bytes]) -> list[dict[str, Any]]:
@@ -61,7 +60,7 @@ def one_line(done: subprocess.CompletedProcess[bytes]) -> str:
 
 
 def test_json_is_the_default_of_a_pipe_and_holds_the_contracts_keys() -> None:
-    done = run("decode", ID, OFFSET, CLIENT, *AT)
+    done = process("decode", ID, OFFSET, CLIENT, *AT)
     assert done.returncode == 0
     assert done.stderr == b""
     found = rows(done)
@@ -251,7 +250,7 @@ def test_wrong_usage_is_status_two_and_one_line(arguments: tuple[str, ...]) -> N
 
 def test_help_is_no_error() -> None:
     for arguments in (("--help",), ("decode", "--help"), ("scan", "--help"), ("make", "--help"), ("make", "log", "-h")):
-        done = run(*arguments)
+        done = process(*arguments)
         assert done.returncode == 0
         assert done.stdout.startswith(b"usage:")
 
@@ -314,7 +313,7 @@ def test_it_starts_fast_and_light() -> None:
     took = []
     for _ in range(3):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        assert run("decode", ID).returncode == 0
+        assert process("decode", ID).returncode == 0
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         took.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     assert min(took) < 0.3  # processor time: 0.09 s where nothing else runs
@@ -349,7 +348,7 @@ def test_a_terminal_is_sent_nothing_that_it_would_obey() -> None:
 
 
 def test_letters_that_a_terminal_lacks_are_no_traceback() -> None:
-    done = run("decode", "消息", PYTHONIOENCODING="ascii")
+    done = process("decode", "消息", PYTHONIOENCODING="ascii")
     assert done.returncode == 1
     assert rows(done)[0]["text"] == "消息"
     one_line(done)

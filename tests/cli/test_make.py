@@ -12,19 +12,14 @@ import pytest
 
 from idcore.__main__ import main
 from idcore.ids import find, identify
+from tests.cli.in_process import command
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def make(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "idcore", "make", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = command("make", *arguments, env=os.environ)
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:

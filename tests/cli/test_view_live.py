@@ -16,6 +16,7 @@ import pytest
 
 from idcore.cli.view import _user
 from idcore.ids import OffsetId
+from tests.cli.in_process import command
 from tests.cli.test_view import KEYS, RECORD
 from tests.remoting.fake import UNIQ, Fake, record
 from tests.remoting.fake_groups import HOME, Cluster
@@ -26,16 +27,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 def view(*arguments: str, text: str | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("IDCORE_", "ROCKETMQ_"))}
-    return subprocess.run(
-        [sys.executable, "-m", "idcore", "view", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        input=text,
-        env=plain | environment,
-    )
+    done = command("view", *arguments, given=(text or "").encode(), env=plain | environment)
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def rows(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
@@ -60,7 +53,8 @@ def names(fake: Fake) -> str:
 def test_found_by_either_id_and_by_key_with_every_field(fake: Fake, names: str) -> None:
     address = fake.server.address
     offset_id = str(OffsetId.of(address.ip, address.port, 0))
-    done = view("--namesrv", names, UNIQ, offset_id, "k2")
+    words = [sys.executable, "-m", "idcore", "view", "--namesrv", names, UNIQ, offset_id, "k2"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0 and done.stderr == ""
     for row, text in zip(rows(done), (UNIQ, offset_id, "k2"), strict=True):
         assert set(row) == KEYS

@@ -92,6 +92,7 @@ def opening_of(found: re.Match[bytes]) -> tuple[datetime, int | None] | None:
     return None if ahead >= 1440 else (wall, -ahead if zone[:1] == b"-" else ahead)
 
 
+@lru_cache(maxsize=1 << 16)  # each line is around some thirty others
 def born_of(line: bytes) -> int | None:
     values = {int(value) for value in BORN_MARK.findall(line)}
     return values.pop() if len(values) == 1 else None

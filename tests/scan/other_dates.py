@@ -110,17 +110,25 @@ def found_in(line: str) -> tuple[Other, ...]:
 
 def day_of(line: str, elapsed: list[int]) -> datetime | None:
     """The first time without a year that an ID proves, in 2000."""
+    for wall, resolution in _days_in(line):
+        if any(proves((wall, None, resolution, False), ms) for ms in elapsed):
+            return EPOCH + timedelta(milliseconds=wall)
+    return None
+
+
+@lru_cache(maxsize=1 << 16)
+def _days_in(line: str) -> tuple[tuple[int, int], ...]:
+    """Times without a year, in 2000: wall time in ms, and its resolution."""
+    found: list[tuple[int, int]] = []
     for _, _, match, order in _matches(line, OF_DAYS) if len(line) <= 1 << 16 else ():
         half_day, *times, half = match.groups()[2:]
         told = dict(zip(order, match.groups()[:2], strict=True))
         days = [(told.get("a"), told.get("b")), (told.get("b"), told.get("a"))]
         if "d" in told:
             days = [(told.get("m") or str(NAMES.index(told["n"].lower()) + 1), told["d"])]
-        for month, day in days:
-            one = _time_of((2000, int(month or 0), int(day or 0)), half_day, times, half)
-            if one is not None and any(proves((one[0], None, one[1], False), ms) for ms in elapsed):
-                return EPOCH + timedelta(milliseconds=one[0])
-    return None
+        read = (_time_of((2000, int(month or 0), int(day or 0)), half_day, times, half) for month, day in days)
+        found += [one for one in read if one is not None]
+    return tuple(found)
 
 
 def _time_of(

@@ -89,8 +89,7 @@ def record_of(front: Side, back: Side, elapsed: list[int]) -> bytes | None:
 
 def proved_in(text: bytes, elapsed: list[int]) -> bytes | None:
     """The first time of a line that an ID proves: the one that opens it, else any; a broker's only without a zone."""
-    found = None if STORE.match(text) else dates.opening_in(text)
-    opening = None if found is None else dates.opening_of(found)
+    opening = None if STORE.match(text) else opened(text)
     if opening is None:
         if STORE.match(text):
             return stored_of(text.decode(errors="replace"), elapsed)
@@ -114,16 +113,33 @@ def around(data: bytes, begin: int, end: int) -> tuple[Side, Side]:
 
 
 def of_record(lines: list[bytes]) -> Side:
-    blanks = [number for number, text in enumerate(lines) if not text.strip(BLANK)]
-    first = blanks[0] if blanks else len(lines)
-    end = next((number for number in blanks if number - 1 in blanks), len(lines))
-    own = [text for text in lines[:first] if may_be(text)][:MOST]
-    return own, [text for text in lines[first:end] if may_be(text)][: MOST - len(own)]
+    own: list[bytes] = []
+    beyond: list[bytes] = []
+    here, blank = own, False
+    for text in lines:
+        if not text.strip(BLANK):
+            if blank:
+                break
+            here, blank = beyond, True
+            continue
+        blank = False
+        if len(own) + len(beyond) == MOST:
+            break
+        if may_be(text):
+            here.append(text)
+    return own, beyond
 
 
 @lru_cache(maxsize=1 << 16)  # each line is around some thirty others
 def may_be(text: bytes) -> bool:
     return len(text) <= dates.LINE and MAY_BE.search(text) is not None
+
+
+@lru_cache(maxsize=1 << 16)
+def opened(line: bytes) -> tuple[datetime, int | None] | None:
+    """The time that a line opens with."""
+    found = dates.opening_in(line)
+    return None if found is None else dates.opening_of(found)
 
 
 def stored_of(line: str, elapsed: list[int]) -> bytes | None:
@@ -139,8 +155,7 @@ def said_by(line: bytes, elapsed: list[int]) -> bytes | None:
     """The time of a line as it would open one."""
     if STORE.match(line):
         return None
-    found = dates.opening_in(line)
-    opening = None if found is None else dates.opening_of(found)
+    opening = opened(line)
     if opening is None:
         other = other_of(line.decode(errors="replace"), elapsed, by_name=True)
         if other is None:

@@ -86,7 +86,7 @@ def test_planted_tracks_and_chains_are_found(log: Log, on_disk: Write) -> None:
 
 @pytest.mark.parametrize("split", [1, 7, 31, 64])
 def test_the_smallest_splits(split: int, on_disk: Write) -> None:
-    for seed in (2, 3):  # without look-alikes, of which the twin knows nothing
+    for seed in (2, 3) if split > 1 else (2,):  # without look-alikes, of which the twin knows nothing
         data = logs.mixed(seed, 25).data[:6000]
         path = on_disk(data)
         assert differences(scan(path, split=split), expect(path, data)) == []
@@ -108,7 +108,7 @@ def test_every_alignment_of_one_id(on_disk: Write) -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_chains_follow_the_rule_to_the_letter(seed: int, on_disk: Write) -> None:
-    data = logs.any_counters(seed).data
+    data = logs.any_counters(seed, 35).data
     path = on_disk(data)
     assert differences(scan(path, split=(WHOLE, 5000)[seed % 2]), expect(path, data)) == []
 
@@ -116,12 +116,12 @@ def test_chains_follow_the_rule_to_the_letter(seed: int, on_disk: Write) -> None
 def test_the_order_of_files_and_lines_does_not_matter(on_disk: Write) -> None:
     parts = {on_disk(log.data, f"f{i}.log"): log.data for i, log in enumerate(everything(3)[:6])}
     want = twin.tables(parts, SHANGHAI, AT)
-    paths = list(parts)
+    paths, in_order = list(parts), scan(*sorted(parts))
     for turn in range(2):
         random.Random(turn).shuffle(paths)
         found = scan(*paths, split=50_000)
         assert differences(found, want) == []
-        assert same(found, scan(*sorted(parts))) == []
+        assert same(found, in_order) == []
 
 
 def test_a_file_twice_doubles_the_occurrences_and_nothing_else(on_disk: Write) -> None:
@@ -161,12 +161,12 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_done(on_disk: Write) -> No
 
 def test_a_line_of_many_megabytes_without_a_newline(on_disk: Write) -> None:
     r = random.Random(1)
-    ids = [logs.uniq(0x0A000001, 3, logs.JAVA, logs.NOON + k * 3, k) for k in range(70_000)]
+    ids = [logs.uniq(0x0A000001, 3, logs.JAVA, logs.NOON + k * 3, k & 0xFFFF) for k in range(50_000, 80_000)]
     data = b" ".join(part.encode() + b"-" * r.randrange(90) for part in ids)
-    assert b"\n" not in data and len(data) > 5_000_000
+    assert b"\n" not in data and len(data) > 2_000_000
     path = on_disk(data)
     want = expect(path, data)
-    assert [(p["distinct"], p["missing"], p["wraps"]) for p in want["processes"]] == [(70_000, 0, 1)]
+    assert [(p["distinct"], p["missing"], p["wraps"]) for p in want["processes"]] == [(30_000, 0, 1)]
     for split in (WHOLE, 300_000):
         assert differences(scan(path, split=split), want) == []
 

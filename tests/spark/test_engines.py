@@ -89,6 +89,15 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="module")
+def one_executor(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The secret of the cluster for an application on one worker: what it shows, two would show at twice the cost."""
+    settings = tmp_path_factory.mktemp("one-executor")
+    text = (Path(cluster.secret["SPARK_CONF_DIR"]) / "spark-defaults.conf").read_text()
+    (settings / "spark-defaults.conf").write_text(f"{text}spark.cores.max 1\n")
+    return cluster.secret | {"SPARK_CONF_DIR": str(settings)}
+
+
+@pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store folder with consumer groups."""
     out = tmp_path_factory.mktemp("store") / "store"
@@ -121,13 +130,15 @@ def test_a_standalone_cluster_of_two_workers_writes_the_same_tables(
 
 
 @pytest.mark.timeout(300)
-def test_files_are_followed_on_a_cluster(log: Path, cluster: Cluster, tmp_path: Path) -> None:
+def test_files_are_followed_on_a_cluster(
+    log: Path, cluster: Cluster, one_executor: dict[str, str], tmp_path: Path
+) -> None:
     data, folder = log.read_bytes(), tmp_path / "logs"
     half = data.index(b"\n", len(data) // 2) + 1
     folder.mkdir()
     (folder / "app.log").write_bytes(data[:half])
     words = ["-m", "idcore", "follow", str(folder), "--out", str(tmp_path / "out"), "--master", cluster.url, *FIXED]
-    with subprocess.Popen([sys.executable, *words], env=LOOPBACK | cluster.secret, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen([sys.executable, *words], env=LOOPBACK | one_executor, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         told = (json.loads(line) for line in process.stdout)
         assert next(row for row in told if row["text_bytes"] == half)["ids"]
@@ -140,14 +151,16 @@ def test_files_are_followed_on_a_cluster(log: Path, cluster: Cluster, tmp_path: 
 
 
 @pytest.mark.timeout(300)
-def test_a_path_that_only_the_driver_sees_is_named_with_the_worker(log: Path, cluster: Cluster, tmp_path: Path) -> None:
+def test_a_path_that_only_the_driver_sees_is_named_with_the_worker(
+    log: Path, cluster: Cluster, one_executor: dict[str, str], tmp_path: Path
+) -> None:
     mine = "/proc/self/cwd/made.log"  # the same text leads every process to another file
     theirs = tmp_path / "python-of-workers"
     theirs.write_text(f'#!/bin/sh\n: > "{tmp_path}/used"\nexec "{sys.executable}" "$@"\n')
     theirs.chmod(0o755)
     done = subprocess.run(
         command(mine, tmp_path / "out", "64k", "--master", cluster.url),
-        env={**LOOPBACK, **cluster.secret, "PYTHONPATH": os.getcwd(), "IDCORE_WORKER_PYTHON": str(theirs)},
+        env={**LOOPBACK, **one_executor, "PYTHONPATH": os.getcwd(), "IDCORE_WORKER_PYTHON": str(theirs)},
         cwd=log.parent,
         capture_output=True,
         text=True,

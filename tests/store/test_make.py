@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
-import sys
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,20 +16,15 @@ from idcore.answers.lookup import StoreLookup, batches, row_of
 from idcore.ids import Clock, identify
 from idcore.rocketmq.message.properties import keys_of
 from idcore.rocketmq.store import Blank, Miss, Stored, StoreFolder
+from tests.cli.in_process import command
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CLOCK = Clock(datetime(2026, 11, 21, 8, tzinfo=UTC), UTC)
 
 
 def make(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "idcore", "make", "store", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    done = command("make", "store", *arguments, env=os.environ)
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def contents(folder: Path) -> dict[str, bytes]:
