@@ -14,6 +14,7 @@ REACH = 8_192
 MOST = 16
 BLANK = bytes(range(33))
 HOURS = "|".join("时時点시：").encode()
+ANY_ID = re.compile(rb"(?<![0-9A-Fa-f])(?:[0-9A-Fa-f]{32}|[0-9A-Fa-f]{34}|[0-9A-Fa-f]{56})(?![0-9A-Fa-f])")
 STORE = re.compile(rb"[^A-Za-z0-9]*store", re.IGNORECASE)
 MAY_BE = re.compile(rb"\d:\d\d(?!\d)|\d(?:%s)|\d{10}|\d{8}T\d{6}|\d \d\d\.\d\d\.\d\d" % HOURS)
 
@@ -65,11 +66,16 @@ def record_of(front: Side, back: Side, elapsed: list[int]) -> bytes | None:
     said = [moment for text in before if (moment := said_by(text, elapsed))]
     if said:
         return said[0]
-    borns = [born for text in before if (born := dates.born_of(text)) is not None]
+    borns = [born for text in before if (born := dates.born_of(text)) is not None and not holds_id(text)]
     if borns:
         return f"bornTimestamp={borns[0]}".encode()
     for text in behind:
+        opening = None if STORE.match(text) else opened(text)
+        if opening is not None and not is_opening_proved(opening, elapsed):
+            break  # another record begins
         if (born := dates.born_of(text)) is not None:
+            if holds_id(text):
+                continue
             return f"bornTimestamp={born}".encode()
         if moment := said_by(text, elapsed):
             return moment
@@ -93,11 +99,23 @@ def proved_in(text: bytes, elapsed: list[int]) -> bytes | None:
     if opening is None:
         if STORE.match(text):
             return stored_of(text.decode(errors="replace"), elapsed)
+        if holds_id(text) and dates.born_of(text) is not None:
+            return None
         every = [one for one in found_in(text.decode(errors="replace")) if one[1] is None or one[3]]
         one = next((one for one in every if any(proves(one, ms) for ms in elapsed)), None)
         return None if one is None else written(EPOCH + timedelta(milliseconds=one[0]), one[1])
+    return written(*opening) if is_opening_proved(opening, elapsed) else None
+
+
+def is_opening_proved(opening: tuple[datetime, int | None], elapsed: list[int]) -> bool:
     wall = round((opening[0] - EPOCH) / timedelta(milliseconds=1))
-    return written(*opening) if any(proves((wall, opening[1], 1_000, True), ms) for ms in elapsed) else None
+    return any(proves((wall, opening[1], 1_000, True), ms) for ms in elapsed)
+
+
+@lru_cache(maxsize=1 << 16)
+def holds_id(line: bytes) -> bool:
+    """Its bornTimestamp and other times are of that ID's message."""
+    return ANY_ID.search(line) is not None
 
 
 def around(data: bytes, begin: int, end: int) -> tuple[Side, Side]:
@@ -156,6 +174,8 @@ def said_by(line: bytes, elapsed: list[int]) -> bytes | None:
     if STORE.match(line):
         return None
     opening = opened(line)
+    if opening is None and holds_id(line) and dates.born_of(line) is not None:
+        return None
     if opening is None:
         other = other_of(line.decode(errors="replace"), elapsed, by_name=True)
         if other is None:
