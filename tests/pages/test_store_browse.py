@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -153,11 +154,12 @@ def test_stores_below_an_allowed_folder_are_offered(
     open_page: Open, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a" / "broker" / "commitlog").mkdir(parents=True)
+    (tmp_path / os.fsdecode(b"st\xffre") / "commitlog").mkdir(parents=True)
     (tmp_path / "outside").symlink_to(store)
     monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(tmp_path))
     app = open_page("store")
     found = [name for name in buttons(app) if "/" in name]
-    assert found == [str(tmp_path / "a" / "broker")], "and no link is followed"
+    assert found == [str(tmp_path / "a" / "broker")], "no link is followed, and no name that is not text is offered"
     hint = next(box for box in app.text_input if box.key == "store_folder").placeholder
     assert f"{tmp_path}/store" in hint and str(tmp_path) in app.caption[0].value
     press(app, found[0])
