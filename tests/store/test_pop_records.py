@@ -18,7 +18,7 @@ from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.answers.lookup.store_folder import StoreLookup
 from idcore.answers.lookup.store_groups import progress_of, rows_of
 from idcore.ids import Clock
-from idcore.rocketmq.store import StoreFolder, pop_records, rocksdb
+from idcore.rocketmq.store import StoreFolder, pop_records, queue, rocksdb
 from idcore.rocketmq.store.files import Reading
 from idcore.rocketmq.store.pop_records import PopRecord
 from tests.store.unpacked import real_store
@@ -93,9 +93,9 @@ def test_a_message_whose_time_is_over_comes_back_now(root: Path) -> None:
     found = pop_records.read(root / "running", Reading())
     assert found is not None
     (topic, name), queues = next(iter(found.items()))
-    queue, held = next(iter(queues.items()))
+    number, held = next(iter(queues.items()))
     offset, record = next(iter(held.items()))
-    home = Home("", "", topic, queue, offset, record.popped_ms, snapshot_ms=record.visible_ms)
+    home = Home("", "", topic, number, offset, record.popped_ms, snapshot_ms=record.visible_ms)
     group = Group(name, Observation(offset + 1, record.visible_ms), held=record, copies_complete=True)
     for now_ms, code in ((record.visible_ms - 1, "visible_again"), (record.visible_ms, "visible_now")):
         verdict = judge(home, group, now_ms)
@@ -144,6 +144,22 @@ def test_what_cannot_be_read_is_named(root: Path, tmp_path: Path, monkeypatch: p
                 assert store.config.popped == {}
                 codes = [note.code for note in store.config.notes if note.values.get("name") == "kvStore"]
                 assert codes == ["config_rocksdb"]
+
+
+def test_the_table_of_groups_opens_each_queue_once_and_no_record(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[str, int]] = []
+    begin = queue.ConsumeQueue.__init__
+
+    def counted(self: Any, topic: str, number: int, *others: Any) -> None:
+        made.append((topic, number))
+        begin(self, topic, number, *others)
+
+    with StoreFolder(root / "running") as store:
+        evidence = StoreEvidence(store)
+        assert evidence.snapshot_ms and store.last
+        monkeypatch.setattr(queue.ConsumeQueue, "__init__", counted)
+        monkeypatch.setattr(store.log, "look", lambda *_: 1 / 0)
+        assert rows_of(evidence) and made and len(made) == len(set(made))
 
 
 def test_retries_of_a_pop_group_are_those_of_the_group(root: Path) -> None:
