@@ -128,6 +128,24 @@ def test_a_damaged_record_is_named_and_the_rest_of_the_folder_goes_on(root: Path
         assert notes["config_lost"]["name"] == "kvStore" and notes["config_rocksdb"]["name"] == "kvStore"
 
 
+def test_what_consumers_were_handed_is_read_once_and_when_it_is_asked_for(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    whole = rocksdb.Database.whole
+
+    def counted(self: rocksdb.Database, family: str) -> dict[bytes, bytes] | None:
+        read.append(family)
+        return whole(self, family)
+
+    monkeypatch.setattr(rocksdb.Database, "whole", counted)
+    with StoreFolder(root / "running") as store:
+        assert store.config.offsets and store.topics and store.overview() and StoreEvidence(store).snapshot_ms
+        assert "popState" not in read
+        assert StoreEvidence(store).config.groups_by_topic() and store.config.popped and not store.config.notes
+        assert read.count("popState") == 1
+
+
 def test_of_two_records_of_a_message_the_later_one_holds(root: Path, tmp_path: Path) -> None:
     store_root = Path(shutil.copytree(root / "stopped", tmp_path / "store"))
     text = '{"topicId":"T","groupId":"G","queueId":0,"offset":1,"popTime":%d,"invisibleTime":5}'

@@ -110,7 +110,7 @@ class StoreFolder:
     def config(self) -> BrokerConfig:
         """What the broker's own files say of topics and groups, and what of the folder is not as it should be."""
         config = read_config(self.root, self.reading)
-        return replace(config, notes=(*(Note(code, values) for code, values in self._lacks()), *config.notes))
+        return replace(config, noted=(*(Note(code, values) for code, values in self._lacks()), *config.noted))
 
     def _lacks(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """What is missing of queues and messages that are kept in RocksDB."""
