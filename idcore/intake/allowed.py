@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from idcore.base.errors import CoreError, refuse
 from idcore.base.open_folders import Roots, entries, file_status, is_in
+from idcore.base.safe_text import encodable
 from idcore.policy.access import Visitor
 from idcore.sources.uris import is_below, is_topic, is_uri, local_path, topics, without_secrets
 
@@ -175,7 +176,10 @@ def store_in(path: Path, roots: Sequence[Path | str]) -> str | None:
 
 
 def stores_below(roots: Sequence[Path | str]) -> list[str]:
-    """Folders that look like a broker's store: those that are open, and what is up to two levels below them."""
+    """Folders that look like a broker's store: those that are open, and what is up to two levels below them.
+
+    A name that is not UTF-8 is left out: no page and no address can have it.
+    """
     guard, found, looked = guard_of(roots), list[str](), 0
     level = [str(root) for root in roots if isinstance(root, Path)]
     for _ in range(DEPTH):
@@ -186,7 +190,8 @@ def stores_below(roots: Sequence[Path | str]) -> list[str]:
                 return found
             with suppress(OSError), entries(folder, guard) as listed:
                 some = islice(listed, MOST_ENTRIES)
-                names = sorted(entry.name for entry in some if entry.is_dir(follow_symlinks=False))
+                folders = (entry.name for entry in some if entry.is_dir(follow_symlinks=False))
+                names = sorted(name for name in folders if encodable(name) == name)
                 if any(name == "commitlog" or name.startswith("dledger-") for name in names):
                     found.append(folder)
                 else:

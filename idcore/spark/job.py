@@ -265,7 +265,7 @@ def scan(
             check(stop)
             for each in on_disk:
                 each.result()
-        clocks.mark_files(written.get("processes", ()), seen.clocks)
+        clocks.mark_files(written.get("processes", ()), seen.clocks, lambda: check(stop))
         folder.write(judged_tables(seen, placed, tables["processes"]), lambda: check(stop))
         folder.adopt(written)
         summary = summarise(folder.aside, files, lambda: check(stop))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     import numpy as np
     import pandas as pd
 
+    from idcore.answers.lookup.store_groups import OfTopic
     from idcore.presentation.triage.explained import Explained
     from idcore.presentation.triage.fates import FateFilter
     from idcore.presentation.triage.in_range import Brokers, InRange
@@ -193,7 +194,13 @@ def every_point(run: Run, process: Key, shown: TimeRange) -> pd.DataFrame | None
     return _every_point(run, run_tables.key(process), shown)
 
 
-# ---- the list of scans
+# ---- of stores
+
+
+@st.cache_resource(max_entries=4, ttl=60, show_spinner=False)
+def store_groups(state: tuple[object, ...], _rows: Callable[[], list[OfTopic]]) -> list[OfTopic]:
+    """The groups of an open store with their topics, by the state of its folder."""
+    return _rows()
 
 
 @st.cache_resource(max_entries=2, show_spinner=False, hash_funcs=_RUN)
@@ -210,6 +217,9 @@ def undelivered(run: Run, asked: FateFilter, order: str) -> UndeliveredList:
     from idcore.presentation.triage.undelivered import Undelivered
 
     return Undelivered.of_run(run.path).select(asked, order)
+
+
+# ---- the list of scans
 
 
 @st.cache_data(max_entries=1, ttl=2, show_spinner=False)  # of everybody: each reader sees theirs of it
@@ -254,5 +264,5 @@ def forget_all() -> None:
     """Nothing is kept of any scan; what a page needs is read again."""
     st.cache_data.clear()
     of_lines = (lines, selection, rows_of, in_range, explained, brokers_in, _every_point)
-    for kept in (*of_lines, fates, undelivered, compared):
+    for kept in (*of_lines, fates, undelivered, compared, store_groups):
         kept.clear()

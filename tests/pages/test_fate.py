@@ -6,10 +6,12 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from itertools import combinations
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
@@ -189,6 +191,20 @@ def test_a_store_of_a_minute_shows_the_shares_of_its_results(run: Path) -> None:
         assert levels.count(most) == pytest.approx(counts[most] / counts.sum() * charts.PARTS, abs=len(counts))
         wide = {level for level in levels if levels.count(level) >= charts.OF_SIGN} - {len(fates.NAMES) - 1}
         assert len([sign for sign in heat.text[row] if sign]) == len(wide)
+
+
+def test_cells_are_at_their_wall_clock_behind_a_change_of_clocks(run: Path) -> None:
+    minutes = pd.date_range("2026-03-08T05:00Z", periods=2, freq="18h")
+    rows = fates.counted(run).iloc[:2].assign(minute=minutes.astype("datetime64[us, UTC]"))
+    made, zone = fates.heat(rows), ZoneInfo("America/New_York")
+    few = replace(made, begins=made.begins[:4], messages=made.messages[:, :4])
+    for found in (
+        made,
+        replace(few, begins=pd.date_range(minutes[0], periods=4, freq="h"), step=pd.Timedelta(hours=1)),
+    ):
+        edges = charts.heat(found, reader(zone), ("", ALL_TIMES)).data[0].x
+        clock = found.begins.tz_convert(zone).tz_localize(None)
+        assert [pd.Timestamp(at) for at in edges[:: (len(edges) - 1) // len(clock)]] == [*clock, clock[-1] + found.step]
 
 
 def test_names_of_groups_are_text_in_the_picture(run: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,9 +12,11 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from idcore.answers.lookup.store_fates import StoreEvidence
+from idcore.answers.lookup.store_groups import OfTopic
 from idcore.base.catalogue import words
 from idcore.intake import store_uploads
-from pages.parts.messages import stores, uploads
+from pages.parts.messages import store_groups, stores, uploads
 from tests.pages.test_messages import SECOND, buttons
 from tests.pages.test_pages import press, shown
 from tests.pages.test_uploads import LOG, Uploaded
@@ -149,15 +153,36 @@ def test_groups_of_a_store_lead_to_their_queues(
     assert "No&lt;b&gt;" in shown(app) and not app.exception
 
 
+def test_the_table_of_groups_is_made_again_only_for_a_store_that_changed(
+    open_page: Open, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = Path(shutil.copytree(store, tmp_path / "copy"))
+    made: list[int] = []
+    whole = store_groups.core.rows_of
+
+    def counted(evidence: StoreEvidence) -> list[OfTopic]:
+        made.append(1)
+        return whole(evidence)
+
+    monkeypatch.setattr(store_groups.core, "rows_of", counted)
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(copy))
+    app = open_page("groups", store=str(copy))
+    assert "retry_group" in shown(app.run()) and len(made) == 1
+    offsets = copy / "config" / "consumerOffset.json"
+    offsets.write_text(offsets.read_text().replace("retry_group", "another_group"))
+    assert "another_group" in shown(app.run()) and len(made) == 2 and not app.exception
+
+
 def test_stores_below_an_allowed_folder_are_offered(
     open_page: Open, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a" / "broker" / "commitlog").mkdir(parents=True)
+    (tmp_path / os.fsdecode(b"st\xffre") / "commitlog").mkdir(parents=True)
     (tmp_path / "outside").symlink_to(store)
     monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(tmp_path))
     app = open_page("store")
     found = [name for name in buttons(app) if "/" in name]
-    assert found == [str(tmp_path / "a" / "broker")], "and no link is followed"
+    assert found == [str(tmp_path / "a" / "broker")], "no link is followed, and no name that is not text is offered"
     hint = next(box for box in app.text_input if box.key == "store_folder").placeholder
     assert f"{tmp_path}/store" in hint and str(tmp_path) in app.caption[0].value
     press(app, found[0])

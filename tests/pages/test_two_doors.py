@@ -92,6 +92,23 @@ def test_marks_of_clocks_are_put_into_the_files_of_large_scans(tmp_path: Path) -
     assert other.stat().st_mtime_ns == before, "a file without such a process stays as it is"
 
 
+def test_marks_of_clocks_end_between_groups_when_asked(tmp_path: Path) -> None:
+    (tmp_path / "x.log").write_bytes(logs.shared(1).data)
+    table, _ = judged(tmp_path / "x.log")
+    marks = table.select(["layout", "host", "pid", "loader", *CLOCK_MARKS])
+    pq.write_table(table, path := tmp_path / "0.parquet", row_group_size=1)
+    checks: list[int] = []
+
+    def check() -> None:
+        checks.append(1)
+        if len(checks) == 2:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        clocks.mark_files([path], [marks.slice(0, 1), marks.slice(1)], check)
+    assert len(table) >= 2 and pq.read_table(path).equals(table), "and no file is marked in part"
+
+
 def test_a_new_month_that_no_line_shows_is_neither_a_second_process_nor_a_restart(tmp_path: Path) -> None:
     row = {"layout": "uniq_v4", "tracks": 2, "chains": 2, "one_counter": True, "months_mixed": False}
     assert processes.is_countable(row) and not processes.is_several(row)

@@ -112,7 +112,7 @@ def test_a_damaged_file_is_read_from_its_older_copy_and_this_is_said(tmp_path: P
 def test_what_is_missing_or_too_large_is_said_and_the_rest_goes_on(tmp_path: Path) -> None:
     found = config(tmp_path)
     every = ("consumerOffset.json", "delayOffset.json", "subscriptionGroup.json", "topics.json")
-    assert codes(found) == ["config_no_offsets"] and found == BrokerConfig(notes=found.notes, missing=every)
+    assert codes(found) == ["config_no_offsets"] and found == BrokerConfig(noted=found.noted, missing=every)
     found = config(written(tmp_path, consumerOffset__bak=OFFSETS))
     assert codes(found) == ["config_only_bak"] and found.offsets
     with (tmp_path / "config" / "consumerOffset.json").open("wb") as file:

@@ -18,7 +18,7 @@ from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.answers.lookup.store_folder import StoreLookup
 from idcore.answers.lookup.store_groups import progress_of, rows_of
 from idcore.ids import Clock
-from idcore.rocketmq.store import StoreFolder, pop_records, rocksdb
+from idcore.rocketmq.store import StoreFolder, pop_records, queue, rocksdb
 from idcore.rocketmq.store.files import Reading
 from idcore.rocketmq.store.pop_records import PopRecord
 from tests.store.unpacked import real_store
@@ -94,9 +94,9 @@ def test_a_message_whose_time_is_over_comes_back_now(root: Path) -> None:
     found = pop_records.read(root / "running", Reading())
     assert found is not None
     (topic, name), queues = next(iter(found.items()))
-    queue, held = next(iter(queues.items()))
+    number, held = next(iter(queues.items()))
     offset, record = next(iter(held.items()))
-    home = Home("", "", topic, queue, offset, record.popped_ms, snapshot_ms=record.visible_ms)
+    home = Home("", "", topic, number, offset, record.popped_ms, snapshot_ms=record.visible_ms)
     group = Group(name, Observation(offset + 1, record.visible_ms), held=record, copies_complete=True)
     for now_ms, code in ((record.visible_ms - 1, "visible_again"), (record.visible_ms, "visible_now")):
         verdict = judge(home, group, now_ms)
@@ -131,6 +131,24 @@ def test_a_damaged_record_is_named_and_the_rest_of_the_folder_goes_on(root: Path
         assert notes["config_lost"]["name"] == "kvStore" and notes["config_rocksdb"]["name"] == "kvStore"
 
 
+def test_what_consumers_were_handed_is_read_once_and_when_it_is_asked_for(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    whole = rocksdb.Database.whole
+
+    def counted(self: rocksdb.Database, family: str) -> dict[bytes, bytes] | None:
+        read.append(family)
+        return whole(self, family)
+
+    monkeypatch.setattr(rocksdb.Database, "whole", counted)
+    with StoreFolder(root / "running") as store:
+        assert store.config.offsets and store.topics and store.overview() and StoreEvidence(store).snapshot_ms
+        assert "popState" not in read
+        assert StoreEvidence(store).config.groups_by_topic() and store.config.popped and not store.config.notes
+        assert read.count("popState") == 1
+
+
 def test_of_two_records_of_a_message_the_later_one_holds(root: Path, tmp_path: Path) -> None:
     store_root = Path(shutil.copytree(root / "stopped", tmp_path / "store"))
     text = '{"topicId":"T","groupId":"G","queueId":0,"offset":1,"popTime":%d,"invisibleTime":5000}'
@@ -147,6 +165,22 @@ def test_what_cannot_be_read_is_named(root: Path, tmp_path: Path, monkeypatch: p
                 assert store.config.popped == {}
                 codes = [note.code for note in store.config.notes if note.values.get("name") == "kvStore"]
                 assert codes == ["config_rocksdb"]
+
+
+def test_the_table_of_groups_opens_each_queue_once_and_no_record(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[str, int]] = []
+    begin = queue.ConsumeQueue.__init__
+
+    def counted(self: Any, topic: str, number: int, *others: Any) -> None:
+        made.append((topic, number))
+        begin(self, topic, number, *others)
+
+    with StoreFolder(root / "running") as store:
+        evidence = StoreEvidence(store)
+        assert evidence.snapshot_ms and store.last
+        monkeypatch.setattr(queue.ConsumeQueue, "__init__", counted)
+        monkeypatch.setattr(store.log, "look", lambda *_: 1 / 0)
+        assert rows_of(evidence) and made and len(made) == len(set(made))
 
 
 def test_retries_of_a_pop_group_are_those_of_the_group(root: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,25 +13,24 @@ import pyarrow.parquet as pq
 from idcore.answers.findings.processes import KEY
 from idcore.scan.schemas import CLOCK_MARKS
 
+_PLACE = "place"  # of a row in the table of processes
+
 
 def marked(processes: pa.Table, clocks: Sequence[pa.Table]) -> pa.Table:
     """The table with the marks of these processes."""
-    marks = {tuple(row[name] for name in KEY): row for table in clocks for row in table.to_pylist()}
-    hosts = pa.array(sorted({host for _, host, *_ in marks}), pa.string())
-    near = np.flatnonzero(pc.is_in(processes["host"], value_set=hosts).to_numpy())
-    rows = processes.select(KEY).take(pa.array(near)).to_pylist()
-    found = [(place, mark) for place, row in zip(near, rows, strict=True) if (mark := marks.get(tuple(row.values())))]
-    for name in CLOCK_MARKS:
-        mask = np.zeros(len(processes), bool)
-        mask[[place for place, mark in found if mark[name]]] = True
-        processes = processes.set_column(processes.schema.get_field_index(name), name, pa.array(mask))
-    return processes
+    return _marked(processes, pa.concat_tables(clocks)) if clocks else processes
 
 
-def mark_files(paths: Sequence[Path], clocks: Sequence[pa.Table]) -> None:
-    """The same of a table in files that are too large to be held; a file without such a process stays as it is."""
-    hosts = pa.array(sorted({host for table in clocks for host in table["host"].to_pylist()}), pa.string())
-    for path in paths if len(hosts) else ():
+def mark_files(paths: Sequence[Path], clocks: Sequence[pa.Table], check: Callable[[], None] = lambda: None) -> None:
+    """The same of a table in files that are too large to be held; a file without such a process stays as it is.
+
+    `check` raises where nobody wants it any more.
+    """
+    if not clocks:
+        return
+    marks = pa.concat_tables(clocks)
+    hosts = pc.unique(marks["host"])
+    for path in paths:
         with pq.ParquetFile(path) as file:
             if not any(
                 pc.any(pc.is_in(batch["host"], value_set=hosts)).as_py()
@@ -41,5 +40,17 @@ def mark_files(paths: Sequence[Path], clocks: Sequence[pa.Table]) -> None:
             aside = path.with_suffix(".marked")
             with pq.ParquetWriter(aside, file.schema_arrow, compression="zstd", store_schema=False) as writer:
                 for group in range(file.num_row_groups):
-                    writer.write_table(marked(file.read_row_group(group), clocks))
+                    check()
+                    writer.write_table(_marked(file.read_row_group(group), marks))
         aside.replace(path)
+
+
+def _marked(processes: pa.Table, marks: pa.Table) -> pa.Table:
+    own = marks.filter(pc.is_in(marks["host"], value_set=pc.unique(processes["host"])))
+    rows = processes.select(KEY).append_column(_PLACE, pa.array(np.arange(len(processes))))
+    found = rows.join(own.select([*KEY, *CLOCK_MARKS]), KEY, join_type="inner")
+    for name in CLOCK_MARKS:
+        mask = np.zeros(len(processes), bool)
+        mask[found.filter(found[name])[_PLACE].to_numpy()] = True
+        processes = processes.set_column(processes.schema.get_field_index(name), name, pa.array(mask))
+    return processes

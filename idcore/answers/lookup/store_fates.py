@@ -51,6 +51,16 @@ class StoreEvidence:
         given = {key: Expression(TAG, text, 0) for key, text in (subscriptions or {}).items()}
         self.config = replace(store.config, expressions={**store.config.expressions, **given})
         self.end_of = cache(self._end_of)
+        self.queues_of = cache(store.queues.of)
+
+    @cached_property
+    def topics_by_group(self) -> dict[str, list[str]]:
+        """The topics of every group."""
+        topics: dict[str, list[str]] = {}
+        for topic, groups in self.config.groups_by_topic().items():
+            for group in groups:
+                topics.setdefault(group, []).append(topic)
+        return topics
 
     @cached_property
     def snapshot_ms(self) -> int:
@@ -100,7 +110,7 @@ class StoreEvidence:
         """The next offset of a queue; None where the folder does not have the whole queue."""
         if not self.store.queues.is_whole:
             return None
-        stored_queue = next((each for each in self.store.queues.of(topic) if each.queue_id == queue), None)
+        stored_queue = next((each for each in self.queues_of(topic) if each.queue_id == queue), None)
         return stored_queue.span[1] if stored_queue is not None and stored_queue.span is not None else None
 
     def home(self, record: Record) -> Home:

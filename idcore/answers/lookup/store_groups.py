@@ -40,7 +40,7 @@ def rows_of(evidence: StoreEvidence) -> list[OfTopic]:
         for start in (RETRY_PREFIX, DLQ_PREFIX)
         if name.startswith(start) and name not in of_known
     }
-    sides = {group: list(_sides(evidence, group)) for group in known | own}
+    sides = {group: list(_sides(evidence, group, dated=False)) for group in known | own}
     topics[""] = {group for group in own - known if sides[group]}
     rows = []
     for topic, groups in topics.items():
@@ -93,7 +93,7 @@ def _queues(evidence: StoreEvidence, topic: str, group: str) -> Iterator[QueueSt
     last = store.last
     broker = str(last.record.store_host) if last is not None else ""
     offsets, handed_out = (config.offsets or {}).get(key, {}), config.handed_out.get(key, {})
-    for queue in store.queues.of(topic):
+    for queue in evidence.queues_of(topic):
         begin, _ = queue.span or (None, None)
         number = queue.queue_id
         yield QueueState(
@@ -122,14 +122,13 @@ def _stored_ms(evidence: StoreEvidence, topic: str, queue: int, offset: int) -> 
     return found.record.store_timestamp if isinstance(found, Stored) else None
 
 
-def _sides(evidence: StoreEvidence, group: str) -> Iterator[SideTopic]:
-    """The topics that the group has for itself."""
-    topics = [topic for topic, groups in evidence.config.groups_by_topic().items() if group in groups]
-    for name, kind in topics_of_group(group, topics).items():
+def _sides(evidence: StoreEvidence, group: str, dated: bool = True) -> Iterator[SideTopic]:
+    """The topics that the group has for itself; `dated`: with the time of the last record, which is read for it."""
+    for name, kind in topics_of_group(group, evidence.topics_by_group.get(group, ())).items():
         queues = [queue for queue in _queues(evidence, name, group) if queue.end]
         if queues:
             held = sum((queue.end or 0) - (queue.begin or 0) for queue in queues)
             waiting = sum((queue.end or 0) - max(queue.offset or 0, queue.begin or 0) for queue in queues)
-            times = [_stored_ms(evidence, name, each.queue, (each.end or 0) - 1) for each in queues]
+            times = [_stored_ms(evidence, name, each.queue, (each.end or 0) - 1) for each in queues if dated]
             known = waiting if kind == "retry" and evidence.config.offsets is not None else None
             yield SideTopic(name, kind, held, known, max(filter(None, times), default=None))

@@ -20,7 +20,7 @@ from idcore.ids.clock import is_time
 from idcore.rocketmq.message.model import parent_of
 from idcore.rocketmq.store import pop_records
 from idcore.rocketmq.store.files import Reading
-from idcore.rocketmq.store.pop_records import PopRecords
+from idcore.rocketmq.store.pop_records import PopRecords, PopTable
 from idcore.rocketmq.store.rocks_settings import OFFSET_PLACES, RocksSettings, TooManyValues
 from idcore.rocketmq.store.rocksdb import has_data, is_database, written_ms
 
@@ -111,7 +111,8 @@ class BrokerConfig:
     """What the files say; None where neither a file nor its .bak could be read.
 
     `handed_out` is how far an ordered POP group was given messages, `visible_again` when these come back.
-    `popped` is what other POP groups were handed and have not acknowledged. `latest_ms` is the newest time in any file.
+    `popped` is what other POP groups were handed and have not acknowledged: it is read when it is first asked for.
+    `noted` is what is odd about all other files. `latest_ms` is the newest time in any file.
     `read` are the files that could be read, or whose .bak could; `missing` those of every broker that are not there.
     `earlier` are the offsets that the broker wrote the time before; empty where `offsets` itself is of the .bak.
     """
@@ -130,9 +131,21 @@ class BrokerConfig:
     timer_read_ms: int | None = None
     latest_ms: int | None = None
     offsets_written_ms: int | None = None
-    notes: tuple[Note, ...] = ()
+    noted: tuple[Note, ...] = ()
     read: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What is odd about the files; `popped` is read for it."""
+        name = pop_records.FOLDER
+        if not isinstance(self.popped, PopTable):
+            return self.noted
+        if self.popped.damage:
+            problem = CoreError("config_damaged", {"name": name, "why": self.popped.damage})
+            return *self.noted, Note("config_lost", {"name": name, "problem": problem.coded()})
+        unread = Note("config_rocksdb", {"name": name})
+        return tuple(note for note in self.noted if note != unread) if self.popped.is_read else self.noted
 
     def groups_of(self, topic: str) -> set[str]:
         """The groups that have read a topic, or have a filter for it, or are bound to the parent of a lite topic."""
@@ -191,7 +204,7 @@ class _Files:
             broadcast=broadcast,
             handed_out=handed_out,
             visible_again=visible_again,
-            popped=self._popped(),
+            popped=PopTable(self._root, self._reading),
             expressions=self._file("consumerFilter.json", _expressions) or {},
             delays=delays,
             groups=self._file("subscriptionGroup.json", _groups),
@@ -200,7 +213,7 @@ class _Files:
             timer_read_ms=timer,
             latest_ms=max((at for at in self._times if is_time(at)), default=None),
             offsets_written_ms=written,
-            notes=tuple(note for note in self.notes if not self._is_read(note)),
+            noted=tuple(note for note in self.notes if not self._is_read(note)),
             read=tuple(sorted(self._written)),
             missing=() if rocks else tuple(name for name in _OF_EVERY_BROKER if not self._is_there(name)),
         )
@@ -229,18 +242,6 @@ class _Files:
             return _offsets(values)[0] if values is not None else {}
         except ValueError:  # the same folder has the offsets, and was named for them
             return {}
-
-    def _popped(self) -> PopRecords:
-        """What POP groups hold; a folder that cannot be read is named."""
-        try:
-            found = pop_records.read(self._root, self._reading)
-        except ValueError as error:
-            problem = CoreError("config_damaged", {"name": pop_records.FOLDER, "why": str(error)})
-            self._note("config_lost", name=pop_records.FOLDER, problem=problem.coded())
-            return {}
-        if found is not None:
-            self._read_rocksdb.add(pop_records.FOLDER)
-        return found or {}
 
     def _is_there(self, name: str) -> bool:
         return any((self._folder / each).exists() for each in (name, f"{name}.bak"))

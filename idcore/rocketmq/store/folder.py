@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -92,11 +93,24 @@ class StoreFolder:
             names |= SYSTEM_TOPICS | {TIMER_TOPIC}
         return sorted(names, key=lambda name: (is_system_topic(name), name))
 
+    def state(self) -> tuple[object, ...]:
+        """What changes with the records or with what is known of groups: sizes and times, which are read anew."""
+        files, folder = [], self.root / "config"
+        with self.reading.noted(folder):
+            if folder.is_dir():
+                with entries(folder, self.reading.roots) as inside:
+                    for entry in inside:
+                        with suppress(FileNotFoundError):  # a broker renames what it has written
+                            about = entry.stat(follow_symlinks=False)
+                            files.append((entry.name, about.st_size, about.st_mtime_ns))
+        written = self.config.offsets_written_ms  # also of a database, which is in a folder of its own
+        return str(self.root), self.log.end, len(self.queues.topics), written, tuple(sorted(files))
+
     @cached_property
     def config(self) -> BrokerConfig:
         """What the broker's own files say of topics and groups, and what of the folder is not as it should be."""
         config = read_config(self.root, self.reading)
-        return replace(config, notes=(*(Note(code, values) for code, values in self._lacks()), *config.notes))
+        return replace(config, noted=(*(Note(code, values) for code, values in self._lacks()), *config.noted))
 
     def _lacks(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """What is missing of queues and messages that are kept in RocksDB."""

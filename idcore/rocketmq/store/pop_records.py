@@ -6,8 +6,9 @@ write-ahead log is synced, so a copy of a running broker has all but what the br
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from idcore.base import plain_json
@@ -30,6 +31,40 @@ class PopRecord:
 
 
 PopRecords = Mapping[tuple[str, str], Mapping[int, Mapping[int, PopRecord]]]  # of (topic, group): queue, offset
+
+
+class PopTable(PopRecords):
+    """The rows of a store folder, read when they are first asked for; none where they cannot be read."""
+
+    def __init__(self, root: Path, reading: Reading) -> None:
+        self._root = root
+        self._reading = reading
+
+    @cached_property
+    def _read(self) -> tuple[PopRecords | None, str]:
+        try:
+            return read(self._root, self._reading), ""
+        except ValueError as error:
+            return None, str(error)
+
+    @property
+    def is_read(self) -> bool:
+        """Whether they could be read, which is tried for it."""
+        return self._read[0] is not None
+
+    @property
+    def damage(self) -> str:
+        """What is wrong with them; empty where nothing is."""
+        return self._read[1]
+
+    def __getitem__(self, key: tuple[str, str]) -> Mapping[int, Mapping[int, PopRecord]]:
+        return (self._read[0] or {})[key]
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(self._read[0] or {})
+
+    def __len__(self) -> int:
+        return len(self._read[0] or {})
 
 
 def read(root: Path, reading: Reading) -> PopRecords | None:

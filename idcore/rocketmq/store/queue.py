@@ -151,11 +151,14 @@ class ConsumeQueues:
 
     def __init__(self, folder: Path, reading: Reading) -> None:
         self._queues: dict[tuple[str, int], Path] = {}
+        self._numbers: dict[str, list[int]] = {}
         self._reading = reading
         for topic in _folders(folder, reading):
             for queue in _folders(topic, reading):
                 if (number := whole_number(queue.name, _NUMBER_DIGITS)) is not None:
                     self._queues[topic.name, number] = queue
+        for name, number in sorted(self._queues):
+            self._numbers.setdefault(name, []).append(number)
 
     @property
     def is_whole(self) -> bool:
@@ -169,11 +172,11 @@ class ConsumeQueues:
     @property
     def topics(self) -> list[str]:
         """The topics that have a queue here."""
-        return sorted({topic for topic, _ in self._queues})
+        return sorted(self._numbers)
 
     def of(self, topic: str) -> list[ConsumeQueue]:
         """A topic's queues, by number."""
-        numbers = sorted(number for name, number in self._queues if name == topic)
+        numbers = self._numbers.get(topic, ())
         return [ConsumeQueue(topic, number, self._queues[topic, number], self._reading) for number in numbers]
 
     def has(self, topic: str, queue_id: int) -> bool:

@@ -128,7 +128,7 @@ class RocksQueues(ConsumeQueues):
 
     def of(self, topic: str) -> list[ConsumeQueue]:
         """A topic's queues, by number."""
-        further = [self._queue(*place) for place in self._further if place[0] == topic]
+        further = [self._queue(topic, number) for number in self._further_of.get(topic, ())]
         return sorted([*super().of(topic), *further], key=lambda queue: queue.queue_id)
 
     def has(self, topic: str, queue_id: int) -> bool:
@@ -149,6 +149,14 @@ class RocksQueues(ConsumeQueues):
         """The queues that have no files."""
         places = {*self._greatest, *(self._tail or {})}
         return frozenset(place for place in places if not super(RocksQueues, self).has(*place))
+
+    @cached_property
+    def _further_of(self) -> dict[str, list[int]]:
+        """Their numbers by topic."""
+        numbers: dict[str, list[int]] = {}
+        for topic, number in self._further:
+            numbers.setdefault(topic, []).append(number)
+        return numbers
 
     @cached_property
     def _greatest(self) -> dict[tuple[str, int], int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -33,7 +35,7 @@ def heat(heat: Heat, view: View, chosen: tuple[str, TimeRange]) -> go.Figure:
     few = is_few(heat)
     parts = PARTS // len(clock) if few else 1  # of a cell: one that is wide has room for more than its worst level
     levels = heat.shares(parts) if few else heat.worst()
-    edges = [*pd.date_range(clock.iloc[0], periods=levels.shape[1] + 1, freq=heat.step / parts)]
+    edges = _edges([*clock, clock.iloc[-1] + heat.step], parts)
     scale = [(at / len(NAMES), (at + 1) / len(NAMES), palette.levels[name]) for at, name in enumerate(NAMES)]
     figure = go.Figure(layout=paper(palette, max(LEAST, ROW * len(rows)) + 62, bottom=54))
     heat_strip(
@@ -56,6 +58,12 @@ def heat(heat: Heat, view: View, chosen: tuple[str, TimeRange]) -> go.Figure:
     figure.update_yaxes(range=[len(rows) - 0.5, -0.5], autorange=None)
     figure.update_layout(dragmode=False, hoverdistance=max(20, WIDEST // len(clock)))
     return figure
+
+
+def _edges(clock: list[pd.Timestamp], parts: int) -> list[pd.Timestamp]:
+    """Where the parts of cells begin, and the end of the last: a wall clock that is changed makes one cell wider."""
+    inside = [begin + (end - begin) * part / parts for begin, end in pairwise(clock) for part in range(parts)]
+    return [*inside, clock[-1]]
 
 
 def is_few(heat: Heat) -> bool:

@@ -12,7 +12,7 @@ from idcore.answers.lookup.sentences import evidence_sentences, progress_texts
 from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.presentation.html import groups as html
 from idcore.rocketmq.store import StoreFolder
-from pages.parts import problems
+from pages.parts import cache, problems
 from pages.parts.messages import stores
 from pages.parts.view import View, into_address
 from pages.parts.widgets import page_of, pager, said, show_html, small_print, zone_note
@@ -35,7 +35,8 @@ def page(folder: Path, view: View) -> None:
 
 def _all(evidence: StoreEvidence, topic: str, view: View) -> None:
     words = view.words
-    rows = [each for each in core.rows_of(evidence) if topic in ("", each.topic)]
+    every = cache.store_groups(evidence.store.state(), partial(core.rows_of, evidence))
+    rows = [each for each in every if topic in ("", each.topic)]
     if not rows:
         said(words("groups.none", topic=topic) if topic else words("groups.store_none"))
         return

@@ -86,8 +86,8 @@ def _offer(asked: str, roots: Sequence[str], words: Words) -> None:
     st.caption(words("store.allowed", roots=escaped(words("comma").join(roots))))
     if found := scans.stores_to_open():
         with st.container(horizontal=True, gap="small", vertical_alignment="center", key="store-offers"):
-            for path in found:
-                st.button(escaped(path), key=f"store-offer-{path}", type="tertiary", on_click=_open, args=(path,))
+            for number, path in enumerate(found):
+                st.button(escaped(path), key=f"store-offer-{number}", type="tertiary", on_click=_open, args=(path,))
 
 
 def _by_upload() -> None:
