@@ -42,9 +42,9 @@ class OtherForm:
 def other_forms(text: str) -> list[OtherForm]:
     """The IDs that a text would have, each once, at most MOST; what is an ID as it stands is none of them.
 
-    >>> mended("AC11OOO1473C7D4991AD336AEA5703E0")[0].places
+    >>> other_forms("AC11OOO1473C7D4991AD336AEA5703E0")[0].places
     (5, 6, 7)
-    >>> mended("AC 11 00 01 47 3C 7D 49 91 AD 33 6A EA 57 03 E0")[0].text
+    >>> other_forms("AC 11 00 01 47 3C 7D 49 91 AD 33 6A EA 57 03 E0")[0].text
     'AC110001473C7D4991AD336AEA5703E0'
     """
     by_text: dict[str, OtherForm] = {}

@@ -75,7 +75,7 @@ def hint_of(before: NearLines, behind: NearLines, elapsed: Sequence[int]) -> Hin
     line with an ID: it is of that one's message. A blank line ends a record, but where each second line is blank: what
     one of the IDs proves counts behind it too. `elapsed`: ms of each ID since its month began.
 
-    >>> hint_of(Near(["    bornTimestamp=1736056297157,"], []), Near([], []), [395497157]).born_ms
+    >>> hint_of(NearLines(["    bornTimestamp=1736056297157,"], []), NearLines([], []), [395497157]).born_ms
     1736056297157
     """
     in_front, after = list(map(_said_by, before.own)), list(map(_said_by, behind.own))
