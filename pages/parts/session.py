@@ -49,6 +49,12 @@ def forget_left(now: float) -> bool:
 
     Gives whether nobody is remembered any more. To be called by the event loop of the server.
     """
+    _end_left(now)
+    return not _visits
+
+
+def _end_left(now: float) -> None:
+    """A call of its own: its names hold the last visit until it has returned."""
     for session, visit in list(_visits.items()):
         if streamlit_private.connected(session) is not None:
             visit.left = None
@@ -56,7 +62,6 @@ def forget_left(now: float) -> bool:
             visit.left = now
         elif now - visit.left >= REMEMBERED and (found := visit.session()) is not None:
             streamlit_private.close(session, found)
-    return not _visits
 
 
 def tabs(session: str) -> Collection[str]:
