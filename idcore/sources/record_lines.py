@@ -136,9 +136,7 @@ class RecordLines:
         elif what == kernel.BLANK:
             self._place = self._size
         elif what == kernel.FULL:
-            if not self._state[kernel.FILLED] and not self._longer():
-                self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
-                self._names = np.concatenate([self._names, np.zeros(max(len(self._names), 1 << 16), np.uint8)])
+            self._make_room()
         elif what == kernel.NO_RECORD:
             self._pass_damage(stop)
 
@@ -150,6 +148,12 @@ class RecordLines:
         self._copies.take(log, int(self._state[kernel.PLACES]))
         self._state[kernel.PLACES] = 0
         return ended
+
+    def _make_room(self) -> None:
+        """Called when the kernel has no room left. A walk that keeps other things makes room for those."""
+        if not self._state[kernel.FILLED] and not self._longer():
+            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
+            self._names = np.concatenate([self._names, np.zeros(max(len(self._names), 1 << 16), np.uint8)])
 
     def _longer(self) -> bool:
         """Room for a line as long as the record at hand; False where it was not that which was missing."""
