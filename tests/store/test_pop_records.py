@@ -22,6 +22,7 @@ from idcore.rocketmq.store.pop_records import PopRecord
 from tests.store.unpacked import real_store
 
 pytestmark = pytest.mark.quick
+AT = 1_795_000_000_000
 CLOCK = Clock(datetime(2026, 11, 26, tzinfo=UTC), UTC, "given")
 
 
@@ -110,6 +111,8 @@ WRONG = [
     b'{"topicId":"T","groupId":"G","queueId":0,"offset":1e3,"popTime":1,"invisibleTime":1}',
     b'{"topicId":"T","groupId":"G","queueId":0,"offset":99999999999999999999,"popTime":1,"invisibleTime":1}',
     b'{"topicId":"T","groupId":"G","queueId":0,"offset":true,"popTime":1,"invisibleTime":1}',
+    b'{"topicId":"T","groupId":"G","queueId":0,"offset":9223372036854775807,"popTime":1,"invisibleTime":1}',
+    b'{"topicId":"T","groupId":"G","queueId":0,"offset":1,"popTime":9223372036854775807,"invisibleTime":1}',
     b'{"topicId":{},"groupId":"G","queueId":0,"offset":1,"popTime":1,"invisibleTime":1}',
     b"\xff",
     b"[" * 10_000,
@@ -128,10 +131,10 @@ def test_a_damaged_record_is_named_and_the_rest_of_the_folder_goes_on(root: Path
 
 def test_of_two_records_of_a_message_the_later_one_holds(root: Path, tmp_path: Path) -> None:
     store_root = Path(shutil.copytree(root / "stopped", tmp_path / "store"))
-    text = '{"topicId":"T","groupId":"G","queueId":0,"offset":1,"popTime":%d,"invisibleTime":5}'
-    put(store_root / "kvStore", (text % 9).encode(), (text % 7).encode())
+    text = '{"topicId":"T","groupId":"G","queueId":0,"offset":1,"popTime":%d,"invisibleTime":5000}'
+    put(store_root / "kvStore", (text % AT).encode(), (text % (AT - 2)).encode())
     found = pop_records.read(store_root, Reading())
-    assert found is not None and found["T", "G"] == {0: {1: PopRecord(9, 14)}}
+    assert found is not None and found["T", "G"] == {0: {1: PopRecord(AT, AT + 5_000)}}
 
 
 def test_what_cannot_be_read_is_named(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from idcore.base import plain_json
+from idcore.ids.clock import is_time
 from idcore.rocketmq.store.files import Reading
 from idcore.rocketmq.store.rocksdb import Database, has_data, is_database
 
 FOLDER = "kvStore"
 _FAMILY = "popState"  # COLUMN_FAMILY_NAME of PopConsumerRocksdbStore
+_MOST_OFFSET = 1 << 62
 _NUMBERS = ("queueId", "offset", "popTime", "invisibleTime")
 
 
@@ -53,6 +55,8 @@ def read(root: Path, reading: Reading) -> PopRecords | None:
         if not (isinstance(topic, str) and isinstance(group, str) and len(numbers) == len(_NUMBERS)):
             raise ValueError("a record of another form")
         queue, offset, popped, invisible = numbers
+        if offset >= _MOST_OFFSET or not is_time(popped + invisible):
+            raise ValueError("a record with an offset or a time that none has")
         held = found.setdefault((topic, group), {}).setdefault(queue, {})
         record = PopRecord(popped, popped + invisible)
         held[offset] = max(record, held.get(offset, record), key=lambda each: each.visible_ms)
