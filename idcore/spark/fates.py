@@ -122,19 +122,24 @@ class _Judge:
     _numbers: dict[str, int] = field(default_factory=dict)
     _known: dict[tuple[Home, Group], int] = field(default_factory=dict)
     _seen: dict[tuple[Any, ...], int] = field(default_factory=dict)
+    _alone: dict[tuple[Any, ...], list[int]] = field(default_factory=dict)
 
     def number(self, case: _Case, group: str, place: int, kind: int, copies: tuple[int, int, int]) -> int:
         """The verdict of a message; `copies` is the state of its copies, due time, and what the traces have.
 
         Queues of a topic differ for a group in nothing but who may read them, and which offsets are past the place.
         """
-        offsets = _offsets_of(self.evidence, case.topic, case.queue, group)
-        held = place in self.evidence.config.popped.get((case.topic, group), {}).get(case.queue, ())
-        beside = (held, *(None if each is None else each > place for each in offsets))
-        seen = (case.topic, group, self.evidence.readable(case.topic, case.queue), beside, kind, copies)
+        seen = (*self._beside(case, group, place), kind, copies)
         if seen not in self._seen:
             self._seen[seen] = self._judged(case, group, place, kind, copies)
         return self._seen[seen]
+
+    def _beside(self, case: _Case, group: str, place: int) -> tuple[Any, ...]:
+        """All that matters of a place for a group."""
+        offsets = _offsets_of(self.evidence, case.topic, case.queue, group)
+        held = place in self.evidence.config.popped.get((case.topic, group), {}).get(case.queue, ())
+        past = tuple(None if each is None else each > place for each in offsets)
+        return case.topic, group, self.evidence.readable(case.topic, case.queue), held, past
 
     def _judged(self, case: _Case, group: str, place: int, kind: int, copies: tuple[int, int, int]) -> int:
         home = replace(self.evidence.home_at(case.topic, case.queue, place), tag=case.tag_of(kind))
@@ -154,8 +159,11 @@ class _Judge:
 
     def alone(self, case: _Case, group: str, place: int) -> list[int]:
         """The verdicts of messages at a place without copies and traces, of each kind."""
-        nothing, kinds = (_NOTHING, _NO_DUE, _NOT_TRACED), range(2 + 2 * len(case.tags))
-        return [self.number(case, group, place, kind, nothing) for kind in kinds]
+        beside = self._beside(case, group, place)
+        if beside not in self._alone:
+            nothing, kinds = (_NOTHING, _NO_DUE, _NOT_TRACED), range(2 + 2 * len(case.tags))
+            self._alone[beside] = [self.number(case, group, place, kind, nothing) for kind in kinds]
+        return self._alone[beside]
 
     def _attempt(self, seen: int) -> _Try:
         """An attempt, where all copies were stored at the instant of the folder."""
@@ -355,7 +363,9 @@ def _edges_of(evidence: StoreEvidence, topic: str, queue: int, group: str) -> li
     """The offsets of a queue at which something changes for a group."""
     held = evidence.config.popped.get((topic, group), {}).get(queue, {})
     known = [each for each in _offsets_of(evidence, topic, queue, group) if each is not None]
-    return sorted({*known, *held, *(offset + 1 for offset in held)})
+    begins = (offset for offset in held if offset - 1 not in held)
+    ends = (offset + 1 for offset in held if offset + 1 not in held)
+    return sorted({*known, *begins, *ends})
 
 
 def _offsets_of(evidence: StoreEvidence, topic: str, queue: int, group: str) -> tuple[int | None, ...]:
