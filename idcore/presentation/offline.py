@@ -74,7 +74,7 @@ def _nothing(here: Decoding, reader: OfflineReader) -> Iterator[Html]:
         verdict = intake.refused[0].verdict
         yield tag("p", intake_texts.why_not(verdict, words), class_="mq-said")
         if verdict.others and verdict.reason not in intake_texts.WRONG_SHAPE:
-            yield cards.other(verdict.others[0], words, told=verdict.reason)
+            yield cards.other(verdict.others[0], verdict.others[0].certainty, words, told=verdict.reason)
     elif intake.refused and not all(item.verdict.reason in intake_texts.WRONG_SHAPE for item in intake.refused):
         yield tag("p", words("decode.all_refused", n=words.count("token", len(intake.refused))), class_="mq-said")
         yield cards.refused(intake.refused[:ROWS], reader)

@@ -69,7 +69,7 @@ def no_id(intake: Intake, view: View, files: bool = False, text: str = "") -> No
         if note := cards.filler(verdict.text, words):
             show_html(note)
         if verdict.others and verdict.reason not in intake_texts.WRONG_SHAPE:
-            show_html(cards.other(verdict.others[0], words, told=verdict.reason))
+            show_html(cards.other(verdict.others[0], verdict.others[0].certainty, words, told=verdict.reason))
     elif intake.refused and not all(item.verdict.reason in intake_texts.WRONG_SHAPE for item in intake.refused):
         st.error(words("decode.all_refused", n=words.count("token", len(intake.refused))), icon=":material/block:")
         show_html(cards.refused(intake.refused[:SHOWN], view))

@@ -14,6 +14,7 @@ from idcore.ids.clock import Clock, SentAt
 from idcore.ids.describe import certainty, made_by, month_source, when, why
 from idcore.ids.identify import Reading, Verdict, identify_alone
 from idcore.ids.model import ClientId, OffsetId, UniqId
+from idcore.ids.scoring import Certainty
 from idcore.intake.intake import FoundId
 from idcore.presentation.html import ruler
 from idcore.presentation.reader import Reader
@@ -96,6 +97,10 @@ def card(found: FoundId, reader: Reader, clock: Clock, *, alone: bool = False) -
         class_="mq-title",
     )
     others = found.verdict.others
+
+    def told_of(reading: Reading) -> Html:
+        return other(reading, certainty(reading, when(reading, found.token, clock)[0], clock), words)
+
     return tag(
         "div",
         title,
@@ -106,7 +111,7 @@ def card(found: FoundId, reader: Reader, clock: Clock, *, alone: bool = False) -
         facts(found, best, reader, clock),
         fold(words("card.why", n=len(why(best, found.token, clock))), reasons(found, best, words, clock)),
         months(best, reader, clock, found),
-        fold(words.count("other_reading", len(others)), *(other(item, words) for item in others)) if others else None,
+        fold(words.count("other_reading", len(others)), *(told_of(item) for item in others)) if others else None,
         class_="mq-card",
     )
 
@@ -156,9 +161,9 @@ def lower_case(verdict: Verdict, words: Words) -> Html | None:
     return tag("p", words("card.lower_case"), class_="mq-warning mq-note") if verdict.in_lower_case else None
 
 
-def other(reading: Reading, words: Words, told: str | None = None) -> Html:
+def other(reading: Reading, is_sure: Certainty | None, words: Words, told: str | None = None) -> Html:
     """Another interpretation in a line, and its reasons without the one that was shown already."""
-    sure = words(f"certainty.{reading.certainty}" if reading.certainty else "certainty.none")
+    sure = words(f"certainty.{is_sure or 'none'}")
     said = (told, "case_lower" if told == "lower_case" else None)  # one fact, two codes: as error and as reason
     values = words("comma").join(
         f"{fields.field_name(reading, span.name, words)} {fields.value_of(reading, span.name)}"

@@ -151,7 +151,8 @@ def linked(words: Words) -> Path | None:
     is_upload = here["store"].startswith(UPLOAD)
     folder = _linked_upload(here, words) if is_upload else _of_path(here["store"], words)
     if folder is None:
-        state.pop("store_open", None)
+        if here == state.get("store_place"):  # another that the address named leaves the one of the session open
+            state.pop("store_open", None)
         return None
     state["store_open"], state["store_place"] = here["store"], here
     into_address(here)
