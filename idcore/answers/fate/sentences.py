@@ -13,6 +13,7 @@ from idcore.ids.clock import from_ms, is_time
 Time = Callable[[int], str]
 # Values that are instants, in ms; a door shows them in its reader's zone.
 INSTANTS = frozenset({"at", "due", "since", "stored", "until"})
+_MANY = 2  # how many are before a message whose verdict does not say it
 
 _ENGLISH = catalogue.words()
 
@@ -68,9 +69,9 @@ def _shown(values: Mapping[str, Any], time: Time) -> dict[str, Any]:
 def said_with(key: str, values: Mapping[str, Any], words: Words = _ENGLISH, time: Time = utc) -> str:
     """A message of the catalogue, with instants in a reader's zone and separators in numbers.
 
-    What the values do not hold is a question mark.
+    What the values do not hold is a question mark. How many messages are before this one chooses the form.
     """
     shown = {
         name: f"{value:,}" if isinstance(value, int | float) else value for name, value in _shown(values, time).items()
     }
-    return words.fill_known(key, shown)
+    return words.fill_known(key, {"count": values.get("ahead", _MANY)} | shown)
