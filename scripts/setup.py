@@ -37,6 +37,7 @@ OLDEST_PYTHON = (3, 11)
 OLDEST_JAVA = 17
 JAVAS = ("openjdk-17-{}-headless", "openjdk-21-{}-headless", "default-{}-headless")  # with jre or jdk
 LATER = ("py4j", "pyspark")  # packages that scans alone need: half of the time and of the bytes
+COMPILED = ("kernels/**/*.py", "ids/*.py", "base/layout.py")  # of idcore: what may be compiled into a kernel
 TOLD = CACHE / "setting-up.json"  # which step is at work behind the console, for idcore/server/setting_up.py
 VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
@@ -290,7 +291,7 @@ class Kernels:
     def __init__(self, python: Path) -> None:
         self.python = python
         self.stamp = CACHE / f"kernels-{VERSION}.stamp"
-        sources = sorted((ROOT / "idcore").glob("kernels/**/*.py"))
+        sources = sorted(path for pattern in COMPILED for path in (ROOT / "idcore").glob(pattern))
         self.value = digest(sources, sys.version, (ROOT / "requirements.txt").read_text())
 
     def are_there(self) -> bool:

@@ -7,11 +7,13 @@ import re
 import subprocess
 import sys
 import zipfile
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from idcore import kernels
+from scripts import setup
 
 PACKAGE = Path(kernels.__file__).parents[1]
 COUNT = """
@@ -68,6 +70,11 @@ def test_every_file_that_is_compiled_into_a_kernel_counts() -> None:
         )
         names = {name for one, several in of_ids for name in (one, *several.split(", ")) if name}
         assert {f"{name}.py" for name in names} <= kept, path.name
+    warmed = {path.resolve() for pattern in setup.COMPILED for path in PACKAGE.glob(pattern)}
+    for source in kernels._SOURCES:
+        package, name = source.split(":")
+        folder = Path(import_module(package).__file__ or "").parent
+        assert folder / name in warmed, "set-up would not compile the kernels anew after a change of it"
 
 
 def test_a_user_without_a_home_gets_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3086,7 +3086,10 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.verdict.disabled": "未消费：该消费组已被禁止消费",
     "fate.verdict.not_subscribed": "未消费：该消费组未订阅 {topic}",
     "fate.verdict.filtered_ahead": "未消费：轮到它时会被过滤（Tag 为 {tag}，订阅表达式为 {expression}）",
-    "fate.verdict.stuck": {"=0": "未消费：消费组停滞，下一条就是它", "other": "未消费：消费组停滞，前面还有 {ahead} 条消息"},
+    "fate.verdict.stuck": {
+        "=0": "未消费：消费组停滞，下一条就是它",
+        "other": "未消费：消费组停滞，前面还有 {ahead} 条消息",
+    },
     "fate.verdict.behind": {"=0": "尚未消费：下一条就是它", "other": "尚未消费：前面还有 {ahead} 条消息"},
     "fate.verdict.offline": "未消费：该消费组没有客户端在线",
     "fate.verdict.unacknowledged": "未确认：该消费组的客户端已断开",
