@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from idcore.answers.fate import Reason, Verdict
+from idcore.answers.fate.sentences import reason_text as fate_reason
 from idcore.answers.lookup.model import Answer, Copy
 from idcore.base.catalogue import words
 from idcore.presentation.headline import headline, is_trouble, others_text, to_read_and_folded
@@ -21,6 +22,7 @@ pytestmark = pytest.mark.quick
 
 DUE = 1_795_000_000_000
 RECORD = str(HOME.offset_id)
+READER = Reader(words("en"), UTC)
 
 
 def verdict(code: str = "consumed", group: str = "a", certainty: str = "inferred", **values: object) -> Verdict:
@@ -140,3 +142,17 @@ def test_page_and_command_line_say_the_same() -> None:
     assert said in card and any(said in line for line in lines)
     folded = "1 other group consumed it (1 inferred)"
     assert folded in card and any(f"{folded}: c" in line for line in lines)
+
+
+def test_a_reason_that_all_results_of_a_certainty_share_is_said_once() -> None:
+    """And one that some of them have stays with these; of two results nothing is taken out."""
+    both = (Reason("copied_connection_unknown"), Reason("snapshot", {"at": DUE}))
+    stuck = [replace(verdict("stuck", name, "uncertain", ahead=0), why=both) for name in "abc"]
+    own = replace(verdict("disabled", "d", "inferred"), why=both[1:])
+    said = [fate_reason(reason, words(), READER.instant) for reason in both]
+    shown = text_of(answers.fates(answer(*stuck, own), RECORD, READER))
+    assert [shown.lower().count(text.lower()) for text in said] == [1, 2]
+    assert f"All uncertain results: {said[0][0].upper()}" in shown
+    few = text_of(answers.fates(answer(*stuck[:2], own), RECORD, READER))
+    assert [few.lower().count(text.lower()) for text in said] == [2, 3] and "All uncertain" not in few
+    assert "it is the next" not in few and few.count("and this message is the next") == 2

@@ -68,7 +68,7 @@ with problems.caught():
             with right:
                 for odd in html.oddities(made, shown):
                     show_html(odd)
-            show_html(html.events(made, shown, run.name if run else None).html(numbered=True))
+            show_html(html.events(made, shown, run.name if run else None).blocks(numbered=True))
             journey_report.takeaway(made, known, sentence, shown)
         elif best is not None:
             st.info(words("message.nothing"), icon=":material/info:")

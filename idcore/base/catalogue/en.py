@@ -3453,6 +3453,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.outcome": "Result",
     "fate.sure": "Certainty",
     "fate.reasons": "Why",
+    "fate.shared": "All {certainty} results: ",
     "fate.asked_at": "Asked at",
     "fate.against": "What would disprove it",
     "fate.evidence": "Evidence of these results ({n})",

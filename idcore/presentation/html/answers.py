@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from idcore.answers.fate import Verdict
@@ -31,6 +32,8 @@ from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.reports.markup import Column, Html, Table, emphasised, fold, join, link, table, tag, wrapped
 from idcore.presentation.triage import evidence_texts
 from idcore.rocketmq.store.consistency import Doubt
+
+_SHARED_BY = 3  # so many verdicts with one reason, and it is said once for all of them
 
 
 def outcome(answer: Answer, words: Words) -> str:
@@ -130,10 +133,10 @@ def fates(answer: Answer, record: str, reader: Reader, cluster: str | None = Non
     if not known:
         return None
     shown, healthy = headline.to_read_and_folded(known)
-    tables = [verdicts(answer, shown, reader, cluster).html()]
+    tables = _with_shared_reasons(answer, shown, reader, cluster)
     if healthy:
         label = upper(headline.others_text(healthy, words))
-        tables.append(fold(label, verdicts(answer, healthy, reader, cluster).html()))
+        tables.append(fold(label, *_with_shared_reasons(answer, healthy, reader, cluster)))
     facts = [
         [
             verdict.group,
@@ -154,12 +157,49 @@ def fates(answer: Answer, record: str, reader: Reader, cluster: str | None = Non
     return tag("div", *tables, drawn, folded, class_="mq-plain")
 
 
-def verdicts(answer: Answer, some: Iterable[Verdict], reader: Reader, cluster: str | None = None) -> Table:
-    """What became of one record in some consumer groups, how sure that is, and why."""
+def _with_shared_reasons(answer: Answer, some: Sequence[Verdict], reader: Reader, cluster: str | None) -> list[Html]:
+    """Verdicts as a table, and below it the reasons that all of one certainty share."""
+    words, shared = reader.words, _shared_reasons(some, reader)
+    parts = [verdicts(answer, some, reader, cluster, shared).blocks()]
+    for certainty, reasons in shared.items():
+        text = words("fate.shared", certainty=words(f"fate.certainty.{certainty}"))
+        parts.append(tag("p", text, join([tag("span", reason) for reason in reasons], " "), class_="mq-note"))
+    return parts
+
+
+def _shared_reasons(some: Iterable[Verdict], reader: Reader) -> dict[str, list[str]]:
+    """Of each certainty that several verdicts have, the reasons that all of them share."""
+    by_certainty: dict[str, list[list[str]]] = {}
+    for verdict in some:
+        by_certainty.setdefault(verdict.certainty, []).append(_reasons(verdict, reader))
+    shared = {
+        certainty: [text for text in several[0] if all(text in reasons for reasons in several)]
+        for certainty, several in by_certainty.items()
+        if len(several) >= _SHARED_BY
+    }
+    return {certainty: reasons for certainty, reasons in shared.items() if reasons}
+
+
+def _reasons(verdict: Verdict, reader: Reader) -> list[str]:
+    words = reader.words
+    return [upper(fate_reason(reason, words, reader.instant)) + words("stop") for reason in verdict.why]
+
+
+def verdicts(
+    answer: Answer,
+    some: Iterable[Verdict],
+    reader: Reader,
+    cluster: str | None = None,
+    shared: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> Table:
+    """What became of one record in some consumer groups, how sure that is, and why.
+
+    A reason that all of a certainty share (`shared`) is left to the caller.
+    """
     words = reader.words
     rows: list[list[Any]] = []
     for verdict in some:
-        reasons = (upper(fate_reason(reason, words, reader.instant)) + words("stop") for reason in verdict.why)
+        reasons = (text for text in _reasons(verdict, reader) if text not in shared.get(verdict.certainty, ()))
         sure = tag("span", words(f"fate.certainty.{verdict.certainty}"), class_="mq-faint")
         outcome = upper(verdict_text(verdict, words, reader.instant))
         group_page = _progress(answer, verdict, reader, cluster) if answer.source == "" else ""

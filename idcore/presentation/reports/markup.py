@@ -109,6 +109,10 @@ class Table(NamedTuple):
         """As a table of a page."""
         return table(self.columns, self.rows, self.caption, first=first, numbered=numbered, labelled=labelled)
 
+    def blocks(self, *, numbered: bool = False) -> Html:
+        """As a table of sentences, each row of which is a block on a narrow screen."""
+        return tag("div", self.html(numbered=numbered, labelled=True), class_="mq-list mq-list-said")
+
 
 def _hint(cell: Any) -> str | None:
     """What a cut cell has in whole; a link has its own text."""
