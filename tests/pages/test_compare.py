@@ -147,6 +147,7 @@ def test_a_run_that_is_gone_or_kept_no_input_is_said(open_page: Open, run: str) 
     assert open_page("compare", first="20200101-000000-000000", second="../../etc").error
     app = open_page("compare", first=run, second=run)
     assert "kept no copy of its text" in app.warning[0].value and not app.error
+    assert "is not a comparison" in open_page("compare", run=run).error[0].value
 
 
 def test_what_is_too_large_is_told_with_the_command(

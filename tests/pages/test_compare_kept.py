@@ -241,8 +241,15 @@ def test_an_input_that_was_not_scanned_can_be(
     assert Run(run.path.parent / run.options["of"][0]).kind == "text" and not app.exception
 
 
+def test_one_scan_of_a_link_waits_for_the_other(open_page: Open, pair: tuple[str, str]) -> None:
+    for side, asked in (("before", {"run": pair[0]}), ("before", {"a": pair[0]}), ("after", {"b": pair[0]})):
+        page = open_page("compare", **asked)
+        assert page.selectbox(key=f"compare-run-{side}").value == pair[0] and not page.error
+        page.selectbox(key=f"compare-run-{'after' if side == 'before' else 'before'}").set_value(pair[1])
+        assert "Examples" in shown(press(page, "Compare")) and not page.exception
+
+
 def test_what_a_link_names_and_is_not_a_comparison_is_said(open_page: Open, pair: tuple[str, str]) -> None:
-    assert "is not a comparison" in open_page("compare", run=pair[0]).error[0].value
     assert "There is no scan" in open_page("compare", run="20200101-000000-000000").error[0].value
     for page in (open_page("compare", run="../../etc"), open_page("compare", a=pair[0], b="20200101-000000-000000")):
         assert page.error and not page.exception and page.text_area

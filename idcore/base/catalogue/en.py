@@ -1068,7 +1068,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "problem.run_here": "There is no scan {name} here, or its owner has not shared it with you.",
     "problem.not_owner": "Only the owner of the scan {name} or an admin may change it.",
     "problem.comparison": "{name} is not a scan, but a comparison or a list of IDs. Open it on the Scans page.",
-    "problem.not_comparison": "{name} is not a comparison. Choose two scans below.",
+    "problem.not_comparison": "{name} is not a comparison. Choose two scans.",
     "problem.disk": "Disk error on the server: {reason}.",
     "problem.reference": "Its reference there: {reference}.",
     "problem.other": "Something went wrong here ({name}). The server's log has the details.",

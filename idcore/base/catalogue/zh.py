@@ -1039,7 +1039,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "problem.run_here": "这里没有扫描 {name}，或其所有者没有与您共享。",
     "problem.not_owner": "只有扫描 {name} 的所有者或 admin 可以更改它。",
     "problem.comparison": "{name} 不是扫描，而是对比或 ID 列表，请在“扫描记录”页打开。",
-    "problem.not_comparison": "{name} 不是对比。请在下方选择两次扫描。",
+    "problem.not_comparison": "{name} 不是对比。请选择两次扫描。",
     "problem.disk": "服务器磁盘报错：{reason}。",
     "problem.reference": "日志编号：{reference}。",
     "problem.other": "发生内部错误（{name}），详情见服务器日志。",

@@ -34,15 +34,22 @@ TABLES = ("uniq", "client", "offset")
 
 
 def from_link() -> None:
-    """What the address asks for, unless it is here already: ?a=RUN&b=RUN, or ?run=NAME of a comparison."""
+    """What the address asks for, unless it is here already: ?a=RUN&b=RUN, or ?run=NAME of a comparison.
+
+    One scan alone is chosen already, and waits for what it is compared with.
+    """
     query, state = st.query_params, st.session_state
     first, second = (query.get(PARAMS[side]) or query.get(OLDER[side]) for side in SIDES)
     state.setdefault("compare-case", query.get("case") == "any")
     if first and second:
         _of_pair(first, second)
-    elif (name := query.get("run")) and state.get("compare_run") != name:
-        state.pop("compare", None)
-        state["compare_run"] = name
+    elif (name := first or second or query.get("run")) and state.get("compare_run") != name:
+        if name in runs(view().words):
+            state["compare-run-after" if second else "compare-run-before"] = name
+            forget()
+        elif name == query.get("run"):
+            state.pop("compare", None)
+            state["compare_run"] = name
 
 
 def _of_pair(first: str, second: str) -> None:
