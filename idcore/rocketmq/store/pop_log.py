@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -26,8 +25,8 @@ from idcore.rocketmq.store.pop_records import MOST_OFFSET, PopRecord, PopRecords
 from idcore.rocketmq.store.queue import ConsumeQueue, ConsumeQueues
 
 REVIVE = "rmq_sys_REVIVE_LOG_"
-MOST_UNITS = 50_000  # the newest of the timer wheel
-MOST_REVIVED = 5_000  # and of all revive queues, for acknowledgements that came late
+MOST_UNITS = 30_000  # the newest of the timer wheel
+MOST_REVIVED = 3_000  # and of all revive queues, for acknowledgements that came late
 _CHECKPOINT, _ACK, _BATCH_ACK = "ck", "ack", "bAck"  # their tags (PopAckConstants)
 _KINDS = {tags_code(tag): tag for tag in (_CHECKPOINT, _ACK, _BATCH_ACK)}
 _MOST_HANDED = 127  # by one checkpoint, which counts them in a signed byte
@@ -39,8 +38,7 @@ _USUAL_BYTES, _MOST_BYTES = 1 << 10, 1 << 16  # of one record
 Place = tuple[str, str, int]  # topic, group, queue
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(NamedTuple):
     """Messages of a queue from `start` on that were handed out together; `settled` ones need no acknowledgement."""
 
     place: Place
@@ -52,8 +50,7 @@ class Checkpoint:
     settled: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Ack:
+class Ack(NamedTuple):
     """Messages of one pop that a consumer acknowledged: when, and where in the commit log that stands."""
 
     place: Place
@@ -176,7 +173,7 @@ def _values(body: bytes) -> dict[str, Any]:
     if body.count(b"{") + body.count(b"[") > _MOST_LEVELS:
         return {}
     try:
-        values = json.loads(body)
+        values = json.loads(str(body, "utf-8"))
     except ValueError:
         return {}
     return values if isinstance(values, dict) else {}
