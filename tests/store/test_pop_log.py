@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchmarks.witnesses import Log, answers, excluded, graded
+from idcore.answers.lookup.store_folder import StoreLookup
+from idcore.ids import Clock
 from idcore.rocketmq.message import Host, Record
-from idcore.rocketmq.store import StoreFolder, pop_log
+from idcore.rocketmq.store import Stored, StoreFolder, pop_log
 from idcore.rocketmq.store.pop_records import PopRecord
 from idcore.simulate.writer import StoreWriter
+from tests.store.unpacked import real_store
 
 pytestmark = pytest.mark.quick
 AT = 1_795_000_000_000
+CLOCK = Clock(datetime(2026, 11, 27, tzinfo=UTC), UTC, "given")
 HERE = Host(b"\x7f\x00\x00\x01", 10911)
 REVIVE = "rmq_sys_REVIVE_LOG_C"
 LONG = {"ao": "ackOffset", "so": "startOffset", "c": "consumerGroup", "t": "topic", "q": "queueId", "pt": "popTime"}
@@ -258,3 +265,40 @@ def test_of_several_brokers_nothing_is_said_and_a_settled_message_is_not_held(tm
     player.pop(("T", "G", 0), [1], 9_000)
     player.pop(("T", "G", 0), [2], 9_000, bn="another")
     assert player.read() == {}
+
+
+def test_no_verdict_of_a_pop_group_is_wrong_and_sounds_certain(tmp_path: Path) -> None:
+    """What a real broker of 5.5.0 kept by default, against what its consumers logged."""
+    root = real_store(tmp_path, "poplog.tar.xz")
+    log = Log([(root / "clients.txt").read_text()])
+    seen: Counter[tuple[str, ...]] = Counter()
+    with StoreFolder(root) as store:
+        look_up, listed = (StoreLookup(store, CLOCK) for _ in range(2))
+        every = {answer.id: answer.fate for answer in listed.look_up(log.sent, fate=True)}
+        for text, _, verdict, tag, number, known in answers(lambda text: look_up.one(text, fate=True), log):
+            assert verdict in (every[text] or ())
+            if verdict.group.startswith("pop-"):
+                grade = graded(verdict, known, excluded(verdict.group, tag, number))
+                why = [each.code for each in verdict.why if each.code in OF_POP]
+                seen[grade, known.state, verdict.code, verdict.certainty, *why] += 1
+                for each in verdict.why:
+                    if each.code == "acknowledged":  # as the record there says, at that time
+                        stored = store.log.look(each.values["offset"])
+                        assert isinstance(stored, Stored) and stored.record.properties["TAGS"] in ("ack", "bAck")
+                        assert each.values["at"] == stored.record.born_timestamp
+    assert seen == SEEN
+
+
+OF_POP = {"acknowledged", "acknowledged_late", "acknowledged_retry", "pop_record", "left_out"}
+SEEN: dict[tuple[str, ...], int] = {
+    ("hedged", "failed", "consumed_on_retry", "uncertain", "acknowledged", "acknowledged_retry"): 16,
+    ("hedged", "unseen", "consumed", "uncertain"): 25,
+    ("right", "ok", "consumed", "inferred", "acknowledged"): 143,
+    ("right", "open", "handed_out", "inferred", "pop_record"): 1,
+    ("right", "open", "retry_queued", "inferred"): 3,
+    ("right", "open", "retry_waiting", "inferred"): 2,
+    ("right", "unseen", "filtered", "inferred", "left_out"): 11,
+    ("right", "unseen", "handed_out", "inferred", "pop_record"): 8,
+    ("right", "unseen", "retry_queued", "inferred"): 5,
+    ("right", "unseen", "retry_queued", "uncertain"): 2,
+}
