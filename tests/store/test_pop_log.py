@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 from benchmarks.witnesses import Log, answers, excluded, graded
+from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.answers.lookup.store_folder import StoreLookup
+from idcore.answers.lookup.store_groups import rows_of
 from idcore.ids import Clock
 from idcore.rocketmq.message import Host, Record
 from idcore.rocketmq.store import Stored, StoreFolder, pop_log
@@ -273,10 +275,11 @@ def test_no_verdict_of_a_pop_group_is_wrong_and_sounds_certain(tmp_path: Path) -
     log = Log([(root / "clients.txt").read_text()])
     seen: Counter[tuple[str, ...]] = Counter()
     with StoreFolder(root) as store:
-        look_up, listed = (StoreLookup(store, CLOCK) for _ in range(2))
-        every = {answer.id: answer.fate for answer in listed.look_up(log.sent, fate=True)}
-        for text, _, verdict, tag, number, known in answers(lambda text: look_up.one(text, fate=True), log):
-            assert verdict in (every[text] or ())
+        look_up = StoreLookup(store, CLOCK)
+        every = {answer.id: answer for answer in look_up.look_up(log.sent, fate=True)}
+        alone = list(every)[-3:]
+        assert [look_up.one(text, fate=True).fate for text in alone] == [every[text].fate for text in alone]
+        for *_, verdict, tag, number, known in answers(every.__getitem__, log):
             if verdict.group.startswith("pop-"):
                 grade = graded(verdict, known, excluded(verdict.group, tag, number))
                 why = [each.code for each in verdict.why if each.code in OF_POP]
@@ -287,6 +290,24 @@ def test_no_verdict_of_a_pop_group_is_wrong_and_sounds_certain(tmp_path: Path) -
                         assert isinstance(stored, Stored) and stored.record.properties["TAGS"] in ("ack", "bAck")
                         assert each.values["at"] == stored.record.born_timestamp
     assert seen == SEEN
+
+
+def test_the_log_is_read_once_and_only_where_a_group_is_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    real_read = pop_log.read
+
+    def counted(*of: Any) -> Any:
+        read.append(1)
+        return real_read(*of)
+
+    monkeypatch.setattr(pop_log, "read", counted)
+    with StoreFolder(real_store(tmp_path, "poplog.tar.xz")) as store:
+        groups = {each.row.group for each in rows_of(StoreEvidence(store))}
+        assert {"pop-ok", "pop-hangs"} <= groups and not store.config.notes and not read
+        assert {group for _, group in StoreEvidence(store).config.popped} <= groups
+        look_up = StoreLookup(store, CLOCK)
+        text = next(iter(Log([(store.root / "clients.txt").read_text()]).sent))
+        assert look_up.one(text, fate=True).fate and look_up.one(text, fate=True).fate and len(read) == 1
 
 
 OF_POP = {"acknowledged", "acknowledged_late", "acknowledged_retry", "pop_record", "left_out"}

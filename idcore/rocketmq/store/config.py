@@ -155,9 +155,10 @@ class BrokerConfig:
         return self.groups_by_topic().get(topic, set()) | bound
 
     def groups_by_topic(self) -> dict[str, set[str]]:
-        """The groups of every topic."""
+        """The groups of every topic. Reads no log."""
         groups: dict[str, set[str]] = {}
-        for table in (self.offsets or {}, self.broadcast, self.handed_out, self.popped, self.expressions):
+        popped = self.popped.in_folder if isinstance(self.popped, PopTable) else self.popped
+        for table in (self.offsets or {}, self.broadcast, self.handed_out, popped, self.expressions):
             for topic, group in table:
                 groups.setdefault(topic, set()).add(group)
         return groups

@@ -55,7 +55,7 @@ class PopTable(PopRecords):
     def _records(self) -> PopRecords:
         if self._in_log is not None and not _is_kept(self._root, self._reading):
             return self._in_log()
-        return self._read[0] or {}
+        return self.in_folder
 
     @cached_property
     def _read(self) -> tuple[PopRecords | None, str]:
@@ -63,6 +63,11 @@ class PopTable(PopRecords):
             return read(self._root, self._reading), ""
         except ValueError as error:
             return None, str(error)
+
+    @property
+    def in_folder(self) -> PopRecords:
+        """Those that the broker keeps in a folder. Of a group that has some in the log it has an offset as well."""
+        return self._read[0] or {}
 
     @property
     def is_read(self) -> bool:
