@@ -25,8 +25,8 @@ from idcore.rocketmq.store.pop_records import MOST_OFFSET, PopRecord, PopRecords
 from idcore.rocketmq.store.queue import ConsumeQueue, ConsumeQueues
 
 REVIVE = "rmq_sys_REVIVE_LOG_"
-MOST_UNITS = 30_000  # the newest of the timer wheel
-MOST_REVIVED = 3_000  # and of all revive queues, for acknowledgements that came late
+MOST_UNITS = 20_000  # the newest of the timer wheel
+MOST_REVIVED = 2_000  # and of all revive queues, for acknowledgements that came late
 _CHECKPOINT, _ACK, _BATCH_ACK = "ck", "ack", "bAck"  # their tags (PopAckConstants)
 _KINDS = {tags_code(tag): tag for tag in (_CHECKPOINT, _ACK, _BATCH_ACK)}
 _MOST_HANDED = 127  # by one checkpoint, which counts them in a signed byte
@@ -34,6 +34,7 @@ _MOST_ACKED = 4_096
 _MOST_LEFT_OUT, _MOST_LEFT_OUT_OF_ONE = 100_000, 16_384
 _MOST_LEVELS = 2  # an object with a list
 _USUAL_BYTES, _MOST_BYTES = 1 << 10, 1 << 16  # of one record
+_NEVER = 1 << 62
 
 Place = tuple[str, str, int]  # topic, group, queue
 
@@ -71,43 +72,57 @@ class _Written(NamedTuple):
     body: bytes
 
 
+class _Part(NamedTuple):
+    """What was read of a queue since its last gap: everything since an instant, and when the last was stored."""
+
+    found: list[Checkpoint | Ack]
+    since_ms: int
+    last_ms: int
+
+
 def read(log: CommitLog, queues: ConsumeQueues, most: int = MOST_UNITS, revived: int = MOST_REVIVED) -> PopRecords:
     """What the newest units of the timer wheel and of the revive queues say; nothing where there are none.
 
     What was popped before the first of these is left out, and before one that cannot be read: a later checkpoint of
     such a message may be missing. Only an acknowledgement that came late is in no wheel.
     """
-    found: list[Checkpoint | Ack] = []
-    since_ms: int | None = 0
-    last_ms = 0
-    for queue in queues.of(TIMER_TOPIC):
-        begin = _begin(queue, most)
-        since_ms = since_ms if begin == 0 else None
-        for written in _records(log, queue, begin):
-            one = None if written is None else parsed(*written)
-            if written is None or one is None:
-                found, since_ms = [], None
-                continue
-            since_ms = written.stored_ms if since_ms is None else since_ms
-            last_ms = written.stored_ms
-            found.append(one)
-    if not found or since_ms is None:
+    wheels = [_part(log, queue, most) for queue in queues.of(TIMER_TOPIC)]
+    found = [one for wheel in wheels for one in wheel.found]
+    if not found:
         return {}
+    since_ms, last_ms = max(wheel.since_ms for wheel in wheels), max(wheel.last_ms for wheel in wheels)
     revive = [queue for topic in queues.topics if topic.startswith(REVIVE) for queue in queues.of(topic)]
-    for queue in revive:
-        for written in _records(log, queue, _begin(queue, revived // len(revive))):
-            one = None if written is None else parsed(*written)
-            # behind the wheel's last record a later checkpoint may be missing: the folder was not copied at once
-            if one is not None and (isinstance(one, Checkpoint) or one.at_ms <= last_ms):
-                found.append(one)
-    return merged(one for one in found if one.popped_ms >= since_ms)
+    late_ms = 0
+    for part in (_part(log, queue, revived // len(revive)) for queue in revive):
+        late_ms = max(late_ms, part.since_ms)
+        # behind the wheel's last record a later checkpoint may be missing: the folder was not copied at once
+        found += (one for one in part.found if isinstance(one, Checkpoint) or one.at_ms <= last_ms)
+    return merged((one for one in found if one.popped_ms >= since_ms), min(late_ms, last_ms))
 
 
-def merged(found: Iterable[Checkpoint | Ack]) -> PopRecords:
+def _part(log: CommitLog, queue: ConsumeQueue, most: int) -> _Part:
+    """The newest units of a queue, behind the last one that cannot be read."""
+    first, end = queue.span or (0, 0)
+    begin = max(first, end - most)
+    found: list[Checkpoint | Ack] = []
+    since_ms, last_ms = 0 if begin == 0 else None, 0
+    for written in _records(log, queue, begin):
+        one = None if written is None else parsed(*written)
+        if written is None or one is None:
+            found, since_ms = [], None
+            continue
+        since_ms = written.stored_ms if since_ms is None else since_ms
+        last_ms = written.stored_ms
+        found.append(one)
+    return _Part(found, _NEVER if since_ms is None else since_ms, last_ms)
+
+
+def merged(found: Iterable[Checkpoint | Ack], late_ms: int = 0) -> PopRecords:
     """Of each message the newest checkpoint, and its acknowledgement if there is one.
 
     A consumer that puts a message off gets a new checkpoint, and the broker acknowledges the old one. A checkpoint that
-    could not be revived is written again, of the same pop. Of messages of several brokers nothing is said.
+    could not be revived is written again, of the same pop. Of messages of several brokers nothing is said, nor of those
+    whose time ended before `late_ms`, if they seem to have no acknowledgement: one that came late may be missing.
     """
     acks: dict[tuple[Place, int, int], tuple[int, int]] = {}
     newest: dict[Place, dict[int, tuple[int, int, bool]]] = {}
@@ -131,7 +146,7 @@ def merged(found: Iterable[Checkpoint | Ack]) -> PopRecords:
         of_queue = records.setdefault(place[:2], {}).setdefault(place[2], {})
         for offset, (popped, visible, is_settled) in held.items():
             ack = acks.get((place, popped, offset))
-            if ack is not None or not is_settled:
+            if ack is not None or not (is_settled or visible < late_ms):
                 of_queue[offset] = PopRecord(popped, visible, *(ack or ()))
     for offset, one in islice(_left_out(checkpoints, newest), _MOST_LEFT_OUT):
         records[one.place[:2]][one.place[2]][offset] = PopRecord(one.popped_ms, one.visible_ms, left_out=True)
@@ -154,7 +169,7 @@ def parsed(kind: str, born_ms: int, _: int, log_offset: int, body: bytes) -> Che
     values = _values(body)
     popped, queue = _number(values, "pt", "popTime"), _number(values, "q", "queueId")
     topic, group = _name(values, "t", "topic"), _name(values, "c", "consumerGroup")
-    broker = _name({"bn": "", **values}, "bn", "brokerName")
+    broker = _name(values, "bn", "brokerName", "")
     if popped is None or queue is None or topic is None or group is None or broker is None or not is_time(popped):
         return None
     place = topic, group, queue
@@ -194,9 +209,9 @@ def _checkpoint(values: Mapping[str, Any], place: Place, broker: str, popped: in
     return Checkpoint(place, broker, popped, popped + invisible, start, offsets, settled)
 
 
-def _name(values: Mapping[str, Any], name: str, long_name: str) -> str | None:
+def _name(values: Mapping[str, Any], name: str, long_name: str, otherwise: str | None = None) -> str | None:
     """A text that can be shown; 5.0 writes the long names."""
-    text = values.get(long_name, values.get(name))
+    text = values.get(name, values.get(long_name, otherwise))
     return text if isinstance(text, str) and plain_json.is_plain(text) else None
 
 
@@ -212,18 +227,19 @@ def _offsets(values: Any, most: int) -> tuple[int, ...] | None:
     return tuple(values) if all(type(each) is int and 0 <= each < MOST_OFFSET for each in values) else None
 
 
-def _begin(queue: ConsumeQueue, most: int) -> int:
-    """The first of the newest places of a queue."""
-    first, end = queue.span or (0, 0)
-    return max(first, end - most)
-
-
 def _records(log: CommitLog, queue: ConsumeQueue, begin: int) -> Iterator[_Written | None]:
     """The records of the revive log in a queue, from a place on; None where one cannot be read."""
-    end, topic = log.end or 0, queue.topic.encode()
+    end, topic, missing = log.end or 0, queue.topic.encode(), 0
     mark = b"\x02REAL_TOPIC\x01" + REVIVE.encode() if queue.topic == TIMER_TOPIC else b""
-    for _, offset, code in queue.entries(begin).tolist():
-        if code in _KINDS and offset < end:  # a queue may have been copied later than the log
+    before, is_beyond = -1, False
+    for place, (number, offset, code) in enumerate(queue.entries(begin).tolist(), begin):
+        is_odd = number - place != missing or offset <= before or not -(1 << 31) <= code < 1 << 31
+        is_odd = is_odd or (is_beyond and offset < end)
+        missing, is_beyond = number - place, offset >= end
+        before = max(before, offset) if offset < end else before
+        if is_odd:
+            yield None  # a unit is damaged, or lost
+        elif code in _KINDS and offset < end:  # a queue may have been copied later than the log
             written = _record(log, offset, _KINDS[code], topic)
             if written is None or mark in written[1]:
                 yield written and written[0]
