@@ -110,6 +110,8 @@ def graded(verdict: Verdict, told: Told, drops: bool) -> str:
     allowed = OF_STATE[state]
     if state == "unseen" and verdict.group.startswith(BLOCKED):
         allowed = allowed | {"handed_out"}
+        if verdict.group.startswith("pop"):  # what no listener got to in its time comes back as well
+            allowed = allowed | {"retry_queued", "retry_waiting"}
     if state == "failed" and verdict.group.startswith("pop"):  # it is put off, and stays in the hands of the group
         allowed = allowed | {"handed_out"}
     right = verdict.code in allowed

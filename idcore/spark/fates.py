@@ -51,8 +51,8 @@ _NO_TIME = -1
 _ENDLESS = 1 << 62
 _MINUTE_MS = 60_000
 # States of a copy: dead; queued and passed or not; waiting and delivered or not, and the third of each: nobody says;
-# queued, and in the hands of a POP consumer.
-_NOTHING, _DEAD, _QUEUED, _WAITING, _HELD = 0, 1, 2, 5, 8
+# queued, and in the hands of a POP consumer or acknowledged by one.
+_NOTHING, _DEAD, _QUEUED, _WAITING, _HELD, _ACKED = 0, 1, 2, 5, 8, 9
 _NO, _YES, _UNKNOWN = range(3)
 # What the traces have of a message and group: a success; else a begin without an end, before the newest copy or later.
 _NOT_TRACED, _SUCCEEDED, _BEGUN_BEFORE, _BEGUN = range(4)
@@ -137,7 +137,7 @@ class _Judge:
     def _beside(self, case: _Case, group: str, place: int) -> tuple[Any, ...]:
         """All that matters of a place for a group."""
         offsets = _offsets_of(self.evidence, case.topic, case.queue, group)
-        held = place in self.evidence.config.popped.get((case.topic, group), {}).get(case.queue, ())
+        held = _alike(self.evidence.config.popped.get((case.topic, group), {}).get(case.queue, {}).get(place))
         past = tuple(None if each is None else each > place for each in offsets)
         return case.topic, group, self.evidence.readable(case.topic, case.queue), held, past
 
@@ -174,8 +174,8 @@ class _Judge:
         at = self.evidence.snapshot_ms
         if state == _DEAD:
             return Copy("dead", 1, at)
-        if state == _HELD:
-            return Copy("queued", 1, at, held=PopRecord(at, at))
+        if state in (_HELD, _ACKED):
+            return Copy("queued", 1, at, held=PopRecord(at, at, None if state == _HELD else at))
         kind, said = ("queued", state - _QUEUED) if state < _WAITING else ("waiting", state - _WAITING)
         heard: Observation[bool] = Observation() if said == _UNKNOWN else Observation(said == _YES, at)
         when = {_NO_DUE: None, _IS_DUE: at, _DUE_LATER: at + 1}[due]
@@ -199,9 +199,14 @@ def _case(home: Home, group: Group) -> tuple[Home, Group]:
         offset=beside(group.offset),
         pull_offset=beside(group.pull_offset),
         broadcast_offset=beside(group.broadcast_offset),
-        held=group.held and PopRecord(0, 0),
+        held=_alike(group.held),
     )
     return replace(home, topic="", queue=0, offset=0, end=beside(home.end)), alike
+
+
+def _alike(held: PopRecord | None) -> PopRecord | None:
+    """The same of every message that a consumer was handed and acknowledged, or did not, or was not handed."""
+    return held and PopRecord(0, 0, None if held.acked_ms is None else 0, left_out=held.left_out)
 
 
 class FateTables(NamedTuple):
@@ -363,7 +368,7 @@ def _edges_of(evidence: StoreEvidence, topic: str, queue: int, group: str) -> li
     """The offsets of a queue at which something changes for a group."""
     held = evidence.config.popped.get((topic, group), {}).get(queue, {})
     known = [each for each in _offsets_of(evidence, topic, queue, group) if each is not None]
-    begins = (offset for offset in held if offset - 1 not in held)
+    begins = (offset for offset in held if _alike(held.get(offset - 1)) != _alike(held[offset]))
     ends = (offset + 1 for offset in held if offset + 1 not in held)
     return sorted({*known, *begins, *ends})
 
@@ -623,7 +628,9 @@ class _Assembly:
                 reached = (config.offsets or {}).get((topic, self.groups[of_group]), {}).get(queue, -1)
                 state[here] += np.where(reached > place[here], _YES, _NO) if known else _UNKNOWN
                 held = config.popped.get((topic, self.groups[of_group]), {}).get(queue, {})
+                acked = [offset for offset, record in held.items() if record.acked_ms is not None]
                 state[here[np.isin(place[here], list(held))]] = _HELD
+                state[here[np.isin(place[here], acked)]] = _ACKED
             elif of_kind == _WAITING and topic == TIMER_TOPIC:
                 state[here], due[here] = self._on_timer(rows["due"][copy[here]])
             elif of_kind == _WAITING:

@@ -67,6 +67,7 @@ PROXIED = Consumers(filter=ALL, proxied=True)
 GONE = Consumers(filter=ALL, proxied_before=True)
 LATER_ALL = replace(PUSH, filter=replace(ALL, since_ms=LATER))
 HELD = PopRecord(NOW - 9_000, NOW + 51_000)
+ACKED = replace(HELD, acked_ms=NOW - 8_000, acked_at=7)
 SKIPPED, OPEN = "passed_maybe_skipped", (Try(NOW - 9_000),)
 SQL = Filter("SQL92", "price > 3", frozenset(), STORED - 60_000)
 
@@ -249,6 +250,17 @@ COPIED: list[Row] = [
      ["pop_record", "visible_again", "snapshot"]),
     ("7", SNAPSHOT, copied(copies=(replace(queued(1, True), held=HELD, shared=True),)), "handed_out", "uncertain",
      ["pop_record", "visible_again", "shared_copy", "snapshot"]),
+    ("7", SNAPSHOT, copied(held=ACKED), "consumed", "inferred", ["acknowledged"]),
+    ("7", SNAPSHOT, copied(10, held=ACKED, copies_complete=False), "consumed", "inferred", ["acknowledged"]),
+    ("7", SNAPSHOT, copied(held=replace(HELD, left_out=True)), "filtered", "inferred", ["left_out"]),
+    ("7", SNAPSHOT, copied(held=replace(HELD, left_out=True), kept_filter=TAGS), "filtered", "inferred", ["left_out"]),
+    ("7", SNAPSHOT, copied(held=ACKED, attempts=OPEN), "consumed", "inferred", ["acknowledged"]),
+    ("7", SNAPSHOT, copied(held=ACKED, kept_filter=TAGS), "filtered", "inferred", ["subscription_given"]),
+    ("7", SNAPSHOT, copied(held=replace(ACKED, visible_ms=NOW - 8_000)), "consumed", "uncertain",
+     ["acknowledged", "acknowledged_late"]),
+    ("7", SNAPSHOT, copied(held=ACKED, copies=(queued(1, True),)), "consumed_on_retry", "inferred", []),
+    ("7", SNAPSHOT, copied(copies=(replace(queued(1, True), held=ACKED),)), "consumed_on_retry", "uncertain",
+     ["acknowledged", "acknowledged_retry"]),
     ("8", SNAPSHOT, copied(10), "behind", "uncertain", [NOT_SHOWN, "snapshot"]),
     ("8", replace(SNAPSHOT, stored_ms=NOW - 2_000), copied(10), "behind", "uncertain",
      [NOT_SHOWN, "copied_young", "snapshot"]),
@@ -305,7 +317,8 @@ def test_whoever_is_silent_takes_the_verdicts_away_that_only_they_could_give(sil
 
 
 def test_a_copied_folder_never_says_who_is_connected() -> None:
-    seen = {judge(home, known, NOW).code for _, home, known, *_ in COPIED if known.kept_filter is not TAGS}
+    told = [(home, known) for _, home, known, *_ in COPIED if not (known.held and known.held.left_out)]
+    seen = {judge(home, known, NOW).code for home, known in told if known.kept_filter is not TAGS}
     assert not seen & {"offline", "stuck", "not_subscribed", "filtered", "filtered_ahead", "taken"}
     assert judge(SNAPSHOT, Group("G"), NOW).code == "no_verdict"
 

@@ -103,12 +103,14 @@ ELSEWHERE = {
     "by hand: a static topic of 5.3.3": ("static_topic",),
     "`make releases`: 5.5.1 with RocksDB transactions": ("half_open", "half_dropped"),
     "`tests/store/test_pop_records.py`: stores of 5.5.0": ("pop_record", "visible_again"),
+    "`tests/store/test_pop_log.py`: stores of 5.5.0": ("acknowledged", "acknowledged_retry", "left_out"),
     "no real broker: the rule's own tests": (
         "slave",
         "expression",
         "shared_copy",
         "unfinished_itself",
         "visible_now",
+        "acknowledged_late",
     ),
 }
 # Those of a copied folder are the same reasons in other words.

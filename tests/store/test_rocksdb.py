@@ -85,6 +85,7 @@ def test_queues_are_those_of_the_broker_whether_it_had_written_them_or_not(root:
             assert unit.tags_code == (row["tagsCode"] if known else None), "only the broker knows its delay levels"
             code = row["tagsCode"] if known else fates.UNKNOWN
             assert queue.entries()[unit.queue_offset].tolist() == [unit.queue_offset, unit.physical_offset, code]
+            assert queue.entries(unit.queue_offset)[0].tolist() == [unit.queue_offset, unit.physical_offset, code]
         assert queue.unit(queue.span[1]) is None and queue.unit(-1) is None
 
 

@@ -40,6 +40,8 @@ _PROVED_HINDRANCES = frozenset({"unreadable_queue", "not_dispatched", "disabled"
 # A verdict with one of these reasons is uncertain, whatever else speaks for it.
 _MAKES_UNCERTAIN = frozenset(
     {
+        "acknowledged_late",
+        "acknowledged_retry",
         "connection_unknown",
         "copies_unknown",
         "expression",
@@ -126,10 +128,12 @@ class _Case:
         verdict = self._by_trace() or self._by_copies() or self._by_broadcast()
         if verdict is not None:
             return verdict
+        if self.group.held is not None:
+            return self._held(self.group.held)
         running = self._running()
-        if running is not None and (self.consumers.pops or self.group.held or not self._is_past()):
+        if running is not None and (self.consumers.pops or not self._is_past()):
             return running
-        return self._held(self.group.held) if self.group.held is not None else self._by_offset()
+        return self._by_offset()
 
     def _copies(self, *kinds: str) -> list[Copy]:
         return [copy for copy in self.group.copies if copy.kind in kinds]
@@ -169,7 +173,7 @@ class _Case:
         if copy is None:
             return None
         if copy.held is not None:
-            return self._running() or self._held(copy.held, copy)
+            return self._held(copy.held, copy)
         if copy.passed.value:
             if not self.group.copies_complete:
                 return self._no_verdict("copies_unknown")
@@ -184,11 +188,33 @@ class _Case:
         return self._queued(copy) if copy.kind == "queued" else self._waiting(copy)
 
     def _held(self, record: PopRecord, copy: Copy | None = None) -> Verdict:
-        """The broker has a record that the group was handed it, or its copy, and did not acknowledge it."""
+        """The broker has a record that the group was handed it, or its copy, and acknowledged it or did not."""
+        if record.left_out:
+            kept = self.group.kept_filter
+            values = {"tag": self.home.tag or "–", "expression": "–"} if kept is None else self._filter_values(kept)
+            return self._verdict("filtered", "inferred", Reason("left_out", {"at": record.popped_ms}), **values)
+        if record.acked_ms is not None:
+            return self._acknowledged(record, copy)
+        running = self._running()
+        if running is not None:
+            return running
         code = "visible_again" if record.visible_ms > self.now_ms else "visible_now"
         why = [Reason("pop_record", {"at": record.popped_ms}), Reason(code, {"until": record.visible_ms})]
         doubts, tries = ([], None) if copy is None else (_shared_copy(copy), copy.tries)
         return self._verdict("handed_out", "proved", *why, *doubts, *self._incomplete(), tries=tries)
+
+    def _acknowledged(self, record: PopRecord, copy: Copy | None) -> Verdict:
+        """A consumer acknowledged it. Of a copy, it may have given up: its client then calls no listener."""
+        kept = self.group.kept_filter
+        if copy is None and kept is not None and kept.excludes(self.home.tag, self.home.properties):
+            return self._verdict("filtered", "inferred", Reason("subscription_given"), **self._filter_values(kept))
+        why = [Reason("acknowledged", {"at": record.acked_ms, "offset": record.acked_at})]
+        if record.acked_ms is not None and record.acked_ms >= record.visible_ms:
+            why.append(Reason("acknowledged_late", {"until": record.visible_ms}))
+        if copy is None:
+            return self._verdict("consumed", "inferred", *why)
+        why += [Reason("acknowledged_retry"), *_shared_copy(copy), *self._incomplete()]
+        return self._verdict("consumed_on_retry", "inferred", *why, tries=copy.tries)
 
     def _queued(self, copy: Copy) -> Verdict:
         if not copy.passed.answered:

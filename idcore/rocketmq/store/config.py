@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -111,7 +111,7 @@ class BrokerConfig:
     """What the files say; None where neither a file nor its .bak could be read.
 
     `handed_out` is how far an ordered POP group was given messages, `visible_again` when these come back.
-    `popped` is what other POP groups were handed and have not acknowledged: it is read when it is first asked for.
+    `popped` is what other POP groups were handed, and did not acknowledge or did: read when it is first asked for.
     `noted` is what is odd about all other files. `latest_ms` is the newest time in any file.
     `read` are the files that could be read, or whose .bak could; `missing` those of every broker that are not there.
     `earlier` are the offsets that the broker wrote the time before; empty where `offsets` itself is of the .bak.
@@ -137,7 +137,7 @@ class BrokerConfig:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What is odd about the files; `popped` is read for it."""
+        """What is odd about the files; the folder of `popped` is read for it."""
         name = pop_records.FOLDER
         if not isinstance(self.popped, PopTable):
             return self.noted
@@ -155,17 +155,21 @@ class BrokerConfig:
         return self.groups_by_topic().get(topic, set()) | bound
 
     def groups_by_topic(self) -> dict[str, set[str]]:
-        """The groups of every topic."""
+        """The groups of every topic. Reads no log."""
         groups: dict[str, set[str]] = {}
-        for table in (self.offsets or {}, self.broadcast, self.handed_out, self.popped, self.expressions):
+        popped = self.popped.in_folder if isinstance(self.popped, PopTable) else self.popped
+        for table in (self.offsets or {}, self.broadcast, self.handed_out, popped, self.expressions):
             for topic, group in table:
                 groups.setdefault(topic, set()).add(group)
         return groups
 
 
-def read_config(root: Path, reading: Reading) -> BrokerConfig:
-    """The files below `config` of a store folder. What cannot be read is noted, and the rest goes on."""
-    return _Files(root, reading).config()
+def read_config(root: Path, reading: Reading, popped: Callable[[], PopRecords] | None = None) -> BrokerConfig:
+    """The files below `config` of a store folder. What cannot be read is noted, and the rest goes on.
+
+    `popped` reads what POP groups were handed out of the log, where no folder has it.
+    """
+    return replace(_Files(root, reading).config(), popped=PopTable(root, reading, popped))
 
 
 class _Files:
@@ -204,7 +208,6 @@ class _Files:
             broadcast=broadcast,
             handed_out=handed_out,
             visible_again=visible_again,
-            popped=PopTable(self._root, self._reading),
             expressions=self._file("consumerFilter.json", _expressions) or {},
             delays=delays,
             groups=self._file("subscriptionGroup.json", _groups),

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from idcore.base.layout import CHECKPOINT
 from idcore.base.open_folders import Roots, entries
 from idcore.rocketmq.message import is_system_topic
 from idcore.rocketmq.message.validators import SYSTEM_TOPICS, TIMER_TOPIC
-from idcore.rocketmq.store import rocks_queues
+from idcore.rocketmq.store import pop_log, rocks_queues
 from idcore.rocketmq.store.commitlog import LOOKED_FOR_RECORDS, CommitLog, Stored, is_dledger, place_of
 from idcore.rocketmq.store.config import BrokerConfig, Note, read_config
 from idcore.rocketmq.store.files import Reading
@@ -109,7 +109,7 @@ class StoreFolder:
     @cached_property
     def config(self) -> BrokerConfig:
         """What the broker's own files say of topics and groups, and what of the folder is not as it should be."""
-        config = read_config(self.root, self.reading)
+        config = read_config(self.root, self.reading, partial(pop_log.read, self.log, self.queues))
         return replace(config, noted=(*(Note(code, values) for code, values in self._lacks()), *config.noted))
 
     def _lacks(self) -> Iterator[tuple[str, dict[str, Any]]]:

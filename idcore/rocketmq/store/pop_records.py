@@ -1,12 +1,12 @@
 """What POP consumers were handed and have not acknowledged, as a broker from 5.4.0 on keeps it in the folder `kvStore`.
 
-A broker does so only with popConsumerKVServiceEnable=true, and otherwise in the topic rmq_sys_REVIVE_LOG. Its
-write-ahead log is synced, so a copy of a running broker has all but what the broker's cache holds for seconds.
+A broker does so only with popConsumerKVServiceEnable=true, and otherwise in its log, see `pop_log`. Its write-ahead log
+is synced, so a copy of a running broker has all but what the broker's cache holds for seconds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,27 +18,44 @@ from idcore.rocketmq.store.rocksdb import Database, has_data, is_database
 
 FOLDER = "kvStore"
 _FAMILY = "popState"  # COLUMN_FAMILY_NAME of PopConsumerRocksdbStore
-_MOST_OFFSET = 1 << 62
+MOST_OFFSET = 1 << 62
 _NUMBERS = ("queueId", "offset", "popTime", "invisibleTime")
 
 
 @dataclass(frozen=True, slots=True)
 class PopRecord:
-    """One message that one group was handed (PopConsumerRecord): when, and when it comes back, in ms."""
+    """One message that one group was handed: when, and when it comes back without an acknowledgement, in ms.
+
+    `acked_ms` is when a consumer acknowledged it, `acked_at` the place in the commit log where that stands.
+    `left_out`: it was not handed out, but messages before or behind it were.
+    """
 
     popped_ms: int
     visible_ms: int
+    acked_ms: int | None = None
+    acked_at: int | None = None
+    left_out: bool = False
 
 
 PopRecords = Mapping[tuple[str, str], Mapping[int, Mapping[int, PopRecord]]]  # of (topic, group): queue, offset
 
 
 class PopTable(PopRecords):
-    """The rows of a store folder, read when they are first asked for; none where they cannot be read."""
+    """The records of a store folder, read when they are first asked for; none where they cannot be read.
 
-    def __init__(self, root: Path, reading: Reading) -> None:
+    `in_log` reads those of a broker that keeps them in its log.
+    """
+
+    def __init__(self, root: Path, reading: Reading, in_log: Callable[[], PopRecords] | None = None) -> None:
         self._root = root
         self._reading = reading
+        self._in_log = in_log
+
+    @cached_property
+    def _records(self) -> PopRecords:
+        if self._in_log is not None and not _is_kept(self._root, self._reading):
+            return self._in_log()
+        return self.in_folder
 
     @cached_property
     def _read(self) -> tuple[PopRecords | None, str]:
@@ -48,8 +65,13 @@ class PopTable(PopRecords):
             return None, str(error)
 
     @property
+    def in_folder(self) -> PopRecords:
+        """Those that the broker keeps in a folder. Of a group that has some in the log it has an offset as well."""
+        return self._read[0] or {}
+
+    @property
     def is_read(self) -> bool:
-        """Whether they could be read, which is tried for it."""
+        """Whether those of the folder could be read, which is tried for it."""
         return self._read[0] is not None
 
     @property
@@ -58,13 +80,18 @@ class PopTable(PopRecords):
         return self._read[1]
 
     def __getitem__(self, key: tuple[str, str]) -> Mapping[int, Mapping[int, PopRecord]]:
-        return (self._read[0] or {})[key]
+        return self._records[key]
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        return iter(self._read[0] or {})
+        return iter(self._records)
 
     def __len__(self) -> int:
-        return len(self._read[0] or {})
+        return len(self._records)
+
+
+def _is_kept(root: Path, reading: Reading) -> bool:
+    """Whether the broker keeps them in a folder: every one of 5.4 and later makes it."""
+    return is_database(root / FOLDER, reading) and has_data(root / FOLDER, reading)
 
 
 def read(root: Path, reading: Reading) -> PopRecords | None:
@@ -72,10 +99,9 @@ def read(root: Path, reading: Reading) -> PopRecords | None:
 
     A message that was handed out again has the row of the last time, and for a moment that of the time before.
     """
-    folder = root / FOLDER
-    if not (is_database(folder, reading) and has_data(folder, reading)):
+    if not _is_kept(root, reading):
         return {}
-    database = Database(folder, reading)
+    database = Database(root / FOLDER, reading)
     try:
         rows = database.whole(_FAMILY)
     finally:
@@ -90,7 +116,7 @@ def read(root: Path, reading: Reading) -> PopRecords | None:
         if not (isinstance(topic, str) and isinstance(group, str) and len(numbers) == len(_NUMBERS)):
             raise ValueError("a record of another form")
         queue, offset, popped, invisible = numbers
-        if offset >= _MOST_OFFSET or not is_time(popped + invisible):
+        if offset >= MOST_OFFSET or not is_time(popped + invisible):
             raise ValueError("a record with an offset or a time that none has")
         held = found.setdefault((topic, group), {}).setdefault(queue, {})
         record = PopRecord(popped, popped + invisible)

@@ -70,12 +70,12 @@ class ConsumeQueue:
         for file in self.files:
             yield from self._units_of(file)
 
-    def entries(self) -> np.ndarray:
-        """Queue offset, physical offset and tags code of every unit that was written, in order."""
+    def entries(self, begin: int = 0) -> np.ndarray:
+        """Queue offset, physical offset and tags code of every unit from a place on that was written, in order."""
         import numpy as np
 
         found = [np.zeros((0, 3), np.int64)]
-        for place, raw in (block for file in self.files for block in self._blocks_of(file)):
+        for place, raw in (block for file in self.files for block in self._blocks_of(file, begin)):
             units = np.frombuffer(raw, QUEUE_UNIT.dtype)
             offsets, sizes = units["physical_offset"], units["size"]
             written = np.flatnonzero((sizes != 0) & ((offsets != 0) | (sizes != _FILLED)))
@@ -90,10 +90,10 @@ class ConsumeQueue:
                 if not unit.is_filler:
                     yield unit
 
-    def _blocks_of(self, file: File) -> Iterator[tuple[int, bytes]]:
-        """Whole units as they are on the disk, with the place of the first; blocks of zeros are left out."""
+    def _blocks_of(self, file: File, first: int = 0) -> Iterator[tuple[int, bytes]]:
+        """Whole units from a place on, as they are on the disk, with the place of each first; no blocks of zeros."""
         step = _UNITS_AT_ONCE * QUEUE_UNIT.size
-        done = 0
+        done = max(0, first * QUEUE_UNIT.size - file.start)
         for start, stop in self._reading.extents(file.path, file.size):
             # the units that are in a stretch of the disk, whole: one may begin before it or end behind it
             for begin in range(max(done, start - start % QUEUE_UNIT.size), stop, step):

@@ -53,18 +53,19 @@ class RocksQueue(ConsumeQueue):
         key = self._key(queue_offset)
         return next(self._rows(key, key + b"\0", 1), None)
 
-    def units(self) -> Iterator[Unit]:
-        """Every unit, in order."""
-        yield from (unit for unit in self._rows(self._key(0), self._end) if unit.queue_offset not in self._tail)
-        yield from (self._tail[place] for place in sorted(self._tail))
+    def units(self, begin: int = 0) -> Iterator[Unit]:
+        """Every unit from a place on, in order."""
+        rows = self._rows(self._key(begin), self._end)
+        yield from (unit for unit in rows if unit.queue_offset not in self._tail)
+        yield from (self._tail[place] for place in sorted(self._tail) if place >= begin)
 
-    def entries(self) -> np.ndarray:
-        """Queue offset, physical offset and tags code of every unit, in order."""
+    def entries(self, begin: int = 0) -> np.ndarray:
+        """Queue offset, physical offset and tags code of every unit from a place on, in order."""
         import numpy as np
 
         rows = [
             (unit.queue_offset, unit.physical_offset, NO_CODE if unit.tags_code is None else unit.tags_code)
-            for unit in self.units()
+            for unit in self.units(begin)
         ]
         return np.array(rows, np.int64).reshape(-1, 3)
 
