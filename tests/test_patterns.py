@@ -24,6 +24,6 @@ def test_no_pattern_is_slow_on_a_hostile_text(every: list[tuple[str, Pattern, bo
     assert not bad
 
 
-@pytest.mark.parametrize("bad", [r"(a+)+$", r"^(\d+)*x", r"(.*a){12}$"])
+@pytest.mark.parametrize("bad", [r"(a+)+$", r"^(\d+)*x", r"(.*a){12}$", r"a*a*X"])
 def test_a_pattern_that_runs_away_is_found(bad: str) -> None:
-    assert slow(re.compile(bad), True, LENGTH, MOST) is not None
+    assert slow(re.compile(bad), True, LENGTH, MOST / 10) is not None

@@ -26,6 +26,7 @@ from idcore.policy.access import NOBODY, OF_PAGE, PERMISSIONS, ROLES, AccessErro
 from idcore.presentation.triage import compared
 from idcore.runs.runs import EVERYBODY, PRIVATE, Run, Runs
 from idcore.server import jobs
+from idcore.simulate import example
 from idcore.spark import background
 from pages.parts import live, scans, visitor, widgets
 from pages.parts.messages import groups, lookups, uploads
@@ -60,12 +61,14 @@ class Work:
 
 @pytest.fixture
 def work(monkeypatch: pytest.MonkeyPatch) -> Work:
-    """Nothing is scanned: what would be is noted."""
+    """Nothing is scanned: what would be is noted. The example has 40 lines."""
     found = Work()
     monkeypatch.setattr(jobs, "ready", lambda: True)
     monkeypatch.setattr(background, "start", found.start)
     monkeypatch.setattr(lists, "start", found.listed)
     monkeypatch.setattr(visitor, "later", lambda: lambda: visitor.current())
+    whole = example.text_of
+    monkeypatch.setattr(example, "text_of", lambda name: ("\n".join(whole(name)[0].splitlines()[:40]), whole(name)[1]))
     return found
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.browser.harness import Console, Visit, chromium, console, launch, visit
 
@@ -29,6 +29,18 @@ def browser() -> Iterator[Browser]:
 def warm_console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
     with console(tmp_path_factory.mktemp("console")) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def example(browser: Browser, warm_console: Console) -> str:
+    """The run of the built-in example, scanned once."""
+    with visit(browser, warm_console.url) as tab:
+        tab.go("/decode")
+        tab.page.get_by_role("button", name="Load an example").click()
+        charts = tab.page.locator('[data-testid="stPlotlyChart"] .js-plotly-plot')
+        expect(charts.nth(2)).to_be_visible(timeout=240_000)  # the first scan waits for Spark, and for its kernels
+        tab.settle()
+        return str(tab.page.url).split("run=")[1].split("&")[0]
 
 
 @pytest.fixture

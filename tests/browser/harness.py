@@ -31,7 +31,7 @@ from playwright.sync_api import (
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LOOPBACK = {"127.0.0.1", "localhost"}
-expect.set_options(timeout=15_000)  # a loaded machine is slow, not wrong
+expect.set_options(timeout=30_000)  # a loaded machine is slow, not wrong
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -40,6 +40,7 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--js-flags=--no-opt",  # a page lives for seconds: to optimize its code takes longer than it saves
     # Nothing but this machine has an address, names and numbers alike: a request to another one never leaves.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 )
@@ -251,7 +252,7 @@ class Visit:
         """Asks every 50 ms: asked at every frame, as is usual, the browser has to draw them all."""
         self.page.wait_for_function(FADED, arg=scheme == "dark", polling=50)
 
-    def settle(self, seconds: float = 30) -> None:
+    def settle(self, seconds: float = 90) -> None:
         """Wait until the page's script has run, then look for what must not be there."""
         idle = '[data-testid="stApp"][data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"]'
         self.page.locator(idle).wait_for(state="attached", timeout=seconds * 1000)

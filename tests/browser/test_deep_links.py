@@ -40,9 +40,9 @@ def test_a_link_opens_its_page_on_a_cold_server(browser: Browser, quiet_console:
 
 
 def test_an_address_that_is_no_page_leads_to_the_first_page_and_says_so(
-    browser: Browser, quiet_console: Console
+    browser: Browser, console_without_spark: Console
 ) -> None:
-    with visit(browser, quiet_console.url) as tab:
+    with visit(browser, console_without_spark.url) as tab:
         tab.go("/no-such-page?lang=en")
         expect(tab.page.get_by_role("textbox", name="IDs or log lines")).to_be_visible(timeout=15_000)
         expect(tab.page.get_by_text("There is no page /no-such-page here")).to_be_visible()

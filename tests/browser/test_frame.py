@@ -170,7 +170,7 @@ def test_zone_theme_and_language_are_those_of_the_last_visit(tab: Visit) -> None
     page = tab.page
     tab.go(f"/counters?run={RUN}")
     zone = page.get_by_role("combobox", name="Time zone")
-    for typed in ("+08", "GMT+8", "+08:00", "北京", "Beijing", "China"):
+    for typed in ("GMT+8", "北京"):
         zone.click()
         zone.fill(typed)
         expect(page.get_by_role("option").first).to_contain_text("+08:00 Asia/Shanghai")

@@ -7,10 +7,10 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from idcore.base.catalogue.en import LENGTHS
-from tests.browser.harness import Console, Visit, visit
+from tests.browser.harness import Visit
 from tests.browser.samples import OFFSET, TRACE, UNIQ, log
 
 pytestmark = pytest.mark.browser
@@ -39,16 +39,6 @@ def run_of(tab: Visit) -> str:
     name = parse_qs(urlsplit(tab.page.url).query).get("run", [""])[0]
     assert name, f"no run in {tab.page.url}"
     return name
-
-
-@pytest.fixture(scope="module")
-def example(browser: Browser, warm_console: Console) -> str:
-    """The run of the built-in example, scanned once."""
-    with visit(browser, warm_console.url) as tab:
-        tab.go("/decode")
-        tab.page.get_by_role("button", name="Load an example").click()
-        charts(tab, 3)
-        return run_of(tab)
 
 
 def test_one_id_is_a_card_with_its_fields(tab: Visit) -> None:
@@ -131,14 +121,13 @@ def test_a_chart_page_shows_the_latest_run(tab: Visit, example: str) -> None:
 
 
 def test_a_link_and_a_reload_show_the_same_run(tab: Visit, example: str) -> None:
-    for page in CHARTS:
-        tab.go(f"/{page}?run={example}")
-        charts(tab)
-        before = tab.page.locator('[data-testid="stMain"]').inner_text()
-        tab.page.reload()
-        charts(tab)
-        assert tab.page.locator('[data-testid="stMain"]').inner_text() == before
-        assert run_of(tab) == example
+    tab.go(f"/brokers?run={example}")  # the pages of the others are opened by their links in test_accessibility.py
+    charts(tab)
+    before = tab.page.locator('[data-testid="stMain"]').inner_text()
+    tab.page.reload()
+    charts(tab)
+    assert tab.page.locator('[data-testid="stMain"]').inner_text() == before
+    assert run_of(tab) == example
 
 
 def test_runs_lists_the_run_and_opens_it(tab: Visit, example: str) -> None:
@@ -172,7 +161,7 @@ def test_language_and_zone_go_into_the_link(tab: Visit, example: str) -> None:
     chinese = tab.page.locator('[data-testid="stMain"]').inner_text()
     assert "生产者" in chinese
     assert run_of(tab) == example
-    tab.go(f"/producers?run={example}&zone=America/New_York")
+    tab.turn_to(f"/producers?run={example}&zone=America/New_York")
     charts(tab)
     assert tab.page.locator('[data-testid="stMain"]').inner_text() != english
 

@@ -95,7 +95,7 @@ def status(url: str, method: str = "GET", **headers: str) -> int:
 
 def compares(tab: Visit) -> str:
     """Makes a run of two pasted texts; its link."""
-    tab.go("/compare")
+    tab.turn_to("/compare")
     expect(main(tab)).to_contain_text("Only you and administrators see it")
     tab.page.get_by_role("textbox", name=re.compile("^First input")).fill(log(20))
     tab.page.get_by_role("textbox", name=re.compile("^Second input")).fill(log(10))
@@ -116,7 +116,7 @@ def _files_are_bound(browser: Browser, desk: Console, ann: Visit, bob: Visit) ->
         ann.page.get_by_role("button", name="Counts as CSV").click()
     taken = {name: tab.page.request.get(saved.value.url).status for name, tab in (("ann", ann), ("bob", bob))}
     assert taken == {"ann": 200, "bob": 403} and status(saved.value.url) == 403
-    ann.go("/decode")
+    ann.turn_to("/decode")
     with ann.page.expect_request(lambda one: "upload_file" in one.url and one.method == "PUT") as sent:
         ann.page.locator("input[type=file]").set_input_files({"name": "a.log", "mimeType": "", "buffer": b"one"})
     expect(main(ann)).to_contain_text("a.log")
@@ -157,12 +157,12 @@ def _shared(browser: Browser, desk: Console, ann: Visit, link: str) -> None:
     with logged_in(browser, desk, "bob") as bob:
         _files_are_bound(browser, desk, ann, bob)
         sees(bob, link, "has not shared it with you")
-        ann.go("/runs")
+        ann.turn_to("/runs")
         ann.page.get_by_role("button", name="Private").click()
         ann.page.get_by_text("Who has the link").click()
         expect(ann.page.get_by_role("button", name="Shared by link")).to_be_visible()
         sees(bob, link, "only in the first")
-        bob.go("/runs")
+        bob.turn_to("/runs")
         expect(main(bob)).to_contain_text("Nothing has been scanned")  # shared by link: not in his list
         ann.page.get_by_text("Everybody, in their list").click()
         expect(ann.page.get_by_role("button", name="Shared", exact=True)).to_be_visible()

@@ -67,11 +67,10 @@ def report_opens_alone(tab: Visit) -> None:
     opened.close()
 
 
-def test_the_worst_finding_is_first_and_leads_into_a_ticket(tab: Visit) -> None:
+def test_the_worst_finding_is_first_and_leads_into_a_ticket(tab: Visit, example: str) -> None:
     tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    tab.go("/decode?lang=en&zone=UTC")
+    tab.go(f"/decode?run={example}&lang=en&zone=UTC")
     tab.page.evaluate(COUNT)
-    tab.page.get_by_role("button", name="Load an example").click()
     strip = tab.page.locator(".st-key-verdict")
     expect(strip).to_contain_text("1 error: several processes share the fingerprint 172.17.0.2", timeout=SCAN)
     charts(tab, 3)
@@ -104,13 +103,12 @@ def test_the_worst_finding_is_first_and_leads_into_a_ticket(tab: Visit) -> None:
     tabs_count_what_is_below_them(tab, run_of(tab))
 
 
-def test_without_https_a_ticket_is_copied_the_old_way_or_by_hand(browser: Browser, warm_console: Console) -> None:
+def test_without_https_a_ticket_is_copied_the_old_way_or_by_hand(
+    browser: Browser, warm_console: Console, example: str
+) -> None:
     unsafe = "Object.defineProperty(window, 'isSecureContext', { value: false })"
     with visit(browser, warm_console.url, first=unsafe) as tab:
-        tab.go("/decode?lang=zh")
-        tab.page.get_by_role("button", name="载入示例").click()
-        charts(tab, 3)
-        tab.page.locator(".st-key-verdict").get_by_role("link").first.click()
+        tab.go(f"/findings?run={example}&finding=0&lang=zh")
         button = tab.page.get_by_role("button", name="复制到工单")
         button.click()
         expect(tab.page.locator("[role=status]:not(:empty)")).to_have_text("已复制")

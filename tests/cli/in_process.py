@@ -22,8 +22,10 @@ from idcore.__main__ import run
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
-def command(*words: str, given: bytes = b"", env: Mapping[str, str]) -> subprocess.CompletedProcess[bytes]:
-    """Runs it in the folder of the project, with files for its streams and an environment of its own."""
+def command(
+    *words: str, given: bytes = b"", env: Mapping[str, str], folder: Path = ROOT
+) -> subprocess.CompletedProcess[bytes]:
+    """Runs it in a folder, that of the project, with files for its streams and an environment of its own."""
     with ExitStack() as stack:
         files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
         files[0].write(given)
@@ -34,7 +36,7 @@ def command(*words: str, given: bytes = b"", env: Mapping[str, str]) -> subproce
         for name, value in env.items():
             patch.setenv(name, value)
         stack.callback(time.tzset)
-        stack.enter_context(chdir(ROOT))
+        stack.enter_context(chdir(folder))
         streams = [io.TextIOWrapper(file, encoding="utf-8", newline=None) for file in files]
         for name, stream in zip(("stdin", "stdout", "stderr"), streams, strict=True):
             patch.setattr(sys, name, stream)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import json
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
@@ -63,7 +65,15 @@ def make_run(
     }
     (folder / "run.json").write_text(json.dumps(facts), encoding="utf-8")
     if state == "done":
-        example_run.write(folder)
+        shutil.copytree(_written(), folder, dirs_exist_ok=True)
+    return folder
+
+
+@functools.cache
+def _written() -> Path:
+    """The tables of the example, written once."""
+    folder = Path(tempfile.mkdtemp())
+    example_run.write(folder)
     return folder
 
 
