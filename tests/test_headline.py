@@ -152,7 +152,7 @@ def test_a_reason_that_all_results_of_a_certainty_share_is_said_once() -> None:
     said = [fate_reason(reason, words(), READER.instant) for reason in both]
     shown = text_of(answers.fates(answer(*stuck, own), RECORD, READER))
     assert [shown.lower().count(text.lower()) for text in said] == [1, 2]
-    assert f"All uncertain results: {said[0][0].upper()}" in shown
+    assert f"All uncertain results above: {said[0][0].upper()}" in shown
     few = text_of(answers.fates(answer(*stuck[:2], own), RECORD, READER))
     assert [few.lower().count(text.lower()) for text in said] == [2, 3] and "All uncertain" not in few
     assert "it is the next" not in few and few.count("and this message is the next") == 2

@@ -109,6 +109,8 @@ def _client_digits(text: str) -> str | None:
     if len(seen) > 2 or (len(seen) == 2 and seen[-1].end() < len(text)):
         return None
     head, tail = seen[0][0], seen[-1][0] if len(seen) == 2 else ""
+    if (head + tail).isdecimal():  # a number with a mask, or a telephone's
+        return None
     return (head + HIDDEN * (size - count) + tail).upper()
 
 

@@ -19,7 +19,9 @@ from idcore.answers.lookup.store_groups import rows_of
 from idcore.ids import Clock
 from idcore.rocketmq.message import Host, Record
 from idcore.rocketmq.store import Stored, StoreFolder, pop_log
-from idcore.rocketmq.store.pop_records import PopRecord
+from idcore.rocketmq.store.commitlog import CommitLog
+from idcore.rocketmq.store.pop_records import PopRecord, PopRecords
+from idcore.rocketmq.store.queue import ConsumeQueues
 from idcore.simulate.writer import StoreWriter
 from tests.store.unpacked import real_store
 
@@ -234,13 +236,86 @@ def test_of_many_records_the_newest_are_read(tmp_path: Path, seed: int) -> None:
     records = on_the_wheel(tmp_path)
     for most in (1, 7, len(records) - 1, len(records)):
         begin = records[-most].store_timestamp if most < len(records) else 0
-        found, wanted = player.read(most=most, revived=most), since(player, begin)
+        all_revived = most if begin else 10 * most  # late acknowledgements are there besides
+        found, wanted = player.read(most=most, revived=all_revived), since(player, begin)
         assert {place: queues.keys() for place, queues in found.items()} == {p: q.keys() for p, q in wanted.items()}
         for place, queues in wanted.items():
             for queue, held in queues.items():
                 for offset, record in held.items():
-                    may_be_late = not record.left_out and (record.acked_ms or player.now) >= record.visible_ms
-                    assert found[place][queue].get(offset) == record or may_be_late
+                    is_late = not record.left_out and (record.acked_ms or player.now) >= record.visible_ms
+                    may_be_put_off = record.acked_ms is not None and most < len(records)
+                    assert found[place][queue].get(offset) == record or is_late or may_be_put_off
+
+
+def test_what_may_have_been_put_off_for_a_second_is_not_called_acknowledged() -> None:
+    """Its new checkpoint is in no wheel, and the broker acknowledges the old one. Its copy comes within a minute."""
+    place, at = ("T", "G", 0), 1_795_000_000_000
+    pop = pop_log.Checkpoint(place, "b", at, at + 30_000, 0, (0,))
+    ack = pop_log.Ack(place, "b", at, (0,), at + 500, 9_000)
+    acked = {("T", "G"): {0: {0: PopRecord(at, at + 30_000, at + 500, 9_000)}}}
+    assert pop_log.merged([pop, ack]) == acked  # all of the revive queues was read
+    assert pop_log.merged([pop, ack], at + 9_000, at) == {("T", "G"): {0: {}}}
+    assert pop_log.merged([pop, ack], at + 90_000, at + 30_000) == acked
+    later = pop_log.Checkpoint(place, "b", at + 500, at + 1_500, 0, (0,))
+    put_off = {("T", "G"): {0: {0: PopRecord(at + 500, at + 1_500)}}}
+    assert pop_log.merged([pop, ack, later]) == put_off
+
+
+def test_bodies_that_name_thousands_of_messages_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of so many the newest are read, and nothing is said of what was popped before."""
+    monkeypatch.setattr(pop_log, "MOST_OFFSETS", 10_000)
+    player, place = Player(tmp_path), ("T", "G", 0)
+    player.pop(place, [0], 9_000)
+    for _ in range(5):
+        player.now += 10
+        body = {"t": "T", "c": "G", "q": 0, "so": 0, "pt": player.now, "bn": "b", "ao": -1, "aol": list(range(4_000))}
+        player.write("bAck", json.dumps(body).encode(), player.now + 9_000)
+    player.now += 10
+    player.pop(place, [1], 9_000)
+    assert player.read() == {("T", "G"): {0: {1: player.known["T", "G"][0][1]}}}
+    checkpoints = [pop_log.Checkpoint(place, "b", 1, 2, 0, (16_000,))] * 20_000
+    assert len(pop_log.merged(checkpoints)["T", "G"][0]) == 16_001  # and it ends within a second
+
+
+def test_a_large_message_of_an_application_hides_no_record(tmp_path: Path) -> None:
+    player = Player(tmp_path)
+    player.pop(("T", "G", 0), [0], 9_000)
+    player.write("ack", bytes(70_000), player.now + 9_000, real="orders")
+    player.pop(("T", "G", 0), [1], 9_000)
+    assert player.read() == player.known
+
+
+def test_a_folder_that_is_as_it_was_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page opens it anew at each turn. What the broker wrote since is read."""
+    played(tmp_path, 1, 20).writer.close()
+    reads: list[CommitLog] = []
+    whole = pop_log.read
+
+    def counted(log: CommitLog, queues: ConsumeQueues) -> PopRecords:
+        reads.append(log)
+        return whole(log, queues)
+
+    monkeypatch.setattr(pop_log, "read", counted)
+    for times in (1, 2):
+        (tmp_path / "config").mkdir(exist_ok=True)
+        (tmp_path / "config" / "consumerOffset.json").write_text("{}" * times)
+        for _ in range(2):
+            with StoreFolder(tmp_path) as store:
+                assert ("T", "G") in store.config.popped and len(reads) == times
+
+
+def test_what_was_popped_of_an_earlier_topic_of_the_name_counts_for_none(tmp_path: Path) -> None:
+    """The first message of the queue was stored later than that."""
+    player, place = Player(tmp_path), ("T", "G", 0)
+    player.pop(place, [0], 9_000)
+    player.now += 50_000
+    first = Record.of("T", b"x", "", queue_id=0, born_timestamp=player.now, born_host=HERE, store_host=HERE)
+    player.writer.put(first, player.now)
+    player.now += 50
+    player.pop(place, [1], 9_000)
+    player.writer.close()
+    with StoreFolder(tmp_path) as store:
+        assert store.config.popped["T", "G"] == {0: {1: player.known["T", "G"][0][1]}}
 
 
 def test_what_was_written_while_the_folder_was_copied_is_left_out(tmp_path: Path) -> None:

@@ -190,9 +190,7 @@ class _Case:
     def _held(self, record: PopRecord, copy: Copy | None = None) -> Verdict:
         """The broker has a record that the group was handed it, or its copy, and acknowledged it or did not."""
         if record.left_out:
-            kept = self.group.kept_filter
-            values = {"tag": self.home.tag or "–", "expression": "–"} if kept is None else self._filter_values(kept)
-            return self._verdict("filtered", "inferred", Reason("left_out", {"at": record.popped_ms}), **values)
+            return self._left_out(record)
         if record.acked_ms is not None:
             return self._acknowledged(record, copy)
         running = self._running()
@@ -203,6 +201,15 @@ class _Case:
         doubts, tries = ([], None) if copy is None else (_shared_copy(copy), copy.tries)
         return self._verdict("handed_out", "proved", *why, *doubts, *self._incomplete(), tries=tries)
 
+    def _left_out(self, record: PopRecord) -> Verdict:
+        """A filter dropped it. Which one is known only if the one that is kept now excludes it."""
+        kept, values = self.group.kept_filter, {"tag": self.home.tag or "–", "expression": "–"}
+        excludes = kept is not None and kept.excludes(self.home.tag, self.home.properties)
+        if kept is not None and excludes:
+            values = self._filter_values(kept)
+        certainty: Certainty = "uncertain" if kept is not None and excludes is False else "inferred"
+        return self._verdict("filtered", certainty, Reason("left_out", {"at": record.popped_ms}), **values)
+
     def _acknowledged(self, record: PopRecord, copy: Copy | None) -> Verdict:
         """A consumer acknowledged it. Of a copy, it may have given up: its client then calls no listener."""
         kept = self.group.kept_filter
@@ -211,9 +218,10 @@ class _Case:
         why = [Reason("acknowledged", {"at": record.acked_ms, "offset": record.acked_at})]
         if record.acked_ms is not None and record.acked_ms >= record.visible_ms:
             why.append(Reason("acknowledged_late", {"until": record.visible_ms}))
+        why += self._incomplete()  # a message that was put off for a second is acknowledged, and given out again
         if copy is None:
             return self._verdict("consumed", "inferred", *why)
-        why += [Reason("acknowledged_retry"), *_shared_copy(copy), *self._incomplete()]
+        why += [Reason("acknowledged_retry"), *_shared_copy(copy)]
         return self._verdict("consumed_on_retry", "inferred", *why, tries=copy.tries)
 
     def _queued(self, copy: Copy) -> Verdict:

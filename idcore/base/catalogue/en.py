@@ -3457,7 +3457,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.outcome": "Result",
     "fate.sure": "Certainty",
     "fate.reasons": "Why",
-    "fate.shared": "All {certainty} results: ",
+    "fate.shared": "All {certainty} results above: ",
     "fate.asked_at": "Asked at",
     "fate.against": "What would disprove it",
     "fate.evidence": "Evidence of these results ({n})",

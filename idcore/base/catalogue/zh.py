@@ -3298,7 +3298,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.outcome": "结果",
     "fate.sure": "确定程度",
     "fate.reasons": "原因",
-    "fate.shared": "所有“{certainty}”的结果：",
+    "fate.shared": "以上所有“{certainty}”的结果：",
     "fate.asked_at": "查询时间",
     "fate.against": "可推翻此结论的情况",
     "fate.evidence": "结果的证据（{n}）",

@@ -164,12 +164,18 @@ class BrokerConfig:
         return groups
 
 
-def read_config(root: Path, reading: Reading, popped: Callable[[], PopRecords] | None = None) -> BrokerConfig:
+def read_config(
+    root: Path,
+    reading: Reading,
+    popped: Callable[[], PopRecords] | None = None,
+    first_stored_ms: Callable[[str, int], int | None] | None = None,
+) -> BrokerConfig:
     """The files below `config` of a store folder. What cannot be read is noted, and the rest goes on.
 
-    `popped` reads what POP groups were handed out of the log, where no folder has it.
+    `popped` reads what POP groups were handed out of the log, where no folder has it; `first_stored_ms` is when the
+    first message of a queue was stored.
     """
-    return replace(_Files(root, reading).config(), popped=PopTable(root, reading, popped))
+    return replace(_Files(root, reading).config(), popped=PopTable(root, reading, popped, first_stored_ms))
 
 
 class _Files:

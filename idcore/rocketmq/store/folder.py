@@ -6,8 +6,9 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from idcore.base.errors import coded, refuse
@@ -20,9 +21,13 @@ from idcore.rocketmq.store.commitlog import LOOKED_FOR_RECORDS, CommitLog, Store
 from idcore.rocketmq.store.config import BrokerConfig, Note, read_config
 from idcore.rocketmq.store.files import Reading
 from idcore.rocketmq.store.index import Index
+from idcore.rocketmq.store.pop_records import PopRecords
 from idcore.rocketmq.store.rocks_messages import FOLDER, RocksIndex, RocksMessages
 from idcore.rocketmq.store.rocksdb import Database, has_data, is_database
 
+_POPPED: dict[tuple[object, ...], PopRecords] = {}  # of the folders that were read last
+_POPPED_MOST = 2
+_LOCK = Lock()
 _TRIED_MOST = 20  # files of a folder that is not a store
 
 
@@ -109,8 +114,29 @@ class StoreFolder:
     @cached_property
     def config(self) -> BrokerConfig:
         """What the broker's own files say of topics and groups, and what of the folder is not as it should be."""
-        config = read_config(self.root, self.reading, partial(pop_log.read, self.log, self.queues))
+        config = read_config(self.root, self.reading, self._popped, self._first_stored_ms)
         return replace(config, noted=(*(Note(code, values) for code, values in self._lacks()), *config.noted))
+
+    def _popped(self) -> PopRecords:
+        """Of a folder that is as it was they are read once: a page opens it anew at each turn."""
+        key = (*self.state(), self.reading.roots)
+        with _LOCK:
+            found = _POPPED.pop(key, None)
+            if found is None:
+                found = pop_log.read(self.log, self.queues)
+            _POPPED[key] = found
+            if len(_POPPED) > _POPPED_MOST:
+                del _POPPED[next(iter(_POPPED))]
+        return found
+
+    def _first_stored_ms(self, topic: str, queue: int) -> int | None:
+        """When the first message of a queue was stored that can be read; None where there is none."""
+        files = next((one for one in self.queues.of(topic) if one.queue_id == queue), None)
+        span = None if files is None else files.span
+        unit = None if files is None or span is None else files.unit(span[0])
+        found = None if unit is None else self.log.look(unit.physical_offset)
+        first = found if isinstance(found, Stored) else self.first
+        return None if first is None else first.record.store_timestamp
 
     def _lacks(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """What is missing of queues and messages that are kept in RocksDB."""

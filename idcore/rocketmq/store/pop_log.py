@@ -9,7 +9,8 @@ memory: of a message without a checkpoint nothing is said.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -26,14 +27,17 @@ from idcore.rocketmq.store.queue import ConsumeQueue, ConsumeQueues
 
 REVIVE = "rmq_sys_REVIVE_LOG_"
 MOST_UNITS = 20_000  # the newest of the timer wheel
-MOST_REVIVED = 2_000  # and of all revive queues, for acknowledgements that came late
+MOST_REVIVED = 2_000  # and of all revive queues, for what is in no wheel
+MOST_OFFSETS = 400_000  # of messages in each of these two: a body may name thousands
 _CHECKPOINT, _ACK, _BATCH_ACK = "ck", "ack", "bAck"  # their tags (PopAckConstants)
 _KINDS = {tags_code(tag): tag for tag in (_CHECKPOINT, _ACK, _BATCH_ACK)}
 _MOST_HANDED = 127  # by one checkpoint, which counts them in a signed byte
 _MOST_ACKED = 4_096
-_MOST_LEFT_OUT, _MOST_LEFT_OUT_OF_ONE = 100_000, 16_384
+_MOST_BETWEEN, _MOST_BETWEEN_OF_ONE = 500_000, 16_384
+_REVIVES_WITHIN_MS = 60_000  # a broker that is not behind writes the copies of what is due within seconds
 _MOST_LEVELS = 2  # an object with a list
 _USUAL_BYTES, _MOST_BYTES = 1 << 10, 1 << 16  # of one record
+_MARK = b"\x02REAL_TOPIC\x01" + REVIVE.encode()
 _NEVER = 1 << 62
 
 Place = tuple[str, str, int]  # topic, group, queue
@@ -84,84 +88,96 @@ def read(log: CommitLog, queues: ConsumeQueues, most: int = MOST_UNITS, revived:
     """What the newest units of the timer wheel and of the revive queues say; nothing where there are none.
 
     What was popped before the first of these is left out, and before one that cannot be read: a later checkpoint of
-    such a message may be missing. Only an acknowledgement that came late is in no wheel.
+    such a message may be missing. Only two are in no wheel: an acknowledgement that came late, and the checkpoint of a
+    message that was put off for a second or less.
     """
-    wheels = [_part(log, queue, most) for queue in queues.of(TIMER_TOPIC)]
+    wheels = [_part(log, queue, most, MOST_OFFSETS) for queue in queues.of(TIMER_TOPIC)]
     found = [one for wheel in wheels for one in wheel.found]
     if not found:
         return {}
     since_ms, last_ms = max(wheel.since_ms for wheel in wheels), max(wheel.last_ms for wheel in wheels)
     revive = [queue for topic in queues.topics if topic.startswith(REVIVE) for queue in queues.of(topic)]
     late_ms = 0
-    for part in (_part(log, queue, revived // len(revive)) for queue in revive):
+    for part in (_part(log, queue, revived // len(revive), MOST_OFFSETS // len(revive)) for queue in revive):
         late_ms = max(late_ms, part.since_ms)
         # behind the wheel's last record a later checkpoint may be missing: the folder was not copied at once
         found += (one for one in part.found if isinstance(one, Checkpoint) or one.at_ms <= last_ms)
-    return merged((one for one in found if one.popped_ms >= since_ms), min(late_ms, last_ms))
+    since = (one for one in found if one.popped_ms >= since_ms)
+    return merged(since, min(late_ms, last_ms), last_ms - _REVIVES_WITHIN_MS)
 
 
-def _part(log: CommitLog, queue: ConsumeQueue, most: int) -> _Part:
-    """The newest units of a queue, behind the last one that cannot be read."""
+def _part(log: CommitLog, queue: ConsumeQueue, most: int, most_offsets: int) -> _Part:
+    """The newest units of a queue, behind the last one that cannot be read; of so many messages at most."""
     first, end = queue.span or (0, 0)
     begin = max(first, end - most)
-    found: list[Checkpoint | Ack] = []
-    since_ms, last_ms = 0 if begin == 0 else None, 0
+    found: deque[tuple[int, Checkpoint | Ack]] = deque()
+    since_ms, last_ms, held = 0 if begin == 0 else None, 0, 0
     for written in _records(log, queue, begin):
         one = None if written is None else parsed(*written)
         if written is None or one is None:
-            found, since_ms = [], None
+            found.clear()
+            since_ms, held = None, 0
             continue
         since_ms = written.stored_ms if since_ms is None else since_ms
         last_ms = written.stored_ms
-        found.append(one)
-    return _Part(found, _NEVER if since_ms is None else since_ms, last_ms)
+        found.append((last_ms, one))
+        held += len(one.offsets)
+        while held > most_offsets:
+            stored_ms, gone = found.popleft()
+            since_ms, held = stored_ms + 1, held - len(gone.offsets)
+    return _Part([one for _, one in found], _NEVER if since_ms is None else since_ms, last_ms)
 
 
-def merged(found: Iterable[Checkpoint | Ack], late_ms: int = 0) -> PopRecords:
+def merged(found: Iterable[Checkpoint | Ack], late_ms: int = 0, young_ms: int = _NEVER) -> PopRecords:
     """Of each message the newest checkpoint, and its acknowledgement if there is one.
 
     A consumer that puts a message off gets a new checkpoint, and the broker acknowledges the old one. A checkpoint that
-    could not be revived is written again, of the same pop. Of messages of several brokers nothing is said, nor of those
-    whose time ended before `late_ms`, if they seem to have no acknowledgement: one that came late may be missing.
+    could not be revived is written again, of the same pop. Of messages of several brokers nothing is said.
+
+    Before `late_ms` some records of the revive queues may be missing. So nothing is said of messages whose time ended
+    before it without an acknowledgement: one may have come late. Nor of those that were acknowledged before it and
+    after `young_ms`: they may have been put off for a second, and their copies not be written yet.
     """
-    acks: dict[tuple[Place, int, int], tuple[int, int]] = {}
-    newest: dict[Place, dict[int, tuple[int, int, bool]]] = {}
-    checkpoints, brokers = [], set()
+    checkpoints: list[Checkpoint] = []
+    acks: list[Ack] = []
     for one in found:
-        brokers.add(one.broker)
-        if isinstance(one, Checkpoint):
-            checkpoints.append(one)
-            held = newest.setdefault(one.place, {})
-            for offset in one.offsets:
-                pop = (one.popped_ms, one.visible_ms, offset in one.settled)
-                held[offset] = max(pop, held.get(offset, pop))
-        else:
-            for offset in one.offsets:
-                key, known = (one.place, one.popped_ms, offset), (one.at_ms, one.log_offset)
-                acks[key] = min(known, acks.get(key, known))
+        checkpoints.append(one) if isinstance(one, Checkpoint) else acks.append(one)
+    brokers = {one.broker for one in checkpoints} | {ack.broker for ack in acks}
     if len(brokers - {""}) > 1:
         return {}
+    newest: dict[Place, dict[int, tuple[int, int, bool]]] = {}
+    for one in checkpoints:
+        held = newest.setdefault(one.place, {})
+        for offset in one.offsets:
+            pop = (one.popped_ms, one.visible_ms, offset in one.settled)
+            held[offset] = max(pop, held.get(offset, pop))
+    acked: dict[tuple[Place, int], tuple[int, int]] = {}
+    for ack in acks:
+        pops, known = newest.get(ack.place, {}), (ack.at_ms, ack.log_offset)
+        for offset in ack.offsets:
+            if offset in pops and pops[offset][0] == ack.popped_ms:
+                acked[ack.place, offset] = min(known, acked.get((ack.place, offset), known))
     records: dict[tuple[str, str], dict[int, dict[int, PopRecord]]] = {}
     for place, held in newest.items():
         of_queue = records.setdefault(place[:2], {}).setdefault(place[2], {})
         for offset, (popped, visible, is_settled) in held.items():
-            ack = acks.get((place, popped, offset))
-            if ack is not None or not (is_settled or visible < late_ms):
-                of_queue[offset] = PopRecord(popped, visible, *(ack or ()))
-    for offset, one in islice(_left_out(checkpoints, newest), _MOST_LEFT_OUT):
-        records[one.place[:2]][one.place[2]][offset] = PopRecord(one.popped_ms, one.visible_ms, left_out=True)
+            first = acked.get((place, offset))
+            is_open = is_settled or visible < late_ms if first is None else young_ms < first[0] < late_ms
+            if not is_open:
+                of_queue[offset] = PopRecord(popped, visible, *(first or ()))
+    for offset, one in islice(_between(checkpoints), _MOST_BETWEEN):
+        if offset not in newest[one.place]:
+            records[one.place[:2]][one.place[2]][offset] = PopRecord(one.popped_ms, one.visible_ms, left_out=True)
     return records
 
 
-def _left_out(
-    checkpoints: Sequence[Checkpoint], handed: Mapping[Place, Collection[int]]
-) -> Iterator[tuple[int, Checkpoint]]:
-    """The messages that no checkpoint has, between those of one: the broker's filter dropped them. Newest first."""
+def _between(checkpoints: Sequence[Checkpoint]) -> Iterator[tuple[int, Checkpoint]]:
+    """All from the first to the last message of each checkpoint. What none has, the broker's filter dropped."""
     for one in reversed(checkpoints):
         if not one.place[0].startswith(RETRY_PREFIX) and one.offsets:
             between = range(one.start, max(one.offsets))
-            if len(between) <= _MOST_LEFT_OUT_OF_ONE:
-                yield from ((offset, one) for offset in between if offset not in handed[one.place])
+            if len(between) <= _MOST_BETWEEN_OF_ONE:
+                yield from ((offset, one) for offset in between)
 
 
 def parsed(kind: str, born_ms: int, _: int, log_offset: int, body: bytes) -> Checkpoint | Ack | None:
@@ -230,7 +246,7 @@ def _offsets(values: Any, most: int) -> tuple[int, ...] | None:
 def _records(log: CommitLog, queue: ConsumeQueue, begin: int) -> Iterator[_Written | None]:
     """The records of the revive log in a queue, from a place on; None where one cannot be read."""
     end, topic, missing = log.end or 0, queue.topic.encode(), 0
-    mark = b"\x02REAL_TOPIC\x01" + REVIVE.encode() if queue.topic == TIMER_TOPIC else b""
+    mark = _MARK if queue.topic == TIMER_TOPIC else b""
     before, is_beyond = -1, False
     for place, (number, offset, code) in enumerate(queue.entries(begin).tolist(), begin):
         is_odd = number - place != missing or offset <= before or not -(1 << 31) <= code < 1 << 31
@@ -246,21 +262,31 @@ def _records(log: CommitLog, queue: ConsumeQueue, begin: int) -> Iterator[_Writt
 
 
 def _record(log: CommitLog, offset: int, kind: str, topic: bytes) -> tuple[_Written, bytes] | None:
-    """A record, and its properties behind a separator."""
+    """A record, and its properties behind a separator; of one that is larger than any of POP without its body."""
     file = log.file_of(offset)
-    raw = b"" if file is None else log.reading.read(file.path, offset - file.start, _USUAL_BYTES)
+    if file is None:
+        return None
+
+    def read(begin: int, stop: int) -> bytes:
+        return log.reading.read(file.path, offset - file.start + begin, stop - begin)
+
+    raw = read(0, _USUAL_BYTES)
     size = int.from_bytes(raw[:4], "big")
-    if file is not None and _USUAL_BYTES < size <= _MOST_BYTES:
-        raw = log.reading.read(file.path, offset - file.start, size)
+    if _USUAL_BYTES < size <= _MOST_BYTES:
+        raw = read(0, size)
     head = head_of(int.from_bytes(raw[36:40], "big"))
-    if len(raw) < max(size, head.size):
+    if len(raw) < min(max(size, head.size), _USUAL_BYTES):
         return None
     _, magic, crc, _, _, _, place, _, born, _, _, stored, _, _, _, _, length = head.struct.unpack_from(raw)
     if magic not in TOPIC_LENGTHS or place != offset or not 0 <= length <= size:
         return None
     at = head.size + length
-    body, named = raw[head.size : at], at + TOPIC_LENGTHS[magic].size
-    if not raw.startswith(topic, named) or crc32(body) != crc or not is_time(stored):
+    named = at + TOPIC_LENGTHS[magic].size
+    properties = named + len(topic) + PROPERTIES_LENGTH.size
+    if size > _MOST_BYTES:
+        about = b"\x02" + read(properties, min(size, properties + _MOST_BYTES))
+        return None if _MARK in about else (_Written(kind, born, stored, offset, b""), about)
+    body = raw[head.size : at]
+    if len(raw) < size or not raw.startswith(topic, named) or crc32(body) != crc or not is_time(stored):
         return None
-    properties = raw[named + len(topic) + PROPERTIES_LENGTH.size : size]
-    return _Written(kind, born, stored, offset, body), b"\x02" + properties
+    return _Written(kind, born, stored, offset, body), b"\x02" + raw[properties:size]

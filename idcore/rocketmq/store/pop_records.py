@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from idcore.base import plain_json
@@ -43,19 +43,33 @@ PopRecords = Mapping[tuple[str, str], Mapping[int, Mapping[int, PopRecord]]]  # 
 class PopTable(PopRecords):
     """The records of a store folder, read when they are first asked for; none where they cannot be read.
 
-    `in_log` reads those of a broker that keeps them in its log.
+    `in_log` reads those of a broker that keeps them in its log. What was handed out before the first message of its
+    queue was stored (`first_stored_ms`) is of an earlier topic of that name.
     """
 
-    def __init__(self, root: Path, reading: Reading, in_log: Callable[[], PopRecords] | None = None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        reading: Reading,
+        in_log: Callable[[], PopRecords] | None = None,
+        first_stored_ms: Callable[[str, int], int | None] | None = None,
+    ) -> None:
         self._root = root
         self._reading = reading
         self._in_log = in_log
+        self._first_stored_ms = first_stored_ms
 
     @cached_property
     def _records(self) -> PopRecords:
-        if self._in_log is not None and not _is_kept(self._root, self._reading):
-            return self._in_log()
-        return self.in_folder
+        is_in_log = self._in_log is not None and not _is_kept(self._root, self._reading)
+        found = self._in_log() if self._in_log is not None and is_in_log else self.in_folder
+        if self._first_stored_ms is None:
+            return found
+        first_of = cache(self._first_stored_ms)
+        return {
+            (topic, group): {queue: _since(records, first_of(topic, queue)) for queue, records in queues.items()}
+            for (topic, group), queues in found.items()
+        }
 
     @cached_property
     def _read(self) -> tuple[PopRecords | None, str]:
@@ -87,6 +101,12 @@ class PopTable(PopRecords):
 
     def __len__(self) -> int:
         return len(self._records)
+
+
+def _since(records: Mapping[int, PopRecord], first_ms: int | None) -> dict[int, PopRecord]:
+    if first_ms is None:
+        return {}
+    return {offset: record for offset, record in records.items() if record.popped_ms >= first_ms}
 
 
 def _is_kept(root: Path, reading: Reading) -> bool:

@@ -43,13 +43,27 @@ def from_link() -> None:
     state.setdefault("compare-case", query.get("case") == "any")
     if first and second:
         _of_pair(first, second)
-    elif (name := first or second or query.get("run")) and state.get("compare_run") != name:
+    elif one := first or second:
+        _of_one("before" if first else "after", one)
+    elif (name := query.get("run")) and state.get("compare_run") != name:
         if name in runs(view().words):
-            state["compare-run-after" if second else "compare-run-before"] = name
-            forget()
-        elif name == query.get("run"):
-            state.pop("compare", None)
-            state["compare_run"] = name
+            _of_one("before", name)
+            return
+        state.pop("compare", None)
+        state["compare_run"] = name
+
+
+def _of_one(side: str, name: str) -> None:
+    """The only scan of a link is chosen, if it is here and keeps its input."""
+    words = view().words
+    try:
+        if of_run(name) and name in runs(words):
+            st.session_state[f"compare-run-{side}"] = name
+        else:
+            st.warning(words("compare.not_kept", side=words(f"compare.the_{side}")), icon=":material/info:")
+    except (CoreError, OSError) as error:
+        problems.show_error(error)
+    forget()
 
 
 def _of_pair(first: str, second: str) -> None:
