@@ -22,7 +22,7 @@ LONG = ("own sparks", "browser", "own consoles", "remoting", "spark", "store", "
 # Files of tests/browser that need no warm console: apart from those that share one, they are the shorter half.
 _OWN = ("deep_links", "fate", "frame", "groups", "message", "runs", "time_range")
 # Files of tests/spark that start sessions of their own: apart from those that share one.
-OWN_SPARKS = {f"tests/spark/test_{name}.py" for name in ("ends", "engines", "follow", "interrupts", "kafka")}
+OWN_SPARKS = {f"tests/spark/test_{name}.py" for name in ("ends", "engines", "interrupts", "kafka")}
 OWN_CONSOLES = {f"tests/browser/test_{name}.py" for name in _OWN}
 # Long ones that share nothing: dealt file by file and last, so that all processes end at the same time.
 DEALT = ("scan", "pages")

@@ -370,4 +370,4 @@ def reshaped(log: Log) -> list[Log]:
 def everything(seed: int) -> list[Log]:
     """One of each, small enough for the twin."""
     base = [mixed(seed), honest(seed), restarts(seed), shared(seed), clock_and_month(seed), sparse(seed), garbage(seed)]
-    return [*base, runs_of_hex(seed), *reshaped(base[0]), Log("empty", b""), Log("one newline", b"\n")]
+    return [*base, runs_of_hex(seed), *reshaped(mixed(seed, 400)), Log("empty", b""), Log("one newline", b"\n")]

@@ -9,12 +9,16 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from idcore.__main__ import main
 from idcore.runs.runs import Runs, is_alive, started
+from idcore.spark.job import ScanOptions, scan
+from tests.scan import logs
 from tests.spark.test_faults import MARK, marked, until
 
 ONE = b"msgId=0A42333A0DC818B4AAC246C290FD0000, offsetMsgId=0A42333A00002A9F000000000134F1F5\n"
@@ -55,54 +59,82 @@ KILLED = """
 import json, os, signal, sys, time
 from datetime import UTC, datetime
 from pathlib import Path
-from idcore.__main__ import main
 from idcore.runs.runs import Runs
 from idcore.spark import background, session
-from idcore.spark.job import ScanOptions
+from idcore.spark.job import FollowOptions, ScanOptions
 
 folder = Path(sys.argv[1])
-at = datetime(2026, 11, 21, tzinfo=UTC)
+options = ScanOptions(zone=UTC, at=datetime(2026, 3, 10, 12, tzinfo=UTC), split_size=4096)
+logs = folder / "logs"
 
-def java():
-    return session.session().process.pid
+def until(job, holds):
+    while not holds():
+        assert job.progress().state in ("waiting", "running"), job.progress()
+        time.sleep(0.02)
+
+def all_is_read():
+    size = sum(path.stat().st_size for path in logs.iterdir())
+    until(following, lambda: (followed.summary or {}).get("text_bytes") == size)
 
 runs = Runs(folder / "runs")
-run = runs.create("killed in mid-scan")
-os.kill(java(), 0)
-work = background.start(run, [str(folder / "a.log")], ScanOptions(zone=UTC, at=at, split_size=4096))
-while not work.progress().bytes_done:
-    time.sleep(0.02)
-os.kill(java(), signal.SIGKILL)
-ended = work.wait(60)
-idle, left, half = session.status().state, sorted(path.name for path in run.path.iterdir()), run.state
+followed, run = runs.create("followed"), runs.create("killed in mid-scan")
+following = background.follow(followed, [str(logs)], FollowOptions(options))
+all_is_read()
+work = background.start(run, [str(folder / "a.log")], options)
+until(work, lambda: work.progress().bytes_done)
+(logs / "app.log").rename(logs / "app.log.1")
+os.kill(session.session().process.pid, signal.SIGKILL)
+(logs / "app.log").write_bytes((folder / "more.log").read_bytes())
+ended = work.wait()
+left, half = sorted(path.name for path in run.path.iterdir()), run.state
 (folder / "a.log").write_bytes((folder / "b.log").read_bytes())
-again = background.again(run).wait(90)
+again = background.again(run).wait()
+all_is_read()
+following.cancel()
 problem = ended.error and ended.error.coded()
-print(json.dumps([ended.state, problem, half, left, idle, again.state, again.ids]))
+print(json.dumps([ended.state, problem, half, left, again.state, again.ids, following.wait().state, followed.name]))
 """
 
 
 @pytest.mark.usefixtures("spark")
+@pytest.mark.timeout(300)
 def test_a_java_that_is_killed_fails_its_scan_which_begins_again_with_another_and_no_process_stays(
     tmp_path: Path,
 ) -> None:
-    (tmp_path / "a.log").write_bytes(ONE * 1_000_000)
+    """What is followed goes on with the other, and its tables are those of a scan."""
+    (tmp_path / "a.log").write_bytes(ONE * 200_000)
     (tmp_path / "b.log").write_bytes(ONE)
-    finished = Runs(tmp_path / "runs").create("finished")
+    (tmp_path / "logs").mkdir()
+    data = logs.honest(1).data
+    half = data.index(b"\n", len(data) // 2) + 1
+    (tmp_path / "logs" / "app.log").write_bytes(data[:half])
+    (tmp_path / "more.log").write_bytes(data[half:])
+    runs = Runs(tmp_path / "runs")
+    finished = runs.create("finished")
     finished.set_state("done")
     before = (finished.path / "run.json").read_bytes()
     done = subprocess.run(
         [sys.executable, "-c", KILLED, str(tmp_path)],
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=270,
         env={**os.environ, MARK: str(tmp_path)},
     )
-    assert done.returncode == 0 and done.stderr.endswith("failed spark_ended\n") and "Traceback" not in done.stderr
+    assert done.returncode == 0 and "failed spark_ended\n" in done.stderr and "Traceback" not in done.stderr, (
+        done.stderr
+    )
     why = {"code": "spark_ended", "values": {}}
-    assert json.loads(done.stdout) == ["failed", why, "failed", ["run.json"], "idle", "done", 2]
+    *told, followed = json.loads(done.stdout)
+    assert told == ["failed", why, "failed", ["run.json"], "done", 2, "done"]
     assert (finished.path / "run.json").read_bytes() == before
     until(lambda: not marked(tmp_path), 30)
+    scan([str(tmp_path / "logs")], tmp_path / "scan", ScanOptions(zone=UTC, at=datetime(2026, 3, 10, 12, tzinfo=UTC)))
+    tables = sorted(path.name for path in (tmp_path / "scan").iterdir() if path.is_dir())
+    assert "findings" in tables
+    for table in tables:
+        assert pq.read_table(tmp_path / "runs" / followed / table).equals(pq.read_table(tmp_path / "scan" / table)), (
+            table
+        )
 
 
 def test_a_run_of_an_older_version_is_not_alive_because_its_servers_pid_is(tmp_path: Path) -> None:

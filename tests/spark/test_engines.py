@@ -8,10 +8,13 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pyarrow.parquet as pq
@@ -55,7 +58,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def command(source: Path | str, out: Path, size: str, *where: str) -> list[str]:
     """A scan of a log, or of a store folder."""
     given = ["--store", str(source)] if Path(source).is_dir() else [str(source)]
-    return [sys.executable, "-m", "idcore", "scan", *given, "--out", str(out), "--split-size", size, *FIXED, *where]
+    return ["scan", *given, "--out", str(out), "--split-size", size, *FIXED, *where]
 
 
 def tables(out: Path) -> dict[str, str]:
@@ -63,16 +66,6 @@ def tables(out: Path) -> dict[str, str]:
     found = {file.parent.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in out.glob("*/*.parquet")}
     assert found and (out / "summary.json").exists()
     return found
-
-
-def scanned(source: Path, out: Path, secret: dict[str, str], *where: str, size: str = "64k") -> dict[str, str]:
-    """The tables that a scan in a new process writes."""
-    environment = LOOPBACK | secret
-    done = subprocess.run(
-        command(source, out, size, *where), env=environment, capture_output=True, text=True, timeout=240
-    )
-    assert done.returncode == 0, done.stderr
-    return tables(out)
 
 
 def scanned_here(source: Path, out: Path, size: int = 64 << 10) -> dict[str, str]:
@@ -89,15 +82,6 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="module")
-def one_executor(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The secret of the cluster for an application on one worker: what it shows, two would show at twice the cost."""
-    settings = tmp_path_factory.mktemp("one-executor")
-    text = (Path(cluster.secret["SPARK_CONF_DIR"]) / "spark-defaults.conf").read_text()
-    (settings / "spark-defaults.conf").write_text(f"{text}spark.cores.max 1\n")
-    return cluster.secret | {"SPARK_CONF_DIR": str(settings)}
-
-
-@pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store folder with consumer groups."""
     out = tmp_path_factory.mktemp("store") / "store"
@@ -105,107 +89,163 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@dataclass(frozen=True, slots=True)
+class Local:
+    """What the session of the tests made: tables of the log and of the store, and kernels that it compiled."""
+
+    log: dict[str, str]
+    store: dict[str, str]
+    compiled: dict[str, float]
+
+
 def compiled() -> dict[str, float]:
     return {path.name: path.stat().st_mtime for path in Path(cache_folder()).iterdir()}
 
 
-@pytest.mark.timeout(300)
-def test_a_standalone_cluster_of_two_workers_writes_the_same_tables(
-    store: Path, cluster: Cluster, tmp_path: Path
-) -> None:
-    local = scanned_here(store, tmp_path / "local")
-    assert pq.read_table(tmp_path / "local" / "undelivered").num_rows
-    before = compiled()
-    assert scanned(store, tmp_path / "out", cluster.secret, "--master", cluster.url) == local
-    assert compiled() == before  # by the local scan at the latest: an application compiles nothing anew
-    for worker in cluster.workers:  # no worker has idcore but from the archive that came with the job
-        assert [path.name for path in worker.folder.glob("app-*/*/idcore.zip")] == ["idcore.zip"]
-    jvm = session().sparkContext._jvm
-    ports = [int(cluster.url.rpartition(":")[2]), *(worker.port for worker in cluster.workers)]
-    for answer in foreign.ask(*((port, foreign.has_endpoint(jvm, port, "Master")) for port in ports)):
-        assert foreign.kind(answer) == foreign.RPC_FAILURE, "another user has no secret"
-    secret = (Path(cluster.secret["SPARK_CONF_DIR"]) / "spark-defaults.conf").read_text().split()[3]
-    for worker in cluster.workers:  # the log of an executor begins with its command line
-        assert not [path for path in worker.folder.rglob("std*") if secret in path.read_text()]
+@pytest.fixture(scope="module")
+def local(log: Path, store: Path, tmp_path_factory: pytest.TempPathFactory) -> Local:
+    out = tmp_path_factory.mktemp("local")
+    of_log, of_store = scanned_here(log, out / "log"), scanned_here(store, out / "store")
+    assert pq.read_table(out / "store" / "undelivered").num_rows
+    return Local(of_log, of_store, compiled())
 
 
-@pytest.mark.timeout(300)
-def test_files_are_followed_on_a_cluster(
-    log: Path, cluster: Cluster, one_executor: dict[str, str], tmp_path: Path
-) -> None:
-    data, folder = log.read_bytes(), tmp_path / "logs"
-    half = data.index(b"\n", len(data) // 2) + 1
-    folder.mkdir()
-    (folder / "app.log").write_bytes(data[:half])
-    words = ["-m", "idcore", "follow", str(folder), "--out", str(tmp_path / "out"), "--master", cluster.url, *FIXED]
-    with subprocess.Popen([sys.executable, *words], env=LOOPBACK | one_executor, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        told = (json.loads(line) for line in process.stdout)
-        assert next(row for row in told if row["text_bytes"] == half)["ids"]
-        with (folder / "app.log").open("ab") as file:
-            file.write(data[half:])
-        assert next(row for row in told if row["text_bytes"] == len(data))["behind"] == 0
-        process.send_signal(signal.SIGINT)
-        assert process.wait(120) == 0
-    assert tables(tmp_path / "out") == scanned_here(folder / "app.log", tmp_path / "scan")
+COMMANDS = """
+import json, sys
+from idcore.__main__ import main
+
+for line in sys.stdin:
+    print(json.dumps({"status": main(json.loads(line))}), flush=True)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """A process that runs one command after the other: they share its application."""
+
+    process: subprocess.Popen[str]
+    complaints: Path
+
+    def begin(self, words: list[str]) -> Iterator[dict[str, Any]]:
+        """What a command prints, and its status last."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.complaints.write_text("")
+        print(json.dumps(words), file=self.process.stdin, flush=True)
+        for line in self.process.stdout:
+            yield (row := json.loads(line))
+            if "status" in row:
+                return
+        raise AssertionError(self.complaints.read_text())
+
+    def run(self, words: list[str]) -> tuple[int, str]:
+        """The status of a command, and what it complains of."""
+        *_, ended = self.begin(words)
+        return ended["status"], self.complaints.read_text()
+
+
+@pytest.fixture(scope="module")
+def driver(cluster: Cluster, log: Path, local: Local, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
+    """One in the folder of the log, whose workers have a Python of their own."""
+    own = tmp_path_factory.mktemp("driver")
+    theirs = own / "python-of-workers"
+    theirs.write_text(f'#!/bin/sh\n: > "{own}/used"\nexec "{sys.executable}" "$@"\n')
+    theirs.chmod(0o755)
+    environment = {**LOOPBACK, **cluster.secret, "PYTHONPATH": os.getcwd(), "IDCORE_WORKER_PYTHON": str(theirs)}
+    with (own / "complaints").open("a") as complaints:
+        running = subprocess.Popen(
+            [sys.executable, "-c", COMMANDS],
+            env=environment,
+            cwd=log.parent,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+            text=True,
+        )
+    with running:
+        yield Driver(running, own / "complaints")
+        running.kill()
 
 
 @pytest.mark.timeout(300)
 def test_a_path_that_only_the_driver_sees_is_named_with_the_worker(
-    log: Path, cluster: Cluster, one_executor: dict[str, str], tmp_path: Path
+    cluster: Cluster, driver: Driver, tmp_path: Path
 ) -> None:
     mine = "/proc/self/cwd/made.log"  # the same text leads every process to another file
-    theirs = tmp_path / "python-of-workers"
-    theirs.write_text(f'#!/bin/sh\n: > "{tmp_path}/used"\nexec "{sys.executable}" "$@"\n')
-    theirs.chmod(0o755)
-    done = subprocess.run(
-        command(mine, tmp_path / "out", "64k", "--master", cluster.url),
-        env={**LOOPBACK, **one_executor, "PYTHONPATH": os.getcwd(), "IDCORE_WORKER_PYTHON": str(theirs)},
-        cwd=log.parent,
-        capture_output=True,
-        text=True,
-        timeout=240,
-    )
-    assert done.returncode == 1, done.stderr
-    assert (tmp_path / "used").exists()
-    told = done.stderr.strip().splitlines()
+    status, complaints = driver.run(command(mine, tmp_path / "out", "64k", "--master", cluster.url))
+    assert status == 1, complaints
+    assert driver.complaints.with_name("used").exists()
+    told = complaints.strip().splitlines()
     assert len(told) == 1
     assert told[0].startswith("idcore: /proc/self/cwd/made.log: no such file or folder, according to worker ")
     assert told[0].endswith("; the path must lead every worker to the same file")
 
 
 @pytest.mark.timeout(300)
-def test_a_worker_that_is_killed_in_mid_scan_changes_no_table(cluster: Cluster, tmp_path: Path) -> None:
-    large = make_log(tmp_path / "large.log", 5_000)
-    expected = scanned_here(large, tmp_path / "expected")
+def test_files_are_followed_on_a_cluster(log: Path, cluster: Cluster, driver: Driver, tmp_path: Path) -> None:
+    data, folder = log.read_bytes(), tmp_path / "logs"
+    half = data.index(b"\n", len(data) // 2) + 1
+    folder.mkdir()
+    (folder / "app.log").write_bytes(data[:half])
+    told = driver.begin(["follow", str(folder), "--out", str(tmp_path / "out"), "--master", cluster.url, *FIXED])
+    assert next(row for row in told if row["text_bytes"] == half)["ids"]
+    with (folder / "app.log").open("ab") as file:
+        file.write(data[half:])
+    assert next(row for row in told if row["text_bytes"] == len(data))["behind"] == 0
+    driver.process.send_signal(signal.SIGINT)
+    *_, ended = told
+    assert ended == {"status": 0}
+    assert tables(tmp_path / "out") == scanned_here(folder / "app.log", tmp_path / "scan")
+
+
+@pytest.mark.timeout(300)
+def test_a_cluster_of_two_workers_writes_the_same_tables_also_where_one_is_killed_in_mid_scan(
+    store: Path, local: Local, cluster: Cluster, driver: Driver, tmp_path: Path
+) -> None:
     lost, kept = cluster.workers
     before = set(lost.scratch.rglob("shuffle_*.data"))
-    with (tmp_path / "told").open("wb") as told:
-        begin = command(large, tmp_path / "out", "2k", "--master", cluster.url)
-        running = subprocess.Popen(begin, env=LOOPBACK | cluster.secret, stdout=told, stderr=told)
-    try:
-        deadline = time.monotonic() + 120
-        while not set(lost.scratch.rglob("shuffle_*.data")) - before:  # facts that die with the worker
-            assert running.poll() is None and time.monotonic() < deadline, (tmp_path / "told").read_text()
-            time.sleep(0.01)
-        lost.kill()
-        assert running.poll() is None
-        assert running.wait(180) == 0, (tmp_path / "told").read_text()
-    finally:
-        running.kill()
+    told: list[dict[str, Any]] = []
+    words = command(store, tmp_path / "out", "64k", "--master", cluster.url)
+    scan_there = threading.Thread(target=lambda: told.extend(driver.begin(words)))
+    scan_there.start()
+    deadline = time.monotonic() + 120
+    while not set(lost.scratch.rglob("shuffle_*.data")) - before:  # facts that die with the worker
+        assert scan_there.is_alive() and time.monotonic() < deadline, driver.complaints.read_text()
+        time.sleep(0.01)
+    lost.kill()
+    assert scan_there.is_alive() and not told
+    scan_there.join(180)
+    assert told and told[-1] == {"status": 0}, driver.complaints.read_text()
     assert kept.process.poll() is None
-    assert tables(tmp_path / "out") == expected
-    assert pq.read_table(tmp_path / "out" / "files").to_pylist()[0]["error"] is None
+    assert tables(tmp_path / "out") == local.store
+    assert not any(pq.read_table(tmp_path / "out" / "files")["error"].to_pylist())
+    assert compiled() == local.compiled, "an application compiles nothing anew"
+    for worker in cluster.workers:  # no worker has idcore but from the archive that came with the job
+        assert [path.name for path in worker.folder.glob("app-*/*/idcore.zip")] == ["idcore.zip"]
+
+
+@pytest.mark.timeout(300)
+def test_a_cluster_tells_no_other_user_anything(cluster: Cluster, driver: Driver) -> None:
+    jvm = session().sparkContext._jvm
+    workers = [worker for worker in cluster.workers if worker.process.poll() is None]
+    ports = [int(cluster.url.rpartition(":")[2]), *(worker.port for worker in workers)]
+    for answer in foreign.ask(*((port, foreign.has_endpoint(jvm, port, "Master")) for port in ports)):
+        assert foreign.kind(answer) == foreign.RPC_FAILURE, "another user has no secret"
+    secret = (Path(cluster.secret["SPARK_CONF_DIR"]) / "spark-defaults.conf").read_text().split()[3]
+    logs = [path for worker in cluster.workers for path in worker.folder.rglob("std*")]
+    assert logs  # the log of an executor begins with its command line
+    assert not [path for path in logs if secret in path.read_text()]
 
 
 STOPPED = """
 import json, sys, threading
 from datetime import UTC, datetime
 from pathlib import Path
+from idcore.__main__ import main
 from idcore.spark.job import ScanOptions, scan
 from idcore.spark.watch import Cancelled
 
-log, out, remote = sys.argv[1:]
+same, large, out, remote = sys.argv[1:]
+assert main(json.loads(same)) == 0
 options = ScanOptions(zone=UTC, at=datetime(2026, 11, 21, tzinfo=UTC), split_size=2048, remote=remote)
 stop, shares = threading.Event(), []
 
@@ -215,7 +255,7 @@ def heard(progress):
         stop.set()
 
 try:
-    scan([log], out, options, heard, stop)
+    scan([large], out, options, heard, stop)
     print("it ended")
 except Cancelled:
     print(json.dumps([0 < shares[-1] < 1, Path(out).exists()]))
@@ -224,9 +264,8 @@ except Cancelled:
 
 @pytest.mark.timeout(300)
 def test_a_connect_server_writes_the_same_tables_tells_how_far_it_is_and_stops_when_told(
-    log: Path, tmp_path: Path
+    log: Path, local: Local, tmp_path: Path
 ) -> None:
-    local = scanned_here(log, tmp_path / "local")
     large = make_log(tmp_path / "large.log", 10_000)
     with connect(tmp_path, options()) as server:
         with (
@@ -235,7 +274,9 @@ def test_a_connect_server_writes_the_same_tables_tells_how_far_it_is_and_stops_w
         ):
             another.unary_unary("/spark.connect.SparkConnectService/Config")(b"", timeout=30)
         assert refused.value.code() is grpc.StatusCode.UNAUTHENTICATED, "another user has no token"
-        assert scanned(log, tmp_path / "out", server.secret, "--remote", server.url) == local
-        stopped = [sys.executable, "-c", STOPPED, str(large), str(tmp_path / "none"), server.url]
-        done = subprocess.run(stopped, env=LOOPBACK | server.secret, capture_output=True, text=True, timeout=120)
-        assert done.stdout.strip() == "[true, false]", done.stderr
+        same = command(log, tmp_path / "out", "64k", "--remote", server.url)
+        given = [json.dumps(same), str(large), str(tmp_path / "none"), server.url]
+        stopped = [sys.executable, "-c", STOPPED, *given]
+        done = subprocess.run(stopped, env=LOOPBACK | server.secret, capture_output=True, text=True, timeout=240)
+        assert done.stdout.strip().splitlines()[-1:] == ["[true, false]"], done.stderr
+        assert tables(tmp_path / "out") == local.log

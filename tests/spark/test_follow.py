@@ -1,12 +1,8 @@
-"""`follow` on a real Spark: tables are those of a scan, also after the driver, Java or a worker was killed. On
-loopback, and with files of a folder of the test."""
+"""`follow` as a process, and what it refuses. How it goes on after a kill: test_ends.py and test_kafka.py."""
 
 from __future__ import annotations
 
 import json
-import os
-import random
-import signal
 import subprocess
 import sys
 import time
@@ -14,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
 from idcore.__main__ import main
@@ -22,7 +17,6 @@ from idcore.base.errors import CoreError
 from idcore.runs.runs import Runs
 from idcore.spark import background
 from idcore.spark.job import FollowOptions, ScanOptions
-from tests.scan import logs
 from tests.source_code import ROOT
 
 AT = ["--zone", "UTC", "--at", "2026-03-10T12:00:00Z"]
@@ -54,61 +48,6 @@ def counted(out: Path) -> int:
     """Bytes of text that the tables are of."""
     path = out / "summary.json"
     return int(json.loads(path.read_text())["text_bytes"]) if path.exists() else -1
-
-
-def sized(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.iterdir())
-
-
-def children(pid: int, word: str) -> list[int]:
-    """The processes below one that have a word in their command."""
-    rows = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
-    parsed = [line.split(None, 2) for line in rows.splitlines()]
-    below, found = [pid], []
-    while below:
-        parent = below.pop()
-        for own, above, words in parsed:
-            if int(above) == parent:
-                below.append(int(own))
-                found += [int(own)] if word in words else []
-    return found
-
-
-def test_what_is_followed_survives_kills_and_ends_as_a_scan(java: None, tmp_path: Path) -> None:
-    folder, out = tmp_path / "logs", tmp_path / "out"
-    folder.mkdir()
-    log, chance = folder / "app.log", random.Random(1)
-    lines = [line + b"\n" for one in (1, 2) for line in logs.honest(one).data.split(b"\n") if line]
-
-    def grow() -> None:
-        for _ in range(4):
-            count = chance.randrange(1, 40)
-            with log.open("ab") as file:
-                file.writelines(lines[:count])
-            del lines[:count]
-
-    grow()
-    with following(folder, out) as process:
-        wait(lambda: counted(out) == sized(folder), process)
-        log.rename(folder / "app.log.1")
-        grow()
-        process.kill()  # the driver, whatever it does
-        process.wait()
-    grow()
-    with following(folder, out) as process:
-        wait(lambda: counted(out) == sized(folder), process)
-        (jvm,) = children(process.pid, "bin/java")
-        os.kill(jvm, signal.SIGKILL)
-        grow()
-        wait(lambda: counted(out) == sized(folder), process)
-        process.send_signal(signal.SIGINT)
-        said, _ = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0
-    told = [json.loads(line) for line in said.splitlines()]
-    assert told[-1]["text_bytes"] == sized(folder) and told[-1]["behind"] == 0
-    assert main(["scan", str(folder), "--out", str(tmp_path / "scan"), *AT]) == 0
-    for table in sorted(path.name for path in (tmp_path / "scan").iterdir() if path.is_dir()):
-        assert pq.read_table(out / table).equals(pq.read_table(tmp_path / "scan" / table)), table
 
 
 def test_a_folder_follows_what_it_was_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
