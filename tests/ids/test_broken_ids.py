@@ -158,6 +158,13 @@ def test_what_a_mask_leaves_is_told(text: str, reason: str, told: str) -> None:
     assert verdict.best is None and verdict.reason == reason and told in str(verdict.error)
 
 
+@pytest.mark.parametrize("text", ["0138****56785678", "01234567..0123456789", "messageId=0123456789..."])
+def test_a_number_with_a_mask_is_no_5x_msgid(text: str) -> None:
+    """It may be a telephone number. A real one has its version, a MAC address, times: some letter is seen."""
+    for verdict in (*read(text), identify(text.partition("=")[2] or text, None)):
+        assert verdict.best is None and verdict.reason != "masked_client"
+
+
 @pytest.mark.parametrize(
     "text",
     [
