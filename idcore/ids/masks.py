@@ -78,7 +78,7 @@ def rest_of(text: str, label: str | None = None) -> tuple[Kind, str] | None:
         return "uniq", digits
     if digits is not None and _is_of_broker(digits, label):
         return "offset", digits
-    client = _client_digits(text)
+    client = _client_digits(text, label is not None)
     if client is not None:
         return "client", client
     return None if digits is None else ("uniq", digits)
@@ -97,8 +97,11 @@ def is_only_cut(text: str) -> bool:
     return _SEEN.fullmatch(text) is not None
 
 
-def _client_digits(text: str) -> str | None:
-    """The same of a 5.x msgId: its version is seen, it has 34 signs, or its number of signs says nothing."""
+def _client_digits(text: str, is_named: bool) -> str | None:
+    """The same of a 5.x msgId: its version is seen, it has 34 signs, or its number of signs says nothing.
+
+    A decimal with a mask is a telephone number, unless a name is in front and its end is seen.
+    """
     parts = list(_PARTS.finditer(text))
     seen = [part for part in parts if part[1]]
     count, size = sum(len(part[0]) for part in seen), SIZES["client"]
@@ -109,7 +112,7 @@ def _client_digits(text: str) -> str | None:
     if len(seen) > 2 or (len(seen) == 2 and seen[-1].end() < len(text)):
         return None
     head, tail = seen[0][0], seen[-1][0] if len(seen) == 2 else ""
-    if (head + tail).isdecimal():  # a number with a mask, or a telephone's
+    if (head + tail).isdecimal() and not (is_named and tail):
         return None
     return (head + HIDDEN * (size - count) + tail).upper()
 
