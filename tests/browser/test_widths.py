@@ -23,16 +23,14 @@ IN_SIGHT = """(name) => {
 }"""
 
 
-def test_labels_and_switches_fit_beside_the_menu(browser: Browser, warm_console: Console) -> None:
+def test_labels_and_switches_fit_beside_the_menu(browser: Browser, warm_console: Console, example: str) -> None:
     with visit(browser, warm_console.url, size=(1024, 800)) as tab:
-        tab.go("/decode?lang=en")
-        tab.page.get_by_role("button", name="Load an example").click()
-        expect(tab.page.locator('[data-testid="stPlotlyChart"] .js-plotly-plot').nth(2)).to_be_visible(timeout=90_000)
+        tab.go(f"/decode?run={example}&lang=en")
+        expect(tab.page.locator('[data-testid="stPlotlyChart"] .js-plotly-plot').nth(2)).to_be_visible()
         tab.settle()
         assert tab.page.evaluate(CUT, '[data-testid="stPageLink"] p') == []
         assert tab.page.evaluate(OUTSIDE) == []
-        run = str(tab.page.url).split("run=")[1].split("&")[0]
-        tab.go(f"/counters?run={run}&lang=en")
+        tab.go(f"/counters?run={example}&lang=en")
         rate = tab.page.get_by_text("Rate", exact=True).first
         expect(rate).to_be_visible()
         box, column = rate.bounding_box(), tab.page.locator(".st-key-counter-and-rank").bounding_box()
@@ -40,5 +38,5 @@ def test_labels_and_switches_fit_beside_the_menu(browser: Browser, warm_console:
         assert tab.page.evaluate(CUT, '[data-testid="stButtonGroup"]') == []
         tab.fits()
         tab.page.set_viewport_size({"width": 390, "height": 800})
-        tab.turn_to(f"/brokers?run={run}&lang=en")
+        tab.turn_to(f"/brokers?run={example}&lang=en")
         tab.page.wait_for_function(IN_SIGHT, arg=".st-key-tab-open")

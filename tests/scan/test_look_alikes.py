@@ -421,7 +421,7 @@ def test_a_comparison_leaves_out_what_each_input_shows_to_be_none(tmp_path: Path
 def test_the_page_and_the_command_say_the_same_and_take_it_back_on_request(
     kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = "\n".join(mixed(kind, 400))
+    text = "\n".join(mixed(kind, 200))
     real = {token.text for token in find(text) if token.text.startswith("0A0000")}
     pasted = intake.read([("", text)])
     assert {item.verdict.text for item in pasted.found} == real

@@ -123,7 +123,7 @@ def read(text: str) -> Counter[tuple[object, ...]]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_kernel_judges_every_token_as_identify_does(seed: int, on_disk: Callable[..., str]) -> None:
     pick = random.Random(seed)
     # A scan tells the values of single ids where a key has one id: so every line is a file of its own here.

@@ -83,11 +83,11 @@ def by_process(rows: list[Row]) -> dict[tuple[Any, ...], list[Row]]:
 def long_life(seed: int) -> Log:
     """Processes of many more ids than a chart takes: wrapping, gappy, restarted, shared."""
     r = random.Random(seed)
-    wrapping = [(logs.NOON + k * 8, k * 20 % 65536) for k in range(10_000)]
-    gappy = [(logs.NOON + 3 * k, c % 65536) for k, c in enumerate(range(0, 90_000, 9)) if not 20_000 < c < 31_000]
-    born = logs.live(r, 50, 4000, start=0)
-    again = born + logs.live(r, 50, 4000, start=0, elapsed=logs.after(born, 30))
-    two = logs.live(r, 50, 4000, start=100) + logs.live(r, 40, 3000, start=33_000)
+    wrapping = [(logs.NOON + k * 16, k * 40 % 65536) for k in range(5_000)]
+    gappy = [(logs.NOON + 6 * k, c % 65536) for k, c in enumerate(range(0, 90_000, 18)) if not 20_000 < c < 31_000]
+    born = logs.live(r, 50, 2000, start=0)
+    again = born + logs.live(r, 50, 2000, start=0, elapsed=logs.after(born, 30))
+    two = logs.live(r, 50, 2000, start=100) + logs.live(r, 40, 1500, start=33_000)
     late = logs.live(r, 3000, 9000, late=20, lost=0.5)
     lives = {1: wrapping, 2: gappy, 3: again, 4: two, 5: late}
     return Log(
@@ -151,9 +151,9 @@ def check_gaps(shown: list[Row], chains: list[list[int]], ids: int) -> None:
 def test_the_widest_gap_of_a_long_life_can_be_drawn(on_disk: Write) -> None:
     log = long_life(2)
     points = scan(on_disk(log.data))["counters"].to_pylist()
-    # process 2 logs every ninth counter, and none between 19,998 and 31,005
+    # process 2 logs every 18th counter, and none between 19,998 and 31,014
     widest = max(row["missing_before"] for row in points if row["pid"] == 2)
-    assert widest == 31_005 - 19_998 - 1
+    assert widest == 31_014 - 19_998 - 1
 
 
 # --- copies -----------------------------------------------------------------------------------------------------------
