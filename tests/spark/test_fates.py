@@ -48,7 +48,7 @@ Made = tuple[Path, dict[str, Any]]
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     root = tmp_path_factory.mktemp("fates") / "store"
-    assert main(["make", "store", "--messages", "900", "--groups", "8", "--seed", "4", "--out", str(root)]) == 0
+    assert main(["make", "store", "--messages", "600", "--groups", "8", "--seed", "4", "--out", str(root)]) == 0
     return root, json.loads(root.with_name("truth.json").read_text())
 
 
