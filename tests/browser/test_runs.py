@@ -180,6 +180,7 @@ def test_a_reader_scans_names_compares_and_leaves_nothing_behind(
     browser: Browser, running: Console, logs: Path
 ) -> None:
     before = len(Runs(running.runs).list())
+    (logs / f"{before}.log").write_text(log(3), encoding="utf-8")  # other files than those of a try before
     with visit(browser, running.url) as tab:
         scan_folder(tab, logs)
         expect(main(tab)).to_contain_text("has been scanned.", timeout=SCAN)

@@ -251,8 +251,10 @@ def test_one_scan_of_a_link_waits_for_the_other(open_page: Open, pair: tuple[str
 
 def test_what_a_link_names_and_is_not_a_comparison_is_said(open_page: Open, pair: tuple[str, str]) -> None:
     assert "There is no scan" in open_page("compare", run="20200101-000000-000000").error[0].value
-    for page in (open_page("compare", run="../../etc"), open_page("compare", a=pair[0], b="20200101-000000-000000")):
-        assert page.error and not page.exception and page.text_area
+    gone = "20200101-000000-000000"
+    for asked in ({"run": "../../etc"}, {"a": pair[0], "b": gone}, {"a": gone}, {"b": "../../etc"}):
+        page = open_page("compare", **asked)
+        assert page.error and not page.exception and page.text_area, asked
     comparing(open_page, ids(1, range(1))[0], ids(1, range(2))[1])
     (run,) = (run for run in Runs().list() if run.kind == COMPARE)
     assert "is not a scan, but a comparison" in open_page("compare", a=run.name, b=pair[0]).error[0].value
