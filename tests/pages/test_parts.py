@@ -254,6 +254,13 @@ def test_a_title_names_what_was_scanned_in_either_language() -> None:
     assert run_texts.title_of("", many, catalogue.words("zh")).startswith("粘贴的文本、a、b")
     assert run_texts.title_of("old", {}, catalogue.words("zh")) == "old"
     assert run_texts.title_of("", {"sources": ["pasted.txt"], "only": UNIQ}, catalogue.words("zh")) == UNIQ
+    pasted = {"sources": ["pasted.txt"], "lines": 90}
+    for summary, title in (
+        (None, "90 lines"),
+        ({"ids": 0}, "no IDs from 90 lines"),
+        ({"ids": 1}, "1 ID from 90 lines"),
+    ):
+        assert run_texts.title_of("", pasted, catalogue.words("en"), summary) == title
 
 
 def test_choosers_tell_runs_of_one_title_apart() -> None:

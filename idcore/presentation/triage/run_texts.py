@@ -46,9 +46,8 @@ def made_title(title: str, options: Mapping[str, Any], words: Words, summary: Ma
     if list(names) == [PASTED]:
         if options.get("only"):
             return str(options["only"])
-        ids = words.count("id", (summary or options).get("ids", 0))
-        lines = words.count("line", options.get("lines", 0))
-        return words("decode.pasted_title", ids=ids, lines=lines)
+        ids, lines = (summary or options).get("ids"), words.count("line", options.get("lines", 0))
+        return lines if ids is None else words("decode.pasted_title", ids=words.count("id", ids), lines=lines)
     return words.first([words("decode.pasted") if name == PASTED else name for name in names], 3)
 
 
