@@ -61,8 +61,8 @@ class PopTable(PopRecords):
 
     @cached_property
     def _records(self) -> PopRecords:
-        is_in_log = self._in_log is not None and not _is_kept(self._root, self._reading)
-        found = self._in_log() if self._in_log is not None and is_in_log else self.in_folder
+        in_log = None if _is_kept(self._root, self._reading) else self._in_log
+        found = self.in_folder if in_log is None else in_log()
         if self._first_stored_ms is None:
             return found
         first_of = cache(self._first_stored_ms)
