@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -222,15 +223,19 @@ def undelivered(run: Run, asked: FateFilter, order: str) -> UndeliveredList:
 # ---- the list of scans
 
 
+_changes = count()  # a list that was being read while runs changed is of the time before, and is not kept for later
+_change = next(_changes)
+
+
 @st.cache_data(max_entries=1, ttl=2, show_spinner=False)  # of everybody: each reader sees theirs of it
-def _all_runs(root: str) -> list[dict[str, Any]]:
+def _all_runs(root: str, change: int) -> list[dict[str, Any]]:
     return run_rows.rows_of(Runs(Path(root)).list())
 
 
 def all_runs() -> list[dict[str, Any]]:
     """Every run of this visitor's list, comparisons and those that are not kept included, at most two seconds old."""
     here = visitor.current()
-    return [row for row in _all_runs(str(runs_root())) if may_see(here, row, listed=True)]
+    return [row for row in _all_runs(str(runs_root()), _change) if may_see(here, row, listed=True)]
 
 
 def scans() -> list[dict[str, Any]]:
@@ -245,7 +250,8 @@ def finished() -> list[dict[str, Any]]:
 
 def forget_runs() -> None:
     """After a scan was made or deleted the list is read again."""
-    _all_runs.clear()
+    global _change
+    _change = next(_changes)
 
 
 @st.cache_data(max_entries=512, show_spinner=False, hash_funcs=_RUN)

@@ -69,6 +69,22 @@ def listed(app: AppTest) -> list[str]:
     return [key[-1] for box in app.checkbox if (key := str(box.key)).startswith("pick-")]
 
 
+def test_a_list_that_was_read_while_a_scan_began_is_not_shown_again(
+    many: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = cache.run_rows.rows_of
+
+    def meanwhile(runs: list[Run]) -> list[dict[str, Any]]:
+        rows = read(runs)
+        if len(runs) == len(many):
+            make_run(tmp_path / "runs", "20261128-015500-a1b2c8")  # by another session
+            cache.forget_runs()
+        return rows
+
+    monkeypatch.setattr(cache.run_rows, "rows_of", meanwhile)
+    assert [len(cache.all_runs()) for _ in range(2)] == [len(many), len(many) + 1]
+
+
 @pytest.mark.parametrize(("page", "lang"), [("findings", "en"), ("brokers", "zh")])
 def test_an_incident_without_an_open_scan_offers_those_that_are_kept(
     open_page: Open, tmp_path: Path, page: str, lang: str
