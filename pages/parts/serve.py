@@ -67,6 +67,7 @@ def check_start() -> None:
 async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
     """Spark starts with the server, in the background. With the server goes what was not to be kept."""
     logs.use_json(session.name)
+    streamlit_private.draw_pages_whole()
     jobs.warm_up()
     watched_groups.begin()
     say_address(st.get_option("server.address"), address)

@@ -7,7 +7,7 @@ says, and no more. `tests/pages/test_streamlit_private.py` names what a new vers
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -37,6 +37,12 @@ NAMES: Mapping[str, tuple[str, str]] = {
         "`request_rerun` with it draws a page again, as its browser last asked for it",
         "a refused upload is explained at the next click",
     ),
+    "streamlit.runtime.app_session.AppSession._create_scriptrunner": (
+        "a turn of a fragment begins once the page that was drawn before it is on its way to the browser (ADR 89)",
+        "now and then a page stands half drawn until the next click",
+    ),
+    "streamlit.runtime.app_session.AppSession._scriptrunner": ("what draws now", "as for the name before"),
+    "streamlit.runtime.app_session.AppSession._call_soon_on_event_loop": ("behind what is drawn", "the same"),
     "streamlit.runtime.memory_uploaded_file_manager.MemoryUploadedFileManager.file_storage": (
         "uploads in memory are counted for the limits, and deleted when a scan has its copy",
         "the limit of Streamlit for one file is the only one",
@@ -108,6 +114,35 @@ def draw_again(session_id: str) -> None:
     state = getattr(session, "_client_state", None)
     if session is not None and state is not None:
         session.request_rerun(state)
+
+
+def draw_pages_whole() -> None:
+    """From now on a turn of a fragment ends no page: what a page has drawn reaches its browser first (ADR 89)."""
+    from streamlit.runtime import app_session
+
+    kind = app_session.AppSession
+    begin = getattr(kind, "_create_scriptrunner", None)
+    if begin is None or begin is _begin_after_page or not hasattr(kind, "_call_soon_on_event_loop"):
+        return
+    _begin.append(begin)
+    kind._create_scriptrunner = _begin_after_page  # type: ignore[assignment, method-assign]
+
+
+_begin: list[Callable[[AppSession, Any], None]] = []  # as Streamlit has it
+
+
+def _begin_after_page(session: AppSession, wanted: Any) -> None:
+    """Begins to draw; a fragment only after what its last runner, which has ended, still has to say."""
+    if wanted.fragment_id is None or getattr(session, "_scriptrunner", None) is None:
+        _begin[0](session, wanted)
+    else:
+        session._call_soon_on_event_loop(lambda: _begin_fragment(session, wanted))
+
+
+def _begin_fragment(session: AppSession, wanted: Any) -> None:
+    runner = session._scriptrunner
+    if connected(session.id) is session and (runner is None or not runner.request_rerun(wanted)):
+        _begin[0](session, wanted)
 
 
 def uploads() -> dict[str, dict[str, Any]]:

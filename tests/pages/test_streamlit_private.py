@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import inspect
 import re
+import time
 from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
@@ -13,10 +16,14 @@ from unittest.mock import Mock
 import pytest
 import streamlit as st
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime import runtime as server
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.runtime import RuntimeConfig
 from streamlit.runtime.scriptrunner import StopException
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 
 from idcore.server.front_door import KEPT, UPLOAD
 from idcore.server.gate import MEDIA
@@ -123,6 +130,96 @@ def test_a_page_is_drawn_again_as_its_browser_last_asked_for_it_or_at_the_next_c
     running(monkeypatch, get_app_session=lambda _: bare)
     session.draw_again("s")
     bare.request_rerun.assert_not_called()
+
+
+PAGE = """
+import streamlit as st
+
+st.fragment(lambda: st.write("tick"), run_every=0.4)()
+for number in range(20):
+    st.write("line", number)
+"""
+
+
+class Browser:
+    """A browser that keeps what it is told."""
+
+    client_context = None
+
+    def __init__(self) -> None:
+        self.told: list[ForwardMsg] = []
+
+    def write_forward_msg(self, message: ForwardMsg) -> None:
+        self.told.append(message)
+
+    def kinds(self) -> list[str | None]:
+        return [message.WhichOneof("type") for message in self.told]
+
+
+def click(fragment: str = "") -> BackMsg:
+    message = BackMsg()
+    message.rerun_script.fragment_id = fragment
+    return message
+
+
+async def drawn(script: Path, ended: bool) -> list[str | None]:
+    """What a browser is told of a page, where a fragment's turn comes as the page has been drawn and not yet sent."""
+    config = RuntimeConfig(str(script), MemoryMediaFileStorage("/m"), MemoryUploadedFileManager("/u"))
+    runtime, browser = server.Runtime(config), Browser()
+    await runtime.start()
+    session = runtime.connect_session(browser, {})
+    runtime.handle_backmsg(session, click())
+    while "script_finished" not in browser.kinds():
+        await asyncio.sleep(0.01)
+    fragment = next(one.auto_rerun.fragment_id for one in browser.told if one.HasField("auto_rerun"))
+    browser.told.clear()
+    runtime.handle_backmsg(session, click())
+    found = runtime.get_app_session(session)
+    assert found is not None
+    while (runner := found._scriptrunner) is not None and runner._requests._state is not ScriptRequestType.STOP:
+        time.sleep(0.01)  # the loop that sends is at other work, until the page has been drawn
+    runtime.handle_backmsg(session, click(fragment))
+    if ended:
+        runtime.close_session(session)
+    for _ in range(200):
+        await asyncio.sleep(0.01)
+        if browser.kinds().count("script_finished") == 2:
+            break
+    runtime.stop()
+    await runtime.stopped
+    return browser.kinds()
+
+
+@pytest.fixture
+def as_streamlit_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test replaces in Streamlit is put back."""
+    monkeypatch.setattr(AppSession, "_create_scriptrunner", AppSession._create_scriptrunner)
+    monkeypatch.setattr(streamlit_private, "_begin", [])
+    monkeypatch.setattr(server.Runtime, "_instance", None)
+
+
+def test_a_page_reaches_its_browser_whole_although_a_turn_of_a_fragment_ends_it(
+    tmp_path: Path, as_streamlit_has_it: None
+) -> None:
+    (tmp_path / "page.py").write_text(PAGE)
+    assert "auto_rerun" not in asyncio.run(drawn(tmp_path / "page.py", False)), "Streamlit mended it: take this out"
+    server.Runtime._instance = None
+    for _ in range(2):  # a second time changes nothing
+        streamlit_private.draw_pages_whole()
+    told = asyncio.run(drawn(tmp_path / "page.py", False))
+    assert "auto_rerun" in told and told.count("script_finished") == 2 and told.count("delta") > 20
+
+
+def test_a_turn_of_a_fragment_whose_session_has_ended_draws_nothing(tmp_path: Path, as_streamlit_has_it: None) -> None:
+    (tmp_path / "page.py").write_text(PAGE)
+    streamlit_private.draw_pages_whole()
+    assert asyncio.run(drawn(tmp_path / "page.py", True)).count("script_finished") < 2
+
+
+def test_a_version_that_begins_to_draw_in_another_way_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(AppSession, "_create_scriptrunner")
+    streamlit_private.draw_pages_whole()
+    assert not hasattr(AppSession, "_create_scriptrunner")
 
 
 def test_without_a_way_to_uploads_they_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
