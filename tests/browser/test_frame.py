@@ -207,7 +207,7 @@ def test_a_click_on_a_file_leads_to_its_lines_and_a_drag_zooms(tab: Visit) -> No
     tab.go(f"/brokers?run={RUN}&lang=en")
     page.locator(".mq-list td a").first.click()  # the histogram of a broker's offsets is one click further
     expect(page.locator('[class*="st-key-chart-log-"]')).to_have_count(1)
-    tab.go(f"/brokers?run={RUN}&lang=en&broker=10.42.9.1:10911&broker=10.42.9.2:10911")
+    tab.turn_to(f"/brokers?run={RUN}&lang=en&broker=10.42.9.1:10911&broker=10.42.9.2:10911")
     chart = page.locator('[class*="st-key-chart-log-"] .js-plotly-plot').first
     expect(chart.locator(".bars path").first).to_be_visible()
     cell = chart.locator(".subplot.xy .bars path").nth(1)

@@ -41,23 +41,16 @@ def run_of(tab: Visit) -> str:
     return name
 
 
-def test_one_id_is_a_card_with_its_fields(tab: Visit) -> None:
+def test_one_id_is_a_card_with_its_fields_after_ctrl_enter(tab: Visit) -> None:
     tab.go("/decode")
-    paste(tab, UNIQ)
+    box(tab.page).fill(UNIQ)
+    box(tab.page).press("Control+Enter")
     main = tab.page.locator('[data-testid="stMain"]')
     for said in ("172.17.0.1", "28,?213", "18B4AAC2"):
         expect(main).to_contain_text(re.compile(said))
     tab.settle()
     tab.page.locator('[data-testid="stMain"] a[href*="anatomy?"]').first.click()
     expect(tab.page).to_have_url(re.compile(f"/anatomy.*{UNIQ}"))
-    tab.settle()
-
-
-def test_ctrl_enter_decodes(tab: Visit) -> None:
-    tab.go("/decode")
-    box(tab.page).fill(UNIQ)
-    box(tab.page).press("Control+Enter")
-    expect(tab.page.locator('[data-testid="stMain"]')).to_contain_text("18B4AAC2")
     tab.settle()
 
 
@@ -139,13 +132,10 @@ def test_runs_lists_the_run_and_opens_it(tab: Visit, example: str) -> None:
     assert run_of(tab) == example
 
 
-def test_a_chart_page_without_a_run_says_what_to_do(tab: Visit) -> None:
+def test_a_chart_page_without_a_run_says_what_to_do_and_of_one_that_is_gone_that_it_is(tab: Visit) -> None:
     tab.go("/counters")
     expect(tab.page.locator('[data-testid="stMain"] a[href*="decode"]').first).to_be_visible()
-
-
-def test_a_run_that_is_gone_is_said_without_a_traceback(tab: Visit) -> None:
-    tab.go("/producers?run=20200101-000000-abcdef")
+    tab.turn_to("/producers?run=20200101-000000-abcdef")
     expect(tab.page.locator('[data-testid="stMain"]')).to_contain_text("20200101-000000-abcdef")
 
 

@@ -106,7 +106,7 @@ def compares(tab: Visit) -> str:
 
 
 def sees(tab: Visit, link: str, text: str) -> None:
-    tab.page.goto(tab.url + link)
+    tab.turn_to(link)
     expect(main(tab)).to_contain_text(text, timeout=30_000)
 
 
@@ -156,7 +156,8 @@ def _shared(browser: Browser, desk: Console, ann: Visit, link: str) -> None:
     """Bob sees ann's files never, and her scan once she shares it."""
     with logged_in(browser, desk, "bob") as bob:
         _files_are_bound(browser, desk, ann, bob)
-        sees(bob, link, "has not shared it with you")
+        bob.page.goto(desk.url + link)
+        expect(main(bob)).to_contain_text("has not shared it with you", timeout=30_000)
         ann.turn_to("/runs")
         ann.page.get_by_role("button", name="Private").click()
         ann.page.get_by_text("Who has the link").click()

@@ -156,9 +156,9 @@ def test_the_console_of_the_wheel_shows_the_example(served: Console, browser: Br
         tab.page.goto(f"{served.url}/decode?ids={ID}&lang=en&zone=UTC")
         tab.settle(90)  # everything of this environment is loaded for the first time
         expect(tab.page.locator("[data-testid=stMain]")).to_contain_text("172.17.0.1")
-        tab.go("/help?doc=findings&part=restart&lang=en")
+        tab.turn_to("/help?doc=findings&part=restart&lang=en")
         expect(tab.page.get_by_role("heading", name="Restart")).to_be_visible()
-        tab.go("/decode?lang=en")
+        tab.go("/decode?lang=en")  # a new visit: of this one the box has an ID
         tab.page.get_by_role("button", name="Load an example").click()
         expect(tab.page.locator(".js-plotly-plot").nth(1)).to_be_visible(timeout=120_000)
         tab.settle()

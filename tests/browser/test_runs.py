@@ -116,7 +116,7 @@ def names_and_pins(tab: Visit, run: Run) -> None:
 
 def compares(tab: Visit) -> None:
     """Two pasted logs: what is missing and when, the link of the answer, and its lines once the input is scanned."""
-    tab.go("/compare")
+    tab.turn_to("/compare")
     tab.page.get_by_role("textbox", name=re.compile("^First input")).fill(log(90))
     tab.page.get_by_role("textbox", name=re.compile("^Second input")).fill(log(60))
     tab.page.get_by_role("button", name="Compare", exact=True).click()
@@ -195,7 +195,7 @@ def test_a_reader_scans_names_compares_and_leaves_nothing_behind(
         names_and_pins(tab, Runs(running.runs).list()[0])
         cancels(tab, folder / "large")
         compares(tab)
-        tab.go("/decode")
+        tab.turn_to("/decode")
         expect(main(tab)).to_contain_text("everybody who opens this console can see it")
         main(tab).locator(".st-key-unkept label").click()
         expect(tab.page).to_have_url(re.compile("keep=no"))

@@ -30,7 +30,7 @@ def test_labels_and_switches_fit_beside_the_menu(browser: Browser, warm_console:
         tab.settle()
         assert tab.page.evaluate(CUT, '[data-testid="stPageLink"] p') == []
         assert tab.page.evaluate(OUTSIDE) == []
-        tab.go(f"/counters?run={example}&lang=en")
+        tab.turn_to(f"/counters?run={example}&lang=en")
         rate = tab.page.get_by_text("Rate", exact=True).first
         expect(rate).to_be_visible()
         box, column = rate.bounding_box(), tab.page.locator(".st-key-counter-and-rank").bounding_box()

@@ -331,7 +331,7 @@ class OneBroker(Processes):
         self.wait("names")
         self.boot("broker", "Haltable", *guard, "-Xmx384m", "-XX:MaxDirectMemorySize=256m")
         self.wait("broker")
-        options = ["-Xmx256m", "-Drocketmq.client.rebalance.waitInterval=500", "-Drocketmq.client.logUseSlf4j=true"]
+        options = ["-Xmx256m", "-Drocketmq.client.rebalance.waitInterval=2000", "-Drocketmq.client.logUseSlf4j=true"]
         keys = (WRITER.access_key, WRITER.secret_key) if self.old else ()
         arguments = [self.names, f"127.0.0.1:{self.port}", ",".join(programs), *keys]
         self.pid = self.begin("clients", [*self.java("clients", *options), "Clients", *arguments]).pid

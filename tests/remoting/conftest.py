@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,21 +48,24 @@ class Clusters:
     """What boots, by name; it may be stopped more than once."""
 
     def __init__(self, work: Path, wanted: set[str]) -> None:
+        self._work, self._wanted = work, wanted
         self._all: list[Processes] = []
         self._booting: dict[str, Future[Any]] = {}
         self._pool = ThreadPoolExecutor(max(1, len(wanted)), "boot")
-        # The clients of a broker of its own take the longest, but are wanted last.
-        if "guarded" in wanted:
-            guarded = RealCluster(work / "guarded")
-            self._all.append(guarded)
-            self._booting["guarded"] = self._pool.submit(filled, guarded)
-        for release in sorted(wanted - {"guarded"}):
-            alone = OneBroker(work / release, release)
-            self._all.append(alone)
-            self._booting[release] = self._pool.submit(alone.start)
+
+    def begin(self, *names: str) -> None:
+        """Boots those of them that are wanted and have not begun."""
+        for name in names:
+            if name in self._booting or name not in self._wanted:
+                continue
+            cluster = RealCluster(self._work / name) if name == "guarded" else OneBroker(self._work / name, name)
+            self._all.append(cluster)
+            boot = partial(filled, cluster) if isinstance(cluster, RealCluster) else cluster.start
+            self._booting[name] = self._pool.submit(boot)
 
     def ready(self, name: str) -> Any:
         """The cluster, once it has booted."""
+        self.begin(name)
         return self._booting[name].result()
 
     def stop(self) -> None:
@@ -72,8 +76,9 @@ class Clusters:
 
 
 HERE = Path(__file__).resolve().parent
-# The clusters boot from here on: their clients never rest, and take half a core as long as they are there.
-AHEAD = HERE / "test_lookup.py"
+# Which clusters boot from which file on. Clients of one broker never rest, and take a third of a core each as long as
+# they are there: they come when the tests of the guarded cluster begin, which last longer than their boot.
+AHEAD = {"test_lookup.py": ["guarded"], "test_real.py": [jars.SERVER, jars.OLD_SERVER]}
 _CLUSTERS = pytest.StashKey[tuple[Clusters, pytest.Item | None]]()
 
 
@@ -95,8 +100,8 @@ def clusters(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 @pytest.fixture(autouse=True)
 def boot_ahead(request: pytest.FixtureRequest) -> None:
     """Begins the boot before a test wants to wait for it."""
-    if request.path == AHEAD:
-        request.getfixturevalue("clusters")
+    if request.path.parent == HERE and (names := AHEAD.get(request.path.name)):
+        request.getfixturevalue("clusters").begin(*names)
 
 
 @pytest.hookimpl(trylast=True)

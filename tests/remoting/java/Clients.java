@@ -66,8 +66,8 @@ public class Clients {
         consumer.setNamesrvAddr(names);
         consumer.setInstanceName(group);
         consumer.setMqClientApiTimeout(30_000);
-        consumer.setPollNameServerInterval(1000);
-        consumer.setHeartbeatBrokerInterval(1000);
+        consumer.setPollNameServerInterval(2000);
+        consumer.setHeartbeatBrokerInterval(2000);
         consumer.setPersistConsumerOffsetInterval(500);
         return consumer;
     }
