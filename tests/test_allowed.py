@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 from idcore.base.errors import CoreError
 from idcore.intake.allowed import check, inside, roots_of, shown, store_in
+from idcore.sources.uris import is_below
 
 pytestmark = pytest.mark.quick
 
@@ -60,6 +62,27 @@ def test_a_path_that_cannot_be_read_at_all_is_refused(tmp_path: Path) -> None:
         with pytest.raises(PermissionError):
             inside(path, roots)
     assert inside(f"file://{tmp_path}/a%20b", roots) == tmp_path.resolve() / "a b"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "https://files.example/mq/%" + "25" * 20_000 + "41",  # each look takes one escape off
+        "https://files.example/mq/a" + "\u0300\u0316" * 20_000,  # marks that Unicode sorts (NFKC)
+        "https://a" + "\u0300" * 10_000 + "\u0316" * 10_000,
+        "file://a" + "\u0300" * 10_000 + "\u0316" * 10_000,
+        "kafka://a/" + "b," * 20_000,
+        "/tmp/" + "../" * 20_000,
+    ],
+    ids=lambda path: path[:12],
+)
+def test_a_path_that_is_too_long_is_refused_before_it_is_read(path: str) -> None:
+    """Nobody else was answered meanwhile: for some megabytes hours."""
+    began = time.process_time()
+    with pytest.raises(PermissionError):
+        inside(path, roots_of("/tmp:https://files.example/mq:kafka://a:9092/b"))
+    assert not is_below(path, "https://files.example/mq")
+    assert time.process_time() - began < 0.1
 
 
 URIS = "s3://logs/2026:/var/log/mq:https://files.example:8443/mq/:gs://all:abfss://logs@house.dfs.core.windows.net/mq"

@@ -19,7 +19,7 @@ from idcore.base.errors import CoreError, refuse
 from idcore.base.open_folders import Roots, entries, file_status, is_in
 from idcore.base.safe_text import encodable
 from idcore.policy.access import Visitor
-from idcore.sources.uris import is_below, is_topic, is_uri, local_path, topics, without_secrets
+from idcore.sources.uris import LONGEST, is_below, is_topic, is_uri, local_path, topics, without_secrets
 
 # Topics of Kafka; a URI, with a log-in, a host or [an IPv6 address], and a port; or a path. Colons are between them.
 _PLACE = re.compile(
@@ -206,6 +206,8 @@ def inside(path: str, roots: Sequence[Path | str]) -> Path | str:
     PermissionError otherwise, also where nothing is.
     """
     refused = PermissionError(13, "not allowed", path)
+    if len(path) > LONGEST:
+        raise refused
     if is_uri(path):
         if any(isinstance(root, str) and is_below(path, root) for root in roots):
             return path

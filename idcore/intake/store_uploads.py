@@ -25,7 +25,7 @@ from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError, coded, refuse
 from idcore.policy import limits
 from idcore.rocketmq.store.commitlog import LOOKED_FOR_RECORDS, place_of
-from idcore.sources.archives import Headers, zip_member
+from idcore.sources.archives import Headers, TarHeaders, zip_member
 from idcore.sources.kinds import HEAD, PACKINGS, kind_of
 from idcore.sources.unpack import READ_ERRORS, opened
 
@@ -228,7 +228,7 @@ def _members(file: Any, words: Words) -> Iterator[list[_Member]]:
                 add(entry.filename, entry.file_size, not entry.is_dir(), partial(zip_member, zipped, file, entry))
             yield members
     else:
-        headers = Headers(_unpacking(file), HEADERS, broken(refuse("header_long")))
+        headers = TarHeaders(_unpacking(file), HEADERS, broken(refuse("header_long")))
         with tarfile.open(fileobj=headers, mode="r:") as tar:  # type: ignore[call-overload]
             for item in tar:
                 headers.room += HEADER

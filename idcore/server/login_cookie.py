@@ -42,7 +42,10 @@ class LoginCookie:
             await self.app(scope, receive, send)
             return
         sent = list(cookies_of(scope["headers"]))
-        own = [(name, value) for name, value in sent if not name.startswith(OF_STREAMLIT)]
+        # Python reads backslashes in a quoted cookie in quadratic time (CVE-2024-7592): nobody else was answered for a
+        # minute. No cookie of the console has one.
+        plain = [(name, value) for name, value in sent if "\\" not in value]
+        own = [(name, value) for name, value in plain if not name.startswith(OF_STREAMLIT)]
         foreign = sorted({name for name, _ in sent if name.startswith(OF_STREAMLIT)})[:MOST_EXPIRED]
         entrance = self.entrance()
         if entrance.encrypted:  # another host could set its own, and a visitor would be logged in as its owner

@@ -6,11 +6,21 @@ import bz2
 import io
 import lzma
 import os
+import re
 import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from tarfile import BLOCKSIZE, HeaderError, TarInfo
+from tarfile import (
+    BLOCKSIZE,
+    GNUTYPE_LONGLINK,
+    GNUTYPE_LONGNAME,
+    SOLARIS_XHDTYPE,
+    XGLTYPE,
+    XHDTYPE,
+    HeaderError,
+    TarInfo,
+)
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from idcore.base.errors import CoreError, coded, refuse
@@ -25,6 +35,10 @@ _DEEPEST = 8
 _LONGEST_HEADER = 1 << 16
 _LONGEST_MEMBER = 1 << 62  # bytes: no file is longer, and no system seeks so far
 _MOST_RECORDS, _DIGITS = 1_000, 20  # of a pax header, and of the length of one
+_LONGEST_OF_ALL = 1 << 10  # bytes of the pax headers that are about all entries; that of git has 52
+_ROW_OF_DIGITS = re.compile(rb"[0-9]{65}")
+_PAX = (XHDTYPE, SOLARIS_XHDTYPE, XGLTYPE)
+_ABOUT_NEXT = (*_PAX, GNUTYPE_LONGNAME, GNUTYPE_LONGLINK)  # too long a name, or other things about the next entry
 _HELD = 64 << 20  # a Parquet file in an archive is held whole: it can only be read from its end
 _DIRECTORY = 32 << 20  # bytes of that of a zip, as of 300,000 files with names of 60 letters; ten times that in memory
 _PIECE = 1 << 16
@@ -274,7 +288,7 @@ def _tar_members(stream: BinaryIO, _: Unpacked, stop: int = 1 << 62) -> Iterator
         except HeaderError as error:
             raise refuse("archive_damaged_why", place=header, why=str(error)) from error
         length = info.size
-        if info.type in b"LKxgX":  # a name too long for the header, or other things about the next member
+        if info.type in _ABOUT_NEXT:
             if not 0 <= length <= _LONGEST_HEADER:
                 raise refuse("header_long")
             data = _exactly(stream, _padded(length))[:length]
@@ -305,22 +319,46 @@ def _padded(size: int) -> int:
     return -(-size // BLOCKSIZE) * BLOCKSIZE
 
 
-def _pax(data: bytes) -> dict[str, str]:
-    """Records of a pax header: `length name=value` and a newline each."""
+def _pax(data: bytes, most: int = _MOST_RECORDS) -> dict[str, str]:
+    """Records of a pax header: `length name=value` and a newline each. CoreError of what is not."""
     records: dict[str, str] = {}
     at = number = 0
     while at < len(data) and data[at]:
         number += 1
-        if number > _MOST_RECORDS:
+        if number > most:
             raise refuse("header_long")
         length = data[at : at + _DIGITS].partition(b" ")[0]
         end = at + int(length)
-        name, _, value = data[at + len(length) + 1 : end - 1].partition(b"=")
-        if end <= at:
+        name, is_pair, value = data[at + len(length) + 1 : end - 1].partition(b"=")
+        if end <= at or not is_pair:
             raise refuse("pax_damaged")
         records[name.decode("utf-8", "surrogateescape")] = value.decode("utf-8", "surrogateescape")
         at = end
     return records
+
+
+class TarHeaders(Headers):
+    """Those of a tar, for Python's own reader, which is slow with some pax headers: each is read here first.
+
+    4 MB of digits, or of records whose equals sign is not their own, would take it a day (CVE-2024-6232). And every
+    entry gets a copy of what is said of all.
+    """
+
+    _before = b""  # the type of the entry whose long name or pax header comes next
+    _room_of_all = _LONGEST_OF_ALL
+
+    def read(self, size: int = -1) -> bytes:
+        data = super().read(size)
+        if self._before in _PAX:
+            self._room_of_all -= len(data) if self._before == XGLTYPE else 0
+            if self._room_of_all < 0:
+                raise refuse("header_long")
+            if _ROW_OF_DIGITS.search(data):
+                raise refuse("pax_damaged")
+            _pax(data, len(data))
+        is_entry = not self._before and len(data) == BLOCKSIZE
+        self._before = data[156:157] if is_entry and data[156:157] in _ABOUT_NEXT else b""
+        return data
 
 
 def _zip_forward(stream: BinaryIO, unpacked: Unpacked) -> Iterator[tuple[str, int, BinaryIO]]:

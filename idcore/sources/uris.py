@@ -8,6 +8,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from idcore.base.errors import CoreError, refuse
 
+LONGEST = 4_096  # characters of a path or URI that somebody may ask for: to read one takes their square
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _PORTS = {"http": 80, "https": 443}
 _KAFKA = "kafka://"
@@ -40,6 +41,8 @@ def without_secrets(path: str) -> str:
 
 def is_below(uri: str, root: str) -> bool:
     """Whether a URI names the root or something below it, however it is written; one with a log-in or a query never."""
+    if len(uri) > LONGEST:
+        return False
     if is_topic(uri):
         return is_topic(root) and _same_topics(uri, root)
     try:

@@ -11,6 +11,7 @@ from idcore.policy import audit
 from idcore.policy.access import PERMISSIONS
 from idcore.policy.tokens import LONGEST_LABEL, Token, most_days
 from idcore.presentation.html import tokens as html
+from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.reports.markup import link
 from pages.parts import problems, session, visitor
 from pages.parts.view import view
@@ -42,7 +43,7 @@ def make(most: int) -> None:
             asked = str(state["token-label"]), state["token-scopes"], int(state["token-days"])
             token, text = visitor.tokens().make(visitor.current(), visitor.claims(), *asked)
             audit.note("token_made", session.someone(), token=token.name)
-        st.success(words("tokens.made", label=token.label), icon=":material/key:")
+        st.success(words("tokens.made", label=escaped(token.label)), icon=":material/key:")
         st.code(text, language=None, wrap_lines=True)
 
 

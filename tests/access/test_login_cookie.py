@@ -200,6 +200,15 @@ def test_however_a_cookie_is_written_streamlit_does_not_find_one_that_was_droppe
     assert not asks([written.format(made)]).claims
 
 
+@pytest.mark.parametrize("kind", ["http", "websocket"])
+@pytest.mark.parametrize("entrance", [LOGIN, Entrance(anywhere=True)], ids=lambda one: one.mode)
+@pytest.mark.parametrize("piece", ["\\", "\\a", '\\"', "\\101"])
+def test_a_cookie_with_backslashes_is_read_by_nobody(piece: str, entrance: Entrance, kind: str) -> None:
+    """60 KB of them took the whole server a minute, before anybody had logged in (CVE-2024-7592)."""
+    given = [f'"{piece * 500}"', f'a="{piece * 500}"', f'{OF_WAY}="{piece * 500}"']
+    assert asks(["b=c", *given, "d=e"], kind=kind, entrance=entrance).cookies == {"b": "c", "d": "e"}
+
+
 def test_a_name_that_was_guessed_changed_or_given_twice_is_nobody() -> None:
     mine, other = logs_in(), logs_in(sub="8", email="bob@example.com")
     assert asks({NAME: mine}).claims["email"] == "eve@example.com"

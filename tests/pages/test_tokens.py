@@ -81,6 +81,16 @@ def test_a_name_is_needed(tokens: Tokens, open_page: Open, monkeypatch: pytest.M
     assert "name of 1 to 80 characters" in app.error[0].value and not tokens.of()
 
 
+def test_the_name_of_a_token_is_text_and_no_markdown(
+    tokens: Tokens, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    come(ANN, monkeypatch)
+    app = open_page("tokens")
+    app.text_input(key="token-label").set_value("**a** ![b](https://canary.invalid/c.png) <d>")
+    next(one for one in app.button if one.label == "Make a token").click().run()
+    assert r"“\*\*a\*\* `![b](https://canary.invalid/c.png`) \<d\>”" in app.success[0].value
+
+
 def test_tokens_may_be_forbidden(tokens: Tokens, open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IDCORE_TOKENS", "off")
     come(ANN, monkeypatch)

@@ -7,6 +7,7 @@ import lzma
 import struct
 import subprocess
 import tarfile
+import time
 import tracemalloc
 import zipfile
 from collections.abc import Callable
@@ -196,6 +197,14 @@ def header(kind: bytes, size: int) -> bytes:
     return bytes(raw)
 
 
+def pax(kind: bytes, said: bytes) -> bytes:
+    return header(kind, len(said)) + said + bytes(-len(said) % 512)
+
+
+def records(count: int) -> bytes:
+    return b"".join(b"12 %06x=b\n" % number for number in range(count))
+
+
 def in_xz(head: bytes, megabytes: int, filling: bytes = b"\0") -> bytes:
     packer = lzma.LZMACompressor(preset=1)
     piece = filling * ((1 << 20) // len(filling))
@@ -209,6 +218,7 @@ def in_xz(head: bytes, megabytes: int, filling: bytes = b"\0") -> bytes:
         ("pax.tar.xz", lambda: in_xz(header(b"x", 128 << 20), 128)),
         ("pax of all.tar.xz", lambda: in_xz(header(b"g", 128 << 20), 128)),
         ("folders.tar.xz", lambda: in_xz(b"", 8, header(b"5", 0))),
+        ("said of all.tar", lambda: pax(b"g", records(200_000)) + (pax(b"x", b"6 a=b\n") + header(b"0", 0)) * 40),
         ("backwards.tar", lambda: header(b"0", 512) + bytes(512) + header(b"Q", -512) + bytes(1024)),
         ("backwards.tar.xz", lambda: lzma.compress(header(b"L", -512) + bytes(64 << 20), preset=1)),
         ("entries.zip", lambda: zipped({"a": b""})[-22 - 47 : -22] * 1_000_000 + zip_end(1_000_000)),
@@ -227,6 +237,30 @@ def test_headers_of_an_archive_take_no_memory_and_end(
     tracemalloc.stop()
     assert folder is None and len(said) == 1 and name in said[0].lower()
     assert most < 32 << 20, f"{most >> 20} MiB"
+
+
+@pytest.mark.parametrize("kind", [b"x", b"g", b"X"])
+@pytest.mark.parametrize("said", [b"1" * 60_000, b"60000 a=" + b"1" * 59_991 + b"\n", b"6 aaa\n" * 10_000 + b"="])
+def test_a_pax_header_takes_no_time(said: bytes, kind: bytes, laid_out: Say) -> None:
+    """Python's own reader searched 4 MB of digits for a day, and nobody else was answered (CVE-2024-6232)."""
+    began = time.process_time()
+    folder, words_said = laid_out(Uploaded("a.tar", pax(kind, said) + header(b"0", 0) + bytes(1024)))
+    assert folder is None and "header of the archive" in words_said[0]
+    assert time.process_time() - began < 1
+
+
+@pytest.mark.parametrize("form", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+def test_what_tar_says_of_files_with_long_names_is_read(form: int, laid_out: Say) -> None:
+    """A long name has letters where a header has its type, and a header of all is what git writes."""
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode="w", format=form, pax_headers={"comment": "a" * 40}) as tar:
+        for number in range(3):
+            info = tarfile.TarInfo(f"{'x' * 90}/{'xg' * 45}/{'L' * 90}/commitlog/{number:020d}")
+            info.size, info.mtime = 300, 1_795_000_000.25
+            tar.addfile(info, io.BytesIO(b"x" * 300))
+    folder, said = laid_out(Uploaded("a.tar", raw.getvalue()))
+    assert folder is not None and not said
+    assert [path.stat().st_size for path in (folder / "commitlog").iterdir()] == [300] * 3
 
 
 def zip_end(entries: int) -> bytes:

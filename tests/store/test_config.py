@@ -97,6 +97,7 @@ def test_every_file_is_read_in_the_form_that_brokers_write(tmp_path: Path) -> No
         b'{"offsetTable":{"T@G":{0:"x"}}}',
         b"{}",
         b'{"offsetTable":{"T@G":{0:99999999999999999999}}}',
+        b'{"offsetTable":{"T@G":{"9223372036854775808":1}}}',
         b"\xff{}",
         b"[" * 100_000,
     ],
@@ -107,6 +108,14 @@ def test_a_damaged_file_is_read_from_its_older_copy_and_this_is_said(tmp_path: P
     found = config(written(tmp_path, consumerOffset__bak=raw))
     assert found.offsets is None and codes(found) == ["config_lost", "config_no_offsets"]
     assert found.notes[0].values["problem"]["code"] == "config_damaged"
+
+
+@pytest.mark.parametrize("row", ['"9223372036854775808":{"o":[1]}', '"0":{"o":[9223372036854775807,1]}'])
+def test_numbers_that_no_broker_can_hold_are_damage_in_the_table_of_pop_too(tmp_path: Path, row: str) -> None:
+    """The scan of the whole store failed: a column of a table has 64 bits."""
+    raw = f'{{"table":{{"T@G":{{{row}}}}}}}'.encode()
+    found = config(written(tmp_path, consumerOffset=OFFSETS, consumerOrderInfo=raw))
+    assert found.offsets and not found.handed_out and codes(found) == ["config_lost"]
 
 
 def test_what_is_missing_or_too_large_is_said_and_the_rest_goes_on(tmp_path: Path) -> None:

@@ -390,7 +390,12 @@ def _number(value: Any) -> int:
 
 
 def _numbers(values: Mapping[str, Any]) -> dict[int, int]:
-    return {int(key): _number(value) for key, value in values.items()}
+    return {_queue(key): _number(value) for key, value in values.items()}
+
+
+def _queue(key: str) -> int:
+    """A number that is a key: of a queue, or a level of delay."""
+    return _number(int(key))
 
 
 def _pair(key: str) -> tuple[str, str]:
@@ -424,9 +429,9 @@ def _handed_out(values: dict[str, Any]) -> tuple[GroupOffsets, GroupOffsets]:
             offsets, taken, held = (_object(row).get(name) for name in ("o", "popTime", "i"))
             if isinstance(offsets, list) and offsets:
                 first, *others = map(_number, offsets)
-                ends[int(queue)] = first + max(others, default=0) + 1
+                ends[_queue(queue)] = _number(first + max(others, default=0) + 1)
             if type(taken) is int and type(held) is int and is_time(taken + held):
-                times[int(queue)] = taken + held
+                times[_queue(queue)] = taken + held
         handed_out[_pair(key)], again[_pair(key)] = ends, times
     return handed_out, again
 

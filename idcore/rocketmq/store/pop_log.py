@@ -232,9 +232,9 @@ def _name(values: Mapping[str, Any], name: str, long_name: str, otherwise: str |
 
 
 def _number(values: Mapping[str, Any], name: str, long_name: str = "") -> int | None:
-    """A number that is not negative."""
+    """A number that is not negative, and that a broker can have."""
     number = values.get(name, values.get(long_name))
-    return number if type(number) is int and number >= 0 else None
+    return number if type(number) is int and 0 <= number < MOST_OFFSET else None
 
 
 def _offsets(values: Any, most: int) -> tuple[int, ...] | None:

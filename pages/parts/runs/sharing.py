@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from idcore.policy import audit
+from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.reports.markup import tag
 from idcore.runs.runs import PRIVATE, SHARED, may_change
 from pages.parts import problems, scans, session, visitor
@@ -22,7 +23,7 @@ def choice(name: str, facts: Mapping[str, Any], place: str) -> None:
         return
     owner, shared = facts.get("owner"), str(facts.get("shared") or PRIVATE)
     if not may_change(here, facts):
-        show_html(tag("span", words("share.of", name=owner or "–"), class_="mq-faint mq-note"))
+        show_html(tag("span", words("share.of", name=escaped(owner or "–")), class_="mq-faint mq-note"))
         return
     key = f"share-{place}-{name}"
     st.session_state[key] = shared
@@ -35,7 +36,7 @@ def choice(name: str, facts: Mapping[str, Any], place: str) -> None:
             on_change=_share,
             args=(name, key),
         )
-        st.caption(words("share.help") if owner == here.name else words("share.of", name=owner or "–"))
+        st.caption(words("share.help") if owner == here.name else words("share.of", name=escaped(owner or "–")))
 
 
 def _share(name: str, key: str) -> None:
