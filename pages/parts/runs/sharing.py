@@ -23,7 +23,7 @@ def choice(name: str, facts: Mapping[str, Any], place: str) -> None:
         return
     owner, shared = facts.get("owner"), str(facts.get("shared") or PRIVATE)
     if not may_change(here, facts):
-        show_html(tag("span", words("share.of", name=escaped(owner or "–")), class_="mq-faint mq-note"))
+        show_html(tag("span", words("share.of", name=owner or "–"), class_="mq-faint mq-note"))
         return
     key = f"share-{place}-{name}"
     st.session_state[key] = shared
