@@ -289,3 +289,57 @@ def test_the_other_lines_of_a_log_show_the_year(others: list[str], year: int, mo
     table = scan_local([str(tmp_path / "x.log")], month_rows(AT, UTC, "given"))["processes"]
     (scanned,) = [one for one in table.to_pylist() if one["host"] == "10.10.10.11"]
     assert scanned["first_sent_at"].year == year and (scanned["month"] is None) == (month == "assumed")
+
+
+OTHER = YEARLESS.replace("0A0A0A0B", "0A0A0A0C")
+
+
+@pytest.mark.parametrize(
+    ("texts", "known"),
+    [
+        (["{of_2024}", "{yearless}"], {}),  # the year of one log is not that of another
+        (["{of_2024}\n{yearless}", "{other}"], {"10.10.10.11"}),
+        (["{of_2024}\n\n{yearless}"], {}),  # two logs that were pasted one below the other
+        (["{of_2024}\r\n{yearless}\r\n \r\n{other}"], {"10.10.10.11"}),
+        (["{yearless}", "{yearless}\n{of_2024}", "{other}"], {"10.10.10.11"}),  # a process has one year
+        (["nothing\n" * 9_000 + "\n{of_2024}\n\n{yearless}"], {"10.10.10.11"}),  # so much was not pasted
+    ],
+)
+@pytest.mark.parametrize("split_size", [1 << 28, 1 << 16])
+def test_the_year_of_another_log_stays_assumed(
+    texts: list[str], known: set[str], split_size: int, tmp_path: Path
+) -> None:
+    """It is taken all the same, and marked, in decode and scan alike."""
+    late = elapsed(11, 20, 57, 46)
+    lines = {
+        "of_2024": OF_2024.format(elapsed(11, 8, 0, 0) - 5),
+        "yearless": YEARLESS.format(late),
+        "other": OTHER.format(late),
+    }
+    texts = [text.format(**lines) + "\n" for text in texts]
+    found = intake.read([(f"{number}.log", text) for number, text in enumerate(texts)]).found
+    clock = Clock(AT, UTC, "given")
+    clock = Clock(AT, UTC, "given", dates=intake.dates_of_found(found, clock))
+    rows = [describe(item.verdict, item.token, clock) for item in found]
+    want = {row["host"]: (row["sent_at"][:10], "month" in row["assumed"]) for row in rows}
+    hosts = {"10.10.10.11", "10.10.10.12"} & want.keys()
+    assert {host: want[host] for host in hosts} == {host: ("2024-03-11", host not in known) for host in hosts}
+    assert {row["why_codes"][-1] for row in rows if "month" in row["assumed"]} <= {"year_elsewhere"}
+    paths = [str(tmp_path / f"{number}.log") for number in range(len(texts))]
+    for path, text in zip(paths, texts, strict=True):
+        Path(path).write_bytes(text.encode())
+    table = scan_local(paths, month_rows(AT, UTC, "given"), split_size=split_size)["processes"].to_pylist()
+    assert {row["host"]: (f"{row['first_sent_at']:%Y-%m-%d}", row["month"] is None) for row in table} == want
+
+
+def test_a_month_that_no_line_of_an_id_shows_is_assumed_in_decode_and_scan(tmp_path: Path) -> None:
+    dated, bare = OF_2024.format(elapsed(11, 8, 0, 0) - 5), f"msgId=0A0A0A0D303918B4AAC2{elapsed(9, 3, 2, 1):08X}0001"
+    found = intake.read([("a.log", dated), ("b.log", bare)]).found
+    clock = Clock(AT, UTC, "given")
+    row = describe(found[1].verdict, found[1].token, Clock(AT, UTC, dates=intake.dates_of_found(found, clock)))
+    assert (row["sent_at"], row["assumed"]) == ("2024-03-09T03:02:01.000+00:00", ["month"])
+    (tmp_path / "a.log").write_text(dated)
+    (tmp_path / "b.log").write_text(bare)
+    tables = scan_local([str(tmp_path / name) for name in ("a.log", "b.log")], month_rows(AT, UTC, "given"))
+    scanned = {one["host"]: one for one in tables["processes"].to_pylist()}["10.10.10.13"]
+    assert scanned["month"] is None and scanned["first_sent_at"].isoformat() == "2024-03-09T03:02:01+00:00"
