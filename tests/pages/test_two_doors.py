@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlsplit
 
 import pyarrow as pa
@@ -18,17 +18,21 @@ from idcore.ids import Clock, describe, find, identify, judge
 from idcore.ids.clock import parse_zone
 from idcore.ids.dating import dates_of
 from idcore.ids.describe import when
+from idcore.ids.origins import BrokerAddress, Fingerprint
 from idcore.intake import intake
 from idcore.presentation.decoding import Decoding
-from idcore.presentation.html import cards
+from idcore.presentation.html import cards, compared, fates
 from idcore.presentation.offline import OfflineReader, answer
 from idcore.presentation.triage import largest, processes, sentences
+from idcore.presentation.triage.compared import Compared
 from idcore.runs.run_times import linked
 from idcore.runs.runs import Run, Runs
+from idcore.scan.compare import Difference
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.scan.schemas import CLOCK_MARKS
 from idcore.simulate.incidents import Incident
+from pages.parts.view import View
 from tests.pages.conftest import reader
 from tests.scan import logs
 
@@ -343,3 +347,51 @@ def test_a_month_that_no_line_of_an_id_shows_is_assumed_in_decode_and_scan(tmp_p
     tables = scan_local([str(tmp_path / name) for name in ("a.log", "b.log")], month_rows(AT, UTC, "given"))
     scanned = {one["host"]: one for one in tables["processes"].to_pylist()}["10.10.10.13"]
     assert scanned["month"] is None and scanned["first_sent_at"].isoformat() == "2024-03-09T03:02:01+00:00"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (IMPOSSIBLE, "uniq"),
+        (IMPOSSIBLE, None),
+        ("0A0A0A0500002A9F0000000000001234", "offset"),
+        ("0A0A0A0500002A9F0000000000001234", None),
+        (CLIENT % 185_000_000, "client"),
+        ("F688360A0000F13D0000D6A1ED680100", "uniq"),  # little-endian
+        ("0A0A0A0500002A9F0000000000001234", "uniq"),  # so says its scan, of all of its broker
+    ],
+)
+def test_a_link_from_a_list_shows_the_id_as_the_list_has_it(text: str, kind: str | None) -> None:
+    """Compare and the lists of messages know the kind alone; without a name an impossible elapsed is no msgId."""
+    carried = {key: one for key, one in cards.kind_params(text, kind).items() if one is not None}
+    verdict, _ = linked(text, carried, Runs())
+    shown = verdict.best
+    assert shown is not None and shown.kind == (kind or identify(text, "msgId").best.kind)  # type: ignore[union-attr]
+    assert carried["label"] == ("offsetMsgId" if shown.kind == "offset" else "msgId")
+
+
+class Asked(View):
+    """A reader who keeps what links ask for."""
+
+    asked: ClassVar[list[dict[str, Any]]] = []
+
+    def href(self, page: str, **more: Any) -> str:
+        self.asked.append(more)
+        return page
+
+
+def test_links_of_comparisons_and_fate_lists_carry_what_they_lead_to() -> None:
+    view = Asked(catalogue.words(), UTC, "UTC", "chosen", "light")
+    fates.unanswered([{"id": IMPOSSIBLE, "outcome": "no_record", "reason": "mid_record"}], None, view)
+    stored = "0A0A0A0500002A9F0000000000001234"
+    rows = (
+        Difference("uniq", Fingerprint("10.10.10.10", 12345, "1B9871B4"), 2, 1, 1, (IMPOSSIBLE,), ()),
+        Difference("offset", BrokerAddress("10.10.10.5", 10911), 2, 1, 1, (stored,), ()),
+    )
+    both = Compared(rows, {}, ())
+    assert compared.samples(both, "before", view) is not None
+    assert [(more["id"], more["label"]) for more in view.asked] == [
+        (IMPOSSIBLE, "msgId"),
+        (IMPOSSIBLE, "msgId"),
+        (stored, "offsetMsgId"),
+    ]
