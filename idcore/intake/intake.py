@@ -24,6 +24,7 @@ from idcore.ids.identify import ALIKE, AROUND, Case, Verdict, identify_alone, ju
 from idcore.ids.lists import is_list_of_ids
 from idcore.ids.neighbours import settled
 from idcore.ids.pasted_logs import PastedLogs
+from idcore.ids.rules import is_key
 from idcore.ids.tokens import Token
 from idcore.rocketmq.message.tracers import traces_in
 from idcore.runs.run_times import sent_ms_of_many
@@ -327,7 +328,7 @@ def _strictly(item: FoundId) -> Verdict:
 
 def _lower(token: Token, verdict: Verdict, case: Case) -> bool:
     """Whether a token is an id but for its letters, all of them in lower case."""
-    if token.text.isdigit() or token.text != token.text.lower():
+    if token.text.isdigit() or token.text != token.text.lower() or is_key(token.label):
         return False
     if case != "any" and verdict.reason == "lower_case":
         verdict = judge(token, "any")

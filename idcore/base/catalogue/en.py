@@ -1943,7 +1943,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.look_alike_spread": "it only looks like an ID: its digits are like those of many strings of this input, and no producers generate such",
     "error.look_alike_uuid": "it only looks like an ID: like many strings of this input it is a UUID without dashes",
     "error.trace_id": "it is a trace ID (W3C traceparent, B3 or a label such as traceId), not the ID of a message",
-    "error.lower_case": "all letters are lower case, as in trace IDs, MD5 sums and UUIDs; message IDs use upper case",
+    "error.lower_case": "all letters are lower case, as in keys, trace IDs, MD5 sums and UUIDs; message IDs use upper case",
     "error.version": "version is {version:02X}; an ID of {digits} digits begins with {wanted:02X}",
     "error.port": "port {port} is outside 1 to 65,535",
     "error.offset": "physical offset {offset} is negative or above 2^48, so no commit log has it",

@@ -1890,7 +1890,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.look_alike_spread": "它只是看起来像 ID：它的数字与本输入中的许多字符串相似，而没有生产者会这样生成",
     "error.look_alike_uuid": "它只是看起来像 ID：与本输入中的许多字符串一样，它是去掉连字符的 UUID",
     "error.trace_id": "它是 Trace ID（W3C traceparent、B3，或前面的名称如 traceId），不是消息 ID",
-    "error.lower_case": "字母全是小写，像 Trace ID、MD5 或 UUID；消息 ID 的字母是大写",
+    "error.lower_case": "字母全是小写，像业务 Key、Trace ID、MD5 或 UUID；消息 ID 的字母是大写",
     "error.version": "版本为 {version:02X}；{digits} 位的消息 ID 以 {wanted:02X} 开头",
     "error.port": "端口 {port} 不在 1 至 65,535 之间",
     "error.offset": "物理偏移量 {offset} 为负数或超过 2^48，任何 CommitLog 都没有",
