@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from idcore.answers import finding_words
 from idcore.answers.findings import all_rules, clocks
 from idcore.base import catalogue
 from idcore.ids import Clock, describe, find, identify, judge
@@ -395,3 +396,15 @@ def test_links_of_comparisons_and_fate_lists_carry_what_they_lead_to() -> None:
         (IMPOSSIBLE, "msgId"),
         (stored, "offsetMsgId"),
     ]
+
+
+def test_a_finding_calls_the_maker_of_a_process_as_its_table_does(tmp_path: Path) -> None:
+    story = Incident("foreign_maker", "cpp", 1, datetime(2026, 11, 20, 9, tzinfo=CHINA), CHINA)
+    (tmp_path / "x.log").write_text("\n".join(story.lines()))
+    table, found = judged(tmp_path / "x.log", CHINA)
+    (seed,) = [one for one in found if one.code == "foreign_maker" and one.evidence.variant == "seed"]
+    makers = {row["maker"] for row in table.to_pylist() if row["host"] in seed.subject}
+    assert {seed.evidence["maker_code"]} == makers
+    for lang in ("en", "zh"):
+        values = {"subject": seed.subject, "count": seed.count, **dict(seed.evidence.items())}
+        assert "C++" in finding_words.say("meaning", seed.code, values, lang)
