@@ -31,6 +31,7 @@ from idcore.ids.delivery_sentences import told
 from idcore.ids.describe import Seeds
 from idcore.ids.identify import LOOK_ALIKES, case_of
 from idcore.ids.other_forms import other_forms
+from idcore.ids.pasted_logs import PastedLogs
 from idcore.presentation.export import csv_of_ids, json_lines, to_stream
 
 _CHUNK = 1 << 16
@@ -234,16 +235,18 @@ def _see(held: BufferedInput, case: Any, known: Neighbours, voting: Voting, said
     """Sees all ids of standard input; of a pipe that pauses, those that it gave until then."""
     part = held.held()
     part.again()
-    for token in find(_heard(read_text(part), said)):
+    logs = PastedLogs()
+    for token in find(_heard(read_text(part), said, logs)):
         verdict = _verdict(token, case)
         known.see(verdict)
-        voting.see(verdict, token)
+        voting.see(verdict, token, logs.of(token.line))
     said.close()
 
 
-def _heard(pieces: Iterable[str], said: DeliveryText) -> Iterator[str]:
+def _heard(pieces: Iterable[str], *heard: DeliveryText | PastedLogs) -> Iterator[str]:
     for piece in pieces:
-        said.feed(piece)
+        for one in heard:
+            one.feed(piece)
         yield piece
 
 

@@ -56,8 +56,8 @@ class _Process:
     spans: tuple[tuple[int, Month], ...]
     kind: int
     high: int = 0  # the greatest elapsed that a line dates
-    is_assumed: bool = False  # its lines name no year
-    by_input: bool = False  # the same, but the other lines of the input leave only one
+    is_assumed: bool = False  # its lines name no year, nor does their log
+    by_others: bool = False  # its lines name no year, but others leave only one: of its log, else of all
 
 
 _DAY = timedelta(days=1)
@@ -98,8 +98,8 @@ class Dates:
         if known.kind == MONTH:
             code = "zone_input" if known.clock.zone_source in _SOURCES else "month_process"
         if known.is_assumed:
-            code = "year_latest"
-        elif known.by_input:
+            code = "year_elsewhere" if known.by_others else "year_latest"
+        elif known.by_others:
             code = "year_input"
         return replace(known.clock, month=month), bare_reason(code)
 
@@ -118,9 +118,9 @@ class Dates:
             return clock, None
         clock = self._not_after_input(clock)
         if self.zone is None:
-            return clock, bare_reason("month_input")
+            return clock, bare_reason("month_before")
         zone, source = self.zone
-        return replace(clock, zone=zone, zone_source=source), bare_reason("zone_input")
+        return replace(clock, zone=zone, zone_source=source), bare_reason("zone_input_month_before")
 
     def _not_after_input(self, clock: Clock) -> Clock:
         """An id that no line dates may have been generated a little after the last one that is dated, and no later."""
@@ -145,13 +145,20 @@ class Voting:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._votes: dict[Hashable, dict[tuple[int, int], _Votes]] = defaultdict(dict)
+        self._years: dict[Hashable, dict[Hashable, dict[tuple[int, int], _Votes]]] = defaultdict(dict)  # by text
+        self._firsts: dict[
+            Hashable, int
+        ] = {}  # of each text the first and the last moment that lines with a year prove
+        self._lasts: dict[Hashable, int] = {}
         self._clients: dict[Hashable, Counter[tuple[int, int]]] = defaultdict(Counter)
         self._moments: dict[Hashable, int] = {}
         self._latest: dict[Hashable, int] = {}
         self._last: dict[Hashable, int] = {}
 
-    def see(self, verdict: Verdict, token: Token) -> None:
+    def see(self, verdict: Verdict, token: Token, text: Hashable = None) -> None:
         """Takes one id, with its line's time if any. One that others may settle votes as each interpretation.
+
+        `text`: which of the logs of the input it is in.
 
         What a link or a scan says of an ID is not of its line, and may be assumed: it proves nothing of others.
         """
@@ -165,6 +172,7 @@ class Voting:
             until = made_until(born, own, self._clock.zone)
             if until is not None:
                 self._moments[key] = max(self._moments.get(key, until), until)
+                self._lasts[text] = max(self._lasts.get(text, until), until)
             if best.made_by.code == "grpc":
                 at_ms = (clocks.CLIENT_EPOCH_S + best.id.seconds) * 1000
                 self._latest[key] = max(self._latest.get(key, at_ms), at_ms)
@@ -175,9 +183,11 @@ class Voting:
             return
         for reading in verdict.readings:
             if isinstance(reading.id, UniqId) and (reading is best or reading.id.layout.early):
-                self._see_uniq(reading.id, born, prefix, sure=reading is best)
+                self._see_uniq(reading.id, born, prefix, text, sure=reading is best)
 
-    def _see_uniq(self, uniq_id: UniqId, born: int | None, prefix: datetime | None, *, sure: bool) -> None:
+    def _see_uniq(
+        self, uniq_id: UniqId, born: int | None, prefix: datetime | None, text: Hashable, *, sure: bool
+    ) -> None:
         little = uniq_id.layout.early
         longest = rules.LITTLE_ENDIAN_ELAPSED_MS if little else rules.LONGEST_MONTH_MS
         if uniq_id.elapsed > longest + DAY_MS:
@@ -193,42 +203,54 @@ class Voting:
         kind = _KINDS.get(reason.code, MONTH)
         if reason.code == "hour_prefix" and prefix is not None and prefix.tzinfo is None:
             kind = MONTH
-        vote = self._votes[key].setdefault((kind, fixed.month.start_ms), _Votes(fixed))
+        if kind == YEAR:
+            votes = self._years[key].setdefault(text, {})
+        else:
+            votes, at = self._votes[key], fixed.month.start_ms + uniq_id.elapsed
+            self._firsts[text] = min(self._firsts.get(text, at), at)
+            self._lasts[text] = max(self._lasts.get(text, at), at)
+        vote = votes.setdefault((kind, fixed.month.start_ms), _Votes(fixed))
         vote.ids += 1
         vote.low, vote.high = min(vote.low, uniq_id.elapsed), max(vote.high, uniq_id.elapsed)
 
     def dates(self) -> Dates:
         """What all votes prove."""
         proven: Counter[tuple[int, int]] = Counter()
-        latest = max(self._moments.values(), default=None)
-        in_some_year = first = None
         for key, votes in self._votes.items():
             for (kind, start), vote in votes.items():
-                bound = start + vote.high
-                if kind == YEAR:
-                    in_some_year = bound if in_some_year is None else max(in_some_year, bound)
-                    continue
-                latest = bound if latest is None else max(latest, bound)
-                first = start + vote.low if first is None else min(first, start + vote.low)
                 ahead = self._noon_ahead(key, start) if kind != MONTH else None
                 ahead = _ahead(start) if ahead is None else ahead
                 if kind != MONTH and not _layout(key).early and (_loader(key), ahead) != (0, 0):
                     proven[kind, ahead] += vote.ids
-        within = None if first is None or latest is None else (first - DAY_MS, latest + DAY_MS)
-        latest = in_some_year if latest is None else latest
+        latest = max(self._lasts.values(), default=None)
+        if latest is None:
+            years = (votes for texts in self._years.values() for votes in texts.values())
+            latest = max((start + vote.high for votes in years for (_, start), vote in votes.items()), default=None)
         zone = self._input_zone(proven)
-        processes = {key: self._joined(key, zone, within) for key in self._votes}
+        processes = {key: self._joined(key, zone) for key in self._votes.keys() | self._years.keys()}
         clients = {key: self._client(key) for key in self._moments.keys() | self._latest.keys()}
         return Dates(processes, clients, zone, None if latest is None else from_ms(latest), self._last)
 
-    def _joined(
-        self, key: Hashable, zone: tuple[tzinfo, ZoneSource] | None, within: tuple[int, int] | None
-    ) -> _Process:
-        """The months of one process. `within`: the times that lines with a year prove of the whole input."""
-        votes = self._votes[key]
-        settled = _of_one_year(votes, self._clock, within) if within is not None else None
-        process = _joined(_layout(key), settled or votes, self._clock, zone)
-        return replace(process, by_input=True) if settled else process
+    def _joined(self, key: Hashable, zone: tuple[tzinfo, ZoneSource] | None) -> _Process:
+        """The months of one process. A year that no line of it names is that of its own log, else it is assumed."""
+        votes, years, by_others = dict(self._votes.get(key, {})), dict[tuple[int, int], _Votes](), False
+        for text, of_text in self._years.get(key, {}).items():
+            settled = _of_one_year(of_text, self._clock, self._within([text]))
+            by_others |= settled is not None and key not in self._votes
+            _add(settled or {}, votes)
+            _add({} if settled else of_text, years)
+        if not votes:
+            settled = _of_one_year(years, self._clock, self._within(self._lasts))
+            by_others, votes = (
+                settled is not None,
+                {(YEAR, start): vote for (_, start), vote in (settled or years).items()},
+            )
+        return replace(_joined(_layout(key), votes, self._clock, zone), by_others=by_others)
+
+    def _within(self, texts: Iterable[Hashable]) -> tuple[int, int] | None:
+        """Between which times lines with a year are in some texts, with a day on either side."""
+        firsts, lasts = ([known[text] for text in texts if text in known] for known in (self._firsts, self._lasts))
+        return (min(firsts) - DAY_MS, max(lasts) + DAY_MS) if firsts else None
 
     def _noon_ahead(self, key: Hashable, start_ms: int) -> int | None:
         """The minutes ahead of UTC of the clock's zone, where a month of a process begins at noon of it."""
@@ -261,11 +283,14 @@ class Voting:
         return _Client(ahead, source, self._moments.get(key))
 
 
-def dates_of(items: Iterable[tuple[Verdict, Token]], clock: Clock) -> Dates:
-    """What the ids of one input and their lines prove together."""
+def dates_of(
+    items: Iterable[tuple[Verdict, Token] | tuple[Verdict, Token, Hashable]],
+    clock: Clock,
+) -> Dates:
+    """What the ids of one input and their lines prove together. The third of an item: the text that it is in."""
     voting = Voting(clock)
-    for verdict, token in items:
-        voting.see(verdict, token)
+    for item in items:
+        voting.see(*item)
     return voting.dates()
 
 
@@ -348,16 +373,25 @@ def _joined(
     return _Process(clock, tuple(joined), best, spans[-1][1], is_assumed)
 
 
+def _add(some: dict[tuple[int, int], _Votes], votes: dict[tuple[int, int], _Votes]) -> None:
+    """Adds votes to others of their process."""
+    for of, one in some.items():
+        known = votes.get(of, _Votes(one.clock))
+        votes[of] = _Votes(known.clock, known.ids + one.ids, min(known.low, one.low), max(known.high, one.high))
+
+
 def _of_one_year(
-    votes: dict[tuple[int, int], _Votes], clock: Clock, within: tuple[int, int]
+    votes: dict[tuple[int, int], _Votes], clock: Clock, within: tuple[int, int] | None
 ) -> dict[tuple[int, int], _Votes] | None:
     """The votes of a process whose lines name no year, in the only one in which all of them are within the others."""
+    if within is None:
+        return None
     found: dict[tuple[int, int], _Votes] = {}
-    for (kind, start), vote in votes.items():
+    for (_, start), vote in votes.items():
         year, number = _month_of(start)
         months = [month_of(past, number, clock.zone) for past in range(year, FIRST_YEAR - 1, -1)]
         fit = [one for one in months if _is_within(one, vote, within)]
-        if kind != YEAR or len(fit) != 1:
+        if len(fit) != 1:
             return None
         found[MONTH, fit[0].start_ms] = replace(vote, clock=replace(vote.clock, month=fit[0]))
     return found

@@ -71,7 +71,7 @@ _MONTHS_OF = {
     "linked": ("linked",),
     "record": ("zone_record", "month_record"),
     "process": ("month_process", "zone_process"),
-    "input": ("zone_input", "month_input", "year_input"),
+    "input": ("zone_input", "year_input"),
 }
 _MONTH_SOURCES = {code: source for source, codes in _MONTHS_OF.items() for code in codes}
 _OF_RECORD = {

@@ -436,6 +436,9 @@ def _label(text: str, start: int) -> str | None:
     if match is None:
         return None
     name = match.group()
+    begin = end - len(name)
+    if name[0] in "nrt" and text[max(0, begin - 1) : begin] == "\\" and name[1:].strip():
+        name = name[1:].lstrip()  # behind an escaped end of line, which is none of its letters
     if name.lower() in _NAMES:
         return intern(name)  # a thousand lines have one name
     name = name.rpartition(" ")[2]

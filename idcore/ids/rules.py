@@ -75,6 +75,7 @@ OTHER_THINGS = (
 )
 # Of them names of trace IDs, which W3C Trace Context, B3 and most tracers write as 32 digits in lower case.
 TRACES = frozenset(("trace", "tid"))
+KEYS = frozenset(f"{whose}key{s}" for whose in ("", "msg", "message") for s in ("", "s"))  # names of message keys
 OTHER_SIGNS, OTHER_SIGNS_MOST, LONGEST_NAME = " \"':=[>", 4, 24
 _NAME = re.compile(r"[A-Za-z0-9_-]*\Z")
 _CDATA = "<![CDATA["
@@ -92,6 +93,11 @@ def private_or_loopback(address: bytes) -> bool:
 def is_usual_port(port: int) -> bool:
     """Whether brokers usually listen on it."""
     return port in BROKER_PORTS or port in OTHER_BROKER_PORTS
+
+
+def is_key(label: str | None) -> bool:
+    """Whether a name is that of message keys, which may be anything: `KEYS`, `keys`, `msgKey`; never `UNIQ_KEY`."""
+    return label is not None and label.lower() in KEYS
 
 
 def vouches(label: str | None) -> bool:

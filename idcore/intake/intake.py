@@ -16,13 +16,15 @@ from typing import Any, BinaryIO
 from idcore.base import encodings
 from idcore.base.errors import CoreError, coded, refuse
 from idcore.ids.clock import Clock, ZoneSource
-from idcore.ids.dating import dates_of
+from idcore.ids.dating import Dates, dates_of
 from idcore.ids.delivery import DeliveryText
 from idcore.ids.describe import Seeds, describe, month_source, when
 from idcore.ids.find import find
 from idcore.ids.identify import ALIKE, AROUND, Case, Verdict, identify_alone, judge
 from idcore.ids.lists import is_list_of_ids
 from idcore.ids.neighbours import settled
+from idcore.ids.pasted_logs import PastedLogs
+from idcore.ids.rules import is_key
 from idcore.ids.tokens import Token
 from idcore.rocketmq.message.tracers import traces_in
 from idcore.runs.run_times import sent_ms_of_many
@@ -112,11 +114,12 @@ def sources_of_input(text: str, files: Iterable[Any], name: str = PASTED) -> lis
 
 @dataclass(frozen=True, slots=True)
 class FoundId:
-    """One token, what it is, and the file it came from (empty for pasted text)."""
+    """One token, what it is, the file it came from (empty for pasted text), and which log of which text."""
 
     token: Token
     verdict: Verdict
     source: str = ""
+    log: tuple[int, int] = (0, 0)
 
 
 @dataclass(slots=True)
@@ -197,10 +200,11 @@ def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT, case: Case = "s
     items: list[FoundId] = []
     intake = Intake(texts=[name for name, _ in sources])
     named = 0
-    for name, text in sources:
+    for number, (name, text) in enumerate(sources):
         intake.said[name] = said = DeliveryText(limit)
         said.feed(text)
         said.close()
+        logs = PastedLogs(text)
         for token in _tokens(text):
             if len(items) >= limit:
                 intake.cut = True
@@ -209,7 +213,7 @@ def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT, case: Case = "s
             lower = _lower(token, verdict, case)
             intake.lower += lower
             named += lower and bool(token.disowned)
-            items.append(FoundId(token, verdict, name))
+            items.append(FoundId(token, verdict, name, (number, logs.of(token.line))))
     if case != "any" and named == intake.lower:
         intake.lower = 0  # all of them are called something else: nobody is asked whether they are ids
     intake.alone = len(sources) == len(items) == 1 and not sources[0][0] and _only(sources[0][1], items[0].token.text)
@@ -241,6 +245,11 @@ def read_sources(sources: Sequence[Source], case: Case = "strict") -> Intake:
     return intake
 
 
+def dates_of_found(items: Iterable[FoundId], clock: Clock) -> Dates:
+    """What the lines of all texts prove together."""
+    return dates_of(((item.verdict, item.token, item.log) for item in items), clock)
+
+
 def dated_by(items: Sequence[FoundId], clock: Clock) -> dict[str, tuple[int, str]]:
     """What month and zone of the times of msgIds come from: how many times, and the zone of the first.
 
@@ -260,7 +269,8 @@ def dated_by(items: Sequence[FoundId], clock: Clock) -> dict[str, tuple[int, str
         elif sent.zone_source in ("born", "prefix"):
             name = name if month in _OWN else "others"
         elif reason is not None:
-            name = "line_others" if month in ("process", "input") else "line"
+            others = month in ("process", "input") or reason.code == "month_before"
+            name = "line_others" if others else "line"
         n, zone = sources.get(name, (0, sent.zone))
         sources[name] = n + 1, zone
     return dict(sorted(sources.items(), key=lambda item: item[0].endswith("others")))  # what lends before what it dates
@@ -289,7 +299,7 @@ def zones_of(intake: Intake, clock: Clock) -> dict[str, tuple[tzinfo, int]]:
         groups.setdefault(item.source, []).append(item)
     proven: dict[str, tuple[tzinfo, int]] = {}
     for name, items in groups.items() if len(groups) > 1 else ():
-        dates = dates_of(((item.verdict, item.token) for item in items), clock)
+        dates = dates_of_found(items, clock)
         if dates.zone is not None:
             proven[name] = dates.zone[0], len(items)
     return proven if len({zone for zone, _ in proven.values()}) > 1 else {}
@@ -318,7 +328,7 @@ def _strictly(item: FoundId) -> Verdict:
 
 def _lower(token: Token, verdict: Verdict, case: Case) -> bool:
     """Whether a token is an id but for its letters, all of them in lower case."""
-    if token.text.isdigit() or token.text != token.text.lower():
+    if token.text.isdigit() or token.text != token.text.lower() or is_key(token.label):
         return False
     if case != "any" and verdict.reason == "lower_case":
         verdict = judge(token, "any")

@@ -87,10 +87,15 @@ class Dating(NamedTuple):
 
 
 class Votes(NamedTuple):
-    """What lines say of the months of processes: by slot, one of each kind at once; and what did not fit there."""
+    """What lines say of the months of processes: by slot, one of each kind at once; and what did not fit there.
+
+    `text`: of the text at hand, the first and the last moment that lines with a year prove, whether lines name none,
+    and its number.
+    """
 
     by_slot: np.ndarray
     rows: np.ndarray
+    text: np.ndarray
 
 
 class Pairing(NamedTuple):
@@ -167,33 +172,43 @@ IN_SCAN_ZONE = np.int64(1_000_000_000 * MINUTE)
 JANUARY_2021 = 2021 * 12 - FIRST_MONTH
 VOTE = 4  # columns of a vote: start of the month (minute << 2 | kind), ids, least and greatest elapsed
 VOTES = 4 * VOTE
-VOTE_COLUMNS = 3 + VOTE  # as it travels: behind the words of its process
+VOTE_COLUMNS = 4 + VOTE  # as it travels: behind the words of its process, in front of the text where it names no year
+TEXT_FIRST, TEXT_LAST, TEXT_IS_YEARLESS, TEXT = range(4)  # of Votes.text
 
 
 @numba.njit(cache=True, nogil=True)
-def put_vote(votes, place, slot, keys, out, row):
+def put_vote(votes, place, slot, keys, text, out, row):
     for word in range(3):
         out[row, word] = keys[slot, word]
     for column in range(VOTE):
         out[row, 3 + column] = U(votes[slot, place + column])
+    out[row, 3 + VOTE] = U(text if place == VOTE * YEAR else 0)
     votes[slot, place + 1] = 0
     return row + 1
 
 
 @numba.njit(cache=True, nogil=True)
-def put_votes(votes, keys, out, row):
-    """The votes of all processes to `out`, which has room for them. Returns its rows."""
+def put_votes(votes, first, keys, text, out, row):
+    """The votes of all processes, from the `first` kind on, to `out`, which has room for them. Returns its rows."""
     for slot in range(keys.shape[0]):
-        for place in range(0, VOTES, VOTE):
+        for place in range(VOTE * first, VOTES, VOTE):
             if votes[slot, place + 1]:
-                row = put_vote(votes, place, slot, keys, out, row)
+                row = put_vote(votes, place, slot, keys, text, out, row)
     return row
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def vote(slot, kind, packed, elapsed, votes, found):
-    """Counts an id for the month that its line gives it."""
-    own = votes.by_slot
+    """Counts an id for the month that its line gives it, and the moment for its text."""
+    own, text = votes.by_slot, votes.text
+    made = elapsed
+    if kind == YEAR:
+        text[TEXT_IS_YEARLESS] = 1
+    else:
+        if not is_client(found.keys[slot, 2]):
+            made += (packed >> 2) * MINUTE
+            text[TEXT_FIRST] = min(text[TEXT_FIRST], made)
+        text[TEXT_LAST] = max(text[TEXT_LAST], made)
     place = VOTE * kind
     if own[slot, place] == packed and own[slot, place + 1]:
         own[slot, place + 1] += 1
@@ -204,7 +219,7 @@ def vote(slot, kind, packed, elapsed, votes, found):
     else:
         if own[slot, place + 1]:
             row = found.state[STATE_VOTES]
-            found.state[STATE_VOTES] = put_vote(own, place, slot, found.keys, votes.rows, row)
+            found.state[STATE_VOTES] = put_vote(own, place, slot, found.keys, votes.text[TEXT], votes.rows, row)
         own[slot, place] = packed
         own[slot, place + 1] = 1
         own[slot, place + 2] = own[slot, place + 3] = elapsed

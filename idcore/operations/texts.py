@@ -13,7 +13,6 @@ from idcore.base.errors import refuse
 from idcore.base.open_folders import file_status, is_file
 from idcore.ids import fields
 from idcore.ids.clock import Clock, from_ms
-from idcore.ids.dating import dates_of
 from idcore.ids.delivery_sentences import told
 from idcore.ids.describe import KEYS, Seeds
 from idcore.ids.identify import case_of
@@ -66,7 +65,7 @@ _TYPES: Mapping[str, str] = (
 def _read(text: str, case: Any, clock: Clock) -> tuple[Intake, Clock]:
     """A text with its IDs, and a clock with what all its lines prove."""
     text_intake = intake.read([("", text)], MOST_TEXT, case)
-    return text_intake, replace(clock, dates=dates_of(((one.verdict, one.token) for one in text_intake.found), clock))
+    return text_intake, replace(clock, dates=intake.dates_of_found(text_intake.found, clock))
 
 
 def disproof_of(row: Mapping[str, Any], words: Words) -> str:

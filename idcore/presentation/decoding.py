@@ -9,7 +9,7 @@ from typing import Self
 
 from idcore.base.catalogue import Words
 from idcore.ids.clock import Clock
-from idcore.ids.dating import Dates, dates_of
+from idcore.ids.dating import Dates
 from idcore.ids.describe import Seeds
 from idcore.ids.identify import Case, case_of
 from idcore.intake.intake import (
@@ -19,6 +19,7 @@ from idcore.intake.intake import (
     Source,
     as_scanned,
     dated_by,
+    dates_of_found,
     ids_of,
     kept,
     only_ids,
@@ -119,7 +120,7 @@ class Decoding:
         """A clock with what all lines prove together."""
         key = (str(clock.zone), clock.zone_source)
         if key not in self.dates:
-            self.dates = {key: dates_of(((item.verdict, item.token) for item in self.intake.found), clock)}
+            self.dates = {key: dates_of_found(self.intake.found, clock)}
         return replace(clock, dates=self.dates[key])
 
     def dated_by(self, clock: Clock) -> dict[str, tuple[int, str]]:

@@ -11,11 +11,13 @@ from idcore.base.errors import CoreError, coded, refuse
 from idcore.ids import broken_lines, records
 from idcore.ids.line_moments import Moment, NamedDay, born_marks, elapsed_of, line_time, named_day, prefix_time
 from idcore.ids.line_time import latest_year
+from idcore.ids.pasted_logs import HEAD, begins_in
 from idcore.kernels import around, codes, dates, encode, find, paired_offsets, pairs
+from idcore.kernels.dates import YEAR
 from idcore.scan import look_alikes
 from idcore.scan.crossing import EVERY_PART, Block, Fact, Refused, Report, What, fact_of, text_number
 from idcore.scan.finder import Finder
-from idcore.scan.month_inference import summary
+from idcore.scan.month_inference import NO_FIRST, as_signed, moments_of, summary
 from idcore.sources.inputs import OpenSplit, Split, open_split, walk
 from idcore.sources.unpack import READ_ERRORS
 from idcore.sources.windows import BEFORE, WINDOW, Windows
@@ -47,8 +49,11 @@ class Scanner:
             near=around.nothing_near(),
         )
         self.votes = pairs.Votes(
-            np.zeros((len(self.finder.found.keys), pairs.VOTES), np.int64), _rows_of(pairs.VOTE_COLUMNS)
+            np.zeros((len(self.finder.found.keys), pairs.VOTES), np.int64),
+            _rows_of(pairs.VOTE_COLUMNS),
+            np.array([NO_FIRST, 0, 0, 0]),
         )
+        self.moments: list[np.ndarray] = []
         cache, line = np.full((1024, 4), -1, np.int64), np.empty((pairs.LINE_ROWS, find.LINE_IDS), np.int64)
         self.pairing = pairs.Pairing(cache, _rows_of(0), np.zeros(0, np.int8), _rows_of(0), line)
         self._clear()
@@ -64,6 +69,7 @@ class Scanner:
             loose=_rows_of(paired_offsets.LOOSE_COLUMNS),
         )
         self.votes = self.votes._replace(rows=_rows_of(pairs.VOTE_COLUMNS))
+        self.moments.clear()
         line_start, line_open = self.state[find.LINE_START], self.state[find.LINE_OPEN]
         self.state[:] = 0
         self.state[find.LINE_START], self.state[find.LINE_OPEN] = line_start, line_open
@@ -132,12 +138,19 @@ class Scanner:
         at = split.start
         try:
             limit = windows.slide()
+            last = windows.stop - windows.origin
+            logs = [] if split.start else begins_in(bytes(windows.view[BEFORE : min(limit, BEFORE + HEAD, last)]))
+            self._begin_log(len(logs))
             state[find.LINE_OPEN] = split.start == 0 or windows.buf[BEFORE - 1] == 10
             while True:
                 # whole lines at a time: a line is dated by all of its text
                 stop = windows.last_line(min(limit, windows.stop - windows.origin))
                 if windows.origin + stop > broken_lines.MOST > windows.origin - broken_lines.SAMPLE:
                     self._look_for_cuts(windows, stop)
+                while logs and logs[0] <= stop + windows.origin:
+                    self._find(windows, logs.pop(0) - windows.origin, find.COUNT)
+                    self._end_log()
+                    self._begin_log(len(logs))
                 self._find(windows, stop, find.COUNT)
                 at = windows.at + windows.origin
                 if self.moved is not None:
@@ -155,6 +168,7 @@ class Scanner:
         error = error or windows.error
         if not error and at < split.stop:
             error = refuse("shorter")
+        self._end_log()
         text_bytes = at - split.start if windows.counted is None else windows.counted()
         refused = [] if self.cut is None else [self.cut]
         for reason, (count, place, size) in enumerate(self.finder.found.refused):
@@ -221,7 +235,7 @@ class Scanner:
             yield from _deal(What.RANGES, fold_ranges(ranges[:rows]))
         if self.state[find.STATE_LOOSE]:
             yield from _deal(What.LOOSE_PAIRS, self.pairing.loose[: self.state[find.STATE_LOOSE]])
-        yield from self._pack_votes(keys)
+        yield from self._pack_votes()
         if self.named:
             yield from _deal(What.NAMED, look_alikes.together(np.concatenate(self.named)))
         table = self.finder.found.table
@@ -230,13 +244,36 @@ class Scanner:
             yield from _deal(What.LETTERS, lettered[:, [0, 1, 2, find.TABLE_MARKS]])
         self._clear()
 
-    def _pack_votes(self, keys: int) -> Iterator[Fact]:
-        rows = int(self.state[find.STATE_VOTES])
-        votes = _roomier(self.votes.rows, rows + 3 * keys, rows)
-        rows = pairs.put_votes(self.votes.by_slot, self.finder.found.keys[:keys], votes, rows)
-        if rows:
-            yield from _deal(What.VOTES, votes[:rows])
-            yield Fact(EVERY_PART, What.SUMMARY, summary(votes[:rows], self.months).tobytes())
+    def _begin_log(self, more: int) -> None:
+        """With so many behind it. The last one has the number of the text, as in its further splits."""
+        self.votes.text[pairs.TEXT] = as_signed(self.text ^ more)
+
+    def _end_log(self) -> None:
+        """Keeps between which moments lines with a year are in a log, and its votes of lines without one."""
+        text = self.votes.text
+        if text[pairs.TEXT_LAST]:
+            self.moments.append(moments_of(*text[[pairs.TEXT, pairs.TEXT_FIRST, pairs.TEXT_LAST]].tolist()))
+        if text[pairs.TEXT_IS_YEARLESS]:
+            self._put_votes(YEAR)
+        text[: pairs.TEXT] = NO_FIRST, 0, 0
+
+    def _put_votes(self, first: int) -> None:
+        """Votes from the `first` kind on, to the rows of those that travel."""
+        keys, used = int(self.state[find.STATE_KEYS]), int(self.state[find.STATE_VOTES])
+        votes = _roomier(self.votes.rows, used + 4 * keys, used)
+        if votes is not self.votes.rows:
+            self.votes = self.votes._replace(rows=votes)
+        text = int(self.votes.text[pairs.TEXT])
+        used = pairs.put_votes(self.votes.by_slot, first, self.finder.found.keys[:keys], text, votes, used)
+        self.state[find.STATE_VOTES] = used
+
+    def _pack_votes(self) -> Iterator[Fact]:
+        self._end_log()
+        self._put_votes(0)
+        votes = self.votes.rows[: int(self.state[find.STATE_VOTES])]
+        if len(votes):
+            yield from _deal(What.VOTES, votes)
+            yield Fact(EVERY_PART, What.SUMMARY, np.vstack([summary(votes, self.months), *self.moments]).tobytes())
 
     def _pack_ids(self, n: int, keys: int) -> Iterator[Fact]:
         words = self.finder.found.keys[:keys]

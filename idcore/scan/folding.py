@@ -19,7 +19,7 @@ from idcore.scan import look_alikes
 from idcore.scan.crossing import Block, Fact, Refused, Report, What, fact_of, reports_of
 from idcore.scan.facts import fold_ranges
 from idcore.scan.look_alikes import COUNT, MARKS, PLACE, TEXT, VALUE
-from idcore.scan.month_inference import FIRST, LATEST, LATEST_OF_A_YEAR, NO_FIRST, SUMMARY_COLUMNS
+from idcore.scan.month_inference import SUMMARY_COLUMNS, folded_summaries
 from idcore.scan.sorted_runs import PairedOffsets
 from idcore.scan.tables import LETTER_COLUMNS
 
@@ -115,8 +115,8 @@ def _groups(rows: np.ndarray, columns: Sequence[int], *then: int) -> tuple[np.nd
 
 
 def _votes(several: Sequence[bytes]) -> list[bytes]:
-    """Of a process, a start and a kind: how many ids, the least and the greatest elapsed."""
-    rows, begin = _groups(_table(several, VOTE_COLUMNS), range(_KEY + 1))
+    """Of a process, a start, a kind and a text: how many ids, the least and the greatest elapsed."""
+    rows, begin = _groups(_table(several, VOTE_COLUMNS), (*range(_KEY + 1), VOTE_COLUMNS - 1))
     folded = rows[begin]
     signed = rows.view(np.int64)
     columns: list[tuple[int, Callable[..., np.ndarray]]] = [
@@ -130,14 +130,7 @@ def _votes(several: Sequence[bytes]) -> list[bytes]:
 
 
 def _summaries(several: Sequence[bytes]) -> list[bytes]:
-    rows = _table(several, SUMMARY_COLUMNS, np.int64)
-    latest = [[kind, 0, rows[rows[:, 0] == kind, 2].max(initial=0)] for kind in (LATEST, LATEST_OF_A_YEAR)]
-    ordered, begin = _groups(rows[rows[:, 0] >= 0], (0, 1))
-    latest.append([FIRST, 0, rows[rows[:, 0] == FIRST, 2].min(initial=NO_FIRST)])
-    folded = ordered[begin]
-    if len(begin):
-        folded[:, 2] = np.add.reduceat(ordered[:, 2], begin)
-    return [np.vstack([folded, latest]).astype(np.int64).tobytes()]
+    return [folded_summaries(_table(several, SUMMARY_COLUMNS, np.int64)).tobytes()]
 
 
 def _suspects(several: Sequence[bytes]) -> list[bytes]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import timedelta, timezone
 
 import numpy as np
@@ -40,27 +41,59 @@ class Dated:
 @dataclass(frozen=True, slots=True)
 class Whole:
     """What all lines of the input prove: minutes ahead of UTC and by what kind, None where zones differ; the last
-    instant in ms, None where no line is dated; those between which lines with a year are, with a day on either side."""
+    instant in ms, None where no line is dated. `texts`: of each log its number and the first and the last instant that
+    lines with a year prove in it, in the order of numbers."""
 
     ahead: int | None = None
     source: int = MONTH
     latest: int | None = None
-    within: tuple[int, int] | None = None
+    texts: np.ndarray = field(default_factory=lambda: np.zeros((0, 3), np.int64))
+
+    def within(self, texts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Between which instants lines with a year are in each text, with a day on either side."""
+        place = np.searchsorted(self.texts[:, 0], texts)
+        place = np.where(place < len(self.texts), place, 0)
+        known = self.texts[place] if len(self.texts) else np.full((len(texts), 3), NO_FIRST)
+        first = np.where((known[:, 0] == texts) & (known[:, 1] < NO_FIRST), known[:, 1] - DAY, NO_FIRST)
+        return first, known[:, 2] + DAY
+
+    @property
+    def within_all(self) -> tuple[int, int]:
+        """The same of all texts together."""
+        first = int(self.texts[:, 1].min(initial=NO_FIRST))
+        return (first if first == NO_FIRST else first - DAY), int(self.texts[:, 2].max(initial=0)) + DAY
 
 
-SUMMARY_COLUMNS = 3  # kind, minutes ahead of UTC, ids; or LATEST, 0, ms, then of lines without a year, then the first
+# kind, minutes ahead of UTC, ids; or FIRST or LATEST, text, ms; or of lines without a year LATEST_OF_A_YEAR, 0, ms
+SUMMARY_COLUMNS = 3
 LATEST, LATEST_OF_A_YEAR, FIRST = -1, -2, -3
 NO_FIRST = 1 << 62
 
 
+def as_signed(text: int) -> int:
+    """The number of a text as a kernel has it."""
+    return text - (1 << 64) if text >> 63 else text
+
+
+def moments_of(text: int, first: int, last: int) -> np.ndarray:
+    """As a summary has them: the first and the last moment that lines with a year prove in a text."""
+    return np.array([[FIRST, text, first], [LATEST, text, last]], np.int64)
+
+
+def folded_summaries(rows: np.ndarray) -> np.ndarray:
+    """Summaries as one: the ids of equal zones together, the first and the last moments of each text."""
+    (kind, of), _, order, edge = _sums(rows[:, 2], rows[:, 0], rows[:, 1])
+    values = rows[order, 2]
+    value = np.where(kind == FIRST, np.minimum.reduceat(values, edge), np.maximum.reduceat(values, edge))
+    return np.column_stack([kind, of, np.where(kind < 0, value, np.add.reduceat(values, edge))])
+
+
 def summary(votes: np.ndarray, months: Months) -> np.ndarray:
     """What the votes of one task say of the whole input."""
-    packed, ids, low, high = (votes[:, column].astype(np.int64) for column in range(3, 7))
+    packed, ids, _, high = (votes[:, column].astype(np.int64) for column in range(3, 7))
     client, little = codes.are(votes, codes.CLIENTS), codes.are(votes, codes.EARLY)
     kind, start = packed & 3, (packed >> 2) * MINUTE
-    last, of_a_year = np.where(client, high, start + high), ~client & (kind == YEAR)
-    latest = [[LATEST, 0, last[~of_a_year].max(initial=0)], [LATEST_OF_A_YEAR, 0, last[of_a_year].max(initial=0)]]
-    latest.append([FIRST, 0, (start + low)[~client & ~of_a_year].min(initial=NO_FIRST)])
+    latest = [[LATEST_OF_A_YEAR, 0, (start + high)[~client & (kind == YEAR)].max(initial=0)]]
     month = np.searchsorted(months.calendar[:, 4], start + 14 * HOUR, side="right") - 1
     ahead = (months.calendar[month, 4] - start) // MINUTE
     noon = ~client & ~little & (kind < MONTH)
@@ -77,11 +110,10 @@ def whole(summaries: list[np.ndarray], zone_source: str) -> Whole:
     """The summaries of all tasks as one."""
     if not summaries:
         return Whole()
-    rows = np.concatenate(summaries)
-    known, assumed = (int(rows[rows[:, 0] == kind, 2].max(initial=0)) for kind in (LATEST, LATEST_OF_A_YEAR))
-    latest = known or assumed
-    first = int(rows[rows[:, 0] == FIRST, 2].min(initial=NO_FIRST))
-    only = Whole(latest=latest, within=(first - DAY, known + DAY) if first < NO_FIRST else None)
+    rows = folded_summaries(np.concatenate(summaries))
+    firsts, lasts, years = (rows[rows[:, 0] == kind] for kind in (FIRST, LATEST, LATEST_OF_A_YEAR))
+    latest = int(lasts[:, 2].max(initial=0) or years[:, 2].max(initial=0))
+    only = Whole(latest=latest, texts=np.column_stack([firsts[:, 1:], lasts[:, 2]]))  # each text has both
     rows = rows[rows[:, 0] >= 0]
     if not len(rows):
         return only
@@ -158,9 +190,7 @@ def date(words: np.ndarray, votes: np.ndarray, months: Months, known_of_all: Who
     """The months of each key. `votes`: words of a key, start (minute << 2 | kind), ids, least and greatest elapsed."""
     keys = len(words)
     little = codes.are(words, codes.EARLY)
-    votes_of_keys = _votes_of(words, votes, little, months.calendar)
-    if known_of_all.within is not None:
-        votes_of_keys = _of_one_year(votes_of_keys, keys, months.calendar, *known_of_all.within)
+    votes_of_keys = _votes_of(words, votes, little, months.calendar, known_of_all)
     votes_of_keys, assumed = _less_assumed(votes_of_keys, keys)
     zone, source, fixed = _zones(votes_of_keys, little, known_of_all)
     if not len(votes_of_keys.row):
@@ -209,16 +239,24 @@ def _named_noon(
     return named
 
 
-def _votes_of(words: np.ndarray, votes: np.ndarray, little: np.ndarray, calendar: np.ndarray) -> _Votes:
-    """The votes for known keys, those of all tasks added up."""
+def _votes_of(
+    words: np.ndarray, votes: np.ndarray, little: np.ndarray, calendar: np.ndarray, known_of_all: Whole
+) -> _Votes:
+    """The votes for known keys, those of all tasks added up. Those without a year in the one that others leave."""
     row = np.empty(len(votes), np.int64)
     paired_offsets.rows_of(words, np.ascontiguousarray(votes[:, :3]), row)
     known = row >= 0
-    row, packed, ids, low, high = row[known], *(votes[known, column].astype(np.int64) for column in range(3, 7))
+    row, text = row[known], votes[known, 7].astype(np.int64)
+    packed, *figures = (votes[known, column].astype(np.int64) for column in range(3, 7))
     if not len(row):
         return _Votes(*[row] * 8)
-    (row, packed), ids, order, edge = _sums(ids, row, packed)
-    low, high = np.minimum.reduceat(low[order], edge), np.maximum.reduceat(high[order], edge)
+    if (packed & 3 == YEAR).any():
+        (row, packed, text), figures = _added(figures, row, packed, text)
+        packed = _of_one_year(np.column_stack([row, text]), packed, figures, calendar, known_of_all.within(text), MONTH)
+        (row, packed), figures = _added(figures, row, packed)
+        of_all = (np.full(len(row), bound) for bound in known_of_all.within_all)
+        packed = _of_one_year(row[:, None], packed, figures, calendar, of_all, YEAR)
+    (row, packed), (ids, low, high) = _added(figures, row, packed)
     start = (packed >> 2) * MINUTE
     early = np.where(little[row], DAY, 0)
     within = start + early + np.where(little[row], HOUR, 0) + 14 * HOUR
@@ -226,24 +264,36 @@ def _votes_of(words: np.ndarray, votes: np.ndarray, little: np.ndarray, calendar
     return _Votes(row, packed & 3, start, month, (calendar[month, UTC_START] - start - early) // MINUTE, ids, low, high)
 
 
-def _of_one_year(votes: _Votes, keys: int, calendar: np.ndarray, first: int, last: int) -> _Votes:
-    """Those of keys whose lines name no year, in the only one in which all of them are within the others."""
-    fit, month = np.zeros(len(votes.row), np.int64), votes.month.copy()
-    for earlier in range(0, int(votes.month.max(initial=0)) + 1, 12):
-        past = np.maximum(votes.month - earlier, 0)
-        start = calendar[past, START]
-        inside = (votes.month >= earlier) & (first <= start + votes.low) & (start + votes.high <= last)
-        inside &= votes.high < calendar[past, LENGTH]
+def _added(figures: Sequence[np.ndarray], *columns: np.ndarray) -> tuple[tuple[np.ndarray, ...], list[np.ndarray]]:
+    """Different rows of the columns; of each how many ids, the least and the greatest elapsed."""
+    ids, low, high = figures
+    of, ids, order, edge = _sums(ids, *columns)
+    return of, [ids, np.minimum.reduceat(low[order], edge), np.maximum.reduceat(high[order], edge)]
+
+
+def _of_one_year(
+    groups: np.ndarray,
+    packed: np.ndarray,
+    figures: Sequence[np.ndarray],
+    calendar: np.ndarray,
+    within: Iterable[np.ndarray],
+    kind: int,
+) -> np.ndarray:
+    """Votes of lines without a year, in the only one in which all of their group are within others, as such a kind."""
+    (_, low, high), (first, last) = figures, within
+    votes = np.searchsorted(calendar[:, UTC_START], (packed >> 2) * MINUTE + 14 * HOUR, side="right") - 1
+    fit, start = np.zeros(len(packed), np.int64), packed >> 2
+    for earlier in range(0, int(votes.max(initial=0)) + 1, 12):
+        past = np.maximum(votes - earlier, 0)
+        begun = calendar[past, START]
+        inside = (votes >= earlier) & (first <= begun + low) & (begun + high <= last) & (high < calendar[past, LENGTH])
         fit += inside
-        month = np.where(inside, past, month)
-    settled = np.ones(keys, np.bool_)
-    settled[votes.row[(votes.kind != YEAR) | (fit != 1)]] = False
-    own = settled[votes.row]
-    start = calendar[month, START]
-    ahead = (calendar[month, UTC_START] - start) // MINUTE
-    changed = {"kind": (votes.kind, MONTH), "start": (votes.start, start), "month": (votes.month, month)}
-    changed["ahead"] = votes.ahead, ahead
-    return replace(votes, **{name: np.where(own, new, old) for name, (old, new) in changed.items()})
+        start = np.where(inside, begun // MINUTE, start)
+    _, group = np.unique(groups, axis=0, return_inverse=True)
+    yearless = packed & 3 == YEAR
+    settled = np.ones(int(group.max(initial=0)) + 1, np.bool_)
+    settled[group[yearless & (fit != 1)]] = False
+    return np.where(yearless & settled[group], start << 2 | kind, packed)
 
 
 def _less_assumed(votes: _Votes, keys: int) -> tuple[_Votes, np.ndarray]:

@@ -347,3 +347,18 @@ def test_a_run_cut_by_the_window_is_judged_whole() -> None:
 
 def test_a_token_is_a_value() -> None:
     assert next(find(f"msgId={ID}")) == Token(ID, 1, 7, "msgId", None, None, True)
+
+
+@pytest.mark.parametrize(
+    ("before", "label"),
+    [
+        (r"offsetMsgId=x\nmsgId=", "msgId"),
+        (r"{\"a\":1,\r\n\t\"msgId\":\"", "msgId"),
+        (r"sent\tUNIQ_KEY=", "UNIQ_KEY"),
+        (r"\nnumber=", "number"),
+        ("number=", "number"),
+    ],
+)
+def test_a_label_has_no_letter_of_an_escape_in_front_of_it(before: str, label: str) -> None:
+    (token,) = find(f"{before}7F00000137C418B4AAC2681D55E90001")
+    assert token.label == label

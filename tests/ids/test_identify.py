@@ -13,6 +13,7 @@ from idcore.base.catalogue import words
 from idcore.base.errors import CoreError
 from idcore.ids import ClientId, OffsetId, UniqId, Verdict, decode, find, identify, judge
 from idcore.ids.identify import identify_alone
+from idcore.intake import intake
 from tests.scan.reading import LABEL, Client, Refused, classify
 
 pytestmark = pytest.mark.quick
@@ -203,6 +204,27 @@ def test_an_id_that_is_given_alone_is_read_in_lower_case() -> None:
     assert identify_alone(text.upper()) == identify(text.upper()) and not identify_alone(text.upper()).in_lower_case
     never = "9f86d081884c7d659a2feaa0c55ad015"  # no ID in upper case either
     assert identify_alone(never) == identify(never) and identify_alone(never).reason == "lower_case"
+
+
+@pytest.mark.parametrize(
+    ("before", "is_key"),
+    [
+        ("KEYS=", True),
+        ("KEYS: [", True),
+        ("Message Keys:   ", True),
+        ("Key: ", True),
+        ('{"keys":"', True),
+        ("msgKey=", True),
+        ("UNIQ_KEY=", False),  # of an ID
+        ("turkeys=", False),
+        ("md5=", False),
+    ],
+)
+def test_nobody_is_asked_whether_a_key_in_lower_case_is_an_id(before: str, is_key: bool) -> None:
+    (token,) = find(f"{before}d41d8cd98f00b204e9800998ecf8427e")
+    assert judge(token).reason == "lower_case" and judge(token, "any").best is not None
+    made = intake.read([("", f"{before}d41d8cd98f00b204e9800998ecf8427e, {'5d41402abc4b2a76b9719d911017c592'}")])
+    assert made.lower == (0 if is_key else 2)
 
 
 def test_digits_alone_are_no_lower_case() -> None:

@@ -5,30 +5,35 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlsplit
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from idcore.answers import finding_words
 from idcore.answers.findings import all_rules, clocks
 from idcore.base import catalogue
 from idcore.ids import Clock, describe, find, identify, judge
 from idcore.ids.clock import parse_zone
 from idcore.ids.dating import dates_of
 from idcore.ids.describe import when
+from idcore.ids.origins import BrokerAddress, Fingerprint
 from idcore.intake import intake
 from idcore.presentation.decoding import Decoding
-from idcore.presentation.html import cards
+from idcore.presentation.html import cards, compared, fates
 from idcore.presentation.offline import OfflineReader, answer
 from idcore.presentation.triage import largest, processes, sentences
+from idcore.presentation.triage.compared import Compared
 from idcore.runs.run_times import linked
 from idcore.runs.runs import Run, Runs
+from idcore.scan.compare import Difference
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.scan.schemas import CLOCK_MARKS
 from idcore.simulate.incidents import Incident
+from pages.parts.view import View
 from tests.pages.conftest import reader
 from tests.scan import logs
 
@@ -289,3 +294,117 @@ def test_the_other_lines_of_a_log_show_the_year(others: list[str], year: int, mo
     table = scan_local([str(tmp_path / "x.log")], month_rows(AT, UTC, "given"))["processes"]
     (scanned,) = [one for one in table.to_pylist() if one["host"] == "10.10.10.11"]
     assert scanned["first_sent_at"].year == year and (scanned["month"] is None) == (month == "assumed")
+
+
+OTHER = YEARLESS.replace("0A0A0A0B", "0A0A0A0C")
+
+
+@pytest.mark.parametrize(
+    ("texts", "known"),
+    [
+        (["{of_2024}", "{yearless}"], {}),  # the year of one log is not that of another
+        (["{of_2024}\n{yearless}", "{other}"], {"10.10.10.11"}),
+        (["{of_2024}\n\n{yearless}"], {}),  # two logs that were pasted one below the other
+        (["{of_2024}\r\n{yearless}\r\n \r\n{other}"], {"10.10.10.11"}),
+        (["{yearless}", "{yearless}\n{of_2024}", "{other}"], {"10.10.10.11"}),  # a process has one year
+        (["nothing\n" * 9_000 + "\n{of_2024}\n\n{yearless}"], {"10.10.10.11"}),  # so much was not pasted
+    ],
+)
+@pytest.mark.parametrize("split_size", [1 << 28, 1 << 16])
+def test_the_year_of_another_log_stays_assumed(
+    texts: list[str], known: set[str], split_size: int, tmp_path: Path
+) -> None:
+    """It is taken all the same, and marked, in decode and scan alike."""
+    late = elapsed(11, 20, 57, 46)
+    lines = {
+        "of_2024": OF_2024.format(elapsed(11, 8, 0, 0) - 5),
+        "yearless": YEARLESS.format(late),
+        "other": OTHER.format(late),
+    }
+    texts = [text.format(**lines) + "\n" for text in texts]
+    found = intake.read([(f"{number}.log", text) for number, text in enumerate(texts)]).found
+    clock = Clock(AT, UTC, "given")
+    clock = Clock(AT, UTC, "given", dates=intake.dates_of_found(found, clock))
+    rows = [describe(item.verdict, item.token, clock) for item in found]
+    want = {row["host"]: (row["sent_at"][:10], "month" in row["assumed"]) for row in rows}
+    hosts = {"10.10.10.11", "10.10.10.12"} & want.keys()
+    assert {host: want[host] for host in hosts} == {host: ("2024-03-11", host not in known) for host in hosts}
+    assert {row["why_codes"][-1] for row in rows if "month" in row["assumed"]} <= {"year_elsewhere"}
+    paths = [str(tmp_path / f"{number}.log") for number in range(len(texts))]
+    for path, text in zip(paths, texts, strict=True):
+        Path(path).write_bytes(text.encode())
+    table = scan_local(paths, month_rows(AT, UTC, "given"), split_size=split_size)["processes"].to_pylist()
+    assert {row["host"]: (f"{row['first_sent_at']:%Y-%m-%d}", row["month"] is None) for row in table} == want
+
+
+def test_a_month_that_no_line_of_an_id_shows_is_assumed_in_decode_and_scan(tmp_path: Path) -> None:
+    dated, bare = OF_2024.format(elapsed(11, 8, 0, 0) - 5), f"msgId=0A0A0A0D303918B4AAC2{elapsed(9, 3, 2, 1):08X}0001"
+    found = intake.read([("a.log", dated), ("b.log", bare)]).found
+    clock = Clock(AT, UTC, "given")
+    row = describe(found[1].verdict, found[1].token, Clock(AT, UTC, dates=intake.dates_of_found(found, clock)))
+    assert (row["sent_at"], row["assumed"]) == ("2024-03-09T03:02:01.000+00:00", ["month"])
+    (tmp_path / "a.log").write_text(dated)
+    (tmp_path / "b.log").write_text(bare)
+    tables = scan_local([str(tmp_path / name) for name in ("a.log", "b.log")], month_rows(AT, UTC, "given"))
+    scanned = {one["host"]: one for one in tables["processes"].to_pylist()}["10.10.10.13"]
+    assert scanned["month"] is None and scanned["first_sent_at"].isoformat() == "2024-03-09T03:02:01+00:00"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (IMPOSSIBLE, "uniq"),
+        (IMPOSSIBLE, None),
+        ("0A0A0A0500002A9F0000000000001234", "offset"),
+        ("0A0A0A0500002A9F0000000000001234", None),
+        (CLIENT % 185_000_000, "client"),
+        ("F688360A0000F13D0000D6A1ED680100", "uniq"),  # little-endian
+        ("0A0A0A0500002A9F0000000000001234", "uniq"),  # so says its scan, of all of its broker
+    ],
+)
+def test_a_link_from_a_list_shows_the_id_as_the_list_has_it(text: str, kind: str | None) -> None:
+    """Compare and the lists of messages know the kind alone; without a name an impossible elapsed is no msgId."""
+    carried = {key: one for key, one in cards.kind_params(text, kind).items() if one is not None}
+    verdict, _ = linked(text, carried, Runs())
+    shown = verdict.best
+    assert shown is not None and shown.kind == (kind or identify(text, "msgId").best.kind)  # type: ignore[union-attr]
+    assert carried["label"] == ("offsetMsgId" if shown.kind == "offset" else "msgId")
+
+
+class Asked(View):
+    """A reader who keeps what links ask for."""
+
+    asked: ClassVar[list[dict[str, Any]]] = []
+
+    def href(self, page: str, **more: Any) -> str:
+        self.asked.append(more)
+        return page
+
+
+def test_links_of_comparisons_and_fate_lists_carry_what_they_lead_to() -> None:
+    view = Asked(catalogue.words(), UTC, "UTC", "chosen", "light")
+    fates.unanswered([{"id": IMPOSSIBLE, "outcome": "no_record", "reason": "mid_record"}], None, view)
+    stored = "0A0A0A0500002A9F0000000000001234"
+    rows = (
+        Difference("uniq", Fingerprint("10.10.10.10", 12345, "1B9871B4"), 2, 1, 1, (IMPOSSIBLE,), ()),
+        Difference("offset", BrokerAddress("10.10.10.5", 10911), 2, 1, 1, (stored,), ()),
+    )
+    both = Compared(rows, {}, ())
+    assert compared.samples(both, "before", view) is not None
+    assert [(more["id"], more["label"]) for more in view.asked] == [
+        (IMPOSSIBLE, "msgId"),
+        (IMPOSSIBLE, "msgId"),
+        (stored, "offsetMsgId"),
+    ]
+
+
+def test_a_finding_calls_the_maker_of_a_process_as_its_table_does(tmp_path: Path) -> None:
+    story = Incident("foreign_maker", "cpp", 1, datetime(2026, 11, 20, 9, tzinfo=CHINA), CHINA)
+    (tmp_path / "x.log").write_text("\n".join(story.lines()))
+    table, found = judged(tmp_path / "x.log", CHINA)
+    (seed,) = [one for one in found if one.code == "foreign_maker" and one.evidence.variant == "seed"]
+    makers = {row["maker"] for row in table.to_pylist() if row["host"] in seed.subject}
+    assert {seed.evidence["maker_code"]} == makers
+    for lang in ("en", "zh"):
+        values = {"subject": seed.subject, "count": seed.count, **dict(seed.evidence.items())}
+        assert "C++" in finding_words.say("meaning", seed.code, values, lang)

@@ -81,7 +81,7 @@ class Seeds:
         first = processes["first_sent_at"] // 1_000_000
         for place, started in seeds.starts_of(loaders, first - limits.SEED_DAYS * 86_400, first + 86_400).items():
             evidence: dict[str, Any] = {
-                "maker_code": "cpp_seed",
+                "maker_code": processes.row(place)["maker"],  # as tables and decode call it
                 "started_at": seeds.instant(started),
             }
             yield of_process(processes, place, "foreign_maker", variant="seed", certainty="likely", **evidence)

@@ -59,6 +59,20 @@ def open_span(sent: SentAt, reader: Reader) -> str | None:
     return f"{reader.full(sent.earliest)} – {reader.full(sent.latest)}"
 
 
+def kind_params(text: str, kind: str | None = None) -> dict[str, str | None]:
+    """What a link to an id carries where only its kind is known: the name that this kind has, and its layout.
+
+    Without a kind it is what the id alone shows, else a msgId: only that needs a name to be one.
+    """
+    if kind is None:
+        best = identify_alone(text).best
+        kind = "uniq" if best is None else best.kind
+    label = "offsetMsgId" if kind == "offset" else "msgId"
+    readings = identify_alone(text, label=label).readings
+    layout = next((reading.id.layout.name for reading in readings if reading.kind == kind), None)
+    return {"label": label, "layout": layout if readings and readings[0].kind != kind else None}
+
+
 def anatomy_params(item: FoundId, clock: Clock) -> dict[str, str | None]:
     """What a link to an id's anatomy carries: the id, the time that the lines gave it, and what of it is assumed.
 
@@ -164,7 +178,7 @@ def lower_case(verdict: Verdict, words: Words) -> Html | None:
 def other(reading: Reading, is_sure: Certainty | None, words: Words, told: str | None = None) -> Html:
     """Another interpretation in a line, and its reasons without the one that was shown already."""
     sure = words(f"certainty.{is_sure or 'none'}")
-    said = (told, "case_lower" if told == "lower_case" else None)  # one fact, two codes: as error and as reason
+    said = (told, *(("case_lower", "lower_case_key") if told == "lower_case" else ()))  # one fact, several codes
     values = words("comma").join(
         f"{fields.field_name(reading, span.name, words)} {fields.value_of(reading, span.name)}"
         for span in reading.id.layout.spans

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from idcore.presentation.html.cards import kind_params
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Column, Html, Table, emphasised, join, link, number, tag
 from idcore.presentation.triage import compared as core
@@ -73,13 +74,17 @@ def lines_link(of: Scans, comparison: Compared, side: str, row: Difference, labe
 
 def samples(comparison: Compared, side: str, reader: Reader) -> Html | None:
     """Some ids of one side only, each a link to its bytes; not of a kind that the other side never names."""
-    ids: list[str] = []
+    ids: list[tuple[str, str]] = []
     for group in (MESSAGE, STORED):  # msgIds first: they are what people search for
         if all(comparison.sums(group)[:2]):
             for row in (row for row in comparison.rows if GROUPS[row.kind] == group):
-                ids += row.only_before if side == "before" else row.only_after
-    links = [link(text, reader.href("anatomy", id=text), class_="mq-mono") for text in ids[:SAMPLES]]
+                ids += ((text, row.kind) for text in (row.only_before if side == "before" else row.only_after))
+    links = [_to_id(text, kind, reader, class_="mq-mono") for text, kind in ids[:SAMPLES]]
     return tag("p", join(links, " "), class_="mq-samples") if links else None
+
+
+def _to_id(text: str, kind: str, reader: Reader, class_: str | None = None) -> Html:
+    return link(text, reader.href("anatomy", id=text, **kind_params(text, kind)), class_=class_)
 
 
 def table_of(kind: str, of: Scans, comparison: Compared, shown: Sequence[Row], reader: Reader) -> Table:
@@ -97,7 +102,7 @@ def table_of(kind: str, of: Scans, comparison: Compared, shown: Sequence[Row], r
 
     def sample(row: Row) -> Html | str:
         text = (row["sample_only_first"] or row["sample_only_second"]).partition(" ")[0]
-        return link(text, reader.href("anatomy", id=text)) if text else ""
+        return _to_id(text, kind, reader) if text else ""
 
     role = "broker" if kind == "offset" else "host"
     columns = [

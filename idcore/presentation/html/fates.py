@@ -13,6 +13,7 @@ from idcore.answers.fate_list import sentences
 from idcore.answers.lookup.model import Evidence
 from idcore.answers.lookup.sentences import evidence_sentences
 from idcore.presentation.html import tables
+from idcore.presentation.html.cards import kind_params
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Column, Html, Table, join, link, tag, wrapped
 
@@ -82,7 +83,11 @@ def lacking(rows: Sequence[Row], reader: Reader, colours: Mapping[str, str], pla
         record = link(text, reader.href("store", store=store, id=str(row["commit_log_offset"]))) if store else text
         msg_id = row["msg_id"]
         where = f"{row['topic']} · {_queue(row)} · {row['queue_offset']:,}"
-        way = link(msg_id, reader.href("message", id=msg_id, **place)) if msg_id else tables.UNKNOWN
+        way = (
+            link(msg_id, reader.href("message", id=msg_id, **kind_params(msg_id), **place))
+            if msg_id
+            else tables.UNKNOWN
+        )
         body.append(
             [
                 join([way, tag("span", where, class_="mq-under", title=words("fate.place"))]),
@@ -102,7 +107,7 @@ def unanswered(rows: Sequence[Row], cluster: str | None, reader: Reader) -> Tabl
     columns.append(Column("why", words("fates.why")))
     body = []
     for row in rows:
-        way = link(row["id"], reader.href("message", id=row["id"], cluster=cluster))
+        way = link(row["id"], reader.href("message", id=row["id"], cluster=cluster, **kind_params(row["id"])))
         body.append([way, words(f"fates.name.{row['outcome']}"), sentences.why(row, words)])
     return Table(words("fates.rest"), columns, body)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from idcore.answers.lookup import Copy, Listing, ways
 from idcore.base.catalogue import Words
+from idcore.presentation.html.cards import kind_params
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Column, Html, Table, link, wrapped
 
@@ -20,7 +21,11 @@ def messages(copies: Sequence[Copy], of: int, cluster: str | None, reader: Reade
 
     def to(name: str, label: str, role: str | None = None) -> Column:
         def cell(row: Row) -> Html | str:
-            return link(row[name], reader.href("message", id=row[name], cluster=cluster)) if row[name] else ""
+            return (
+                link(row[name], reader.href("message", id=row[name], cluster=cluster, **kind_params(row[name])))
+                if row[name]
+                else ""
+            )
 
         return Column(name, label, mono=True, role=role, cell=cell)
 
