@@ -60,13 +60,14 @@ def open_span(sent: SentAt, reader: Reader) -> str | None:
 
 
 def kind_params(text: str, kind: str | None = None) -> dict[str, str | None]:
-    """What a link to an id carries where only its kind is known: the name that this kind has, and its layout.
+    """What a link to an id carries where only its kind is known: nothing if the id alone shows it, else what names it.
 
     Without a kind it is what the id alone shows, else a msgId: only that needs a name to be one.
     """
-    if kind is None:
-        best = identify_alone(text).best
-        kind = "uniq" if best is None else best.kind
+    best = identify_alone(text).best
+    if best is not None and kind in (None, best.kind):
+        return {}
+    kind = kind or "uniq"
     label = "offsetMsgId" if kind == "offset" else "msgId"
     readings = identify_alone(text, label=label).readings
     layout = next((reading.id.layout.name for reading in readings if reading.kind == kind), None)
