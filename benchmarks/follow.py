@@ -222,7 +222,7 @@ def kills(source: Path, count: int) -> None:
             for line in process.stdout:
                 if json.loads(line)["text_bytes"] >= whole:
                     break
-            process.send_signal(signal.SIGINT)
+            process.send_signal(signal.SIGTERM)
             process.communicate(timeout=120)
         scan = [sys.executable, "-m", "idcore", "scan", str(folder), "--out", f"{name}/scan", *AT]
         subprocess.run(scan, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
