@@ -19,6 +19,7 @@ from idcore.scan.crossing import EVERY_PART, Block, Fact, Refused, Report, What,
 from idcore.scan.finder import Finder
 from idcore.scan.month_inference import NO_FIRST, as_signed, moments_of, summary
 from idcore.sources.inputs import OpenSplit, Split, open_split, walk
+from idcore.sources.kinds import GROWING
 from idcore.sources.unpack import READ_ERRORS
 from idcore.sources.windows import BEFORE, WINDOW, Windows
 
@@ -138,9 +139,7 @@ class Scanner:
         at = split.start
         try:
             limit = windows.slide()
-            last = windows.stop - windows.origin
-            logs = [] if split.start else begins_in(bytes(windows.view[BEFORE : min(limit, BEFORE + HEAD, last)]))
-            self._begin_log(len(logs))
+            self._begin_log(len(logs := _pasted_logs(split, windows, limit)))
             state[find.LINE_OPEN] = split.start == 0 or windows.buf[BEFORE - 1] == 10
             while True:
                 # whole lines at a time: a line is dated by all of its text
@@ -347,6 +346,13 @@ class _PairedOffsets:
         numbers = self.local, self.brokers
         size, used = paired_offsets.encode_paired(self.grouped, order, self.bits, numbers, lengths, self.out)
         return self.brokers[:used], lengths, self.out[:size]
+
+
+def _pasted_logs(split: Split, windows: Windows, limit: int) -> list[int]:
+    """Where further logs begin in a text; in none that grows, whose batches end anywhere."""
+    if split.start or split.kind == GROWING:
+        return []
+    return begins_in(bytes(windows.view[BEFORE : min(limit, BEFORE + HEAD, windows.stop - windows.origin)]))
 
 
 def _rows_of(columns: int) -> np.ndarray:
