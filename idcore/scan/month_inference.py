@@ -68,6 +68,7 @@ class Whole:
 SUMMARY_COLUMNS = 3
 LATEST, LATEST_OF_A_YEAR, FIRST = -1, -2, -3
 NO_FIRST = 1 << 62
+NO_TEXT = 0  # of moments that no text asks for: of several together
 
 
 def as_signed(text: int) -> int:
