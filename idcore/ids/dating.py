@@ -146,9 +146,8 @@ class Voting:
         self._clock = clock
         self._votes: dict[Hashable, dict[tuple[int, int], _Votes]] = defaultdict(dict)
         self._years: dict[Hashable, dict[Hashable, dict[tuple[int, int], _Votes]]] = defaultdict(dict)  # by text
-        self._firsts: dict[
-            Hashable, int
-        ] = {}  # of each text the first and the last moment that lines with a year prove
+        # of each text the first and the last moment that lines with a year prove
+        self._firsts: dict[Hashable, int] = {}
         self._lasts: dict[Hashable, int] = {}
         self._clients: dict[Hashable, Counter[tuple[int, int]]] = defaultdict(Counter)
         self._moments: dict[Hashable, int] = {}
@@ -233,18 +232,18 @@ class Voting:
 
     def _joined(self, key: Hashable, zone: tuple[tzinfo, ZoneSource] | None) -> _Process:
         """The months of one process. A year that no line of it names is that of its own log, else it is assumed."""
-        votes, years, by_others = dict(self._votes.get(key, {})), dict[tuple[int, int], _Votes](), False
+        votes, years = dict(self._votes.get(key, {})), dict[tuple[int, int], _Votes]()
         for text, of_text in self._years.get(key, {}).items():
             settled = _of_one_year(of_text, self._clock, self._within([text]))
-            by_others |= settled is not None and key not in self._votes
             _add(settled or {}, votes)
             _add({} if settled else of_text, years)
-        if not votes:
+        if votes:
+            by_others = key not in self._votes
+            _add(_of_own_year(years, votes, self._clock), votes)
+        else:
             settled = _of_one_year(years, self._clock, self._within(self._lasts))
-            by_others, votes = (
-                settled is not None,
-                {(YEAR, start): vote for (_, start), vote in (settled or years).items()},
-            )
+            by_others = settled is not None
+            votes = {(YEAR, start): vote for (_, start), vote in (settled or years).items()}
         return replace(_joined(_layout(key), votes, self._clock, zone), by_others=by_others)
 
     def _within(self, texts: Iterable[Hashable]) -> tuple[int, int] | None:
@@ -283,10 +282,7 @@ class Voting:
         return _Client(ahead, source, self._moments.get(key))
 
 
-def dates_of(
-    items: Iterable[tuple[Verdict, Token] | tuple[Verdict, Token, Hashable]],
-    clock: Clock,
-) -> Dates:
+def dates_of(items: Iterable[tuple[Verdict, Token] | tuple[Verdict, Token, Hashable]], clock: Clock) -> Dates:
     """What the ids of one input and their lines prove together. The third of an item: the text that it is in."""
     voting = Voting(clock)
     for item in items:
@@ -393,8 +389,32 @@ def _of_one_year(
         fit = [one for one in months if _is_within(one, vote, within)]
         if len(fit) != 1:
             return None
-        found[MONTH, fit[0].start_ms] = replace(vote, clock=replace(vote.clock, month=fit[0]))
+        _add_month(fit[0], vote, found)
     return found
+
+
+def _of_own_year(
+    years: dict[tuple[int, int], _Votes], votes: dict[tuple[int, int], _Votes], clock: Clock
+) -> dict[tuple[int, int], _Votes]:
+    """Votes of lines without a year, in the one nearest to the last month that other lines of their process show."""
+    last = max(_number_of(start) for _, start in votes)
+    found: dict[tuple[int, int], _Votes] = {}
+    for (_, start), vote in years.items():
+        number = _number_of(start)
+        year, past = divmod(min(number, last + (number - last + 6) % 12 - 6), 12)
+        month = month_of(year, past + 1, clock.zone)
+        if vote.high < month.length_ms:
+            _add_month(month, vote, found)
+    return found
+
+
+def _add_month(month: Month, vote: _Votes, votes: dict[tuple[int, int], _Votes]) -> None:
+    _add({(MONTH, month.start_ms): replace(vote, clock=replace(vote.clock, month=month))}, votes)
+
+
+def _number_of(start_ms: int) -> int:
+    year, number = _month_of(start_ms)
+    return year * 12 + number - 1
 
 
 def _is_within(month: Month, vote: _Votes, within: tuple[int, int]) -> bool:

@@ -435,10 +435,8 @@ def _label(text: str, start: int) -> str | None:
     match = _NAME.search(text[max(0, end - _SIGNS_MOST) : end])
     if match is None:
         return None
-    name = match.group()
-    begin = end - len(name)
-    if name[0] in "nrt" and text[max(0, begin - 1) : begin] == "\\" and name[1:].strip():
-        name = name[1:].lstrip()  # behind an escaped end of line, which is none of its letters
+    begin = end - len(match.group())
+    name = rules.behind_escape(match.group(), text[max(0, begin - 1) : begin])
     if name.lower() in _NAMES:
         return intern(name)  # a thousand lines have one name
     name = name.rpartition(" ")[2]

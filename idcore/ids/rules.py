@@ -159,12 +159,23 @@ def other_thing(before: str) -> str:
     if not any(sign in signs for sign in ":=>"):
         return ""  # a word of a sentence
     name = _NAME.search(before[-LONGEST_NAME:])[0]  # type: ignore[index]
+    name = behind_escape(name, before[: len(before) - len(name)])
     if vouches(name):
         return ""
     bare = name.rstrip("0123456789")
     if bare[-2:].lower() == "id":
         bare = bare[:-2].rstrip("_-")
     return _thing_at_end(name) or _thing_at_end(bare)
+
+
+def behind_escape(name: str, before: str) -> str:
+    """A name without the letter of an escaped line break or tab in front of it, which is none of its letters.
+
+    >>> [behind_escape("nmsgId", before) for before in ("\\\\", "a")]
+    ['msgId', 'nmsgId']
+    """
+    is_escaped = before.endswith("\\") and name[:1] in ("n", "r", "t")
+    return name[1:].lstrip() or name if is_escaped else name
 
 
 def _thing_at_end(name: str) -> str:

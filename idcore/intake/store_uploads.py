@@ -229,7 +229,7 @@ def _members(file: Any, words: Words) -> Iterator[list[_Member]]:
             yield members
     else:
         headers = TarHeaders(_unpacking(file), HEADERS, broken(refuse("header_long")))
-        with tarfile.open(fileobj=headers, mode="r:") as tar:  # type: ignore[call-overload]
+        with tarfile.open(fileobj=headers, mode="r:", tarinfo=headers.kind) as tar:  # type: ignore[call-overload]
             for item in tar:
                 headers.room += HEADER
                 add(item.name, item.size, item.isreg(), partial(tar.extractfile, item))

@@ -248,6 +248,12 @@ def ends_in_thing(p, size):
     return -1
 
 
+@numba.njit(cache=True, nogil=True, inline="always")
+def is_escaped(byte):
+    """Whether a letter behind a backslash is a line break or a tab: `rules.behind_escape`."""
+    return byte == signs.LOWER_N or byte == signs.LOWER_R or byte == signs.LOWER_T
+
+
 @numba.njit(cache=True, nogil=True)
 def other_thing(p):
     """Which of OTHER_THINGS the text in front of p names, or -1: `rules.other_thing`."""
@@ -269,6 +275,8 @@ def other_thing(p):
         if not (is_letter(byte) or is_digit(byte) or byte == signs.UNDERSCORE or byte == signs.HYPHEN):
             break
         size += 1
+    if size > 1 and load_8(p - U(size + 1)) == signs.BACKSLASH and is_escaped(load_8(p - U(size))):
+        size -= 1
     if size == 0 or ends_in_label(p - U(1)):
         return -1
     row = ends_in_thing(p, size)
@@ -317,9 +325,10 @@ def names_trace(p):
         and load_8(p - U(1)) != signs.BRACKET
     ):
         return False  # of neither `trace`, `tid` nor an `id`, and no CDATA
-    word = load_64(end - U(8)) | U(0x2020202020202020)
-    if word >> U(8) == TRACEID >> U(8) and not is_letter(load_8(end - U(8))) and is_naming(load_8(end)):
-        return True
+    word, before = load_64(end - U(8)) | U(0x2020202020202020), load_8(end - U(8))
+    if word >> U(8) == TRACEID >> U(8) and not is_letter(before) and before != signs.BACKSLASH:
+        if is_naming(load_8(end)):
+            return True
     thing = other_thing(p)
     return thing >= 0 and TRACES[thing]
 

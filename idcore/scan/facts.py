@@ -17,8 +17,9 @@ from idcore.kernels.dates import YEAR
 from idcore.scan import look_alikes
 from idcore.scan.crossing import EVERY_PART, Block, Fact, Refused, Report, What, fact_of, text_number
 from idcore.scan.finder import Finder
-from idcore.scan.month_inference import NO_FIRST, as_signed, moments_of, summary
+from idcore.scan.month_inference import NO_FIRST, NO_TEXT, as_signed, folded_summaries, moments_of, summary
 from idcore.sources.inputs import OpenSplit, Split, open_split, walk
+from idcore.sources.kinds import GROWING
 from idcore.sources.unpack import READ_ERRORS
 from idcore.sources.windows import BEFORE, WINDOW, Windows
 
@@ -27,6 +28,7 @@ from .months import Months, as_months, offsets_in_use
 MOST_IDS = 4 << 20  # ids that one task holds before it packs them: bounds its memory for any input
 MILLISECOND = timedelta(milliseconds=1)
 NO_MONTH = -1 << 20  # of a line without a time
+_MOMENTS = pairs.TEXT, pairs.TEXT_FIRST, pairs.TEXT_LAST, pairs.TEXT_IS_YEARLESS
 MOST_KEYS = 1 << 16  # and processes, clients and brokers: a table of 8 to 32 MiB
 
 
@@ -136,11 +138,10 @@ class Scanner:
         self.dating.near[:] = around.nothing_near()
         error: CoreError | None = None
         at = split.start
+        is_whole = split.start == 0 and split.kind != GROWING  # no other task or batch has lines of its logs
         try:
             limit = windows.slide()
-            last = windows.stop - windows.origin
-            logs = [] if split.start else begins_in(bytes(windows.view[BEFORE : min(limit, BEFORE + HEAD, last)]))
-            self._begin_log(len(logs))
+            self._begin_log(len(logs := _pasted_logs(split, windows, limit)))
             state[find.LINE_OPEN] = split.start == 0 or windows.buf[BEFORE - 1] == 10
             while True:
                 # whole lines at a time: a line is dated by all of its text
@@ -149,7 +150,7 @@ class Scanner:
                     self._look_for_cuts(windows, stop)
                 while logs and logs[0] <= stop + windows.origin:
                     self._find(windows, logs.pop(0) - windows.origin, find.COUNT)
-                    self._end_log()
+                    self._end_log(is_whole)
                     self._begin_log(len(logs))
                 self._find(windows, stop, find.COUNT)
                 at = windows.at + windows.origin
@@ -161,6 +162,7 @@ class Scanner:
                     self.ids += int(state[find.STATE_IDS])
                     yield from self.facts()
                     self.texts.append((0, self.text))
+                    is_whole = False
                 limit = windows.slide()
             self._read_on(windows, at)
         except READ_ERRORS as problem:
@@ -168,7 +170,7 @@ class Scanner:
         error = error or windows.error
         if not error and at < split.stop:
             error = refuse("shorter")
-        self._end_log()
+        self._end_log(is_whole and windows.ended)
         text_bytes = at - split.start if windows.counted is None else windows.counted()
         refused = [] if self.cut is None else [self.cut]
         for reason, (count, place, size) in enumerate(self.finder.found.refused):
@@ -248,11 +250,15 @@ class Scanner:
         """With so many behind it. The last one has the number of the text, as in its further splits."""
         self.votes.text[pairs.TEXT] = as_signed(self.text ^ more)
 
-    def _end_log(self) -> None:
-        """Keeps between which moments lines with a year are in a log, and its votes of lines without one."""
+    def _end_log(self, is_whole: bool = False) -> None:
+        """Keeps between which moments lines with a year are in a log, and its votes of lines without one.
+
+        Of a million small logs those without such lines have no moments of their own: nobody asks for them.
+        """
         text = self.votes.text
         if text[pairs.TEXT_LAST]:
-            self.moments.append(moments_of(*text[[pairs.TEXT, pairs.TEXT_FIRST, pairs.TEXT_LAST]].tolist()))
+            number, first, last, is_yearless = text[list(_MOMENTS)].tolist()
+            self.moments.append(moments_of(number if is_yearless or not is_whole else NO_TEXT, first, last))
         if text[pairs.TEXT_IS_YEARLESS]:
             self._put_votes(YEAR)
         text[: pairs.TEXT] = NO_FIRST, 0, 0
@@ -273,7 +279,8 @@ class Scanner:
         votes = self.votes.rows[: int(self.state[find.STATE_VOTES])]
         if len(votes):
             yield from _deal(What.VOTES, votes)
-            yield Fact(EVERY_PART, What.SUMMARY, np.vstack([summary(votes, self.months), *self.moments]).tobytes())
+            rows = folded_summaries(np.vstack([summary(votes, self.months), *self.moments]))
+            yield Fact(EVERY_PART, What.SUMMARY, rows.tobytes())
 
     def _pack_ids(self, n: int, keys: int) -> Iterator[Fact]:
         words = self.finder.found.keys[:keys]
@@ -347,6 +354,13 @@ class _PairedOffsets:
         numbers = self.local, self.brokers
         size, used = paired_offsets.encode_paired(self.grouped, order, self.bits, numbers, lengths, self.out)
         return self.brokers[:used], lengths, self.out[:size]
+
+
+def _pasted_logs(split: Split, windows: Windows, limit: int) -> list[int]:
+    """Where further logs begin in a text; in none that grows, whose batches end anywhere."""
+    if split.start or split.kind == GROWING:
+        return []
+    return begins_in(bytes(windows.view[BEFORE : min(limit, BEFORE + HEAD, windows.stop - windows.origin)]))
 
 
 def _rows_of(columns: int) -> np.ndarray:

@@ -68,6 +68,7 @@ class Whole:
 SUMMARY_COLUMNS = 3
 LATEST, LATEST_OF_A_YEAR, FIRST = -1, -2, -3
 NO_FIRST = 1 << 62
+NO_TEXT = 0  # of moments that no text asks for: of several together
 
 
 def as_signed(text: int) -> int:
@@ -254,6 +255,7 @@ def _votes_of(
         (row, packed, text), figures = _added(figures, row, packed, text)
         packed = _of_one_year(np.column_stack([row, text]), packed, figures, calendar, known_of_all.within(text), MONTH)
         (row, packed), figures = _added(figures, row, packed)
+        packed = _of_own_year(row, packed, figures[2], calendar)
         of_all = (np.full(len(row), bound) for bound in known_of_all.within_all)
         packed = _of_one_year(row[:, None], packed, figures, calendar, of_all, YEAR)
     (row, packed), (ids, low, high) = _added(figures, row, packed)
@@ -281,7 +283,7 @@ def _of_one_year(
 ) -> np.ndarray:
     """Votes of lines without a year, in the only one in which all of their group are within others, as such a kind."""
     (_, low, high), (first, last) = figures, within
-    votes = np.searchsorted(calendar[:, UTC_START], (packed >> 2) * MINUTE + 14 * HOUR, side="right") - 1
+    votes = _months_of(packed, calendar)
     fit, start = np.zeros(len(packed), np.int64), packed >> 2
     for earlier in range(0, int(votes.max(initial=0)) + 1, 12):
         past = np.maximum(votes - earlier, 0)
@@ -294,6 +296,22 @@ def _of_one_year(
     settled = np.ones(int(group.max(initial=0)) + 1, np.bool_)
     settled[group[yearless & (fit != 1)]] = False
     return np.where(yearless & settled[group], start << 2 | kind, packed)
+
+
+def _of_own_year(row: np.ndarray, packed: np.ndarray, high: np.ndarray, calendar: np.ndarray) -> np.ndarray:
+    """Votes of lines without a year, in the one nearest to the last month that other lines of their process show."""
+    month, known = _months_of(packed, calendar), packed & 3 != YEAR
+    of_rows = np.full(int(row.max()) + 1, -1)
+    np.maximum.at(of_rows, row[known], month[known])
+    last = of_rows[row]
+    nearest = np.maximum(np.minimum(month, last + (month - last + 6) % 12 - 6), 0)
+    fits = ~known & (last >= 0) & (high < calendar[nearest, LENGTH])
+    return np.where(fits, calendar[nearest, START] // MINUTE << 2 | MONTH, packed)
+
+
+def _months_of(packed: np.ndarray, calendar: np.ndarray) -> np.ndarray:
+    """The rows of the calendar of votes."""
+    return np.searchsorted(calendar[:, UTC_START], (packed >> 2) * MINUTE + 14 * HOUR, side="right") - 1
 
 
 def _less_assumed(votes: _Votes, keys: int) -> tuple[_Votes, np.ndarray]:

@@ -327,8 +327,8 @@ def _pax(data: bytes, most: int = _MOST_RECORDS) -> dict[str, str]:
         number += 1
         if number > most:
             raise refuse("header_long")
-        length = data[at : at + _DIGITS].partition(b" ")[0]
-        end = at + int(length)
+        length, blank, _ = data[at : at + _DIGITS].partition(b" ")
+        end = at + int(length) if blank and length.isdigit() else at
         name, is_pair, value = data[at + len(length) + 1 : end - 1].partition(b"=")
         if end <= at or not is_pair:
             raise refuse("pax_damaged")
@@ -341,24 +341,35 @@ class TarHeaders(Headers):
     """Those of a tar, for Python's own reader, which is slow with some pax headers: each is read here first.
 
     4 MB of digits, or of records whose equals sign is not their own, would take it a day (CVE-2024-6232). And every
-    entry gets a copy of what is said of all.
+    entry gets a copy of what is said of all. Entries of its own `kind` say when a pax header is what is read next.
     """
 
-    _before = b""  # the type of the entry whose long name or pax header comes next
+    _next = b""  # the type of the pax header that is read next
     _room_of_all = _LONGEST_OF_ALL
 
     def read(self, size: int = -1) -> bytes:
         data = super().read(size)
-        if self._before in _PAX:
-            self._room_of_all -= len(data) if self._before == XGLTYPE else 0
+        if self._next:
+            self._room_of_all -= len(data) if self._next == XGLTYPE else 0
             if self._room_of_all < 0:
                 raise refuse("header_long")
             if _ROW_OF_DIGITS.search(data):
                 raise refuse("pax_damaged")
             _pax(data, len(data))
-        is_entry = not self._before and len(data) == BLOCKSIZE
-        self._before = data[156:157] if is_entry and data[156:157] in _ABOUT_NEXT else b""
+            self._next = b""
         return data
+
+    @property
+    def kind(self) -> type[TarInfo]:
+        """The class of entries: a subclass may replace `_proc_member`, which reads what is behind a header."""
+        headers = self
+
+        class Entry(TarInfo):
+            def _proc_member(self, tar: Any) -> Any:
+                headers._next = self.type if self.type in _PAX else b""
+                return super()._proc_member(tar)  # type: ignore[misc]
+
+        return Entry
 
 
 def _zip_forward(stream: BinaryIO, unpacked: Unpacked) -> Iterator[tuple[str, int, BinaryIO]]:

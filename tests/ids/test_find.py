@@ -52,7 +52,7 @@ def places(text: str) -> list[tuple[str, int, int]]:
     ],
 )
 def test_a_label_can_say_that_its_value_is_something_else(label: str) -> None:
-    assert other_thing(f"{label}=")
+    assert other_thing(f"{label}=") == other_thing(rf"a\n{label}=") == other_thing(rf"\t{label}=") != ""
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_label_can_say_that_its_value_is_something_else(label: str) -> None:
     ],
 )
 def test_other_labels_leave_it_open(label: str) -> None:
-    assert not other_thing(f"{label}=")
+    assert {other_thing(f"{before}{label}=") for before in ("", r"\n", r"a\t", "\t")} == {""}
 
 
 def test_line_ends_and_no_final_line_end() -> None:

@@ -338,6 +338,36 @@ def test_the_year_of_another_log_stays_assumed(
     assert {row["host"]: (f"{row['first_sent_at']:%Y-%m-%d}", row["month"] is None) for row in table} == want
 
 
+@pytest.mark.parametrize(
+    ("year_line", "day", "shown"),
+    [
+        ("2024-03-10", "Mar 12", "2024-03-12"),  # days behind all that names a year
+        ("2024-03-10", "Mar  1", "2024-03-01"),
+        ("2024-02-28", "Mar  2", "2024-03-02"),
+        ("2024-01-01", "Dec 30", "2023-12-30"),
+        ("2023-12-31", "Jan  2", "2024-01-02"),
+        ("2026-11-01", "Oct 31", "2026-10-31"),
+        ("2026-11-21", "Jan  2", "2026-01-02"),  # never in the future
+    ],
+)
+@pytest.mark.parametrize("between", ["\n", "\n\n", "\n" * 70])
+def test_a_line_without_a_year_is_of_the_day_that_it_names(
+    year_line: str, day: str, shown: str, between: str, tmp_path: Path
+) -> None:
+    """Its process has a line with a year: it was put into the month before, as if it were later than the log."""
+    at, named = datetime.fromisoformat(f"{year_line}T08:00:00"), datetime.fromisoformat(f"{shown}T20:57:46")
+    dated = OF_2024.replace("2024-03-11", year_line).format(elapsed(at.day, 8, 0, 0) - 5)
+    bare = YEARLESS.replace("Mar 11", day).replace("0A0A0A0B", "0A0A0A0A").format(elapsed(named.day, 20, 57, 46))
+    found = intake.read([("", text := f"{dated}{between}{bare}\n")]).found
+    clock = Clock(AT, UTC, "given")
+    clock = Clock(AT, UTC, "given", dates=intake.dates_of_found(found, clock))
+    row = describe(found[1].verdict, found[1].token, clock)
+    assert (row["sent_at"][:10], row["assumed"]) == (shown, [])
+    (tmp_path / "x.log").write_text(text)
+    (process,) = scan_local([str(tmp_path / "x.log")], month_rows(AT, UTC, "given"))["processes"].to_pylist()
+    assert {f"{process[name]:%Y-%m-%d}" for name in ("first_sent_at", "last_sent_at")} == {year_line, shown}
+
+
 def test_a_month_that_no_line_of_an_id_shows_is_assumed_in_decode_and_scan(tmp_path: Path) -> None:
     dated, bare = OF_2024.format(elapsed(11, 8, 0, 0) - 5), f"msgId=0A0A0A0D303918B4AAC2{elapsed(9, 3, 2, 1):08X}0001"
     found = intake.read([("a.log", dated), ("b.log", bare)]).found

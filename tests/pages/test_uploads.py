@@ -186,9 +186,9 @@ def test_zeros_take_no_room_and_too_much_is_refused_before_the_work(
     assert folder is None and "more than 2 files" in said[0]
 
 
-def header(kind: bytes, size: int) -> bytes:
+def header(kind: bytes, size: int, name: str = "a") -> bytes:
     """A header of a tar file; of a negative size as GNU tar writes large ones, to the base of 256."""
-    info = tarfile.TarInfo("a")
+    info = tarfile.TarInfo(name)
     info.type, info.size = kind, max(0, size)
     raw = bytearray(info.tobuf(tarfile.GNU_FORMAT))
     if size < 0:
@@ -240,13 +240,50 @@ def test_headers_of_an_archive_take_no_memory_and_end(
 
 
 @pytest.mark.parametrize("kind", [b"x", b"g", b"X"])
-@pytest.mark.parametrize("said", [b"1" * 60_000, b"60000 a=" + b"1" * 59_991 + b"\n", b"6 aaa\n" * 10_000 + b"="])
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"1" * 60_000,
+        b"60000 a=" + b"1" * 59_991 + b"\n",
+        b"6 aaa\n" * 10_000 + b"=",
+        # a length whose first 20 digits lead past the records that all of them lead to
+        b"000000000000000000300 a=bcdef\n60271 a=" + b"\n" * 262 + b"6 aaa\n" * 10_000 + b"=",
+        b"0" * 21 + b"7 a=b\n" + b"6 aaa\n" * 10_000 + b"=",
+        b"+7 a=b\n",
+    ],
+    ids=lambda said: said[:8],
+)
 def test_a_pax_header_takes_no_time(said: bytes, kind: bytes, laid_out: Say) -> None:
     """Python's own reader searched 4 MB of digits for a day, and nobody else was answered (CVE-2024-6232)."""
     began = time.process_time()
     folder, words_said = laid_out(Uploaded("a.tar", pax(kind, said) + header(b"0", 0) + bytes(1024)))
     assert folder is None and "header of the archive" in words_said[0]
     assert time.process_time() - began < 1
+
+
+def test_no_block_of_a_file_passes_for_a_header_that_hides_the_next(laid_out: Say) -> None:
+    """The map of a sparse file was taken for the header of a pax header, and the real one was not read."""
+    map_of_nothing = b"0\n" + bytes(154) + b"x" + bytes(355)
+    nameless = header(b"x", 60_000, name="")
+    raw = pax(b"x", b"22 GNU.sparse.major=1\n22 GNU.sparse.minor=0\n") + header(b"0", 512) + map_of_nothing
+    began = time.process_time()
+    folder, said = laid_out(Uploaded("a.tar", raw + nameless + b"1" * 60_000 + bytes(416) + header(b"0", 0)))
+    assert folder is None and "header of the archive" in said[0]
+    assert time.process_time() - began < 1
+
+
+@pytest.mark.parametrize("kind", [b"x", b"g", b"L"])
+def test_no_file_of_a_tar_is_read_as_a_pax_header(kind: bytes, laid_out: Say) -> None:
+    body = kind * 512
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode="w") as tar:
+        for number in range(3):
+            info = tarfile.TarInfo(f"commitlog/{number:020d}")
+            info.size = len(body)
+            tar.addfile(info, io.BytesIO(body))
+    folder, said = laid_out(Uploaded("a.tar", raw.getvalue()))
+    assert folder is not None and not said
+    assert [path.read_bytes() for path in (folder / "commitlog").iterdir()] == [body] * 3
 
 
 @pytest.mark.parametrize("form", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])

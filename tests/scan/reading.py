@@ -112,7 +112,7 @@ def called(front: str) -> str:
             front = front[:-1]
     if not set(kept[len(front) :]) & set(":=>"):
         return ""
-    name = re.split(r"[^A-Za-z0-9_-]", front)[-1][-24:]
+    name = re.split(r"[^A-Za-z0-9_-]", re.sub(r"\\[nrt](?=[A-Za-z0-9_-]+\Z)", " ", front))[-1][-24:]
     if LABEL.search(name.encode()):
         return ""
     bare = re.sub(r"\d*\Z", "", name)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+import zipfile
 from collections.abc import Callable, Iterator
 from datetime import UTC
+from pathlib import Path
 
 import pytest
 
-from idcore.scan.crossing import Fact
+from idcore.scan.crossing import Fact, What
 from idcore.scan.facts import scan_task
 from idcore.scan.folding import fold
 from idcore.scan.months import month_rows
@@ -61,3 +63,16 @@ def test_folded_facts_give_the_same_tables(seed: int, on_disk: Write) -> None:
         reasons |= set(expected["lookalikes"]["reason"].to_pylist())
         assert len(held) <= len({(fact.part, fact.what) for fact in plain})
     assert reasons >= {"label", "spread"}
+
+
+def test_many_small_logs_tell_every_part_as_much_as_one(tmp_path: Path) -> None:
+    """Every part of the merge gets it: of a million members of an archive it was 3 GB, when each told its own times."""
+    line = "{}-03-11 08:00:00.000+00:00 sent msgId=0A0A0A0A303918B4AAC235370BFB0001\n"
+    yearless = "Mar 11 20:57:46 web1 app: sent msgId=0A0A0A0B303918B4AAC237FF1D100001\n"
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        for number in range(300):
+            archive.writestr(f"{number}.log", line.format(2023 + number % 3) + yearless * (number == 150))
+    (facts,) = facts_of(str(tmp_path / "a.zip"), 1 << 30)
+    assert sum(len(fact.data) for fact in facts if fact.what == What.SUMMARY) < 300
+    rows = tables(facts, str(tmp_path / "a.zip"))["processes"].to_pylist()
+    assert {row["host"]: row["month"] for row in rows}["10.10.10.11"] == "2023-03"  # as in its own log

@@ -107,6 +107,26 @@ def test_the_tables_are_those_of_a_scan_at_any_moment(log: logs.Log, tmp_path: P
     assert looked and following.batch > 5
 
 
+@pytest.mark.parametrize("cut", [0, 74, 86, 87, 88, 100])
+def test_wherever_its_batches_end_a_log_has_one_year(cut: int, tmp_path: Path) -> None:
+    """A blank line parts what was pasted. Of a log that grows it did so in the first batch alone."""
+    (tmp_path / "logs").mkdir()
+    following = Following(tmp_path / "logs", tmp_path / "state")
+    text = (
+        b"2025-03-11 08:00:00.000+00:00 sent msgId=0A0A0A0A303918B4AAC235370BFB0001\n"
+        b"\tcaused by:\n\n\n"
+        b"Mar 11 20:57:46 web1 app: sent msgId=0A0A0A0B303918B4AAC237FF1D100001\n"
+    )
+    for piece in (text[:cut], text[cut:]):
+        with (tmp_path / "logs" / "app.log").open("ab") as file:
+            file.write(piece)
+        following.look()
+    for _ in range(9):
+        following.look(seconds=1)
+    rows = following.tables()["processes"].to_pylist()
+    assert {row["host"]: row["month"] for row in rows} == {"10.10.10.10": "2025-03", "10.10.10.11": "2025-03"}
+
+
 def test_older_ids_go_and_the_tables_are_those_of_the_bytes_that_are_kept(tmp_path: Path) -> None:
     folder, data = tmp_path / "logs", logs.honest(3).data
     folder.mkdir()

@@ -315,7 +315,8 @@ def test_kernel_decode_and_twin_say_the_same_of_every_name(case: Case, on_disk: 
     digits = [one.upper() if r.random() < 0.3 else one for one in digits]
     digits = [f"{one[:12]}18b4aac2{one[20:]}" if r.random() < 0.1 else one for one in digits]
     ends = ["", " ok", "-00f067aa0ba902b7-01", "-00f067aa0ba902b", "}"]
-    text = "\n".join(f"{r.choice(NAMES)}{r.choice(SIGNS)}{one}{r.choice(ends)}" for one in digits)
+    escapes = ["", "", "", r"\n", r"\t", r"\r\n", r"\\n", "n", "\\"]
+    text = "\n".join(f"{r.choice(escapes)}{r.choice(NAMES)}{r.choice(SIGNS)}{one}{r.choice(ends)}" for one in digits)
     tokens = list(find(text))
     verdicts = [judge(token, case) for token in tokens]
     names = Counter(token.disowned for token, one in zip(tokens, verdicts, strict=True) if one.reason == "other_name")

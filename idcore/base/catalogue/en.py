@@ -2324,7 +2324,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "reason.zone_record": "another line of the same record fixes month and zone",
     "reason.month_record": "another line of the same record fixes the month",
     "reason.year_input": "a line names day and month, which the ID proves; the other lines of its log leave only this year",
-    "reason.year_elsewhere": "a line names day and month, which the ID proves; its log names no year, so that of other logs of this input is assumed",
+    "reason.year_elsewhere": "a line names day and month, which the ID proves; its log leaves the year open, so that of other logs is assumed",
     "reason.year_latest": "a line names day and month, which the ID proves; the year is assumed: the latest that fits",
     "reason.noon": "bornTimestamp shows a month that began at noon: a client up to 4.0.0-incubating",
     "reason.seconds_fit": "seconds since 2021 are plausible",

@@ -2271,7 +2271,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "reason.zone_record": "由同一条记录的其他行确定月份和时区",
     "reason.month_record": "由同一条记录的其他行确定月份",
     "reason.year_input": "行中写明月和日，且与 ID 吻合；由同一日志的其他行只能推出这一年",
-    "reason.year_elsewhere": "行中写明月和日，且与 ID 吻合；该日志未写年份，按本次输入中其他日志的年份假定",
+    "reason.year_elsewhere": "行中写明月和日，且与 ID 吻合；由该日志推不出年份，按其他日志的年份假定",
     "reason.year_latest": "行中写明月和日，且与 ID 吻合；年份为推断值：符合条件的最近一年",
     "reason.noon": "由 bornTimestamp 看出月初从正午起算：4.0.0-incubating 及以下版本的客户端",
     "reason.seconds_fit": "自 2021 年起的秒数合理",

@@ -179,7 +179,7 @@ def lower_case(verdict: Verdict, words: Words) -> Html | None:
 def other(reading: Reading, is_sure: Certainty | None, words: Words, told: str | None = None) -> Html:
     """Another interpretation in a line, and its reasons without the one that was shown already."""
     sure = words(f"certainty.{is_sure or 'none'}")
-    said = (told, *(("case_lower", "lower_case_key") if told == "lower_case" else ()))  # one fact, several codes
+    said = (told, "case_lower" if told == "lower_case" else None)  # one fact, two codes: as error and as reason
     values = words("comma").join(
         f"{fields.field_name(reading, span.name, words)} {fields.value_of(reading, span.name)}"
         for span in reading.id.layout.spans
