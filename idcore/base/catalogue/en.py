@@ -2121,6 +2121,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.call_large": "a call may send {most}, and this one sends {held}",
     "error.call_type": "send the content type application/json",
     "error.call_json": "the body is not a JSON object",
+    "error.call_values": "a call may have {most} values, and this one may have more",
     "error.call_slow": "the body did not come within {seconds} s",
     "error.call_method": "call this address by {method}",
     "error.call_failed": "the operation failed; the server's log has the reason under {reference}",
