@@ -3320,6 +3320,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.led_to.retry": "then retried",
     "fate.led_to.dead_letter": "then a dead letter",
     "fate.traces_left": "{n} older trace records were not read. Results and attempts come from the newer ones.",
+    "fate.groups_left": "{n} consumer groups of a topic were not judged: too many of them are at different offsets.",
     "fate.failed_note": "A failed attempt has the time at which its copy was stored. The filters of topic and result do not apply to it.",
     "fate.alt": "Heat map of {groups} by the minute in which messages were stored, one cell for {step}. The colour is the worst result of a cell; the tables below have the figures.",
     "fate.alt_few": "Results of {groups} by the minute in which messages were stored, one cell for {step}. The width of a colour is its share of the messages; the tables below have the figures.",

@@ -3161,6 +3161,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.led_to.retry": "之后重试",
     "fate.led_to.dead_letter": "之后进入死信",
     "fate.traces_left": "有 {n} 条较早的轨迹记录没有读取，结果和每次消费以较新的记录为准。",
+    "fate.groups_left": "主题的消费组中有 {n} 个没有判定：处于不同位点的消费组过多。",
     "fate.failed_note": "失败时间取其重试消息的存储时间。主题和结果的筛选条件对此图不起作用。",
     "fate.alt": "{groups}按消息存储时间的热力图，每格 {step}。颜色表示该格中最差的结果；数字见下方表格。",
     "fate.alt_few": "{groups}按消息存储时间的消费结果，每格 {step}。颜色的宽度表示其消息占比；数字见下方表格。",
