@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,21 @@ DEEPEST = 12  # levels: to keep or to copy what is deeper needs a stack
 MOST_NUMBER = 1 << 63
 MOST_VALUES = 2_500_000  # of one file or answer: Python needs up to 150 bytes for each, so up to 360 MiB
 
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)  # whole, or cut off by the end
+
 
 def most_values(text: str | bytes) -> int:
     """How many values may begin in some JSON, or part others: an empty list has 2 bytes there, and 56 in memory."""
     if isinstance(text, str):
         return sum(map(text.count, "[{,:"))
     return sum(map(text.count, (b"[", b"{", b",", b":")))
+
+
+def has_more(raw: bytes, most: int) -> bool:
+    """Whether some JSON may have more values than that. Commas inside of texts are none; no value is made to know."""
+    if raw.count(b'"') - raw.count(b'\\"') > 4 * most:  # a key and a value have two each
+        return True
+    return most_values(raw) > most and most_values(_STRING.sub(b"", raw)) > most
 
 
 def read(path: Path) -> dict[str, Any] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
@@ -12,6 +13,7 @@ from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from idcore.base import plain_json
 from idcore.base.catalogue import Words, lang_of, words
 from idcore.base.errors import refuse
 from idcore.base.safe_text import json_text
@@ -28,6 +30,7 @@ if TYPE_CHECKING:  # an extra of the package
 LINES = "application/x-ndjson"
 SLOW = 30  # seconds for the body of a call
 AT_ONCE = 8  # calls at work; the others wait
+MOST_VALUES = 10_000  # of a call: both doors parse it where everybody is served
 SHORT = 600  # bytes of a call that is answered at once where that needs no file: a line, or some IDs
 _LINES_AT_ONCE = 200
 _DOCUMENTS = ("", "openapi.json")
@@ -66,12 +69,12 @@ class Api:
         """The MCP server, started with its first request; CoreError names the extra that brings it."""
         if self._mcp is None:
             try:
-                from idcore.doors.assistants import McpOverHttp
+                module = await asyncio.to_thread(import_module, "idcore.doors.assistants")  # seconds, the first time
             except ModuleNotFoundError as problem:
                 if (problem.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
                     raise
                 raise refuse("no_mcp") from None
-            self._mcp = McpOverHttp(limits.figure("call_bytes"))
+            self._mcp = self._mcp or module.McpOverHttp(limits.figure("call_bytes"))
         return await self._mcp.ready()
 
     async def _answer(self, name: str, caller: Caller, scope: Scope, receive: Receive) -> Response:
@@ -135,12 +138,15 @@ def _pieces(first: Iterable[Any], rest: Iterator[Any], spoken: Words, entry: Ent
 
 
 async def _read(receive: Receive, headers: Headers) -> bytes:
-    """The body of a call; CoreError of one that comes too slowly."""
+    """The body of a call; CoreError of one that comes too slowly, or that has too many values to be parsed at once."""
     try:
         async with asyncio.timeout(SLOW):
-            return await _body(receive, headers)
+            body = await _body(receive, headers)
     except TimeoutError:
         raise refuse("call_slow", seconds=SLOW) from None
+    if plain_json.has_more(body, MOST_VALUES):
+        raise refuse("call_values", most=f"{MOST_VALUES:,}")
+    return body
 
 
 def _again(body: bytes, receive: Receive) -> Receive:

@@ -159,6 +159,7 @@ class DeliveryReader:
         self._depth = 0  # of the brackets that are open in it
         self._before = (0, "")  # the line in front
         self._is_wrapped = False  # one line of a program, which a terminal's or a mail's line breaks cut
+        self._is_read_again = False  # lines that looked like one that was cut, and were none
         self._is_open = False  # fields without brackets around them: no bracket ends it
         self._last: tuple[str, ...] = ()  # of the message that tracks belong to
         self._passed = ""  # a later line with an id that says nothing else
@@ -186,6 +187,9 @@ class DeliveryReader:
                 yield from self.end()
             return
         yield from self.end()
+        if self._is_read_again:
+            yield from self._alone(number, text)
+            return
         before, self._before = self._before, (number, text)
         lines = [(number, text)]
         # a line as wide as this one was cut, too: it has the time, and may end inside of the record's first word
@@ -222,7 +226,8 @@ class DeliveryReader:
         """Whether a line belongs to the record that is open."""
         if len(self._record) == _MOST_LINES:
             return False
-        if len(self._record) == 1 and self._depth > 0 and len(text) == len(self._record[0][1]):
+        as_wide = len(self._record) == 1 and self._depth > 0 and len(text) == len(self._record[0][1])
+        if as_wide and not self._is_read_again:
             self._is_wrapped = True  # cut behind the bracket that opens it
         if self._is_wrapped:
             if self._depth <= 0:  # it was cut behind an id, and has no brackets
@@ -238,10 +243,12 @@ class DeliveryReader:
         record, self._record = self._record, []
         is_wrapped, self._is_wrapped = self._is_wrapped, False
         if is_wrapped and (self._depth > 0 or len(record) == 1):  # no bracket ends it: each line is one
+            self._is_read_again = True
             yield from self._alone(*record[0])
             for number, text in record[1:]:
                 yield from self.line(number, text)
             yield from self.end()
+            self._is_read_again = False
         elif is_wrapped:
             pieces = [part for _, part in record]
             starts = [(sum(map(len, pieces[:place])), number) for place, (number, _) in enumerate(record)]

@@ -149,7 +149,7 @@ _FIGURES: tuple[str, ...] = (
     "hosts",
     "clients",
 )
-_FIGURES += ("brokers", "segments", "traces_left_out", "only_first", "only_second", *_OUTCOMES)
+_FIGURES += ("brokers", "segments", "traces_left_out", "groups_left_out", "only_first", "only_second", *_OUTCOMES)
 _FIGURES += ("found", "records", "repeated", "groups", "undelivered", "doubles")
 _SUMMARY = {
     **dict.fromkeys(_FIGURES, _count),

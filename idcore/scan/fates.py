@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
@@ -69,7 +70,7 @@ class Queues:
         tags = self.tags or [()] * len(self.names)
         every = dict.fromkeys([*(name for name, _ in self.names), *(tag for those in tags for tag in those)])
         texts = b"".join(every)
-        places = {name: texts.index(name) for name in every}
+        places = dict(zip(every, accumulate(map(len, every), initial=0), strict=False))
         for row, (name, queue) in enumerate(self.names):
             queues[row, records.NAME_START], queues[row, records.NAME_SIZE] = places[name], len(name)
             queues[row, records.QUEUE_ID] = queue

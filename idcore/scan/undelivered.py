@@ -20,6 +20,7 @@ from idcore.scan.schemas import SCHEMAS
 _CHUNK = 1 << 16
 _CODEC = pa.Codec("lz4_raw")
 _MOST_TEXTS = 1 << 14  # that are remembered
+MOST_NAMED = 1_000  # groups in one text: each interval of a queue has its own
 Pairs = tuple[tuple[str, str], ...]  # groups and their verdicts
 
 
@@ -114,8 +115,9 @@ class UnconsumedIntervals:
         """The groups that have not consumed a message, as JSON, and how many they are."""
         usual = self.verdicts[queue][:, interval, kind].tolist()
         every = dict(zip(self.groups[queue], (self.names[verdict] for verdict in usual), strict=True)) | dict(own_pairs)
-        unconsumed = {group: every[group] for group in sorted(every) if every[group] in self.undelivered}
-        return json.dumps(unconsumed, ensure_ascii=False), len(unconsumed)
+        groups = [group for group in sorted(every) if every[group] in self.undelivered]
+        named = {group: every[group] for group in groups[:MOST_NAMED]}
+        return json.dumps(named, ensure_ascii=False), len(groups)
 
 
 def keys_of(single: Rows) -> pa.ChunkedArray:

@@ -7,7 +7,7 @@ queue, and gives those by themselves that have copies. What a case is called, `i
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -42,10 +42,12 @@ from idcore.spark import retries, traces
 from idcore.spark.passes import Passes
 
 NAMES = ("fates", "undelivered", "attempts")
-COUNTED = ("undelivered", "attempts", "traces_left_out")
+COUNTED = ("undelivered", "attempts", "traces_left_out", "groups_left_out")
+MOST_CELLS = 1 << 25  # verdicts of all queues: groups by intervals, of which each group may begin one, by kinds
 MOST_HELD = 50_000  # rows of `undelivered` and of `attempts` in memory; others are written as they come
 FEWEST_OF_SPLIT = 100  # a split with fewer that are listed writes no file of them
 _ROWS = 1 << 20
+_AT_ONCE = 1 << 18  # rows of groups by counts
 _PIECE = 1 << 17  # messages with copies that are judged together
 _NO_TIME = -1
 _ENDLESS = 1 << 62
@@ -244,9 +246,11 @@ def tables(
     joined = joined_copies(copied)
     unread = [*_not_read(scanned["files"]), *joined.damage, *_not_walked(passes, joined)]
     copies = _of_groups(joined)
-    deciding = _Judge(evidence, hidden_copies(evidence.store, unread, _seen(topics)))
+    seen = _seen(topics)
+    deciding = _Judge(evidence, hidden_copies(evidence.store, unread, seen))
     passes.check()
-    cases = [_case_of(deciding, topic, queue, groups.get(topic, [])) for topic, queue in homes]
+    fitting = _fitting(evidence, homes, seen, groups)
+    cases = [_case_of(deciding, home, seen[home], fitting[home[0]]) for home in homes]
     lacking = UnconsumedIntervals(
         homes, [case.groups for case in cases], [case.verdicts for case in cases], deciding.names, UNDELIVERED
     )
@@ -264,6 +268,7 @@ def tables(
         counted = _counted(passes, plan, lacking, folder)
     outcome = _Assembly(deciding, cases, copies, attempts, lacking).tables(counted, folder)
     outcome.counted["traces_left_out"] = 0 if traced is None else traced.records - attempts.records
+    outcome.counted["groups_left_out"] = sum(len(groups.get(topic, ())) - len(some) for topic, some in fitting.items())
     return outcome._replace(tables=outcome.tables | {"retries": failed.result()})
 
 
@@ -348,9 +353,31 @@ def _of_groups(joined: JoinedCopies) -> _Left:
 # ---- verdicts of places
 
 
-def _case_of(deciding: _Judge, topic: str, queue: int, groups: list[str]) -> _Case:
+def _fitting(
+    evidence: StoreEvidence,
+    homes: Sequence[tuple[str, int]],
+    seen: Mapping[tuple[str, int], ReadableRecords],
+    groups: Mapping[str, list[str]],
+) -> dict[str, list[str]]:
+    """The groups of each topic that are judged: its first ones, where the verdicts of all would take the memory."""
+    left, fitting = MOST_CELLS, dict[str, list[str]]()
+    for topic in dict.fromkeys(topic for topic, _ in homes):
+        own = [home for home in homes if home[0] == topic]
+        some, kinds = groups.get(topic, []), 2 + 2 * len(evidence.tags_of(topic))
+        while True:
+            edges = (len({edge for one in some for edge in _edges_of(evidence, home, seen[home], one)}) for home in own)
+            cells = len(some) * kinds * sum(each + 1 for each in edges)
+            if cells <= left:
+                break
+            some = some[: len(some) // 2]
+        left, fitting[topic] = left - cells, some
+    return fitting
+
+
+def _case_of(deciding: _Judge, of: tuple[str, int], seen: ReadableRecords, groups: list[str]) -> _Case:
     """One queue: the edges of all its groups, and the verdict of each between them."""
-    own = [_edges_of(deciding.evidence, topic, queue, group) for group in groups]
+    topic, queue = of
+    own = [_edges_of(deciding.evidence, of, seen, group) for group in groups]
     edges = np.array(sorted({edge for each in own for edge in each}), np.int64)
     tags = deciding.evidence.tags_of(topic)
     verdicts = np.zeros((len(groups), len(edges) + 1, 2 + 2 * len(tags)), np.uint8)
@@ -364,13 +391,14 @@ def _case_of(deciding: _Judge, topic: str, queue: int, groups: list[str]) -> _Ca
     return case
 
 
-def _edges_of(evidence: StoreEvidence, topic: str, queue: int, group: str) -> list[int]:
-    """The offsets of a queue at which something changes for a group."""
+def _edges_of(evidence: StoreEvidence, of: tuple[str, int], seen: ReadableRecords, group: str) -> list[int]:
+    """The offsets of a queue at which something changes for a group; one beyond its records parts none of them."""
+    topic, queue = of
     held = evidence.config.popped.get((topic, group), {}).get(queue, {})
     known = [each for each in _offsets_of(evidence, topic, queue, group) if each is not None]
     begins = (offset for offset in held if _alike(held.get(offset - 1)) != _alike(held[offset]))
     ends = (offset + 1 for offset in held if offset + 1 not in held)
-    return sorted({*known, *begins, *ends})
+    return sorted({min(max(each, seen.least), seen.greatest + 1) for each in (*known, *begins, *ends)})
 
 
 def _offsets_of(evidence: StoreEvidence, topic: str, queue: int, group: str) -> tuple[int | None, ...]:
@@ -475,11 +503,11 @@ class _Assembly:
             case, own = self.cases[queue], counts.take(here)
             numbers = [self._numbers[name] for name in case.groups]
             kept = [row for row, number in enumerate(numbers) if (queue, number) not in but]
-            if not kept:
-                continue
-            verdicts = case.verdicts[kept][:, own["interval"], own["kind"]]
-            groups = np.repeat(np.array(numbers, np.int64)[kept], len(own))
-            self._put(np.tile(own, len(kept)), groups, verdicts.ravel())
+            step = max(1, _AT_ONCE // len(own))
+            for some in (kept[begin : begin + step] for begin in range(0, len(kept), step)):
+                verdicts = case.verdicts[some][:, own["interval"], own["kind"]]
+                groups = np.repeat(np.array(numbers, np.int64)[some], len(own))
+                self._put(np.tile(own, len(some)), groups, verdicts.ravel())
 
     def _put(self, counts: np.ndarray, group: np.ndarray, verdict: np.ndarray) -> None:
         minute = counts["minute"]

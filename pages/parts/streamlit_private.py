@@ -1,4 +1,4 @@
-"""Every name of Streamlit that its API reference lacks: what it is for, and what happens in a version without it.
+"""Every name of Streamlit, or of its web server, that the API reference lacks: what it is for, and what happens in a version without it.
 
 No other module uses such a name. Each is looked up when it is called, so that a version without it loses what its row
 says, and no more. `tests/pages/test_streamlit_private.py` names what a new version lacks.
@@ -70,6 +70,10 @@ NAMES: Mapping[str, tuple[str, str]] = {
     "streamlit.proto.ForwardMsg_pb2.ForwardMsg": (
         "an uploader with too many files at once says so, and so does a box with too long a text",
         "the one shows none of them, the websocket of the other ends, and no reason is shown",
+    ),
+    "uvicorn.protocols.websockets.websockets_sansio_impl.WebSocketsSansIOProtocol": (
+        "a websocket with too many headers, or too long ones, is refused with 431, and ends",
+        "it has no answer, and stays open",
     ),
 }
 
@@ -143,6 +147,23 @@ def _begin_fragment(session: AppSession, wanted: Any) -> None:
     runner = session._scriptrunner
     if connected(session.id) is session and (runner is None or not runner.request_rerun(wanted)):
         _begin[0](session, wanted)
+
+
+def end_refused_handshakes() -> None:
+    """From now on a handshake that websockets cannot read has its answer; uvicorn looks at other errors alone."""
+    kind = find("WebSocketsSansIOProtocol")
+    if kind is None or hasattr(kind.data_received, "ends_refused"):
+        return
+    receive = kind.data_received
+
+    def data_received(self: Any, data: bytes) -> None:
+        receive(self, data)
+        if getattr(self.conn, "handshake_exc", None) is not None and not self.transport.is_closing():
+            self.transport.write(b"".join(self.conn.data_to_send()))
+            self.transport.close()
+
+    data_received.ends_refused = True  # type: ignore[attr-defined]
+    kind.data_received = data_received
 
 
 def uploads() -> dict[str, dict[str, Any]]:

@@ -8,7 +8,7 @@ import re
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from websockets.exceptions import ConnectionClosedError
+from websockets.exceptions import ConnectionClosedError, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from idcore.server.front_door import MOST_IN_BOXES
@@ -36,6 +36,15 @@ def test_a_message_that_is_none_ends_its_websocket_and_is_one_line(console_witho
         and "Traceback" not in said
         and "site-packages" not in said
     )
+
+
+@pytest.mark.parametrize("headers", [{"X-Long": "a" * 9_000}, {f"X-{number}": "a" for number in range(200)}])
+def test_a_handshake_that_is_too_long_is_answered_and_ends(
+    headers: dict[str, str], console_without_spark: Console
+) -> None:
+    with pytest.raises(InvalidStatus) as refused:  # there was no answer, and the connection stayed open
+        connect(f"ws{console_without_spark.url[4:]}/_stcore/stream", additional_headers=headers, open_timeout=10)
+    assert refused.value.response.status_code == 431
 
 
 def test_a_value_that_no_widget_can_have_is_one_line(console_without_spark: Console) -> None:

@@ -250,3 +250,16 @@ def test_no_request_stays_open_without_an_end(
             assert answer.status_code == 405 and answer.json()["code"] == "call_method"
         answer = client.post(address, content=slowly())
         assert answer.status_code == 408 and answer.json()["code"] == "call_slow"
+
+
+@pytest.mark.parametrize("many", ["[{}1]", '{{"a":[{}1]}}', '{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"a":[{}1]}}}}'])
+@pytest.mark.parametrize("unit", ["1,", "1e308,", "{},", '"",', '"\\\\",', '{"a":1},'])
+def test_many_values_are_refused_before_they_are_parsed(many: str, unit: str, with_login: Door) -> None:
+    body = many.format(unit * 300_000).encode()
+    began = time.process_time()
+    for name in ("mcp", "decode"):
+        answer = with_login.post(name, body, PEOPLE["viewer"])
+        assert answer.status_code == 413 and answer.json()["code"] == "call_values"
+    assert time.process_time() - began < 0.5  # 4 s of the validation that named the value at fault
+    text = {"text": "a,b:{[" * 150_000}
+    assert with_login.post("decode", text, PEOPLE["viewer"]).status_code == 200, "what is inside of a text counts not"

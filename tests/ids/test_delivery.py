@@ -277,6 +277,18 @@ def test_a_hostile_line_costs_no_more_than_its_length() -> None:
     assert time.process_time() - began < 5  # half a second
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["MessageExt [topic="],
+        ["MessageExt [", "consume fail"],
+        ["ageExt [ consume Mess", "properties={Mess[ageE"],
+    ],
+)
+def test_lines_that_look_cut_and_are_none_are_read_once_more_and_not_for_ever(lines: list[str]) -> None:
+    assert [one.msg_id for one in deliveries([*lines * 400, "", f"msgId={ID} consumed"])] == [ID]
+
+
 RECORD = (
     "2026-11-10 15:52:25.890 INFO [ConsumeMessageThread_ship_4] Receive New Messages: [MessageExt "
     "[brokerName=broker-a, queueId=3, queueOffset=771, bornTimestamp=1794297145877, bornHost=/10.3.1.9:52747, "

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -257,7 +257,7 @@ def check(root: Path, found: tuple[dict[str, pa.Table], dict[str, int]], given: 
     assert plain(found[0]["fates"]) == twin.fates
     rows = {row["commit_log_offset"]: row for row in found[0]["undelivered"].to_pylist()}
     assert list(rows) == sorted(rows)
-    counts = {"undelivered": len(twin.undelivered), "attempts": len(twin.attempts), "traces_left_out": 0}
+    counts = {"undelivered": len(twin.undelivered), "attempts": len(twin.attempts), "traces_left_out": 0, "groups_left_out": 0}
     assert found[1] == counts
     assert [
         {name: ms(value) if isinstance(value, datetime) else value for name, value in row.items()}
@@ -390,6 +390,39 @@ def test_odd_places_of_groups_are_judged_alike(made: Made, tmp_path: Path) -> No
     check(root, found)
     seen = set(found[0]["fates"]["verdict"].to_pylist())
     assert seen >= {"handed_out", "not_dispatched", "unreadable_queue", "broadcast", "no_verdict"}
+
+
+def with_groups(root: Path, offset: Callable[[int], int], groups: int) -> Path:
+    path = root / "config" / "consumerOffset.json"
+    offsets = json.loads(path.read_text())
+    for number in range(groups):
+        offsets["offsetTable"][f"OrderPaid@many{number:05}"] = {str(queue): offset(number) for queue in range(4)}
+    path.write_text(json.dumps(offsets))
+    return root
+
+
+@pytest.mark.usefixtures("here")
+def test_offsets_beyond_the_log_take_no_memory(made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cases: list[Any] = []
+    own = fates._case_of
+    monkeypatch.setattr(fates, "_case_of", lambda *given: cases.append(own(*given)) or cases[-1])
+    root = Path(shutil.copytree(made[0], tmp_path / "store"))
+    check(root, tables(with_groups(root, lambda number: 10**9 + number, 3)))
+    few = sum(len(case.edges) for case in cases)
+    cases.clear()
+    tables(with_groups(root, lambda number: 10**9 + number, 1_000))
+    assert sum(len(case.edges) for case in cases) == few  # and not 4,000 more, each of them for 1,000 groups
+
+
+@pytest.mark.usefixtures("here")
+def test_more_groups_than_memory_has_room_for_are_left_out_and_counted(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = with_groups(Path(shutil.copytree(made[0], tmp_path / "store")), lambda number: number % 50, 2_000)
+    monkeypatch.setattr(fates, "MOST_CELLS", 50_000)
+    found, counted = tables(root)
+    groups = {row["group"] for row in found["fates"].to_pylist() if row["topic"] == "OrderPaid"}
+    assert 0 < len(groups) < 1_000 and counted["groups_left_out"] > 1_000
 
 
 def records_of(root: Path) -> list[Record]:

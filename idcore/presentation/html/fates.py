@@ -125,8 +125,9 @@ def state(summary: Mapping[str, Any], reader: Reader) -> tuple[Html | None, list
         else:
             style = "faint" if each.code == "store_snapshot" else "warning"
             above.append(tag("p", text, class_=f"mq-{style} mq-note"))
-    if left := summary.get("traces_left_out"):
-        below.append(words("fate.traces_left", n=f"{left:,}"))
+    for name in ("traces", "groups"):
+        if left := summary.get(f"{name}_left_out"):
+            below.append(words(f"fate.{name}_left", n=f"{left:,}"))
     return tag("div", *above, class_="mq-plain") if above else None, below
 
 

@@ -76,8 +76,9 @@ def _rest(summed: Mapping[str, Any], out: Path, lang: str) -> Iterator[str]:
     yield from (printable(words("terminal.left_out", folder=folder)) for folder in summed.get("left_out", ()))
     if "undelivered" in summed:
         yield words("terminal.undelivered", messages=words.count("message", summed["undelivered"]))
-    if summed.get("traces_left_out"):
-        yield words("fate.traces_left", n=f"{summed['traces_left_out']:,}")
+    for name in ("traces", "groups"):
+        if left := summed.get(f"{name}_left_out"):
+            yield words(f"fate.{name}_left", n=f"{left:,}")
     evidence = (Evidence(**each) for each in summed.get("evidence", ()))
     yield from (INDENT + printable(text) for text in evidence_sentences(evidence, words, reader.full))
     yield run_notes.zone(summed, {}, (), words)
