@@ -47,9 +47,11 @@ def contents(view: View, key: str) -> None:
             if group.more:
                 st.caption(words("find.more", n=f"{group.more:,}"))
         show_html(tag("i", data_term=typed, hidden=True))  # what the links above it belong to
-    if not groups:
-        why = words("find.not_id") if find_anything.looks_like_id(term) else ""
-        st.markdown(f"{words('find.nothing', term=escaped(term))} {why}")
+    found = {group.code for group in groups}
+    nothing = words("find.nothing", term=escaped(term)) if not found else ""
+    why = words("find.not_id") if found <= {"line"} and find_anything.looks_like_id(term) else ""
+    if nothing or why:
+        st.markdown(f"{nothing} {why}")
     title = run_texts.title_of(run.title, run.options, words, run.summary) if run else ""
     st.caption(f"{words('find.keys')} {words('find.of_run', run=escaped(title)) if run else words('find.no_run')}")
     if run and any(cache.is_cut(run, name) for name in TABLES):

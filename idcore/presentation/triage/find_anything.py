@@ -17,6 +17,7 @@ from idcore.presentation.triage.processes import process_key, process_name
 
 MOST = 5  # hits of a group that are named
 LONGEST_NAME = 70
+LONGEST_SOUGHT = 100  # characters of a text that is sought in lines
 TABLES = {"processes": "host", "hosts": "host", "brokers": "address"}  # of a scan, and the column that has an address
 _KEYS = {"layout", "host", "pid", "loader", "address"}
 _HEX = re.compile(rf"(?<![0-9A-Za-z]){CANDIDATE}(?![0-9A-Za-z])")
@@ -80,6 +81,9 @@ def search(term: str, known: Known) -> list[Group]:
             most=len(pages),
         ),
     ]
+    text = term.strip()
+    if words and run and not groups[0].hits and len(text) <= LONGEST_SOUGHT:  # last: what has this name is meant first
+        groups.append(Group("line", (Hit(text, "lines", {**run, "find": text}, message="text"),)))
     return [group for group in groups if group.hits]
 
 
