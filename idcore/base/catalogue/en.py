@@ -1109,7 +1109,10 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "offline.rejected": "{n} rejected",
     "offline.csv": "CSV",
     "offline.any": "Also take what only looks like an ID",
-    "findings.sides": "{n} missing, counters {first} to {last}{lasting}",
+    "findings.sides": {
+        "one": "{n} missing, counter {first}{lasting}",
+        "other": "{n} missing, counters {first} to {last}{lasting}",
+    },
     "findings.sides_lasting": ", {lasting}",
     "findings.headline_gap": {
         "one": "**{n} of {subject}** is not in this input, after **{at}**{more}.",
@@ -1177,7 +1180,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "when.clock_back": "set back at {when}",
     "when.restart": "restarted {when}",
     "when.counter_wrap": "wrapped at {when}",
-    "when.missing_ids": "gaps: {when}",
+    "when.missing_ids": "missing {when}",
     "when.shared_fingerprint": "in parallel {when}",
     "when.collision": "born {when}",
     "when.duplicate_send": "born {when}",

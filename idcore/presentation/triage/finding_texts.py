@@ -132,9 +132,11 @@ def between_sides(row: Row, reader: Reader) -> str:
     evidence, gap, words = evidence_of(row), finding_rows.gap_of(row), reader.words
     figures = dict(evidence)
     lasting = words("findings.sides_lasting", lasting=words.lasting((gap[1] - gap[0]).total_seconds())) if gap else ""
+    missing = int(figures.get("widest") or row["count"])
     return words(
         "findings.sides",
-        n=words.count("id", int(figures.get("widest") or row["count"])),
+        n=words.count("id", missing),
+        count=missing,
         first=f"{figures.get('gap_from', 0):,}",
         last=f"{figures.get('gap_to', 0):,}",
         lasting=lasting,
@@ -201,6 +203,8 @@ def when_of(row: Row, reader: Reader) -> str:
     by_minute = rule.subject == "broker"  # more is not known of brokers
     if pd.isna(first):
         return ""
+    if (gap := finding_rows.gap_of(row)) is not None:  # a gap begins with the ID below it, as the headline says
+        first, last = min(first, pd.Timestamp(gap[0])), first if pd.isna(last) else last
     if pd.isna(last) or first == last or (by_minute and reader.minute(first) == reader.minute(last)):
         when = reader.minute(first) if by_minute else reader.full(first)
     else:
