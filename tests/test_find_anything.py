@@ -92,6 +92,7 @@ def test_any_other_text_leads_last_to_the_lines_of_the_open_scan() -> None:
     assert list(groups("10.42"))[-1] == "line", "what has this name is meant first"
     assert "line" not in groups(UNIQ) and "line" not in groups("x" * (LONGEST_SOUGHT + 1))
     assert "line" not in groups("order-860954509", Known(PAGES, RUNS)), "no scan is open"
+    assert "line" not in groups("order-860954509", Known(PAGES, RUNS, RUN, has_lines=False)), "a store has no lines"
 
 
 def test_without_a_term_there_are_scans_and_pages_alone() -> None:

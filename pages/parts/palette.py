@@ -75,4 +75,6 @@ def _known(run: Run | None, view: View, term: str) -> Known:
     tables = {name: _table(run, name, term) for name in TABLES} if run else {}
     findings = find_anything.finding_names(cache.frame(run, "findings"), words) if run else []
     name = run.name if run else None
-    return Known(pages, run_texts.labels(done, view), name, findings=findings, own_pages=own, **tables)
+    has_lines = run is not None and run.store is None
+    labels = run_texts.labels(done, view)
+    return Known(pages, labels, name, findings=findings, own_pages=own, has_lines=has_lines, **tables)

@@ -56,6 +56,7 @@ class Known:
     brokers: pd.DataFrame = field(default_factory=pd.DataFrame)
     findings: Sequence[str] = ()
     own_pages: Mapping[str, str] = field(default_factory=dict)  # of the runs that are not scans
+    has_lines: bool = True  # the scan in sight is of text, and not of records
 
 
 def search(term: str, known: Known) -> list[Group]:
@@ -82,7 +83,8 @@ def search(term: str, known: Known) -> list[Group]:
         ),
     ]
     text = term.strip()
-    if words and run and not groups[0].hits and len(text) <= LONGEST_SOUGHT:  # last: what has this name is meant first
+    sought = bool(words) and not groups[0].hits and len(text) <= LONGEST_SOUGHT
+    if run and known.has_lines and sought:  # last: what has this name is meant first
         groups.append(Group("line", (Hit(text, "lines", {**run, "find": text}, message="text"),)))
     return [group for group in groups if group.hits]
 

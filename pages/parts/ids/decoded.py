@@ -118,12 +118,12 @@ def elsewhere(here: DecodeSession) -> None:
         return
     from idcore.presentation.triage import run_texts  # with it pandas
 
-    words, newest = view().words, (row["name"] for row in cache.finished() if not (row["summary"] or {}).get("is_list"))
-    run = scans.at_hand()
+    words, run = view().words, scans.at_hand()
     if run is None or run.state != "done":
-        run = next((scans.visible_runs().open(name) for name in newest), None)
+        logs = (row["name"] for row in cache.finished() if not (row["store"] or (row["summary"] or {}).get("is_list")))
+        run = next((scans.visible_runs().open(name) for name in logs), None)
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
-        if run is not None:
+        if run is not None and run.store is None:
             title = escaped(run_texts.title_of(run.title, run.options, words, run.summary))
             page_link("lines", words("decode.in_scan", scan=title), icon=":material/segment:", run=run.name, find=text)
         id_links.look_up_links([text], words)
