@@ -313,6 +313,22 @@ def test_a_ticket_has_both_lines_of_a_gap_once_and_its_times_as_the_headline(
         assert "00:17:19" in finding_texts.headline(run.table("findings").to_pandas(), shown)
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_of_several_processes_the_headline_has_the_widest_gap(tmp_path: Path, lang: str) -> None:
+    made = [
+        f"msgId=0A0000{host:02X}0D5818B4AAC2{1_000_000 + n * 1000:08X}{n:04X}"
+        for n in range(200)
+        for host in range(1, 8)
+        if n not in range(90, 92 + host)
+    ]
+    shown, found = reader(lang=lang), judged(tmp_path, "\n".join(made)).table("findings").to_pandas()
+    said, brief = finding_texts.headline(found, shown), shown.words.count("process", 7).replace("**", "")
+    assert brief in said.replace("**", "") and "10.0.0.7 pid 3416" in said and "10.0.0.6" not in said
+    assert shown.words.count("id", 9) in said and "00:18:09.000" in said and shown.words.duration(10) in said
+    one = finding_texts.headline(found[found["subject"].str.startswith("10.0.0.2 ")], shown)
+    assert shown.words.count("id", 4) in one and "10.0.0.7" not in one
+
+
 def test_every_rule_has_a_short_sentence_in_each_language() -> None:
     for lang in ("en", "zh"):
         said = words(lang)

@@ -1118,6 +1118,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
         "one": "**{n} of {subject}** is not in this input, after **{at}**{more}.",
         "other": "**{n} of {subject}** are not in this input, in a row after **{at}** for {lasting}{more}.",
     },
+    "findings.headline_widest": " The widest gap: **{n} of {subject}**, in a row after **{at}** for {lasting}.",
     "findings.headline_more": "; {n} more in other gaps",
     "findings.outside": "A finding is listed if any part of it is in the time range. Findings not listed: {others} at other times, {undated} without a time. Reports contain all.",
     "findings.no_ids": "There are no IDs in this scan, so there was nothing to check.",
