@@ -600,6 +600,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "run.zone_before": ": its {there} is {here} of the day before here",
     "run.zone_after": ": its {there} is {here} of the next day here",
     "run.zone_born": "The log's clock is {zone}, as its lines show{here}. Months are the latest possible up to {at}.",
+    "run.zone_stored": "The producers' clock is {zone}, as the times in the records show{here}.",
     "run.zone_given": "The log's clock is {zone} by your setting{here}. Months are the latest possible up to {at}.",
     "run.lines_from": "Only lines of {from_} or later were read.",
     "run.lines_to": "Only lines before {to_} were read.",

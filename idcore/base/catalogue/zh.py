@@ -589,6 +589,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "run.zone_before": "：其 {there} 即此处前一天的 {here}",
     "run.zone_after": "：其 {there} 即此处第二天的 {here}",
     "run.zone_born": "日志的时钟是 {zone}，由日志行得出{here}。月份取 {at} 之前最近的可能月份。",
+    "run.zone_stored": "生产者的时钟是 {zone}，由记录中的时间得出{here}。",
     "run.zone_given": "日志的时钟按所选时区 {zone}{here}。月份取 {at} 之前最近的可能月份。",
     "run.lines_from": "只读取了 {from_} 及之后的行。",
     "run.lines_to": "只读取了 {to_} 之前的行。",
