@@ -13,6 +13,7 @@ import pandas as pd
 from idcore.base.catalogue import Words
 from idcore.ids.identify import identify
 from idcore.ids.rules import CANDIDATE
+from idcore.presentation.triage import finding_rows
 from idcore.presentation.triage.processes import process_key, process_name
 
 MOST = 5  # hits of a group that are named
@@ -184,8 +185,7 @@ def label(hit: Hit, words: Words) -> str:
 
 def finding_names(findings: pd.DataFrame, words: Words) -> list[str]:
     """The findings of a scan, each by its kind and whom it is about."""
-    kinds = words.table("finding.")
-    return [f"{kinds.get(row['code'], row['code'])} · {row['subject']}" for row in findings.to_dict("records")]
+    return [f"{finding_rows.title_of(row, words)} · {row['subject']}" for row in findings.to_dict("records")]
 
 
 def together(own: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
