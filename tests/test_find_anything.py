@@ -5,7 +5,15 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from idcore.presentation.triage.find_anything import MOST, Group, Known, address_in, looks_like_id, search
+from idcore.presentation.triage.find_anything import (
+    LONGEST_SOUGHT,
+    MOST,
+    Group,
+    Known,
+    address_in,
+    looks_like_id,
+    search,
+)
 
 UNIQ, OFFSET = "0A2A0311" + "6B7B" + "18B4AAC2" + "0B1C2D3E" + "0001", "AC11000100002A9F00000000000E8580"
 PAGES = {"decode": "Decode", "counters": "Counters", "brokers": "Brokers", "runs": "Scans"}
@@ -67,7 +75,7 @@ def test_a_host_itself_comes_before_larger_ones_that_begin_like_it() -> None:
 def test_every_word_counts_and_their_order_does_not() -> None:
     assert names("18b4aac2 10.42.3.17", "process") == ["10.42.3.170 · 1 · 18B4AAC2", "10.42.3.17 · 27515 · 18B4AAC2"]
     assert groups("4211 10.42")["process"].hits[0].params == {"run": RUN, "process": "10.42.3.17~4211~14DAD5DC"}
-    assert list(groups("4211 missing")) == []
+    assert list(groups("4211 missing")) == ["line"]
 
 
 def test_brokers_findings_scans_and_pages_are_found() -> None:
@@ -76,6 +84,15 @@ def test_brokers_findings_scans_and_pages_are_found() -> None:
     assert groups("PAY")["run"].hits[0].params == {"run": "20261120-015500-a1b2c3"}
     assert names("count", "page") == ["Counters"] and names("runs", "page") == ["Scans"], "by its address, too"
     assert groups("counters")["page"].hits[0].params == {"run": RUN}
+
+
+def test_any_other_text_leads_last_to_the_lines_of_the_open_scan() -> None:
+    (key,) = groups(" order-860954509 ")["line"].hits
+    assert (key.page, key.params) == ("lines", {"run": RUN, "find": "order-860954509"})
+    assert list(groups("10.42"))[-1] == "line", "what has this name is meant first"
+    assert "line" not in groups(UNIQ) and "line" not in groups("x" * (LONGEST_SOUGHT + 1))
+    assert "line" not in groups("order-860954509", Known(PAGES, RUNS)), "no scan is open"
+    assert "line" not in groups("order-860954509", Known(PAGES, RUNS, RUN, has_lines=False)), "a store has no lines"
 
 
 def test_without_a_term_there_are_scans_and_pages_alone() -> None:
@@ -97,7 +114,7 @@ def test_what_is_not_named_is_counted() -> None:
 
 @pytest.mark.parametrize("term", ["(", "[a-", "\\", "*", "%", "<b>"])
 def test_a_term_is_not_a_pattern(term: str) -> None:
-    assert groups(term) == {}
+    assert list(groups(term)) == ["line"], "it is sought in the lines as it is, and names nothing"
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ DEAD = verdict("dead", "audit", "proved", tries=3, at=DUE)
     ("found", "text"),
     [
         ([], "No consumer group of its topic is known."),
-        ([verdict()], "1 consumer group consumed it (1 inferred)."),
+        ([verdict()], "1 consumer group consumed it (inferred)."),
         ([verdict(certainty="proved")], "1 consumer group consumed it."),
         (
             [verdict(), verdict(certainty="proved"), verdict(group="b", certainty="uncertain")],
@@ -50,7 +50,7 @@ DEAD = verdict("dead", "audit", "proved", tries=3, at=DUE)
         (
             [verdict(), WAITS, verdict(group="c")],
             "**billing** has not consumed it: retry 1 is due at 2026-11-18T11:06:40.000+00:00;"
-            " 2 other groups consumed it (2 inferred).",
+            " 2 other groups consumed it (inferred).",
         ),
         (
             [WAITS, DEAD, verdict("no_verdict", "c", "none")],
@@ -59,7 +59,7 @@ DEAD = verdict("dead", "audit", "proved", tries=3, at=DUE)
             " **billing** has not consumed it: retry 1 is due at 2026-11-18T11:06:40.000+00:00;"
             " for 1 consumer group this could not be determined.",
         ),
-        ([verdict("offline"), verdict("consumed_on_retry")], "1 consumer group consumed it (1 inferred)."),
+        ([verdict("offline"), verdict("consumed_on_retry")], "1 consumer group consumed it (inferred)."),
         ([verdict("filtered")], "1 consumer group filtered it out."),
         (
             [verdict("handed_out", certainty="uncertain")],
@@ -98,7 +98,7 @@ def test_a_group_that_consumed_it_in_one_topic_may_lack_it_in_another() -> None:
     held = (*copies(HOME), *copies(replace(other, physical_offset=900)))
     said = headline(answer(verdict(), two, verdict(group="b"), held=held))
     assert said.startswith("**a (Bills)** has not consumed it: it has been a dead letter since")
-    assert said.endswith("; 1 other group consumed it (1 inferred).")
+    assert said.endswith("; 1 other group consumed it (inferred).")
 
 
 def test_the_sentence_says_where_consumers_cannot_get_it() -> None:
@@ -121,7 +121,7 @@ def _rest_key(code: str) -> str:
 
 def test_chinese_says_the_same() -> None:
     assert headline(answer(verdict(), WAITS), words("zh")) == (
-        "**billing** 未消费：第 1 次重试将在 2026-11-18T11:06:40.000+00:00 投递；其他 1 个消费组已消费（推断 1 个）。"
+        "**billing** 未消费：第 1 次重试将在 2026-11-18T11:06:40.000+00:00 投递；其他 1 个消费组已消费（推断）。"
     )
 
 
@@ -129,7 +129,7 @@ def test_healthy_groups_are_folded_where_others_are_not() -> None:
     healthy = [verdict(group="c"), verdict("filtered", "d")]
     shown, folded = to_read_and_folded([*healthy, WAITS, DEAD])
     assert [each.group for each in shown] == ["audit", "billing"] and {each.group for each in folded} == {"c", "d"}
-    assert others_text(folded) == "1 other group consumed it (1 inferred); 1 consumer group filtered it out"
+    assert others_text(folded) == "1 other group consumed it (inferred); 1 consumer group filtered it out"
     shown, folded = to_read_and_folded(healthy)
     assert len(shown) == 2 and not folded
 
@@ -140,7 +140,7 @@ def test_page_and_command_line_say_the_same() -> None:
     lines = list(messages.answer(found, None, reader))
     said = headline(found, words("en"), reader.instant).replace("**", "")
     assert said in card and any(said in line for line in lines)
-    folded = "1 other group consumed it (1 inferred)"
+    folded = "1 other group consumed it (inferred)"
     assert folded in card and any(f"{folded}: c" in line for line in lines)
 
 

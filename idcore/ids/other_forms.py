@@ -23,7 +23,7 @@ _DIGITS_OF = str.maketrans("OoIl", "0011")
 _RUN = re.compile(r"[0-9A-Za-z]+")
 _PART = rf"[0-9A-Fa-f]{{1,{ID_DIGITS[-1] - 1}}}"
 _GROUPS = re.compile(
-    rf"(?<![0-9A-Za-z]){_PART}(?P<between>[ \t\u00a0:_.,-]){_PART}(?:(?P=between){_PART})*(?![0-9A-Za-z])"
+    rf"(?<![0-9A-Za-z]){_PART}(?P<between>[ \t\u00a0:_.,-]|\r?\n){_PART}(?:(?P=between){_PART})*(?![0-9A-Za-z])"
 )
 _BASE64 = re.compile(r"(?<![0-9A-Za-z+/_-])[0-9A-Za-z+/_-]{22,76}={0,2}(?![0-9A-Za-z+/=_-])")
 MOST = 5
@@ -70,7 +70,7 @@ def _wide(text: str) -> Iterator[OtherForm]:
 
 
 def _groups(text: str) -> Iterator[OtherForm]:
-    """As a dump of bytes or a person writes them, with one sign between."""
+    """As a dump of bytes, a narrow window or a person writes them, with one sign or a line break between."""
     for match in _GROUPS.finditer(text):
         digits = match[0].replace(match["between"], "")
         if _is_one(digits):

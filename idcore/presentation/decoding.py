@@ -94,8 +94,9 @@ class Decoding:
 
     @property
     def text(self) -> str:
-        """What was pasted."""
-        return b"".join(source.data for source in self.sources if isinstance(source.data, bytes)).decode()
+        """What was pasted, here or before the scan that keeps it; of a long one that is kept, the beginning."""
+        pasted = (source for source in self.sources if isinstance(source.data, bytes) or source.name == PASTED)
+        return b"".join(next(source.pieces(), b"") for source in pasted).decode(errors="replace")
 
     @property
     def holds_ids(self) -> bool:

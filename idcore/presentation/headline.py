@@ -135,11 +135,10 @@ def _how_sure(verdicts: Iterable[Verdict], words: Words) -> str:
     counts: Counter[str] = Counter(verdict.certainty for verdict in verdicts)
     if not counts.keys() - {"proved"}:
         return ""
-    parts = [
-        words("headline.sure_part", n=f"{counts[name]:,}", certainty=words(f"fate.certainty.{name}"))
-        for name in _SURE
-        if name in counts
-    ]
+    known = [(f"{counts[name]:,}", words(f"fate.certainty.{name}")) for name in _SURE if name in counts]
+    parts = [words("headline.sure_part", n=n, certainty=certainty) for n, certainty in known]
+    if len(known) == 1:  # of all of them: their number stands before it
+        parts = [certainty for _, certainty in known]
     return words("headline.sure", parts=words("comma").join(parts))
 
 

@@ -34,6 +34,7 @@ with result:
         refusals.of_files(here.intake, here.sources, words)
         if not here.holds_ids:
             refusals.no_id(here.intake, view(), here.files, "" if here.files else here.text)
+            decoded.elsewhere(here)
             decoded.deliveries(here)
             decode_session.case_offer(here)
             session.stop()

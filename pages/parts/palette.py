@@ -47,9 +47,11 @@ def contents(view: View, key: str) -> None:
             if group.more:
                 st.caption(words("find.more", n=f"{group.more:,}"))
         show_html(tag("i", data_term=typed, hidden=True))  # what the links above it belong to
-    if not groups:
-        why = words("find.not_id") if find_anything.looks_like_id(term) else ""
-        st.markdown(f"{words('find.nothing', term=escaped(term))} {why}")
+    found = {group.code for group in groups}
+    nothing = words("find.nothing", term=escaped(term)) if not found else ""
+    why = words("find.not_id") if found <= {"line"} and find_anything.looks_like_id(term) else ""
+    if nothing or why:
+        st.markdown(f"{nothing} {why}")
     title = run_texts.title_of(run.title, run.options, words, run.summary) if run else ""
     st.caption(f"{words('find.keys')} {words('find.of_run', run=escaped(title)) if run else words('find.no_run')}")
     if run and any(cache.is_cut(run, name) for name in TABLES):
@@ -73,4 +75,6 @@ def _known(run: Run | None, view: View, term: str) -> Known:
     tables = {name: _table(run, name, term) for name in TABLES} if run else {}
     findings = find_anything.finding_names(cache.frame(run, "findings"), words) if run else []
     name = run.name if run else None
-    return Known(pages, run_texts.labels(done, view), name, findings=findings, own_pages=own, **tables)
+    has_lines = run is not None and run.store is None
+    labels = run_texts.labels(done, view)
+    return Known(pages, labels, name, findings=findings, own_pages=own, has_lines=has_lines, **tables)

@@ -63,6 +63,10 @@ NAMES: Mapping[str, tuple[str, str]] = {
         "the claims of a log-in, with their signature checked",
         "nobody is logged in",
     ),
+    "streamlit.runtime.caching.cache_data_api._LOGGER": (
+        "the log does not say of each cache that it was made before the server was",
+        "a line for each cache above the address of the console",
+    ),
     "streamlit.proto.BackMsg_pb2.BackMsg": (
         "messages that no page of the console sends are dropped",
         "one can empty the caches of everybody, or ask for addresses of a million uploads",
@@ -85,6 +89,12 @@ def find(name: str) -> Any:
         return getattr(import_module(module), attribute, None)
     except ImportError:
         return None
+
+
+def quiet_caches() -> None:
+    """The pages are imported before the server is there: that a cache is in memory then, as always, is no news."""
+    if (log := find("cache_data_api._LOGGER")) is not None:
+        log.addFilter(lambda record: not str(record.msg).startswith("No runtime found"))
 
 
 def runtime() -> Any:

@@ -48,7 +48,15 @@ said(words(key, n=words.count("occurrence", len(chosen)), all=f"{index.rows:,}")
 if not found:
     lines.none(given, run, shown)
 else:
-    show_html(html.rows(found, lines.of_page(run, index, found, words), shown, between="finding" in given))
+    show_html(
+        html.rows(
+            found,
+            lines.of_page(run, index, found, words),
+            shown,
+            between="finding" in given,
+            sought=given.get("find", ""),
+        )
+    )
 if pages > 1:
     st.pagination(pages, key="page", bind="query-params")
 if found:

@@ -115,7 +115,7 @@ def test_what_became_of_it_in_each_group_is_said_below_the_record_and_in_the_row
         "disproof",
     }
     assert all(set(each) == keys for each in row["fate"]) and row["fate"][0]["why"][0]["code"] == "offline"
-    assert any("1 other group consumed it (1 inferred): works" in line for line in lines)
+    assert any("1 other group consumed it (inferred): works" in line for line in lines)
     assert any(line.split()[0] == "gone" and "No client of the group is connected." in line for line in lines if line)
 
 

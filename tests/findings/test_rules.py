@@ -16,9 +16,10 @@ from idcore.answers.findings import all_rules, limits
 from idcore.answers.findings.all_rules import RULES, Finding
 from idcore.answers.findings.model import to_table, worst_first
 from idcore.base import catalogue
+from idcore.presentation.html import findings as html
 from idcore.presentation.reader import Reader
 from idcore.presentation.terminal import scans
-from idcore.presentation.triage import finding_rows
+from idcore.presentation.triage import find_anything, finding_rows
 from idcore.scan.lines import look
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
@@ -176,6 +177,17 @@ def test_the_command_line_and_the_console_count_what_is_not_listed_too(tmp_path:
     assert finding_rows.numbers(table.to_pandas(), "code") == {"restart": total}
     (line,) = scans.finding_lines(table.to_pandas(), Reader(catalogue.words(), UTC))
     assert f"{total:,} processes" in line
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_finding_has_one_name_on_cards_in_find_and_on_the_command_line(lang: str) -> None:
+    said = catalogue.words(lang)
+    one = Finding.of("id_confusion", "msgId (c.e.Listener)", 3, {"ids": [], "variant": "message_ext"})
+    table, name = to_table([one]).to_pandas(), said("finding.id_confusion.message_ext")
+    (line,) = scans.finding_lines(table, Reader(said, UTC))
+    assert name in line and said("finding.id_confusion") not in line
+    assert find_anything.finding_names(table, said) == [f"{name} · msgId (c.e.Listener)"]
+    assert name in str(html.head(table.iloc[0], Reader(said, UTC)))
 
 
 def test_a_fault_of_every_process_is_told_for_the_largest_and_counted_for_the_rest(tmp_path: Path) -> None:

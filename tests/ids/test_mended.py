@@ -59,6 +59,8 @@ BYTES = bytes.fromhex(ID)
         (f"id: {BYTES.hex(':')}!", "groups"),
         (BYTES.hex("-", 2), "groups"),
         (f"{OFFSET[:16]} {OFFSET[16:]}", "groups"),
+        (f"{ID[:20]}\n{ID[20:]}", "groups"),
+        (f"{ID[:20]}\r\n{ID[20:]}\r\n", "groups"),
         (f"msgId={base64.b64encode(ID.encode()).decode()} sent", "base64"),
         (base64.b64encode(BYTES).decode(), "base64"),
         (base64.urlsafe_b64encode(bytes.fromhex(OFFSET)).decode().rstrip("="), "base64"),
@@ -77,6 +79,7 @@ def test_random_bytes_are_offered_in_no_form() -> None:
         digest = base64.b64encode(hashlib.md5(raw).hexdigest().encode()).decode()
         for text in (raw.hex(" "), base64.b64encode(raw).decode(), digest, str(uuid.UUID(bytes=raw, version=4))):
             assert not other_forms(text), text
+        assert not other_forms("\n".join((raw.hex()[:20], raw.hex()[20:]))), "two lines of hex digits are no ID"
 
 
 def test_every_field_of_a_line_is_read() -> None:

@@ -217,6 +217,12 @@ def test_a_comparison_of_an_older_version_is_read_without_its_hosts(tmp_path: Pa
     assert all(row.origin.place == row.origin.brief == row.subject for row in old.rows)
 
 
+def test_a_link_to_a_comparison_that_is_gone_says_so_above_the_boxes(open_page: Open) -> None:
+    app = open_page("compare", run="20260101-000000-aaaaaa")
+    order = [element.type for element in app.main if element.type in ("error", "text_area", "button")]
+    assert len(app.error) == 1 and order[0] == "error" and "text_area" in order and "run" not in app.query_params
+
+
 def test_a_pasted_pair_has_a_run_of_its_own_that_a_link_opens(open_page: Open) -> None:
     app = comparing(open_page, "\n".join(ids(1, range(5))), "\n".join(ids(1, range(3))))
     (run,) = Runs().list()

@@ -21,3 +21,10 @@ def test_what_a_list_has_in_common_is_said_above_its_table(
     app = open_page("decode", ids=IDS, lang=lang)
     assert not app.exception
     assert said in shown(app)
+
+
+def test_what_is_true_of_every_id_of_a_late_day_stands_below_none(open_page: Callable[..., AppTest]) -> None:
+    late = IDS.replace("46C290FD", "9C000000")  # day 30: elapsed is above 2^31
+    page = shown(open_page("decode", ids=late))
+    assert "mq-under" not in page and "9C0000000001" in page
+    assert "mq-under" in shown(open_page("decode", ids=late.replace("0A42333A", "AC110002"))), "of Docker's bridge"

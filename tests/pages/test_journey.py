@@ -62,6 +62,8 @@ def test_an_id_alone_has_its_time_its_anatomy_and_says_what_is_not_known(open_pa
     assert said("message.no_cluster") in text and "10.0.0.7 · 3416" in text
     assert said("message.none_records") in text and said("message.none_lines") in text
     assert "18B4AAC2" in text and said("card.anatomy") in labels(app)
+    notes = " ".join(caption.value for caption in app.caption)
+    assert said("message.scale") not in notes and said("message.scale_tries") not in notes, "it has no wait and no try"
     assert said("message.ask", cluster="default") not in buttons(app)
 
 
@@ -289,4 +291,5 @@ def test_retries_in_a_scan_are_tries_and_waits(tmp_path: Path, open_page: Open) 
     text = shown(app)
     assert "first attempt, retries 1 to 4" in text and "retry 5 comes 3 min later" in text
     assert text.count("The broker held it") == 1
+    assert f"{words()('message.scale')} {words()('message.scale_tries')}" in [caption.value for caption in app.caption]
     assert "Retry 4 of group ship_group stored in %RETRY%ship_group" in table_of(app, "Journey")

@@ -98,6 +98,12 @@ def test_an_id_a_host_and_a_text_are_found_in_one_box(run: Run) -> None:
     assert found("10.0.0.99").text == "10.0.0.99"
 
 
+def test_a_text_that_was_sought_is_marked_in_its_lines(run: Run, open_page: Open) -> None:
+    app = open_page("lines", run=RUN, find="SENT</b")
+    assert not app.exception and body(app).count('<mark class="mq-sought">sent&lt;/b</mark>') == lines.PAGE
+    assert "mq-sought" not in body(open_page("lines", run=RUN)) + body(open_page("lines", run=RUN, find="10.0.0.7"))
+
+
 def test_a_finding_has_the_lines_of_its_evidence(run: Run, open_page: Open) -> None:
     table = run.table("findings")
     for number, row in enumerate(table.to_pylist()):

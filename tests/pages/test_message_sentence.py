@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from html import unescape
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.base import catalogue
+from idcore.intake.intake import PASTED
 from tests.ids.test_mended import ID, RECEIVED, SENT
+from tests.pages.conftest import make_run
 from tests.pages.test_pages import press, shown
 
 Open = Callable[..., AppTest]
@@ -43,6 +46,17 @@ def test_a_line_is_a_sentence_with_all_it_says(open_page: Open, lang: str) -> No
     received = shown(decoded(open_page, RECEIVED.replace("brokerName", f"UNIQ_KEY={ID}, brokerName"), lang))
     for value in ("10.42.35.17:41124", "order-7", "TagA", "2010220930", "1795139400601"):
         assert value in received, "each field of the line"
+
+
+def test_who_opens_the_link_of_a_line_reads_what_its_sender_reads(open_page: Open, tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "runs", title="1 ID from 1 line")
+    (folder / "input").mkdir()
+    (folder / "input" / f"000-{PASTED}").write_text(SENT)
+    app = open_page("decode", run=folder.name, zone="Asia/Shanghai")
+    page = shown(app).replace("<b>", "").replace("</b>", "")
+    for said in ("Stored on broker itcast (172.17.0.1:10911)", "topic TopicTest", "queue 3", "SEND_OK"):
+        assert said in page
+    assert app.expander[0].label.startswith("SendResult \\[sendStatus=SEND_OK") and app.text_area[0].value == SENT
 
 
 def test_several_messages_have_no_sentence_of_one(open_page: Open) -> None:

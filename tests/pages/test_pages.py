@@ -148,6 +148,24 @@ def test_what_is_no_id_is_told_why(open_page: Open) -> None:
     assert press(app, "Decode").warning
 
 
+@pytest.mark.parametrize("open_one", [True, False])
+def test_a_key_is_sought_in_the_scan_in_sight_or_in_the_newest(open_page: Open, run: str, open_one: bool) -> None:
+    app = open_page("findings", run=run) if open_one else open_page()
+    app = app.switch_page("pages/ids/decode.py").run() if open_one else app
+    app.text_area[0].set_value("order-860954509")
+    press(app, "Decode")
+    (link,) = (link.proto for link in app.get("page_link") if "Search the lines of app.log" in link.proto.label)
+    assert f"run={run}" in link.query_string and "find=order-860954509" in link.query_string
+    app.text_area[0].set_value("two\nlines")
+    assert not [one for one in press(app, "Decode").get("page_link") if "Search the lines" in one.proto.label]
+
+
+def test_a_key_has_no_way_to_a_scan_or_store_that_is_not_there(open_page: Open) -> None:
+    app = open_page()
+    app.text_area[0].set_value("order-860954509")
+    assert not [link for link in press(app, "Decode").get("page_link") if "order-860954509" in link.proto.query_string]
+
+
 def test_after_an_error_the_next_text_counts_not_the_address(open_page: Open) -> None:
     app = open_page()
     app.text_area[0].set_value(UNIQ[:31])

@@ -20,6 +20,7 @@ import pytest
 
 from idcore.answers.findings import all_rules
 from idcore.base.catalogue import words
+from idcore.presentation.html import findings as findings_html
 from idcore.presentation.reports import roles
 from idcore.presentation.reports.svg import dates, numbers, svg
 from idcore.presentation.triage import finding_report, finding_rows, finding_texts, lines, run_texts
@@ -288,6 +289,44 @@ def test_the_range_of_a_gap_is_from_the_id_below_it_to_that_above(tmp_path: Path
     }
     other = next(row for row in rows if row["code"] != "missing_ids")
     assert finding_rows.gap_of(other) is None and set(finding_rows.lines_of(0, other, run.name)) == {"run", "finding"}
+
+
+@pytest.mark.parametrize(("lang", "counter"), [("en", "counter 40, 2 s"), ("zh", "计数器 40，2 秒")])
+def test_a_ticket_has_both_lines_of_a_gap_once_and_its_times_as_the_headline(
+    tmp_path: Path, lang: str, counter: str
+) -> None:
+    made = [f"msgId={PREFIX}{1_000_000 + n * 1000:08X}{n:04X}" for n in range(90) if n != 40]
+    run = judged(tmp_path, "\n".join([*made[:40], "send failed", *made[40:]]))
+    shown = reader(lang=lang)
+    part = next(
+        one
+        for one in finding_report.parts_of(finding_rows.kinds(run.table("findings").to_pandas()))
+        if not isinstance(one, finding_rows.Kind) and one[1]["code"] == "missing_ids"
+    )
+    found = diagnosis.log_lines(run)
+    report = "".join(map(str, findings_html.finding_section(part, found, shown, ADDRESS, None)))
+    for text in (finding_report.ticket(part, run, found, shown, ADDRESS), report):
+        assert [text.count(f":{line}  msgId=") for line in (39, 40, 42, 43)] == [1, 1, 1, 0]
+        assert text.count(":41  send failed") == 1 and counter in text
+        assert shown.words("colon", name=shown.words("fact.distinct")) + "89" in text
+        assert shown.words("when.missing_ids", when="2026-11-01 00:17:19") in text
+        assert "00:17:19" in finding_texts.headline(run.table("findings").to_pandas(), shown)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_of_several_processes_the_headline_has_the_widest_gap(tmp_path: Path, lang: str) -> None:
+    made = [
+        f"msgId=0A0000{host:02X}0D5818B4AAC2{1_000_000 + n * 1000:08X}{n:04X}"
+        for n in range(200)
+        for host in range(1, 8)
+        if n not in range(90, 92 + host)
+    ]
+    shown, found = reader(lang=lang), judged(tmp_path, "\n".join(made)).table("findings").to_pandas()
+    said, brief = finding_texts.headline(found, shown), shown.words.count("process", 7).replace("**", "")
+    assert brief in said.replace("**", "") and "10.0.0.7 pid 3416" in said and "10.0.0.6" not in said
+    assert shown.words.count("id", 9) in said and "00:18:09.000" in said and shown.words.duration(10) in said
+    one = finding_texts.headline(found[found["subject"].str.startswith("10.0.0.2 ")], shown)
+    assert shown.words.count("id", 4) in one and "10.0.0.7" not in one
 
 
 def test_every_rule_has_a_short_sentence_in_each_language() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from html import unescape
 from io import BytesIO
 from pathlib import Path
 from urllib.parse import urlencode
@@ -14,9 +15,10 @@ from streamlit.testing.v1 import AppTest
 from idcore.base.catalogue import words
 from idcore.intake import intake
 from idcore.presentation.triage import finding_rows
-from idcore.runs.runs import Run
+from idcore.runs.runs import Run, Runs
 from pages.parts.ids import decode_session
 from pages.parts.runs import begin
+from tests.pages import example_run
 from tests.pages.conftest import RUN, make_run
 from tests.pages.test_findings import judged, two_at_once
 from tests.pages.test_messages import labels
@@ -67,6 +69,20 @@ def test_tags_of_groups_go_with_the_scan_and_a_wrong_line_is_named(
     app.text_area(key="tags").set_value("billing:OrderPaid=A||B\nstock:OrderPaid=*").run()
     press(app, words("en")("store.scan"))
     assert begun == [{("OrderPaid", "billing"): "A||B", ("OrderPaid", "stock"): "*"}] and not app.error
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_clock_of_records_is_not_called_that_of_lines(open_page: Open, store: Path, lang: str) -> None:
+    path = Runs().open(RUN).path
+    made = example_run.tables()
+    made["processes"]["zone"], made["processes"]["zone_source"] = "+08:00", "born"
+    example_run.write(path, made)
+    summary = json.loads((path / "summary.json").read_text())
+    assumed = {"zone": "+00:00", "zone_source": "assumed", "at": "2026-11-21T01:55:00+00:00"}
+    (path / "summary.json").write_text(json.dumps(summary | {"assumed": assumed, "zone_sources": {"born": 5}}))
+    page = unescape(shown(open_page("producers", run=RUN, lang=lang, zone="Asia/Shanghai")))
+    assert words(lang)("run.zone_stored", zone="+08:00", here="") in page
+    assert words(lang)("run.zone_born", zone="+08:00", here="", at="2026-11-21") not in page
 
 
 def test_growth_and_files_are_told_of_records(open_page: Open, store: Path) -> None:

@@ -119,6 +119,13 @@ def busy(run: Run) -> tuple[dict[str, object], pd.DataFrame]:
     return row, points[points["host"] == row["host"]]
 
 
+@pytest.mark.parametrize("page", ["findings", "producers", "counters", "brokers"])
+def test_a_range_that_cannot_be_read_is_named_once(open_page: Callable[..., AppTest], run: str, page: str) -> None:
+    app = open_page(page, run=run, **{"from": "x", "to": "y"})
+    assert not app.exception
+    assert len([one for one in app.warning if "time range in the link was ignored" in one.value]) == 1
+
+
 def test_an_address_and_a_range_are_the_same() -> None:
     here = TimeRange.of_address({"from": BEGIN, "to": END})
     assert (here.begin, here.end) == (START, START + timedelta(minutes=5)) and here

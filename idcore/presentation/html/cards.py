@@ -20,7 +20,7 @@ from idcore.presentation.html import ruler
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Column, Html, Table, fact_list, fold, join, link, listed, tag
 
-# Reasons that say more of an ID than why it is one: they stand below it.
+# Reasons that say more of an ID than why it is one, and are not those of a whole day: they stand below it.
 SPECIAL = frozenset(
     f"{field}_{what}"
     for field, several in {
@@ -29,7 +29,7 @@ SPECIAL = frozenset(
         "pid": "shifted unknown upper_half",
         "label": "against key",
         "case": "lower mixed",
-        "elapsed": "known_maker label signed slack",
+        "elapsed": "known_maker label slack",
         "seconds": "future maybe_local odd",
         "time": "to_come before_rocketmq",
         "id": "joined longer",

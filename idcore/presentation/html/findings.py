@@ -161,7 +161,7 @@ def finding_section(
     if line := evidence_texts.fact_line(evidence, reader, finding_texts.said_figures(row)):
         yield tag("p", line)
     most = MOST_OF_NOTE if row["severity"] == "info" else MOST_LINES
-    label, shown = lines.of_finding(row, words, most)
+    label, shown = lines.of_finding(row, words, most, apart=True)
     if shown:
         yield tag("p", label, class_="faint")
         yield tag("pre", shown)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 
@@ -33,10 +34,13 @@ class Lines:
     assumed: Mapping[str, str] = field(default_factory=dict)
 
 
-def rows(occurrences: Sequence[Occurrence], of: Lines, reader: Reader, *, between: bool = False) -> Html:
+def rows(
+    occurrences: Sequence[Occurrence], of: Lines, reader: Reader, *, between: bool = False, sought: str = ""
+) -> Html:
     """Each line once: where it is, when and by whom each of its ids was generated, and the lines around it.
 
-    With `between` also the lines between two that follow each other in a file: of a gap, what is in it.
+    What was `sought` is marked, and its line is whole. With `between` also the lines between two that follow each
+    other in a file: of a gap, what is in it.
     """
     # of a long line each id has its own piece
     lines = [list(some) for _, some in groupby(occurrences, key=lambda one: (one.file, one.line, one.text))]
@@ -44,7 +48,7 @@ def rows(occurrences: Sequence[Occurrence], of: Lines, reader: Reader, *, betwee
     for before, some in pairwise([None, *lines]):
         if between and before is not None and some is not None:
             blocks += _between(before[-1], some[0], of, reader)
-        blocks += [_row(some, of, reader)] if some is not None else []
+        blocks += [_row(some, of, reader, sought)] if some is not None else []
     return tag("ol", *blocks, class_="mq-lines")
 
 
@@ -63,7 +67,7 @@ def _between(one: Occurrence, later: Occurrence, of: Lines, reader: Reader) -> l
     return [tag("li", folded, class_="mq-between")] if first else []
 
 
-def _row(ids: Sequence[Occurrence], of: Lines, reader: Reader) -> Html:
+def _row(ids: Sequence[Occurrence], of: Lines, reader: Reader, sought: str) -> Html:
     words, first = reader.words, ids[0]
     name = first.file.rpartition("/")[2] or first.file
     facts = [tag("span", f"{name}:{first.line:,}", class_="mq-mono", title=f"{first.file}:{first.line}")]
@@ -82,18 +86,28 @@ def _row(ids: Sequence[Occurrence], of: Lines, reader: Reader) -> Html:
     head = tag("div", *facts, class_="mq-line-head")
     if first.problem is not None:
         return tag("li", head, tag("p", words.said(first.problem), class_="mq-warning mq-note"))
-    return tag("li", head, tag("details", tag("summary", _line(ids)), _around(first, of)))
+    return tag("li", head, tag("details", tag("summary", _line(ids, sought)), _around(first, of)))
 
 
-def _line(ids: Sequence[Occurrence]) -> Html:
-    """The text, its ids marked. A click opens it, so it has no links: a screen reader would not find them there."""
+def _line(ids: Sequence[Occurrence], sought: str) -> Html:
+    """The text, its ids marked, and what was sought besides.
+
+    A click opens it, so it has no links: a screen reader would not find them there.
+    """
     parts: list[Html | str] = []
     text, done = ids[0].text, 0
     more = "…" if ids[0].cut else ""
     for one in ids:
-        parts += [text[done : one.at], tag("mark", one.id, class_=f"mq-of-{one.kind}")]
+        parts += [*_marked(text[done : one.at], sought), tag("mark", one.id, class_=f"mq-of-{one.kind}")]
         done = one.at + len(one.id)
-    return tag("code", more, *parts, text[done:], more)
+    return tag("code", more, *parts, *_marked(text[done:], sought), more)
+
+
+def _marked(text: str, sought: str) -> Iterator[Html | str]:
+    """A text with each place of what was sought marked, in capitals or not."""
+    pieces = re.split(f"({re.escape(sought)})", text, flags=re.IGNORECASE) if sought else [text]
+    for number, piece in enumerate(pieces):
+        yield tag("mark", piece, class_="mq-sought") if number % 2 else piece
 
 
 def _maker(one: Occurrence, of: Lines, reader: Reader) -> Html | str:

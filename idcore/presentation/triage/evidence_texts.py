@@ -104,4 +104,5 @@ def figure_text(value: Any) -> str:
 def fact_line(evidence: FindingEvidence, reader: Reader, told: Collection[str] = ()) -> str:
     """The same in one line, for a report."""
     words: Words = reader.words
-    return words("semicolon").join(f"{name} {value}" for name, value in facts(evidence, reader, told))
+    named = ((words("colon", name=name), value) for name, value in facts(evidence, reader, told))
+    return words("semicolon").join(f"{name}{value}".rstrip() for name, value in named)

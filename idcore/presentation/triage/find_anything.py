@@ -13,10 +13,12 @@ import pandas as pd
 from idcore.base.catalogue import Words
 from idcore.ids.identify import identify
 from idcore.ids.rules import CANDIDATE
+from idcore.presentation.triage import finding_rows
 from idcore.presentation.triage.processes import process_key, process_name
 
 MOST = 5  # hits of a group that are named
 LONGEST_NAME = 70
+LONGEST_SOUGHT = 100  # characters of a text that is sought in lines
 TABLES = {"processes": "host", "hosts": "host", "brokers": "address"}  # of a scan, and the column that has an address
 _KEYS = {"layout", "host", "pid", "loader", "address"}
 _HEX = re.compile(rf"(?<![0-9A-Za-z]){CANDIDATE}(?![0-9A-Za-z])")
@@ -55,6 +57,7 @@ class Known:
     brokers: pd.DataFrame = field(default_factory=pd.DataFrame)
     findings: Sequence[str] = ()
     own_pages: Mapping[str, str] = field(default_factory=dict)  # of the runs that are not scans
+    has_lines: bool = True  # the scan in sight is of text, and not of records
 
 
 def search(term: str, known: Known) -> list[Group]:
@@ -80,6 +83,10 @@ def search(term: str, known: Known) -> list[Group]:
             most=len(pages),
         ),
     ]
+    text = term.strip()
+    sought = bool(words) and not groups[0].hits and len(text) <= LONGEST_SOUGHT
+    if run and known.has_lines and sought:  # last: what has this name is meant first
+        groups.append(Group("line", (Hit(text, "lines", {**run, "find": text}, message="text"),)))
     return [group for group in groups if group.hits]
 
 
@@ -178,8 +185,7 @@ def label(hit: Hit, words: Words) -> str:
 
 def finding_names(findings: pd.DataFrame, words: Words) -> list[str]:
     """The findings of a scan, each by its kind and whom it is about."""
-    kinds = words.table("finding.")
-    return [f"{kinds.get(row['code'], row['code'])} · {row['subject']}" for row in findings.to_dict("records")]
+    return [f"{finding_rows.title_of(row, words)} · {row['subject']}" for row in findings.to_dict("records")]
 
 
 def together(own: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:

@@ -53,9 +53,13 @@ class LogLines:
     allowed: Allowed
     rows: Mapping[str, np.ndarray] = field(default_factory=dict)  # of the index, by ID, where they are known
 
-    def of_finding(self, row: Row, words: Words, most: int = MOST_LINES) -> tuple[str, str]:
-        """What they are called, and the lines of the evidence; empty where none is at hand."""
-        numbered = self._found(row)
+    def of_finding(self, row: Row, words: Words, most: int = MOST_LINES, apart: bool = False) -> tuple[str, str]:
+        """What they are called, and the lines of the evidence; empty where none is at hand.
+
+        `apart`: without those on both sides of the widest gap, which a report shows above the others.
+        """
+        shown = [line for side in self._of_sides(row) for line in side] if apart else []
+        numbered = [line for line in self._found(row) if line not in shown]
         key = "findings.numbered" if len(numbered) <= most else "findings.numbered_part"
         name = words(key, n=f"{most:,}", all=f"{len(numbered):,}") if numbered else ""
         return name, lines.as_text(numbered[:most])
@@ -69,12 +73,16 @@ class LogLines:
 
     def sides(self, row: Row) -> tuple[str, str]:
         """The lines of the IDs on both sides of the widest gap; empty where it has none, or not both are at hand."""
+        below, above = map(lines.as_text, self._of_sides(row))
+        return below, above
+
+    def _of_sides(self, row: Row) -> tuple[list[NumberedLine], list[NumberedLine]]:
         evidence = evidence_of(row)
-        ends = _sides(evidence)
-        if not all(ends):
-            return "", ""
-        texts = [lines.as_text(self._of_ids([str(end)], evidence)) for end in ends]
-        return (texts[0], texts[1]) if all(texts) else ("", "")
+        after, before = _sides(evidence)
+        if not after or not before:
+            return [], []
+        below, above = self._of_ids([after], evidence), self._of_ids([before], evidence)
+        return (below, above) if below and above else ([], [])
 
     def _found(self, row: Row) -> list[NumberedLine]:
         evidence = evidence_of(row)

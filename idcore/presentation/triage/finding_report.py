@@ -97,7 +97,7 @@ def section(part: Part, reader: Reader, lines: LogLines, address: str) -> list[s
     name = words("colon", name=words(f"severity.{row['severity']}")) + finding_rows.title_of(row, words)
     ids = evidence_tables.details(evidence, reader, finding_rows.assumed_of(row))[:MOST_IDS]
     figures = evidence_texts.fact_line(evidence, reader, finding_texts.said_figures(row))
-    label, shown = lines.of_finding(row, words)
+    label, shown = lines.of_finding(row, words, apart=True)
     text = [
         f"## {name}",
         " · ".join([code(finding_texts.subject(row, words)), *map(escaped, finding_texts.seen(row, reader))]),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import pandas as pd
@@ -132,9 +133,11 @@ def between_sides(row: Row, reader: Reader) -> str:
     evidence, gap, words = evidence_of(row), finding_rows.gap_of(row), reader.words
     figures = dict(evidence)
     lasting = words("findings.sides_lasting", lasting=words.lasting((gap[1] - gap[0]).total_seconds())) if gap else ""
+    missing = _widest(row)
     return words(
         "findings.sides",
-        n=words.count("id", int(figures.get("widest") or row["count"])),
+        n=words.count("id", missing),
+        count=missing,
         first=f"{figures.get('gap_from', 0):,}",
         last=f"{figures.get('gap_to', 0):,}",
         lasting=lasting,
@@ -152,23 +155,41 @@ def headline(findings: pd.DataFrame, reader: Reader) -> str:
     worst = next((kind for kind in kinds if kind.severity != "info"), None)
     if worst is None:
         return ""
-    if worst.grouped or not worst.rows:
-        return upper(brief(worst, reader.words)) + reader.words("stop")
-    row = max((row for _, row in worst.rows), key=lambda one: int(one["count"]))
-    if (gap := finding_rows.gap_of(row)) is not None:
-        lost = dict(evidence_of(row)).get("widest") or int(row["count"])
-        words = reader.words
-        more = int(row["count"]) - lost
-        return words(
-            "findings.headline_gap",
-            subject=row["subject"],
-            n=words.count("id", int(lost)),
-            count=int(lost),
-            at=reader.full(gap[0]) + words.assumed(finding_rows.assumed_of(row)),
-            lasting=words.duration((gap[1] - gap[0]).total_seconds()),
-            more=words("findings.headline_more", n=f"{more:,}") if more > 0 else "",
-        )
-    return upper(say("meaning", row, reader)) + reader.words("stop")
+    words, rows = reader.words, [row for _, row in worst.rows]
+    if worst.grouped or not rows:
+        return upper(brief(worst, words)) + words("stop") + _widest_gap(rows, reader)
+    row = max(rows, key=lambda one: int(one["count"]))
+    if (gap := finding_rows.gap_of(row)) is None:
+        return upper(say("meaning", row, reader)) + words("stop")
+    more = int(row["count"]) - _widest(row)
+    others = words("findings.headline_more", n=f"{more:,}") if more > 0 else ""
+    return _of_gap("findings.headline_gap", row, gap, reader, more=others)
+
+
+def _widest(row: Row) -> int:
+    """How many IDs the widest gap of a finding misses."""
+    return int(dict(evidence_of(row)).get("widest") or row["count"])
+
+
+def _widest_gap(rows: Sequence[Row], reader: Reader) -> str:
+    """Of several processes that miss IDs the widest gap: whose it is, and when; nothing where none is known."""
+    gaps = [(row, gap) for row in rows if (gap := finding_rows.gap_of(row)) is not None and _widest(row) > 1]
+    if not gaps:
+        return ""
+    return _of_gap("findings.headline_widest", *max(gaps, key=lambda one: _widest(one[0])), reader)
+
+
+def _of_gap(key: str, row: Row, gap: tuple[datetime, datetime], reader: Reader, **more: str) -> str:
+    words, lost = reader.words, _widest(row)
+    return words(
+        key,
+        subject=row["subject"],
+        n=words.count("id", lost),
+        count=lost,
+        at=reader.full(gap[0]) + words.assumed(finding_rows.assumed_of(row)),
+        lasting=words.duration((gap[1] - gap[0]).total_seconds()),
+        **more,
+    )
 
 
 def outside(shown: TimeRange, every: pd.DataFrame, words: Words) -> str:
@@ -201,6 +222,8 @@ def when_of(row: Row, reader: Reader) -> str:
     by_minute = rule.subject == "broker"  # more is not known of brokers
     if pd.isna(first):
         return ""
+    if (gap := finding_rows.gap_of(row)) is not None:  # a gap begins with the ID below it, as the headline says
+        first, last = min(first, pd.Timestamp(gap[0])), first if pd.isna(last) else last
     if pd.isna(last) or first == last or (by_minute and reader.minute(first) == reader.minute(last)):
         when = reader.minute(first) if by_minute else reader.full(first)
     else:

@@ -193,10 +193,10 @@ def said(worst: Worst | None, shared: Sequence[str], reader: Reader) -> str:
         mark = assumed(row, words)
         text = words("producers.worst", host=row["host"], pid=row["pid"], missing=words.count("id", missing))
         if worst.begins is not None and worst.widest < missing:
-            at = reader.minute(worst.begins.to_pydatetime()) + mark
+            at = reader.full(worst.begins.to_pydatetime()) + mark
             text += words("producers.worst_gap", n=f"{worst.widest:,}", count=worst.widest, at=at)
         elif worst.begins is not None:
-            at = reader.minute(worst.begins.to_pydatetime()) + mark
+            at = reader.full(worst.begins.to_pydatetime()) + mark
             text += words("producers.worst_one", count=missing, at=at)
         text += words("stop")
     if shared:

@@ -24,11 +24,10 @@ def notes(
 ) -> list[str]:
     """What was assumed, what failed, what was rejected. `zones`: those of its processes; `shown`: that of the page."""
     words = reader.words
-    lines = [words("run.store")] if (run.plan or {}).get("store") is not None else []
+    lines = [words("run.store")] if run.store is not None else []
     asked = {"at": run.created, **run.options}
-    lines.append(
-        f"{shown}{words('compare.between')}{zone(run.summary or {}, asked, sorted(zones), words, reader.zone)}".strip()
-    )
+    clock = zone(run.summary or {}, asked, sorted(zones), words, reader.zone, of_store=run.store is not None)
+    lines.append(f"{shown}{words('compare.between')}{clock}".strip())
     if words.has(key := f"run.case_{((run.summary or {}).get('assumed') or run.options).get('case')}"):
         lines.append(words(key))
     lines.append(deliveries_sampled(run.summary or {}, words))
@@ -50,10 +49,12 @@ def zone(
     zones: Sequence[str],
     words: Words,
     shown: tzinfo | None = None,
+    of_store: bool = False,
 ) -> str:
     """The zone that dates were read in, and where it is from; one zone for all would be wrong for some.
 
-    Where the reader is `shown` the times of another zone, an example of both clocks.
+    Where the reader is `shown` the times of another zone, an example of both clocks. Records have no lines, and no
+    month of theirs is assumed.
     """
     if len(zones) > 1:
         return words("run.zones", n=len(zones), names=words("comma").join(zones[:6]))
@@ -62,7 +63,8 @@ def zone(
         return ""
     sources = summary.get("zone_sources") or {}
     from_lines = bool(zones and sources) and not sources.keys() & {"given", "assumed", "unknown"}
-    key = "run.zone_born" if from_lines else f"run.zone_{assumed.get('zone_source') or 'assumed'}"
+    born = "run.zone_stored" if of_store else "run.zone_born"
+    key = born if from_lines else f"run.zone_{assumed.get('zone_source') or 'assumed'}"
     at = str(assumed.get("at") or asked.get("at", ""))[:10]
     name = zones[0] if from_lines else assumed["zone"]
     here = _here(name, at, shown, words) if shown is not None else ""

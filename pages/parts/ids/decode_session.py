@@ -156,6 +156,7 @@ def reopen(name: str) -> None:
     here = DecodeSession.of_run(run)
     here.run, here.dated = run.name, Dating.of(here.clock()) if here.sources else None
     scans.remember(run.name)
+    st.session_state["text"] = here.text if not here.files and len(here.text) <= LONG else ""
     put(here)
 
 

@@ -12,9 +12,10 @@ from idcore.intake.intake import message_of
 from idcore.presentation import intake_texts, message_sentence
 from idcore.presentation.html import cards, ruler
 from idcore.presentation.html import deliveries as delivery_html
+from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.reports.markup import emphasised, tag
 from idcore.simulate import example
-from pages.parts import browser, refusals, scans
+from pages.parts import browser, cache, refusals, scans
 from pages.parts.ids import id_links
 from pages.parts.ids.decode_session import DecodeSession
 from pages.parts.runs import fate_lists, watch
@@ -22,6 +23,7 @@ from pages.parts.triage import shared
 from pages.parts.view import view
 from pages.parts.widgets import columns, download, page_link, page_of, pager, said, show_html, small_print
 
+LONGEST_KEY = 100  # characters of a text that may be one
 USUAL = ("kind", "text", "sent_at", "host", "pid", "line", "file", "message")
 
 
@@ -107,6 +109,24 @@ def deliveries(here: DecodeSession) -> None:
     """What the lines say of the delivery of each message."""
     if (delivery := delivery_html.told(here.intake.said, view())) is not None:
         show_html(delivery)
+
+
+def elsewhere(here: DecodeSession) -> None:
+    """Where a short text without an ID may be: in lines of the scan in sight, or of the newest; as a message's key."""
+    text = "" if here.files else here.text.strip()
+    if not 0 < len(text) <= LONGEST_KEY or "\n" in text:
+        return
+    from idcore.presentation.triage import run_texts  # with it pandas
+
+    words, run = view().words, scans.at_hand()
+    if run is None or run.state != "done":
+        logs = (row["name"] for row in cache.finished() if not (row["store"] or (row["summary"] or {}).get("is_list")))
+        run = next((scans.visible_runs().open(name) for name in logs), None)
+    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
+        if run is not None and run.store is None:
+            title = escaped(run_texts.title_of(run.title, run.options, words, run.summary))
+            page_link("lines", words("decode.in_scan", scan=title), icon=":material/segment:", run=run.name, find=text)
+        id_links.look_up_links([text], words)
 
 
 def without_ids(here: DecodeSession) -> None:

@@ -29,7 +29,7 @@ def trace_links(traces: Sequence[str], words: Words) -> None:
 
 
 def message_links(ids: Sequence[str], words: Words, **named: str | None) -> None:
-    """Links that take ids along: one to its journey, to a cluster where one is configured, to an open store folder.
+    """Links that take ids along: one to its journey, all to where messages are looked up.
 
     A click on the journey, unlike an address, may ask the only cluster that is configured. `named`: how it is read.
     """
@@ -39,6 +39,11 @@ def message_links(ids: Sequence[str], words: Words, **named: str | None) -> None
             st.session_state["message_clicked"] = text
             params = link_params(id=text, run=scans.current_name(), **named)
             st.switch_page(st.session_state["pages"]["message"], query_params=params)
+    look_up_links(ids, words)
+
+
+def look_up_links(ids: Sequence[str], words: Words) -> None:
+    """Links that take ids, or one key of messages, to a cluster where one is configured, to an open store folder."""
     if 0 < len(ids) <= MOST_IDS and is_configured(settings.current()):
         page_link("lookup", words("card.lookup"), icon=":material/search:", id=",".join(ids))
     if len(ids) == 1 and (scans.allowed_folders() or st.session_state.get("store_open")):

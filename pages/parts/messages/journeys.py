@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 import pandas as pd
@@ -35,6 +36,7 @@ from pages.parts.widgets import chart, page_link, said, show_html
 MOST_LINES = 200
 MOST_OF_TRACE = 20  # messages of one trace that are named
 AROUND = 40  # lines on either side that a record of several lines may have
+ONE_ROW_MS = 1_000  # of the picture: what is longer takes more
 
 
 def run_at_hand() -> Run | None:
@@ -151,7 +153,12 @@ def picture(journey: Journey, view: View) -> None:
     """The events from top to bottom, with their data."""
     figure = chart_of.sequence(journey, view, view.instant)
     chart(figure, view.words("message.alt"), lambda: pd.DataFrame(html.rows(journey, view)), "journey")
-    st.caption(view.words("message.scale"))
+    moments = [event.at_ms for event in journey.events if event.at_ms is not None]
+    waits = any(later - one > ONE_ROW_MS for one, later in pairwise(moments))
+    tried = any(event.values.get("tries") is not None for event in journey.events)
+    notes = [view.words(f"message.scale{name}") for name, there in (("", waits), ("_tries", tried)) if there]
+    if notes:
+        st.caption(view.words("compare.between").join(notes))
     if len(journey.events) > chart_of.MOST_DRAWN:
         st.caption(view.words("message.cut", n=f"{chart_of.MOST_DRAWN:,}", of=f"{len(journey.events):,}"))
 

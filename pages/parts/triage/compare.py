@@ -49,6 +49,12 @@ def from_link() -> None:
         if name in runs(view().words):
             _of_one("before", name)
             return
+        try:
+            scans.visible_runs().open(name)
+        except RunError as error:  # above the boxes, as on every page
+            problems.show_error(error)
+            forget()
+            return
         state.pop("compare", None)
         state["compare_run"] = name
 

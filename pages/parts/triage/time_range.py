@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
+from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
 from idcore.presentation import times
 from idcore.presentation.reports.markdown import escaped
@@ -26,7 +27,7 @@ from pages.parts.charts import registry
 from pages.parts.charts import timeline as charts
 from pages.parts.charts.registry import Tables
 from pages.parts.triage import chips, lines
-from pages.parts.view import View, into_address, view
+from pages.parts.view import View, into_address
 from pages.parts.widgets import Brush, chart, page_link, said
 
 LEAST_BARS = 10  # of a strip
@@ -36,13 +37,19 @@ if TYPE_CHECKING:  # Spark may not be installed
 
 
 def asked() -> TimeRange:
-    """The range in the address. A value that cannot be read is named, and all times are shown."""
-    words = view().words
+    """The range in the address; all times where a value cannot be read, which the strip names."""
     try:
         return TimeRange.of_address(st.query_params)
+    except CoreError:
+        return ALL_TIMES
+
+
+def _says_unreadable(words: Words) -> None:
+    """Names a value of the range in the address that cannot be read."""
+    try:
+        TimeRange.of_address(st.query_params)
     except CoreError as error:
         st.warning(words("range.ignored", why=escaped(words.error(error))), icon=":material/schedule:")
-        return ALL_TIMES
 
 
 def bar(run: Run, shown: View, other: Run | None = None, page: str = "") -> TimeRange:
@@ -84,6 +91,7 @@ def strip(
 
     `under`: the scan and its page whose filters stand next to the range.
     """
+    _says_unreadable(shown.words)
     chosen, extent = asked(), None
     tables = [table for table in timelines if not table.empty]
     if tables:
