@@ -288,7 +288,7 @@ once in all input and has one offsetMsgId there is never in `copies`.
 | `findings` | findings by severity |
 | `undelivered`, `attempts` | of a store: rows of these tables; an older version wrote at most 50,000 of them |
 | `traces_left_out` | of a store: trace records that were not read, because there are too many newer ones |
-| `groups_left_out` | of a store: consumer groups of a topic that were not judged, because their verdicts would take too much memory |
+| `groups_left_out` | of a store: groups that were not judged: too many, at different offsets |
 | `evidence` | of a store: codes and values of the age of its state and its config files ([store.md](store.md)) |
 | `start_seconds`, `seconds` | until Spark was up; from then to the last table |
 | `assumed` | zone, reference time, case and subscriptions that the scan was given |
