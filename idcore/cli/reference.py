@@ -186,7 +186,7 @@ _COLUMNS = {
     "commit_log_offset": "its physical offset",
     "store_timestamp": "when it was stored",
     "groups": "how many groups have not consumed it",
-    "verdicts": "JSON: the verdict of each of these groups",
+    "verdicts": "JSON: the verdict of each of these groups, of the first 1,000 by name",
     "retry_times": "number of the attempt, 0 for the first; null if the trace has only its end",
     "outcome": "code of how the attempt ended ([store.md](store.md)); null if unknown",
     "led_to": "copy that the failure led to: `retry` or `dead_letter`; null for none",

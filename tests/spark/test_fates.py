@@ -30,6 +30,7 @@ from idcore.rocketmq.message.trace import SubAfter, SubBefore
 from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
 from idcore.rocketmq.store import Stored, StoreFolder
 from idcore.scan import fates as scan_fates
+from idcore.scan import undelivered
 from idcore.simulate.situations import Situation
 from idcore.spark import fates, job
 from idcore.spark import traces as trace_records
@@ -426,7 +427,10 @@ def test_more_groups_than_memory_has_room_for_are_left_out_and_counted(
 ) -> None:
     root = with_groups(Path(shutil.copytree(made[0], tmp_path / "store")), lambda number: number % 50, 2_000)
     monkeypatch.setattr(fates, "MOST_CELLS", 50_000)
+    monkeypatch.setattr(undelivered, "MOST_NAMED", 5)
     found, counted = tables(root)
+    named = {(row["groups"] > 5, len(json.loads(row["verdicts"]))) for row in found["undelivered"].to_pylist()}
+    assert max(named) == (True, 5)
     groups = {row["group"] for row in found["fates"].to_pylist() if row["topic"] == "OrderPaid"}
     assert 0 < len(groups) < 1_000 and counted["groups_left_out"] > 1_000
 
