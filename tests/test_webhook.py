@@ -6,11 +6,15 @@ import base64
 import hashlib
 import hmac
 import json
+import socket
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from http.client import HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -123,6 +127,28 @@ def test_a_receiver_that_has_gone_is_tried_five_times(
     announcer.put({"n": 1})
     announcer.wait()
     assert waited == [0.0, *webhook.PAUSES]
+
+
+@pytest.mark.parametrize("piece", [b"HTTP/1.1 100 Continue\r\n\r\n", b"h"])
+def test_an_answer_without_an_end_is_ended(piece: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webhook, "LONGEST_ANSWER", 0.3)
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def answer() -> None:
+        connection, _ = listening.accept()
+        with connection, suppress(OSError):
+            if piece == b"h":
+                connection.sendall(b"HTTP/1.1 200 OK\r\nx: ")
+            for _ in range(300):
+                connection.sendall(piece)
+                time.sleep(0.01)
+
+    Thread(target=answer, daemon=True).start()
+    target = webhook.Target(urlsplit(f"http://127.0.0.1:{listening.getsockname()[1]}/"), b"k" * 24)
+    began = time.monotonic()
+    with listening, suppress(OSError, HTTPException):
+        target.send("msg_1", 1, b"{}")
+    assert time.monotonic() - began < 2.5  # it sends for 3 s here
 
 
 def test_more_than_the_limit_of_a_minute_wait(

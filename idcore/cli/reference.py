@@ -186,7 +186,7 @@ _COLUMNS = {
     "commit_log_offset": "its physical offset",
     "store_timestamp": "when it was stored",
     "groups": "how many groups have not consumed it",
-    "verdicts": "JSON: the verdict of each of these groups",
+    "verdicts": "JSON: the verdict of each of these groups, of the first 1,000 by name",
     "retry_times": "number of the attempt, 0 for the first; null if the trace has only its end",
     "outcome": "code of how the attempt ended ([store.md](store.md)); null if unknown",
     "led_to": "copy that the failure led to: `retry` or `dead_letter`; null for none",
@@ -288,7 +288,7 @@ once in all input and has one offsetMsgId there is never in `copies`.
 | `findings` | findings by severity |
 | `undelivered`, `attempts` | of a store: rows of these tables; an older version wrote at most 50,000 of them |
 | `traces_left_out` | of a store: trace records that were not read, because there are too many newer ones |
-| `groups_left_out` | of a store: consumer groups of a topic that were not judged, because their verdicts would take too much memory |
+| `groups_left_out` | of a store: groups that were not judged: too many, at different offsets |
 | `evidence` | of a store: codes and values of the age of its state and its config files ([store.md](store.md)) |
 | `start_seconds`, `seconds` | until Spark was up; from then to the last table |
 | `assumed` | zone, reference time, case and subscriptions that the scan was given |

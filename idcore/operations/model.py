@@ -17,6 +17,7 @@ from idcore.intake.intake import Dating
 from idcore.policy.access import Visitor
 from idcore.policy.audit import Actor
 from idcore.runs.runs import Runs
+from idcore.scan import run_damage
 
 Kind = Literal["text", "number", "flag", "texts"]
 MOST_TEXT = 1 << 20  # characters of a text to decode
@@ -241,7 +242,14 @@ class Operation:
     def call(self, given: Mapping[str, Any], caller: Caller) -> Result:
         """The answer. AccessError without the permission, now; CoreError of what cannot be answered."""
         caller.visitor.require(self.needs)
-        return self.run(self.asked(given), caller)
+        asked = self.asked(given)
+        name = asked.given.get("run")
+        try:
+            return self.run(asked, caller)
+        except Exception as error:
+            if (named := run_damage.blamed(error, lambda: caller.runs.open(name) if name else None)) is error:
+                raise
+            raise named from error
 
     @property
     def input_schema(self) -> dict[str, Any]:

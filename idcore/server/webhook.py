@@ -14,11 +14,13 @@ import http.client
 import logging
 import queue
 import secrets
+import socket
 import ssl
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -34,7 +36,8 @@ LEAST_KEY = 24  # bytes
 LONGEST = 256 << 10  # bytes of one announcement
 MOST_WAITING = 1_000  # announcements; what comes while so many wait is dropped, and counted
 PAUSES = (1.0, 5.0, 30.0, 120.0)  # seconds before each further try
-SECONDS = 10.0  # for an answer
+SECONDS = 10.0  # for each part of an answer
+LONGEST_ANSWER = 30.0  # seconds for all of it: a receiver that sends "100 Continue" for ever would end announcements
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +67,25 @@ class Target:
             if self.url.scheme == "https"
             else http.client.HTTPConnection(host, port, timeout=SECONDS)
         )
+        path = (self.url.path or "/") + (f"?{self.url.query}" if self.url.query else "")
         try:
-            path = (self.url.path or "/") + (f"?{self.url.query}" if self.url.query else "")
-            connection.request("POST", path, body, self.headers(name, at, body))
-            return connection.getresponse().status
+            connection.connect()
+            ending = threading.Timer(LONGEST_ANSWER, _end, [connection.sock])
+            ending.daemon = True
+            ending.start()
+            try:
+                connection.request("POST", path, body, self.headers(name, at, body))
+                return connection.getresponse().status
+            finally:
+                ending.cancel()
         finally:
             connection.close()
+
+
+def _end(connected: socket.socket) -> None:
+    """Whoever waits for more hears that there is none."""
+    with suppress(OSError):
+        connected.shutdown(socket.SHUT_RDWR)
 
 
 def target() -> Target | None:

@@ -1,4 +1,4 @@
-"""Every name of Streamlit, or of its web server, that the API reference lacks: what it is for, and what happens in a version without it.
+"""Every name of Streamlit or its web server that the API reference lacks: what it is for, and what is without it.
 
 No other module uses such a name. Each is looked up when it is called, so that a version without it loses what its row
 says, and no more. `tests/pages/test_streamlit_private.py` names what a new version lacks.

@@ -24,6 +24,7 @@ from idcore.policy.access import PERMISSIONS, Policy, Visitor
 from idcore.policy.audit import Actor
 from idcore.runs.runs import Runs
 from tests.doors.conftest import ID, PEOPLE, Door
+from tests.test_damaged_runs import SUMMARY
 
 pytestmark = pytest.mark.quick
 NOW = "2026-11-20T12:00:00+08:00"
@@ -221,6 +222,17 @@ def test_a_scan_whose_server_was_killed_says_so(door: Door) -> None:
     run.set_state("failed")  # as it is shown when nobody wrote an end, and its server is gone
     (found,) = door.post("scan", {"run": run.name}).json()["items"]
     assert (found["state"], found["problem"]) == ("failed", "The server was stopped.")
+
+
+@pytest.mark.parametrize("name", ["findings", "find"])
+def test_a_damaged_table_is_named_and_is_no_mistake_of_ours(name: str, door: Door) -> None:
+    run = Runs(door.folder / "runs").create("cut")
+    (run.path / "findings").mkdir()
+    (run.path / "findings" / "part-00000.parquet").write_bytes(b"PAR1")
+    (run.path / "summary.json").write_text(json.dumps(SUMMARY))
+    run.set_state("done")
+    answer = door.post(name, {"run": run.name} | ({"text": "x"} if name == "find" else {}))
+    assert (answer.status_code, answer.json()["code"]) == (422, "table_damaged"), answer.text
 
 
 def test_somebody_elses_scan_is_not_there(with_login: Door) -> None:

@@ -252,7 +252,9 @@ def test_no_request_stays_open_without_an_end(
         assert answer.status_code == 408 and answer.json()["code"] == "call_slow"
 
 
-@pytest.mark.parametrize("many", ["[{}1]", '{{"a":[{}1]}}', '{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"a":[{}1]}}}}'])
+@pytest.mark.parametrize(
+    "many", ["[{}1]", '{{"a":[{}1]}}', '{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"a":[{}1]}}}}']
+)
 @pytest.mark.parametrize("unit", ["1,", "1e308,", "{},", '"",', '"\\\\",', '{"a":1},'])
 def test_many_values_are_refused_before_they_are_parsed(many: str, unit: str, with_login: Door) -> None:
     body = many.format(unit * 300_000).encode()

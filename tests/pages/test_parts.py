@@ -93,6 +93,7 @@ def test_whatever_stands_in_the_input_is_escaped() -> None:
         ("_a_ (http://e_e/_) - *", "\\_a\\_ (`http://e_e/_`) - \\*"),
         ("at www.evil.example, a@b.example.", "at `www.evil.example`, `a@b.example`."),
         ("已登录：a@b.example。- 1. www.例.cn", "已登录：`a@b.example`。- 1. `www`.例.cn"),
+        ("a :material/delete:, :streamlit: 10:00:00", "a `:material/delete`:, `:streamlit`: 10:00:00"),
         ("ask @all, (@team-a).", "ask `@all`, (`@team-a`)."),
         ("Orders@works, www or http: 1.2", "Orders@works, www or http: 1.2"),
         ("a\n\n# b\r\n    c\u2028d", "a \\# b c d"),
