@@ -192,8 +192,9 @@ async def drawn(script: Path, ended: bool) -> list[str | None]:
 
 @pytest.fixture
 def as_streamlit_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a test replaces in Streamlit is put back."""
-    monkeypatch.setattr(AppSession, "_create_scriptrunner", AppSession._create_scriptrunner)
+    """Also where a test before began the server; what a test replaces in Streamlit is put back."""
+    (own,) = streamlit_private._begin or [AppSession._create_scriptrunner]
+    monkeypatch.setattr(AppSession, "_create_scriptrunner", own)
     monkeypatch.setattr(streamlit_private, "_begin", [])
     monkeypatch.setattr(server.Runtime, "_instance", None)
 
