@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -132,48 +133,44 @@ def draw_again(session_id: str) -> None:
 
 def draw_pages_whole() -> None:
     """From now on a turn of a fragment ends no page: what a page has drawn reaches its browser first (ADR 89)."""
-    from streamlit.runtime import app_session
+    from streamlit.runtime.app_session import AppSession
 
-    kind = app_session.AppSession
-    begin = getattr(kind, "_create_scriptrunner", None)
-    if begin is None or begin is _begin_after_page or not hasattr(kind, "_call_soon_on_event_loop"):
-        return
-    _begin.append(begin)
-    kind._create_scriptrunner = _begin_after_page  # type: ignore[assignment, method-assign]
-
-
-_begin: list[Callable[[AppSession, Any], None]] = []  # as Streamlit has it
-
-
-def _begin_after_page(session: AppSession, wanted: Any) -> None:
-    """Begins to draw; a fragment only after what its last runner, which has ended, still has to say."""
-    if wanted.fragment_id is None or getattr(session, "_scriptrunner", None) is None:
-        _begin[0](session, wanted)
-    else:
-        session._call_soon_on_event_loop(lambda: _begin_fragment(session, wanted))
-
-
-def _begin_fragment(session: AppSession, wanted: Any) -> None:
-    runner = session._scriptrunner
-    if connected(session.id) is session and (runner is None or not runner.request_rerun(wanted)):
-        _begin[0](session, wanted)
+    if hasattr(AppSession, "_call_soon_on_event_loop"):
+        _replace(AppSession, "_create_scriptrunner", _begin_after_page)
 
 
 def end_refused_handshakes() -> None:
     """From now on a handshake that websockets cannot read has its answer; uvicorn looks at other errors alone."""
-    kind = find("WebSocketsSansIOProtocol")
-    if kind is None or hasattr(kind.data_received, "ends_refused"):
-        return
-    receive = kind.data_received
+    if (kind := find("WebSocketsSansIOProtocol")) is not None:
+        _replace(kind, "data_received", _end_refused)
 
-    def data_received(self: Any, data: bytes) -> None:
-        receive(self, data)
-        if getattr(self.conn, "handshake_exc", None) is not None and not self.transport.is_closing():
-            self.transport.write(b"".join(self.conn.data_to_send()))
-            self.transport.close()
 
-    data_received.ends_refused = True  # type: ignore[attr-defined]
-    kind.data_received = data_received
+def _replace(kind: type, name: str, by: Callable[..., None]) -> None:
+    """Once: instead of a method `by` is called, which has the method as its first argument."""
+    own = getattr(kind, name, None)
+    if own is not None and not hasattr(own, "__wrapped__"):
+        setattr(kind, name, wraps(own)(lambda *given: by(own, *given)))
+
+
+def _begin_after_page(begin: Callable[..., None], session: AppSession, wanted: Any) -> None:
+    """Begins to draw; a fragment only after what its last runner, which has ended, still has to say."""
+    if wanted.fragment_id is None or getattr(session, "_scriptrunner", None) is None:
+        begin(session, wanted)
+    else:
+        session._call_soon_on_event_loop(lambda: _begin_fragment(begin, session, wanted))
+
+
+def _begin_fragment(begin: Callable[..., None], session: AppSession, wanted: Any) -> None:
+    runner = session._scriptrunner
+    if connected(session.id) is session and (runner is None or not runner.request_rerun(wanted)):
+        begin(session, wanted)
+
+
+def _end_refused(receive: Callable[..., None], protocol: Any, data: bytes) -> None:
+    receive(protocol, data)
+    if getattr(protocol.conn, "handshake_exc", None) is not None and not protocol.transport.is_closing():
+        protocol.transport.write(b"".join(protocol.conn.data_to_send()))
+        protocol.transport.close()
 
 
 def uploads() -> dict[str, dict[str, Any]]:

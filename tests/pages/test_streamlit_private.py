@@ -193,9 +193,8 @@ async def drawn(script: Path, ended: bool) -> list[str | None]:
 @pytest.fixture
 def as_streamlit_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where a test before began the server; what a test replaces in Streamlit is put back."""
-    (own,) = streamlit_private._begin or [AppSession._create_scriptrunner]
-    monkeypatch.setattr(AppSession, "_create_scriptrunner", own)
-    monkeypatch.setattr(streamlit_private, "_begin", [])
+    begin = AppSession._create_scriptrunner
+    monkeypatch.setattr(AppSession, "_create_scriptrunner", getattr(begin, "__wrapped__", begin))
     monkeypatch.setattr(server.Runtime, "_instance", None)
 
 

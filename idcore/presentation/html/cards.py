@@ -74,6 +74,11 @@ def kind_params(text: str, kind: str | None = None) -> dict[str, str | None]:
     return {"label": label, "layout": layout if readings and readings[0].kind != kind else None}
 
 
+def message_link(text: str | None, reader: Reader, **place: str | None) -> Html | None:
+    """A link to the journey of an id of a list; None without one."""
+    return link(text, reader.href("message", id=text, **kind_params(text), **place)) if text else None
+
+
 def anatomy_params(item: FoundId, clock: Clock) -> dict[str, str | None]:
     """What a link to an id's anatomy carries: the id, the time that the lines gave it, and what of it is assumed.
 

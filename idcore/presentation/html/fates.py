@@ -13,7 +13,7 @@ from idcore.answers.fate_list import sentences
 from idcore.answers.lookup.model import Evidence
 from idcore.answers.lookup.sentences import evidence_sentences
 from idcore.presentation.html import tables
-from idcore.presentation.html.cards import kind_params
+from idcore.presentation.html.cards import message_link
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Column, Html, Table, join, link, tag, wrapped
 
@@ -81,13 +81,8 @@ def lacking(rows: Sequence[Row], reader: Reader, colours: Mapping[str, str], pla
     for row in rows:
         text = f"{row['commit_log_offset']:,}"
         record = link(text, reader.href("store", store=store, id=str(row["commit_log_offset"]))) if store else text
-        msg_id = row["msg_id"]
         where = f"{row['topic']} · {_queue(row)} · {row['queue_offset']:,}"
-        way = (
-            link(msg_id, reader.href("message", id=msg_id, **kind_params(msg_id), **place))
-            if msg_id
-            else tables.UNKNOWN
-        )
+        way = message_link(row["msg_id"], reader, **place) or tables.UNKNOWN
         body.append(
             [
                 join([way, tag("span", where, class_="mq-under", title=words("fate.place"))]),
@@ -107,7 +102,7 @@ def unanswered(rows: Sequence[Row], cluster: str | None, reader: Reader) -> Tabl
     columns.append(Column("why", words("fates.why")))
     body = []
     for row in rows:
-        way = link(row["id"], reader.href("message", id=row["id"], cluster=cluster, **kind_params(row["id"])))
+        way = message_link(row["id"], reader, cluster=cluster)
         body.append([way, words(f"fates.name.{row['outcome']}"), sentences.why(row, words)])
     return Table(words("fates.rest"), columns, body)
 

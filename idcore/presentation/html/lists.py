@@ -7,9 +7,9 @@ from typing import Any
 
 from idcore.answers.lookup import Copy, Listing, ways
 from idcore.base.catalogue import Words
-from idcore.presentation.html.cards import kind_params
+from idcore.presentation.html.cards import message_link
 from idcore.presentation.reader import Reader
-from idcore.presentation.reports.markup import Column, Html, Table, link, wrapped
+from idcore.presentation.reports.markup import Column, Html, Table, wrapped
 
 Row = Mapping[str, Any]
 
@@ -20,13 +20,7 @@ def messages(copies: Sequence[Copy], of: int, cluster: str | None, reader: Reade
     rows = [{**ways.row(copy), "stored_ms": copy.record.store_timestamp} for copy in copies]
 
     def to(name: str, label: str, role: str | None = None) -> Column:
-        def cell(row: Row) -> Html | str:
-            return (
-                link(row[name], reader.href("message", id=row[name], cluster=cluster, **kind_params(row[name])))
-                if row[name]
-                else ""
-            )
-
+        cell = lambda row: message_link(row[name], reader, cluster=cluster) or ""  # noqa: E731
         return Column(name, label, mono=True, role=role, cell=cell)
 
     def queue(row: Row) -> str:

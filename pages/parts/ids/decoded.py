@@ -14,6 +14,8 @@ from idcore.presentation.html import cards, ruler
 from idcore.presentation.html import deliveries as delivery_html
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.reports.markup import emphasised, tag
+from idcore.presentation.triage import run_texts
+from idcore.presentation.triage.find_anything import LONGEST_SOUGHT
 from idcore.simulate import example
 from pages.parts import browser, cache, refusals, scans
 from pages.parts.ids import id_links
@@ -23,7 +25,6 @@ from pages.parts.triage import shared
 from pages.parts.view import view
 from pages.parts.widgets import columns, download, page_link, page_of, pager, said, show_html, small_print
 
-LONGEST_KEY = 100  # characters of a text that may be one
 USUAL = ("kind", "text", "sent_at", "host", "pid", "line", "file", "message")
 
 
@@ -114,10 +115,8 @@ def deliveries(here: DecodeSession) -> None:
 def elsewhere(here: DecodeSession) -> None:
     """Where a short text without an ID may be: in lines of the scan in sight, or of the newest; as a message's key."""
     text = "" if here.files else here.text.strip()
-    if not 0 < len(text) <= LONGEST_KEY or "\n" in text:
+    if not 0 < len(text) <= LONGEST_SOUGHT or "\n" in text:
         return
-    from idcore.presentation.triage import run_texts  # with it pandas
-
     words, run = view().words, scans.at_hand()
     if run is None or run.state != "done":
         logs = (row["name"] for row in cache.finished() if not (row["store"] or (row["summary"] or {}).get("is_list")))
