@@ -15,7 +15,7 @@ import pytest
 from idcore.policy import metrics
 from idcore.runs import room
 from idcore.server import front_door, setting_up
-from idcore.server.front_door import HEADERS, HEALTH, FrontDoor, UploadBound, Uploads, is_own, readiness
+from idcore.server.front_door import HEADERS, HEALTH, UNKEPT, FrontDoor, UploadBound, Uploads, is_own, readiness
 
 Status = namedtuple("Status", "state")
 HOST = (b"host", b"127.0.0.1:8501")
@@ -71,7 +71,7 @@ def test_an_upload_in_chunks_is_not_taken_whatever_length_it_says() -> None:
 
 def test_every_answer_carries_the_headers_once() -> None:
     start, body = asked({"type": "http", "path": "/desk/decode", "headers": [HOST]})
-    assert start["headers"] == [(b"content-type", b"text/html"), *HEADERS] and body["body"] == b"page"
+    assert start["headers"] == [(b"content-type", b"text/html"), *HEADERS, *UNKEPT] and body["body"] == b"page"
     named = dict(HEADERS)
     assert b"frame-ancestors 'none'" in named[b"content-security-policy"] and named[b"x-frame-options"] == b"DENY"
 
@@ -169,3 +169,23 @@ def test_an_upload_that_stops_in_the_middle_gives_back_its_room(monkeypatch: pyt
 def test_behind_a_server_with_a_prefix_the_console_answers_for_itself(path: str, tmp_path: Path) -> None:
     scope = {"type": "http", "path": f"/outer/desk/{path}", "root_path": "/outer", "headers": [HOST]}
     assert asked(scope | {"client": ("127.0.0.1", 1)}, tmp_path)[-1]["body"] != b"page"
+
+
+@pytest.mark.parametrize(("said", "kept"), [(None, b"no-store"), (b"public, max-age=9", b"public, max-age=9")])
+def test_an_answer_that_does_not_say_so_is_kept_by_no_cache(said: bytes | None, kept: bytes) -> None:
+    """A download, a refusal or an answer to an assistant may be one person's; scripts of the page say that they stay."""
+
+    async def app(_: Any, __: Any, send: Any) -> None:
+        headers = [] if said is None else [(b"Cache-Control", said)]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+
+    sent: list[dict[str, Any]] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    door = FrontDoor(app, list, lambda: "/", lambda: Status("ready"), Path)
+    scope = {"type": "http", "method": "GET", "path": "/media/x.csv", "headers": [HOST]}
+    with ThreadPoolExecutor(1) as apart:
+        apart.submit(asyncio.run, door(scope, None, send)).result()  # type: ignore[arg-type]
+    assert [value for name, value in sent[0]["headers"] if name.lower() == b"cache-control"] == [kept]

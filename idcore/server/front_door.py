@@ -65,6 +65,7 @@ HEADERS = (
 )
 REPLACED = {name for name, _ in HEADERS}
 NOT_KEPT = {"cache-control": "no-store"}
+UNKEPT = [(name.encode(), value.encode()) for name, value in NOT_KEPT.items()]  # of an answer that does not say
 
 
 def say_address(listening: str | None, url: Callable[[str], str]) -> None:
@@ -291,7 +292,9 @@ def _with_headers(send: Send) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             kept = [pair for pair in message.get("headers", ()) if pair[0].lower() not in REPLACED]
-            message = {**message, "headers": [*kept, *HEADERS]}
+            # Such as a download: a cache between here and a browser would give it to others, and after a log-out.
+            said = any(name.lower() == b"cache-control" for name, _ in kept)
+            message = {**message, "headers": [*kept, *HEADERS, *(() if said else UNKEPT)]}
         await send(message)
 
     return sending
