@@ -34,7 +34,7 @@ PROBLEM = "urn:rocketmq-ids:problem:"
 # Statuses of codes; those of classes are below.
 # fmt: off
 _STATUSES = {
-    "call_foreign": 403, "call_host": 403, "call_no_login": 401, "call_token": 401, "call_large": 413,
+    "call_foreign": 403, "call_host": 403, "call_changed": 403, "call_no_login": 401, "call_token": 401, "call_large": 413,
     "call_values": 413,
     "call_type": 415, "call_json": 400, "call_slow": 408, "operation_unknown": 404, "argument_wrong": 400,
     "argument_unknown": 400, "argument_missing": 400, "argument_one_of": 400, "too_many_calls": 429,
@@ -100,6 +100,22 @@ def call(
     finally:
         metrics.count("operations", operation=operation.name, outcome=_label(outcome))
         audit.note("operation", caller.who, operation=operation.name, door=door, outcome=outcome)
+
+
+def asking_again(given: Mapping[str, Any], caller: Caller) -> Callable[[], None]:
+    """Whether the rest of a long answer may be sent: asked before each part, or who reads slowly keeps what was lost.
+
+    CoreError once the log-in or the token has ended, a role was taken away, or the scan is not the caller's any more.
+    """
+    before = caller.visitor
+
+    def ask() -> None:
+        if not caller.visitor.keeps_all_of(before):
+            raise refuse("call_changed")
+        if given.get("run"):
+            caller.runs.open(given["run"])
+
+    return ask
 
 
 def _take(caller: Caller) -> None:

@@ -19,6 +19,7 @@ from idcore.policy.access import NOBODY, WITHOUT_LOGIN, Visitor
 from idcore.policy.audit import Actor
 from idcore.policy.tokens import PREFIX, Token, Tokens
 from idcore.server.front_door import is_own
+from idcore.server.login_cookie import LASTS
 from idcore.server.logins import Entrance, address_of
 
 PATH = "api/v1"
@@ -83,8 +84,10 @@ class Entry:
         if not visitor.name:
             raise refuse("call_no_login")
 
+        lasts = scope.get(LASTS, lambda: True)
+
         def now() -> Visitor:
-            return self.entrance().visitor(claims, time.time())
+            return self.entrance().visitor(claims, time.time()) if lasts() else NOBODY
 
         def later() -> Visitor:
             found = self.entrance()
@@ -101,13 +104,11 @@ class Entry:
 
     def _of_token(self, text: str) -> Visitor:
         token = self.tokens().of_text(text)
-        return NOBODY if token is None else self._later(token)()
+        return NOBODY if token is None else self._person(token)
 
     def _later(self, token: Token) -> Callable[[], Visitor]:
-        def then() -> Visitor:
-            entrance = self.entrance()
-            if entrance.mode == "open":
-                return NOBODY
-            return token.visitor(entrance.policy, joined=entrance.mode == "header")
+        return lambda: self._person(token) if self.tokens().has(token) else NOBODY
 
-        return then
+    def _person(self, token: Token) -> Visitor:
+        entrance = self.entrance()
+        return NOBODY if entrance.mode == "open" else token.visitor(entrance.policy, joined=entrance.mode == "header")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
@@ -18,7 +18,7 @@ from idcore.base.catalogue import Words, lang_of, words
 from idcore.base.errors import refuse
 from idcore.base.safe_text import json_text
 from idcore.doors import openapi
-from idcore.doors.calls import CallLimit, Problem, call, limit_of, next_of, operation_of, problem_of
+from idcore.doors.calls import CallLimit, Problem, asking_again, call, limit_of, next_of, operation_of, problem_of
 from idcore.doors.entry import PATH, Entry
 from idcore.operations.model import Caller, Operation
 from idcore.policy import limits
@@ -106,8 +106,9 @@ class Api:
         self, operation: Operation, given: Mapping[str, Any], caller: Caller, cursor: str | None, spoken: Words
     ) -> Response:
         """All items as JSON Lines, as they come; an error on the way is the last line, under `problem`."""
+        ask = asking_again(given, caller)
         head, rest = await self._room.run(caller, call, operation, given, caller, "api", cursor, 1)
-        pieces = _pieces(head["items"], rest, spoken, self.entry)
+        pieces = _pieces(head["items"], rest, ask, spoken, self.entry)
 
         async def streamed() -> AsyncIterator[bytes]:
             while piece := await self._room.run(caller, next, pieces, b""):
@@ -122,8 +123,10 @@ def _part(operation: Operation, given: Mapping[str, Any], caller: Caller, cursor
     return json_text(answer, default=str).encode()
 
 
-def _pieces(first: Iterable[Any], rest: Iterator[Any], spoken: Words, entry: Entry) -> Iterator[bytes]:
-    """Lines, many at a time: each piece is a turn of a thread."""
+def _pieces(
+    first: Iterable[Any], rest: Iterator[Any], ask: Callable[[], None], spoken: Words, entry: Entry
+) -> Iterator[bytes]:
+    """Lines, many at a time: each piece is a turn of a thread, and asks whether it may still be sent."""
     waiting = [json_text(item, default=str) for item in first]
     try:
         for item in rest:
@@ -131,6 +134,7 @@ def _pieces(first: Iterable[Any], rest: Iterator[Any], spoken: Words, entry: Ent
             if len(waiting) >= _LINES_AT_ONCE:
                 yield ("\n".join(waiting) + "\n").encode()
                 waiting = []
+                ask()
     except Exception as error:  # noqa: BLE001  the status has been sent: the last line says it
         waiting.append(json_text({"problem": problem_of(error, spoken, entry.roots).body}))
     if waiting:

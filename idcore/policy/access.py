@@ -88,6 +88,10 @@ class Visitor:
         """Whether one of the roles has this page; a page that the table lacks is closed to everybody."""
         return page in OF_PAGE and self.may(OF_PAGE[page])
 
+    def keeps_all_of(self, before: Visitor) -> bool:
+        """Whether this is the same person with every role and cluster of a moment ago."""
+        return self.name == before.name and self.roles >= before.roles and self.clusters >= before.clusters
+
     def may_ask(self, cluster: str) -> bool:
         """Whether one of the roles asks this cluster."""
         return self.may("look_up") and not self.clusters.isdisjoint({cluster, ANY_CLUSTER})

@@ -127,6 +127,10 @@ class Tokens:
                 os.utime(self._file(token.name), (now, now + 1))
         return token
 
+    def has(self, token: Token) -> bool:
+        """Whether nobody has revoked it; its end does not end what was begun with it."""
+        return (known := self._read(token.name)) is not None and known.digest == token.digest
+
     def of(self, owner: str | None = None) -> list[Token]:
         """The tokens of one person, or of all, the newest first."""
         if not self.folder.is_dir():

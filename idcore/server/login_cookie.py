@@ -22,6 +22,7 @@ OF_WAY = "_streamlit_session"  # the way to the provider and back: which log-in 
 NAME = "rocketmq-ids-login"
 HOST = "__Host-"  # of a cookie that no other host, such as a sibling, can set (RFC 6265bis)
 LONGEST_LINE = 8_192  # bytes of a header line that the websocket server takes (websockets.http11.MAX_LINE_LENGTH)
+LASTS = "rocketmq-ids.lasts"  # in the scope of a request: whether nobody has ended its log-in meanwhile
 MOST_EXPIRED = 32  # cookies that one answer deletes
 Header = tuple[bytes, bytes]
 
@@ -68,7 +69,8 @@ class LoginCookie:
                 message = {**message, "headers": [*self._kept(message.get("headers", ()), name), *expired]}
             await send(message)
 
-        await self.app({**scope, "headers": headers}, receive, sending if scope["type"] == "http" else send)
+        scope = {**scope, "headers": headers} | ({LASTS: lambda: self.log_ins().has(name)} if name else {})
+        await self.app(scope, receive, sending if scope["type"] == "http" else send)
 
     def _kept(self, headers: Iterable[Header], name: str) -> list[Header]:
         """The headers of an answer, with the cookies of a log-in kept here and its name in their place."""

@@ -21,7 +21,9 @@ from streamlit.auth_util import set_cookie_with_chunks
 from streamlit.web.server.starlette import starlette_websocket
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
+from idcore.doors.entry import Entry
 from idcore.policy.access import NOBODY, VIEWERS
+from idcore.policy.tokens import Tokens
 from idcore.server.gate import Gate
 from idcore.server.login_cookie import LONGEST_LINE, OF_STREAMLIT, OF_WAY, LoginCookie, cookie_name
 from idcore.server.logins import KEPT, Entrance, LogIns
@@ -340,3 +342,25 @@ def test_kept_log_ins_are_no_run(tmp_path: Path, desk: LogIns) -> None:
 
     logs_in()
     assert desk.folder == tmp_path / KEPT and Runs(tmp_path).list() == [] and Runs(tmp_path).sweep() == 0
+
+
+def test_a_request_hears_that_its_log_in_was_ended_meanwhile(desk: LogIns) -> None:
+    """A long answer of the API asks: who had copied the cookie read on after the log-out."""
+    name = desk.begin(by_streamlit(claims_of()), time.time())
+    entry = Entry(
+        lambda: LOGIN, visitor.claims_of, lambda: Tokens(desk.folder), lambda: "/", list, list, list, lambda: desk.folder
+    )
+    seen: list[str | None] = []
+
+    async def api(scope: Any, _: Any, __: Any) -> None:
+        caller = entry.caller(scope)
+        seen.append(caller.visitor.name)
+        desk.end(name)
+        seen.append(caller.visitor.name)
+
+    door = LoginCookie(api, lambda: LOGIN, lambda: desk, lambda: "/")
+    scope = {"type": "http", "method": "POST", "path": "/api/v1/decode", "client": ("127.0.0.1", 1)}
+    scope |= {"headers": [(b"cookie", f"{NAME}={name}".encode())]}
+    with ThreadPoolExecutor(1) as apart:
+        apart.submit(asyncio.run, door(scope, None, None)).result()  # type: ignore[arg-type]
+    assert seen == ["eve@example.com", ""]

@@ -43,7 +43,7 @@ class Door:
         self.tokens = Tokens(folder / "runs")
         self.open = folder / "open"
         self.open.mkdir(parents=True, exist_ok=True)
-        entry = Entry(
+        self.entry = Entry(
             lambda: self.entrance,
             claims_of,
             lambda: self.tokens,
@@ -54,7 +54,7 @@ class Door:
             lambda: folder / "runs",
         )
         inner = PlainTextResponse("a page")
-        self.app = Gate(ApiRouter(inner, entry), lambda: self.entrance, claims_of, lambda: "/")
+        self.app = Gate(ApiRouter(inner, self.entry), lambda: self.entrance, claims_of, lambda: "/")
         self.client = TestClient(
             self.app, "http://localhost:8640", client=("127.0.0.1", 40_000), raise_server_exceptions=False
         )

@@ -15,14 +15,14 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from idcore.doors.calls import CallLimit
+from idcore.doors.calls import CallLimit, asking_again
 from idcore.ids import Clock, describe, identify
 from idcore.ids.clock import parse_instant
 from idcore.operations.model import Caller, Ground
 from idcore.operations.table import TABLE
 from idcore.policy.access import PERMISSIONS, Policy, Visitor
 from idcore.policy.audit import Actor
-from idcore.runs.runs import Runs
+from idcore.runs.runs import RunError, Runs
 from tests.doors.conftest import ID, PEOPLE, Door
 from tests.test_damaged_runs import SUMMARY
 
@@ -356,3 +356,86 @@ def test_a_limit_is_a_whole_number_that_is_allowed(door: Door, text: str) -> Non
     problem = door.post(f"decode?limit={text}", {"text": ID})
     assert (problem.status_code, problem.json()["code"]) == (400, "argument_wrong")
     assert door.post("decode?limit=0001000", {"text": ID}).status_code == 200
+
+
+# ---- what is lost while an answer is sent, or waits
+
+
+def _token(door: Door, role: str) -> tuple[Any, str]:
+    visitor = door.entrance.policy.visitor({"email": PEOPLE[role]})
+    return door.tokens.make(visitor, {"email": PEOPLE[role]}, "runbook", {"decode"}, 30)
+
+
+def _revoked(door: Door, token: Any) -> None:
+    door.tokens.revoke(Visitor(token.owner), token.name)
+
+
+def _ended(door: Door, token: Any) -> None:
+    door.tokens._now = lambda: token.ends + 1
+
+
+def _without_roles(door: Door, _: Any) -> None:
+    door.entrance = replace(door.entrance, policy=Policy({}, {}))
+
+
+@pytest.mark.parametrize("lost", [_revoked, _ended, _without_roles])
+def test_a_stream_ends_when_its_token_or_its_roles_do(lost: Callable[[Door, Any], None], with_login: Door) -> None:
+    """Who reads slowly had the rest of a long answer, hours after a token was revoked."""
+    token, text = _token(with_login, "viewer")
+    lines = _read_slowly(with_login, {"authorization": f"Bearer {text}"}, lambda: lost(with_login, token))
+    assert json.loads(lines[-1])["problem"]["code"] == "call_changed"
+    assert 200 <= len(lines) < 500, len(lines)
+
+
+def test_a_stream_ends_when_its_scan_is_not_shared_any_more(with_login: Door) -> None:
+    own = Runs(with_login.folder / "runs", with_login.entrance.policy.visitor({"email": PEOPLE["admin"]}))
+    run, viewer = own.create("a scan", "api"), caller_of(with_login, PEOPLE["admin"])
+    ask = asking_again({"run": run.name}, viewer)
+    ask()
+    run.remove()
+    with pytest.raises(RunError):
+        ask()
+
+
+def test_a_stream_that_loses_nothing_is_sent_to_its_end(with_login: Door) -> None:
+    _, text = _token(with_login, "viewer")
+    assert len(_read_slowly(with_login, {"authorization": f"Bearer {text}"}, lambda: None)) == 1_000
+
+
+def test_what_waits_of_a_revoked_token_does_not_begin_and_of_one_that_ended_does(with_login: Door) -> None:
+    token, text = _token(with_login, "viewer")
+    entry = with_login.entry
+    headers = [(b"authorization", f"Bearer {text}".encode())]
+    caller = entry.caller({"type": "http", "headers": headers, "client": ("127.0.0.1", 1)})
+    _ended(with_login, token)
+    assert not caller.visitor.name and caller.later().may("decode")
+    _revoked(with_login, token)
+    assert not caller.later().may("decode")
+
+
+def _read_slowly(door: Door, headers: dict[str, str], then: Callable[[], None]) -> list[bytes]:
+    """The lines of a long answer; `then` happens when the first of them have come."""
+    body = json.dumps({"text": "\n".join(f"{ID[:-4]}{number:04X}" for number in range(1_000))}).encode()
+    sent: list[bytes] = []
+    asked = [{"type": "http.request", "body": body, "more_body": False}]
+    pairs = headers | {"content-type": "application/json", "accept": "application/x-ndjson", "host": "localhost:8640"}
+
+    async def receive() -> Any:
+        if asked:
+            return asked.pop()
+        await anyio.sleep(30)
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.body" and message.get("body"):
+            sent.append(message["body"])
+            if len(sent) == 1:
+                then()
+
+    async def call() -> str:
+        raw = [(name.encode(), value.encode()) for name, value in pairs.items()]
+        scope = {"type": "http", "method": "POST", "path": "/api/v1/decode", "query_string": b"", "headers": raw}
+        await door.app(scope | {"client": ("127.0.0.1", 40_000), "root_path": ""}, receive, send)
+        return ""
+
+    apart(call)
+    return b"".join(sent).splitlines()
