@@ -187,6 +187,11 @@ def test_it_is_off_unless_it_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
         ("tickets", SECRET),
         ("https://tickets.example.org", ""),
         ("https://tickets.example.org", "canary"),
+        ("http://:canary@h/", SECRET),
+        ("http://h:0/canary", SECRET),
+        ("http://h/a canary", SECRET),  # each announcement failed, with the address in the log
+        ("http://h/中/canary", SECRET),
+        ("http://a host/canary", SECRET),
     ],
 )
 def test_a_wrong_setting_is_named_without_its_secret(url: str, secret: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ import hmac
 import http.client
 import logging
 import queue
+import re
 import secrets
 import socket
 import ssl
@@ -35,6 +36,7 @@ PREFIX = "whsec_"  # in front of a key, as Standard Webhooks writes it
 LEAST_KEY = 24  # bytes
 LONGEST = 256 << 10  # bytes of one announcement
 MOST_WAITING = 1_000  # announcements; what comes while so many wait is dropped, and counted
+_WRITTEN = re.compile(r"[!-~]+")  # of an address: each announcement with another one would fail, and be in the log
 PAUSES = (1.0, 5.0, 30.0, 120.0)  # seconds before each further try
 SECONDS = 10.0  # for each part of an answer
 LONGEST_ANSWER = 30.0  # seconds for all of it: a receiver that sends "100 Continue" for ever would end announcements
@@ -95,7 +97,8 @@ def target() -> Target | None:
         return None
     try:
         url = urlsplit(configured.webhook)
-        fine = url.scheme in ("http", "https") and bool(url.hostname) and not url.username and (url.port or 1) > 0
+        fine = url.scheme in ("http", "https") and bool(url.hostname) and "@" not in url.netloc and url.port != 0
+        fine = fine and _WRITTEN.fullmatch(configured.webhook) is not None
     except ValueError:
         fine = False
     if not fine:
