@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +16,9 @@ from idcore.base.errors import CoreError
 from idcore.intake.allowed import contents, guard_of, roots_of
 from idcore.rocketmq.store import StoreFolder
 from idcore.rocketmq.store.files import Reading
+from idcore.rocketmq.store.folder import log_folder
 from idcore.scan.occurrences.texts import Source, read
-from idcore.sources import inputs, storage
+from idcore.sources import growing_files, inputs, storage
 from idcore.sources.inputs import list_files, list_store, pack_tasks, split_files, unpack_tasks, walk
 from tests.store.unpacked import real_store
 
@@ -218,3 +222,102 @@ def test_the_folders_of_many_files_travel_once() -> None:
 
 def _plain(split: inputs.Split) -> tuple[Any, ...]:
     return split.number, split.path, split.start, split.stop, split.kind
+
+
+@pytest.mark.parametrize("writes", [False, True], ids=["silent", "endless"])
+def test_a_pipe_that_is_put_in_the_place_of_a_file_is_not_read(writes: bool, opened: Path) -> None:
+    """A silent one ended the scan as a mistake of ours, and one that is filled for ever gave a worker no end."""
+    files = list_files([str(opened)], guard(opened))
+    (opened / "logs" / "app.log").unlink()
+    os.mkfifo(opened / "logs" / "app.log")
+    pipe = os.open(opened / "logs" / "app.log", os.O_RDWR)
+    try:
+        if writes:
+            os.write(pipe, b"a line\n" * 1_000)
+        assert texts(split_files(files, 1 << 30)) == (b"", ["ENXIO"])
+        assert texts(split_files(files, 4)) == (b"", ["ENXIO"])
+        with closing(Reading(guard(opened))) as reading:
+            assert reading.read(opened / "logs" / "app.log", 0, 10) == b""
+            assert [*reading.problems] == [opened / "logs" / "app.log"]
+    finally:
+        os.close(pipe)
+
+
+def test_a_file_that_is_swapped_before_it_is_followed_says_nothing_of_what_is_outside(
+    opened: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its size, and whether it is there, were those of what the link leads to."""
+    listed = growing_files.list_files
+
+    def slow(*given: Any) -> Any:
+        found = listed(*given)
+        if not (opened / "aside").exists():
+            swap(opened / "logs")
+        return found
+
+    for there in (True, False):
+        monkeypatch.setattr(growing_files, "list_files", slow)
+        if not there:
+            (opened / "logs").unlink()
+            (opened / "aside").rename(opened / "logs")
+            (opened.parent / "closed" / "logs" / "app.log").unlink()
+        found = growing_files.FileChanges([str(opened)], guard(opened)).first()
+        assert not found["files"] and [json.loads(why)["code"] for why in found["left_out"].values()] == ["EACCES"]
+
+
+# What a store may have beside its log, as a link to a file or a folder that is not open.
+_BESIDE = {
+    "abort": "a file",
+    "checkpoint": "a file",
+    "config/topics.json": "a file",
+    "config/consumerOffset.json.bak": "a file",
+    "config/consumerOffsets": "a database",
+    "config": "a folder",
+    "index": "a folder",
+    "consumequeue": "a folder",
+    "consumequeue/topic": "a folder",
+    "consumequeue/topic/0": "a folder",
+    "rocksdbstore": "a database",
+    "commitlog": "a log",
+    "dledger-n0/data": "a log",
+}
+
+
+@pytest.mark.parametrize("name", _BESIDE)
+def test_a_link_in_a_store_says_nothing_of_what_is_outside(name: str, tmp_path: Path) -> None:
+    """A triage who writes into an open folder learnt by links which files of this machine are there."""
+    said = []
+    for there in (True, False):
+        root, outside = tmp_path / "open" / "store", tmp_path / "closed" / "it"
+        (root / name).parent.mkdir(parents=True)
+        if name not in ("commitlog", "dledger-n0/data"):
+            (root / "commitlog").mkdir(exist_ok=True)
+        outside.parent.mkdir()
+        if there and _BESIDE[name] == "a file":
+            outside.write_bytes(bytes(64))
+        elif there:
+            outside.mkdir()
+            for inside in ("CURRENT", "000001.sst", "topics.json", "0" * 20):
+                (outside / inside).write_bytes(bytes(64))
+        (root / name).symlink_to(outside)
+        said.append(_told_of(root, tmp_path / "open"))
+        for folder in ("open", "closed"):
+            shutil.rmtree(tmp_path / folder)
+    assert said[0] == said[1]
+
+
+def _told_of(root: Path, opened: Path) -> list[object]:
+    """What the page of a store has of a folder, or why it has nothing."""
+    told: list[object] = []
+    for ask in (lambda: list_store(str(root), guard(opened)), lambda: log_folder(root, guard(opened))):
+        try:
+            told.append(ask())
+        except CoreError as refused:
+            told.append(refused)
+    try:
+        with StoreFolder(root, roots=guard(opened)) as store:
+            told += [store.overview(), store.aborted, store.checkpoint, store.config]
+            told.append(store.reading.problems)
+    except CoreError as refused:
+        told.append(refused)
+    return told

@@ -11,7 +11,7 @@ import fcntl
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from stat import S_ISREG
+from stat import S_ISDIR, S_ISREG
 
 Roots = tuple[str, ...] | None  # real paths of open folders, and URIs; None: the command line opens what its user names
 _PATH_OF = getattr(fcntl, "F_GETPATH", None)  # of macOS; Linux has /proc
@@ -39,8 +39,16 @@ def descriptor(path: str | os.PathLike[str], roots: Roots, flags: int = 0) -> in
 
 
 def opener(roots: Roots) -> Callable[[str, int], int]:
-    """For `open`: the same, of a file."""
-    return lambda path, flags: descriptor(path, roots, flags)
+    """For `open`: the same, of a file. A pipe that was put in its place would be read without an end."""
+
+    def opened(path: str, flags: int) -> int:
+        number = descriptor(path, roots, flags)
+        if roots is None or S_ISREG(os.fstat(number).st_mode):
+            return number
+        os.close(number)
+        raise OSError(errno.ENXIO, os.strerror(errno.ENXIO), path)  # what the system says of a socket
+
+    return opened
 
 
 @contextmanager
@@ -65,7 +73,7 @@ def status(path: str, entry: os.DirEntry[str], roots: Roots) -> os.stat_result:
     return file_status(path, roots) if entry.is_symlink() else entry.stat(follow_symlinks=False)
 
 
-def file_status(path: str, roots: Roots) -> os.stat_result:
+def file_status(path: str | os.PathLike[str], roots: Roots) -> os.stat_result:
     """Size and kind of what a path leads to."""
     if roots is None:
         return os.stat(path)
@@ -74,6 +82,25 @@ def file_status(path: str, roots: Roots) -> os.stat_result:
         return os.fstat(opened)
     finally:
         os.close(opened)
+
+
+def is_folder(path: str | os.PathLike[str], roots: Roots) -> bool:
+    """Whether a path leads to a folder: False where nothing is, PermissionError where it leads outside."""
+    return S_ISDIR(_mode(path, roots))
+
+
+def is_regular(path: str | os.PathLike[str], roots: Roots) -> bool:
+    """The same of a file. `Path.is_file` would tell what is outside from what is not there."""
+    return S_ISREG(_mode(path, roots))
+
+
+def _mode(path: str | os.PathLike[str], roots: Roots) -> int:
+    try:
+        return file_status(path, roots).st_mode
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO):
+            raise
+        return 0
 
 
 def is_file(status: os.stat_result) -> bool:

@@ -21,7 +21,7 @@ from itertools import takewhile
 from typing import Any, BinaryIO, NamedTuple
 
 from idcore.base.errors import CoreError, coded, from_coded, refuse
-from idcore.base.open_folders import Roots, entries, opener
+from idcore.base.open_folders import Roots, entries, file_status, opener
 from idcore.ids.line_moments import born_marks, moment_of, prefix_time
 from idcore.ids.records import REACH
 from idcore.sources.archives import kind_of
@@ -186,7 +186,7 @@ class FileChanges:
                     _leave_out(offset, file.path, problem)
                 continue
             try:
-                one = _Listed(os.path.abspath(file.path), os.stat(file.path))
+                one = _Listed(os.path.abspath(file.path), file_status(file.path, self.roots))
             except FileNotFoundError:  # it has another name meanwhile, and the next look finds that
                 continue
             except OSError as error:

@@ -19,7 +19,7 @@ import numpy as np
 
 from idcore.base.errors import CoreError, coded, refuse
 from idcore.base.layout import MOST_OFFSET
-from idcore.base.open_folders import Roots, entries, file_status, is_file
+from idcore.base.open_folders import Roots, entries, file_status, is_file, is_folder
 from idcore.ids import broken_lines
 from idcore.policy import limits
 from idcore.sources import line_range
@@ -126,11 +126,11 @@ def list_store(root: str, roots: Roots = None) -> list[InputFile]:
     dumps of some records, between which nothing has to be.
     """
     folder = os.path.join(root, "commitlog")
-    whole = os.path.isdir(folder)
     try:
+        whole = is_folder(folder, roots)
         with entries(root, roots) as inside:
             logs = sorted(os.path.join(root, each.name, "data") for each in inside if _DLEDGER.fullmatch(each.name))
-        newest = next((log for log in logs if os.path.isdir(log) and _log_names(log, roots)), None)
+        newest = next((log for log in logs if is_folder(log, roots) and _log_names(log, roots)), None)
         names = dict.fromkeys(_log_names(folder, roots), folder) if whole else {}
         if newest is not None:
             first = min(later := _log_names(newest, roots))

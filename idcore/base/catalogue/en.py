@@ -2022,6 +2022,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.EROFS": "the file system is read-only",
     "error.ENAMETOOLONG": "the name is too long",
     "error.ELOOP": "links lead in a circle",
+    "error.ENXIO": "not a regular file",
     "error.ECONNREFUSED": "connection refused",
     "error.ECONNRESET": "the connection was reset",
     "error.EHOSTUNREACH": "no route to the host",

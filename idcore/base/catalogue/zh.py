@@ -1972,6 +1972,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.EROFS": "文件系统为只读",
     "error.ENAMETOOLONG": "名称过长",
     "error.ELOOP": "链接成环",
+    "error.ENXIO": "不是普通文件",
     "error.ECONNREFUSED": "连接被拒绝",
     "error.ECONNRESET": "连接被重置",
     "error.EHOSTUNREACH": "无法到达主机",

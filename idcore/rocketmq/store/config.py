@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from idcore.base import loose_json, plain_json
 from idcore.base.errors import CoreError
-from idcore.base.open_folders import Roots, entries, opener
+from idcore.base.open_folders import Roots, entries, is_folder, is_regular, opener
 from idcore.base.safe_text import encodable
 from idcore.ids.clock import is_time
 from idcore.rocketmq.message.model import parent_of
@@ -253,7 +253,10 @@ class _Files:
             return {}
 
     def _is_there(self, name: str) -> bool:
-        return any((self._folder / each).exists() for each in (name, f"{name}.bak"))
+        try:
+            return any(is_regular(self._folder / each, self._reading.roots) for each in (name, f"{name}.bak"))
+        except OSError:  # it cannot be read, or leads outside: it is not told from one that is there
+            return True
 
     def _is_read(self, note: Note) -> bool:
         return note.code == "config_rocksdb" and note.values["name"] in self._read_rocksdb
@@ -266,7 +269,9 @@ class _Files:
         is_there = False
         for folder in (self._root, self._folder):
             with self._reading.noted(folder):
-                for inside in _names(folder, self._reading.roots) if folder.is_dir() else ():
+                for inside in (
+                    _names(folder, self._reading.roots) if is_folder(folder, self._reading.roots) else ()
+                ):
                     name = str(inside.relative_to(self._root))
                     if name in _ROCKSDB_OF_MESSAGES or not is_database(inside, self._reading):
                         continue
@@ -334,7 +339,7 @@ class _Files:
     def _raw(self, path: Path) -> bytes | None:
         """The bytes of a file; None where there is none, or it cannot be read."""
         with self._reading.noted(path):
-            if path.is_file():
+            if is_regular(path, self._reading.roots):
                 with open(path, "rb", opener=opener(self._reading.roots)) as file:
                     size = os.fstat(file.fileno()).st_size
                     if size > LARGEST:

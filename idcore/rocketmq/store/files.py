@@ -34,6 +34,7 @@ _OF_THE_FILE = {
     errno.ENOTDIR,
     errno.EISDIR,
     errno.ENXIO,
+    errno.ESPIPE,
     getattr(errno, "EUCLEAN", errno.EIO),
 }
 _STEP = 1 << 22

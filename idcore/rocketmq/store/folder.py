@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -13,7 +12,7 @@ from typing import Any
 
 from idcore.base.errors import coded, refuse
 from idcore.base.layout import CHECKPOINT
-from idcore.base.open_folders import Roots, entries
+from idcore.base.open_folders import Roots, entries, file_status, is_folder, is_regular
 from idcore.rocketmq.message import is_system_topic
 from idcore.rocketmq.message.validators import SYSTEM_TOPICS, TIMER_TOPIC
 from idcore.rocketmq.store import pop_log, rocks_queues
@@ -51,7 +50,7 @@ class StoreFolder:
         self.reading = Reading(roots)
         folder = log_folder(root, roots)
         try:
-            older = root / "commitlog" if is_dledger(folder) and (root / "commitlog").is_dir() else None
+            older = root / "commitlog" if is_dledger(folder) and is_folder(root / "commitlog", roots) else None
             self.log = CommitLog(folder, self.reading, older)
             self.queues = rocks_queues.find(root, self.reading, self.log)
             self.index = Index(root / "index", self.reading, slots)
@@ -81,13 +80,18 @@ class StoreFolder:
     @property
     def aborted(self) -> bool:
         """Whether the broker is running on it or was killed: a clean stop removes the file abort."""
-        return (self.root / "abort").exists()
+        with suppress(OSError):  # a link that leads outside
+            return is_regular(self.root / "abort", self.reading.roots)
+        return False
 
     @cached_property
     def checkpoint(self) -> Checkpoint | None:
         """None where the file is missing or too short."""
         path = self.root / "checkpoint"
-        raw = self.reading.read(path, 0, CHECKPOINT.size) if path.is_file() else b""
+        raw = b""
+        with self.reading.noted(path):
+            if is_regular(path, self.reading.roots):
+                raw = self.reading.read(path, 0, CHECKPOINT.size)
         return Checkpoint(*CHECKPOINT.struct.unpack(raw)) if len(raw) == CHECKPOINT.size else None
 
     @cached_property
@@ -102,7 +106,7 @@ class StoreFolder:
         """What changes with the records or with what is known of groups: sizes and times, which are read anew."""
         files, folder = [], self.root / "config"
         with self.reading.noted(folder):
-            if folder.is_dir():
+            if is_folder(folder, self.reading.roots):
                 with entries(folder, self.reading.roots) as inside:
                     for entry in inside:
                         with suppress(FileNotFoundError):  # a broker renames what it has written
@@ -169,7 +173,7 @@ class StoreFolder:
                 "file": file.name,
                 "start": file.start,
                 "bytes": file.size,
-                "on_disk": _on_disk(file.path),
+                "on_disk": _on_disk(file.path, self.reading.roots),
                 "used": max(0, min(file.end, log.end or 0) - file.start),
             }
             for file in log.files
@@ -202,7 +206,7 @@ class StoreFolder:
                 {
                     "file": file.path.name,
                     "bytes": file.size,
-                    "on_disk": _on_disk(file.path),
+                    "on_disk": _on_disk(file.path, self.reading.roots),
                     "slots": file.slots,
                     "entries": file.entries,
                     **(asdict(file.header) if file.header else {}),
@@ -235,12 +239,13 @@ def log_folder(root: Path, roots: Roots = None) -> Path:
         names = _names(root, roots)
         for name in sorted(name for name in names if name.startswith("dledger-")):
             data = root / name / "data"
-            if data.is_dir() and any(map(_is_log_name, _names(data, roots))):
+            if is_folder(data, roots) and any(map(_is_log_name, _names(data, roots))):
                 return data
+        folder = root / "commitlog"
+        whole = "commitlog" in names and is_folder(folder, roots)
     except OSError as problem:
         raise refuse("no_folder", folder=str(root), why=coded(problem)) from None
-    folder = root / "commitlog"
-    if "commitlog" in names and folder.is_dir():
+    if whole:
         try:
             inside = _names(folder, roots)
         except OSError as problem:
@@ -274,15 +279,15 @@ def _place_in_log(path: Path, roots: Roots) -> int | None:
     """Where a piece of a commit log with a name of its own belongs, by the first record near its beginning."""
     reading = Reading(roots)
     try:
-        return place_of(reading.read(path, 0, LOOKED_FOR_RECORDS)) if path.is_file() else None
+        return place_of(reading.read(path, 0, LOOKED_FOR_RECORDS)) if is_regular(path, roots) else None
     except OSError:
         return None
     finally:
         reading.close()
 
 
-def _on_disk(path: Path) -> int:
+def _on_disk(path: Path, roots: Roots) -> int:
     try:
-        return os.stat(path).st_blocks * 512
+        return file_status(path, roots).st_blocks * 512
     except OSError:
         return 0

@@ -10,7 +10,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 
 from idcore.base.layout import INDEX_ENTRY, INDEX_HEADER, INDEX_SLOT, MOST_OFFSET
-from idcore.base.open_folders import entries, file_status, is_file
+from idcore.base.open_folders import entries, file_status, is_file, is_folder
 from idcore.rocketmq.message import hash_code
 from idcore.rocketmq.store.files import Reading
 
@@ -232,7 +232,7 @@ class Index:
         self.strangers: list[str] = []
         names: list[str] = []
         with reading.noted(folder):
-            if folder.is_dir():
+            if is_folder(folder, reading.roots):
                 with entries(folder, reading.roots) as inside:
                     names = sorted(entry.name for entry in inside)
         for name in names:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from stat import S_ISDIR
 from typing import TYPE_CHECKING, Any
 
 from idcore.base.layout import QUEUE_UNIT
 from idcore.base.numbers import whole_number
-from idcore.base.open_folders import entries
+from idcore.base.open_folders import entries, is_folder, status
 from idcore.rocketmq.store.files import File, Reading, list_files
 
 if TYPE_CHECKING:  # `view` of a store does without it as long as no damage has to be judged
@@ -140,9 +142,12 @@ def _folders(folder: Path, reading: Reading) -> list[Path]:
     """The folders in a folder; none where the folder is missing or cannot be read."""
     folders: list[Path] = []
     with reading.noted(folder):
-        if folder.is_dir():
+        if is_folder(folder, reading.roots):
             with entries(folder, reading.roots) as inside:
-                folders += [folder / entry.name for entry in inside if entry.is_dir()]
+                for entry in inside:
+                    with suppress(OSError):  # a link that leads outside, or to nothing
+                        if S_ISDIR(status(str(folder / entry.name), entry, reading.roots).st_mode):
+                            folders.append(folder / entry.name)
     return folders
 
 

@@ -20,7 +20,7 @@ from threading import Lock, Timer
 from typing import Any
 
 from idcore.base import temporary
-from idcore.base.open_folders import entries, opener
+from idcore.base.open_folders import entries, is_regular, opener, status
 from idcore.rocketmq.store.files import Reading
 
 LARGEST = 1 << 30  # of all files of a folder together
@@ -85,7 +85,7 @@ def can_read() -> bool:
 def is_database(folder: Path, reading: Reading) -> bool:
     """Whether a folder is one of RocksDB."""
     with reading.noted(folder):
-        return (folder / MARK).is_file()
+        return is_regular(folder / MARK, reading.roots)
     return False
 
 
@@ -102,9 +102,10 @@ def written_ms(folder: Path, reading: Reading) -> int:
 def _files(folder: Path, reading: Reading) -> Iterator[tuple[str, os.stat_result]]:
     """The names of a folder, and what the system says of each. A running broker takes files away meanwhile."""
     with reading.noted(folder):
-        for file in folder.iterdir():
-            with suppress(FileNotFoundError):  # or a link to nowhere
-                yield file.name, file.stat()
+        with entries(folder, reading.roots) as inside:
+            for entry in inside:
+                with suppress(FileNotFoundError, PermissionError):  # or a link to nowhere, or outside
+                    yield entry.name, status(str(folder / entry.name), entry, reading.roots)
 
 
 class Database:
