@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import re
@@ -45,6 +46,30 @@ def test_nor_one_that_parts_cells_in_another_place() -> None:
     assert export.guarded("a; b\n\nc;d\te=f") == "a; b\n\nc;d\te=f"
 
 
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ("x", 'a;"=cmd|\' /C calc\'!A0;'),  # `"a;""=cmd…"`: the quotes of the second cell end before the formula
+        ("x", 'a\t"@SUM(1)\t'),
+        ("x", 'a;"""=1;'),
+        ("a;-1", "0+cmd|' /C calc'!A0"),  # one cell `-1,0+cmd…` where a comma is of a number
+        ("a\t-1.5", "0+cmd|' /C calc'!A0"),
+    ],
+)
+@pytest.mark.parametrize("parts", ";\t")
+def test_nor_one_that_begins_behind_a_quote_or_in_two_cells(cells: tuple[str, str], parts: str) -> None:
+    """Read as Excel of those countries reads it."""
+    text = export.csv_table(["one", "two", "three"], [[*cells, "z"]]).decode("utf-8-sig")
+    found = [cell for row in csv.reader(io.StringIO(text, newline=""), delimiter=parts) for cell in row]
+    assert not [cell for cell in found if cell.startswith(("=", "+", "-", "@"))], found
+
+
+def test_a_line_end_in_a_cell_begins_no_row() -> None:
+    """Python before 3.13 leaves a CR without quotes: what is behind it was a row of its own, with cells by choice."""
+    for line in (export.csv_table(["a", "b"], [["x\rforged;row", 1]]).decode(), *export.csv_lines(["x\rforged"], [])):
+        assert '"x\rforged' in line
+
+
 @pytest.mark.parametrize("text", ["-5", "-0.25", "a;-5;+08:00;b", "2025-01-05\t+08:00", "x\n-1\r\n-2", "n;-03:30\n"])
 def test_a_number_and_an_offset_stay_behind_each_separator(text: str) -> None:
     assert export.guarded(text) == text
@@ -57,11 +82,11 @@ def test_what_only_begins_as_a_number_gets_its_apostrophe(rest: str) -> None:
 
 def test_a_terminal_gets_no_sign_that_it_obeys_and_a_file_gets_what_there_was() -> None:
     row = {"text": "\x1b[2J\x9b31m \u202e\U000e0041 消息 é"}
-    csv = list(export.csv_of_rows([row], ["text"]))
+    lines = list(export.csv_of_rows([row], ["text"]))
     for is_terminal, shown in ((True, "\\x1b[2J\\x9b31m \\u202e\\U000e0041 消息 é"), (False, row["text"])):
         out = io.StringIO()
         out.isatty = lambda it=is_terminal: it  # type: ignore[method-assign, misc]
-        export.to_stream(csv, out)
+        export.to_stream(lines, out)
         assert out.getvalue() == f"text\n{shown}\n"
     (line,) = export.json_lines([row])
     assert line.rstrip("\n").isprintable() and "消息 é" in line and json.loads(line) == row

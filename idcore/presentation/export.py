@@ -9,6 +9,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
 
 from idcore.base.safe_text import encodable, json_text, printable
@@ -43,10 +44,14 @@ TABLES = (
 )
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # the last four: Excel in East Asia
 # The offset of a zone and a number are nothing that a spreadsheet could run.
-_PLAIN = r"(?:[+-][0-9]{2}:[0-9]{2}(?::[0-9]{2})?|-[0-9]+(?:\.[0-9]+)?)"
+_OFFSET, _NUMBER = r"[+-][0-9]{2}:[0-9]{2}(?::[0-9]{2})?", r"-[0-9]+(?:\.[0-9]+)?"
+_PLAIN = rf"(?:{_OFFSET}|{_NUMBER})"
 _IS_PLAIN = re.compile(_PLAIN)
 # A formula inside a text, behind what parts cells elsewhere: a semicolon in Excel of many countries, a tab, a line.
-_INSIDE = re.compile(rf"(?<=([;\t\r\n]))(?=[=+\-@＝＋－＠])(?!{_PLAIN}(?:\1|[\r\n]|\Z))")
+# There a quote may begin a cell that ends at once, and what is behind it is the cell. And our next cell goes on in
+# theirs: a number at the end of a text may become `-1,0+…`.
+_AT_END = rf"(?!{_OFFSET}\Z)(?!(?<=[\r\n]){_NUMBER}\Z)"
+_INSIDE = re.compile(rf"(?<=([;\t\r\n]))(?=\"*[=+\-@＝＋－＠])(?!{_PLAIN}(?:\1|[\r\n])){_AT_END}")
 
 
 class _Line:
@@ -72,10 +77,11 @@ def guarded(value: Any) -> Any:
 
 def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Any]], end: str = "\n") -> Iterator[str]:
     """Rows as lines of CSV, one by one as they come."""
-    line = csv.writer(_Line(), lineterminator=end).writerow
-    yield encodable(line([guarded(name) for name in header]))  # type: ignore[arg-type]  # what _Line.write gives
-    for row in rows:
-        yield encodable(line(["" if value is None else guarded(value) for value in row]))  # type: ignore[arg-type]
+    # Before Python 3.13 it puts into quotes only what is of its own line end: a CR alone would begin a row of strangers.
+    write = csv.writer(_Line(), lineterminator="\r\n").writerow
+    for row in chain([header], rows):
+        line: Any = write(["" if value is None else guarded(value) for value in row])  # what _Line.write gives
+        yield encodable(line.removesuffix("\r\n")) + end
 
 
 def csv_of_ids(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
