@@ -49,7 +49,7 @@ def test_nor_one_that_parts_cells_in_another_place() -> None:
 @pytest.mark.parametrize(
     "cells",
     [
-        ("x", 'a;"=cmd|\' /C calc\'!A0;'),  # `"a;""=cmd…"`: the quotes of the second cell end before the formula
+        ("x", "a;\"=cmd|' /C calc'!A0;"),  # `"a;""=cmd…"`: the quotes of the second cell end before the formula
         ("x", 'a\t"@SUM(1)\t'),
         ("x", 'a;"""=1;'),
         ("a;-1", "0+cmd|' /C calc'!A0"),  # one cell `-1,0+cmd…` where a comma is of a number

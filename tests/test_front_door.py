@@ -173,7 +173,7 @@ def test_behind_a_server_with_a_prefix_the_console_answers_for_itself(path: str,
 
 @pytest.mark.parametrize(("said", "kept"), [(None, b"no-store"), (b"public, max-age=9", b"public, max-age=9")])
 def test_an_answer_that_does_not_say_so_is_kept_by_no_cache(said: bytes | None, kept: bytes) -> None:
-    """A download, a refusal or an answer to an assistant may be one person's; scripts of the page say that they stay."""
+    """A download or an answer to an assistant is one person's; scripts of the page say that they stay."""
 
     async def app(_: Any, __: Any, send: Any) -> None:
         headers = [] if said is None else [(b"Cache-Control", said)]

@@ -34,7 +34,8 @@ PROBLEM = "urn:rocketmq-ids:problem:"
 # Statuses of codes; those of classes are below.
 # fmt: off
 _STATUSES = {
-    "call_foreign": 403, "call_host": 403, "call_changed": 403, "call_no_login": 401, "call_token": 401, "call_large": 413,
+    "call_changed": 403,
+    "call_foreign": 403, "call_host": 403, "call_no_login": 401, "call_token": 401, "call_large": 413,
     "call_values": 413,
     "call_type": 415, "call_json": 400, "call_slow": 408, "operation_unknown": 404, "argument_wrong": 400,
     "argument_unknown": 400, "argument_missing": 400, "argument_one_of": 400, "too_many_calls": 429,

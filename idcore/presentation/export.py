@@ -77,7 +77,7 @@ def guarded(value: Any) -> Any:
 
 def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Any]], end: str = "\n") -> Iterator[str]:
     """Rows as lines of CSV, one by one as they come."""
-    # Before Python 3.13 it puts into quotes only what is of its own line end: a CR alone would begin a row of strangers.
+    # Before Python 3.13 only what is of its own line end gets quotes: a CR alone would begin a row of strangers.
     write = csv.writer(_Line(), lineterminator="\r\n").writerow
     for row in chain([header], rows):
         line: Any = write(["" if value is None else guarded(value) for value in row])  # what _Line.write gives

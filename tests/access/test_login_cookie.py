@@ -348,7 +348,14 @@ def test_a_request_hears_that_its_log_in_was_ended_meanwhile(desk: LogIns) -> No
     """A long answer of the API asks: who had copied the cookie read on after the log-out."""
     name = desk.begin(by_streamlit(claims_of()), time.time())
     entry = Entry(
-        lambda: LOGIN, visitor.claims_of, lambda: Tokens(desk.folder), lambda: "/", list, list, list, lambda: desk.folder
+        lambda: LOGIN,
+        visitor.claims_of,
+        lambda: Tokens(desk.folder),
+        lambda: "/",
+        list,
+        list,
+        list,
+        lambda: desk.folder,
     )
     seen: list[str | None] = []
 
@@ -359,8 +366,8 @@ def test_a_request_hears_that_its_log_in_was_ended_meanwhile(desk: LogIns) -> No
         seen.append(caller.visitor.name)
 
     door = LoginCookie(api, lambda: LOGIN, lambda: desk, lambda: "/")
-    scope = {"type": "http", "method": "POST", "path": "/api/v1/decode", "client": ("127.0.0.1", 1)}
-    scope |= {"headers": [(b"cookie", f"{NAME}={name}".encode())]}
+    headers = [(b"cookie", f"{NAME}={name}".encode())]
+    scope = {"type": "http", "method": "POST", "path": "/api/v1/decode", "headers": headers}
     with ThreadPoolExecutor(1) as apart:
         apart.submit(asyncio.run, door(scope, None, None)).result()  # type: ignore[arg-type]
     assert seen == ["eve@example.com", ""]

@@ -421,9 +421,9 @@ def _read_slowly(door: Door, headers: dict[str, str], then: Callable[[], None]) 
     pairs = headers | {"content-type": "application/json", "accept": "application/x-ndjson", "host": "localhost:8640"}
 
     async def receive() -> Any:
-        if asked:
-            return asked.pop()
-        await anyio.sleep(30)
+        if not asked:
+            await anyio.sleep(30)
+        return asked.pop()
 
     async def send(message: Any) -> None:
         if message["type"] == "http.response.body" and message.get("body"):

@@ -269,9 +269,7 @@ class _Files:
         is_there = False
         for folder in (self._root, self._folder):
             with self._reading.noted(folder):
-                for inside in (
-                    _names(folder, self._reading.roots) if is_folder(folder, self._reading.roots) else ()
-                ):
+                for inside in _names(folder, self._reading.roots) if is_folder(folder, self._reading.roots) else ():
                     name = str(inside.relative_to(self._root))
                     if name in _ROCKSDB_OF_MESSAGES or not is_database(inside, self._reading):
                         continue

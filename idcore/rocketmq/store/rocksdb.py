@@ -101,11 +101,10 @@ def written_ms(folder: Path, reading: Reading) -> int:
 
 def _files(folder: Path, reading: Reading) -> Iterator[tuple[str, os.stat_result]]:
     """The names of a folder, and what the system says of each. A running broker takes files away meanwhile."""
-    with reading.noted(folder):
-        with entries(folder, reading.roots) as inside:
-            for entry in inside:
-                with suppress(FileNotFoundError, PermissionError):  # or a link to nowhere, or outside
-                    yield entry.name, status(str(folder / entry.name), entry, reading.roots)
+    with reading.noted(folder), entries(folder, reading.roots) as inside:
+        for entry in inside:
+            with suppress(FileNotFoundError, PermissionError):  # or a link to nowhere, or outside
+                yield entry.name, status(str(folder / entry.name), entry, reading.roots)
 
 
 class Database:
