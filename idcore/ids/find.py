@@ -13,7 +13,7 @@ from sys import intern
 
 from idcore.base.layout import ID_DIGITS
 from idcore.ids import makers, masks, rules
-from idcore.ids.line_moments import born_marks, line_time, named_day, prefix_time
+from idcore.ids.line_moments import born_marks, line_time, named_day, prefix_time, stored_marks
 from idcore.ids.records import Records
 from idcore.ids.tokens import Token
 
@@ -391,26 +391,31 @@ def _tokens(
     prefix: datetime | None,
     born: list[tuple[int, int]],
 ) -> Iterator[Token]:
-    stop_before, label_before = -1, None
+    stop_before, label_before, stored = -1, None, stored_marks(text)
     for start, stop, _ in places:
         label = _label(text, start)
         if label is None and stop_before >= 0 and text[stop_before:start].strip(" \"'") == ",":
             label = label_before  # the next of a comma-joined list bears the name of the first
         longer = text[stop : stop + 1] in hexdigits and stop < len(text)
-        # of several bornTimestamps the last in front of the token, else the first behind it
         yield Token(
             text[start:stop],
             number,
             column_from + start + 1,
             label,
-            None if not born else born[max(0, bisect_right(born, start, key=itemgetter(0)) - 1)][1],
+            _nearest(born, start),
             prefix,
             _vouched(text, start),
             _other_thing(text, start, stop),
             whole="longer" if longer else "whole" if _is_candidate(text[start:stop]) else "cut",
             shown=rules.shows_id(_bytes(text[max(0, start - 40) : start]), _bytes(text[stop : stop + 8])),
+            stored_ms=_nearest(stored, start),
         )
         stop_before, label_before = stop, label
+
+
+def _nearest(marks: list[tuple[int, int]], start: int) -> int | None:
+    """Of several times of records the last in front of a token, else the first behind it."""
+    return None if not marks else marks[max(0, bisect_right(marks, start, key=itemgetter(0)) - 1)][1]
 
 
 def _is_candidate(text: str) -> bool:

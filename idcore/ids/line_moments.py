@@ -146,6 +146,7 @@ _DUE = re.compile(
 )
 _AROUND = "\"' "
 _BORN = re.compile(r"born_?timestamp[^0-9A-Za-z]{1,12}(\d{12,14})(?!\d)", re.IGNORECASE)
+_STORED = re.compile(r"store_?timestamp[^0-9A-Za-z]{1,12}(\d{12,14})(?!\d)", re.IGNORECASE)
 _PREFIX = re.compile(
     r"(?<!\d)((?:19|20)\d\d)[-/](\d\d)[-/](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?"
     r"(?:[ \u00a0\u202f]?(?:([AaPp])\.?[ \u00a0]?[Mm](?![A-Za-z0-9_])\.?|(上午|午前|오전)|(下午|午後|오후)))?"
@@ -159,6 +160,11 @@ _ID = re.compile(rf"(?<![0-9A-Fa-f])(?:{'|'.join(f'[0-9A-Fa-f]{{{size}}}' for si
 def born_marks(text: str) -> list[tuple[int, int]]:
     """Each bornTimestamp of a text: where its name begins, and its ms."""
     return [(mark.start(), int(mark[1])) for mark in _BORN.finditer(text)]
+
+
+def stored_marks(text: str) -> list[tuple[int, int]]:
+    """Each storeTimestamp of a text, as `born_marks` has them."""
+    return [(mark.start(), int(mark[1])) for mark in _STORED.finditer(text)]
 
 
 def prefix_time(line: str) -> datetime | None:

@@ -57,12 +57,13 @@ DAY = 24 * HOUR
 SLACK = 14 * HOUR  # a line may be written so much earlier than its own clock says, in another zone
 ZONES_APART = 26 * HOUR  # those in use
 BORN_TOLERANCE = 1_000
+BORN_APART = line_time.BORN_APART_MS
 DAY_EARLY, DAY_LATE = line_time.DAY_EARLY_MS, line_time.DAY_LATE_MS
 PREFIX_EARLY, PREFIX_LATE = 2_000, HOUR
 PREFIX_SOON = (
     10_000  # so soon behind the id's time a line is believed about a zone that is neither its own nor the scan's
 )
-# What a vote rests on: the first two fix the zone; then only the month is known, then one whose year is assumed.
+# What a vote rests on: the first two fix the zone; then only the month is known, then one that is assumed, or its year.
 BORN, PREFIX, MONTH, YEAR, NO_VOTE = range(5)
 # Columns of `Months.calendar`:
 START, LENGTH, LITTLE_START, LITTLE_LENGTH, UTC_START, CHANGE_AT, CHANGE_BY = range(7)
@@ -527,8 +528,10 @@ def start_of_uniq(elapsed, little, line, calendar, in_use):
     if start != NO_MINUTE:
         return start, kind
     for month in range(line.month, line.month - 3, -1):
-        if calendar[month, column] + elapsed <= line.limit and elapsed < calendar[month, column + 1]:
-            return calendar[month, column], MONTH
+        start = calendar[month, column]
+        if start + elapsed <= line.limit and elapsed < calendar[month, column + 1]:
+            is_assumed = not little and line.born - start - elapsed > BORN_APART
+            return start, YEAR if is_assumed else MONTH
     return NO_MINUTE, NO_VOTE
 
 

@@ -155,7 +155,10 @@ def vote(line: bytes, one: Uniq, zone: tzinfo, now: datetime) -> Vote | None:
             return found
         moment, born = moment_of(line), born_of(line)
         said = born if born is not None or moment is None else instant_of(moment[0], zone_of(moment[1], zone))
-        return found if said is None or said <= last or is_near(said, found) else None
+        if said is not None and said > last and not is_near(said, found):
+            return None
+        is_apart = born is not None and born - found.start - found.elapsed > 28 * HOUR
+        return found._replace(kind=YEAR) if is_apart and one.layout != "uniq_v4_le" else found
     day = datetime.fromisoformat(line[len(DAY_MARK) :].decode())
     for year in range(now.year + 1, 2009, -1):
         try:

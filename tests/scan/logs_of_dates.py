@@ -83,7 +83,7 @@ def dated(seed: int, lines: int = 500) -> Log:
                 "",
             )
         )
-        born = int(sent.timestamp() * 1000) + r.choice((0, 0, 0, 1, -3, 999, 1001, 40_000_000))
+        born = int(sent.timestamp() * 1000) + r.choice((0, 0, 0, 1, -3, 999, 1001, 40_000_000, 700_000_000))
         kind = r.randrange(8)
         if kind < 3:
             other = sent.astimezone(timezone(timedelta(minutes=zones[pid]))) + timedelta(days=r.choice((0, 0, 0, 31)))
