@@ -239,7 +239,7 @@ def made_by(reading: Reading, extra: Reason | None) -> Maker:
 
 def _head(verdict: Verdict, token: Token | None) -> dict[str, Any]:
     row = _NOTHING.copy()
-    row["assumed"], row["joined"] = [], token is not None and token.whole == "joined"
+    row["assumed"], row["joined"] = [], token is not None and token.whole in ("joined", "grouped")
     if verdict.error is not None and (verdict.reason or "").startswith("masked"):
         size = masks.SIZES["client" if verdict.reason == "masked_client" else "uniq"]
         row["cut"] = size - verdict.error.values["digits"]

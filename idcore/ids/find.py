@@ -13,6 +13,7 @@ from sys import intern
 
 from idcore.base.layout import ID_DIGITS
 from idcore.ids import makers, masks, rules
+from idcore.ids.grouped_digits import joined_groups
 from idcore.ids.line_moments import born_marks, line_time, named_day, prefix_time, stored_marks
 from idcore.ids.records import Records
 from idcore.ids.tokens import Token
@@ -151,10 +152,11 @@ class _Lines:
         self._before = ""
 
     def take(self, line: str, number: int) -> Iterator[Token]:
-        line = whole_digits(line)
+        line, grouped = joined_groups(whole_digits(line))
         joined = list(self._joined(line, number))
         self._before = line
-        return self._records.take(line, [*joined, *_of_line(line, number)])
+        tokens = (replace(one, whole="grouped") if one.text in grouped else one for one in _of_line(line, number))
+        return self._records.take(line, [*joined, *tokens])
 
     def flush(self) -> Iterator[Token]:
         """The tokens that wait for the rest of their record."""

@@ -2332,6 +2332,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "reason.month_prefix": "the time in the line fixes the month",
     "reason.zone_prefix": "the time in the line fixes month and zone",
     "reason.id_joined": "a line break inside of the ID was taken out",
+    "reason.id_grouped": "what parted the digits of the ID into groups was taken out",
     "reason.id_longer": "1 or 2 digits more than an ID are here; the rest is read as an ID",
     "reason.zone_record": "another line of the same record fixes month and zone",
     "reason.month_record": "another line of the same record fixes the month",

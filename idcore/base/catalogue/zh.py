@@ -2282,6 +2282,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "reason.month_prefix": "由行内时间确定月份",
     "reason.zone_prefix": "由行内时间确定月份和时区",
     "reason.id_joined": "已去掉 ID 中间的换行",
+    "reason.id_grouped": "已去掉把 ID 分成几组的字符",
     "reason.id_longer": "比 ID 多 1 或 2 位；其余部分按 ID 解读",
     "reason.zone_record": "由同一条记录的其他行确定月份和时区",
     "reason.month_record": "由同一条记录的其他行确定月份",

@@ -34,7 +34,7 @@ SPECIAL = frozenset(
         "time": "to_come before_rocketmq",
         "born": "apart",
         "stored": "apart",
-        "id": "joined longer",
+        "id": "joined grouped longer",
     }.items()
     for what in several.split()
 ) | {"port_node", "uuid_v4", "clock_back", "noon", "mqtt_gateway", "sequence_per_second", "lost_version"}
