@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from idcore.base.layout import ID_DIGITS
 from idcore.ids import rules
-from idcore.ids.grouped_digits import joined_groups
 from idcore.ids.find import CONTINUED, MARGIN, find, whole_digits
+from idcore.ids.grouped_digits import joined_groups
 from idcore.ids.identify import identify, judge
 
 MOST = 4 << 20  # bytes of a text that a person may have copied from a terminal, a chat or a mail

@@ -24,7 +24,7 @@ from idcore.ids.model import ClientId, UniqId
 from idcore.ids.reasons import Reason, bare_reason
 from idcore.ids.tokens import Token
 
-# What a vote rests on: the first two fix the zone, the third the month, the last a month that is assumed, as its year is.
+# What a vote rests on: the first two fix the zone, the third the month, the last a month or year that is assumed.
 BORN, PREFIX, MONTH, YEAR = range(4)
 _KINDS = {
     **dict.fromkeys(("zone_born", "noon", "hour_born"), BORN),

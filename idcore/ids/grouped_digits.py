@@ -63,7 +63,9 @@ def _is_sure(digits: str) -> bool:
             return False
     else:
         uniq, offset = (UNIQ_V4, OFFSET_V4) if len(digits) == UNIQ_V4.digits else (UNIQ_V6, OFFSET_V6)
-        loader, port = (int(digits[layout.digits_of(name)], 16) for layout, name in ((uniq, "loader"), (offset, "port")))
+        loader, port = (
+            int(digits[layout.digits_of(name)], 16) for layout, name in ((uniq, "loader"), (offset, "port"))
+        )
         if not (makers.is_known(loader) or rules.is_usual_port(port)):
             return False
     best = identify(digits).best

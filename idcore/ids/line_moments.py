@@ -107,7 +107,8 @@ _TIME = (  # the last of three is Oracle's and of names of files: 02.05.11.12300
     rf"{_JOIN}{_WEEKDAY}{_HALF_DAY}"
     r"(?P<hour>\d{1,2})(?:[:：](?P<minute>\d\d)(?:[:：](?P<second>\d\d)(?:[.,:](?P<fraction>\d{1,9}))?)?(?![\d:：])"
     r"|[时時点시] ?(?P<minutes>\d{1,2})[分분](?: ?(?P<seconds>\d{1,2})[秒초])?"
-    r"|(?<=\d[ T_-]\d\d)(?P<dot>[.-])(?P<minutep>\d\d)(?P=dot)(?P<secondp>\d\d)(?:\.(?P<fractionp>\d{1,9}))?(?![\d-]|\.\d))"
+    r"|(?<=\d[ T_-]\d\d)(?P<dot>[.-])(?P<minutep>\d\d)(?P=dot)(?P<secondp>\d\d)"
+    r"(?:\.(?P<fractionp>\d{1,9}))?(?![\d-]|\.\d))"
     rf"{_HALF_BEHIND}"
 )
 _DATED = re.compile(

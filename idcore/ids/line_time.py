@@ -229,9 +229,9 @@ def refine(
     """The clock with what the line of an id shows about its month and zone, and the reason for it.
 
     bornTimestamp fixes both where `born - elapsed` is, within a second, a local midnight on a first; else it fixes the
-    month alone. One that is days after the ID is a guess at its month. A time at the start of the line fixes the month, and the zone where it carries one. One without a year
-    names the month, in the latest year that fits. A store timestamp dates nothing: store clocks up to 44 days off
-    occur in public logs.
+    month alone. One that is days after the ID is a guess at its month. A time at the start of the line fixes the month,
+    and the zone where it carries one. One without a year names the month, in the latest year that fits. A store
+    timestamp dates nothing: store clocks up to 44 days off occur in public logs.
     """
     answer = None
     if isinstance(prefix, NamedDay):

@@ -290,7 +290,9 @@ def rest_of_moment(p, end):
             elif is_digit(behind) or is_space(behind):
                 behind = np.int64(signs.UPPER_Z)
             may_go_on = behind == signs.UPPER_Z or behind == signs.PLUS or behind == signs.HYPHEN
-            if not (may_go_on or behind | 32 == signs.LOWER_A or behind | 32 == signs.LOWER_P or behind >= signs.NOT_ASCII):
+            if not (
+                may_go_on or behind | 32 == signs.LOWER_A or behind | 32 == signs.LOWER_P or behind >= signs.NOT_ASCII
+            ):
                 second = np.int64((word >> U(8)) & U(15)) * 10 + np.int64((word >> U(16)) & U(15))
                 part = np.int64((word >> U(32)) & U(15)) * 100 + np.int64((word >> U(40)) & U(15)) * 10
                 ms = second * 1000 + part + np.int64((word >> U(48)) & U(15))
@@ -608,7 +610,12 @@ def are_six(p, end):
 def is_escaped_colon(p, end):
     """Whether `%3A` or `%253A` and two digits are at p, as in links."""
     p += U(3 if p + U(3) < end and two_digits(p + U(1)) == 25 else 1)
-    return p + U(4) <= end and load_8(p) == signs.THREE and load_8(p + U(1)) | 32 == signs.LOWER_A and two_digits(p + U(2)) >= 0
+    return (
+        p + U(4) <= end
+        and load_8(p) == signs.THREE
+        and load_8(p + U(1)) | 32 == signs.LOWER_A
+        and two_digits(p + U(2)) >= 0
+    )
 
 
 @numba.njit(cache=True, nogil=True)

@@ -48,7 +48,11 @@ def prefix(r: random.Random, at: datetime) -> str:
 
 def half_day(r: random.Random, local: datetime, ms: str) -> str:
     """A time of twelve hours, in every dress; a word that only begins as one; a zone behind it."""
-    blank, latin, chinese = r.choice(("", " ", "\u00a0", "\u202f")), f"{local:%p}", "上午" if local.hour < 12 else "下午"
+    blank, latin, chinese = (
+        r.choice(("", " ", "\u00a0", "\u202f")),
+        f"{local:%p}",
+        "上午" if local.hour < 12 else "下午",
+    )
     half = r.choice((latin, latin.lower(), f"{latin[0].lower()}.m.", f"{latin[0].lower()}. m.", chinese, "PMS", "午前"))
     return f"{local:%I:%M:%S}{r.choice(('', f',{ms}'))}{blank}{half}{r.choice(('', ' +0800', 'Z'))}"
 

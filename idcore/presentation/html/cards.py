@@ -114,7 +114,11 @@ def card(found: FoundId, reader: Reader, clock: Clock, *, alone: bool = False) -
     title = tag(
         "div",
         tag("strong", words(f"kind_long.{best.id.kind}"), class_=f"mq-{best.id.kind}"),
-        tag("span", words(f"certainty.{certainty(best, when(best, found.token, clock)[0], found.token, clock)}"), class_="mq-sure"),
+        tag(
+            "span",
+            words(f"certainty.{certainty(best, when(best, found.token, clock)[0], found.token, clock)}"),
+            class_="mq-sure",
+        ),
         tag("span", best.id.layout.name, class_="mq-mono mq-faint"),
         class_="mq-title",
     )
