@@ -55,6 +55,9 @@ _ESCAPED_SIGNS = (
 _NAMING = ("=", ":", "：", "%3A", "%3a", "%3D", "%3d", "->", "=3D", "=3A")
 _SIGNS_MOST = 40
 _NAME = re.compile(r"(?:\bmessage )?[A-Za-z_][A-Za-z0-9_]*\Z", re.IGNORECASE)
+# What is in front of a name in a path of Windows: `C:\\temp\\`, `\\\\host\\share\\`. The letter behind it escapes nothing.
+_PATH = re.compile(r"(?:(?<![0-9A-Za-z])[A-Za-z]:|\\\\[\w.$-]+)\\{1,2}(?:[^\\\s\"'<>|?*:=,;]+\\{1,2})*\Z")
+_PATH_MOST = 260  # characters of one
 _NAMES = frozenset(
     {
         "msgid",
@@ -443,7 +446,9 @@ def _label(text: str, start: int) -> str | None:
     if match is None:
         return None
     begin = end - len(match.group())
-    name = rules.behind_escape(match.group(), text[max(0, begin - 1) : begin])
+    name = match.group()
+    if _PATH.search(text[max(0, begin - _PATH_MOST) : begin]) is None:
+        name = rules.behind_escape(name, text[max(0, begin - 1) : begin])
     if name.lower() in _NAMES:
         return intern(name)  # a thousand lines have one name
     name = name.rpartition(" ")[2]
