@@ -55,7 +55,7 @@ _ESCAPED_SIGNS = (
 _NAMING = ("=", ":", "：", "%3A", "%3a", "%3D", "%3d", "->", "=3D", "=3A")
 _SIGNS_MOST = 40
 _NAME = re.compile(r"(?:\bmessage )?[A-Za-z_][A-Za-z0-9_]*\Z", re.IGNORECASE)
-# What is in front of a name in a path of Windows: `C:\\temp\\`, `\\\\host\\share\\`. The letter behind it escapes nothing.
+# A path of Windows in front of a name, `C:\temp\`: the letter behind it escapes nothing.
 _PATH = re.compile(r"(?:(?<![0-9A-Za-z])[A-Za-z]:|\\\\[\w.$-]+)\\{1,2}(?:[^\\\s\"'<>|?*:=,;]+\\{1,2})*\Z")
 _PATH_MOST = 260  # characters of one
 _NAMES = frozenset(
