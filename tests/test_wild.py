@@ -117,6 +117,7 @@ def test_decode_reads_each_id_of_the_text_and_nothing_else(name: str, decode: De
         want = wanted[row["text"]]
         assert row["kind"] == want["kind"], row
         assert row["label"] == want.get("label", row["label"])
+        assert row["certainty"] == want.get("certainty", row["certainty"])
         if row["kind"] == "uniq":
             assert row["host"] == want["host"], row
             if row["month_source"] == "assumed":  # a joined or repeated ID may be dated where it is whole

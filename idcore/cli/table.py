@@ -8,6 +8,7 @@ from typing import IO, Any
 from idcore.base import catalogue, colours
 from idcore.base.safe_text import printable
 from idcore.ids.assumptions import assumed
+from idcore.ids.describe import DOUBTS
 
 _Row = dict[str, Any]
 # Rows that are measured together: wide enough for steady columns, few enough to show a stream as it comes.
@@ -41,6 +42,11 @@ def _verdict(row: _Row) -> str:
     return f"rejected: {row['error']['problem']}" if row["error"] else row["maker"] or ""
 
 
+def _doubt(row: _Row) -> str:
+    reasons = zip(row["why_codes"], row["why"], strict=True)
+    return "; ".join(reason for code, reason in reasons if code in DOUBTS)
+
+
 _COLUMNS: tuple[tuple[str, Callable[[_Row], str]], ...] = (
     ("place", lambda row: "" if row["line"] is None else f"{row['line']}:{row['column']}"),
     ("label", lambda row: row["label"] or ""),
@@ -52,6 +58,7 @@ _COLUMNS: tuple[tuple[str, Callable[[_Row], str]], ...] = (
     ("loader", lambda row: row["loader"] or ""),
     ("sent at", _time),
     ("counter or offset", _last),
+    ("doubt", _doubt),
     ("delivery", lambda row: row["delivery"]["text"] if row["delivery"] else ""),
     ("maker", _verdict),
 )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from idcore.base.layout import ID_DIGITS
 from idcore.ids import rules
 from idcore.ids.find import CONTINUED, MARGIN, find, whole_digits
+from idcore.ids.grouped_digits import joined_groups
 from idcore.ids.identify import identify, judge
 
 MOST = 4 << 20  # bytes of a text that a person may have copied from a terminal, a chat or a mail
@@ -49,7 +50,8 @@ def unbroken(text: bytes) -> bytes:
     >>> unbroken(b"msgId=0A6408A4001E18B4AAC20E41\\n363B0037 done")
     b'msgId=0A6408A4001E18B4AAC20E41363B0037\\n done'
     """
-    text = whole_digits(text.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+    whole, _ = joined_groups(whole_digits(text.decode("utf-8", "surrogateescape")))
+    text = whole.encode("utf-8", "surrogateescape")
     pieces = []
     done = 0
     for broken in _BREAK.finditer(text):

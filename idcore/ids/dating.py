@@ -24,12 +24,13 @@ from idcore.ids.model import ClientId, UniqId
 from idcore.ids.reasons import Reason, bare_reason
 from idcore.ids.tokens import Token
 
-# What a vote rests on: the first two fix the zone, the third the month, the last a month whose year is assumed.
+# What a vote rests on: the first two fix the zone, the third the month, the last a month or year that is assumed.
 BORN, PREFIX, MONTH, YEAR = range(4)
 _KINDS = {
     **dict.fromkeys(("zone_born", "noon", "hour_born"), BORN),
     **dict.fromkeys(("zone_prefix", "hour_prefix"), PREFIX),
     "year_latest": YEAR,
+    "month_apart": YEAR,
 }
 _SOURCES: tuple[ZoneSource, ZoneSource] = ("born", "prefix")
 _UNTIL = 1 << 62
@@ -58,6 +59,7 @@ class _Process:
     high: int = 0  # the greatest elapsed that a line dates
     is_assumed: bool = False  # its lines name no year, nor does their log
     by_others: bool = False  # its lines name no year, but others leave only one: of its log, else of all
+    is_apart: bool = False  # of a line of it bornTimestamp contradicts the ID
 
 
 _DAY = timedelta(days=1)
@@ -98,9 +100,9 @@ class Dates:
         if known.kind == MONTH:
             code = "zone_input" if known.clock.zone_source in _SOURCES else "month_process"
         if known.is_assumed:
-            code = "year_elsewhere" if known.by_others else "year_latest"
+            code = "month_apart" if known.is_apart else "year_elsewhere" if known.by_others else "year_latest"
         elif known.by_others:
-            code = "year_input"
+            code = "month_process" if known.is_apart else "year_input"
         return replace(known.clock, month=month), bare_reason(code)
 
     def _not_later(self, month: Month, elapsed: int, clock: Clock, layout: Layout) -> Month:
@@ -149,6 +151,7 @@ class Voting:
         # of each text the first and the last moment that lines with a year prove
         self._firsts: dict[Hashable, int] = {}
         self._lasts: dict[Hashable, int] = {}
+        self._apart: set[Hashable] = set()
         self._clients: dict[Hashable, Counter[tuple[int, int]]] = defaultdict(Counter)
         self._moments: dict[Hashable, int] = {}
         self._latest: dict[Hashable, int] = {}
@@ -202,6 +205,8 @@ class Voting:
         kind = _KINDS.get(reason.code, MONTH)
         if reason.code == "hour_prefix" and prefix is not None and prefix.tzinfo is None:
             kind = MONTH
+        if reason.code == "month_apart":
+            self._apart.add(key)
         if kind == YEAR:
             votes = self._years[key].setdefault(text, {})
         else:
@@ -244,7 +249,8 @@ class Voting:
             settled = _of_one_year(years, self._clock, self._within(self._lasts))
             by_others = settled is not None
             votes = {(YEAR, start): vote for (_, start), vote in (settled or years).items()}
-        return replace(_joined(_layout(key), votes, self._clock, zone), by_others=by_others)
+        joined = _joined(_layout(key), votes, self._clock, zone)
+        return replace(joined, by_others=by_others, is_apart=key in self._apart)
 
     def _within(self, texts: Iterable[Hashable]) -> tuple[int, int] | None:
         """Between which times lines with a year are in some texts, with a day on either side."""

@@ -14,7 +14,7 @@ from idcore.ids.clock import Clock, SentAt
 from idcore.ids.delivery_sentences import row_of as delivery_row
 from idcore.ids.identify import ALIKE, Certainty, Reading, Verdict
 from idcore.ids.line_moments import NamedDay
-from idcore.ids.line_time import hints, uniq_sent
+from idcore.ids.line_time import BORN_APART_MS, hints, uniq_sent
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.ids.reasons import Maker, Reason, bare_reason
 from idcore.ids.tokens import Token
@@ -82,6 +82,8 @@ _OF_RECORD = {
 }
 _LOOK_ALIKES = {code: reason for reason, code in ALIKE.items()}
 _OTHER_ZONES = timedelta(hours=28)  # zones in use are 26 hours apart
+DOUBTS = frozenset({"time_to_come", "time_before_rocketmq", "born_apart", "stored_apart"})  # what `doubts` says
+_RECORD_APART = timedelta(milliseconds=BORN_APART_MS)
 _CLOCKS_APART, _FIRST_RELEASE = timedelta(days=1), datetime(2012, 1, 1, tzinfo=UTC)
 _LESS: dict[Certainty | None, Certainty] = {"certain": "likely", "likely": "possible", "possible": "possible"}
 _NOTHING: dict[str, Any] = dict.fromkeys(KEYS)
@@ -143,18 +145,37 @@ def why(reading: Reading, token: Token | None, clock: Clock) -> tuple[Reason, ..
     return _with_line(reading, token, *when(reading, token, clock), clock)
 
 
-def certainty(reading: Reading, sent: SentAt | None, clock: Clock) -> Certainty | None:
-    """How certain an interpretation is by now; one that has a time which no clock that is right shows is less so."""
-    return reading.certainty if no_such_time(sent, clock) is None else _LESS.get(reading.certainty)
+def certainty(reading: Reading, sent: SentAt | None, token: Token | None, clock: Clock) -> Certainty | None:
+    """How certain an interpretation is by now; one whose time is in doubt is less so."""
+    return _LESS.get(reading.certainty) if doubts(sent, token, clock) else reading.certainty
 
 
-def no_such_time(sent: SentAt | None, clock: Clock) -> str | None:
-    """Why no right clock has shown a time: it is more than a day after now, whatever the zone, or before RocketMQ."""
+def doubts(sent: SentAt | None, token: Token | None, clock: Clock) -> list[Reason]:
+    """What is wrong with a time: no right clock has shown it, or the times of its record contradict it.
+
+    The first is more than a day after now, whatever the zone, or before RocketMQ. Times of a record do so by days.
+    One that was stored late may have waited, if it was born then.
+    """
     if sent is None:
-        return None
-    if (sent.earliest or sent.at) - clock.reference > _CLOCKS_APART:
-        return "time_to_come"
-    return "time_before_rocketmq" if (sent.latest or sent.at) < _FIRST_RELEASE else None
+        return []
+    first, last = sent.earliest or sent.at, sent.latest or sent.at
+    said = []
+    if first - clock.reference > _CLOCKS_APART:
+        said.append(bare_reason("time_to_come"))
+    elif last < _FIRST_RELEASE:
+        said.append(bare_reason("time_before_rocketmq"))
+    if token is None or token.linked:
+        return said
+    marks = {code: ms for code, ms in (("born_apart", token.born_ms), ("stored_apart", token.stored_ms)) if ms}
+    for code, ms in marks.items():
+        if not clocks.is_time(ms):
+            continue
+        at = clocks.from_ms(ms, sent.at.tzinfo or UTC)
+        apart = max(first - at, at - last)
+        if apart > _RECORD_APART and (code == "born_apart" or at < first or "born_apart" not in marks):
+            values = {"at": at.isoformat(timespec="seconds"), "days": round(abs(at - sent.at) / timedelta(days=1))}
+            said.append(Reason(code, values))
+    return said
 
 
 def _with_line(
@@ -164,9 +185,7 @@ def _with_line(
     more = [] if extra is None or extra in reading.why else [extra]
     if token is not None and token.gateway and isinstance(reading.id, UniqId):
         more.append(bare_reason("mqtt_gateway"))
-    if code := no_such_time(sent, clock):
-        more.append(bare_reason(code))
-    return (*reading.why, *more)
+    return (*reading.why, *more, *doubts(sent, token, clock))
 
 
 def when(reading: Reading, token: Token | None, clock: Clock) -> tuple[SentAt | None, Reason | None]:
@@ -220,7 +239,7 @@ def made_by(reading: Reading, extra: Reason | None) -> Maker:
 
 def _head(verdict: Verdict, token: Token | None) -> dict[str, Any]:
     row = _NOTHING.copy()
-    row["assumed"], row["joined"] = [], token is not None and token.whole == "joined"
+    row["assumed"], row["joined"] = [], token is not None and token.whole in ("joined", "grouped")
     if verdict.error is not None and (verdict.reason or "").startswith("masked"):
         size = masks.SIZES["client" if verdict.reason == "masked_client" else "uniq"]
         row["cut"] = size - verdict.error.values["digits"]
@@ -250,7 +269,7 @@ def _put_reading(
     message_id = reading.id
     row["kind"], row["layout"] = message_id.kind, message_id.layout.name
     sent, extra = when(reading, token, clock)
-    row["certainty"] = certainty(reading, sent, clock)
+    row["certainty"] = certainty(reading, sent, token, clock)
     maker, reasons = made_by(reading, extra), list(_with_line(reading, token, sent, extra, clock))
     start = started(reading, sent, seeds) if seeds is not None else None
     if start is not None:

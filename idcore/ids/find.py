@@ -13,7 +13,8 @@ from sys import intern
 
 from idcore.base.layout import ID_DIGITS
 from idcore.ids import makers, masks, rules
-from idcore.ids.line_moments import born_marks, line_time, named_day, prefix_time
+from idcore.ids.grouped_digits import joined_groups
+from idcore.ids.line_moments import born_marks, line_time, named_day, prefix_time, stored_marks
 from idcore.ids.records import Records
 from idcore.ids.tokens import Token
 
@@ -54,6 +55,9 @@ _ESCAPED_SIGNS = (
 _NAMING = ("=", ":", "：", "%3A", "%3a", "%3D", "%3d", "->", "=3D", "=3A")
 _SIGNS_MOST = 40
 _NAME = re.compile(r"(?:\bmessage )?[A-Za-z_][A-Za-z0-9_]*\Z", re.IGNORECASE)
+# A path of Windows in front of a name, `C:\temp\`: the letter behind it escapes nothing.
+_PATH = re.compile(r"(?:(?<![0-9A-Za-z])[A-Za-z]:|\\\\[\w.$-]+)\\{1,2}(?:[^\\\s\"'<>|?*:=,;]+\\{1,2})*\Z")
+_PATH_MOST = 260  # characters of one
 _NAMES = frozenset(
     {
         "msgid",
@@ -151,10 +155,11 @@ class _Lines:
         self._before = ""
 
     def take(self, line: str, number: int) -> Iterator[Token]:
-        line = whole_digits(line)
+        line, grouped = joined_groups(whole_digits(line))
         joined = list(self._joined(line, number))
         self._before = line
-        return self._records.take(line, [*joined, *_of_line(line, number)])
+        tokens = (replace(one, whole="grouped") if one.text in grouped else one for one in _of_line(line, number))
+        return self._records.take(line, [*joined, *tokens])
 
     def flush(self) -> Iterator[Token]:
         """The tokens that wait for the rest of their record."""
@@ -391,26 +396,31 @@ def _tokens(
     prefix: datetime | None,
     born: list[tuple[int, int]],
 ) -> Iterator[Token]:
-    stop_before, label_before = -1, None
+    stop_before, label_before, stored = -1, None, stored_marks(text)
     for start, stop, _ in places:
         label = _label(text, start)
         if label is None and stop_before >= 0 and text[stop_before:start].strip(" \"'") == ",":
             label = label_before  # the next of a comma-joined list bears the name of the first
         longer = text[stop : stop + 1] in hexdigits and stop < len(text)
-        # of several bornTimestamps the last in front of the token, else the first behind it
         yield Token(
             text[start:stop],
             number,
             column_from + start + 1,
             label,
-            None if not born else born[max(0, bisect_right(born, start, key=itemgetter(0)) - 1)][1],
+            _nearest(born, start),
             prefix,
             _vouched(text, start),
             _other_thing(text, start, stop),
             whole="longer" if longer else "whole" if _is_candidate(text[start:stop]) else "cut",
             shown=rules.shows_id(_bytes(text[max(0, start - 40) : start]), _bytes(text[stop : stop + 8])),
+            stored_ms=_nearest(stored, start),
         )
         stop_before, label_before = stop, label
+
+
+def _nearest(marks: list[tuple[int, int]], start: int) -> int | None:
+    """Of several times of records the last in front of a token, else the first behind it."""
+    return None if not marks else marks[max(0, bisect_right(marks, start, key=itemgetter(0)) - 1)][1]
 
 
 def _is_candidate(text: str) -> bool:
@@ -436,7 +446,9 @@ def _label(text: str, start: int) -> str | None:
     if match is None:
         return None
     begin = end - len(match.group())
-    name = rules.behind_escape(match.group(), text[max(0, begin - 1) : begin])
+    name = match.group()
+    if _PATH.search(text[max(0, begin - _PATH_MOST) : begin]) is None:
+        name = rules.behind_escape(name, text[max(0, begin - 1) : begin])
     if name.lower() in _NAMES:
         return intern(name)  # a thousand lines have one name
     name = name.rpartition(" ")[2]

@@ -150,7 +150,7 @@ def judge(token: Token, case: Case = "strict") -> Verdict:
     if token.whole == "whole":
         return verdict
     known = best is not None and isinstance(best.id, UniqId) and makers.is_known(best.id.loader)
-    if best is not None and (known or (token.whole == "joined" and best.certainty != "possible")):
+    if best is not None and (known or (token.whole != "longer" and best.certainty != "possible")):
         first = replace(best, certainty="likely", why=(*best.why, bare_reason(f"id_{token.whole}")))
         return replace(verdict, readings=(first, *verdict.readings[1:]))
     if token.whole == "longer":

@@ -72,36 +72,44 @@ _YEAR, _NAME = r"(?:19|20)\d\d", rf"(?:{'|'.join(_NAMES)})"
 _ZONE = r"(?: ?(?P<zone>(?:UTC|GMT)[+-]\d{1,2}(?::?\d\d)?\b|Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d\b))?"
 _GBK = "\ufffd{2}"  # a Chinese letter of GBK that was read as UTF-8
 # Dates in front of a time, each by its order. Of the last three the order is open: day or month, and the century.
+_TH = "(?:st|nd|rd|th)?"
 _DATES = (
     rf"(?P<y1>{_YEAR})(?:[-/.年년]|{_GBK}) ?(?P<m1>\d{{1,2}})(?:[-/.月월]|{_GBK}) ?"
     rf"(?P<d1>\d{{1,2}})(?:[日일.]|{_GBK})?",
     rf"[IWEF]?(?P<y2>{_YEAR})(?P<m2>\d\d)(?P<d2>\d\d)",  # a letter in front as glog has it
     rf"(?P<y3>{_YEAR})[-/. ](?P<n3>{_NAME})[a-z]*[-/. ](?P<d3>\d{{1,2}})",
     rf"(?P<d4>\d{{1,2}})[-/. ](?P<n4>{_NAME})[a-z]*[-/. ,]{{1,2}}(?P<y4>{_YEAR})",
-    rf"(?P<n5>{_NAME})[a-z]* {{1,2}}(?P<d5>\d{{1,2}})(?:,? (?P<y5>{_YEAR}))?",
+    rf"(?P<n5>{_NAME})[a-z]* {{1,2}}(?P<d5>\d{{1,2}}){_TH}(?:,? (?P<y5>{_YEAR}))?",
     rf"(?P<a6>\d{{1,2}})(?P<sign>[-/.])(?P<b6>\d{{1,2}})(?P=sign)(?P<y6>{_YEAR})",
     r"(?P<c7>\d{1,2})(?P<cut>[-/.])(?P<m7>\d{1,2})(?P=cut)(?P<e7>\d{1,2})",
     rf"(?P<c8>\d\d)-(?P<n8>{_NAME})-(?P<e8>\d\d)",
 )
 # Between a date and its time: signs, the cells of a table, a weekday.
-_JOIN = r"(?:T|(?:</?[a-z]{1,8}>[ \t]?){1,4}|[\"']?[ ,;:@\[\]\t|]{0,3}[\"']?(?<=[^0-9]))"
+_JOIN = (  # a minute behind a plus or a hyphen is one of a zone
+    r"(?:T|,? at |_|[-+](?=\d\d[:.-]\d\d[:.-])|(?:</?[a-z]{1,8}>[ \t]?){1,4}"
+    r"|[\"']?[ ,;:@\[\]\t|]{0,3}[\"']?(?<=[^0-9]))"
+)
 _WEEKDAY = r"(?:[(（]?(?:(?:星期|周)[一二三四五六日天]|[日月火水木金土](?:曜日)?|[월화수목금토일](?:요일)?)[)）]? ?)?"
-_FORENOON, _AFTERNOON = ("上午", "凌晨", "早上", "午前", "오전"), ("下午", "中午", "晚上", "午後", "오후")
-_HALF_DAY = rf"(?:(?P<fore>{'|'.join(_FORENOON)})|(?P<after>{'|'.join(_AFTERNOON)}))? ?"
+# The halves of a day, in front of a time or behind it: `05:12:33 PM`, `5:12 p. m.`, `下午5:12`, `PM 05:12`.
+_FORENOON = r"上午|凌晨|清晨|早晨|早上|午前|오전|a\.? ?m(?![a-z])\.?"
+_AFTERNOON = r"下午|中午|傍晚|晚上|午後|오후|p\.? ?m(?![a-z])\.?"
+_HALF_DAY = rf"(?:(?P<fore>{_FORENOON})|(?P<after>{_AFTERNOON}))? ?"
+_HALF_BEHIND = rf"(?: ?(?:(?P<foreb>{_FORENOON})|(?P<afterb>{_AFTERNOON})))?"
 # Days without a year: of syslog, of Docker and others, klog's, Chinese, and two numbers in any order.
 _NAMED_DAYS = (
-    rf"(?P<n1>{_NAME})[a-z]* {{1,2}}(?P<d1>\d{{1,2}})",
+    rf"(?P<n1>{_NAME})[a-z]* {{1,2}}(?P<d1>\d{{1,2}}){_TH}",
     rf"(?P<d2>\d{{1,2}})[-/. ]?(?P<n2>{_NAME})[a-z]*",
     r"[IWEF](?P<m3>\d\d)(?P<d3>\d\d)",
     r"(?P<m4>\d{1,2})[月월] ?(?P<d4>\d{1,2})[日일]",
     r"(?P<a5>\d{1,2})[-/.](?P<b5>\d{1,2})\.?",
 )
-_TIME = (  # the last of three is Oracle's: 02.05.11.123000 PM
+_TIME = (  # the last of three is Oracle's and of names of files: 02.05.11.123000 PM, 2024-03-10_17-12-33
     rf"{_JOIN}{_WEEKDAY}{_HALF_DAY}"
     r"(?P<hour>\d{1,2})(?:[:：](?P<minute>\d\d)(?:[:：](?P<second>\d\d)(?:[.,:](?P<fraction>\d{1,9}))?)?(?![\d:：])"
     r"|[时時点시] ?(?P<minutes>\d{1,2})[分분](?: ?(?P<seconds>\d{1,2})[秒초])?"
-    r"|(?<=\d \d\d)\.(?P<minutep>\d\d)\.(?P<secondp>\d\d)(?:\.(?P<fractionp>\d{1,9}))?(?![\d.]))"
-    r"(?: ?(?P<half>[ap])\.?m\b\.?)?"
+    r"|(?<=\d[ T_-]\d\d)(?P<dot>[.-])(?P<minutep>\d\d)(?P=dot)(?P<secondp>\d\d)"
+    r"(?:\.(?P<fractionp>\d{1,9}))?(?![\d-]|\.\d))"
+    rf"{_HALF_BEHIND}"
 )
 _DATED = re.compile(
     rf"(?<![0-9A-Za-z])(?:{'|'.join(_DATES)}){_TIME}{_ZONE}(?:(?: [A-Z]{{3,5}})? (?P<later>{_YEAR})\b)?",
@@ -109,10 +117,16 @@ _DATED = re.compile(
 )
 _OF_A_DAY = re.compile(rf"(?<![0-9A-Za-z])(?<![0-9][-/.])(?:{'|'.join(_NAMED_DAYS)}){_TIME}", re.IGNORECASE)
 _COMPACT = re.compile(
-    rf"(?<![0-9A-Za-z.])(?P<y1>{_YEAR})(?P<m1>\d\d)(?P<d1>\d\d)T?(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)"
+    rf"(?<![0-9A-Za-z.])(?P<y1>{_YEAR})(?P<m1>\d\d)(?P<d1>\d\d)[T_-]?(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)"
     rf"(?:[.,]?(?P<fraction>\d{{3}}))?(?!\d){_ZONE}(?![0-9A-Za-z])"
 )
-_MAY_BE = re.compile(r"\d:\d\d(?!\d)|\d[：时時点시]|\d{10}|\d{8}T\d{6}|\d \d\d\.\d\d\.\d\d")
+_MAY_BE = re.compile(
+    r"\d(?::|%(?:25)?3[Aa])\d\d(?!\d)|\d[：时時点시]|\d{10}|\d{8}[T_-]\d{6}|\d(?:[ T_-]|%(?:25)?20)\d\d([.-])\d\d\1\d\d"
+    r"|[０-９]{2}"
+)
+# Signs that are escaped in links and JSON, full-width digits and blanks of other widths, each with what it stands for.
+_ESCAPED = re.compile(r"%(?:25)?(2[0-46-9A-Fa-f]|3[A-Fa-f]|5[B-Fb-f]|7[B-Eb-e])|\\(/)|&(nbsp);")
+_WIDE = str.maketrans("０１２３４５６７８９：／－．\u00a0\u202f\u3000", "0123456789:/-.   ")
 _NUMBER = re.compile(r"(?<![\w.])(?:\d{10}(?:\.(?P<f>\d{1,9}))?|\d{13}|\d{16}|\d{19})(?![\w.])")
 LONGEST_NAME = 40
 _NAMED = re.compile(
@@ -133,8 +147,11 @@ _DUE = re.compile(
 )
 _AROUND = "\"' "
 _BORN = re.compile(r"born_?timestamp[^0-9A-Za-z]{1,12}(\d{12,14})(?!\d)", re.IGNORECASE)
+_STORED = re.compile(r"store_?timestamp[^0-9A-Za-z]{1,12}(\d{12,14})(?!\d)", re.IGNORECASE)
 _PREFIX = re.compile(
-    r"(?<!\d)((?:19|20)\d\d)[-/](\d\d)[-/](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?\s?(Z\b|[+-]\d\d:?\d\d\b)?"
+    r"(?<!\d)((?:19|20)\d\d)[-/](\d\d)[-/](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?"
+    r"(?:[ \u00a0\u202f]?(?:([AaPp])\.?[ \u00a0]?[Mm](?![A-Za-z0-9_])\.?|(上午|午前|오전)|(下午|午後|오후)))?"
+    r"\s?(Z\b|[+-]\d\d:?\d\d\b)?"
 )
 _PREFIX_WITHIN = 160
 _SIZES = sorted({layout.digits for layout in LAYOUTS.values() if layout.kind == "uniq"})
@@ -146,14 +163,22 @@ def born_marks(text: str) -> list[tuple[int, int]]:
     return [(mark.start(), int(mark[1])) for mark in _BORN.finditer(text)]
 
 
+def stored_marks(text: str) -> list[tuple[int, int]]:
+    """Each storeTimestamp of a text, as `born_marks` has them."""
+    return [(mark.start(), int(mark[1])) for mark in _STORED.finditer(text)]
+
+
 def prefix_time(line: str) -> datetime | None:
     """The time a log line opens with, if it does; naive where it names no zone."""
     match = _PREFIX.search(line, 0, _PREFIX_WITHIN)
     if match is None or is_due(line, match.start()):
         return None
-    *parts, fraction, zone = match.groups()
+    *parts, fraction, letter, fore, after, zone = match.groups()
+    numbers = [*map(int, parts), int((fraction or "0").ljust(6, "0")[:6])]
+    if letter or fore or after:
+        numbers[3] = _of_half_day(numbers[3], after or (letter or "").upper().replace("A", ""))
     try:
-        time = datetime(*map(int, parts), int((fraction or "0").ljust(6, "0")[:6]))  # type: ignore[arg-type, call-arg]
+        time = datetime(*numbers)  # type: ignore[arg-type]
         return time if zone is None else time.replace(tzinfo=timezone(timedelta(minutes=_minutes(zone))))
     except ValueError:
         return None
@@ -252,7 +277,7 @@ def _named_days(line: str) -> tuple[Moment, ...]:
 
 
 def _days_in(line: str) -> Iterator[Moment]:
-    for match in _OF_A_DAY.finditer(line):
+    for match in _OF_A_DAY.finditer(_plain(line)):
         part = {name: text for name, text in match.groupdict().items() if text is not None}
         said = {name[0]: text for name, text in part.items() if name[-1].isdigit()}
         if "a" in said:
@@ -265,8 +290,24 @@ def _days_in(line: str) -> Iterator[Moment]:
                 yield moment
 
 
+def _plain(line: str) -> str:
+    """A line with the signs of its times as most write them.
+
+    >>> _plain("begin=2024-03-10%2017%3A12%3A33")
+    'begin=2024-03-10 17:12:33'
+    """
+    if "%" in line or "\\/" in line or "&nbsp;" in line:
+        line = _ESCAPED.sub(_unescaped, line)
+    return line if line.isascii() else line.translate(_WIDE)
+
+
+def _unescaped(sign: re.Match[str]) -> str:
+    return chr(int(sign[1], 16)) if sign[1] else sign[2] or " "
+
+
 def moments_of(line: str) -> Iterator[Moment]:
     """Every time of a line but those to come: with a date, then numbers that may be an epoch."""
+    line = _plain(line)
     for pattern in (_DATED, _COMPACT):
         for match in pattern.finditer(line):
             if not is_due(line, match.start()):
@@ -326,14 +367,10 @@ def _of_short_year(part: dict[str, str], date_part: dict[str, str]) -> Iterator[
 
 
 def _moment(part: dict[str, str], year: int, month: int, day: int, sure: bool) -> Moment | None:
-    hour, half, zone = int(part["hour"]), part.get("half"), part.get("zone")
+    hour, zone = int(part["hour"]), part.get("zone")
     fraction = part.get("fraction", part.get("fractionp"))
-    if half is not None:
-        if not 1 <= hour <= 12:
-            return None
-        hour = hour % 12 + (12 if half in "pP" else 0)
-    elif hour <= 12 and ("fore" in part or "after" in part):  # 下午 20:57 has all of its hours
-        hour = hour % 12 + (12 if "after" in part else 0)
+    if (half := next((name for name in ("fore", "after", "foreb", "afterb") if name in part), None)) is not None:
+        hour = _of_half_day(hour, part[half] if half.startswith("after") else None)
     minute, second = (part.get(name, part.get(f"{name}s", part.get(f"{name}p"))) for name in ("minute", "second"))
     try:
         wall = datetime(year, month, day, hour, int(minute or 0), int(second or 0))
@@ -345,6 +382,13 @@ def _moment(part: dict[str, str], year: int, month: int, day: int, sure: bool) -
     resolution = 60_000 if second is None else 1_000 if fraction is None else 0
     wall_ms = (wall - _EPOCH) // timedelta(milliseconds=1) + int((fraction or "0")[:3].ljust(3, "0"))
     return Moment(wall_ms, ahead, resolution, sure)
+
+
+def _of_half_day(hour: int, after: str | None) -> int:
+    """The hour of a day, of one with its half: `下午 20:57` has all of its hours, and 中午 begins at eleven."""
+    if hour > 12 or (after == "中午" and hour == 11):
+        return hour
+    return hour % 12 + (12 if after else 0)
 
 
 def _minutes(zone: str) -> int:

@@ -40,9 +40,12 @@ NOON_BEFORE = 2020  # 4.1.0-incubating of June 2017 begins months at midnight; w
 _Refined = tuple[Clock, Reason] | None
 
 _BORN_TOLERANCE_MS = 1_000
+_LESS = "zone_", "month_"  # how the reasons of others and of a line begin, where the others fix more
 # A line is logged after its message was made: by how much, when another zone than the line's own is to be believed.
 PREFIX_EARLY_MS, PREFIX_LATE_MS, PREFIX_OWN_ZONE_LATE_MS = -2_000, 10_000, 3_600_000
 _PREFIX_SLACK_MS = 14 * 3_600_000
+# A bornTimestamp that is so much later than the ID contradicts it, in whatever zone: it was sent again, or is another.
+BORN_APART_MS = 28 * 3_600_000
 # A time without a year dates an ID that counts from its month to so much before or after it: to minutes, as Excel has.
 DAY_EARLY_MS, DAY_LATE_MS = -62_000, 70_000
 
@@ -226,9 +229,9 @@ def refine(
     """The clock with what the line of an id shows about its month and zone, and the reason for it.
 
     bornTimestamp fixes both where `born - elapsed` is, within a second, a local midnight on a first; else it fixes the
-    month alone. A time at the start of the line fixes the month, and the zone where it carries one. One without a year
-    names the month, in the latest year that fits. A store timestamp dates nothing: store clocks up to 44 days off
-    occur in public logs.
+    month alone. One that is days after the ID is a guess at its month. A time at the start of the line fixes the month,
+    and the zone where it carries one. One without a year names the month, in the latest year that fits. A store
+    timestamp dates nothing: store clocks up to 44 days off occur in public logs.
     """
     answer = None
     if isinstance(prefix, NamedDay):
@@ -243,6 +246,10 @@ def refine(
         answer = _refine_prefix(elapsed, clock, layout, prefix)
     if answer is None or _is_of_future(elapsed, answer, born_ms, prefix):
         return clock, None
+    if born_ms is not None and answer[1].code == "month_born" and not layout.early:
+        month = answer[0].month
+        if month is not None and born_ms - month.start_ms - elapsed > BORN_APART_MS:
+            return answer[0], bare_reason("month_apart")
     return answer
 
 
@@ -289,7 +296,8 @@ def _sent(
     refined, reason = refine(elapsed, replace(clock, month=None), uniq_id.layout, born_ms, prefix)
     if clock.month is not None:
         own = refined.month is not None and refined.month.start_ms == clock.month.start_ms
-        if reason is None or (shared is not None and shared.code[:5] == "zone_" and reason.code[:6] == "month_"):
+        code = "" if reason is None else reason.code
+        if not code or (shared is not None and (code == "month_apart" or (shared.code[:5], code[:6]) == _LESS)):
             own = False  # the others fix more than the line itself
         return sent(elapsed, clock, uniq_id.layout, made_by), reason if own else shared
     return sent(elapsed, refined, uniq_id.layout), reason or shared

@@ -8,7 +8,7 @@ from typing import Literal
 
 from idcore.ids.line_moments import NamedDay
 
-Wholeness = Literal["whole", "joined", "longer", "cut"]
+Wholeness = Literal["whole", "joined", "grouped", "longer", "cut"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +18,12 @@ class Token:
     `line` and `column` count from 1, columns in characters. `vouched`: a label that vouches for an impossible elapsed
     is directly in front, `disowned`: what else a name there says that it is. `prefix_time` is the time the line opens
     with, or another one of it (`line_moments`), naive where it names no zone; `named_day` is one without a year, which
-    an ID proves, where the line has no other. `of_record`: it and born_ms are of
-    another line of the record (`records`). `whole`: whether a line break was taken out of it, a digit is left over
-    behind it, or digits are missing at its end, masked or cut off. `linked`: the id came in a link instead of a line,
-    and born_ms is the time of the link; `assumed` is what of that was assumed. `gateway`: an MQTT server generated it,
-    for the message of a device. `shown`: whether its place shows that it may be an id (`rules.shows_id`).
+    an ID proves, where the line has no other. `stored_ms`: the broker's time, which dates nothing. `of_record`: it and
+    born_ms are of another line of the record (`records`). `whole`: whether a line break or the signs between groups
+    were taken out of it, a digit is left over behind it, or digits are missing at its end, masked or cut off. `linked`:
+    the id came in a link instead of a line, and born_ms is the time of the link; `assumed` is what of that was assumed.
+    `gateway`: an MQTT server generated it, for the message of a device. `shown`: whether its place shows that it may be
+    an id (`rules.shows_id`).
     """
 
     text: str
@@ -40,3 +41,4 @@ class Token:
     gateway: bool = False
     shown: bool = True
     named_day: NamedDay | None = None
+    stored_ms: int | None = None

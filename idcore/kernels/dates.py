@@ -22,6 +22,14 @@ TS, ME, MP, IS, CH, ND = (ord(pair[0]) << 8 | ord(pair[1]) for pair in ("ts", "m
 # What is behind the hour of a Chinese, Japanese or Korean time, in UTF-8, and the least first byte of these letters.
 SHI, JI, DIAN, SI, COLON = (int.from_bytes(sign.encode(), "big") for sign in "时時点시：")
 HOUR_BYTES = 0xE6
+# Halves of a day behind a moment, and the blanks of other widths that are in front of them.
+HALVES = tuple(
+    (int.from_bytes(half[0].encode(), "big"), int.from_bytes(half[1].encode(), "big"))
+    for half in ("上午", "下午", "午前", "午後", "오전", "오후")
+)
+NBSP_0, NBSP_1 = tuple("\u00a0".encode())
+NARROW_BLANK, WIDE_0, WIDE_9 = (int.from_bytes(sign.encode(), "big") for sign in "\u202f０９")
+WIDE_BYTE = 0xEF  # the first of a digit of full width
 # What is in the names of times that are to come (`line_moments.is_due`), how those in ASCII end (also with `at` or
 # `ms`), and in how many bytes a name is looked for.
 DUE = tuple(int.from_bytes(mark.encode()[:3], "big") for mark in line_moments.DUE)
@@ -49,12 +57,13 @@ DAY = 24 * HOUR
 SLACK = 14 * HOUR  # a line may be written so much earlier than its own clock says, in another zone
 ZONES_APART = 26 * HOUR  # those in use
 BORN_TOLERANCE = 1_000
+BORN_APART = line_time.BORN_APART_MS
 DAY_EARLY, DAY_LATE = line_time.DAY_EARLY_MS, line_time.DAY_LATE_MS
 PREFIX_EARLY, PREFIX_LATE = 2_000, HOUR
 PREFIX_SOON = (
     10_000  # so soon behind the id's time a line is believed about a zone that is neither its own nor the scan's
 )
-# What a vote rests on: the first two fix the zone; then only the month is known, then one whose year is assumed.
+# What a vote rests on: the first two fix the zone; then only the month is known, then one that is assumed, or its year.
 BORN, PREFIX, MONTH, YEAR, NO_VOTE = range(5)
 # Columns of `Months.calendar`:
 START, LENGTH, LITTLE_START, LITTLE_LENGTH, UTC_START, CHANGE_AT, CHANGE_BY = range(7)
@@ -229,8 +238,44 @@ def is_proved(line, elapsed, calendar, in_use):
 
 
 @numba.njit(cache=True, nogil=True)
+def has_half_day(p, end):
+    """Whether AM, PM or their like are behind a moment that ends at p: Python reads its hour."""
+    if p + U(2) <= end and load_8(p) == NBSP_0 and load_8(p + U(1)) == NBSP_1:
+        p += U(2)
+    elif p + U(3) <= end and three_at(p) == NARROW_BLANK:
+        p += U(3)
+    elif p < end and load_8(p) == signs.SPACE:
+        p += U(1)
+    if p + U(6) <= end and load_8(p) >= signs.NOT_ASCII:
+        first, second = three_at(p), three_at(p + U(3))
+        for half in HALVES:
+            if first == half[0] and second == half[1]:
+                return True
+        return False
+    if p + U(2) > end or (load_8(p) | 32 != signs.LOWER_A and load_8(p) | 32 != signs.LOWER_P):
+        return False
+    p += U(1)
+    if load_8(p) == signs.DOT:
+        p += U(1)
+    if p + U(1) < end and load_8(p) == signs.SPACE:
+        p += U(1)
+    elif p + U(2) < end and load_8(p) == NBSP_0 and load_8(p + U(1)) == NBSP_1:
+        p += U(2)
+    return p < end and load_8(p) | 32 == signs.LOWER_M and (p + U(1) == end or not is_word(load_8(p + U(1))))
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def three_at(p):
+    """Three bytes as a number."""
+    return np.int64(load_8(p)) << 16 | np.int64(load_8(p + U(1))) << 8 | np.int64(load_8(p + U(2)))
+
+
+@numba.njit(cache=True, nogil=True)
 def rest_of_moment(p, end):
-    """Of the moment at p: ms since its minute (-1 where it names none), and the minutes its zone is ahead (NO_ZONE)."""
+    """Of the moment at p: ms since its minute, and the minutes its zone is ahead (NO_ZONE).
+
+    -1 ms where it names none, or half a day behind it: the hour is another one then.
+    """
     if p + U(25) <= end:  # `:SS,mmm` and a space or sign, as most write it: 8 bytes at once
         word = load_64(p + U(16))
         sign = (word >> U(24)) & U(255)
@@ -244,7 +289,10 @@ def rest_of_moment(p, end):
                 behind = load_8(p + U(24))
             elif is_digit(behind) or is_space(behind):
                 behind = np.int64(signs.UPPER_Z)
-            if behind != signs.UPPER_Z and behind != signs.PLUS and behind != signs.HYPHEN:
+            may_go_on = behind == signs.UPPER_Z or behind == signs.PLUS or behind == signs.HYPHEN
+            if not (
+                may_go_on or behind | 32 == signs.LOWER_A or behind | 32 == signs.LOWER_P or behind >= signs.NOT_ASCII
+            ):
                 second = np.int64((word >> U(8)) & U(15)) * 10 + np.int64((word >> U(16)) & U(15))
                 part = np.int64((word >> U(32)) & U(15)) * 100 + np.int64((word >> U(40)) & U(15)) * 10
                 ms = second * 1000 + part + np.int64((word >> U(48)) & U(15))
@@ -261,7 +309,7 @@ def rest_of_moment(p, end):
             ms += scale * (np.int64(load_8(p)) - signs.ZERO)
             scale //= 10
             p += U(1)
-    if second > 59:
+    if second > 59 or has_half_day(p, end):
         return NOT_THERE, NO_ZONE
     if p < end:
         byte = load_8(p)
@@ -482,8 +530,10 @@ def start_of_uniq(elapsed, little, line, calendar, in_use):
     if start != NO_MINUTE:
         return start, kind
     for month in range(line.month, line.month - 3, -1):
-        if calendar[month, column] + elapsed <= line.limit and elapsed < calendar[month, column + 1]:
-            return calendar[month, column], MONTH
+        start = calendar[month, column]
+        if start + elapsed <= line.limit and elapsed < calendar[month, column + 1]:
+            is_assumed = not little and line.born - start - elapsed > BORN_APART
+            return start, YEAR if is_assumed else MONTH
     return NO_MINUTE, NO_VOTE
 
 
@@ -504,6 +554,12 @@ def may_have_time(begin, end, elapsed):
                 apart = (not is_word(before) or before == signs.UNDERSCORE) and before != signs.DOT
             digits += 1
         elif digits:
+            escape = 0
+            if digits > 2 and p >= begin + U(digits + 1) and load_8(p - U(digits + 1)) == signs.PERCENT:  # `%2010`
+                escape = 4 if digits > 4 and two_digits(p - U(digits)) == 25 else 2
+                digits -= escape
+                if digits >= 10:
+                    return True
             if byte >= HOUR_BYTES and p + U(2) < end and is_hour_sign(p):
                 return True
             if p + U(2) < end and two_digits(p + U(1)) >= 0:
@@ -511,18 +567,24 @@ def may_have_time(begin, end, elapsed):
                     return True
                 if byte | 32 == signs.LOWER_T and digits >= 8:
                     return True
+                if (byte == signs.HYPHEN or byte == signs.UNDERSCORE) and digits == 8 and are_six(p + U(1), end):
+                    return True
                 if (
-                    byte == signs.DOT
+                    (byte == signs.DOT or byte == signs.HYPHEN)
                     and digits == 2
-                    and load_8(p + U(3)) == signs.DOT
-                    and is_behind_date(p - U(2), begin)
+                    and load_8(p + U(3)) == byte
+                    and (escape or is_behind_date(p - U(2), begin))
                 ):
                     return True
+            if byte == signs.PERCENT and is_escaped_colon(p, end):
+                return True
             if apart and digits >= 10 and may_be_moment(p - U(digits), digits, begin, opens, elapsed):
                 return True
             digits = 0
             opens = False
         else:
+            if byte == WIDE_BYTE and p + U(6) <= end and is_wide_digit(p) and is_wide_digit(p + U(3)):
+                return True
             opens &= not is_word(byte) or byte == signs.UNDERSCORE
         before = byte
         p += U(1)
@@ -531,14 +593,41 @@ def may_have_time(begin, end, elapsed):
 
 @numba.njit(cache=True, nogil=True)
 def is_behind_date(p, begin):
-    """Whether a digit and a blank are in front of p, as of Oracle's `26-NOV-26 02.05.11.123000 PM`."""
-    return p >= begin + U(2) and load_8(p - U(1)) == signs.SPACE and is_digit(load_8(p - U(2)))
+    """Whether a digit and what parts a time from it are in front of p: Oracle's `26-NOV-26 02.05.11.123000 PM`."""
+    if p < begin + U(2) or not is_digit(load_8(p - U(2))):
+        return False
+    sign = load_8(p - U(1))
+    return sign == signs.SPACE or sign | 32 == signs.LOWER_T or sign == signs.UNDERSCORE or sign == signs.HYPHEN
+
+
+@numba.njit(cache=True, nogil=True)
+def are_six(p, end):
+    """Whether six digits are at p."""
+    return p + U(6) <= end and two_digits(p) >= 0 and two_digits(p + U(2)) >= 0 and two_digits(p + U(4)) >= 0
+
+
+@numba.njit(cache=True, nogil=True)
+def is_escaped_colon(p, end):
+    """Whether `%3A` or `%253A` and two digits are at p, as in links."""
+    p += U(3 if p + U(3) < end and two_digits(p + U(1)) == 25 else 1)
+    return (
+        p + U(4) <= end
+        and load_8(p) == signs.THREE
+        and load_8(p + U(1)) | 32 == signs.LOWER_A
+        and two_digits(p + U(2)) >= 0
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def is_wide_digit(p):
+    """Whether a digit of full width is at p."""
+    return WIDE_0 <= three_at(p) and three_at(p) <= WIDE_9
 
 
 @numba.njit(cache=True, nogil=True)
 def is_hour_sign(p):
     """Whether the letter at p, of three bytes, is behind the hour of a Chinese, Japanese or Korean time."""
-    letter = np.int64(load_8(p)) << 16 | np.int64(load_8(p + U(1))) << 8 | np.int64(load_8(p + U(2)))
+    letter = three_at(p)
     return letter == SHI or letter == JI or letter == DIAN or letter == SI or letter == COLON
 
 

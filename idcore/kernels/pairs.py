@@ -231,7 +231,7 @@ def date_uniq(elapsed, little, line, dating):
     start, kind = start_of_uniq(elapsed, little, line, dating.calendar, dating.in_use)
     if start != NO_MINUTE:
         sent = start + elapsed
-        if kind == MONTH and not little:
+        if kind >= MONTH and not little:
             sent += IN_SCAN_ZONE
         return sent, kind, (start // MINUTE) << 2 | kind
     column = LITTLE_START if little else START

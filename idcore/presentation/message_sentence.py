@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from idcore.ids.assumptions import assumed
 from idcore.ids.clock import Clock
-from idcore.ids.describe import month_source, no_such_time, when
+from idcore.ids.describe import doubts, month_source, when
 from idcore.ids.identify import Reading
 from idcore.ids.model import ClientId, OffsetId
 from idcore.ids.record_fields import fields_of
@@ -55,8 +55,8 @@ def _sent(item: FoundId, reading: Reading, clock: Clock, reader: Reader) -> str:
     else:
         mark = words.assumed(assumed(month_source(reading, reason) != "assumed", sent.zone_source))
         said = words("one.sent", at=reader.full(sent.at), mark=mark, who=who)
-        if code := no_such_time(sent, clock):
-            said = words("compare.between").join([said, words(f"one.{code}")])
+        wrong = (words(f"one.{doubt.code}", **(doubt.values or {})) for doubt in doubts(sent, item.token, clock))
+        said = words("compare.between").join([said, *wrong])
     docker = any(why.code == "host_docker" for why in reading.why)
     return words("compare.between").join([said, words("one.docker")]) if docker else said
 

@@ -68,7 +68,7 @@ def reading(item: FoundId, shown: Reading) -> None:
 
 def sureness(shown: Reading) -> Certainty | None:
     """How certain an interpretation is by now."""
-    return certainty(shown, when(shown, token, clock)[0], clock)
+    return certainty(shown, when(shown, token, clock)[0], token, clock)
 
 
 words = view().words

@@ -357,6 +357,11 @@ def test_a_token_is_a_value() -> None:
         (r"sent\tUNIQ_KEY=", "UNIQ_KEY"),
         (r"\nnumber=", "number"),
         ("number=", "number"),
+        (r"C:\temp\name=", "name"),
+        (r"C:\\temp\\new\\tag=", "tag"),
+        (r"\\host\share\reason=", "reason"),
+        (r'{"dir":"C:\\x","a":"y\nmsgId=', "msgId"),
+        (r"info:\nmsgId=", "msgId"),
     ],
 )
 def test_a_label_has_no_letter_of_an_escape_in_front_of_it(before: str, label: str) -> None:

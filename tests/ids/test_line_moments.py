@@ -79,6 +79,26 @@ STYLES = {
     "CSV cells": (f'"2025-02-11","20:57:47","{ID}"', WALL),
     "tabs": (f"2025-02-11\t20:57:47\t{ID}", WALL),
     "behind 160 bytes": (f'{{"pad":"{"x" * 200}","id":"{ID}","@timestamp":"2025-02-11T12:57:47.471Z"}}', INSTANT),
+    "in a link": (f"GET /query.do?begin=2025-02-11%2020%3A57%3A47&msgId={ID}", WALL),
+    "in a link in a link": (f"/login?to=q%3Fbegin%3D2025%252F02%252F11%252020%253a57%253a47%26id%3D{ID}", WALL),
+    "in a form": (f"begin=2025-02-11+20%3A57%3A47&msgId={ID}", WALL),
+    "in a link with a zone": (f"/q?begin=2025-02-11T20%3A57%3A47%2B08%3A00&msgId={ID}", INSTANT),
+    "JSON of PHP": (f'{{"time":"2025\\/02\\/11 20:57:47","msgId":"{ID}"}}', WALL),
+    "full-width digits": (f"２０２５－０２－１１　２０：５７：４７ 消息 {ID}", WALL),
+    "full-width in Chinese": (f"２０２５年２月１１日 下午８：５７ {ID}", WALL),
+    "dots for colons": (f"2025-02-11T20.57.47 sent {ID}", WALL),
+    "DB2": (f"2025-02-11-20.57.47.480000 {ID}", WALL),
+    "name of a file": (f"orders_2025-02-11_20-57-47.log: {ID}", WALL),
+    "short name of a file": (f"orders-20250211-205747.log: {ID}", WALL),
+    "24-hour form and PM": (f"2025-02-11 08:57:47.480 PM INFO msgId={ID}", WALL),
+    "24-hour form, PM and a zone": (f"2025-02-11 08:57:47 p.m. +0800 msgId={ID}", INSTANT),
+    "Java's hh:mm:ss a in Chinese": (f"2025-02-11 08:57:47 下午 发送成功 {ID}", WALL),
+    "PM behind all hours": (f"2025-02-11 20:57:47 PM msgId={ID}", WALL),
+    "PM in front": (f"2025-02-11 PM 08:57:47 msgId={ID}", WALL),
+    "a browser's narrow blank": (f"2/11/2025, 8:57:47\u202fPM {ID}", WALL),
+    "Spanish": (f"11/02/2025, 8:57:47 p.\u00a0m. {ID}", WALL),
+    "mail of a browser": (f"On Tue, Feb 11, 2025 at 8:57 PM Li Wei wrote: {ID}", WALL),
+    "Slack": (f"Tuesday, February 11th, 2025 at 8:57:47 PM {ID}", WALL),
     "Born Timestamp of a dashboard": (f"{'x' * 200} {ID} Born Timestamp: 2025-02-11 20:57:47,471", WALL),
 }
 
@@ -106,6 +126,8 @@ def test_what_an_id_does_not_prove_dates_it_only_where_its_order_is_known() -> N
         "Excel with a short year",
         "Oracle",
         "Oracle with a zone",
+        "a browser's narrow blank",
+        "Spanish",
     }
 
 
@@ -191,6 +213,9 @@ DAYS = {
     "Chinese afternoon": f"02/11 下午8:57:47 {ID}",
     "ls": f"11 Feb 20:57 {ID}.log",
     "AM and PM": f"Feb 11 08:57:47 PM sent {ID}",
+    "Slack": f"Feb 11th at 8:57 PM {ID}",
+    "Teams": f"[2/11 8:57 PM] Li Wei: {ID}",
+    "DingTalk": f"李伟(2月11日 下午8:57) {ID}",
 }
 
 
@@ -262,6 +287,13 @@ DATES = [
     "2025年2月11日(火)",
     "<td>2025-02-11</td>",
     '"2025-02-11",',
+    "2025-02-11-",
+    "2025-02-11_",
+    "2025%2F02%2f11%20",
+    "2025\\/02\\/11 ",
+    "２０２５年２月１１日",
+    "Feb 11th, 2025 at ",
+    "2025-02-11+",
 ]
 TIMES = [
     "20:57:47",
@@ -282,6 +314,19 @@ TIMES = [
     "T205747",
     "20250211205747",
     "2025-13-40 ",
+    "20%3A57%3a47",
+    "20%253A57",
+    "２０：５７：４７",
+    "20.57.47.480",
+    "20-57-47",
+    "205747",
+    "08:57:47 p.m.",
+    "08:57:47\u202fPM +0800",
+    "08:57:47 下午",
+    "PM 08:57:47",
+    "中午11:57",
+    "12:57:47 AM",
+    "00:57:47 pm",
 ]
 SIGNS = [
     "T",

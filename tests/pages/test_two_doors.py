@@ -18,7 +18,7 @@ from idcore.base import catalogue
 from idcore.ids import Clock, describe, find, identify, judge
 from idcore.ids.clock import parse_zone
 from idcore.ids.dating import dates_of
-from idcore.ids.describe import when
+from idcore.ids.describe import DOUBTS, when
 from idcore.ids.identify import identify_alone
 from idcore.ids.origins import BrokerAddress, Fingerprint
 from idcore.intake import intake
@@ -221,6 +221,36 @@ def test_a_time_before_rocketmq_is_not_certain() -> None:
     row = describe(judge(token), token, Clock(AT, UTC))
     assert row["sent_at"].startswith("2011-01-01T00:00:05") and row["certainty"] == "likely"
     assert "time_before_rocketmq" in row["why_codes"]
+
+
+AT_MS = 1_792_000_000_000  # 2026-10-14T17:46:40Z
+OF_AT = f"0A0A0A0A303918B4AAC2{(13 * 24 * 60 + 17 * 60 + 46) * 60_000 + 40_000:08X}0001"
+
+
+@pytest.mark.parametrize(
+    ("times", "certainty", "codes"),
+    [
+        ({"bornTimestamp": 0, "storeTimestamp": 2}, "certain", []),
+        ({"bornTimestamp": 0, "storeTimestamp": 40 * 86_400_000}, "certain", []),  # it waited
+        ({"bornTimestamp": 0, "storeTimestamp": -44 * 86_400_000}, "likely", ["stored_apart"]),  # before it was born
+        ({"bornTimestamp": 3 * 86_400_000}, "likely", ["born_apart"]),
+        ({"BORN_TIMESTAMP": -3 * 86_400_000}, "likely", ["born_apart"]),
+        ({"storeTimestamp": 3 * 86_400_000}, "likely", ["stored_apart"]),
+        ({"storeTimestamp": 26 * 3_600_000}, "certain", []),  # the zone may be another
+    ],
+)
+def test_a_time_of_a_record_that_contradicts_the_id_is_said(
+    times: dict[str, int], certainty: str, codes: list[str]
+) -> None:
+    clock = Clock(datetime(2026, 10, 31, tzinfo=UTC), UTC, "given")
+    fields = ", ".join(f"{name}={AT_MS + late}" for name, late in times.items())
+    (token,) = find(f"{fields}, UNIQ_KEY={OF_AT}")
+    row = describe(judge(token), token, clock)
+    assert row["certainty"] == certainty
+    assert [code for code in row["why_codes"] if code in DOUBTS] == codes
+    intaken = intake.read([("", f"{fields}, UNIQ_KEY={OF_AT}")])
+    page = str(cards.card(intaken.found[0], reader(), clock))
+    assert reader().words(f"certainty.{certainty}") in page and ("contradicts this time" in page) == bool(codes)
 
 
 # ---- where a zone comes from

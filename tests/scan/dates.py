@@ -18,8 +18,11 @@ LINE = 1 << 16
 BORN, PREFIX, MONTH, YEAR = range(4)
 DAY_MARK = b"\x00day "  # in front of a time without a year, which an ID proves: so says `other_records`
 MOMENT = re.compile(
-    rb"(?<!\d)((?:19|20)\d\d)[-/](\d\d)[-/](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?\s?(Z\b|[+-]\d\d:?\d\d\b)?"
+    rb"(?<!\d)((?:19|20)\d\d)[-/](\d\d)[-/](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?"
+    rb"(?:(?: |\xc2\xa0|\xe2\x80\xaf)?((?:[AaPp]\.?(?: |\xc2\xa0)?[Mm](?![A-Za-z0-9_])\.?)|%s))?"
+    rb"\s?(Z\b|[+-]\d\d:?\d\d\b)?" % "|".join(["上午", "下午", "午前", "午後", "오전", "오후"]).encode()
 )
+FORENOONS = [half.encode() for half in ("上午", "午前", "오전")]
 BORN_MARK = re.compile(rb"born_?timestamp[^0-9A-Za-z]{1,12}(\d{12,14})(?!\d)", re.IGNORECASE)
 ZONES = [*range(-720, 841, 60), -570, -210, -150, 210, 270, 330, 345, 390, 510, 525, 570, 630, 765, 825]
 Month = tuple[int, int]
@@ -77,9 +80,12 @@ def opening_in(line: bytes) -> re.Match[bytes] | None:
 
 
 def opening_of(found: re.Match[bytes]) -> tuple[datetime, int | None] | None:
-    *numbers, fraction, zone = found.groups()
+    *numbers, fraction, half, zone = found.groups()
     try:
         year, number, day, hour, minute, second = (int(n) for n in numbers)
+        if half and hour <= 12:
+            is_fore = half[:1] in b"Aa" or half in FORENOONS
+            hour = (0 if hour == 12 else hour) + (0 if is_fore else 12)
         thousandths = int((fraction or b"0").ljust(3, b"0")[:3])
         wall = datetime(year, number, day, hour, minute, second, thousandths * 1000)
     except ValueError:
@@ -149,7 +155,10 @@ def vote(line: bytes, one: Uniq, zone: tzinfo, now: datetime) -> Vote | None:
             return found
         moment, born = moment_of(line), born_of(line)
         said = born if born is not None or moment is None else instant_of(moment[0], zone_of(moment[1], zone))
-        return found if said is None or said <= last or is_near(said, found) else None
+        if said is not None and said > last and not is_near(said, found):
+            return None
+        is_apart = born is not None and born - found.start - found.elapsed > 28 * HOUR
+        return found._replace(kind=YEAR) if is_apart and one.layout != "uniq_v4_le" else found
     day = datetime.fromisoformat(line[len(DAY_MARK) :].decode())
     for year in range(now.year + 1, 2009, -1):
         try:

@@ -18,7 +18,7 @@ def elapsed_in(sent: datetime, minutes_ahead: int) -> int:
 
 def prefix(r: random.Random, at: datetime) -> str:
     """What a line opens with: a time of any kind, or what only looks like one."""
-    kind = r.randrange(18)
+    kind = r.randrange(19)
     local = at.astimezone(timezone(timedelta(hours=8)))
     ms = f"{at.microsecond // 1000:03d}"
     return [
@@ -42,7 +42,19 @@ def prefix(r: random.Random, at: datetime) -> str:
         if r.random() < 0.7
         else f"{r.choice(('OrderDeliveryService: ', '预发环境：', 'deliveredTime='))}{local:%Y-%m-%d %H:%M:%S} ",
         f"{local + timedelta(days=r.choice((400, 365))):%Y-%m-%d %H:%M:%S} ",
+        f"{local:%Y-%m-%d} {half_day(r, local, ms)} ",
     ][kind]
+
+
+def half_day(r: random.Random, local: datetime, ms: str) -> str:
+    """A time of twelve hours, in every dress; a word that only begins as one; a zone behind it."""
+    blank, latin, chinese = (
+        r.choice(("", " ", "\u00a0", "\u202f")),
+        f"{local:%p}",
+        "上午" if local.hour < 12 else "下午",
+    )
+    half = r.choice((latin, latin.lower(), f"{latin[0].lower()}.m.", f"{latin[0].lower()}. m.", chinese, "PMS", "午前"))
+    return f"{local:%I:%M:%S}{r.choice(('', f',{ms}'))}{blank}{half}{r.choice(('', ' +0800', 'Z'))}"
 
 
 def dated(seed: int, lines: int = 500) -> Log:
@@ -75,7 +87,7 @@ def dated(seed: int, lines: int = 500) -> Log:
                 "",
             )
         )
-        born = int(sent.timestamp() * 1000) + r.choice((0, 0, 0, 1, -3, 999, 1001, 40_000_000))
+        born = int(sent.timestamp() * 1000) + r.choice((0, 0, 0, 1, -3, 999, 1001, 40_000_000, 700_000_000))
         kind = r.randrange(8)
         if kind < 3:
             other = sent.astimezone(timezone(timedelta(minutes=zones[pid]))) + timedelta(days=r.choice((0, 0, 0, 31)))

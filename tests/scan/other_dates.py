@@ -20,34 +20,40 @@ HALVES = {
     "早上": 0,
     "午前": 0,
     "오전": 0,
+    "清晨": 0,
+    "早晨": 0,
+    "傍晚": 12,
     "下午": 12,
     "中午": 12,
     "晚上": 12,
     "午後": 12,
     "오후": 12,
 }
-JOIN = f"(?:T|{TAGS}|{SIGNS}){DAY_OF_WEEK}({'|'.join(HALVES)})? ?"
+HALF = rf"({'|'.join(HALVES)}|[ap]\.? ?m(?![a-z])\.?)"
+JOIN = rf"(?:T|,? at |_|\+(?=\d\d[:.-]\d\d[:.-])|-(?=\d\d[:.-]\d\d[:.-])|{TAGS}|{SIGNS}){DAY_OF_WEEK}{HALF}? ?"
 COLONS = r"(\d{1,2})[:：](\d\d)(?:[:：](\d\d)(?:[.,:](\d{1,9}))?)?(?![\d:：])"
 LETTERS = r"(\d{1,2})[时時点시] ?(\d{1,2})[分분](?: ?(\d{1,2})[秒초])?"
-DOTS = r"(\d\d)(?<=\d \d\d)\.(\d\d)\.(\d\d)(?:\.(\d{1,9}))?(?![\d.])"
-TIME = rf"(?:{COLONS}|{LETTERS}|{DOTS})(?: ?([ap])\.?m\b\.?)?"
+OF_SIGN = r"(\d\d)(?<=\d[ T_-]\d\d){0}(\d\d){0}(\d\d)(?:\.(\d{{1,9}}))?(?![\d-]|\.\d)"
+DOTS, HYPHENS = OF_SIGN.format(r"\."), OF_SIGN.format("-")
+TIME = rf"(?:{COLONS}|{LETTERS}|{DOTS}|{HYPHENS})(?: ?{HALF})?"
 ZONE = r"(?: ?((?:UTC|GMT)[+-]\d{1,2}(?::?\d\d)?\b|Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d\b))?"
 LATER = rf"(?:(?: [A-Z]{{3,5}})? {YEAR}\b)?"
+TH = "(?:st|nd|rd|th)?"
 # Each with the order of its groups; the first that matches at a place counts.
 STYLES = [
     (rf"{YEAR}(?:[-/.年년]|��) ?(\d{{1,2}})(?:[-/.月월]|��) ?(\d{{1,2}})(?:[日일.]|��)?", "ymd"),
     (rf"[IWEF]?{YEAR}(\d\d)(\d\d)", "ymd"),
     (rf"{YEAR}[-/. ]{NAME}[-/. ](\d{{1,2}})", "ynd"),
     (rf"(\d{{1,2}})[-/. ]{NAME}[-/. ,]{{1,2}}{YEAR}", "dny"),
-    (rf"{NAME} {{1,2}}(\d{{1,2}}),? {YEAR}", "ndy"),
-    (rf"{NAME} {{1,2}}(\d{{1,2}})", "nd"),
+    (rf"{NAME} {{1,2}}(\d{{1,2}}){TH},? {YEAR}", "ndy"),
+    (rf"{NAME} {{1,2}}(\d{{1,2}}){TH}", "nd"),
     (rf"(\d{{1,2}})-(\d{{1,2}})-{YEAR}|(\d{{1,2}})/(\d{{1,2}})/{YEAR}|(\d{{1,2}})\.(\d{{1,2}})\.{YEAR}", "aby"),
     ("|".join(sign.join([r"(\d{1,2})"] * 3) for sign in ("-", "/", r"\.")), "cme"),
     (rf"(\d\d)-{NAME}-(\d\d)", "cne"),
 ]
 # Of a day without a year; each with the order of its groups, of two numbers in any.
 DAYS = [
-    (rf"{NAME} {{1,2}}(\d{{1,2}})", "nd"),
+    (rf"{NAME} {{1,2}}(\d{{1,2}}){TH}", "nd"),
     (rf"(\d{{1,2}})[-/. ]?{NAME}", "dn"),
     (r"[IWEF](\d\d)(\d\d)", "md"),
     (r"(\d{1,2})[月월] ?(\d{1,2})[日일]", "md"),
@@ -66,7 +72,7 @@ CHINESE = re.compile(
 REST = f"{JOIN}{TIME}{ZONE}{LATER}"
 COMPILED = [(re.compile(rf"(?<![0-9A-Za-z])(?:{style}){REST}", re.IGNORECASE), order) for style, order in STYLES]
 COMPACT = re.compile(
-    rf"(?<![0-9A-Za-z.]){YEAR}(\d\d)(\d\d)T?(\d\d)(\d\d)(\d\d)(?:[.,]?(\d{{3}}))?(?!\d){ZONE}(?![0-9A-Za-z])"
+    rf"(?<![0-9A-Za-z.]){YEAR}(\d\d)(\d\d)[T_-]?(\d\d)(\d\d)(\d\d)(?:[.,]?(\d{{3}}))?(?!\d){ZONE}(?![0-9A-Za-z])"
 )
 NUMBER = re.compile(r"(?<![\w.])(?:\d{10}(?:\.\d{1,9})?|\d{13}|\d{16}|\d{19})(?![\w.])")
 NAMED = re.compile(
@@ -105,7 +111,18 @@ def proved_of(line: str, opening: tuple[int, int | None]) -> Other | None:
 
 @lru_cache(maxsize=1 << 16)  # each line is asked for by some thirty others
 def found_in(line: str) -> tuple[Other, ...]:
+    line = plain(line)
     return (*_dated(line), *_compact(line), *_numbers(line))
+
+
+def plain(line: str) -> str:
+    """With the signs for what links and JSON have, and narrow digits."""
+    for sign in " !\"#$&'()*+,-./:;<=>?[\\]^_{|}~":
+        line = re.sub(rf"%(?:25)?{ord(sign):02X}", lambda _, sign=sign: sign, line, flags=re.IGNORECASE)  # type: ignore[misc]
+    line = line.replace("\\/", "/").replace("&nbsp;", " ")
+    for wide in "０１２３４５６７８９：／－．\u00a0\u202f\u3000":
+        line = line.replace(wide, " " if wide in "\u00a0\u202f\u3000" else chr(ord(wide) - 0xFEE0))
+    return line
 
 
 def day_of(line: str, elapsed: list[int]) -> datetime | None:
@@ -120,7 +137,7 @@ def day_of(line: str, elapsed: list[int]) -> datetime | None:
 def _days_in(line: str) -> tuple[tuple[int, int], ...]:
     """Times without a year, in 2000: wall time in ms, and its resolution."""
     found: list[tuple[int, int]] = []
-    for _, _, match, order in _matches(line, OF_DAYS) if len(line) <= 1 << 16 else ():
+    for _, _, match, order in _matches(plain(line), OF_DAYS) if len(line) <= 1 << 16 else ():
         half_day, *times, half = match.groups()[2:]
         told = dict(zip(order, match.groups()[:2], strict=True))
         days = [(told.get("a"), told.get("b")), (told.get("b"), told.get("a"))]
@@ -135,14 +152,12 @@ def _time_of(
     day: tuple[int, int, int], half_day: str | None, times: list[str | None], half: str | None
 ) -> tuple[int, int] | None:
     """Wall time in ms, and its resolution; None where it cannot be."""
-    hour, minute, second, fraction = next(one for one in (times[:4], [*times[4:7], ""], times[7:]) if one[0])
+    ways = times[:4], [*times[4:7], ""], times[7:11], times[11:]
+    hour, minute, second, fraction = next(one for one in ways if one[0])
     clock = int(hour or 0)
-    if half:
-        if clock < 1 or clock > 12:
-            return None
-        clock = clock % 12 + 12 * (half.lower() == "p")
-    elif half_day and clock <= 12:
-        clock = clock % 12 + HALVES[half_day]
+    half = half_day or half
+    if half and clock <= 12 and (half, clock) != ("中午", 11):
+        clock = clock % 12 + HALVES.get(half, 12 * (half[0] in "pP"))
     wall = _wall(*day, clock, int(minute or 0), int(second or 0))
     resolution = 60_000 if second is None else 0 if fraction else 1_000
     return None if wall is None else (wall + int((fraction or "").ljust(3, "0")[:3]), resolution)

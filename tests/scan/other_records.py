@@ -16,7 +16,11 @@ BLANK = bytes(range(33))
 HOURS = "|".join("时時点시：").encode()
 ANY_ID = re.compile(rb"(?<![0-9A-Fa-f])(?:[0-9A-Fa-f]{32}|[0-9A-Fa-f]{34}|[0-9A-Fa-f]{56})(?![0-9A-Fa-f])")
 STORE = re.compile(rb"[^A-Za-z0-9]*store", re.IGNORECASE)
-MAY_BE = re.compile(rb"\d:\d\d(?!\d)|\d(?:%s)|\d{10}|\d{8}T\d{6}|\d \d\d\.\d\d\.\d\d" % HOURS)
+MAY_BE = re.compile(
+    rb"\d(?::|%%3A|%%3a|%%253A|%%253a)\d\d(?!\d)|\d(?:%s)|\d{10}|\d{8}[T_-]\d{6}"
+    rb"|\d(?:[ T_-]|%%20|%%2520)\d\d\.\d\d\.\d\d"
+    rb"|\d(?:[ T_-]|%%20|%%2520)\d\d-\d\d-\d\d|(?:\xef\xbc[\x90-\x99]){2}" % HOURS
+)
 
 
 def dated_text(data: bytes, begin: int, end: int) -> bytes:

@@ -32,7 +32,9 @@ SPECIAL = frozenset(
         "elapsed": "known_maker label slack",
         "seconds": "future maybe_local odd",
         "time": "to_come before_rocketmq",
-        "id": "joined longer",
+        "born": "apart",
+        "stored": "apart",
+        "id": "joined grouped longer",
     }.items()
     for what in several.split()
 ) | {"port_node", "uuid_v4", "clock_back", "noon", "mqtt_gateway", "sequence_per_second", "lost_version"}
@@ -112,14 +114,18 @@ def card(found: FoundId, reader: Reader, clock: Clock, *, alone: bool = False) -
     title = tag(
         "div",
         tag("strong", words(f"kind_long.{best.id.kind}"), class_=f"mq-{best.id.kind}"),
-        tag("span", words(f"certainty.{certainty(best, when(best, found.token, clock)[0], clock)}"), class_="mq-sure"),
+        tag(
+            "span",
+            words(f"certainty.{certainty(best, when(best, found.token, clock)[0], found.token, clock)}"),
+            class_="mq-sure",
+        ),
         tag("span", best.id.layout.name, class_="mq-mono mq-faint"),
         class_="mq-title",
     )
     others = found.verdict.others
 
     def told_of(reading: Reading) -> Html:
-        return other(reading, certainty(reading, when(reading, found.token, clock)[0], clock), words)
+        return other(reading, certainty(reading, when(reading, found.token, clock)[0], found.token, clock), words)
 
     return tag(
         "div",
@@ -266,7 +272,7 @@ def _row(item: FoundId, reader: Reader, clock: Clock, files: bool, run: str | No
     assert best is not None
     message_id = best.id
     sent, reason = when(best, item.token, clock)
-    is_sure = certainty(best, sent, clock)
+    is_sure = certainty(best, sent, item.token, clock)
     sure = "" if is_sure == "certain" else words(f"certainty_short.{is_sure}")
     asked, reasons = anatomy_params(item, clock), why(best, item.token, clock)
     special = words("semicolon").join(words.coded(reason) for reason in reasons if reason.code in SPECIAL)

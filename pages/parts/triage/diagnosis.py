@@ -57,13 +57,16 @@ class Slots:
 
 
 def with_lines(cards: Sequence[Slots], run: Run, view: View, address: str) -> None:
-    """The lines around the widest gap, and the text for a ticket. `address`: of the page of findings with this scan."""
+    """The lines around the widest gap, of a kind those of its first, and the text for a ticket.
+
+    `address`: of the page of findings with this scan.
+    """
     rows = [row for card in cards for row in finding_lines.rows_of(card.part)]
     log = log_lines(run, rows)
     for card in cards:
         if card.sides is not None:
-            (row,) = finding_lines.rows_of(card.part)
-            if (sides := html.sides(row, log.sides(row), view)) is not None:
+            each = (html.sides(row, log.sides(row), view) for row in finding_lines.rows_of(card.part))
+            if (sides := next(filter(None, each), None)) is not None:
                 with card.sides:
                     show_html(sides)
         with card.ticket:
@@ -81,8 +84,10 @@ def kind_card(kind: Kind, run: Run, view: View) -> Slots:
         pager(kind.rows, f"{key}-page", ROWS)
         for text in html.not_listed(kind, view):
             show_html(text)
+        has_gap = any(finding_rows.gap_of(row) is not None for row in finding_lines.rows_of(kind))
+        sides = st.container() if has_gap else None
         with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
-            slots = Slots(kind, key, st.container(width="content"))
+            slots = Slots(kind, key, st.container(width="content"), sides)
             meaning(kind.code, view.words)
     return slots
 
