@@ -90,6 +90,17 @@ def _offer(asked: str, roots: Sequence[str], words: Words) -> None:
                 st.button(escaped(path), key=f"store-offer-{number}", type="tertiary", on_click=_open, args=(path,))
 
 
+def offer_example(words: Words) -> None:
+    """A store folder for those who have none at hand."""
+    if visitor.current().may("folders"):
+        st.button(words("decode.example"), key="store-example", on_click=open_example)
+
+
+def open_example() -> None:
+    """Opens the store folder of the example."""
+    _open(UPLOAD + uploads.example().token)
+
+
 def _by_upload() -> None:
     """Files were chosen: they count."""
     if st.session_state.get("store_files"):
