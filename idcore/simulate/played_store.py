@@ -16,6 +16,7 @@ from idcore.simulate.traffic import Traffic
 from idcore.simulate.writer import StoreWriter
 
 NAME = "example-store"  # the one that a page shows
+DEAD_LETTER = "0A14030C33B514DAD5DC623D8A4F0006"  # a message of it that a group failed to consume
 _MESSAGES, _GROUPS, _SEED, _START = 1000, 5, 7, datetime(2026, 10, 20, 1, 50, tzinfo=UTC)
 
 

@@ -3575,6 +3575,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "groups.kind.CLUSTERING": "clustering",
     "groups.state.behind": "behind",
     "groups.state.done": "up to date",
+    "groups.state.disabled": "consuming is disabled",
     "groups.state.offline": "no client connected",
     "groups.state.unknown": "not known",
     "groups.state.broadcast": "broadcasting",

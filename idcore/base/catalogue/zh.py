@@ -3416,6 +3416,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "groups.kind.CLUSTERING": "集群",
     "groups.state.behind": "有堆积",
     "groups.state.done": "无堆积",
+    "groups.state.disabled": "已禁止消费",
     "groups.state.offline": "没有客户端在线",
     "groups.state.unknown": "未知",
     "groups.state.broadcast": "广播",
