@@ -44,13 +44,9 @@ def run_log(options: argparse.Namespace) -> int:
 
 def run_store(options: argparse.Namespace) -> int:
     """Writes a store folder, and into it the settings that a broker needs to open it."""
-    from idcore.rocketmq.message import Host
+    from idcore.simulate import played_store
     from idcore.simulate.append import BROKER_DEFAULTS, Settings
-    from idcore.simulate.broker import Broker
-    from idcore.simulate.consumption import Consumption
     from idcore.simulate.dialects import LINES
-    from idcore.simulate.traffic import Traffic
-    from idcore.simulate.writer import StoreWriter
 
     if options.out.exists() and (not options.out.is_dir() or any(options.out.iterdir())):
         raise Usage(f"{options.out} exists and is not an empty folder")
@@ -60,17 +56,11 @@ def run_store(options: argparse.Namespace) -> int:
         raise Usage("the following arguments are required: --messages, or --situation")
     zone, start = _start(options)
     settings = BROKER_DEFAULTS if options.broker_sizes else Settings()
-    with StoreWriter(options.out, settings, zone, LINES[options.broker]) as writer:
-        broker = Broker(writer, Host(bytes((10, 20, 0, 5)), 10911))
-        traffic = Traffic(broker, options.seed, start, zone)
-        traffic.play(options.messages)
-        consumption = Consumption(traffic, options.groups)
-        consumption.play()
-        broker.write_offsets(consumption.offsets)
-        consumption.write(options.out)
-    (options.out / "broker.conf").write_text(settings.broker_conf, encoding="utf-8")
-    head = {"made_by": "make store", "broker": options.broker, **_head(options, start, zone)}
-    _tell(options.out, {**head, **traffic.truth(), **consumption.truth()})
+    line = LINES[options.broker]
+    made = played_store.write(
+        options.out, options.messages, options.groups, options.seed, start, zone, settings=settings, line=line
+    )
+    _tell(options.out, {"made_by": "make store", "broker": options.broker, **_head(options, start, zone), **made})
     return 0
 
 

@@ -74,9 +74,19 @@ def keep(
     key: list[str], uploaded: Sequence[Any], owner: str | None, words: Words, moved: Moved = _silent
 ) -> UploadedStores:
     """Lays uploads out in a folder that is there as long as somebody has what this gives."""
+    return hold(key, [file.name for file in uploaded], owner, lambda root: laid_out(uploaded, root, words, moved))
+
+
+def hold(
+    key: list[str],
+    names: list[str],
+    owner: str | None,
+    lay_out: Callable[[Path], tuple[dict[str, Path], list[CoreError]]],
+) -> UploadedStores:
+    """The stores that are laid out in a folder of their own, there as long as somebody has what this gives."""
     place = tempfile.TemporaryDirectory(prefix="store-", dir=temporary.own(), ignore_cleanup_errors=True)
-    stores, problems = laid_out(uploaded, Path(place.name), words, moved)
-    kept = UploadedStores(key, place, stores, problems, [file.name for file in uploaded], owner)
+    stores, problems = lay_out(Path(place.name))
+    kept = UploadedStores(key, place, stores, problems, names, owner)
     _kept[kept.token] = kept
     return kept
 

@@ -57,7 +57,7 @@ BROKERS = (
 )
 
 
-def _events() -> Iterator[tuple[float, str, int | None]]:
+def _events() -> Iterator[tuple[float, str, int]]:
     """When each id was generated, its text, and bornTimestamp."""
     month = clocks.month_of(START.year, START.month, ZONE)
     for number, producer in enumerate(PRODUCERS):
@@ -72,38 +72,6 @@ def _events() -> Iterator[tuple[float, str, int | None]]:
                 elapsed -= elapsed % 1000
             text = str(UniqId.of(producer.host, producer.pid, producer.loader, elapsed, (counter - 1) % 65_536))
             yield seconds, text[:-12] + text[-12:].lower() if producer.go else text, born
-
-
-@cache
-def lines() -> tuple[str, ...]:
-    """The lines of the example in order of time."""
-    random = Random(42)
-    offsets = [start for _, _, _, start, _ in BROKERS]
-    queues: Counter[tuple[int, int]] = Counter()
-    texts = []
-    for rank, (seconds, text, born) in enumerate(sorted(_events())):
-        at = START + timedelta(seconds=seconds, milliseconds=random.randint(1, 9))
-        head = f"{at:%Y-%m-%d %H:%M:%S}.{at.microsecond // 1000:03d} +0800"
-        thread = f"[order-{rank % 8}]"
-        place = 0 if random.random() < 0.6 else 1
-        broker, host, port, _, files = BROKERS[place]
-        offsets[place] += random.randint(1, round(2 * files * GIB / 1150)) // 4 * 4
-        queues[place, rank % 4] += 1
-        stored = Stored(broker, BrokerAddress(host, port), rank % 4, 41_000 + queues[place, rank % 4], offsets[place])
-        if rank % 12 == 5:
-            texts.append(f"{head} INFO  [consume-{rank % 4}] {_received(text, born or 0, stored, rank)}")
-        else:
-            texts.append(f"{head} INFO  {thread} send ok {_sent(text, stored)}")
-        if rank % 25 == 9:
-            trace = hashlib.md5(str(rank).encode(), usedforsecurity=False).hexdigest()
-            texts.append(f"{head} INFO  {thread} http 200 /pay traceId={trace}")
-        if rank % 325 == 70:
-            texts.append(f"{head} WARN  {thread} order not confirmed in time, sent again, broker {broker}")
-            offsets[place] += 764
-            queues[place, rank % 4] += 1
-            again = replace(stored, queue_offset=stored.queue_offset + 1, offset=offsets[place])
-            texts.append(f"{head} INFO  {thread} send ok {_sent(text, again)}")
-    return tuple(texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +90,92 @@ class Stored:
         return str(OffsetId.of(self.address.host, self.address.port, self.offset))
 
 
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of the example: when its SendResult was logged, its msgId, where it is; and where again, if resent."""
+
+    at: datetime
+    text: str
+    born: int
+    stored: Stored
+    again: Stored | None = None
+
+
+@cache
+def messages() -> tuple[Message, ...]:
+    """The messages of the example in order of time."""
+    random = Random(42)
+    offsets = [start for _, _, _, start, _ in BROKERS]
+    queues: Counter[tuple[int, int]] = Counter()
+    sent = []
+    for rank, (seconds, text, born) in enumerate(sorted(_events())):
+        at = START + timedelta(seconds=seconds, milliseconds=random.randint(1, 9))
+        place = 0 if random.random() < 0.6 else 1
+        broker, host, port, _, files = BROKERS[place]
+        offsets[place] += random.randint(1, round(2 * files * GIB / 1150)) // 4 * 4
+        queues[place, rank % 4] += 1
+        stored = Stored(broker, BrokerAddress(host, port), rank % 4, 41_000 + queues[place, rank % 4], offsets[place])
+        again = None
+        if rank % 325 == 70:
+            offsets[place] += 764
+            queues[place, rank % 4] += 1
+            again = replace(stored, queue_offset=stored.queue_offset + 1, offset=offsets[place])
+        sent.append(Message(at, text, born, stored, again))
+    return tuple(sent)
+
+
+def _line(at: datetime, level: str, thread: str, text: str) -> str:
+    return f"{at:%Y-%m-%d %H:%M:%S}.{at.microsecond // 1000:03d} +0800 {level:<5} [{thread}] {text}"
+
+
+@cache
+def lines() -> tuple[str, ...]:
+    """The lines of the example in order of time."""
+    texts = []
+    for rank, message in enumerate(messages()):
+        at, thread = message.at, f"order-{rank % 8}"
+        if rank % 12 == 5:
+            texts.append(_line(at, "INFO", f"consume-{rank % 4}", _received(message, rank)))
+        else:
+            texts.append(_line(at, "INFO", thread, f"send ok {_sent(message.text, message.stored)}"))
+        if rank % 25 == 9:
+            trace = hashlib.md5(str(rank).encode(), usedforsecurity=False).hexdigest()
+            texts.append(_line(at, "INFO", thread, f"http 200 /pay traceId={trace}"))
+        if message.again is not None:
+            broker = message.stored.broker
+            texts.append(_line(at, "WARN", thread, f"order not confirmed in time, sent again, broker {broker}"))
+            texts.append(_line(at, "INFO", thread, f"send ok {_sent(message.text, message.again)}"))
+    return tuple(texts)
+
+
+def producers() -> str:
+    """The producers' log of the example: a SendResult for each message."""
+    sends = ((message.at, rank, _sent(message.text, message.stored)) for rank, message in enumerate(messages()))
+    return "".join(_line(at, "INFO", f"order-{rank % 8}", f"send ok {sent}") + "\n" for at, rank, sent in sends)
+
+
+def consumers() -> str:
+    """The consumers' log of the same messages: one queue stands still for minutes, and a few others lack."""
+    stands = START + timedelta(minutes=8), START + timedelta(minutes=13)
+    texts = []
+    for rank, message in enumerate(messages()):
+        is_stuck = message.stored.broker == "broker-b" and message.stored.queue == 2
+        if (is_stuck and stands[0] <= message.at < stands[1]) or rank % 480 == 111:
+            continue
+        thread, at = f"ConsumeMessageThread_orders_{rank % 4}", message.at + timedelta(milliseconds=4)
+        texts.append(_line(at, "INFO", thread, _received(message, rank)))
+    return "\n".join(texts) + "\n"
+
+
 def _sent(text: str, stored: Stored) -> str:
     """The SendResult of a message, as its client prints it: the Go client has ids in lower case."""
     show = printed.java_send_result if text == text.upper() else printed.go_send_result
     return show(text, stored.offset_id, TOPIC, stored.broker, stored.queue, stored.queue_offset)
 
 
-def _received(text: str, born: int, stored: Stored, rank: int) -> str:
+def _received(message: Message, rank: int) -> str:
     """The MessageExt of a message: its msgId is the offsetMsgId, the client's own is in UNIQ_KEY."""
+    text, born, stored = message.text, message.born, message.stored
     key = f"o-{90_000 + rank}"
     properties = {"KEYS": key, "UNIQ_KEY": text, "CLUSTER": "DefaultCluster", "WAIT": "true"}
     kept = sum(len(name) + len(value) + 2 for name, value in properties.items())
@@ -202,6 +248,9 @@ def now() -> datetime:
 
 
 SHORT = {"send_result": send_result, "consumed": consumed, "incident": incident}  # what a box takes
+
+
+COMPARED = {"producers.log": producers, "consumers.log": consumers}  # what Compare shows
 
 
 def text_of(name: str) -> tuple[str, datetime | None]:

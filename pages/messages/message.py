@@ -40,6 +40,7 @@ st.session_state["message_id"] = text
 st.text_input(words("message.box"), key="message_id", on_change=into_link, placeholder=words("message.placeholder"))
 if not text:
     said(words("message.lead"))
+    stores.offer_example(words, message=True)
     session.stop()
 with problems.caught():
     offers = live.offers()

@@ -17,6 +17,7 @@ heading("page.store")
 folder = stores.choose(words)
 if folder is None:
     said(words("store.lead"))
+    stores.offer_example(words)
     small_print([words("store.read_only")])
     session.stop()
 with problems.caught(), StoreFolder(folder, roots=stores.roots_of(folder)) as store:

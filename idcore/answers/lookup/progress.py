@@ -267,7 +267,7 @@ def pace(before: Progress, now: Progress, only: QueueState | None = None) -> Rat
 class GroupRow:
     """One group in the list of the groups of a topic. `lag` and `clients` are None where the brokers did not say.
 
-    They do not say how many clients are behind a proxy.
+    They do not say how many clients are behind a proxy. `disabled`: its settings, where they are known, forbid to consume.
     """
 
     group: str
@@ -277,6 +277,7 @@ class GroupRow:
     consume_type: str = ""
     message_model: str = ""
     subscribed: bool = True
+    disabled: bool = False
 
 
 def in_memory(progress: Progress, broker: str, queue: int, offset: int) -> list[str]:
@@ -306,11 +307,13 @@ def kinds(rows: Sequence[GroupRow]) -> Counter[str]:
 
 
 def state_of(row: GroupRow) -> str:
-    """Whether a group is behind, with or without clients, or has read everything."""
+    """Whether a group is behind, may not consume, has no clients, or has read everything."""
     if row.message_model == BROADCAST:
         return "broadcast"
     if row.lag is None:
         return "unknown"
+    if row.disabled:
+        return "disabled"
     if row.clients == 0:
         return "offline"
     return "behind" if row.lag or row.unread else "done"

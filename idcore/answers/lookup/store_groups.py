@@ -65,7 +65,9 @@ def _row(evidence: StoreEvidence, topic: str, group: str) -> GroupRow:
     known = evidence.config.offsets is not None and bool(queues) and all(queue.end is not None for queue in queues)
     unread = sum(queue.readable and queue.offset is None and bool(queue.end) for queue in queues)
     lag = sum(queue.lag or 0 for queue in queues) if known else None
-    return GroupRow(group, lag, unread, None, message_model=BROADCAST if is_broadcast else "")
+    settings = (evidence.config.groups or {}).get(group)
+    disabled = settings is not None and not settings.can_consume
+    return GroupRow(group, lag, unread, None, message_model=BROADCAST if is_broadcast else "", disabled=disabled)
 
 
 def progress_of(evidence: StoreEvidence, topic: str, group: str) -> GroupAnswer:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:  # pandas for pictures alone; the boxes of the page are up bef
 
     from idcore.scan.compare import Difference
 
+_FEW = 10  # IDs that are missing; of fewer no place is named
+_MOST_OF, _NEWS = 0.8, 0.2  # the share of a place that is named, and how much less it has of all
 SERIES = 6  # producers with a colour of their own
 Group = tuple[str, int, int, int]  # a host or a broker: ids in both inputs, in the first only, in the second only
 
@@ -56,9 +58,10 @@ def compared_sentence(comparison: Compared, words: Words, chosen: TimeRange = AL
     if chosen and not comparison.rows:
         return words("compare.none_range")
     parts = [words("compare.in_range")] if chosen else []
-    for group in (MESSAGE, STORED):
+    alike = comparison.sums(MESSAGE) == comparison.sums(STORED)  # as where each line has both
+    for group in (MESSAGE,) if alike else (MESSAGE, STORED):
         before, after, both = comparison.sums(group)
-        first, second = words.count(f"{group}_id", before), words.count(f"{group}_id", after)
+        first, second = (words.count("alike_id" if alike and n else f"{group}_id", n) for n in (before, after))
         if before and after and before == after == both:
             parts.append(words("compare.same", ids=first))
         elif before and after:
@@ -92,7 +95,30 @@ def headline(run: Run, comparison: Compared, reader: Reader) -> str:
         first, last, number = most
         span = between(from_ms(first, reader.zone), from_ms(last, reader.zone), reader.zone)
         figures += words("compare.headline_most", n=f"{number:,}", first=span[0], last=span[1])
-    return words("compare.between").join([said, figures + words("stop")])
+    parts = [said, figures + words("stop")]
+    if (most_of := concentrated(comparison, side)) is not None:
+        row, gone_there = most_of
+        n, ids = f"{only(row, side):,}", words(f"compare.ids_of_{GROUPS[row.kind]}")
+        parts.append(words("compare.headline_place", n=n, all=f"{gone_there:,}", kind=ids, who=row.origin.brief))
+    return words("compare.between").join(parts)
+
+
+def concentrated(comparison: Compared, side: str) -> tuple[Difference, int] | None:
+    """The broker, else the producer, that has most of what one side alone has, and how many that is of all.
+
+    None where it is no news: the place has about as much of everything.
+    """
+    for group in (STORED, MESSAGE):
+        rows = [row for row in comparison.rows if GROUPS[row.kind] == group and comparison.can_differ(row.kind)]
+        gone = sum(only(row, side) for row in rows)
+        if len(rows) < 2 or gone < _FEW:
+            continue
+        most = max(rows, key=lambda row: only(row, side))
+        whole, here = (sum(getattr(row, side) for row in some) for some in (rows, [most]))
+        share = only(most, side) / gone
+        if share >= _MOST_OF and here / whole <= share - _NEWS:
+            return most, gone
+    return None
 
 
 def names_of(run: Run, words: Words) -> tuple[str, str]:
@@ -108,21 +134,22 @@ def names_of(run: Run, words: Words) -> tuple[str, str]:
 
 
 def densest(comparison: Compared, side: str) -> tuple[int, int, int] | None:
-    """The bins around the fullest one that have at least half of its share missing: first and last ms, IDs missing.
+    """The time that stands out most above twice the share that is missing in all: first and last ms, IDs missing.
 
-    None where that is all of the time, or hardly any of the IDs.
+    None where it has less than half of the missing IDs, or is more than half of the time.
     """
-    rows = [(at, missing, missing / ids) for of, at, missing, ids in comparison.rates if of == side and ids]
-    if not any(missing for _, missing, _ in rows):
-        return None
-    most = max(range(len(rows)), key=lambda place: (rows[place][1], rows[place][2]))
-    first = last = most
-    while first > 0 and rows[first - 1][2] >= rows[most][2] / 2:
-        first -= 1
-    while last + 1 < len(rows) and rows[last + 1][2] >= rows[most][2] / 2:
-        last += 1
+    rows = [(at, missing, ids) for of, at, missing, ids in comparison.rates if of == side and ids]
+    all_missing, all_ids = sum(missing for _, missing, _ in rows), sum(ids for _, _, ids in rows)
+    best, sum_here, start, span = 0.0, 0.0, 0, (0, -1)
+    for place, (_, missing, ids) in enumerate(rows):  # Kadane's: the span with the largest sum
+        if sum_here <= 0:
+            sum_here, start = 0.0, place
+        sum_here += missing - 2 * ids * all_missing / all_ids
+        if sum_here > best:
+            best, span = sum_here, (start, place)
+    first, last = span
     number = sum(missing for _, missing, _ in rows[first : last + 1])
-    if last - first + 1 > len(rows) // 2 or number * 10 < sum(missing for _, missing, _ in rows):
+    if not number or last - first + 1 > len(rows) // 2 or number * 2 < all_missing:
         return None
     return rows[first][0], rows[last][0] + comparison.rate_seconds * 1000, number
 

@@ -14,6 +14,7 @@ from idcore.base.errors import coded, refuse
 from idcore.base.layout import CHECKPOINT
 from idcore.base.open_folders import Roots, entries, file_status, is_folder, is_regular
 from idcore.rocketmq.message import is_system_topic
+from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX
 from idcore.rocketmq.message.validators import SYSTEM_TOPICS, TIMER_TOPIC
 from idcore.rocketmq.store import pop_log, rocks_queues
 from idcore.rocketmq.store.commitlog import LOOKED_FOR_RECORDS, CommitLog, Stored, is_dledger, place_of
@@ -96,11 +97,12 @@ class StoreFolder:
 
     @cached_property
     def topics(self) -> list[str]:
-        """Every topic that has a queue or a configuration; those of the system last."""
+        """Every topic that has a queue or a configuration; those of retries behind the others, those of the system last."""
         names = set(self.queues.topics) | set(self.config.topics or ())
         if names and not self.queues.topics:  # queues in RocksDB; these topics are in no settings
             names |= SYSTEM_TOPICS | {TIMER_TOPIC}
-        return sorted(names, key=lambda name: (is_system_topic(name), name))
+        of_groups = (RETRY_PREFIX, DLQ_PREFIX)
+        return sorted(names, key=lambda name: (is_system_topic(name), name.startswith(of_groups), name))
 
     def state(self) -> tuple[object, ...]:
         """What changes with the records or with what is known of groups: sizes and times, which are read anew."""

@@ -83,7 +83,9 @@ def rates(rows: pd.DataFrame, names: tuple[str, str], step: int, view: View) -> 
             hoverinfo="text",
         )
     figure.update_xaxes(axis(palette, showgrid=False, title=clock_title(rows["at"], view), tickformatstops=DATES))
-    figure.update_yaxes(axis(palette, fixedrange=True, range=[0, 104], ticksuffix=" %", nticks=5))
+    highest = float((rows["missing"] / rows["ids"]).max())
+    most = 104 * min(1, 1.25 * max(highest, 0.04))  # a small share is seen, too
+    figure.update_yaxes(axis(palette, fixedrange=True, range=[0, most], ticksuffix=" %", nticks=5))
     figure.update_layout(dragmode="zoom", showlegend=True, legend=legend(palette))
     return figure
 

@@ -28,6 +28,7 @@ from idcore.rocketmq.store import StoreFolder
 from idcore.rocketmq.store.commitlog import Stored
 from idcore.rocketmq.store.config import subscriptions_in
 from idcore.runs.runs import Run, runs_root
+from idcore.simulate import played_store
 from pages.parts import cache, live, problems, scans, visitor
 from pages.parts.messages import browse, lookups, uploads
 from pages.parts.runs import begin
@@ -88,6 +89,19 @@ def _offer(asked: str, roots: Sequence[str], words: Words) -> None:
         with st.container(horizontal=True, gap="small", vertical_alignment="center", key="store-offers"):
             for number, path in enumerate(found):
                 st.button(escaped(path), key=f"store-offer-{number}", type="tertiary", on_click=_open, args=(path,))
+
+
+def offer_example(words: Words, *, message: bool = False) -> None:
+    """A store folder for those who have none at hand, and a message of it."""
+    if visitor.current().may("folders"):
+        st.button(words("decode.example"), key="store-example", on_click=open_example, args=(message,))
+
+
+def open_example(message: bool) -> None:
+    """Opens the store folder of the example."""
+    _open(UPLOAD + uploads.example().token)
+    if message:
+        into_address({"id": played_store.DEAD_LETTER})
 
 
 def _by_upload() -> None:

@@ -13,6 +13,7 @@ from idcore.base.catalogue import Words
 from idcore.intake import store_uploads
 from idcore.intake.store_uploads import STEP, UploadedStores
 from idcore.presentation.reports.markdown import escaped
+from idcore.simulate import played_store
 from pages.parts import visitor
 
 
@@ -48,6 +49,14 @@ def folder(uploaded: Sequence[Any], words: Words) -> Path | None:
         bar.empty()
         st.session_state["store_kept"] = kept
     return chosen(kept, words)
+
+
+def example() -> UploadedStores:
+    """The store folder of the example, as if it had been uploaded."""
+    visitor.current().require("folders")
+    kept = store_uploads.hold([played_store.NAME], [played_store.NAME], visitor.current().name, played_store.example)
+    st.session_state["store_kept"] = kept
+    return kept
 
 
 def _show(bar: Any, words: Words, name: str, done: int, total: int) -> None:

@@ -18,6 +18,7 @@ from idcore.presentation.triage.compared import SIDES, Compared, ComparisonQuery
 from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
 from idcore.runs.runs import COMPARE, FATES, SCANS, Run, RunError
 from idcore.server import jobs
+from idcore.simulate import example
 from pages.parts import cache, problems, scans, session, visitor
 from pages.parts.runs import fate_lists, keeping
 from pages.parts.triage import lines, time_range
@@ -138,6 +139,7 @@ def inputs(words: Words) -> None:
                     )
         with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
             st.form_submit_button(words("compare.button"), type="primary", on_click=take)
+            st.form_submit_button(words("decode.example"), on_click=load_example)
             st.checkbox(words("compare.case"), key="compare-case", help=words("case.help"))
     keeping.choice()
 
@@ -165,6 +167,13 @@ def take() -> None:
     forget()
     state["compare"] = ComparisonQuery(sides[0], sides[1], any_case, (chosen[0], chosen[1]))
     into_address({"case": "any" if any_case else None})
+
+
+def load_example() -> None:
+    """The producers' log of the example against the consumers'."""
+    before, after = (Source(name, text().encode()) for name, text in example.COMPARED.items())
+    forget()
+    st.session_state["compare"] = ComparisonQuery((before,), (after,))
 
 
 def _dating() -> intake.Dating:
