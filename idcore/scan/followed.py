@@ -30,7 +30,7 @@ NOTE = -2  # the part of what a batch says of its files
 KEPT = 32_000_000  # ids: a refresh of their tables takes some two seconds of one core
 PIECES = 8
 FEW = 8 << 20  # bytes of facts, of some two million ids, that one thread merges: to sort two halves again takes longer
-TAIL = 32  # batches that are folded together
+TAIL = 32  # batches that are folded together, or as many as fill a piece
 STATE = "state.json"
 VERSION = 1
 _COMMON = (What.SUMMARY, What.SUSPECTED)  # what each part of a merge needs
@@ -100,7 +100,7 @@ class State:
             return False
         _write(self._file(batch), facts.to_batches(), facts.schema)
         self._add(batch, facts)
-        if self._since >= TAIL:
+        if self._since >= TAIL or self._pieces[-1].ids >= self.kept // PIECES:
             self._fold()
         return True
 

@@ -183,6 +183,22 @@ def test_older_ids_go_and_the_tables_are_those_of_the_bytes_that_are_kept(tmp_pa
     assert folders < 64 * kept
 
 
+def test_of_large_batches_no_more_ids_are_kept_than_of_small_ones(tmp_path: Path) -> None:
+    """As where a backlog is read: each batch fills a piece."""
+    folder, data = tmp_path / "logs", logs.honest(3).data
+    folder.mkdir()
+    kept = 8 * 100
+    following = Following(folder, tmp_path / "state", kept)
+    most = 0
+    for round_ in range(TAIL):
+        (folder / f"{round_}.log").write_bytes(b"file %d\n" % round_ + data)
+        before = following.state.ids
+        following.look(seconds=2)
+        most = max(most, following.state.ids - before)
+        assert following.state.ids <= PIECES * max(most, kept // PIECES)
+    assert most > kept // PIECES and following.state.is_cut
+
+
 def test_what_was_lost_of_a_file_is_said(tmp_path: Path, on_disk: Callable[..., str]) -> None:
     folder = tmp_path / "logs"
     folder.mkdir()
