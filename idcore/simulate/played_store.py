@@ -6,7 +6,6 @@ from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
-from idcore.base.errors import CoreError
 from idcore.rocketmq.message import Host
 from idcore.simulate.append import Settings
 from idcore.simulate.broker import Broker
@@ -17,13 +16,13 @@ from idcore.simulate.writer import StoreWriter
 
 NAME = "example-store"  # the one that a page shows
 DEAD_LETTER = "0A14030C33B514DAD5DC623D8A4F0006"  # a message of it that a group failed to consume
-_MESSAGES, _GROUPS, _SEED, _START = 1000, 5, 7, datetime(2026, 10, 20, 1, 50, tzinfo=UTC)
+CONTENT = (1000, 5, 7, datetime(2026, 10, 20, 1, 50, tzinfo=UTC), UTC)  # messages, groups, seed, start, zone
 
 
-def example(root: Path) -> tuple[dict[str, Path], list[CoreError]]:
-    """The store of the example in a folder, by its name, and what is wrong: nothing."""
-    write(root / NAME, _MESSAGES, _GROUPS, _SEED, _START, UTC)
-    return {NAME: root / NAME}, []
+def example(root: Path) -> dict[str, Path]:
+    """Writes the store of the example below a folder; it, by its name."""
+    write(root / NAME, *CONTENT)
+    return {NAME: root / NAME}
 
 
 def write(

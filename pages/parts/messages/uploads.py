@@ -54,7 +54,8 @@ def folder(uploaded: Sequence[Any], words: Words) -> Path | None:
 def example() -> UploadedStores:
     """The store folder of the example, as if it had been uploaded."""
     visitor.current().require("folders")
-    kept = store_uploads.hold([played_store.NAME], [played_store.NAME], visitor.current().name, played_store.example)
+    names, owner = [played_store.NAME], visitor.current().name
+    kept = store_uploads.hold(names, names, owner, lambda root: (played_store.example(root), []))
     st.session_state["store_kept"] = kept
     return kept
 
