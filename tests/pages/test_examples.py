@@ -56,9 +56,7 @@ def test_a_message_has_its_journey_to_the_dead_letters(open_page: Open, lang: st
 
 
 def test_the_message_is_a_dead_letter_of_the_example(tmp_path: Path) -> None:
-    (folder,) = played_store.example(tmp_path).values()
-    made = played_store.write(tmp_path / "again", *played_store.CONTENT)
-    assert (folder / "commitlog").is_dir()
+    made = played_store.EXAMPLE.write(tmp_path / "store")
     failed = {row["msg_id"]: row["verdict"] for row in made["failed"]}
     assert failed[played_store.DEAD_LETTER] == "dead"
 
