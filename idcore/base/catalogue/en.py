@@ -1409,11 +1409,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "compare.working": "Comparing {size}",
     "n.message_id": {"=0": "no msgIds", "one": "1 msgId", "other": "{n} msgIds"},
     "n.stored_id": {"=0": "no offsetMsgIds", "one": "1 offsetMsgId", "other": "{n} offsetMsgIds"},
-    "n.alike_id": {
-        "=0": "no msgIds",
-        "one": "1 msgId, and 1 offsetMsgId,",
-        "other": "{n} msgIds, and as many offsetMsgIds,",
-    },
+    "n.alike_id": {"one": "1 msgId and 1 offsetMsgId", "other": "{n} msgIds and as many offsetMsgIds"},
     "n.compare_are": {"=0": "**none** is", "one": "**1** is", "other": "**{n}** are"},
     "compare.said": "Of {ids} of the first, {both} in the second and {missing} not; {new} only in the second.",
     "compare.same": "Both inputs contain the same **{ids}**.",

@@ -1374,7 +1374,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "compare.working": "正在对比 {size}",
     "n.message_id": {"=0": "没有 msgId", "other": "{n} 个 msgId"},
     "n.stored_id": {"=0": "没有 offsetMsgId", "other": "{n} 个 offsetMsgId"},
-    "n.alike_id": {"=0": "没有 msgId", "other": "{n} 个 msgId（offsetMsgId 同样多）"},
+    "n.alike_id": {"other": "{n} 个 msgId（offsetMsgId 同样多）"},
     "n.compare_are": {"=0": "**0** 个", "other": "**{n}** 个"},
     "compare.said": "第一份的 {ids} 中，{both}在第二份中，{missing}不在；另有 {new}只在第二份中。",
     "compare.same": "两份输入的 ID 完全相同：**{ids}**。",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -34,6 +35,7 @@ if TYPE_CHECKING:  # pandas for pictures alone; the boxes of the page are up bef
 
 _FEW = 10  # IDs that are missing; of fewer no place is named
 _MOST_OF, _NEWS = 0.8, 0.2  # the share of a place that is named, and how much less it has of all
+_NO_CHANCE = 12  # powers of e (Chernoff's bound): of a thousand random inputs about one names a place or a time
 SERIES = 6  # producers with a colour of their own
 Group = tuple[str, int, int, int]  # a host or a broker: ids in both inputs, in the first only, in the second only
 
@@ -116,9 +118,15 @@ def concentrated(comparison: Compared, side: str) -> tuple[Difference, int] | No
         most = max(rows, key=lambda row: only(row, side))
         whole, here = (sum(getattr(row, side) for row in some) for some in (rows, [most]))
         share = only(most, side) / gone
-        if share >= _MOST_OF and here / whole <= share - _NEWS:
+        if share >= _MOST_OF and here / whole <= share - _NEWS and _is_no_chance(only(most, side), gone, here / whole):
             return most, gone
     return None
+
+
+def _is_no_chance(here: int, missing: int, share: float) -> bool:
+    """Whether so many of the missing IDs would hardly be, by chance, where this share of all IDs is."""
+    parts = (here / missing, share), (1 - here / missing, 1 - share)
+    return missing * sum(part * math.log(part / of_all) for part, of_all in parts if part) > _NO_CHANCE
 
 
 def names_of(run: Run, words: Words) -> tuple[str, str]:
@@ -136,7 +144,7 @@ def names_of(run: Run, words: Words) -> tuple[str, str]:
 def densest(comparison: Compared, side: str) -> tuple[int, int, int] | None:
     """The time that stands out most above twice the share that is missing in all: first and last ms, IDs missing.
 
-    None where it has less than half of the missing IDs, or is more than half of the time.
+    None where it has less than half of the missing IDs, or is more than half of the time, or may be chance.
     """
     rows = [(at, missing, ids) for of, at, missing, ids in comparison.rates if of == side and ids]
     all_missing, all_ids = sum(missing for _, missing, _ in rows), sum(ids for _, _, ids in rows)
@@ -148,8 +156,10 @@ def densest(comparison: Compared, side: str) -> tuple[int, int, int] | None:
         if sum_here > best:
             best, span = sum_here, (start, place)
     first, last = span
-    number = sum(missing for _, missing, _ in rows[first : last + 1])
+    number, ids_there = (sum(row[column] for row in rows[first : last + 1]) for column in (1, 2))
     if not number or last - first + 1 > len(rows) // 2 or number * 2 < all_missing:
+        return None
+    if not _is_no_chance(number, all_missing, ids_there / all_ids):
         return None
     return rows[first][0], rows[last][0] + comparison.rate_seconds * 1000, number
 
