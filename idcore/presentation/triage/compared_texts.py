@@ -63,7 +63,7 @@ def compared_sentence(comparison: Compared, words: Words, chosen: TimeRange = AL
     alike = comparison.sums(MESSAGE) == comparison.sums(STORED)  # as where each line has both
     for group in (MESSAGE,) if alike else (MESSAGE, STORED):
         before, after, both = comparison.sums(group)
-        first, second = (words.count("alike_id" if alike and n else f"{group}_id", n) for n in (before, after))
+        first, second = words.count(f"{group}_id", before), words.count(f"{group}_id", after)
         if before and after and before == after == both:
             parts.append(words("compare.same", ids=first))
         elif before and after:
@@ -74,7 +74,9 @@ def compared_sentence(comparison: Compared, words: Words, chosen: TimeRange = AL
             side, other = SIDES if before else SIDES[::-1]
             named = {"side": words(f"compare.the_{side}"), "other": words(f"compare.the_{other}")}
             parts.append(words("compare.one_side", ids=first if before else second, **named))
-    return words("compare.between").join(parts) if comparison.rows else words("compare.none")
+    if not comparison.rows:
+        return words("compare.none")
+    return words("compare.between").join([*parts, words("compare.alike")] if alike else parts)
 
 
 def headline(run: Run, comparison: Compared, reader: Reader) -> str:
