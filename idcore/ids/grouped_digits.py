@@ -17,8 +17,8 @@ _PART = rf"[0-9A-Fa-f]{{1,{ID_DIGITS[-1] - 1}}}"
 _MOST = 64  # groups: a row of more is no ID that a person has copied
 _SIGNS, _HYPHENS = " :_.\u00a0\u2009\u202f", "-\u2010-\u2014"
 _ROW = re.compile(  # what is shorter than an ID and one sign, as a time, is no more than looked at
-    rf"(?<![0-9A-Za-z])(?=[{_HYPHENS}{_SIGNS}0-9A-Fa-f]{{{ID_DIGITS[0] + 1}}}){_PART}(?P<sign>[{_SIGNS}]|[{_HYPHENS}] ?)"
-    rf"{_PART}(?:(?P=sign){_PART}){{0,{_MOST}}}(?![0-9A-Za-z])"
+    rf"(?<![0-9A-Za-z])(?=[{_HYPHENS}{_SIGNS}0-9A-Fa-f]{{{ID_DIGITS[0] + 1}}})"
+    rf"{_PART}(?P<sign>[{_SIGNS}]|[{_HYPHENS}] ?){_PART}(?:(?P=sign){_PART}){{0,{_MOST}}}(?![0-9A-Za-z])"
 )
 
 
