@@ -1115,6 +1115,8 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "findings.alt_counter": "{subject} 的 16 位计数器随时间的变化；每次回绕从 65,535 回到 0。",
     "findings.numbered": "日志行",
     "findings.numbered_first": "前 {n} 项的日志行",
+    "findings.numbered_widest": "缺口最大的 {n} 项的日志行",
+    "findings.to_gap": "缺口前后的日志行",
     "findings.numbered_part": "日志行（前 {n} 行，共 {all} 行）",
     "findings.no_lines": "无法显示原日志：输入是压缩文件、来自服务器目录，或者太大。",
     "findings.in_store": "存储目录中的记录：",
