@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.parts import live, problems, session
 from pages.parts.messages import lists, lookups, stores
-from pages.parts.view import view
+from pages.parts.view import link_params, view
 from pages.parts.widgets import heading, page_link, said, small_print, zone_note
 
 shown = view()
@@ -18,6 +18,8 @@ if stores.linked(words) is not None:
     page_link("store", words("store.look_up"), icon=":material/folder_open:", id=st.query_params.get("id"))
 if not offers:
     live.say_off(words)
+    if stores.offer_example(words, message=True):
+        st.switch_page(st.session_state["pages"]["message"], query_params=link_params(**st.query_params.to_dict()))
     session.stop()
 way = lists.chosen(words)
 if way != lists.BY_ID:

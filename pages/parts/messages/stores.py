@@ -91,10 +91,11 @@ def _offer(asked: str, roots: Sequence[str], words: Words) -> None:
                 st.button(escaped(path), key=f"store-offer-{number}", type="tertiary", on_click=_open, args=(path,))
 
 
-def offer_example(words: Words, *, message: bool = False) -> None:
-    """A store folder for those who have none at hand, and a message of it."""
-    if visitor.current().may("folders"):
-        st.button(words("decode.example"), key="store-example", on_click=open_example, args=(message,))
+def offer_example(words: Words, *, message: bool = False) -> bool:
+    """A store folder for those who have none at hand, and a message of it. Whether it was asked for just now."""
+    if not visitor.current().may("folders"):
+        return False
+    return st.button(words("decode.example"), key="store-example", on_click=open_example, args=(message,))
 
 
 def open_example(message: bool) -> None:
