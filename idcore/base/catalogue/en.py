@@ -3591,6 +3591,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "groups.kind.BROADCASTING": "broadcasting",
     "groups.kind.CLUSTERING": "clustering",
     "groups.state.behind": "behind",
+    "groups.state.unread": {"one": "behind: no offset in {n} queue", "other": "behind: no offset in {n} queues"},
     "groups.state.done": "up to date",
     "groups.state.disabled": "consuming is disabled",
     "groups.state.offline": "no client connected",

@@ -3425,6 +3425,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "groups.kind.BROADCASTING": "广播",
     "groups.kind.CLUSTERING": "集群",
     "groups.state.behind": "有堆积",
+    "groups.state.unread": "有堆积：{n} 个队列没有消费位点",
     "groups.state.done": "无堆积",
     "groups.state.disabled": "已禁止消费",
     "groups.state.offline": "没有客户端在线",
