@@ -366,6 +366,13 @@ def test_the_headline_leads_to_the_gap_that_it_names(tmp_path: Path, open_page: 
     assert "10.0.0.7" in links[said("findings.to_counters")].query_string
 
 
+def test_the_headline_of_producers_leads_to_the_counter_of_whom_it_names(tmp_path: Path, open_page: Open) -> None:
+    judged(tmp_path, seven_gaps())
+    label = words("en")("findings.to_counters")
+    (link,) = [one.proto for one in open_page("producers", run=RUN).get("page_link") if one.proto.label == label]
+    assert link.page == "counters" and "process=10.0.0.7" in link.query_string, "it misses most"
+
+
 def test_every_rule_has_a_short_sentence_in_each_language() -> None:
     for lang in ("en", "zh"):
         said = words(lang)
