@@ -64,10 +64,9 @@ def with_lines(cards: Sequence[Slots], run: Run, view: View, address: str) -> No
     rows = [row for card in cards for row in finding_lines.rows_of(card.part)]
     log = log_lines(run, rows)
     for card in cards:
-        if card.sides is not None:
-            if (sides := html.sides(card.part, log, view)) is not None:
-                with card.sides:
-                    show_html(sides)
+        if card.sides is not None and (sides := html.sides(card.part, log, view)) is not None:
+            with card.sides:
+                show_html(sides)
         with card.ticket:
             copy_button(finding_report.ticket(card.part, run, log, view, address), view.words, card.key)
 
