@@ -35,6 +35,10 @@ from tests.browser.harness import console, launch, visit
 
 AT = ["--zone", "UTC", "--at", "2026-11-20T12:00:00Z"]
 STEP = 0.05  # seconds between two writes
+PIECE, DAY = (
+    1_000_000,
+    20_000_000,
+)  # lines of one file; lines until the IDs of a day come again, which is more than KEPT
 KEPT_UP = 5.0  # seconds that a line may wait at the most, where the rate is kept up with
 
 
@@ -154,14 +158,16 @@ def page(source: Path, seconds: float, rate: int) -> None:
     print(spread(f"{rate:,}", waits(writer.written, seen), f"{heap}"))
 
 
-def day(source: Path, lines: int) -> None:
-    """So many lines as fast as they are taken: files are made, read and deleted, as a rotation does."""
-    with tempfile.TemporaryDirectory(dir=ROOT / ".cache") as name:
+def day(source: Path, lines: int, seconds: float) -> None:
+    """So many lines as fast as they are taken: files are made, read and deleted, as a rotation does.
+
+    Their IDs come again only after all that are kept have gone. It ends early after so many seconds.
+    """
+    with tempfile.TemporaryDirectory(dir=ROOT / ".cache") as name, source.open("rb") as log:
         folder, out = Path(name) / "logs", Path(name) / "out"
         folder.mkdir()
-        data = source.read_bytes()
-        (folder / "0.log").write_bytes(b"file 0\n" + data)  # no file is a copy of another
-        size, each = source.stat().st_size, source.stat().st_size // len(LINE)
+        each, size = PIECE, PIECE * len(LINE)
+        (folder / "0.log").write_bytes(b"file 0\n" + log.read(size))  # no file is a copy of another
         with following(folder, out) as process:
             assert process.stdout is not None
             total, made, begun = 0, 1, time.monotonic()
@@ -172,10 +178,11 @@ def day(source: Path, lines: int) -> None:
                 memory.append(_resident(process.pid))
                 if row["behind"] == 0 and row["text_bytes"]:
                     total = made * each
-                    if total >= lines:
+                    if total >= lines or time.monotonic() > begun + seconds:
                         break
-                    (folder / f"{made - 1}.log").unlink()
-                    (folder / f"{made}.log").write_bytes(b"file %d\n" % made + data)
+                    (folder / f"{made - 2}.log").unlink(missing_ok=True)  # of the last one a batch may be on its way
+                    log.seek(made * size % source.stat().st_size)
+                    (folder / f"{made}.log").write_bytes(b"file %d\n" % made + log.read(size))
                     made += 1
             state = sum(path.stat().st_size for path in (out / ".follow").rglob("*") if path.is_file())
     print("| lines | GB | lines a second | refresh: median, s | longest, s | driver, MB: first | last | state, MB |")
@@ -268,17 +275,17 @@ def _kill(process: subprocess.Popen[bytes], chance: random.Random) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rate", type=int, default=10_000)
-    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seconds", type=float, default=60, help="of a day: the most that it takes")
     parser.add_argument("--page", action="store_true")
     parser.add_argument("--day", action="store_true")
     parser.add_argument("--lines", type=int, default=864_000_000)
     parser.add_argument("--kills", type=int, default=0)
     options = parser.parse_args()
-    source = cached_log(1_000_000)
+    source = cached_log(PIECE)
     if options.kills:
         kills(source, options.kills)
     elif options.day:
-        day(source, options.lines)
+        day(cached_log(DAY), options.lines, options.seconds)
     elif options.page:
         page(source, options.seconds, options.rate)
     else:

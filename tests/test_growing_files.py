@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import random
 import shutil
 from collections.abc import Iterator
@@ -64,6 +65,32 @@ def line(number: int) -> bytes:
 def append(path: Path, data: bytes) -> None:
     with path.open("ab") as file:
         file.write(data)
+
+
+@pytest.mark.parametrize("most", [ALL, 1_000])
+def test_a_long_line_is_searched_for_its_end_once(most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line of gigabytes that is still written was read from its first byte by each look."""
+    log, looked = tmp_path / "app.log", list[int]()
+    append(log, line(1) + b"x" * 300_000)
+    following = Following(tmp_path)
+    following.look(most=most)
+    following.look(most=most)
+    pread = os.pread
+
+    def counted(*asked: int) -> bytes:
+        found = pread(*asked)
+        looked.append(len(found))
+        return found
+
+    monkeypatch.setattr(os, "pread", counted)
+    for _ in range(20):
+        append(log, b"y" * 1_000)
+        following.look(most=most)
+    assert 20_000 <= sum(looked) < 300_000 and following.texts == [line(1)]
+    append(log, b" the end\n" + line(2) + b"half")
+    for _ in range(3):
+        following.look(most=most)
+    assert following.texts == [line(1) + b"x" * 300_000 + b"y" * 20_000 + b" the end\n" + line(2)]
 
 
 def test_whole_lines_are_read_and_the_rest_waits_for_its_end(tmp_path: Path) -> None:

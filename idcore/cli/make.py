@@ -44,9 +44,9 @@ def run_log(options: argparse.Namespace) -> int:
 
 def run_store(options: argparse.Namespace) -> int:
     """Writes a store folder, and into it the settings that a broker needs to open it."""
-    from idcore.simulate import played_store
     from idcore.simulate.append import BROKER_DEFAULTS, Settings
     from idcore.simulate.dialects import LINES
+    from idcore.simulate.played_store import PlayedStore
 
     if options.out.exists() and (not options.out.is_dir() or any(options.out.iterdir())):
         raise Usage(f"{options.out} exists and is not an empty folder")
@@ -56,10 +56,8 @@ def run_store(options: argparse.Namespace) -> int:
         raise Usage("the following arguments are required: --messages, or --situation")
     zone, start = _start(options)
     settings = BROKER_DEFAULTS if options.broker_sizes else Settings()
-    line = LINES[options.broker]
-    made = played_store.write(
-        options.out, options.messages, options.groups, options.seed, start, zone, settings=settings, line=line
-    )
+    numbers = (options.messages, options.groups, options.seed)
+    made = PlayedStore(*numbers, start, zone, settings, LINES[options.broker]).write(options.out)
     _tell(options.out, {"made_by": "make store", "broker": options.broker, **_head(options, start, zone), **made})
     return 0
 

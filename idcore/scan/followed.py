@@ -29,7 +29,8 @@ from idcore.sources.kinds import GROWING
 NOTE = -2  # the part of what a batch says of its files
 KEPT = 32_000_000  # ids: a refresh of their tables takes some two seconds of one core
 PIECES = 8
-TAIL = 32  # batches that are folded together
+FEW = 8 << 20  # bytes of facts, of some two million ids, that one thread merges: to sort two halves again takes longer
+TAIL = 32  # batches that are folded together, or as many as fill a piece
 STATE = "state.json"
 VERSION = 1
 _COMMON = (What.SUMMARY, What.SUSPECTED)  # what each part of a merge needs
@@ -99,7 +100,7 @@ class State:
             return False
         _write(self._file(batch), facts.to_batches(), facts.schema)
         self._add(batch, facts)
-        if self._since >= TAIL:
+        if self._since >= TAIL or self._pieces[-1].ids >= self.kept // PIECES:
             self._fold()
         return True
 
@@ -217,10 +218,13 @@ class State:
 
 
 def tables_of(facts: Iterable[Fact], inputs: Mapping[int, InputFile], months: Months) -> Tables:
-    """The tables of a scan over these bytes. Two threads merge, each some of the parts."""
+    """The tables of a scan over these bytes. Of many facts two threads merge, each some of the parts."""
+    facts = list(facts)
+    threads = 1 if sum(len(fact.data) for fact in facts) <= FEW else 2
     common = [fact for fact in facts if fact.what in _COMMON]
-    halves = [[fact for fact in facts if fact.what not in _COMMON and fact.part % 2 == half] for half in range(2)]
-    with ThreadPoolExecutor(2) as pool:
+    others = [fact for fact in facts if fact.what not in _COMMON]
+    halves = [[fact for fact in others if fact.part % threads == half] for half in range(threads)]
+    with ThreadPoolExecutor(threads) as pool:
         merged = list(pool.map(lambda own: list(Merge(months).tables([*own, *common])), halves))
     files = {number: (file.shown, file.size - file.start, file.error) for number, file in inputs.items()}
     return combine([part for parts in merged for part in parts], files)

@@ -36,7 +36,7 @@ from .crossing import Block, Fact, Refused, Report, What, reports_of, text_numbe
 from .dated_offsets import DatedOffsets
 from .look_alikes import LookAlike
 from .months import Months, as_months, newest_rows
-from .schemas import OF_STORES, ORDER, SCHEMAS, TEXT, TIME
+from .schemas import IN_ORDER, OF_STORES, ORDER, SCHEMAS, TEXT, TIME
 from .settle import settle
 
 _NAMES = list(LAYOUTS)
@@ -547,6 +547,8 @@ def combine(
     tables["lookalikes"] = alike
 
     def in_order(name: str) -> pa.Table:
+        if name in IN_ORDER and len(collected[name]) < 2:
+            return tables[name].combine_chunks()
         return tables[name].sort_by([(column, "ascending") for column in ORDER[name]]).combine_chunks()
 
     with ThreadPoolExecutor() as pool:  # the two large ones, side by side

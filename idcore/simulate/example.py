@@ -92,7 +92,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of the example: when its SendResult was logged, its msgId, where it is; and where again, if resent."""
+    """One message of the example: when its SendResult was logged, its msgId, where it is, and where it is again."""
 
     at: datetime
     text: str

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
-from idcore.base.errors import CoreError
 from idcore.rocketmq.message import Host
 from idcore.simulate.append import Settings
 from idcore.simulate.broker import Broker
@@ -15,37 +15,34 @@ from idcore.simulate.dialects import CURRENT, Line
 from idcore.simulate.traffic import Traffic
 from idcore.simulate.writer import StoreWriter
 
-NAME = "example-store"  # the one that a page shows
-DEAD_LETTER = "0A14030C33B514DAD5DC623D8A4F0006"  # a message of it that a group failed to consume
-_MESSAGES, _GROUPS, _SEED, _START = 1000, 5, 7, datetime(2026, 10, 20, 1, 50, tzinfo=UTC)
+
+@dataclass(frozen=True, slots=True)
+class PlayedStore:
+    """How many messages and groups, from which seed and when, in the zone and the files of which broker."""
+
+    messages: int
+    groups: int
+    seed: int
+    start: datetime
+    zone: tzinfo
+    settings: Settings = field(default_factory=Settings)
+    line: Line = CURRENT
+
+    def write(self, folder: Path) -> dict[str, Any]:
+        """Writes it with the settings that a broker needs to open it, and gives what is in it, for truth.json."""
+        with StoreWriter(folder, self.settings, self.zone, self.line) as writer:
+            broker = Broker(writer, Host(bytes((10, 20, 0, 5)), 10911))
+            traffic = Traffic(broker, self.seed, self.start, self.zone)
+            traffic.play(self.messages)
+            consumption = Consumption(traffic, self.groups)
+            consumption.play()
+            broker.write_offsets(consumption.offsets)
+            consumption.write(folder)
+        (folder / "broker.conf").write_text(self.settings.broker_conf, encoding="utf-8")
+        return {**traffic.truth(), **consumption.truth()}
 
 
-def example(root: Path) -> tuple[dict[str, Path], list[CoreError]]:
-    """The store of the example in a folder, by its name, and what is wrong: nothing."""
-    write(root / NAME, _MESSAGES, _GROUPS, _SEED, _START, UTC)
-    return {NAME: root / NAME}, []
-
-
-def write(
-    folder: Path,
-    messages: int,
-    groups: int,
-    seed: int,
-    start: datetime,
-    zone: tzinfo,
-    *,
-    settings: Settings | None = None,
-    line: Line = CURRENT,
-) -> dict[str, Any]:
-    """Writes it with the settings that a broker needs to open it, and gives what is in it, for truth.json."""
-    settings = settings or Settings()
-    with StoreWriter(folder, settings, zone, line) as writer:
-        broker = Broker(writer, Host(bytes((10, 20, 0, 5)), 10911))
-        traffic = Traffic(broker, seed, start, zone)
-        traffic.play(messages)
-        consumption = Consumption(traffic, groups)
-        consumption.play()
-        broker.write_offsets(consumption.offsets)
-        consumption.write(folder)
-    (folder / "broker.conf").write_text(settings.broker_conf, encoding="utf-8")
-    return {**traffic.truth(), **consumption.truth()}
+# What a page shows to those who have no store folder, and a message of it that a group failed to consume.
+NAME = "example-store"
+EXAMPLE = PlayedStore(1000, 5, 7, datetime(2026, 10, 20, 1, 50, tzinfo=UTC), UTC)
+DEAD_LETTER = "0A14030C33B514DAD5DC623D8A4F0006"

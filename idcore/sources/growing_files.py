@@ -89,13 +89,14 @@ class EndedFile(NamedTuple):
 @dataclass(slots=True)
 class _Known:
     """What was seen of a generation in this process: its size, when that changed, since when it is missing, and
-    whether another one has its file by now."""
+    whether another one has its file by now. From what was read up to `searched` no line ends."""
 
     size: int
     changed: float
     status: tuple[int, ...] = ()
     missing: float | None = None
     is_cut: bool = False
+    searched: int = 0
 
 
 class _Listed(NamedTuple):
@@ -231,7 +232,8 @@ class FileChanges:
         size, now = one.status.st_size, self.clock()
         known = self._known.get(number)
         if known is None or known.missing is not None or known.size != size:
-            self._known[number] = _Known(size, now, _status(one))
+            searched = known.searched if known is not None and known.missing is None else 0
+            self._known[number] = _Known(size, now, _status(one), searched=searched)
         else:
             known.status = _status(one)
 
@@ -321,13 +323,15 @@ class FileChanges:
 
     def _stop(self, file: BinaryIO, start: int, known: _Known, most: int) -> int:
         """A line's end, up to which a generation is read now."""
-        size, quiet = known.size, self.clock() - known.changed
+        size, quiet, begin = known.size, self.clock() - known.changed, max(start, known.searched)
         if size - start > most:
-            end = _line_end(file, start, start + most)
-            longer = end if end > start else _next_line(file, start + most, size)
+            end = _line_end(file, begin, start + most)
+            longer = end if end > begin else _next_line(file, max(begin, start + most), size)
             if longer is not None:
                 return longer
-        end = _line_end(file, start, size)
+        end = _line_end(file, begin, size)
+        if end == begin:
+            known.searched, end = size, start
         if end < size and quiet >= UNENDED:
             return size
         return end if quiet >= QUIET or end <= start else _record_end(file, start, end)

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from idcore.base.errors import CoreError, coded
@@ -134,7 +135,7 @@ class LiveFolder:
             folder = self.path / name
             folder.mkdir(exist_ok=True)
             aside = self.aside / f"{name}.parquet"
-            pq.write_table(table, aside, compression="zstd", row_group_size=GROUP_ROWS, store_schema=False)
+            pq.write_table(table, aside, row_group_size=GROUP_ROWS, store_schema=False, **_quickly(table.schema))
             aside.replace(folder / "part-00000.parquet")
             self._written[name] = table
 
@@ -143,3 +144,14 @@ class LiveFolder:
         aside = self.aside / "summary.json"
         aside.write_text(json.dumps(summary, indent=1), encoding="utf-8")
         aside.replace(self.path / "summary.json")
+
+
+def _quickly(schema: pa.Schema) -> dict[str, Any]:
+    """How a table is written that is soon written again: in half the time, and half as large, where it has numbers."""
+    whole = [field.name for field in schema if pa.types.is_integer(field.type) or pa.types.is_timestamp(field.type)]
+    others = [name for name in schema.names if name not in whole]
+    return {
+        "compression": "lz4",
+        "use_dictionary": others,
+        "column_encoding": dict.fromkeys(whole, "DELTA_BINARY_PACKED"),
+    }

@@ -46,7 +46,7 @@ ASKED = "asked.json"
 TRIES = 5  # to begin again without a batch between them
 PAUSE = 1.0  # seconds before each
 LOOKED = 5.0  # seconds for which a look at the lines of a large input is good enough
-REST = 1  # a refresh is followed by a pause of so many times as long
+REST = 1  # a refresh is followed by a pause of so many times as long; where others had the cores, as it had them
 _CONF = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.streaming.minBatchesToRetain": "10",
@@ -182,9 +182,10 @@ class Follower:
             if now == shown or time.monotonic() < pause_until:
                 continue
             shown = now
-            began = time.monotonic()
+            began, used = time.monotonic(), time.process_time()
             self._refresh(folder, query)
-            pause_until = time.monotonic() + REST * (time.monotonic() - began)
+            took = min(time.monotonic() - began, time.process_time() - used)
+            pause_until = time.monotonic() + REST * took
 
     def _refresh(self, folder: LiveFolder, query: StreamingQuery | None) -> dict[str, Any]:
         """Writes the tables of what has come until now."""

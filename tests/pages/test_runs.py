@@ -23,7 +23,7 @@ from idcore.runs.runs import COMPARE, Run, Runs
 from idcore.server import jobs
 from idcore.spark import background
 from pages.parts import cache, scans
-from pages.parts.runs import watch
+from pages.parts.runs import follow, watch
 from tests.pages.conftest import RUN, make_run
 from tests.pages.test_messages import labels
 from tests.pages.test_pages import press, shown
@@ -244,6 +244,14 @@ def test_the_same_files_again_are_offered_not_scanned(open_page: Open, logs: Pat
     assert len(Runs().list()) == 2 and not app.exception
     os.utime(logs / "a.log", (1, 1))
     assert "The same files" not in shown(scan(open_page("runs"), str(logs))) and len(Runs().list()) == 3
+
+
+def test_a_followed_page_looks_often_only_while_there_is_news(tmp_path: Path) -> None:
+    run = Runs(tmp_path).create("logs")
+    (run.path / "summary.json").write_text("{}")
+    assert follow._pace(run) == follow.LIVE < follow.LOOK
+    os.utime(run.path / "summary.json", (1, 1))
+    assert follow._pace(run) == follow.LOOK
 
 
 def test_topics_that_are_open_are_followed_and_no_others(

@@ -9,10 +9,12 @@ from datetime import UTC
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from idcore.base.errors import CoreError
 from idcore.ids.broken_lines import unbroken
+from idcore.scan import followed
 from idcore.scan.crossing import to_batch
 from idcore.scan.facts import scan_task
 from idcore.scan.followed import PIECES, TAIL, State, note, tables_of
@@ -21,6 +23,7 @@ from idcore.scan.months import month_rows
 from idcore.sources.growing_files import FileChanges, Offset, ended, opened, ranges
 from idcore.sources.inputs import Split
 from idcore.sources.kinds import GROWING
+from idcore.spark.folder import LiveFolder
 from tests.scan import logs, logs_of_dates, logs_of_pairs
 from tests.scan.logs import AT
 
@@ -107,6 +110,33 @@ def test_the_tables_are_those_of_a_scan_at_any_moment(log: logs.Log, tmp_path: P
     assert looked and following.batch > 5
 
 
+def test_one_thread_and_two_make_the_same_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of few facts one thread makes tables that are in order already; those of two are put in order."""
+    (tmp_path / "logs").mkdir()
+    for log in (logs.mixed(5, 300), logs.restarts(5), logs.shared(5)):
+        (tmp_path / "logs" / f"{log.name}.log").write_bytes(unbroken(log.data))
+    following = Following(tmp_path / "logs", tmp_path / "state")
+    for _ in range(9):
+        following.look(4_000, seconds=1)
+    made = []
+    for few in (0, 1 << 40):
+        monkeypatch.setattr(followed, "FEW", few)
+        made.append(following.tables())
+    assert made[0]["counters"].num_rows > 100 and len(made[0]["hosts"]) > 3
+    assert differing(*made) == []
+
+
+def test_tables_that_are_written_again_are_read_as_they_were(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "a.log").write_bytes(unbroken(logs.mixed(5, 300).data))
+    tables = scan_local([str(tmp_path / "logs")], MONTHS)
+    with LiveFolder(tmp_path / "out", tmp_path / "aside") as folder:
+        folder.write({name: table.slice(0, 1) for name, table in tables.items()})
+        folder.write(tables)
+    assert sum(table.num_rows for table in tables.values()) > 100
+    assert [name for name in tables if not pq.read_table(tmp_path / "out" / name).equals(tables[name])] == []
+
+
 @pytest.mark.parametrize("cut", [0, 74, 86, 87, 88, 100])
 def test_wherever_its_batches_end_a_log_has_one_year(cut: int, tmp_path: Path) -> None:
     """A blank line parts what was pasted. Of a log that grows it did so in the first batch alone."""
@@ -151,6 +181,22 @@ def test_older_ids_go_and_the_tables_are_those_of_the_bytes_that_are_kept(tmp_pa
     assert sum(found["files"]["text_bytes"].to_pylist()) == sum(expected["files"]["text_bytes"].to_pylist())
     folders = sum(path.stat().st_size for path in (tmp_path / "state").iterdir())
     assert folders < 64 * kept
+
+
+def test_of_large_batches_no_more_ids_are_kept_than_of_small_ones(tmp_path: Path) -> None:
+    """As where a backlog is read: each batch fills a piece."""
+    folder, data = tmp_path / "logs", logs.honest(3).data
+    folder.mkdir()
+    kept = 8 * 100
+    following = Following(folder, tmp_path / "state", kept)
+    most = 0
+    for round_ in range(TAIL):
+        (folder / f"{round_}.log").write_bytes(b"file %d\n" % round_ + data)
+        before = following.state.ids
+        following.look(seconds=2)
+        most = max(most, following.state.ids - before)
+        assert following.state.ids <= PIECES * max(most, kept // PIECES)
+    assert most > kept // PIECES and following.state.is_cut
 
 
 def test_what_was_lost_of_a_file_is_said(tmp_path: Path, on_disk: Callable[..., str]) -> None:

@@ -8,14 +8,16 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count, pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from idcore.__main__ import main
 from idcore.base.errors import CoreError
 from idcore.runs.runs import Runs
-from idcore.spark import background
+from idcore.spark import background, follow
 from idcore.spark.job import FollowOptions, ScanOptions
 from tests.source_code import ROOT
 
@@ -71,3 +73,39 @@ def test_no_more_are_followed_than_may_be(tmp_path: Path, monkeypatch: pytest.Mo
     with pytest.raises(CoreError) as refused:
         background.follow(run, [str(tmp_path)], FollowOptions(ScanOptions()))
     assert refused.value.code == "limit_follows" and run.state == "new"
+
+
+class _AlwaysNew:
+    """Facts of which another batch has come at each look."""
+
+    def __init__(self) -> None:
+        self._batches = count()
+
+    @property
+    def batch(self) -> int:
+        return next(self._batches)
+
+
+@pytest.mark.parametrize(("worked", "pause"), [(0.5, 0.5), (4.0, 2.0)])
+def test_a_refresh_is_followed_by_a_pause_as_long_as_it_worked(
+    worked: float, pause: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes two seconds. Where others have the cores it works for less, and with two threads for more."""
+    clock, refreshed = SimpleNamespace(now=0.0, used=0.0), list[float]()
+
+    def refresh(*_: object) -> None:
+        refreshed.append(clock.now)
+        clock.now, clock.used = clock.now + 2.0, clock.used + worked
+
+    def wait(seconds: float) -> bool:
+        clock.now += seconds
+        return clock.now > 60
+
+    times = SimpleNamespace(monotonic=lambda: clock.now, process_time=lambda: clock.used)
+    monkeypatch.setattr(follow, "time", times)
+    follower = follow.Follower([str(tmp_path)], tmp_path / "out", FollowOptions(ScanOptions()))
+    monkeypatch.setattr(follower, "_refresh", refresh)
+    follower._state = _AlwaysNew()  # type: ignore[assignment]
+    follower._follow(None, SimpleNamespace(isActive=True), None, SimpleNamespace(wait=wait))  # type: ignore[arg-type]
+    gaps = {round(after - before - 2.0, 1) for before, after in pairwise(refreshed)}
+    assert gaps <= {pause, round(pause + follow.LOOK, 1)} and len(refreshed) > 10

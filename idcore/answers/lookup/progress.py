@@ -267,7 +267,7 @@ def pace(before: Progress, now: Progress, only: QueueState | None = None) -> Rat
 class GroupRow:
     """One group in the list of the groups of a topic. `lag` and `clients` are None where the brokers did not say.
 
-    They do not say how many clients are behind a proxy. `disabled`: its settings, where they are known, forbid to consume.
+    They do not say how many clients are behind a proxy. `disabled`: its settings, where known, forbid it to consume.
     """
 
     group: str

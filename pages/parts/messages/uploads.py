@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from idcore.base.catalogue import Words
+from idcore.base.errors import CoreError
 from idcore.intake import store_uploads
 from idcore.intake.store_uploads import STEP, UploadedStores
 from idcore.presentation.reports.markdown import escaped
@@ -54,9 +55,14 @@ def folder(uploaded: Sequence[Any], words: Words) -> Path | None:
 def example() -> UploadedStores:
     """The store folder of the example, as if it had been uploaded."""
     visitor.current().require("folders")
-    kept = store_uploads.hold([played_store.NAME], [played_store.NAME], visitor.current().name, played_store.example)
+    kept = store_uploads.hold([played_store.NAME], [played_store.NAME], visitor.current().name, _example)
     st.session_state["store_kept"] = kept
     return kept
+
+
+def _example(root: Path) -> tuple[dict[str, Path], list[CoreError]]:
+    played_store.EXAMPLE.write(root / played_store.NAME)
+    return {played_store.NAME: root / played_store.NAME}, []
 
 
 def _show(bar: Any, words: Words, name: str, done: int, total: int) -> None:

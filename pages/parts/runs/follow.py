@@ -16,9 +16,10 @@ from pages.parts.runs import runlist
 from pages.parts.view import view
 from pages.parts.widgets import page_link, show_html
 
-LOOK = 0.5  # seconds between two looks at whether there is news
+LIVE, LOOK = 0.25, 0.5  # seconds between two looks at whether there is news: while there is some, and at rest
+QUIET = 10.0  # seconds without news after which a page is at rest
 REST = 1  # a page is drawn again after so many times as long as it took
-_DRAWN = "follow-drawn"  # of this session: when the page in sight was begun, and of which tables
+_DRAWN = "follow-drawn"  # of this session: when the page in sight was begun, of which tables, and how often it looks
 
 
 def has_tables(run: Run) -> bool:
@@ -28,9 +29,10 @@ def has_tables(run: Run) -> bool:
 
 def bar(run: Run) -> None:
     """Above a page of a scan that goes on; the page is drawn again when there are other tables."""
-    st.session_state[_DRAWN] = (time.monotonic(), run_tables.stamp(run))
+    pace = _pace(run)
+    st.session_state[_DRAWN] = (time.monotonic(), run_tables.stamp(run), pace)
     if run.state in ("new", "running") and jobs.is_followed(run):
-        st.fragment(_ticking, run_every=LOOK)(run)
+        st.fragment(_ticking, run_every=pace)(run)
         _news(run)
         return
     words = view().words
@@ -38,6 +40,10 @@ def bar(run: Run) -> None:
     st.warning(words("follow.ended", why=why), icon=":material/pause_circle:")
     if scans.is_own(run):
         st.button(words("follow.on"), key="follow-on", on_click=runlist.again, args=(run.name,))
+
+
+def _pace(run: Run) -> float:
+    return LIVE if time.time() - run_tables.stamp(run) < QUIET else LOOK
 
 
 def _ticking(run: Run) -> None:
@@ -48,11 +54,11 @@ def _ticking(run: Run) -> None:
     if job is None or follow is None:
         st.rerun()
     paused = st.session_state.get("follow-paused", False)
-    began, drawn = st.session_state[_DRAWN]
+    began, *drawn = st.session_state[_DRAWN]
     if "follow-took" not in st.session_state:
         st.session_state["follow-took"] = time.monotonic() - began
     is_rested = time.monotonic() - began > REST * st.session_state["follow-took"]
-    if not paused and is_rested and run_tables.stamp(run) != drawn:
+    if not paused and is_rested and [run_tables.stamp(run), _pace(run)] != drawn:
         st.session_state.pop("follow-took", None)
         st.rerun()
     texts = [follow_texts.standing(follow, words, shown.zone), *follow_texts.left_out(follow, words)]
