@@ -203,7 +203,7 @@ def test_a_verdict_leads_to_its_group_has_a_strip_and_who_it_is_now(
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_a_group_without_an_offset_in_a_queue_is_never_0_behind(lang: str) -> None:
-    said, names = reader(lang), ("both", "behind", "partly", "done")
+    said, names = reader(lang=lang), ("both", "behind", "partly", "done")
     figures = {"done": (0, 0), "partly": (0, 2), "both": (7, 1), "behind": (7, 0)}
     rows = [progress.GroupRow(name, lag, unread, 1) for name, (lag, unread) in figures.items()]
     listed = str(html.groups(rows, GroupQuery("one", "Orders"), said))

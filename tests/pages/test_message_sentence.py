@@ -80,7 +80,7 @@ def test_the_input_is_folded_below_an_answer_and_open_without_one(open_page: Ope
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize(
-    "parted", [f"{ID[:20]} {ID[20:]}", f"msgId={ID[:20]} {ID[20:]}", f"msgId={ID[:20]}\n{ID[20:]}"]
+    "parted", [f"{ID[:8]} {ID[8:16]} {ID[16:]}", f"msgId={ID[:20]} {ID[20:]}", f"msgId={ID[:20]}\n{ID[20:]}"]
 )
 def test_an_id_that_was_parted_is_read_and_leads_on(open_page: Open, parted: str, lang: str) -> None:
     words = catalogue.words(lang)
