@@ -180,11 +180,11 @@ def _made(
     return data
 
 
-def page_link(address: str, label: str, *, icon: str | None = None, **params: str | Sequence[str] | None) -> None:
-    """A link to a page of the console that keeps language, zone and what is given."""
+def page_link(address: str, text: str, /, *, icon: str | None = None, **params: str | Sequence[str] | None) -> None:
+    """A link to a page of the console that keeps language, zone and what is given, be it called `label`."""
     pages = st.session_state.get("pages", {})
     if address in pages:
-        st.page_link(pages[address], label=label, icon=icon, query_params=link_params(address, **params))
+        st.page_link(pages[address], label=text, icon=icon, query_params=link_params(address, **params))
 
 
 def empty(text: str, *links: tuple[str, str]) -> None:

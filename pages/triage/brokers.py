@@ -13,7 +13,7 @@ from pages.parts import cache, session
 from pages.parts.charts import brokers as charts
 from pages.parts.triage import filters, logs, opened, shared, time_range
 from pages.parts.view import view
-from pages.parts.widgets import chart, columns, heading, page_of, pager, said, show_html, small_print
+from pages.parts.widgets import chart, columns, heading, page_link, page_of, pager, said, show_html, small_print
 
 SHOWN = 6  # histograms
 ROWS = 40
@@ -62,6 +62,9 @@ counted = sentences.brokers(some if len(some) else brokers, shown)
 counted = words("brokers.in_range" if found is not None else "brokers.in_all", said=counted)
 assumed = words.assumed(cache.totals(run).assumed) if dated else ""
 said(broker_rows.said(listed, shown, shown.now(), assumed), counted)
+if len(listed) > 1 and (first := broker_rows.first_full(listed)) is not None:
+    label, near = words("brokers.offsets_of", address=first.address), within.params()
+    page_link("brokers", label, icon=":material/storage:", run=run.name, broker=first.address, **near)
 
 # chart
 page, _ = page_of(listed, "brokers_page", ROWS)

@@ -39,6 +39,7 @@ else:
 none = time_range.says_none(run, in_range, shown, "findings")
 if not none or len(ranged):  # a gap may be longer than the range
     said(finding_texts.headline(found, shown), counted)
+    diagnosis.ways_to_gap(found, run, shown)
 if len(found) < len(ranged):
     icon, without = ":material/filter_alt_off:", dict.fromkeys(scope.NAMES)
     page_link("findings", words("findings.unfiltered"), icon=icon, run=run.name, **without)

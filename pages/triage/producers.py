@@ -12,7 +12,7 @@ from pages.parts import cache, session
 from pages.parts.charts import producers as charts
 from pages.parts.triage import chips, filters, hosts_list, lines, opened, shared, time_range
 from pages.parts.view import view
-from pages.parts.widgets import chart, columns, few, heading, page_of, pager, said, show_html, small_print
+from pages.parts.widgets import chart, columns, few, heading, page_of, pager, show_html, small_print
 
 SORTS = ("ids", "missing", "wraps", "rate", "first", "host")
 
@@ -42,7 +42,7 @@ counted = (
     if found is None
     else sentences.producers_in(found, shown)
 )
-said(hosts_list.headline(run, found, shown), counted)
+hosts_list.headline(run, found, counted, shown)
 notes = shared.notes(run, shown)
 if found is not None and (undated := int(processes["first_sent_at"].isna().sum())):
     notes.insert(0, words("range.undated", n=words.count("process", undated)))

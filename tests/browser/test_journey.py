@@ -71,8 +71,7 @@ def test_text_without_an_id_says_what_an_id_is(tab: Visit) -> None:
     expect(main).to_contain_text(LENGTHS)
     tab.settle()
     paste(tab, f"{UNIQ[:20]} {UNIQ[20:]}")
-    expect(main).to_contain_text("the longest hex string here has 20")
-    expect(main.get_by_role("link", name="without what separates its digits")).to_contain_text(UNIQ)
+    expect(main).to_contain_text("what parted the digits of the ID into groups was taken out")
     tab.settle()
     paste(tab, UNIQ.lower())
     expect(main).to_contain_text("The letters are lower case")
@@ -111,6 +110,28 @@ def test_a_chart_page_shows_the_latest_run(tab: Visit, example: str) -> None:
         expect(tab.page).to_have_url(re.compile(page))
         charts(tab)
         assert run_of(tab) == example, "the same input again is the run it had"
+
+
+def test_a_page_without_a_scan_or_a_cluster_offers_an_example(tab: Visit) -> None:
+    main = tab.page.locator('[data-testid="stMain"]')
+    tab.go("/counters")
+    tab.page.get_by_role("button", name="Load an example").click()
+    expect(tab.page.get_by_role("link", name="Decode").and_(tab.page.locator(".st-key-tab-open a"))).to_be_visible()
+    expect(main).to_contain_text("3,832")
+    tab.go("/lookup")
+    tab.page.get_by_role("button", name="Load an example").click()
+    expect(main).to_contain_text("it has been a dead letter since")
+    assert urlsplit(tab.page.url).path == "/message"
+
+
+def test_a_link_to_the_open_page_looks_as_any_other(tab: Visit, example: str) -> None:
+    tab.go(f"/brokers?run={example}")
+    tab.settle()
+    link = tab.page.locator('[data-testid="stMain"]').get_by_role("link", name=re.compile("^.*Offsets of "))
+    look = "e => [getComputedStyle(e).backgroundColor, getComputedStyle(e.querySelector('p')).fontWeight]"
+    assert link.first.evaluate(look) == ["rgba(0, 0, 0, 0)", "400"]
+    opened = tab.page.locator(".st-key-tab-open a").first
+    assert opened.evaluate(look)[1] == "600", "the tab that is open is told apart"
 
 
 def test_a_link_and_a_reload_show_the_same_run(tab: Visit, example: str) -> None:

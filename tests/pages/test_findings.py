@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 import pandas as pd
@@ -286,7 +287,13 @@ def test_a_link_to_brokers_shows_those_alone(run: str, open_page: Open) -> None:
     from pages.parts import cache
 
     every = cache.frame(Run(Path(os.environ["IDCORE_RUNS"]) / run), "brokers")["address"].tolist()
-    drawn = len(open_page("brokers", run=run).get("plotly_chart"))
+    page = open_page("brokers", run=run)
+    drawn, labels = (
+        len(page.get("plotly_chart")),
+        {words("en")("brokers.offsets_of", address=one): one for one in every},
+    )
+    (link,) = [one.proto for one in page.get("page_link") if one.proto.label in labels]
+    assert f"broker={quote(labels[link.label])}" in link.query_string, "of the one whose file is full first"
     app = open_page("brokers", run=run, broker=every[0])
     assert not app.exception and len(app.get("plotly_chart")) == drawn + 1, "the histogram of its offsets"
     assert f"log-{every[0]}" in str(app.get("plotly_chart")) and f"log-{every[1]}" not in str(app.get("plotly_chart"))

@@ -11,9 +11,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.answers.lookup import LookupService, progress
+from idcore.answers.lookup.queries import GroupQuery
+from idcore.answers.lookup.store_groups import OfTopic
+from idcore.presentation.html import groups as html
 from idcore.rocketmq.remoting.errors import TooManyLookups
 from pages.parts.messages import groups
 from pages.parts.view import View
+from tests.pages.conftest import reader
 from tests.pages.test_pages import press, shown
 from tests.remoting.fake import UNIQ
 from tests.remoting.fake_progress import HOST, PID, Progressing, client
@@ -195,3 +199,23 @@ def test_a_verdict_leads_to_its_group_has_a_strip_and_who_it_is_now(
         "zh": ("这条消息 10", "消费位点 4", "192.168.7.8:4", "与 ID 的推断矛盾：Java 客户端"),
     }[lang]:
         assert wanted in text, wanted
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_group_without_an_offset_in_a_queue_is_never_0_behind(lang: str) -> None:
+    said, names = reader(lang=lang), ("both", "behind", "partly", "done")
+    figures = {"done": (0, 0), "partly": (0, 2), "both": (7, 1), "behind": (7, 0)}
+    rows = [progress.GroupRow(name, lag, unread, 1) for name, (lag, unread) in figures.items()]
+    listed = str(html.groups(rows, GroupQuery("one", "Orders"), said))
+    of_store = str(html.of_store([OfTopic("Orders", row, None, 0, False) for row in rows], lambda each: "x", said))
+    for table in (listed, of_store):
+        row_of = {
+            name: re.sub("<[^>]*>", " ", re.split("</tr|</li", table[table.index(f">{name}<") :])[0]) for name in names
+        }
+        assert re.search(r"\b0\b", row_of["done"]) and said.words("groups.state.done") in row_of["done"]
+        assert not re.search(r"\b0\b", row_of["partly"]) and said.words("groups.not_known") in row_of["partly"]
+        assert said.words("groups.state.unread", count=2, n="2") in row_of["partly"]
+        assert said.words("groups.state.unread", count=1, n="1") in row_of["both"] and "7" in row_of["both"]
+        assert row_of["behind"].rstrip().endswith(said.words("groups.state.behind"))
+    places = [listed.index(f">{name}<") for name in names]
+    assert places == sorted(places), "the furthest behind first"

@@ -76,3 +76,17 @@ def test_the_input_is_folded_below_an_answer_and_open_without_one(open_page: Ope
     assert app.text_area[0].value == ID, "it opens again, with its text"
     assert decoded(open_page, "order 4711 has not arrived").expander[0].proto.expanded
     assert not open_page("decode").expander
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize(
+    "parted", [f"{ID[:8]} {ID[8:16]} {ID[16:]}", f"msgId={ID[:20]} {ID[20:]}", f"msgId={ID[:20]}\n{ID[20:]}"]
+)
+def test_an_id_that_was_parted_is_read_and_leads_on(open_page: Open, parted: str, lang: str) -> None:
+    words = catalogue.words(lang)
+    app = open_page("decode", lang=lang)
+    app.text_area[0].set_value(parted)
+    app = press(app, words("decode.button"))
+    assert not app.exception and not app.error
+    links = [one.proto for one in app.get("page_link") if one.proto.label == words("card.anatomy")]
+    assert any(link.page == "anatomy" and f"id={ID}" in link.query_string for link in links)

@@ -272,7 +272,6 @@ def test_lower_case_that_is_called_something_else_is_not_offered_as_ids(open_pag
     ("text", "longest"),
     [
         (f"{UNIQ[:16]} {UNIQ[16:]}", 16),
-        (f"{UNIQ[:8]} {UNIQ[8:16]} {UNIQ[16:]}", 16),
         (f"{UNIQ[:20]} {UNIQ[20:31]}", 20),  # as long as an ID with its blank
     ],
 )

@@ -23,7 +23,7 @@ from idcore.base.catalogue import words
 from idcore.presentation.html import findings as findings_html
 from idcore.presentation.reports import roles
 from idcore.presentation.reports.svg import dates, numbers, svg
-from idcore.presentation.triage import finding_report, finding_rows, finding_texts, lines, run_texts
+from idcore.presentation.triage import finding_lines, finding_report, finding_rows, finding_texts, lines, run_texts
 from idcore.presentation.triage.activity import binned
 from idcore.runs.runs import Run
 from pages.parts.charts import brokers, counters, producers
@@ -34,7 +34,7 @@ from tests.occurrences.test_index import index_of
 from tests.pages import example_run
 from tests.pages.conftest import RUN, make_run, reader
 from tests.pages.test_evidence_view import points
-from tests.pages.test_findings import PREFIX, incident, judged, two_at_once, written
+from tests.pages.test_findings import PREFIX, Open, incident, judged, two_at_once, written
 
 LIGHT = roles.palette("light")
 ADDRESS = f"http://10.1.2.3:8501/findings?run={RUN}"
@@ -313,20 +313,64 @@ def test_a_ticket_has_both_lines_of_a_gap_once_and_its_times_as_the_headline(
         assert "00:17:19" in finding_texts.headline(run.table("findings").to_pandas(), shown)
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_of_several_processes_the_headline_has_the_widest_gap(tmp_path: Path, lang: str) -> None:
-    made = [
+def seven_gaps() -> str:
+    """Seven processes; each misses IDs, the last one most."""
+    return "\n".join(
         f"msgId=0A0000{host:02X}0D5818B4AAC2{1_000_000 + n * 1000:08X}{n:04X}"
         for n in range(200)
         for host in range(1, 8)
         if n not in range(90, 92 + host)
-    ]
-    shown, found = reader(lang=lang), judged(tmp_path, "\n".join(made)).table("findings").to_pandas()
+    )
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_of_several_processes_the_headline_has_the_widest_gap(tmp_path: Path, lang: str) -> None:
+    shown, found = reader(lang=lang), judged(tmp_path, seven_gaps()).table("findings").to_pandas()
     said, brief = finding_texts.headline(found, shown), shown.words.count("process", 7).replace("**", "")
     assert brief in said.replace("**", "") and "10.0.0.7 pid 3416" in said and "10.0.0.6" not in said
     assert shown.words.count("id", 9) in said and "00:18:09.000" in said and shown.words.duration(10) in said
     one = finding_texts.headline(found[found["subject"].str.startswith("10.0.0.2 ")], shown)
     assert shown.words.count("id", 4) in one and "10.0.0.7" not in one
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_ticket_of_several_processes_has_the_lines_of_the_widest_gap(tmp_path: Path, lang: str) -> None:
+    run, shown = judged(tmp_path, seven_gaps()), reader(lang=lang)
+    kinds = finding_rows.kinds(run.table("findings").to_pandas())
+    kind = next(one for one in kinds if one.code == "missing_ids")
+    assert kind.grouped
+    found = diagnosis.log_lines(run, finding_lines.rows_of(kind))
+    report = "".join(map(str, findings_html.kind_section(kind, found, shown, ADDRESS)))
+    card = str(findings_html.sides(kind, found, shown))
+    sides = [f"0A0000070D5818B4AAC2{1_000_000 + n * 1000:08X}{n:04X}" for n in (89, 99)]
+    for text in (finding_report.ticket(kind, run, found, shown, ADDRESS), report, card):
+        assert shown.words.count("id", 9) in text and "00:18:09.000" in text, "as in the headline"
+        places = [re.search(rf":(\d+)  msgId={one}", text) for one in sides]
+        assert all(places), text
+    label, lines_shown = found.of_kind(kind, shown.words)
+    assert label == shown.words("findings.numbered_widest", n=3, count=3)
+    for host in (7, 6, 5):  # the ID that ends the gap, below what may show why it is there
+        last = f"msgId=0A0000{host:02X}0D5818B4AAC2{1_000_000 + (92 + host) * 1000:08X}{92 + host:04X}"
+        assert re.search(rf"msgId.*\n.*msgId.*\n.*{last}", lines_shown), lines_shown
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_headline_leads_to_the_gap_that_it_names(tmp_path: Path, open_page: Open, lang: str) -> None:
+    run = judged(tmp_path, seven_gaps())
+    found, said = run.table("findings").to_pandas(), words("zh" if lang == "zh" else "en")
+    number = next(at for at, who in found["subject"].items() if str(who).startswith("10.0.0.7 "))
+    links = {link.proto.label: link.proto for link in open_page("findings", run=RUN, lang=lang).get("page_link")}
+    lines_of_gap = links[said("findings.to_gap")]
+    assert lines_of_gap.page == "lines" and f"finding={number}" in lines_of_gap.query_string
+    assert "from=1970" not in lines_of_gap.query_string and "from=" in lines_of_gap.query_string
+    assert "10.0.0.7" in links[said("findings.to_counters")].query_string
+
+
+def test_the_headline_of_producers_leads_to_the_counter_of_whom_it_names(tmp_path: Path, open_page: Open) -> None:
+    judged(tmp_path, seven_gaps())
+    label = words("en")("findings.to_counters")
+    (link,) = [one.proto for one in open_page("producers", run=RUN).get("page_link") if one.proto.label == label]
+    assert link.page == "counters" and "process=10.0.0.7" in link.query_string, "it misses most"
 
 
 def test_every_rule_has_a_short_sentence_in_each_language() -> None:

@@ -140,6 +140,8 @@ def test_a_file_that_would_be_full_by_now_is_in_the_past_and_the_first_one_is_na
         first = view.words(f"brokers.said_first{form}", address=slow.address, at=view.minute(START))
         assert first in broker_rows.said([fast, early], view, now)
         assert first not in broker_rows.said([fast, slow], view, now)
+    assert broker_rows.first_full([fast, early]) is early and broker_rows.first_full([fast, slow]) is fast
+    assert broker_rows.first_full([replace(slow, full_at=None)]) is None
 
 
 def test_a_row_of_a_broker_shows_no_markup_of_a_name() -> None:

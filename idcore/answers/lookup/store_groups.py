@@ -49,11 +49,17 @@ def rows_of(evidence: StoreEvidence) -> list[OfTopic]:
             waiting = None if None in retries else sum(filter(None, retries))
             dead = sum(side.held for side in sides[group] if side.kind == "dead")
             rows.append(OfTopic(topic, _row(evidence, topic, group), waiting, dead))
-    most: dict[str, int] = {}
+    most: dict[str, tuple[int, int]] = {}
     for each in rows:
-        most[each.row.group] = max(most.get(each.row.group, 0), each.row.lag or 0)
+        most[each.row.group] = max(most.get(each.row.group, (0, 0)), (each.row.lag or 0, each.row.unread))
     rows.sort(
-        key=lambda each: (-most[each.row.group], -(each.waiting or 0), each.row.group, -(each.row.lag or 0), each.topic)
+        key=lambda each: (
+            *(-count for count in most[each.row.group]),
+            -(each.waiting or 0),
+            each.row.group,
+            -(each.row.lag or 0),
+            each.topic,
+        )
     )
     names = [each.row.group for each in rows]
     return [replace(each, first=at == 0 or names[at - 1] != names[at]) for at, each in enumerate(rows)]

@@ -11,7 +11,7 @@ from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Column, Html, emphasised, fold, join, link, table, tag
 from idcore.presentation.triage import evidence_tables, evidence_texts, finding_report, finding_rows, finding_texts
 from idcore.presentation.triage.finding_lines import MOST_LINES, LogLines
-from idcore.presentation.triage.finding_rows import Kind, Row
+from idcore.presentation.triage.finding_rows import Kind, Part, Row
 from idcore.presentation.triage.scope import UNLIMITED
 from idcore.runs.runs import Run
 
@@ -66,13 +66,15 @@ def not_listed(kind: Kind, reader: Reader) -> Iterator[Html]:
         yield tag("p", upper(finding_texts.say("meaning", row, reader)), words("stop"), class_="mq-advice")
 
 
-def sides(row: Row, lines: tuple[str, str], reader: Reader) -> Html | None:
-    """The log lines on both sides of the widest gap of a finding; None where they are not at hand."""
-    if not all(lines):
+def sides(part: Part, lines: LogLines, reader: Reader) -> Html | None:
+    """The log lines on both sides of the widest gap of a card; None where they are not at hand."""
+    if (found := finding_report.sides_of(part, lines, reader)) is None:
         return None
-    above, below = (tag("code", line) for line in lines)
+    row, said = found
+    above, below = (tag("code", line) for line in lines.sides(row))
     between = tag("span", finding_texts.between_sides(row, reader), class_="mq-error")
-    return tag("div", above, between, below, class_="mq-sides")
+    shown = tag("div", above, between, below, class_="mq-sides")
+    return tag("div", tag("p", emphasised(said), class_="mq-advice"), shown) if said else shown
 
 
 def card(row: Row, reader: Reader) -> Iterator[Html]:
@@ -133,6 +135,9 @@ def kind_section(kind: Kind, lines: LogLines, reader: Reader, address: str) -> I
         for text in finding_texts.texts_of(part, kind, reader):
             yield tag("p", tag("b", words(label)), text)
     yield table(*finding_report.kind_cells(kind, reader), name)
+    if (gap := finding_report.sides_of(kind, lines, reader)) is not None:
+        yield tag("p", emphasised(gap[1]))
+        yield tag("pre", finding_texts.sides(gap[0], lines.sides(gap[0]), reader))
     label, log = lines.of_kind(kind, words)
     if log:
         yield from (tag("p", label, class_="faint"), tag("pre", log))

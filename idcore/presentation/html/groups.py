@@ -37,6 +37,18 @@ def _column(name: str, words: Words, cell: Callable[[Any], Any], *, mono: bool =
     return Column(name, words(f"groups.col.{name}"), mono or right, right, cell=cell)
 
 
+def _lag(row: GroupRow, words: Words) -> str:
+    """How many messages, where that is known: 0 next to queues without an offset would say that nothing waits."""
+    return words("groups.not_known") if row.lag is None or (not row.lag and row.unread) else f"{row.lag:,}"
+
+
+def _state(row: GroupRow, words: Words) -> str:
+    state = state_of(row)
+    if state == "behind" and row.unread:
+        return words("groups.state.unread", count=row.unread, n=f"{row.unread:,}")
+    return words(f"groups.state.{state}")
+
+
 def groups(rows: Sequence[GroupRow], asked: GroupQuery, reader: Reader) -> Html:
     """All groups of a topic, those furthest behind first; each leads to its progress."""
     words, unknown = reader.words, reader.words("groups.not_known")
@@ -46,12 +58,13 @@ def groups(rows: Sequence[GroupRow], asked: GroupQuery, reader: Reader) -> Html:
 
     columns = [
         _column("group", words, name, mono=True),
-        _column("lag", words, lambda row: unknown if row.lag is None else f"{row.lag:,}", right=True),
+        _column("lag", words, lambda row: _lag(row, words), right=True),
         _column("clients", words, lambda row: unknown if row.clients is None else f"{row.clients:,}", right=True),
         _column("kind", words, lambda row: _kind(row.consume_type, row.message_model, words)),
-        _column("state", words, lambda row: words(f"groups.state.{state_of(row)}")),
+        _column("state", words, lambda row: _state(row, words)),
     ]
-    return listed(columns, sorted(rows, key=lambda row: (-(row.lag or 0), row.group)), words("groups.list"))
+    ordered = sorted(rows, key=lambda row: (-(row.lag or 0), -row.unread, row.group))
+    return listed(columns, ordered, words("groups.list"))
 
 
 def of_store(rows: Sequence[OfTopic], href: Callable[[OfTopic], str], reader: Reader) -> Html:
@@ -65,10 +78,10 @@ def of_store(rows: Sequence[OfTopic], href: Callable[[OfTopic], str], reader: Re
     columns = [
         _column("group", words, lambda each: link(name(each), href(each)) if each.topic else name(each), mono=True),
         _column("topic", words, lambda each: wrapped(each.topic) if each.topic else unknown, mono=True),
-        _column("lag", words, lambda each: unknown if each.row.lag is None else f"{each.row.lag:,}", right=True),
+        _column("lag", words, lambda each: _lag(each.row, words), right=True),
         _column("retries", words, lambda each: own(each, each.waiting), right=True),
         _column("dead", words, lambda each: own(each, each.dead), right=True),
-        _column("state", words, lambda each: words(f"groups.state.{state_of(each.row)}")),
+        _column("state", words, lambda each: _state(each.row, words)),
     ]
     return listed(columns, rows, words("groups.of_store"))
 

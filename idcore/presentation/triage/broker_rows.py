@@ -175,17 +175,21 @@ def said(rows: Sequence[BrokerRow], reader: Reader, now: datetime, assumed: str 
             key = _past("brokers.said_full", fastest.full_at, now)
             text += words(key, at=reader.minute(fastest.full_at) + assumed)
         text += words("stop")
-        ends = {row.address: row.full_at for row in rows if row.full_at}
-        first = min(ends, key=ends.__getitem__, default=fastest.address)
-        if first != fastest.address:
-            key = _past("brokers.said_first", ends[first], now)
-            text += words(key, address=first, at=reader.minute(ends[first]) + assumed)
+        if (first := first_full(rows)) and first.full_at and first.address != fastest.address:
+            key = _past("brokers.said_first", first.full_at, now)
+            text += words(key, address=first.address, at=reader.minute(first.full_at) + assumed)
     silent = sorted((row for row in rows if row.silent_since), key=lambda row: str(row.silent_since))
     for row in silent[: broker_logs.NAMED]:
         text += words("brokers.said_silent", address=row.address, at=reader.minute(row.silent_since) + assumed)
     if (more := len(silent) - broker_logs.NAMED) > 0:
         text += words("brokers.said_silent_more", n=words.count("broker", more))
     return text.strip()
+
+
+def first_full(rows: Sequence[BrokerRow]) -> BrokerRow | None:
+    """The broker whose file is full first; None where none grows."""
+    ends = [(row.full_at, row) for row in rows if row.full_at]
+    return min(ends, key=lambda one: one[0])[1] if ends else None
 
 
 def gauge_text(row: BrokerRow, reader: Reader, now: datetime) -> str:

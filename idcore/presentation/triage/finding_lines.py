@@ -11,20 +11,23 @@ from idcore.answers.findings.evidence import FindingEvidence
 from idcore.answers.findings.registry import rules
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
-from idcore.presentation.triage import line_filter, lines
+from idcore.presentation.triage import finding_rows, line_filter, lines
 from idcore.presentation.triage.finding_rows import Kind, Part, Row, evidence_of
 from idcore.presentation.triage.lines import NumberedLine
 from idcore.runs.runs import Run
 from idcore.scan.occurrences.index import Allowed, Index
 
 MOST_LINES = 8  # log lines of a finding
-FIRST_OF_KIND, LINES_OF_EACH = 3, 2  # findings of a kind with lines, and how many of each
+FIRST_OF_KIND, LINES_OF_EACH = 3, 2  # findings of a kind with lines, and how many of each at least
 BEFORE = 2  # lines in front of an id that may show why: what was not sent failed there
 
 
 def rows_of(part: Part) -> list[Row]:
-    """The findings of a card whose log lines are shown: one, or the first of a kind."""
-    return [row for _, row in part.rows[:FIRST_OF_KIND]] if isinstance(part, Kind) else [part[1]]
+    """The findings of a card whose log lines are shown: one, or the first of a kind, of gaps the widest."""
+    if not isinstance(part, Kind):
+        return [part[1]]
+    widest = [row for _, row in finding_rows.widest_first(part.rows)]
+    return (widest or [row for _, row in part.rows])[:FIRST_OF_KIND]
 
 
 def lines_before(row: Row) -> int:
@@ -67,9 +70,17 @@ class LogLines:
     def of_kind(self, kind: Kind, words: Words) -> tuple[str, str]:
         """The same of the first findings of a kind, a few lines of each."""
         first = rows_of(kind)
-        numbered = {line for row in first for line in self._found(row)[:LINES_OF_EACH]}
-        name = words("findings.numbered_first", n=len(first)) if numbered else ""
+        numbered = {line for row in first for line in self._first_of(row)}
+        key = "findings.numbered_widest" if finding_rows.widest_first(kind.rows) else "findings.numbered_first"
+        name = words(key, n=len(first), count=len(first)) if numbered else ""
         return name, lines.as_text(sorted(numbered, key=lambda line: (line.file, line.number)))
+
+    def _first_of(self, row: Row) -> list[NumberedLine]:
+        """A few lines of a finding: of a gap the ID that ends it, and what stands in front of that."""
+        evidence = evidence_of(row)
+        if evidence.gap_before and (ends := self._of_ids([evidence.gap_before], evidence, lines_before(row))):
+            return ends
+        return self._found(row)[: max(LINES_OF_EACH, lines_before(row) + 1)]
 
     def sides(self, row: Row) -> tuple[str, str]:
         """The lines of the IDs on both sides of the widest gap; empty where it has none, or not both are at hand."""

@@ -14,8 +14,8 @@ from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markdown import code, escaped, fenced
 from idcore.presentation.reports.markup import Column
 from idcore.presentation.triage import evidence_tables, evidence_texts, finding_rows, finding_texts, run_texts
-from idcore.presentation.triage.finding_lines import LogLines
-from idcore.presentation.triage.finding_rows import Kind, Part, evidence_of
+from idcore.presentation.triage.finding_lines import LogLines, rows_of
+from idcore.presentation.triage.finding_rows import Kind, Part, Row, evidence_of
 from idcore.presentation.triage.lines import folders_of
 from idcore.runs.runs import Run
 
@@ -80,6 +80,14 @@ def markdown(
     return "\n\n".join(text) + "\n"
 
 
+def sides_of(part: Part, lines: LogLines, reader: Reader) -> tuple[Row, str] | None:
+    """The first finding of a card whose lines on both sides of its gap are at hand, and of a kind whose gap it is."""
+    row = next((row for row in rows_of(part) if all(lines.sides(row))), None)
+    if row is None:
+        return None
+    return row, finding_texts.widest_gap([(0, row)], reader).strip() if isinstance(part, Kind) else ""
+
+
 def ticket(part: Part, run: Run, lines: LogLines, reader: Reader, address: str) -> str:
     """One finding, or one kind of many, for a ticket. `address`: of the page of findings with this scan."""
     *text, last = section(part, reader, lines, address)
@@ -133,6 +141,8 @@ def _kind_section(kind: Kind, reader: Reader, lines: LogLines, address: str) -> 
         ),
         "\n".join([*subjects, *([f"- {words('findings.rest_more', n=f'{left:,}')}"] if left else [])]),
     ]
+    if (gap := sides_of(kind, lines, reader)) is not None:
+        text += [escaped(gap[1].replace("**", "")), fenced(finding_texts.sides(gap[0], lines.sides(gap[0]), reader))]
     label, log = lines.of_kind(kind, words)
     if log:
         text.append(f"{label}\n\n{fenced(log)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -203,6 +203,17 @@ def fates_of(row: Row, run: str) -> dict[str, str] | None:
 def of_groups(findings: pd.DataFrame) -> bool:
     """Whether any finding is about consumer groups."""
     return any(rules()[str(code)].of_store and rules()[str(code)].subject == "group" for code in findings["code"])
+
+
+def widest_of(row: Row) -> int:
+    """How many IDs the widest gap of a finding misses."""
+    return int(dict(evidence_of(row)).get("widest") or row["count"])
+
+
+def widest_first(rows: Iterable[tuple[int, Row]]) -> list[tuple[int, Row]]:
+    """Those of some findings that have a gap of known time and of several IDs, the widest first."""
+    gaps = [(number, row) for number, row in rows if gap_of(row) is not None and widest_of(row) > 1]
+    return sorted(gaps, key=lambda one: -widest_of(one[1]))
 
 
 def lines_of(number: int, row: Row, run: str) -> dict[str, str]:

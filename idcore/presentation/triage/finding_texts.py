@@ -133,7 +133,7 @@ def between_sides(row: Row, reader: Reader) -> str:
     evidence, gap, words = evidence_of(row), finding_rows.gap_of(row), reader.words
     figures = dict(evidence)
     lasting = words("findings.sides_lasting", lasting=words.lasting((gap[1] - gap[0]).total_seconds())) if gap else ""
-    missing = _widest(row)
+    missing = finding_rows.widest_of(row)
     return words(
         "findings.sides",
         n=words.count("id", missing),
@@ -155,32 +155,43 @@ def headline(findings: pd.DataFrame, reader: Reader) -> str:
     worst = next((kind for kind in kinds if kind.severity != "info"), None)
     if worst is None:
         return ""
-    words, rows = reader.words, [row for _, row in worst.rows]
-    if worst.grouped or not rows:
-        return upper(brief(worst, words)) + words("stop") + _widest_gap(rows, reader)
-    row = max(rows, key=lambda one: int(one["count"]))
+    words = reader.words
+    if worst.grouped or not worst.rows:
+        return upper(brief(worst, words)) + words("stop") + widest_gap(worst.rows, reader)
+    row = _largest(worst)[1]
     if (gap := finding_rows.gap_of(row)) is None:
         return upper(say("meaning", row, reader)) + words("stop")
-    more = int(row["count"]) - _widest(row)
+    more = int(row["count"]) - finding_rows.widest_of(row)
     others = words("findings.headline_more", n=f"{more:,}") if more > 0 else ""
     return _of_gap("findings.headline_gap", row, gap, reader, more=others)
 
 
-def _widest(row: Row) -> int:
-    """How many IDs the widest gap of a finding misses."""
-    return int(dict(evidence_of(row)).get("widest") or row["count"])
+def _largest(kind: Kind) -> tuple[int, Row]:
+    return max(kind.rows, key=lambda one: int(one[1]["count"]))
 
 
-def _widest_gap(rows: Sequence[Row], reader: Reader) -> str:
+def gap_in_headline(findings: pd.DataFrame) -> tuple[int, Row] | None:
+    """The finding whose gap the headline names, with its number; None where it names none."""
+    kinds = finding_rows.kinds(findings) if not findings.empty else []
+    worst = next((kind for kind in kinds if kind.severity != "info"), None)
+    if worst is None or not worst.rows:
+        return None
+    if worst.grouped:
+        return next(iter(finding_rows.widest_first(worst.rows)), None)
+    largest = _largest(worst)
+    return largest if finding_rows.gap_of(largest[1]) is not None else None
+
+
+def widest_gap(rows: Sequence[tuple[int, Row]], reader: Reader) -> str:
     """Of several processes that miss IDs the widest gap: whose it is, and when; nothing where none is known."""
-    gaps = [(row, gap) for row in rows if (gap := finding_rows.gap_of(row)) is not None and _widest(row) > 1]
-    if not gaps:
+    widest = next(iter(finding_rows.widest_first(rows)), None)
+    if widest is None or (gap := finding_rows.gap_of(widest[1])) is None:
         return ""
-    return _of_gap("findings.headline_widest", *max(gaps, key=lambda one: _widest(one[0])), reader)
+    return _of_gap("findings.headline_widest", widest[1], gap, reader)
 
 
 def _of_gap(key: str, row: Row, gap: tuple[datetime, datetime], reader: Reader, **more: str) -> str:
-    words, lost = reader.words, _widest(row)
+    words, lost = reader.words, finding_rows.widest_of(row)
     return words(
         key,
         subject=row["subject"],

@@ -92,12 +92,13 @@ def _offer(asked: str, roots: Sequence[str], words: Words) -> None:
 
 
 def offer_example(words: Words, *, message: bool = False) -> None:
-    """A store folder for those who have none at hand, and a message of it."""
+    """A store folder for those who have none at hand, or a message of it on its page."""
     if not visitor.current().may("folders") or not st.button(words("decode.example"), key="store-example"):
         return
     _open(UPLOAD + uploads.example().token)
     if message:
         into_address({"id": played_store.DEAD_LETTER})
+        st.switch_page(st.session_state["pages"]["message"], query_params=link_params(**st.query_params.to_dict()))
     st.rerun()
 
 

@@ -57,18 +57,16 @@ class Slots:
 
 
 def with_lines(cards: Sequence[Slots], run: Run, view: View, address: str) -> None:
-    """The lines around the widest gap, of a kind those of its first, and the text for a ticket.
+    """The lines around the widest gap of each card, and the text for a ticket.
 
     `address`: of the page of findings with this scan.
     """
     rows = [row for card in cards for row in finding_lines.rows_of(card.part)]
     log = log_lines(run, rows)
     for card in cards:
-        if card.sides is not None:
-            each = (html.sides(row, log.sides(row), view) for row in finding_lines.rows_of(card.part))
-            if (sides := next(filter(None, each), None)) is not None:
-                with card.sides:
-                    show_html(sides)
+        if card.sides is not None and (sides := html.sides(card.part, log, view)) is not None:
+            with card.sides:
+                show_html(sides)
         with card.ticket:
             copy_button(finding_report.ticket(card.part, run, log, view, address), view.words, card.key)
 
@@ -90,6 +88,17 @@ def kind_card(kind: Kind, run: Run, view: View) -> Slots:
             slots = Slots(kind, key, st.container(width="content"), sides)
             meaning(kind.code, view.words)
     return slots
+
+
+def ways_to_gap(findings: pd.DataFrame, run: Run, view: View) -> None:
+    """Below the headline: to the lines on both sides of the gap that it names, and to the counter of that process."""
+    if (gap := finding_texts.gap_in_headline(findings)) is None:
+        return
+    with st.container(horizontal=True, gap="medium"):
+        asked = UNLIMITED | finding_rows.lines_of(*gap, run.name)
+        page_link("lines", view.words("findings.to_gap"), icon=":material/segment:", **asked)
+        for page, shown_by in onward(gap[1])[:1]:
+            page_link(page, view.words(f"findings.to_{page}"), icon=ICONS[page], run=run.name, **shown_by)
 
 
 def meaning(code: str, words: Words) -> None:

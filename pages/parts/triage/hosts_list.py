@@ -13,25 +13,33 @@ from idcore.presentation.html import hosts as html
 from idcore.presentation.triage import host_rows
 from idcore.presentation.triage.activity import step_text
 from idcore.presentation.triage.in_range import InRange
-from idcore.presentation.triage.processes import several
+from idcore.presentation.triage.processes import process_key, several
 from idcore.presentation.triage.time_range import TimeRange
 from idcore.runs.runs import Run
 from pages.parts import cache
 from pages.parts.triage import filters, shared, time_range
 from pages.parts.view import View
-from pages.parts.widgets import page_of, pager, show_html, small_print
+from pages.parts.widgets import page_link, page_of, pager, said, show_html, small_print
 
 MEASURES = ("distinct", "ids")
 
 
-def headline(run: Run, in_range: InRange | None, view: View) -> str:
-    """Who misses messages, and which fingerprints several processes share; nothing where the scan is a list."""
+def headline(run: Run, in_range: InRange | None, counted: str, view: View) -> None:
+    """Who misses messages, with a link to its counter, and which fingerprints several processes share; then `counted`.
+
+    That alone where the scan is a list.
+    """
     if in_range is not None or cache.totals(run).is_list or run.store is not None:
-        return ""
+        said("", counted)
+        return
     most = cache.judged(run)
     own = most[several(most)]["host"]
     shared_by = own.drop_duplicates().tolist() if cache.totals(run).shared else []
-    return host_rows.said(host_rows.worst(most, partial(cache.points, run)), shared_by, view)
+    worst = host_rows.worst(most, partial(cache.points, run))
+    said(host_rows.said(worst, shared_by, view), counted)
+    if worst is not None:
+        label, process = view.words("findings.to_counters"), process_key(worst.process)
+        page_link("counters", label, icon=":material/show_chart:", run=run.name, process=process)
 
 
 def show(

@@ -16,7 +16,9 @@ from idcore.presentation.reports.markup import tag
 from idcore.presentation.triage import run_texts
 from idcore.presentation.triage.run_rows import LIVE
 from idcore.runs.runs import FATES, PAGES, SCANS, Run
+from idcore.simulate import example
 from pages.parts import browser, cache, problems, scans, session
+from pages.parts.ids.decode_session import load_example
 from pages.parts.runs import fate_lists, follow, runlist, sharing, watch
 from pages.parts.triage import report, shared
 from pages.parts.view import View, link_params, view
@@ -38,8 +40,10 @@ def run_of(page: str) -> Run:
     if run is None:
         if any(row["state"] in (*LIVE, "done") for row in cache.scans()):
             _offer(page, words)
+            _offer_example(words)
         elif not watch.lacks_spark(words):  # then no scan would appear here
             empty(words(f"empty.{page}"), ("decode", words("empty.decode")))
+            _offer_example(words)
         session.stop()
     if st.query_params.get("run") != run.name:
         st.query_params["run"] = run.name
@@ -71,6 +75,12 @@ def _offer(page: str, words: Words) -> None:
         with st.container(horizontal=True, gap="medium"):
             for address, text in (("runs", words("run.all")), ("decode", words("empty.decode"))):
                 page_link(address, text, icon=":material/arrow_forward:")
+
+
+def _offer_example(words: Words) -> None:
+    """A log for those who have none at hand: decoded and scanned at once, by the page that does it."""
+    if st.button(words("decode.example"), key="run-example", on_click=load_example, args=(example.NAME,)):
+        st.switch_page(st.session_state["pages"]["decode"], query_params=link_params())
 
 
 def line(run: Run, page: str, words: Words) -> None:
