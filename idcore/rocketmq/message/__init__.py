@@ -14,8 +14,8 @@ from idcore.rocketmq.message.record import (
     parts,
     record_size,
 )
-from idcore.rocketmq.message.validators import check_broker_topic, check_topic, is_system_topic
-from idcore.rocketmq.message.wire import decode_message, decode_messages, encode_message, encode_messages, unwrap
+from idcore.rocketmq.message.validators import check_broker_topic, is_system_topic
+from idcore.rocketmq.message.wire import decode_message, decode_messages, encode_message, unwrap
 
 __all__ = [
     "MAGIC_V1",
@@ -28,7 +28,6 @@ __all__ = [
     "Record",
     "blank_record",
     "check_broker_topic",
-    "check_topic",
     "compress",
     "crc32",
     "decode_message",
@@ -36,7 +35,6 @@ __all__ = [
     "decode_record",
     "decode_records",
     "encode_message",
-    "encode_messages",
     "hash_code",
     "is_system_topic",
     "parts",
