@@ -51,7 +51,6 @@ class DatedOffsets:
         )
 
     def columns(self) -> list[pa.Array | np.ndarray]:
-        """The columns of `growth`."""
         known = np.ones(len(self.begin), np.bool_)
         instants = (column_texts.instants(at, known) for at in (self.least_at, self.greatest_at))
         return [self.addresses, column_texts.instants(self.begin, known), self.least, self.greatest, *instants]

@@ -41,11 +41,6 @@ def fold(facts: Iterable[Fact]) -> list[Fact]:
     ]
 
 
-def _blocks(several: Sequence[bytes]) -> list[bytes]:
-    folded = fold_blocks([Block.unpack(data) for data in several])
-    return [block.pack() for block in folded]
-
-
 def fold_blocks(blocks: Sequence[Block]) -> list[Block]:
     """One block with the ids of all, each key once; the blocks as they are where their brokers have no numbers."""
     paired = PairedOffsets(blocks, np.empty((0, paired_offsets.LOOSE_COLUMNS), np.uint64))
@@ -129,10 +124,6 @@ def _votes(several: Sequence[bytes]) -> list[bytes]:
     return [folded.tobytes()]
 
 
-def _summaries(several: Sequence[bytes]) -> list[bytes]:
-    return [folded_summaries(_table(several, SUMMARY_COLUMNS, np.int64)).tobytes()]
-
-
 def _suspects(several: Sequence[bytes]) -> list[bytes]:
     """Of a process, by text, one row of each id that is counted, which has its first place, and one of the rest.
 
@@ -188,12 +179,12 @@ def _both(one: Report, other: Report) -> Report:
 
 
 _FOLDS: dict[What, Callable[[Sequence[bytes]], list[bytes]]] = {
-    What.IDS: _blocks,
+    What.IDS: lambda several: [block.pack() for block in fold_blocks(list(map(Block.unpack, several)))],
     What.RANGES: lambda several: [fold_ranges(_table(several, RANGE_COLUMNS)).tobytes()],
     What.REPORT: _reports,
     What.LOOSE_PAIRS: lambda several: [b"".join(several)],
     What.VOTES: _votes,
-    What.SUMMARY: _summaries,
+    What.SUMMARY: lambda several: [folded_summaries(_table(several, SUMMARY_COLUMNS, np.int64)).tobytes()],
     What.SUSPECTS: _suspects,
     What.SUSPECTED: lambda several: [look_alikes.sample_of(_table(several, look_alikes.ROW)).tobytes()],
     What.LETTERS: _letters,

@@ -316,12 +316,12 @@ def _months_of(packed: np.ndarray, calendar: np.ndarray) -> np.ndarray:
 
 def _less_assumed(votes: _Votes, keys: int) -> tuple[_Votes, np.ndarray]:
     """The votes without those of an assumed year where a key has others; and which keys have only such."""
-    known, told = np.zeros(keys, np.bool_), np.zeros(keys, np.bool_)
-    told[votes.row] = True
+    known, has_votes = np.zeros(keys, np.bool_), np.zeros(keys, np.bool_)
+    has_votes[votes.row] = True
     known[votes.row[votes.kind != YEAR]] = True
     kept = (votes.kind != YEAR) | ~known[votes.row]
     some = _Votes(*(getattr(votes, name)[kept] for name in votes.__slots__))
-    return replace(some, kind=np.minimum(some.kind, MONTH)), told & ~known
+    return replace(some, kind=np.minimum(some.kind, MONTH)), has_votes & ~known
 
 
 def _zones(votes: _Votes, little: np.ndarray, known_of_all: Whole) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

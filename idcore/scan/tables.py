@@ -66,10 +66,6 @@ def _table_of(name: str, rows: Sequence[Sequence[object]]) -> pa.Table:
     return _table(name, list(zip(*rows, strict=True)) if rows else [[] for _ in SCHEMAS[name]])
 
 
-def _named_table(name: str, columns: Mapping[str, object]) -> pa.Table:
-    return _table(name, [columns[column] for column in SCHEMAS[name].names])
-
-
 def _month_starts(newest: np.ndarray, elapsed: np.ndarray, little: np.ndarray) -> np.ndarray:
     """Start (ms) of the newest month in which each elapsed fits; _NONE where it fits in no month."""
     starts = np.full(len(elapsed), _NONE, np.int64)
@@ -170,7 +166,7 @@ def _activity(keys: _Processes, minutes: np.ndarray, starts: np.ndarray) -> pa.T
 
 
 def _sums(table: pa.Table, *by: str) -> pa.Table:
-    """The ids of equal rows together."""
+    """Sums the ids of equal rows."""
     return table.group_by(by).aggregate([("ids", "sum")]).select([*by, "ids_sum"]).rename_columns([*by, "ids"])
 
 
@@ -320,8 +316,8 @@ class Merge:
             starts[done] = np.where(has_dates[done] & (last >= 0), out.bases[done], starts[done])
             yield "counters", _counters(keys, points, starts)
             activity.append(_activity(keys, minutes, starts))
-        told = has_dates & ~dates.assumed & ~dates.mixed
-        own = _Dates(*(column[keys.order] for column in (told, dates.zone, dates.source, dates.mixed)))
+        has_own_month = has_dates & ~dates.assumed & ~dates.mixed
+        own = _Dates(*(column[keys.order] for column in (has_own_month, dates.zone, dates.source, dates.mixed)))
         table = self._process_table(keys, out.figures[keys.order], starts[keys.order], own, letters[keys.order])
         yield "processes", table
         yield "hosts", _hosts(keys, table)
@@ -364,40 +360,38 @@ class Merge:
         )
         layouts = keys.layouts.to_numpy(zero_copy_only=False)
         zone, zone_source, month = self._zones(dates, dated, last_at, last_at - possible, keys.little)
-        return _named_table(
-            "processes",
-            {
-                "layout": keys.layouts,
-                "host": hosts,
-                "pid": pa.array(keys.pids),
-                "loader": keys.loaders,
-                "maker": process_makers(layouts, keys.loader_numbers, whole_seconds, local, fits, letters),
-                "ids": f[unroll.IDS],
-                "distinct": f[unroll.DISTINCT],
-                "first_elapsed_ms": f[unroll.FIRST_ELAPSED],
-                "last_elapsed_ms": f[unroll.LAST_ELAPSED],
-                "first_sent_at": column_texts.instants(starts + (first >> _COUNTER_BITS), dated),
-                "last_sent_at": column_texts.instants(last_at, dated),
-                "first_counter": first & _COUNTER_MASK,
-                "last_counter": last & _COUNTER_MASK,
-                "produced": f[unroll.PRODUCED],
-                "missing": f[unroll.PRODUCED] - f[unroll.POSITIONS],
-                "wraps": f[unroll.WRAPS],
-                "wraps_certain": pa.array(f[unroll.WIDEST_GAP] / 1000.0 * rate <= chains.HALF),
-                "out_of_order": f[unroll.OUT_OF_ORDER],
-                "tracks": f[unroll.TRACKS],
-                "rate_per_second": pa.array(rate, mask=span == 0),
-                "chains": f[unroll.CHAINS],
-                "loader_position": pa.array(position, mask=position < 0),
-                "loader_bits": pa.array(bits.astype(np.int32), mask=position < 0),
-                "last_possible_elapsed_ms": pa.array(possible, mask=possible < 0),
-                "zone": zone,
-                "zone_source": zone_source,
-                "month": month,
-                "months_mixed": pa.array(dates.mixed),
-                **{name: pa.repeat(False, keys.count) for name in CLOCK_MARKS},
-            },
-        )
+        columns = {
+            "layout": keys.layouts,
+            "host": hosts,
+            "pid": pa.array(keys.pids),
+            "loader": keys.loaders,
+            "maker": process_makers(layouts, keys.loader_numbers, whole_seconds, local, fits, letters),
+            "ids": f[unroll.IDS],
+            "distinct": f[unroll.DISTINCT],
+            "first_elapsed_ms": f[unroll.FIRST_ELAPSED],
+            "last_elapsed_ms": f[unroll.LAST_ELAPSED],
+            "first_sent_at": column_texts.instants(starts + (first >> _COUNTER_BITS), dated),
+            "last_sent_at": column_texts.instants(last_at, dated),
+            "first_counter": first & _COUNTER_MASK,
+            "last_counter": last & _COUNTER_MASK,
+            "produced": f[unroll.PRODUCED],
+            "missing": f[unroll.PRODUCED] - f[unroll.POSITIONS],
+            "wraps": f[unroll.WRAPS],
+            "wraps_certain": pa.array(f[unroll.WIDEST_GAP] / 1000.0 * rate <= chains.HALF),
+            "out_of_order": f[unroll.OUT_OF_ORDER],
+            "tracks": f[unroll.TRACKS],
+            "rate_per_second": pa.array(rate, mask=span == 0),
+            "chains": f[unroll.CHAINS],
+            "loader_position": pa.array(position, mask=position < 0),
+            "loader_bits": pa.array(bits.astype(np.int32), mask=position < 0),
+            "last_possible_elapsed_ms": pa.array(possible, mask=possible < 0),
+            "zone": zone,
+            "zone_source": zone_source,
+            "month": month,
+            "months_mixed": pa.array(dates.mixed),
+            **{name: pa.repeat(False, keys.count) for name in CLOCK_MARKS},
+        }
+        return _table("processes", [columns[name] for name in SCHEMAS["processes"].names])
 
     def _copies(self, runs: SortedRuns, paired: PairedOffsets, repeated: np.ndarray) -> Iterator[tuple[str, pa.Table]]:
         for own_words, own_values, lines, words, values, edges in paired.copies(runs, repeated):

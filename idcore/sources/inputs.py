@@ -306,14 +306,13 @@ def pack_tasks(tasks: Sequence[Sequence[Split]]) -> bytes:
 
 
 def unpack_tasks(packed: bytes) -> list[list[Split]]:
-    """The tasks again."""
+    """The inverse of `pack_tasks`."""
     lengths, columns = pickle.loads(zlib.decompress(packed))
     splits = map(Split, *columns)
     return [list(islice(splits, length)) for length in lengths]
 
 
 def open_split(split: Split) -> AbstractContextManager[BinaryIO]:
-    """The file of a split."""
     return stores.opened(split.path, split.roots)
 
 
@@ -324,18 +323,18 @@ def walk(splits: Sequence[Split], opened: OpenSplit = open_split) -> Iterator[Op
     """
     buf = new_buffer()
     for split in splits:
-        told = False
+        is_reported = False
         try:
             with opened(split) as file:
                 for where, windows, error in _texts_of(split, file, buf):
                     if windows is not None and split.between is not None:
                         windows.keep(split.between)
-                    told = told or not where.place
+                    is_reported = is_reported or not where.place
                     yield where, windows, error
             problem = None
         except READ_ERRORS as error:
             problem = coded(error)
-        if not told:
+        if not is_reported:
             yield replace(split, stop=split.start), None, problem
 
 

@@ -52,7 +52,6 @@ class MissingIds:
 
 
 def batches_of(scan: Scan) -> Batches:
-    """The batches of a scan."""
     return Batches(scan.rows.pieces("copies"), scan.line_evidence)
 
 
@@ -199,7 +198,7 @@ def _finding(processes: Processes, at: int, missing: MissingIds) -> Finding:
 
 
 def _variant(missing: MissingIds, wraps_certain: bool) -> str | None:
-    """Which words describe it."""
+    """The variant of the finding's sentence."""
     if missing.kind == _MIXED:
         return "hole" if missing.holes == 1 else "holes"
     if missing.kind != _LOSS:

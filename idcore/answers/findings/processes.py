@@ -106,7 +106,6 @@ class Processes:
 
     @property
     def stop(self) -> np.ndarray:
-        """The row after the last one."""
         return self._pieces[1]
 
     @property
@@ -193,7 +192,7 @@ class Processes:
         return [self.counters["sent_at"][int(point)].as_py() for point in points]
 
     def moments(self, points: Iterable[int]) -> list[str | None]:
-        """The same as text."""
+        """Like `times`, as ISO texts."""
         return [None if time is None else time.isoformat(timespec="milliseconds") for time in self.times(points)]
 
     def between(self, points: Iterable[int]) -> dict[str, datetime]:

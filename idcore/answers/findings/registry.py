@@ -92,7 +92,7 @@ def rules() -> dict[str, Rule]:
 
 
 def register(*rules: Rule) -> None:
-    """Makes rules known."""
+    """Adds rules to those that a scan runs."""
     for rule in rules:
         if rule.code in REGISTERED or rule.severity not in SEVERITIES:
             raise ValueError(f"{rule.code} is registered already, or has no severity")

@@ -111,11 +111,18 @@ class _Group(_Asking):
             for queue in self._queues(name, answers[1])
         ]
         self._note_lite()
-        sides = {name: self._sides(answers[4:]) for name, answers in heard.items()}
+        sides = {
+            name: [each for stats in answers[4:] for each in stats.value or () if each.topic in self.sides]
+            for name, answers in heard.items()
+        }
         queues, side_topics, disabled = self._second(queues, sides, broadcasts)
         rows = ((name, self.group, row) for name, each in connections.items() if each for row in each.clients)
         members = tuple(GroupClient(client) for client in united(rows))
         silent = {name for name, answers in heard.items() if not all(each.answered for each in answers[1:4])}
+        proxied = connection is None and (
+            self.group in self._subscribers([self.group])
+            or any(map(is_active_behind_proxy, self._proxied({self.group: list(connections)}).values()))
+        )
         return Progress(
             self.group,
             self.topic,
@@ -128,12 +135,8 @@ class _Group(_Asking):
             tuple(sorted(silent | self.silent)),
             ahead_ms=self.ahead_ms,
             static=self.route is not None and self.route.static,
-            proxied=connection is None and self._is_behind_a_proxy(list(connections)),
+            proxied=proxied,
         )
-
-    def _is_behind_a_proxy(self, brokers: Sequence[str]) -> bool:
-        subscribes = self.group in self._subscribers([self.group])
-        return subscribes or any(map(is_active_behind_proxy, self._proxied({self.group: brokers}).values()))
 
     def _note_lite(self) -> None:
         """How far a group of lite topics is: it never reads the queues of their parent. Of one topic, who reads it."""
@@ -157,9 +160,6 @@ class _Group(_Asking):
             for client, held in zip(clients, known, strict=False):
                 if held.value is not None and held.value.topics:
                     self.notes.add("lite_client", client=client, asked=utc(held.value.asked_ms), n=held.value.topics)
-
-    def _sides(self, heard: Sequence[Observation[Any]]) -> list[QueueStats]:
-        return [each for stats in heard for each in stats.value or () if each.topic in self.sides]
 
     def _second(
         self, queues: Sequence[QueueState], sides: Mapping[str, Sequence[QueueStats]], broadcasts: bool

@@ -102,7 +102,7 @@ def subscriptions_in(text: str) -> dict[tuple[str, str], str]:
 
 
 def subscriptions_text(given: Mapping[tuple[str, str], str]) -> str:
-    """The same as lines again."""
+    """The inverse of `subscriptions_in`: one line for each group and topic."""
     return "\n".join(f"{group}:{topic}={tags}" for (topic, group), tags in sorted(given.items()))
 
 
@@ -192,7 +192,6 @@ class _Files:
         self._settings = RocksSettings(self._folder, reading)
 
     def config(self) -> BrokerConfig:
-        """Everything that is there."""
         rocks = self._rocksdb()
         try:
             return self._config(rocks)
@@ -218,11 +217,19 @@ class _Files:
             delays=delays,
             groups=self._file("subscriptionGroup.json", _groups),
             topics=self._file("topics.json", _topics),
-            static_topics=self._file("topicQueueMapping.json", _static) or frozenset(),
+            static_topics=self._file(
+                "topicQueueMapping.json",
+                lambda values: frozenset(map(encodable, _table(values, "topicQueueMappingInfoMap"))),
+            )
+            or frozenset(),
             timer_read_ms=timer,
             latest_ms=max((at for at in self._times if is_time(at)), default=None),
             offsets_written_ms=written,
-            noted=tuple(note for note in self.notes if not self._is_read(note)),
+            noted=tuple(
+                note
+                for note in self.notes
+                if note.code != "config_rocksdb" or note.values["name"] not in self._read_rocksdb
+            ),
             read=tuple(sorted(self._written)),
             missing=() if rocks else tuple(name for name in _OF_EVERY_BROKER if not self._is_there(name)),
         )
@@ -233,16 +240,16 @@ class _Files:
         A broker with light topics (enableLmq) has all of them in a file of its own. The other one is then of before.
         """
         found: tuple[GroupOffsets, GroupOffsets] | None = None
-        files = [(name, self._file(name, _offsets)) for name in ("consumerOffset.json", _LIGHT_OFFSETS)]
-        there = [(self._offsets_written(name), held) for name, held in files if held is not None]
+        there = []
+        for name, places in (("consumerOffset.json", OFFSET_PLACES), (_LIGHT_OFFSETS, ())):
+            if (held := self._file(name, _offsets)) is not None:
+                there.append(
+                    (next((self._written[each] for each in (name, *places) if each in self._written), 0), held)
+                )
         for _, held in sorted(there, key=lambda each: each[0]):  # the newer one last
             plain, broadcast = found or ({}, {})
             found = {**plain, **held[0]}, {**broadcast, **held[1]}
         return found, max((written for written, _ in there), default=0) or None
-
-    def _offsets_written(self, name: str) -> int:
-        places = (name, *OFFSET_PLACES) if name != _LIGHT_OFFSETS else (name,)
-        return next((self._written[each] for each in places if each in self._written), 0)
 
     def _pulled(self) -> GroupOffsets:
         """How far each group was given messages, as far as a broker keeps it."""
@@ -257,9 +264,6 @@ class _Files:
             return any(is_regular(self._folder / each, self._reading.roots) for each in (name, f"{name}.bak"))
         except OSError:  # it cannot be read, or leads outside: it is not told from one that is there
             return True
-
-    def _is_read(self, note: Note) -> bool:
-        return note.code == "config_rocksdb" and note.values["name"] in self._read_rocksdb
 
     def _note(self, code: str, **values: Any) -> None:
         self.notes.append(Note(code, values))
@@ -471,7 +475,3 @@ def _topics(values: dict[str, Any]) -> Mapping[str, TopicSettings]:
         readable = type(perm) is not int or bool(perm & _READABLE)
         topics[encodable(name)] = TopicSettings(readable, queues if type(queues) is int else _ALL_QUEUES)
     return topics
-
-
-def _static(values: dict[str, Any]) -> frozenset[str]:
-    return frozenset(map(encodable, _table(values, "topicQueueMappingInfoMap")))

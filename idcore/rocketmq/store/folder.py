@@ -97,7 +97,7 @@ class StoreFolder:
 
     @cached_property
     def topics(self) -> list[str]:
-        """Every topic that has a queue or a configuration: those of groups behind the others, those of the system last."""
+        """Every topic that has a queue or a configuration; those of groups, then those of the system, come last."""
         names = set(self.queues.topics) | set(self.config.topics or ())
         if names and not self.queues.topics:  # queues in RocksDB; these topics are in no settings
             names |= SYSTEM_TOPICS | {TIMER_TOPIC}
@@ -155,12 +155,10 @@ class StoreFolder:
 
     @cached_property
     def first(self) -> Stored | None:
-        """The first record."""
         return next((item for item in self.log.walk() if isinstance(item, Stored)), None)
 
     @cached_property
     def last(self) -> Stored | None:
-        """The last record."""
         for file in reversed(self.log.files):
             stored = self.log.before(file, file.end)
             if stored:

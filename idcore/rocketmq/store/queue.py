@@ -25,7 +25,7 @@ _NUMBER_DIGITS = 10  # of a queue id, 32 bits
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One place of a queue."""
+    """An entry of a consume queue."""
 
     queue_offset: int
     physical_offset: int

@@ -78,7 +78,6 @@ class RocksQueue(ConsumeQueue):
 
     @cached_property
     def last(self) -> Unit | None:
-        """The last unit."""
         if self._tail:
             return self._tail[max(self._tail)]
         return next(self._rows(self._key(0), self._end, 1, True), None)
@@ -137,7 +136,6 @@ class RocksQueues(ConsumeQueues):
         return super().has(topic, queue_id) or (topic, queue_id) in self._further
 
     def unit(self, topic: str, queue_id: int, queue_offset: int) -> Unit | None:
-        """The unit of one place."""
         if (topic, queue_id) in self._further:
             return self._queue(topic, queue_id).unit(queue_offset)
         return super().unit(topic, queue_id, queue_offset)
@@ -153,7 +151,7 @@ class RocksQueues(ConsumeQueues):
 
     @cached_property
     def _further_of(self) -> dict[str, list[int]]:
-        """Their numbers by topic."""
+        """Queue numbers of `_further` by topic."""
         numbers: dict[str, list[int]] = {}
         for topic, number in self._further:
             numbers.setdefault(topic, []).append(number)
