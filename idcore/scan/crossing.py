@@ -71,6 +71,12 @@ def from_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[Fact]:
             yield Fact(part, What(what), data)
 
 
+def joined_rows(data: Iterable[bytes], columns: int, kind: type = np.uint64) -> np.ndarray:
+    """The rows of several facts behind each other, as a matrix of its own."""
+    rows: Iterator[np.ndarray] = (np.frombuffer(each, kind).reshape(-1, columns) for each in data)
+    return np.concatenate([np.empty((0, columns), kind), *rows])
+
+
 class Refused(NamedTuple):
     """Strings that one split has and that are not ids: why, how many, the first of them and where it is."""
 

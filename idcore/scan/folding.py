@@ -16,7 +16,7 @@ import numpy as np
 from idcore.kernels import encode, find, folding, paired_offsets
 from idcore.kernels.pairs import RANGE_COLUMNS, VOTE_COLUMNS
 from idcore.scan import look_alikes
-from idcore.scan.crossing import Block, Fact, Refused, Report, What, fact_of, reports_of
+from idcore.scan.crossing import Block, Fact, Refused, Report, What, fact_of, joined_rows, reports_of
 from idcore.scan.facts import fold_ranges
 from idcore.scan.look_alikes import COUNT, MARKS, PLACE, TEXT, VALUE
 from idcore.scan.month_inference import SUMMARY_COLUMNS, folded_summaries
@@ -97,10 +97,6 @@ def _runs_of(blocks: Sequence[Block]) -> tuple[encode.PackedRuns, np.ndarray]:
     return runs, np.ascontiguousarray(ordered[edges[:-1]])
 
 
-def _table(several: Sequence[bytes], columns: int, kind: type = np.uint64) -> np.ndarray:
-    return np.concatenate([np.frombuffer(data, kind).reshape(-1, columns) for data in several])
-
-
 def _groups(rows: np.ndarray, columns: Sequence[int], *then: int) -> tuple[np.ndarray, np.ndarray]:
     """Rows sorted by some columns, and where each group of equal ones begins; in a group sorted by others."""
     ordered = rows[np.lexsort([rows[:, column] for column in reversed((*columns, *then))])]
@@ -111,7 +107,7 @@ def _groups(rows: np.ndarray, columns: Sequence[int], *then: int) -> tuple[np.nd
 
 def _votes(several: Sequence[bytes]) -> list[bytes]:
     """Of a process, a start, a kind and a text: how many ids, the least and the greatest elapsed."""
-    rows, begin = _groups(_table(several, VOTE_COLUMNS), (*range(_KEY + 1), VOTE_COLUMNS - 1))
+    rows, begin = _groups(joined_rows(several, VOTE_COLUMNS), (*range(_KEY + 1), VOTE_COLUMNS - 1))
     folded = rows[begin]
     signed = rows.view(np.int64)
     columns: list[tuple[int, Callable[..., np.ndarray]]] = [
@@ -129,7 +125,7 @@ def _suspects(several: Sequence[bytes]) -> list[bytes]:
 
     The least id of all stays, because the rule of look-alikes asks that one.
     """
-    rows = _table(several, look_alikes.ROW)
+    rows = joined_rows(several, look_alikes.ROW)
     rows = np.column_stack([rows, rows[:, COUNT] > 0, np.where(rows[:, COUNT] > 0, rows[:, VALUE], 0)]).astype(_U)
     by_place, begin = _groups(rows, _SUSPECT, PLACE)
     by_value, _ = _groups(rows, _SUSPECT, VALUE)
@@ -146,7 +142,7 @@ def _suspects(several: Sequence[bytes]) -> list[bytes]:
 
 
 def _letters(several: Sequence[bytes]) -> list[bytes]:
-    rows, begin = _groups(_table(several, LETTER_COLUMNS), range(_KEY))
+    rows, begin = _groups(joined_rows(several, LETTER_COLUMNS), range(_KEY))
     folded = rows[begin]
     folded[:, _KEY] = np.bitwise_or.reduceat(rows[:, _KEY], begin)
     return [folded.tobytes()]
@@ -180,13 +176,13 @@ def _both(one: Report, other: Report) -> Report:
 
 _FOLDS: dict[What, Callable[[Sequence[bytes]], list[bytes]]] = {
     What.IDS: lambda several: [block.pack() for block in fold_blocks(list(map(Block.unpack, several)))],
-    What.RANGES: lambda several: [fold_ranges(_table(several, RANGE_COLUMNS)).tobytes()],
+    What.RANGES: lambda several: [fold_ranges(joined_rows(several, RANGE_COLUMNS)).tobytes()],
     What.REPORT: _reports,
     What.LOOSE_PAIRS: lambda several: [b"".join(several)],
     What.VOTES: _votes,
-    What.SUMMARY: lambda several: [folded_summaries(_table(several, SUMMARY_COLUMNS, np.int64)).tobytes()],
+    What.SUMMARY: lambda several: [folded_summaries(joined_rows(several, SUMMARY_COLUMNS, np.int64)).tobytes()],
     What.SUSPECTS: _suspects,
-    What.SUSPECTED: lambda several: [look_alikes.sample_of(_table(several, look_alikes.ROW)).tobytes()],
+    What.SUSPECTED: lambda several: [look_alikes.sample_of(joined_rows(several, look_alikes.ROW)).tobytes()],
     What.LETTERS: _letters,
-    What.NAMED: lambda several: [look_alikes.together(_table(several, look_alikes.ROW)).tobytes()],
+    What.NAMED: lambda several: [look_alikes.together(joined_rows(several, look_alikes.ROW)).tobytes()],
 }
