@@ -2,11 +2,10 @@
 
 from idcore.rocketmq.message.bodies import compress, crc32, text_of, unpack
 from idcore.rocketmq.message.javatext import hash_code
-from idcore.rocketmq.message.model import Host, Message, MessageBatch, MessageExt, tags_code
+from idcore.rocketmq.message.model import Host, Message, MessageBatch, MessageExt
 from idcore.rocketmq.message.record import (
     MAGIC_V1,
     MAGIC_V2,
-    Part,
     Record,
     blank_record,
     decode_record,
@@ -24,7 +23,6 @@ __all__ = [
     "Message",
     "MessageBatch",
     "MessageExt",
-    "Part",
     "Record",
     "blank_record",
     "check_broker_topic",
@@ -39,7 +37,6 @@ __all__ = [
     "is_system_topic",
     "parts",
     "record_size",
-    "tags_code",
     "text_of",
     "unpack",
     "unwrap",
