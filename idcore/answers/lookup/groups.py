@@ -119,10 +119,6 @@ class _Group(_Asking):
         rows = ((name, self.group, row) for name, each in connections.items() if each for row in each.clients)
         members = tuple(GroupClient(client) for client in united(rows))
         silent = {name for name, answers in heard.items() if not all(each.answered for each in answers[1:4])}
-        proxied = connection is None and (
-            self.group in self._subscribers([self.group])
-            or any(map(is_active_behind_proxy, self._proxied({self.group: list(connections)}).values()))
-        )
         return Progress(
             self.group,
             self.topic,
@@ -135,8 +131,12 @@ class _Group(_Asking):
             tuple(sorted(silent | self.silent)),
             ahead_ms=self.ahead_ms,
             static=self.route is not None and self.route.static,
-            proxied=proxied,
+            proxied=connection is None and self._is_behind_a_proxy(list(connections)),
         )
+
+    def _is_behind_a_proxy(self, brokers: Sequence[str]) -> bool:
+        subscribes = self.group in self._subscribers([self.group])
+        return subscribes or any(map(is_active_behind_proxy, self._proxied({self.group: brokers}).values()))
 
     def _note_lite(self) -> None:
         """How far a group of lite topics is: it never reads the queues of their parent. Of one topic, who reads it."""
