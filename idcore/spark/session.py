@@ -242,9 +242,13 @@ def _try() -> None:
     try:
         running = session()
         if not is_connect(running) and not _holder.wanted:  # the workers are forked once, with the kernels loaded
-            collected(running, 2, lambda _: iter(()), pa.schema([]))
+            collected(running, 2, _touch, pa.schema([]))
     except SparkError:
         return  # status() holds the reason, and the next session() call raises it
+
+
+def _touch(_: int) -> Iterator[pa.RecordBatch]:
+    return iter(())
 
 
 def status() -> Status:

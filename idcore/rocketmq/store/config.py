@@ -242,10 +242,10 @@ class _Files:
         found: tuple[GroupOffsets, GroupOffsets] | None = None
         there = []
         for name, places in (("consumerOffset.json", OFFSET_PLACES), (_LIGHT_OFFSETS, ())):
-            if (held := self._file(name, _offsets)) is not None:
-                there.append(
-                    (next((self._written[each] for each in (name, *places) if each in self._written), 0), held)
-                )
+            held = self._file(name, _offsets)
+            written = next((self._written[each] for each in (name, *places) if each in self._written), 0)
+            if held is not None:
+                there.append((written, held))
         for _, held in sorted(there, key=lambda each: each[0]):  # the newer one last
             plain, broadcast = found or ({}, {})
             found = {**plain, **held[0]}, {**broadcast, **held[1]}
