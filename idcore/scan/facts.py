@@ -97,7 +97,7 @@ class Scanner:
             self.votes = self.votes._replace(rows=votes)
 
     def _find(self, windows: Windows, stop: int, what: int) -> bool:
-        """Takes the text up to `stop`. True when a line that is read on has ended."""
+        """Finds ids up to `stop`. True once a line that goes on behind the split has ended."""
         self._make_room((stop - windows.at) // 32 + 2)
         ended = False
         while windows.at < stop and not ended:
@@ -192,7 +192,7 @@ class Scanner:
             self.cut = known._replace(ids=known.ids + 1)
 
     def _may_pack(self) -> bool:
-        """Not while a line is open that may still become a pair; one with too many ids never will."""
+        """Whether facts may be packed: not while an open line may still pair its ids. One with too many never does."""
         held = self.state[find.STATE_IDS] - self.state[find.LINE_FIRST]
         if held > 2 * find.LINE_IDS:
             self.state[find.LINE_OPEN] = 0
@@ -244,7 +244,7 @@ class Scanner:
         self._clear()
 
     def _begin_log(self, more: int) -> None:
-        """With so many behind it. The last one has the number of the text, as in its further splits."""
+        """Begins one of several pasted logs; `more` follow. The last has the number of the text, as further splits."""
         self.votes.text[pairs.TEXT] = as_signed(self.text ^ more)
 
     def _end_log(self, is_whole: bool = False) -> None:
@@ -365,7 +365,7 @@ def _rows_of(columns: int) -> np.ndarray:
 
 
 def _roomier(rows: np.ndarray, most: int, used: int) -> np.ndarray:
-    """The `used` rows of an array where there is room for `most`; what is behind them is not touched, nor paid for."""
+    """The array with room for `most` rows. Only `used` rows are copied: pages nobody writes take no memory."""
     if most <= len(rows):
         return rows
     larger = np.empty((max(2 * len(rows), most), rows.shape[1]), rows.dtype)

@@ -1,4 +1,4 @@
-"""Facts of many tasks as few: what a merge makes of them is the same. For a scan that goes on. No tables, no Spark.
+"""Merges facts of many tasks into few, from which a merge makes the same tables: for a scan that follows its input.
 
     Merge(months).tables(fold(facts)) == Merge(months).tables(facts)
 
@@ -30,7 +30,7 @@ _FEWEST = 2  # blocks
 
 
 def fold(facts: Iterable[Fact]) -> list[Fact]:
-    """The facts of each part and kind as one, or as few as they can be."""
+    """Merges the facts of each part and kind into one fact, or into as few as possible."""
     held: dict[tuple[int, What], list[bytes]] = {}
     for fact in facts:
         held.setdefault((fact.part, fact.what), []).append(fact.data)
@@ -110,13 +110,13 @@ def _votes(several: Sequence[bytes]) -> list[bytes]:
     rows, begin = _groups(joined_rows(several, VOTE_COLUMNS), (*range(_KEY + 1), VOTE_COLUMNS - 1))
     folded = rows[begin]
     signed = rows.view(np.int64)
-    columns: list[tuple[int, Callable[..., np.ndarray]]] = [
+    reductions: list[tuple[int, Callable[..., np.ndarray]]] = [
         (4, np.add.reduceat),
         (5, np.minimum.reduceat),
         (6, np.maximum.reduceat),
     ]
-    for column, together in columns:
-        folded[:, column] = together(signed[:, column], begin).view(_U)
+    for column, reduce in reductions:
+        folded[:, column] = reduce(signed[:, column], begin).view(_U)
     return [folded.tobytes()]
 
 
@@ -154,11 +154,11 @@ def _reports(several: Sequence[bytes]) -> list[bytes]:
     for data in several:
         for report in reports_of(data):
             key = report.number, report.place
-            reports[key] = _both(reports[key], report) if key in reports else report
+            reports[key] = _merged_reports(reports[key], report) if key in reports else report
     return [fact_of(reports[key] for key in sorted(reports)).data]
 
 
-def _both(one: Report, other: Report) -> Report:
+def _merged_reports(one: Report, other: Report) -> Report:
     refused = {each.reason: each for each in one.refused}
     for each in other.refused:
         known = refused.get(each.reason)

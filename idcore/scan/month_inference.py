@@ -76,17 +76,17 @@ NO_TEXT = 0  # of moments that no text asks for: of several together
 
 
 def as_signed(text: int) -> int:
-    """The number of a text as a kernel has it."""
+    """The number of a text as int64, the type that kernels have for it."""
     return text - (1 << 64) if text >> 63 else text
 
 
 def moments_of(text: int, first: int, last: int) -> np.ndarray:
-    """As a summary has them: the first and the last moment that lines with a year prove in a text."""
+    """Rows of a summary: the first and the last moment that lines with a year prove in a text."""
     return np.array([[FIRST, text, first], [LATEST, text, last]], np.int64)
 
 
 def folded_summaries(rows: np.ndarray) -> np.ndarray:
-    """Summaries as one: the ids of equal zones together, the first and the last moments of each text."""
+    """Merges summaries: sums the ids of equal zones, keeps the first and the last moment of each text."""
     (kind, of), _, order, edge = _sums(rows[:, 2], rows[:, 0], rows[:, 1])
     values = rows[order, 2]
     value = np.where(kind == FIRST, np.minimum.reduceat(values, edge), np.maximum.reduceat(values, edge))
@@ -94,7 +94,7 @@ def folded_summaries(rows: np.ndarray) -> np.ndarray:
 
 
 def summary(votes: np.ndarray, months: Months) -> np.ndarray:
-    """What the votes of one task say of the whole input."""
+    """The rows, of `SUMMARY_COLUMNS`, in which one task says what its votes prove of the whole input."""
     packed, ids, _, high = (votes[:, column].astype(np.int64) for column in range(3, 7))
     client, little = codes.are(votes, codes.CLIENTS), codes.are(votes, codes.EARLY)
     kind, start = packed & 3, (packed >> 2) * MINUTE
