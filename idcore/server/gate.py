@@ -68,9 +68,9 @@ class DownloadOwners:
 
     def names(self, path: str) -> dict[str, May]:
         """Whose the download of an address is."""
-        found = os.path.splitext(path.removeprefix(MEDIA))[0]
+        asked_digest = os.path.splitext(path.removeprefix(MEDIA))[0]
         with self._lock:
-            return {name: may for (digest, name), may in self._pairs.items() if digest == found}
+            return {name: may for (digest, name), may in self._pairs.items() if digest == asked_digest}
 
 
 class Websockets:

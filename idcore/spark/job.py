@@ -406,11 +406,11 @@ def summarise(folder: Path, files: Sequence[InputFile], between: Callable[[], No
         return int(dataset.dataset(folder / name).count_rows())
 
     def counts(name: str, column: str) -> dict[str, int]:
-        found: Counter[str] = Counter()
+        totals: Counter[str] = Counter()
         for batch in batches(name, column):
             for one in pc.value_counts(batch[column]).to_pylist():
-                found[one["values"] or "unknown"] += one["counts"]
-        return dict(sorted(found.items()))
+                totals[one["values"] or "unknown"] += one["counts"]
+        return dict(sorted(totals.items()))
 
     kinds = {"uniq": "processes", "offset": "brokers", "client": "clients"}
     errors = pq.read_table(folder / "files", columns=["error"])["error"]

@@ -239,7 +239,7 @@ class _Files:
 
         A broker with light topics (enableLmq) has all of them in a file of its own. The other one is then of before.
         """
-        found: tuple[GroupOffsets, GroupOffsets] | None = None
+        merged: tuple[GroupOffsets, GroupOffsets] | None = None
         there = []
         for name, places in (("consumerOffset.json", OFFSET_PLACES), (_LIGHT_OFFSETS, ())):
             held = self._file(name, _offsets)
@@ -247,9 +247,9 @@ class _Files:
             if held is not None:
                 there.append((written, held))
         for _, held in sorted(there, key=lambda each: each[0]):  # the newer one last
-            plain, broadcast = found or ({}, {})
-            found = {**plain, **held[0]}, {**broadcast, **held[1]}
-        return found, max((written for written, _ in there), default=0) or None
+            plain, broadcast = merged or ({}, {})
+            merged = {**plain, **held[0]}, {**broadcast, **held[1]}
+        return merged, max((written for written, _ in there), default=0) or None
 
     def _pulled(self) -> GroupOffsets:
         """How far each group was given messages, as far as a broker keeps it."""
