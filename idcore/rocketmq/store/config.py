@@ -21,7 +21,7 @@ from idcore.rocketmq.message.model import parent_of
 from idcore.rocketmq.store import pop_records
 from idcore.rocketmq.store.files import Reading
 from idcore.rocketmq.store.pop_records import PopRecords, PopTable
-from idcore.rocketmq.store.rocks_settings import OFFSET_PLACES, RocksSettings, TooManyValues
+from idcore.rocketmq.store.rocks_settings import OFFSET_PLACES, RocksSettings, TooManyValues, as_object
 from idcore.rocketmq.store.rocksdb import has_data, is_database, written_ms
 
 T = TypeVar("T")
@@ -293,7 +293,7 @@ class _Files:
                 continue
             try:
                 values = loose_json.loads(raw)
-                table = read(_object(values))
+                table = read(as_object(values))
             except ValueError as error:
                 problem = problem or CoreError("config_damaged", {"name": path.name, "why": str(error)})
                 continue
@@ -334,7 +334,7 @@ class _Files:
         if raw is None or any(note.values.get("name") == name for note in self.notes):
             return {}
         try:
-            return _offsets(_object(loose_json.loads(raw)))[0]
+            return _offsets(as_object(loose_json.loads(raw)))[0]
         except ValueError:
             return {}
 
@@ -379,15 +379,9 @@ def _names(folder: Path, roots: Roots) -> list[Path]:
         return sorted(folder / entry.name for entry in inside)
 
 
-def _object(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise ValueError("not an object")
-    return value
-
-
 def _table(values: Mapping[str, Any], name: str) -> dict[str, Any]:
     value = values.get(name)
-    return {} if value is None else _object(value)
+    return {} if value is None else as_object(value)
 
 
 def _number(value: Any) -> int:
@@ -420,7 +414,7 @@ def _offsets(values: dict[str, Any]) -> tuple[GroupOffsets, GroupOffsets]:
     for key, queues in _table(values, "offsetTable").items():
         topic, group = _pair(key)
         table = broadcast if group.endswith(_BROADCAST) else plain
-        table[topic, group.removesuffix(_BROADCAST)] = _numbers(_object(queues))
+        table[topic, group.removesuffix(_BROADCAST)] = _numbers(as_object(queues))
     return plain, broadcast
 
 
@@ -432,8 +426,8 @@ def _handed_out(values: dict[str, Any]) -> tuple[GroupOffsets, GroupOffsets]:
     handed_out, again = {}, {}
     for key, queues in _table(values, "table").items():
         ends, times = {}, {}
-        for queue, row in _object(queues).items():
-            offsets, taken, held = (_object(row).get(name) for name in ("o", "popTime", "i"))
+        for queue, row in as_object(queues).items():
+            offsets, taken, held = (as_object(row).get(name) for name in ("o", "popTime", "i"))
             if isinstance(offsets, list) and offsets:
                 first, *others = map(_number, offsets)
                 ends[_queue(queue)] = _number(first + max(others, default=0) + 1)
@@ -447,8 +441,8 @@ def _expressions(values: dict[str, Any]) -> Mapping[tuple[str, str], Expression]
     """The filters of groups that are or were connected; only expressions that a broker compiles are kept here."""
     expressions = {}
     for topic, held in _table(values, "filterDataByTopic").items():
-        for group, row in _table(_object(held), "groupFilterData").items():
-            kind, text = _object(row).get("expressionType"), row.get("expression")
+        for group, row in _table(as_object(held), "groupFilterData").items():
+            kind, text = as_object(row).get("expressionType"), row.get("expression")
             since = row.get("clientVersion")
             if isinstance(kind, str) and isinstance(text, str):
                 expressions[encodable(topic), encodable(group)] = Expression(
@@ -460,7 +454,7 @@ def _expressions(values: dict[str, Any]) -> Mapping[tuple[str, str], Expression]
 def _groups(values: dict[str, Any]) -> Mapping[str, GroupSettings]:
     return {
         encodable(name): GroupSettings(
-            _object(row).get("consumeEnable") is not False,
+            as_object(row).get("consumeEnable") is not False,
             row.get("consumeBroadcastEnable") is not False,
             _table(row, "attributes").get(_BOUND),
         )
@@ -471,7 +465,7 @@ def _groups(values: dict[str, Any]) -> Mapping[str, GroupSettings]:
 def _topics(values: dict[str, Any]) -> Mapping[str, TopicSettings]:
     topics = {}
     for name, row in _table(values, "topicConfigTable").items():
-        perm, queues = _object(row).get("perm"), row.get("readQueueNums")
+        perm, queues = as_object(row).get("perm"), row.get("readQueueNums")
         readable = type(perm) is not int or bool(perm & _READABLE)
         topics[encodable(name)] = TopicSettings(readable, queues if type(queues) is int else _ALL_QUEUES)
     return topics

@@ -54,7 +54,7 @@ class RocksSettings:
             if rows:
                 values = {key.decode(): _json(value) for key, value in rows.items()}
                 if table == "offsetTable":
-                    values = {key: _object(value.get(table)) for key, value in values.items()}
+                    values = {key: as_object(value.get(table)) for key, value in values.items()}
                 return place, {table: values}
         rows = self._whole(SECOND, "default")
         if not second or not rows:
@@ -101,10 +101,11 @@ def _named(raw: bytes) -> tuple[str, bytes]:
 
 
 def _json(raw: bytes) -> Values:
-    return _object(loose_json.loads(raw))
+    return as_object(loose_json.loads(raw))
 
 
-def _object(value: Any) -> Values:
+def as_object(value: Any) -> Values:
+    """A value that has to be a JSON object; else ValueError."""
     if not isinstance(value, dict):
         raise ValueError("not an object")
     return value
