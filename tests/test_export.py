@@ -54,6 +54,7 @@ def test_nor_one_that_parts_cells_in_another_place() -> None:
         ("x", 'a;"""=1;'),
         ("a;-1", "0+cmd|' /C calc'!A0"),  # one cell `-1,0+cmd…` where a comma is of a number
         ("a\t-1.5", "0+cmd|' /C calc'!A0"),
+        ("-1", "0+cmd|' /C calc'!A0"),
     ],
 )
 @pytest.mark.parametrize("parts", ";\t")

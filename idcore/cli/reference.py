@@ -314,7 +314,7 @@ One object in each line, with all of these keys. Those that do not apply are nul
 | `month_source` | where the month is from: `line`, `record`, `process`, `input`, `assumed`; null if the ID has it |
 | `delivery` | what the line says of the message's delivery, as an object, in CSV its `text`; null if it says nothing |
 | `assumed` | what of the time nothing proves, as a list of `month` and `zone` |
-| `joined`, `cut` | whether what cuts or parts it was taken out; how many digits are masked or missing, else null |
+| `joined`, `cut` | whether signs or line breaks between digits were taken out; how many digits lack or are masked |
 | `lookalike` | null, or why it is probably no ID: `label`, `spread`, `uuid` or `single`, as in the table |
 | `sent_at_earliest`, `sent_at_latest` | the range of the time, if it is not exact |
 | `maker`, `maker_code` | the client that probably generated it, in words and as a code |

@@ -109,12 +109,13 @@ def asking_again(given: Mapping[str, Any], caller: Caller) -> Callable[[], None]
     CoreError once the log-in or the token has ended, a role was taken away, or the scan is not the caller's any more.
     """
     before = caller.visitor
+    scans = [name for key, name in given.items() if name and (key == "run" or key.endswith("_run"))]
 
     def ask() -> None:
         if not caller.visitor.keeps_all_of(before):
             raise refuse("call_changed")
-        if given.get("run"):
-            caller.runs.open(given["run"])
+        for name in scans:
+            caller.runs.open(name)
 
     return ask
 

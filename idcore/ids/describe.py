@@ -173,7 +173,7 @@ def doubts(sent: SentAt | None, token: Token | None, clock: Clock) -> list[Reaso
         at = clocks.from_ms(ms, sent.at.tzinfo or UTC)
         apart = max(first - at, at - last)
         if apart > _RECORD_APART and (code == "born_apart" or at < first or "born_apart" not in marks):
-            values = {"at": at.isoformat(timespec="seconds"), "days": round(abs(at - sent.at) / timedelta(days=1))}
+            values = {"at": at.isoformat(timespec="seconds"), "days": abs(at - sent.at) / timedelta(days=1)}
             said.append(Reason(code, values))
     return said
 

@@ -446,9 +446,9 @@ def _label(text: str, start: int) -> str | None:
     if match is None:
         return None
     begin = end - len(match.group())
-    name = match.group()
-    if _PATH.search(text[max(0, begin - _PATH_MOST) : begin]) is None:
-        name = rules.behind_escape(name, text[max(0, begin - 1) : begin])
+    name, before = match.group(), text[max(0, begin - 1) : begin]
+    if before != "\\" or _PATH.search(text[max(0, begin - _PATH_MOST) : begin]) is None:
+        name = rules.behind_escape(name, before)
     if name.lower() in _NAMES:
         return intern(name)  # a thousand lines have one name
     name = name.rpartition(" ")[2]

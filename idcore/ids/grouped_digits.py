@@ -15,9 +15,10 @@ from idcore.ids.identify import identify
 
 _PART = rf"[0-9A-Fa-f]{{1,{ID_DIGITS[-1] - 1}}}"
 _MOST = 64  # groups: a row of more is no ID that a person has copied
-_ROW = re.compile(
-    rf"(?<![0-9A-Za-z]){_PART}(?P<sign>[ :_.\u00a0\u2009\u202f]|[-\u2010-\u2014] ?)"
-    rf"{_PART}(?:(?P=sign){_PART}){{0,{_MOST}}}(?![0-9A-Za-z])"
+_SIGNS, _HYPHENS = " :_.\u00a0\u2009\u202f", "-\u2010-\u2014"
+_ROW = re.compile(  # what is shorter than an ID and one sign, as a time, is no more than looked at
+    rf"(?<![0-9A-Za-z])(?=[{_HYPHENS}{_SIGNS}0-9A-Fa-f]{{{ID_DIGITS[0] + 1}}})"
+    rf"{_PART}(?P<sign>[{_SIGNS}]|[{_HYPHENS}] ?){_PART}(?:(?P=sign){_PART}){{0,{_MOST}}}(?![0-9A-Za-z])"
 )
 
 

@@ -580,6 +580,8 @@ def may_have_time(begin, end, elapsed):
                 return True
             if apart and digits >= 10 and may_be_moment(p - U(digits), digits, begin, opens, elapsed):
                 return True
+            if not apart and digits >= 10 and is_behind_escape(p - U(digits), begin):
+                return True
             digits = 0
             opens = False
         else:
@@ -615,6 +617,14 @@ def is_escaped_colon(p, end):
         and load_8(p) == signs.THREE
         and load_8(p + U(1)) | 32 == signs.LOWER_A
         and two_digits(p + U(2)) >= 0
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def is_behind_escape(p, begin):
+    """Whether an escaped sign that ends with a letter is in front of p: `ts%3D1739278667` and `ts%253D1739278667`."""
+    return (p >= begin + U(3) and load_8(p - U(3)) == signs.PERCENT) or (
+        p >= begin + U(5) and load_8(p - U(5)) == signs.PERCENT and two_digits(p - U(4)) == 25
     )
 
 

@@ -46,7 +46,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  #
 # The offset of a zone and a number are nothing that a spreadsheet could run.
 _OFFSET, _NUMBER = r"[+-][0-9]{2}:[0-9]{2}(?::[0-9]{2})?", r"-[0-9]+(?:\.[0-9]+)?"
 _PLAIN = rf"(?:{_OFFSET}|{_NUMBER})"
-_IS_PLAIN = re.compile(_PLAIN)
+_IS_PLAIN, _IS_NUMBER = re.compile(_PLAIN), re.compile(_NUMBER)
 # A formula inside a text, behind what parts cells elsewhere: a semicolon in Excel of many countries, a tab, a line.
 # There a quote may begin a cell that ends at once, and what is behind it is the cell. And our next cell goes on in
 # theirs: a number at the end of a text may become `-1,0+…`.
@@ -80,7 +80,10 @@ def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Any]], end: str = "
     # Before Python 3.13 only what is of its own line end gets quotes: a CR alone would begin a row of strangers.
     write = csv.writer(_Line(), lineterminator="\r\n").writerow
     for row in chain([header], rows):
-        line: Any = write(["" if value is None else guarded(value) for value in row])  # what _Line.write gives
+        cells = ["" if value is None else guarded(value) for value in row]
+        if isinstance(cells[0], str) and _IS_NUMBER.fullmatch(cells[0]):  # it may become `-1,0+…`, too
+            cells[0] = f"'{cells[0]}"
+        line: Any = write(cells)  # what _Line.write gives
         yield encodable(line.removesuffix("\r\n")) + end
 
 

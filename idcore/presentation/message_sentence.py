@@ -55,7 +55,7 @@ def _sent(item: FoundId, reading: Reading, clock: Clock, reader: Reader) -> str:
     else:
         mark = words.assumed(assumed(month_source(reading, reason) != "assumed", sent.zone_source))
         said = words("one.sent", at=reader.full(sent.at), mark=mark, who=who)
-        wrong = (words(f"one.{doubt.code}", **(doubt.values or {})) for doubt in doubts(sent, item.token, clock))
+        wrong = (words.fill(f"one.{doubt.code}", doubt.values) for doubt in doubts(sent, item.token, clock))
         said = words("compare.between").join([said, *wrong])
     docker = any(why.code == "host_docker" for why in reading.why)
     return words("compare.between").join([said, words("one.docker")]) if docker else said

@@ -387,10 +387,11 @@ def test_a_stream_ends_when_its_token_or_its_roles_do(lost: Callable[[Door, Any]
     assert 200 <= len(lines) < 500, len(lines)
 
 
-def test_a_stream_ends_when_its_scan_is_not_shared_any_more(with_login: Door) -> None:
+@pytest.mark.parametrize("key", ["run", "first_run", "second_run"])
+def test_a_stream_ends_when_its_scan_is_not_shared_any_more(with_login: Door, key: str) -> None:
     own = Runs(with_login.folder / "runs", with_login.entrance.policy.visitor({"email": PEOPLE["admin"]}))
     run, viewer = own.create("a scan", "api"), caller_of(with_login, PEOPLE["admin"])
-    ask = asking_again({"run": run.name}, viewer)
+    ask = asking_again({key: run.name, "lang": "en"}, viewer)
     ask()
     run.remove()
     with pytest.raises(RunError):

@@ -81,6 +81,8 @@ STYLES = {
     "behind 160 bytes": (f'{{"pad":"{"x" * 200}","id":"{ID}","@timestamp":"2025-02-11T12:57:47.471Z"}}', INSTANT),
     "in a link": (f"GET /query.do?begin=2025-02-11%2020%3A57%3A47&msgId={ID}", WALL),
     "in a link in a link": (f"/login?to=q%3Fbegin%3D2025%252F02%252F11%252020%253a57%253a47%26id%3D{ID}", WALL),
+    "epoch in a link in a link": (f"/login?to=q%3Fts%3D{EPOCH_MS}%26id%3D{ID}", INSTANT),
+    "epoch in a link in that": (f"/login?to=q%253Fts%253D{EPOCH_MS // 1000}%2526id%253D{ID}", INSTANT),
     "in a form": (f"begin=2025-02-11+20%3A57%3A47&msgId={ID}", WALL),
     "in a link with a zone": (f"/q?begin=2025-02-11T20%3A57%3A47%2B08%3A00&msgId={ID}", INSTANT),
     "JSON of PHP": (f'{{"time":"2025\\/02\\/11 20:57:47","msgId":"{ID}"}}', WALL),
@@ -351,6 +353,10 @@ SIGNS = [
     "0",
     "1.2.3.4:5",
     " 02.05.11",
+    "%3D",
+    "%253D",
+    "%2B08%3A00",
+    "&nbsp;",
     "10.42.20.17",
 ]
 NUMBERS = f'{EPOCH_MS}|{EPOCH_MS // 1000}|{EPOCH_MS}000|ts=|"time":"|orderId=|{ID}|{ID.lower()}| msgId={ID}'.split("|")

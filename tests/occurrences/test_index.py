@@ -8,10 +8,11 @@ import json
 import zipfile
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -20,7 +21,8 @@ from idcore.base.encodings import text_of_line
 from idcore.base.errors import CoreError
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
-from idcore.scan.occurrences.index import NAME, VERSION, Filter, Index, Occurrence
+from idcore.scan.occurrences import parts
+from idcore.scan.occurrences.index import NAME, NO_TIME, VERSION, Filter, Index, IndexPart, Occurrence
 from idcore.scan.occurrences.parts import PartWriter
 from idcore.sources.inputs import Split, list_files, split_files
 from tests.scan import logs, twin
@@ -233,6 +235,41 @@ def test_filters_give_what_a_loop_gives(tmp_path: Path) -> None:
     same({"start": start, "stop": stop}, lambda one: one.sent_ms is not None and start <= one.sent_ms < stop)
     assert index.select(Filter(start=start, stop=stop)).undated == sum(one.sent_ms is None for one in found)
     assert not len(index.select(Filter(host="203.0.113.99")))
+
+
+def test_row_groups_that_cannot_have_a_row_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their statistics say so: of times, values and both, in pieces of very few rows, against a loop over all rows."""
+    monkeypatch.setattr(parts, "GROUP_ROWS", 5)
+    path, chance = tmp_path / "a.log", Random(3)
+    path.write_bytes(logs.mixed(5).data)
+    (tmp_path / "index").mkdir()
+    index = index_of(str(path), tmp_path / "index", [path.stat().st_size // 3])
+    found = every(index)
+    assert len(index.parts) == 2 and all(part.edges[-1] == part.rows for part in index.parts)
+    known = [one.sent_ms for one in found if one.sent_ms is not None]
+    assert len(known) < len(found), "some have no time"
+    for _ in range(20):
+        start, stop = sorted(chance.sample(known, 2))
+        expected = [one.row for one in found if one.sent_ms is not None and start <= one.sent_ms < stop]
+        assert index.select(Filter(start=start, stop=stop)).rows.tolist() == expected
+        assert index.may_be_in(start, stop) >= len(expected)
+        sent = np.concatenate([part.timed(start, stop)[0] for part in index.parts])
+        assert ((sent >= start) & (sent < stop)).sum() == len(expected)
+        undated = np.concatenate([part.timed(start, stop, undated=True)[0] for part in index.parts])
+        assert (undated == NO_TIME).sum() == len(found) - len(known)
+        some = [one.id.upper() for one in chance.sample(found, 3)]
+        of_each = {one: [row.row for row in found if row.id.upper() == one] for one in some}
+        assert {one: rows.tolist() for one, rows in index.rows_of(some).items()} == of_each
+    read: list[int] = []
+    columns = IndexPart.columns
+
+    def counted(part: IndexPart, names: Sequence[str], groups: Sequence[int] | None = None) -> list[np.ndarray]:
+        read.append(len(groups or ()))
+        return columns(part, names, groups)
+
+    monkeypatch.setattr(IndexPart, "columns", counted)
+    index.counts("host", max(known), max(known) + 1, 1)
+    assert 0 < sum(read) < sum(len(part.edges) - 1 for part in index.parts)
 
 
 def test_orders_are_by_time_and_undated_ids_come_last(tmp_path: Path) -> None:

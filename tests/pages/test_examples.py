@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import errno
+import gc
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.base.catalogue import words
+from idcore.intake import store_uploads
 from idcore.simulate import example, played_store
 from tests.pages.test_pages import press, shown
 
@@ -66,3 +71,46 @@ def test_consumers_lack_a_queue_for_some_minutes_and_hardly_anything_else() -> N
     lost = [message for message in example.messages() if message.text not in received]
     assert all(message.text in sent for message in example.messages()) and len(lost) == 45
     assert sum(message.stored.broker == "broker-b" and message.stored.queue == 2 for message in lost) == 41
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("page", ["store", "message", "groups"])
+def test_a_disk_that_takes_no_example_is_said(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch, page: str, lang: str
+) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "/secret/place")
+
+    app = open_page(page, lang=lang)
+    with monkeypatch.context() as patched:
+        patched.setattr(tempfile, "TemporaryDirectory", full)
+        press(app, words(lang)("decode.example"))
+    assert not app.exception and "store" not in app.query_params
+    (said,) = [box.value for box in app.error]
+    assert words(lang)("error.ENOSPC") in said
+    press(app, words(lang)("decode.example"))
+    assert not app.exception and not app.error and app.query_params["store"]
+
+
+def test_an_upload_that_the_disk_does_not_take_is_said(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sibling: a store folder that is uploaded is laid out on the same disk."""
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    app = open_page("store")
+    monkeypatch.setattr(store_uploads, "laid_out", full)
+    app.file_uploader[0].set_value(("00000000000000000000", bytes(64), "application/octet-stream")).run()
+    assert not app.exception and words("en")("error.ENOSPC") in app.error[0].value
+
+
+def test_another_person_may_not_open_the_link_of_an_example() -> None:
+    """Nor may the same one, once no session has it any more."""
+    kept = store_uploads.hold(["x"], ["x"], "ann", lambda root: ({"x": root}, []))
+    token = kept.token
+    assert store_uploads.held(token, "ann") is kept
+    assert store_uploads.held(token, "bob") is None and store_uploads.held(token, None) is None
+    place = Path(kept.place.name)
+    del kept
+    gc.collect()
+    assert store_uploads.held(token, "ann") is None and not place.exists()

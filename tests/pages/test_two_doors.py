@@ -236,6 +236,7 @@ OF_AT = f"0A0A0A0A303918B4AAC2{(13 * 24 * 60 + 17 * 60 + 46) * 60_000 + 40_000:0
         ({"bornTimestamp": 3 * 86_400_000}, "likely", ["born_apart"]),
         ({"BORN_TIMESTAMP": -3 * 86_400_000}, "likely", ["born_apart"]),
         ({"storeTimestamp": 3 * 86_400_000}, "likely", ["stored_apart"]),
+        ({"storeTimestamp": 30 * 3_600_000}, "likely", ["stored_apart"]),
         ({"storeTimestamp": 26 * 3_600_000}, "certain", []),  # the zone may be another
     ],
 )
@@ -250,7 +251,10 @@ def test_a_time_of_a_record_that_contradicts_the_id_is_said(
     assert [code for code in row["why_codes"] if code in DOUBTS] == codes
     intaken = intake.read([("", f"{fields}, UNIQ_KEY={OF_AT}")])
     page = str(cards.card(intaken.found[0], reader(), clock))
-    assert reader().words(f"certainty.{certainty}") in page and ("contradicts this time" in page) == bool(codes)
+    assert reader().words(f"certainty.{certainty}") in page and ("days away from this time" in page) == bool(codes)
+    at = datetime.fromisoformat(row["sent_at"])
+    said = (datetime.fromtimestamp((AT_MS + late) / 1000, UTC) for late in times.values())
+    assert any(f" {abs(at - one) / timedelta(days=1):.1f} days away" in page for one in said) == bool(codes)
 
 
 # ---- where a zone comes from

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -34,6 +35,7 @@ if TYPE_CHECKING:  # pandas for pictures alone; the boxes of the page are up bef
 
 _FEW = 10  # IDs that are missing; of fewer no place is named
 _MOST_OF, _NEWS = 0.8, 0.2  # the share of a place that is named, and how much less it has of all
+_NO_CHANCE = 12  # powers of e (Chernoff's bound): of a thousand random inputs about one names a place or a time
 SERIES = 6  # producers with a colour of their own
 Group = tuple[str, int, int, int]  # a host or a broker: ids in both inputs, in the first only, in the second only
 
@@ -61,7 +63,7 @@ def compared_sentence(comparison: Compared, words: Words, chosen: TimeRange = AL
     alike = comparison.sums(MESSAGE) == comparison.sums(STORED)  # as where each line has both
     for group in (MESSAGE,) if alike else (MESSAGE, STORED):
         before, after, both = comparison.sums(group)
-        first, second = (words.count("alike_id" if alike and n else f"{group}_id", n) for n in (before, after))
+        first, second = words.count(f"{group}_id", before), words.count(f"{group}_id", after)
         if before and after and before == after == both:
             parts.append(words("compare.same", ids=first))
         elif before and after:
@@ -72,7 +74,9 @@ def compared_sentence(comparison: Compared, words: Words, chosen: TimeRange = AL
             side, other = SIDES if before else SIDES[::-1]
             named = {"side": words(f"compare.the_{side}"), "other": words(f"compare.the_{other}")}
             parts.append(words("compare.one_side", ids=first if before else second, **named))
-    return words("compare.between").join(parts) if comparison.rows else words("compare.none")
+    if not comparison.rows:
+        return words("compare.none")
+    return words("compare.between").join([*parts, words("compare.alike")] if alike else parts)
 
 
 def headline(run: Run, comparison: Compared, reader: Reader) -> str:
@@ -116,9 +120,15 @@ def concentrated(comparison: Compared, side: str) -> tuple[Difference, int] | No
         most = max(rows, key=lambda row: only(row, side))
         whole, here = (sum(getattr(row, side) for row in some) for some in (rows, [most]))
         share = only(most, side) / gone
-        if share >= _MOST_OF and here / whole <= share - _NEWS:
+        if share >= _MOST_OF and here / whole <= share - _NEWS and _is_no_chance(only(most, side), gone, here / whole):
             return most, gone
     return None
+
+
+def _is_no_chance(here: int, missing: int, share: float) -> bool:
+    """Whether so many of the missing IDs would hardly be, by chance, where this share of all IDs is."""
+    parts = (here / missing, share), (1 - here / missing, 1 - share)
+    return missing * sum(part * math.log(part / of_all) for part, of_all in parts if part) > _NO_CHANCE
 
 
 def names_of(run: Run, words: Words) -> tuple[str, str]:
@@ -136,7 +146,7 @@ def names_of(run: Run, words: Words) -> tuple[str, str]:
 def densest(comparison: Compared, side: str) -> tuple[int, int, int] | None:
     """The time that stands out most above twice the share that is missing in all: first and last ms, IDs missing.
 
-    None where it has less than half of the missing IDs, or is more than half of the time.
+    None where it has less than half of the missing IDs, or is more than half of the time, or may be chance.
     """
     rows = [(at, missing, ids) for of, at, missing, ids in comparison.rates if of == side and ids]
     all_missing, all_ids = sum(missing for _, missing, _ in rows), sum(ids for _, _, ids in rows)
@@ -148,8 +158,10 @@ def densest(comparison: Compared, side: str) -> tuple[int, int, int] | None:
         if sum_here > best:
             best, span = sum_here, (start, place)
     first, last = span
-    number = sum(missing for _, missing, _ in rows[first : last + 1])
+    number, ids_there = (sum(row[column] for row in rows[first : last + 1]) for column in (1, 2))
     if not number or last - first + 1 > len(rows) // 2 or number * 2 < all_missing:
+        return None
+    if not _is_no_chance(number, all_missing, ids_there / all_ids):
         return None
     return rows[first][0], rows[last][0] + comparison.rate_seconds * 1000, number
 

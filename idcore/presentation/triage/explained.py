@@ -22,7 +22,7 @@ from idcore.ids.origins import Fingerprint
 from idcore.ids.record_fields import fields_of
 from idcore.intake.intake import FoundId
 from idcore.presentation.reports.markdown import code, escaped
-from idcore.presentation.triage.in_range import KEY, inside
+from idcore.presentation.triage.in_range import KEY, inside, milliseconds
 from idcore.presentation.triage.processes import countable, named_layout, process_key
 from idcore.presentation.triage.time_range import TimeRange
 from idcore.scan.occurrences.index import Allowed, Index
@@ -173,11 +173,12 @@ def _of_index(
     sides = _none(), _none()
     makers = {process_key(row): row["maker"] for row in processes.to_dict("records")}
     for part in index.parts:
-        slot, sent = part.column("slot"), part.column("sent_ms")
         names = part.names.to_pylist()
         for side, ranges in zip(sides, (shown, others), strict=True):
-            mask = np.logical_or.reduce([inside(sent, one) for one in ranges] or [np.zeros(len(sent), np.bool_)])
-            ids = np.bincount(slot[mask], minlength=len(names))
+            ids = np.zeros(len(names), np.int64)
+            for one in ranges:  # they have no instant in common
+                sent, slot = part.timed(*milliseconds(one), ["slot"])
+                ids += np.bincount(slot[inside(sent, one)], minlength=len(names))
             for place in np.flatnonzero(ids).tolist():
                 row, number = names[place], int(ids[place])
                 if row["kind"] == "offset":

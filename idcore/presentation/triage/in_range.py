@@ -81,13 +81,12 @@ def of_index(index: Index, shown: TimeRange) -> InRange:
     names: list[pa.Table] = []
     pieces: list[tuple[np.ndarray, ...]] = []
     for part in index.parts:
-        sent = part.column("sent_ms")
+        sent, slots, value = part.timed(*milliseconds(shown), ["slot", "value"])
         uniq = np.asarray(pc.equal(part.names["kind"], "uniq").to_numpy(zero_copy_only=False), np.bool_)
-        slots = part.column("slot")
         own = np.flatnonzero(inside(sent, shown) & uniq[slots])
         base = sum(map(len, names))
         names.append(part.names.select(KEY))
-        pieces.append((slots[own] + base, part.column("value")[own], sent[own]))
+        pieces.append((slots[own] + base, value[own], sent[own]))
     if not pieces:
         return InRange(_no_processes(), _no_processes()[["host", "ids", "distinct"]], 0, True)
     every = pa.concat_tables(names).to_pandas()
@@ -143,13 +142,13 @@ def brokers_of_index(index: Index, shown: TimeRange) -> Brokers:
     pieces, undated = [pd.DataFrame({"address": pd.Series([], dtype=object), "offset": empty, "ids": empty})], 0
     known: dict[str, dict[str, Any]] = {}
     for part in index.parts:
-        slots, sent = part.column("slot"), part.column("sent_ms")
+        sent, slots, value = part.timed(*milliseconds(shown), ["slot", "value"], undated=True)
         of_slot = np.asarray(pc.equal(part.names["kind"], "offset").to_numpy(zero_copy_only=False), np.bool_)
         of_kind = of_slot[slots]
         known |= {str(BrokerAddress(**row)): row for row in dating.broker_columns(part.keys[of_slot]).to_pylist()}
         undated += int((of_kind & (sent == NO_TIME)).sum())
         own = np.flatnonzero(of_kind & inside(sent, shown))
-        some = pd.DataFrame({"slot": slots[own], "offset": part.column("value")[own]}).value_counts(sort=False)
+        some = pd.DataFrame({"slot": slots[own], "offset": value[own]}).value_counts(sort=False)
         counted = some.rename("ids").reset_index()
         counted.insert(0, "address", part.names["address"].to_pandas().to_numpy()[counted.pop("slot")])
         pieces.append(counted)
@@ -179,7 +178,8 @@ def with_figures(index: Index, rows: pd.DataFrame, points_of: PointsOf, shown: T
     for part in index.parts:
         keys = part.names.select(KEY).to_pandas().astype({"pid": "float64"})
         of_slot = keys.merge(wanted, "left", on=KEY)["row"].fillna(-1).astype("int64").to_numpy()
-        places, sent, value = of_slot[part.column("slot")], part.column("sent_ms"), part.column("value")
+        sent, slots, value = part.timed(*milliseconds(shown), ["slot", "value"])
+        places = of_slot[slots]
         own = np.flatnonzero((places >= 0) & inside(sent, shown))
         own = own[np.argsort(places[own], kind="stable")]
         for place, some in zip(*_groups(places[own], own), strict=True):
@@ -209,11 +209,18 @@ def _no_processes() -> pd.DataFrame:
 def inside(sent: np.ndarray, shown: TimeRange) -> np.ndarray:
     """Which milliseconds are in a range; those that are not known are in none."""
     within: np.ndarray = sent != NO_TIME
-    if shown.begin is not None:
-        within &= sent >= to_ms(shown.begin)
-    if shown.end is not None:
-        within &= sent < to_ms(shown.end)
+    start, stop = milliseconds(shown)
+    if start is not None:
+        within &= sent >= start
+    if stop is not None:
+        within &= sent < stop
     return within
+
+
+def milliseconds(shown: TimeRange) -> tuple[int | None, int | None]:
+    """The ends of a range as an index has times."""
+    start, stop = (None if end is None else to_ms(end) for end in (shown.begin, shown.end))
+    return start, stop
 
 
 def of_tables(run: Path, shown: TimeRange, rows: int) -> InRange:
@@ -270,7 +277,7 @@ def points(index: Index, process: Mapping[str, Any], thinned: pd.DataFrame, show
     The scan's own points decide to which run of the process an ID belongs.
     """
     key = (str(process["host"]), str(process["pid"]), str(process["loader"]), *named_layout(process["layout"]))
-    start, stop = (None if moment is None else to_ms(moment) for moment in (shown.begin, shown.end))
+    start, stop = milliseconds(shown)
     sent, values = index.points(Filter(process=key, start=start, stop=stop))
     places = np.unique(np.column_stack([sent, values]), axis=0)
     runs = _of_runs(places, thinned) if len(places) else thinned.iloc[:0]

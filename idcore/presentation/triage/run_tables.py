@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from idcore.ids.clock import to_ms
 from idcore.runs.runs import Run, RunError
 
 if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
@@ -21,6 +22,7 @@ if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
 Key = Mapping[str, Any]
 # Of tables with more rows a page holds the first ones only, in the order in which it shows them.
 MOST_ROWS, FIRST_ROWS = 200_000, 2_000
+_MOST_FINE = 8 << 20  # IDs that are counted anew for the steps of a picture
 _ORDER = {"processes": "ids", "hosts": "count", "clients": "count", "brokers": "count"}
 _CUT = {*_ORDER, "counters", "activity", "copies", "fates", "undelivered", "attempts"}
 
@@ -117,7 +119,8 @@ def any_in(index: Index | None, minutes: pd.Series, shown: TimeRange) -> bool:
 
     if minutes.empty or not shown.whole_minutes().contains(minutes).any():
         return False
-    return index is None or any(in_range.inside(part.column("sent_ms"), shown).any() for part in index.parts)
+    ends = in_range.milliseconds(shown)
+    return index is None or any(in_range.inside(part.timed(*ends)[0], shown).any() for part in index.parts)
 
 
 def brokers_in(index: Index | None, shown: TimeRange) -> Brokers | None:
@@ -190,7 +193,10 @@ def narrowed_activity(index: Index | None, wanted: Scope) -> tuple[pd.DataFrame,
 
 
 def fine_activity(index: Index | None, every: Totals, shown: TimeRange) -> tuple[pd.DataFrame, pd.Timedelta] | None:
-    """IDs by host in steps shorter than a minute, and the step; None where minutes are fine enough, or all there is."""
+    """IDs by host in steps shorter than a minute, and the step; None where minutes are fine enough, or all there is.
+
+    Of very many IDs minutes are enough, too: to count them all would hold the page up.
+    """
     import pandas as pd
 
     from idcore.presentation.triage import in_range
@@ -199,4 +205,6 @@ def fine_activity(index: Index | None, every: Totals, shown: TimeRange) -> tuple
     if index is None or begin is None or end is None:
         return None
     ends = pd.Timestamp(begin), pd.Timestamp(end) + (pd.Timedelta(0) if shown.end else in_range.LEAST)
-    return in_range.fine_activity(index, *ends) if ends[0] < ends[1] and in_range.is_fine(*ends) else None
+    if ends[0] >= ends[1] or not in_range.is_fine(*ends) or index.may_be_in(*map(to_ms, ends)) > _MOST_FINE:
+        return None
+    return in_range.fine_activity(index, *ends)

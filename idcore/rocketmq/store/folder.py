@@ -97,7 +97,7 @@ class StoreFolder:
 
     @cached_property
     def topics(self) -> list[str]:
-        """Every topic that has a queue or a configuration; those of groups, then those of the system, come last."""
+        """Every topic with a queue or a configuration: those of groups behind the others, those of the system last."""
         names = set(self.queues.topics) | set(self.config.topics or ())
         if names and not self.queues.topics:  # queues in RocksDB; these topics are in no settings
             names |= SYSTEM_TOPICS | {TIMER_TOPIC}

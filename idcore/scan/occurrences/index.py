@@ -129,15 +129,69 @@ class IndexPart:
     rows: int
 
     def column(self, name: str) -> np.ndarray:
-        table = pq.read_table(self._path("places"), columns=[name])
-        return table[name].to_numpy()
+        (column,) = self.columns([name])
+        return column
+
+    def columns(self, names: Sequence[str], groups: Sequence[int] | None = None) -> list[np.ndarray]:
+        """All rows of some columns, or those of some row groups."""
+        with pq.ParquetFile(self._path("places"), metadata=self._metadata) as file:
+            every = range(self._metadata.num_row_groups) if groups is None else groups
+            table = file.read_row_groups([*every], [*names], use_threads=False)
+        return [table[name].to_numpy() for name in names]
+
+    def timed(
+        self, start: int | None, stop: int | None, names: Sequence[str] = (), *, undated: bool = False
+    ) -> list[np.ndarray]:
+        """`sent_ms` and some columns, of the row groups that may have a time from `start` to before `stop`.
+
+        `undated`: also of those that may have a row without a time.
+        """
+        return self.columns(["sent_ms", *names], np.flatnonzero(self.may_have_time(start, stop, undated)).tolist())
+
+    def may_have_time(self, start: int | None, stop: int | None, undated: bool = False) -> np.ndarray:
+        """Of each row group whether it may have a row with a time in a range, by its statistics."""
+        least, most = self.bounds("sent_ms")
+        is_open = least == NO_TIME  # its least time is not known
+        fits = np.ones(len(least), np.bool_)
+        if start is not None:
+            fits &= most >= start
+        if stop is not None:
+            fits &= is_open | (least < stop)
+        return fits | is_open if undated else fits
+
+    def bounds(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """The least and the largest value of a column in each row group; the widest ones where no statistics are."""
+        if name not in self._bounds:
+            groups = [self._metadata.row_group(number) for number in range(self._metadata.num_row_groups)]
+            place = self._metadata.schema.names.index(name)
+            known = [group.column(place).statistics for group in groups]
+            widest = np.iinfo(np.int64)
+            self._bounds[name] = (
+                np.array([one.min if one and one.has_min_max else widest.min for one in known], np.int64),
+                np.array([one.max if one and one.has_min_max else widest.max for one in known], np.int64),
+            )
+        return self._bounds[name]
+
+    @cached_property
+    def _bounds(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        return {}
+
+    @cached_property
+    def edges(self) -> np.ndarray:
+        """The first row of each row group, and the end of the last."""
+        groups = [self._metadata.row_group(number).num_rows for number in range(self._metadata.num_row_groups)]
+        return np.cumsum([0, *groups])
+
+    def _table(self, what: str) -> pa.Table:
+        with pq.ParquetFile(self._path(what)) as file:
+            return file.read(use_threads=False)
 
     def _path(self, what: str) -> Path:
         return self.folder / f"{self.name}.{what}.parquet"
 
     @cached_property
     def keys(self) -> np.ndarray:
-        table = pq.read_table(self._path("keys"))
+        table = self._table("keys")
         return np.column_stack([table[name].to_numpy() for name in table.column_names])
 
     def slots(self, hosts: Collection[int]) -> dict[tuple[int, int, int], list[int]]:
@@ -154,7 +208,7 @@ class IndexPart:
     @cached_property
     def names(self) -> pa.Table:
         """What the tables of the run call each key: layout, kind, host, pid, loader, mac, address."""
-        return pq.read_table(self._path("names"))
+        return self._table("names")
 
     def called(self, slot: int) -> dict[str, Any]:
         """The row of `names` for one key."""
@@ -168,11 +222,11 @@ class IndexPart:
 
     @cached_property
     def texts(self) -> list[dict[str, Any]]:
-        return pq.read_table(self._path("texts")).to_pylist()  # type: ignore[no-any-return]
+        return self._table("texts").to_pylist()  # type: ignore[no-any-return]
 
     @cached_property
     def blocks(self) -> list[dict[str, Any]]:
-        return pq.read_table(self._path("blocks")).to_pylist()  # type: ignore[no-any-return]
+        return self._table("blocks").to_pylist()  # type: ignore[no-any-return]
 
     @cached_property
     def _metadata(self) -> pq.FileMetaData:
@@ -180,8 +234,7 @@ class IndexPart:
 
     def take(self, rows: np.ndarray) -> pa.Table:
         """Some rows, of which only the groups they are in are read. The file is open meanwhile, not as long as this."""
-        metadata = self._metadata
-        edges = np.cumsum([0] + [metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)])
+        metadata, edges = self._metadata, self.edges
         groups = np.unique(np.searchsorted(edges, rows, side="right") - 1)
         with pq.ParquetFile(self._path("places"), metadata=metadata) as file:
             table = file.read_row_groups(groups.tolist())
@@ -274,6 +327,8 @@ class Index:
             rows, undated = self._of_both(part, *wanted.sides, allowed)
             kinds = self._keys(part, Filter(wanted.kind))
             return (rows if kinds is None else rows[kinds[part.column("slot")[rows]]]), undated
+        if wanted.timed and not part.may_have_time(wanted.start, wanted.stop, undated=True).any():
+            return np.zeros(0, np.int64), 0
         mask = np.ones(part.rows, np.bool_)
         keys = self._keys(part, wanted)
         if keys is not None:
@@ -346,12 +401,17 @@ class Index:
         ]
         if not wanted:
             return
-        values = part.column("value").view(np.uint64)
-        asked = pa.array(np.array([value for _, value, _ in wanted], np.uint64))
-        places = np.flatnonzero(_truth(pc.is_in(pa.array(values), value_set=asked)))
-        slots, values = part.column("slot")[places], values[places]
+        asked = np.unique(np.array([value for _, value, _ in wanted], np.uint64).view(np.int64))
+        least, most = part.bounds("value")
+        groups = np.flatnonzero(np.searchsorted(asked, least) < np.searchsorted(asked, most, side="right")).tolist()
+        if not groups:
+            return
+        slots, values = part.columns(["slot", "value"], groups)
+        hits = np.flatnonzero(_truth(pc.is_in(pa.array(values), value_set=pa.array(asked))))
+        rows = np.concatenate([np.arange(*part.edges[number : number + 2]) for number in groups])[hits]
+        slots, values = slots[hits], values[hits].view(np.uint64)
         for slot, value, one in wanted:
-            yield one, places[(slots == slot) & (values == value)]
+            yield one, rows[(slots == slot) & (values == value)]
 
     def _with_text(
         self, part: IndexPart, rows: np.ndarray, text: str, allowed: Allowed, *, whole: bool = False
@@ -380,6 +440,10 @@ class Index:
             hit[first:last] = _truth(matches)[::2]
         return hit[line]
 
+    def may_be_in(self, start: int | None, stop: int | None) -> int:
+        """How many rows the row groups have that may have a time in a range: at least as many as are in it."""
+        return sum(int(np.diff(part.edges)[part.may_have_time(start, stop)].sum()) for part in self.parts)
+
     def has(self, column: str, value: str) -> bool:
         """Whether some id is of this host, mac or address."""
         return any(bool(pc.any(pc.equal(part.names[column], value)).as_py()) for part in self.parts)
@@ -403,9 +467,9 @@ class Index:
         counted: dict[str, np.ndarray] = {}
         for part in self.parts:
             names, codes = np.unique(np.array(part.names[column].fill_null("").to_pylist()), return_inverse=True)
-            sent = part.column("sent_ms")
+            sent, slot = part.timed(start, stop, ["slot"])
             in_range = np.flatnonzero((sent >= start) & (sent < stop))
-            place = codes[part.column("slot")[in_range]] * bins + (sent[in_range] - start) // step
+            place = codes[slot[in_range]] * bins + (sent[in_range] - start) // step
             each = np.bincount(place, minlength=len(names) * bins).reshape(len(names), bins)
             for name, row in zip(names.tolist(), each, strict=True):
                 if name:

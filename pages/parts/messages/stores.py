@@ -93,15 +93,12 @@ def _offer(asked: str, roots: Sequence[str], words: Words) -> None:
 
 def offer_example(words: Words, *, message: bool = False) -> None:
     """A store folder for those who have none at hand, and a message of it."""
-    if visitor.current().may("folders"):
-        st.button(words("decode.example"), key="store-example", on_click=open_example, args=(message,))
-
-
-def open_example(message: bool) -> None:
-    """Opens the store folder of the example."""
+    if not visitor.current().may("folders") or not st.button(words("decode.example"), key="store-example"):
+        return
     _open(UPLOAD + uploads.example().token)
     if message:
         into_address({"id": played_store.DEAD_LETTER})
+    st.rerun()
 
 
 def _by_upload() -> None:

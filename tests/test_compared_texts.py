@@ -1,0 +1,75 @@
+"""The headline of a comparison names a time or a place only where chance did not choose it, and then the right one."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+
+from idcore.base.catalogue import words
+from idcore.ids.origins import BrokerAddress
+from idcore.presentation.triage.compared import Compared
+from idcore.presentation.triage.compared_texts import compared_sentence, concentrated, densest
+from idcore.scan.compare import Difference
+
+pytestmark = pytest.mark.quick
+FEW_AND_MANY = (1, 2, 3, 5, 8, 10, 12, 15, 20, 40, 100)
+
+
+def by_time(missing: Counter[int], ids: list[int]) -> Compared:
+    rates = (("before", at * 60_000, min(missing[at], of), of) for at, of in enumerate(ids))
+    return Compared((), {}, (), rates=tuple(rates), rate_seconds=60)
+
+
+def by_place(missing: Counter[int], ids: list[int], kind: str = "offset") -> Compared:
+    origins = (BrokerAddress("10.0.0.7", 10_911 + place) for place in range(len(ids)))
+    rows = (
+        Difference(kind, of, n, n, n - missing[at], (), ()) for at, (of, n) in enumerate(zip(origins, ids, strict=True))
+    )
+    return Compared(tuple(rows), {}, ())
+
+
+def at_random(r: random.Random, number: int, ids: list[int]) -> Counter[int]:
+    return Counter(r.choices(range(len(ids)), weights=ids, k=number))
+
+
+@pytest.mark.parametrize("number", FEW_AND_MANY)
+def test_chance_names_no_time_and_no_place(number: int) -> None:
+    r, named = random.Random(number), 0
+    for _ in range(100):
+        ids = [r.choice((40, 200, 900)) for _ in range(r.choice((6, 20, 96)))]
+        named += densest(by_time(at_random(r, number, ids), ids), "before") is not None
+        places = [10_000 * weight for weight in r.choice(([1, 1], [6, 4], [3, 1], [3, 3, 4], [1] * 10))]
+        named += concentrated(by_place(at_random(r, number, places), places), "before") is not None
+    assert named <= 1
+
+
+@pytest.mark.parametrize("number", FEW_AND_MANY)
+def test_a_hole_and_a_place_are_found_among_chance(number: int) -> None:
+    r = random.Random(number)
+    for _ in range(20):
+        ids = [r.choice((200, 900)) for _ in range(r.choice((20, 96)))]
+        hole = r.randrange(len(ids))
+        missing = at_random(r, number, ids) + Counter({hole: 2 * number + 20})
+        found = densest(by_time(missing, ids), "before")
+        assert found is not None and found[0] <= hole * 60_000 < found[1] and found[2] >= min(missing[hole], ids[hole])
+        assert found[1] - found[0] <= 5 * 60_000  # chance may have more of them next to it
+        places = [10_000] * 10
+        missing = at_random(r, number, places) + Counter({hole % 10: 10 * number + 20})
+        most = concentrated(by_place(missing, places), "before")
+        assert most is not None and most[0].origin == BrokerAddress("10.0.0.7", 10_911 + hole % 10)
+        assert most[1] == missing.total()
+
+
+def test_equal_figures_of_both_kinds_are_said_once() -> None:
+    stored = by_place(Counter({0: 2}), [5, 5]).rows
+    messages = by_place(Counter({1: 2}), [5, 5], "uniq").rows
+    for lang in ("en", "zh"):
+        said = words(lang)
+        both = compared_sentence(Compared((*stored, *messages), {}, ()), said)
+        alone = compared_sentence(Compared(messages, {}, ()), said)
+        assert both == said("compare.between").join([alone, said("compare.alike")])
+        apart = compared_sentence(Compared((*stored, *messages[:1]), {}, ()), said)
+        assert said("compare.alike") not in apart and apart.count("msgId") == apart.count("offsetMsgId") == 1
+        assert compared_sentence(Compared((), {}, ()), said) == said("compare.none")
