@@ -53,5 +53,5 @@ def say(part: str, code: str, values: Mapping[str, Any], lang: str = catalogue.E
         values = {**values, "maker": words.client(values["maker_code"], {"position": "?"})}
     if mark := words.assumed(values.get("assumed") or ()):
         values = {**values, **{name: f"{values[name]}{mark}" for name in OF_IDS if values.get(name)}}
-    said = "".join(words.fill(key, values) for key in keys(part, code, values, words))
-    return said.replace(f"{mark} ", mark) if mark.endswith("）") else said  # a full-width bracket has its own space
+    text = "".join(words.fill(key, values) for key in keys(part, code, values, words))
+    return text.replace(f"{mark} ", mark) if mark.endswith("）") else text  # a full-width bracket has its own space

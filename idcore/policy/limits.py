@@ -142,8 +142,8 @@ def exceeds(name: str, count: float) -> bool:
 def limit_error(name: str, held: float) -> CoreError:
     """The sentence of a limit that was met: what one has or would have, and the most."""
     row, most = LIMITS[name], value(name)
-    said = size if row.unit == "bytes" else "{:,.0f}".format
-    return refuse(row.error, held=said(held), most=said(most or 0))
+    format_value = size if row.unit == "bytes" else "{:,.0f}".format
+    return refuse(row.error, held=format_value(held), most=format_value(most or 0))
 
 
 def check() -> None:

@@ -85,15 +85,15 @@ def _without_commands(record: logging.LogRecord) -> bool:
     which another line could be forged, and an end.
     """
     try:
-        said = record.getMessage()
+        message = record.getMessage()
     except (TypeError, ValueError):  # the handler says so
         return True
-    shown = printable(said)
+    shown = printable(message)
     if record.name.partition(".")[0] in _OF_REQUESTS:
         shown = shown.rstrip("\n").replace("\n", "\\n")[:LONGEST]
     if record.name.startswith(_STREAMLIT):
         shown = _SESSION.sub(r"\1…", shown)
-    if shown != said:
+    if shown != message:
         record.msg, record.args = shown, ()
     return True
 
@@ -107,8 +107,8 @@ def _without_stack(record: logging.LogRecord) -> bool:
     if record.msg == _SAID_TWICE:
         return False
     if type(error).__module__.partition(".")[0] in ("h11", "google") or type(error).__name__ == "ClientDisconnect":
-        said = str(error) or "it was broken off"
-        record.msg, record.args, record.exc_info = f"a request or message was not read: {said}", (), None
+        reason = str(error) or "it was broken off"
+        record.msg, record.args, record.exc_info = f"a request or message was not read: {reason}", (), None
         record.levelno, record.levelname = logging.WARNING, logging.getLevelName(logging.WARNING)
     return True
 

@@ -140,11 +140,11 @@ def exposition(
     held = Gauge("idcore_memory_bytes", "memory of processes", ("process",), registry=now)
     for process, size in memory.items():
         held.labels(process).set(size)
-    made: dict[str, Gauge] = {}
+    group_gauges: dict[str, Gauge] = {}
     for name, labels, value in groups:
-        if name not in made:
-            made[name] = Gauge(f"idcore_{name}", *OF_GROUPS[name], registry=now)
-        made[name].labels(*labels).set(value)
+        if name not in group_gauges:
+            group_gauges[name] = Gauge(f"idcore_{name}", *OF_GROUPS[name], registry=now)
+        group_gauges[name].labels(*labels).set(value)
     return generate_latest(_counters()[0]) + generate_latest(now), CONTENT_TYPE_PLAIN_0_0_4
 
 

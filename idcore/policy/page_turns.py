@@ -20,7 +20,7 @@ class PageTurns:
         self._waiting = Counter[Part]()
 
     def waiting(self) -> int:
-        """How many wait."""
+        """The number of pages that wait."""
         return self._waiting.total()
 
     def table(self, wanted: bool = True) -> AbstractContextManager[None]:

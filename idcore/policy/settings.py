@@ -130,7 +130,7 @@ def name_of(setting: str) -> str:
 
 
 def current() -> Settings:
-    """What is set now."""
+    """The settings of this process, read from its environment."""
     return Settings.of(private.environment())
 
 

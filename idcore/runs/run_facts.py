@@ -28,10 +28,6 @@ def _text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _flag(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
 def _count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
@@ -131,7 +127,7 @@ _FACTS = _table(
         "options": _OPTIONS,
         "plan": _PLAN,
         **dict.fromkeys(("source", "owner", "started", "lease"), _text),
-        **dict.fromkeys(("pinned", "kept"), _flag),
+        **dict.fromkeys(("pinned", "kept"), lambda value: isinstance(value, bool)),
     },
     ("title", "source", "created", "options", "state", "pid"),
 )

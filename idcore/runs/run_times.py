@@ -26,7 +26,7 @@ def sent_ms(run: Run, reading: Reading) -> tuple[int, tuple[str, ...]] | None:
 def sent_ms_of_many(run: Run, readings: Sequence[Reading]) -> dict[int, tuple[int, tuple[str, ...]]]:
     """The same of many ids, by their place; each table is read once."""
     rows = {table: _rows(run, table, keys, readings) for table, keys in _KEYS.items()}
-    found = {}
+    sent = {}
     for place, reading in enumerate(readings):
         message_id = reading.id
         if isinstance(message_id, UniqId) and (row := rows["processes"].get(_key(message_id))):
@@ -36,8 +36,8 @@ def sent_ms_of_many(run: Run, readings: Sequence[Reading]) -> dict[int, tuple[in
         else:
             continue
         if known is not None:
-            found[place] = known
-    return found
+            sent[place] = known
+    return sent
 
 
 def _marked(at_ms: int | None, row: dict[str, Any]) -> tuple[int, tuple[str, ...]] | None:
@@ -110,14 +110,14 @@ def _rows(run: Run, table: str, names: Sequence[str], readings: Sequence[Reading
     if not wanted or not run.has(table):
         return {}
     filters = [(names[at], "in", {key[at] for key in wanted}) for at in (0, 1)]
-    found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    rows_of_key: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     try:
         rows = pq.read_table(run.path / table, filters=filters).to_pylist()
     except (OSError, pa.ArrowException):
         return {}  # the pages of that scan say that it is damaged; an ID is decoded without it
     for row in rows:
-        found.setdefault(tuple(row[name] for name in names), []).append(row)
-    return {key: rows[0] for key, rows in found.items() if len(rows) == 1}
+        rows_of_key.setdefault(tuple(row[name] for name in names), []).append(row)
+    return {key: rows[0] for key, rows in rows_of_key.items() if len(rows) == 1}
 
 
 def _of_process(elapsed: int, row: dict[str, Any], layout: Layout) -> int | None:

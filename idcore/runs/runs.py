@@ -147,7 +147,6 @@ class Run:
 
     @property
     def error(self) -> CoreError | None:
-        """Why it failed."""
         return error_of(self.facts)
 
     @property

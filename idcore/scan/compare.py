@@ -50,12 +50,11 @@ class Difference:
 
     @property
     def subject(self) -> str:
-        """What tables call it."""
+        """The text that tables show for it."""
         return str(self.origin)
 
     @property
     def values(self) -> dict[str, Any]:
-        """As JSON has it."""
         whose = {"kind": self.kind, "subject": self.subject}
         return whose | {item.name: getattr(self, item.name) for item in fields(self)[2:]}
 

@@ -58,17 +58,23 @@ _FACTS = pa.schema([("part", pa.int32()), ("what", pa.int32()), ("data", pa.bina
 
 
 def to_batch(facts: Iterable[Fact]) -> pa.RecordBatch:
-    """Facts as they travel."""
+    """Facts as an Arrow batch."""
     columns = zip(*((part, int(what), data) for part, what, data in facts), strict=True)
     arrays = [pa.array(column, field.type) for column, field in zip(columns, _FACTS, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=_FACTS)
 
 
 def from_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[Fact]:
-    """Facts that have arrived."""
+    """Facts from Arrow batches: the inverse of `to_batch`."""
     for batch in batches:
         for part, what, data in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             yield Fact(part, What(what), data)
+
+
+def joined_rows(data: Iterable[bytes], columns: int, kind: type = np.uint64) -> np.ndarray:
+    """The rows of several facts behind each other, as a matrix of its own."""
+    rows: Iterator[np.ndarray] = (np.frombuffer(each, kind).reshape(-1, columns) for each in data)
+    return np.concatenate([np.empty((0, columns), kind), *rows])
 
 
 class Refused(NamedTuple):

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from idcore.kernels.dates import DAY, MINUTE
 from idcore.kernels.pairs import IN_SCAN_ZONE, LAST_OF_MINUTE, WITHIN_MINUTE
 from idcore.scan import column_texts
-from idcore.scan.month_inference import Whole
+from idcore.scan.month_inference import InputEvidence
 
 from .months import COUNT, Months
 
@@ -31,7 +31,7 @@ class DatedOffsets:
     greatest_at: np.ndarray
 
     @classmethod
-    def of_ranges(cls, ranges: np.ndarray, months: Months, known: Whole) -> DatedOffsets:
+    def of_ranges(cls, ranges: np.ndarray, months: Months, known: InputEvidence) -> DatedOffsets:
         """From the rows of RANGES, in any order; of equal offsets the earliest instant counts."""
         ranges = ranges.copy()
         ranges[:, 3] = _settled(ranges[:, 3].view(np.int64), months, known).view(np.uint64)
@@ -51,7 +51,6 @@ class DatedOffsets:
         )
 
     def columns(self) -> list[pa.Array | np.ndarray]:
-        """The columns of `growth`."""
         known = np.ones(len(self.begin), np.bool_)
         instants = (column_texts.instants(at, known) for at in (self.least_at, self.greatest_at))
         return [self.addresses, column_texts.instants(self.begin, known), self.least, self.greatest, *instants]
@@ -74,7 +73,7 @@ class DatedOffsets:
         return speed.take(pc.index_in(addresses, value_set=self.addresses.take(pa.array(first))))
 
 
-def _settled(minutes: np.ndarray, months: Months, known: Whole) -> np.ndarray:
+def _settled(minutes: np.ndarray, months: Months, known: InputEvidence) -> np.ndarray:
     """Starts of minutes, those of the zone of the scan moved to what the whole input proves of zone and month."""
     assumed = minutes // (IN_SCAN_ZONE // 2) + 1 >> 1  # 0: proved by the line; 1: the month is; 2: nothing
     minutes = minutes - assumed * IN_SCAN_ZONE

@@ -97,7 +97,7 @@ class Scanner:
             self.votes = self.votes._replace(rows=votes)
 
     def _find(self, windows: Windows, stop: int, what: int) -> bool:
-        """Takes the text up to `stop`. True when a line that is read on has ended."""
+        """Finds ids up to `stop`. True once a line that goes on behind the split has ended."""
         self._make_room((stop - windows.at) // 32 + 2)
         ended = False
         while windows.at < stop and not ended:
@@ -158,7 +158,8 @@ class Scanner:
                     self.moved(windows.taken(), self.ids + int(state[find.STATE_IDS]))
                 if at >= windows.stop or (windows.ended and windows.at >= windows.filled):
                     break
-                if self._is_full() and self._may_pack():
+                held = max(int(state[find.STATE_IDS]), self.named_rows)
+                if (held > MOST_IDS or state[find.STATE_KEYS] > MOST_KEYS) and self._may_pack():
                     self.ids += int(state[find.STATE_IDS])
                     yield from self.facts()
                     self.texts.append((0, self.text))
@@ -190,12 +191,8 @@ class Scanner:
             known = self.cut or Refused("broken_sample", 0, digits, place + low + windows.origin)
             self.cut = known._replace(ids=known.ids + 1)
 
-    def _is_full(self) -> bool:
-        held = max(int(self.state[find.STATE_IDS]), self.named_rows)
-        return bool(held > MOST_IDS or self.state[find.STATE_KEYS] > MOST_KEYS)
-
     def _may_pack(self) -> bool:
-        """Not while a line is open that may still become a pair; one with too many ids never will."""
+        """Whether facts may be packed: not while an open line may still pair its ids. One with too many never does."""
         held = self.state[find.STATE_IDS] - self.state[find.LINE_FIRST]
         if held > 2 * find.LINE_IDS:
             self.state[find.LINE_OPEN] = 0
@@ -247,7 +244,7 @@ class Scanner:
         self._clear()
 
     def _begin_log(self, more: int) -> None:
-        """With so many behind it. The last one has the number of the text, as in its further splits."""
+        """Begins one of several pasted logs; `more` follow. The last has the number of the text, as further splits."""
         self.votes.text[pairs.TEXT] = as_signed(self.text ^ more)
 
     def _end_log(self, is_whole: bool = False) -> None:
@@ -368,7 +365,7 @@ def _rows_of(columns: int) -> np.ndarray:
 
 
 def _roomier(rows: np.ndarray, most: int, used: int) -> np.ndarray:
-    """The `used` rows of an array where there is room for `most`; what is behind them is not touched, nor paid for."""
+    """The array with room for `most` rows. Only `used` rows are copied: pages nobody writes take no memory."""
     if most <= len(rows):
         return rows
     larger = np.empty((max(2 * len(rows), most), rows.shape[1]), rows.dtype)
@@ -436,19 +433,18 @@ def _look_for_moments(windows: Windows, lines: np.ndarray, others: np.ndarray, m
         hint = _hint_of(windows, begin, end)
         if hint is None:
             continue
+        time, names_day = hint.time, isinstance(hint.time, NamedDay)
+        if isinstance(time, NamedDay):
+            time = latest_year(time, months.now, months.zone)
         if hint.born_ms is not None:
             others[at, pairs.OTHER_BORN] = hint.born_ms
-        elif (time := _in_its_year(hint.time, months)) is not None:
-            others[at, pairs.OTHER_NAMES_DAY] = isinstance(time, NamedDay)
+        elif time is not None:
+            others[at, pairs.OTHER_NAMES_DAY] = names_day
             wall, ahead = time.replace(tzinfo=None), time.utcoffset()
             month = wall.year * 12 + wall.month - 1
             others[at, pairs.OTHER_MONTH] = month - dates.FIRST_MONTH
             others[at, pairs.OTHER_MS] = (wall - datetime(wall.year, wall.month, 1)) // MILLISECOND
             others[at, pairs.OTHER_AHEAD] = dates.NO_ZONE if ahead is None else ahead // timedelta(minutes=1)
-
-
-def _in_its_year(time: datetime | None, months: Months) -> datetime | None:
-    return latest_year(time, months.now, months.zone) if isinstance(time, NamedDay) else time
 
 
 def _of_several(line: str, borns: set[int]) -> records.Hint | None:

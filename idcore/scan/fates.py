@@ -65,7 +65,7 @@ class Queues:
     tags: Sequence[Sequence[bytes]] = ()
 
     def plan(self) -> kernel.Plan:
-        """As the kernel takes them."""
+        """The groups as arrays for the kernel."""
         queues = np.zeros((len(self.names), records.COLUMNS), np.int64)
         tags = self.tags or [()] * len(self.names)
         every = dict.fromkeys([*(name for name, _ in self.names), *(tag for those in tags for tag in those)])
@@ -109,7 +109,6 @@ class _Walk(RecordLines):
             self._more()
 
     def rows(self) -> Rows:
-        """What was kept."""
         state = self._state
         return Rows(self._kept.rows[: state[kernel.ROWS]], self._kept.texts[: state[kernel.TEXTS]])
 
@@ -230,7 +229,6 @@ class _Messages(_Walk):
         return merged(self._counts[: self._state[kernel.COUNTS]])
 
     def single(self) -> Rows:
-        """All that have copies."""
         self._empty()
         return Rows.joined(self._single)
 
@@ -284,7 +282,7 @@ class Counting:
 
 
 def packed(table: pa.Table) -> bytes:
-    """A table as it travels."""
+    """A table as Arrow IPC bytes."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
         writer.write_table(table)

@@ -1,4 +1,4 @@
-"""Facts of many tasks as few: what a merge makes of them is the same. For a scan that goes on. No tables, no Spark.
+"""Merges facts of many tasks into few, from which a merge makes the same tables: for a scan that follows its input.
 
     Merge(months).tables(fold(facts)) == Merge(months).tables(facts)
 
@@ -16,7 +16,7 @@ import numpy as np
 from idcore.kernels import encode, find, folding, paired_offsets
 from idcore.kernels.pairs import RANGE_COLUMNS, VOTE_COLUMNS
 from idcore.scan import look_alikes
-from idcore.scan.crossing import Block, Fact, Refused, Report, What, fact_of, reports_of
+from idcore.scan.crossing import Block, Fact, Refused, Report, What, fact_of, joined_rows, reports_of
 from idcore.scan.facts import fold_ranges
 from idcore.scan.look_alikes import COUNT, MARKS, PLACE, TEXT, VALUE
 from idcore.scan.month_inference import SUMMARY_COLUMNS, folded_summaries
@@ -30,7 +30,7 @@ _FEWEST = 2  # blocks
 
 
 def fold(facts: Iterable[Fact]) -> list[Fact]:
-    """The facts of each part and kind as one, or as few as they can be."""
+    """Merges the facts of each part and kind into one fact, or into as few as possible."""
     held: dict[tuple[int, What], list[bytes]] = {}
     for fact in facts:
         held.setdefault((fact.part, fact.what), []).append(fact.data)
@@ -39,11 +39,6 @@ def fold(facts: Iterable[Fact]) -> list[Fact]:
         for (part, what), several in sorted(held.items())
         for data in (_FOLDS[what](several) if len(several) > 1 else several)
     ]
-
-
-def _blocks(several: Sequence[bytes]) -> list[bytes]:
-    folded = fold_blocks([Block.unpack(data) for data in several])
-    return [block.pack() for block in folded]
 
 
 def fold_blocks(blocks: Sequence[Block]) -> list[Block]:
@@ -102,10 +97,6 @@ def _runs_of(blocks: Sequence[Block]) -> tuple[encode.PackedRuns, np.ndarray]:
     return runs, np.ascontiguousarray(ordered[edges[:-1]])
 
 
-def _table(several: Sequence[bytes], columns: int, kind: type = np.uint64) -> np.ndarray:
-    return np.concatenate([np.frombuffer(data, kind).reshape(-1, columns) for data in several])
-
-
 def _groups(rows: np.ndarray, columns: Sequence[int], *then: int) -> tuple[np.ndarray, np.ndarray]:
     """Rows sorted by some columns, and where each group of equal ones begins; in a group sorted by others."""
     ordered = rows[np.lexsort([rows[:, column] for column in reversed((*columns, *then))])]
@@ -116,21 +107,17 @@ def _groups(rows: np.ndarray, columns: Sequence[int], *then: int) -> tuple[np.nd
 
 def _votes(several: Sequence[bytes]) -> list[bytes]:
     """Of a process, a start, a kind and a text: how many ids, the least and the greatest elapsed."""
-    rows, begin = _groups(_table(several, VOTE_COLUMNS), (*range(_KEY + 1), VOTE_COLUMNS - 1))
+    rows, begin = _groups(joined_rows(several, VOTE_COLUMNS), (*range(_KEY + 1), VOTE_COLUMNS - 1))
     folded = rows[begin]
     signed = rows.view(np.int64)
-    columns: list[tuple[int, Callable[..., np.ndarray]]] = [
+    reductions: list[tuple[int, Callable[..., np.ndarray]]] = [
         (4, np.add.reduceat),
         (5, np.minimum.reduceat),
         (6, np.maximum.reduceat),
     ]
-    for column, together in columns:
-        folded[:, column] = together(signed[:, column], begin).view(_U)
+    for column, reduce in reductions:
+        folded[:, column] = reduce(signed[:, column], begin).view(_U)
     return [folded.tobytes()]
-
-
-def _summaries(several: Sequence[bytes]) -> list[bytes]:
-    return [folded_summaries(_table(several, SUMMARY_COLUMNS, np.int64)).tobytes()]
 
 
 def _suspects(several: Sequence[bytes]) -> list[bytes]:
@@ -138,7 +125,7 @@ def _suspects(several: Sequence[bytes]) -> list[bytes]:
 
     The least id of all stays, because the rule of look-alikes asks that one.
     """
-    rows = _table(several, look_alikes.ROW)
+    rows = joined_rows(several, look_alikes.ROW)
     rows = np.column_stack([rows, rows[:, COUNT] > 0, np.where(rows[:, COUNT] > 0, rows[:, VALUE], 0)]).astype(_U)
     by_place, begin = _groups(rows, _SUSPECT, PLACE)
     by_value, _ = _groups(rows, _SUSPECT, VALUE)
@@ -155,7 +142,7 @@ def _suspects(several: Sequence[bytes]) -> list[bytes]:
 
 
 def _letters(several: Sequence[bytes]) -> list[bytes]:
-    rows, begin = _groups(_table(several, LETTER_COLUMNS), range(_KEY))
+    rows, begin = _groups(joined_rows(several, LETTER_COLUMNS), range(_KEY))
     folded = rows[begin]
     folded[:, _KEY] = np.bitwise_or.reduceat(rows[:, _KEY], begin)
     return [folded.tobytes()]
@@ -167,11 +154,11 @@ def _reports(several: Sequence[bytes]) -> list[bytes]:
     for data in several:
         for report in reports_of(data):
             key = report.number, report.place
-            reports[key] = _both(reports[key], report) if key in reports else report
+            reports[key] = _merged_reports(reports[key], report) if key in reports else report
     return [fact_of(reports[key] for key in sorted(reports)).data]
 
 
-def _both(one: Report, other: Report) -> Report:
+def _merged_reports(one: Report, other: Report) -> Report:
     refused = {each.reason: each for each in one.refused}
     for each in other.refused:
         known = refused.get(each.reason)
@@ -188,14 +175,14 @@ def _both(one: Report, other: Report) -> Report:
 
 
 _FOLDS: dict[What, Callable[[Sequence[bytes]], list[bytes]]] = {
-    What.IDS: _blocks,
-    What.RANGES: lambda several: [fold_ranges(_table(several, RANGE_COLUMNS)).tobytes()],
+    What.IDS: lambda several: [block.pack() for block in fold_blocks(list(map(Block.unpack, several)))],
+    What.RANGES: lambda several: [fold_ranges(joined_rows(several, RANGE_COLUMNS)).tobytes()],
     What.REPORT: _reports,
     What.LOOSE_PAIRS: lambda several: [b"".join(several)],
     What.VOTES: _votes,
-    What.SUMMARY: _summaries,
+    What.SUMMARY: lambda several: [folded_summaries(joined_rows(several, SUMMARY_COLUMNS, np.int64)).tobytes()],
     What.SUSPECTS: _suspects,
-    What.SUSPECTED: lambda several: [look_alikes.sample_of(_table(several, look_alikes.ROW)).tobytes()],
+    What.SUSPECTED: lambda several: [look_alikes.sample_of(joined_rows(several, look_alikes.ROW)).tobytes()],
     What.LETTERS: _letters,
-    What.NAMED: lambda several: [look_alikes.together(_table(several, look_alikes.ROW)).tobytes()],
+    What.NAMED: lambda several: [look_alikes.together(joined_rows(several, look_alikes.ROW)).tobytes()],
 }

@@ -48,7 +48,7 @@ class Followed:
 
     @property
     def error(self) -> CoreError | None:
-        """What was lost of it."""
+        """The error that says what was lost of the file."""
         if not self.ended or (self.ended != TRUNCATED and not self.unread):
             return None
         return refuse(f"follow_{self.ended}", bytes=self.unread)
@@ -206,7 +206,6 @@ class State:
         return sum(piece.ids for piece in self._pieces)
 
     def facts(self) -> list[Fact]:
-        """All facts that are kept."""
         return [*(fact for piece in self._pieces for fact in piece.facts), *self._tail]
 
     def inputs(self) -> dict[int, InputFile]:

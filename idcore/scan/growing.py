@@ -46,7 +46,6 @@ class Growing:
         self._writer: pq.ParquetWriter | None = None
 
     def add(self, table: pa.Table) -> None:
-        """More rows, behind the others."""
         self.rows += len(table)
         here = len(table) if self.path is None else min(self._room, len(table))
         self._room -= here

@@ -297,8 +297,8 @@ def _sent(
     if len(keys) != len(offsets) or not wanted.intersection(keys):
         return
     status = near(_SENT_STATUS)
-    said = "" if status is None else status[1].decode()
-    stored = _STORED[int(said)] if said.isdigit() and int(said) < len(_STORED) else said
+    status_text = "" if status is None else status[1].decode()
+    stored = _STORED[int(status_text)] if status_text.isdigit() and int(status_text) < len(_STORED) else status_text
     if stored not in _STORED:
         return
     as_json = text[before[1] - 1 : before[1]] == b'"'  # its fields are in any order, elsewhere the queue comes last

@@ -75,7 +75,7 @@ def suspects_of(tokens: find.FoundIds, ids: int, texts: Sequence[tuple[int, int]
 
 
 def rows_of(data: bytes) -> np.ndarray:
-    """Rows as they travel."""
+    """Rows from the bytes of a fact."""
     return np.frombuffer(data, np.uint64).reshape(-1, ROW)
 
 
@@ -101,7 +101,8 @@ def taken_out(blocks: Sequence[Block], suspects: np.ndarray, rule: Rule) -> tupl
     gone = reasons > 0
     if not gone.any():
         return list(blocks), []
-    keys = _sorted_keys(processes[gone])
+    keys = np.ascontiguousarray(processes[gone, : find.KEY_COLUMNS])
+    keys = np.sort(keys.view([("", np.uint64)] * find.KEY_COLUMNS).reshape(-1))
     left, taken = [], np.zeros(len(keys), np.bool_)
     for block in blocks:
         own = np.flatnonzero(codes.are(block.keys, codes.UNIQS))
@@ -165,7 +166,6 @@ def _by_text(rows: np.ndarray, reason: str, label: str | None) -> list[LookAlike
 
 
 def _digits(row: np.ndarray) -> str:
-    """The msgId of a suspect."""
     first, second, third, value = (int(word) for word in row[:COUNT])
     identity, code = third & int(_IDENTITY), third >> int(codes.CODE_SHIFT)
     if code == int(find.CODE_LE):
@@ -217,11 +217,6 @@ def _suspects(rows: np.ndarray) -> Suspect:
         known=makers.loader_positions(loader)[0] >= 0,
         shown=marks & find.SHOWN != 0,
     )
-
-
-def _sorted_keys(rows: np.ndarray) -> np.ndarray:
-    keys = np.ascontiguousarray(rows[:, : find.KEY_COLUMNS])
-    return np.sort(keys.view([("", np.uint64)] * find.KEY_COLUMNS).reshape(-1))
 
 
 def _places_in(rows: np.ndarray, known: np.ndarray) -> np.ndarray:

@@ -49,7 +49,7 @@ class Hand:
         self.bytes = self.ids = 0
 
     def move(self, taken: int, ids: int) -> None:
-        """So much of the present split."""
+        """Sets the bytes and ids that are done of the present split."""
         self.row[0] = self.bytes + taken
         self.row[1] = self.ids + ids
 
@@ -58,6 +58,6 @@ class Hand:
         self.ids += ids
 
     def next(self) -> None:
-        """The present split is done."""
+        """Goes on to the next split."""
         self.bytes += next(self.sizes)
         self.move(0, 0)

@@ -21,12 +21,13 @@ SOURCES = {BORN: "born", PREFIX: "prefix"}
 
 @dataclass(frozen=True, slots=True)
 class Dated:
-    """By key: `edges` cut `spans` (last elapsed, start, length of a month) in the order of elapsed.
+    """The months in which each key generated ids; a key is a process or a client.
 
-    A key that no line dates has no spans. `before`: of a process with one month, the elapsed up to which that is it,
-    and start and length of the month before, in which later ids are. `zone`: minutes ahead of UTC; `source`: the kind
-    of vote that fixed it, MONTH where it is the scan's. `assumed`: whether the lines of a key name no year. `mixed`:
-    whether its lines show several months whose elapsed overlap, so that no ID says of which it is.
+    The key in row `k` has `spans[edges[k] : edges[k + 1]]`, none if no line dates it. A span is a month: the last
+    elapsed that belongs to it, its start and its length. `before` is for a process with a single month: an elapsed
+    beyond `before[k, 0]` belongs to the month before, whose start and length follow. `zone` is in minutes ahead of UTC,
+    `source` the kind of vote that fixed it: MONTH if it is the scan's zone. `assumed`: no line of the key names a year.
+    `mixed`: its lines show several months whose elapsed overlap, so no ID tells to which month it belongs.
     """
 
     edges: np.ndarray
@@ -39,10 +40,13 @@ class Dated:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
-    """What all lines of the input prove: minutes ahead of UTC and by what kind, None where zones differ; the last
-    instant in ms, None where no line is dated. `texts`: of each log its number and the first and the last instant that
-    lines with a year prove in it, in the order of numbers."""
+class InputEvidence:
+    """What all lines of the input prove together.
+
+    `ahead`: minutes ahead of UTC, None where zones differ, and `source`: the kind of vote that says so. `latest`: the
+    last instant in ms, None where no line is dated. `texts`: for each log, in the order of numbers, its number and the
+    first and last instant in it that lines with a year prove.
+    """
 
     ahead: int | None = None
     source: int = MONTH
@@ -72,17 +76,17 @@ NO_TEXT = 0  # of moments that no text asks for: of several together
 
 
 def as_signed(text: int) -> int:
-    """The number of a text as a kernel has it."""
+    """The number of a text as int64, the type that kernels have for it."""
     return text - (1 << 64) if text >> 63 else text
 
 
 def moments_of(text: int, first: int, last: int) -> np.ndarray:
-    """As a summary has them: the first and the last moment that lines with a year prove in a text."""
+    """Rows of a summary: the first and the last moment that lines with a year prove in a text."""
     return np.array([[FIRST, text, first], [LATEST, text, last]], np.int64)
 
 
 def folded_summaries(rows: np.ndarray) -> np.ndarray:
-    """Summaries as one: the ids of equal zones together, the first and the last moments of each text."""
+    """Merges summaries: sums the ids of equal zones, keeps the first and the last moment of each text."""
     (kind, of), _, order, edge = _sums(rows[:, 2], rows[:, 0], rows[:, 1])
     values = rows[order, 2]
     value = np.where(kind == FIRST, np.minimum.reduceat(values, edge), np.maximum.reduceat(values, edge))
@@ -90,7 +94,7 @@ def folded_summaries(rows: np.ndarray) -> np.ndarray:
 
 
 def summary(votes: np.ndarray, months: Months) -> np.ndarray:
-    """What the votes of one task say of the whole input."""
+    """The rows, of `SUMMARY_COLUMNS`, in which one task says what its votes prove of the whole input."""
     packed, ids, _, high = (votes[:, column].astype(np.int64) for column in range(3, 7))
     client, little = codes.are(votes, codes.CLIENTS), codes.are(votes, codes.EARLY)
     kind, start = packed & 3, (packed >> 2) * MINUTE
@@ -107,14 +111,14 @@ def summary(votes: np.ndarray, months: Months) -> np.ndarray:
     return np.vstack([rows, latest]).astype(np.int64)
 
 
-def whole(summaries: list[np.ndarray], zone_source: str) -> Whole:
+def input_evidence_of(summaries: np.ndarray, zone_source: str) -> InputEvidence:
     """The summaries of all tasks as one."""
-    if not summaries:
-        return Whole()
-    rows = folded_summaries(np.concatenate(summaries))
+    if not len(summaries):
+        return InputEvidence()
+    rows = folded_summaries(summaries)
     firsts, lasts, years = (rows[rows[:, 0] == kind] for kind in (FIRST, LATEST, LATEST_OF_A_YEAR))
     latest = int(lasts[:, 2].max(initial=0) or years[:, 2].max(initial=0))
-    only = Whole(latest=latest, texts=np.column_stack([firsts[:, 1:], lasts[:, 2]]))  # each text has both
+    only = InputEvidence(latest=latest, texts=np.column_stack([firsts[:, 1:], lasts[:, 2]]))  # each text has both
     rows = rows[rows[:, 0] >= 0]
     if not len(rows):
         return only
@@ -187,13 +191,13 @@ class _Spans:
         return _Spans(*(getattr(self, name)[chosen] for name in self.__slots__))
 
 
-def date(words: np.ndarray, votes: np.ndarray, months: Months, known_of_all: Whole) -> Dated:
+def date(words: np.ndarray, votes: np.ndarray, months: Months, input_evidence: InputEvidence) -> Dated:
     """The months of each key. `votes`: words of a key, start (minute << 2 | kind), ids, least and greatest elapsed."""
     keys = len(words)
     little = codes.are(words, codes.EARLY)
-    votes_of_keys = _votes_of(words, votes, little, months.calendar, known_of_all)
+    votes_of_keys = _votes_of(words, votes, little, months.calendar, input_evidence)
     votes_of_keys, assumed = _less_assumed(votes_of_keys, keys)
-    zone, source, fixed = _zones(votes_of_keys, little, known_of_all)
+    zone, source, fixed = _zones(votes_of_keys, little, input_evidence)
     if not len(votes_of_keys.row):
         none = np.zeros(keys + 1, np.int64), np.zeros((0, 3), np.int64)
         return Dated(*none, zone, source, _none_before(keys), assumed, np.zeros(keys, np.bool_))
@@ -210,27 +214,31 @@ def date(words: np.ndarray, votes: np.ndarray, months: Months, known_of_all: Who
     earlier = np.maximum(spans.month[at] - 1, 0)
     column, calendar = np.where(little[single], LITTLE_START, START), months.calendar
     in_zone = calendar[earlier, UTC_START] - zone[single] * MINUTE
-    last = months.now if known_of_all.latest is None else min(months.now, known_of_all.latest + DAY)
+    last = months.now if input_evidence.latest is None else min(months.now, input_evidence.latest + DAY)
     before = _none_before(keys)
     before[single, 0] = np.maximum(spans.high[at], last - spans.start[at])
     before[single, 1] = np.where(is_own[single] | little[single], calendar[earlier, column], in_zone)
     before[single, 2] = calendar[earlier, column + 1]
     proved = np.flatnonzero((source != MONTH) & (np.diff(edges) > 0))
-    zone[proved] = _named_noon(words[proved], spans.start[edges[proved]], zone[proved], months, known_of_all)
+    zone[proved] = _named_noon(words[proved], spans.start[edges[proved]], zone[proved], months, input_evidence)
     return Dated(edges, np.column_stack([until, spans.start, length]), zone, source, before, assumed, mixed)
 
 
 def _named_noon(
-    words: np.ndarray, starts: np.ndarray, ahead: np.ndarray, months: Months, known_of_all: Whole | None = None
+    words: np.ndarray,
+    starts: np.ndarray,
+    ahead: np.ndarray,
+    months: Months,
+    input_evidence: InputEvidence | None = None,
 ) -> np.ndarray:
     """The minutes ahead of UTC of each key in whose month the midnight is a noon in the scan's zone, or the input's."""
     named, calendar = ahead.copy(), months.calendar
     month = np.searchsorted(calendar[:, UTC_START], starts + 14 * HOUR, side="right") - 1
     noon = calendar[month, START] + DAY // 2 + np.where(calendar[month, 5] <= DAY // 2, calendar[month, 6], 0)
     zones = [(noon, months.zone)]
-    if known_of_all is not None and known_of_all.ahead is not None:
-        zone = timezone(timedelta(minutes=known_of_all.ahead))
-        zones.append((calendar[month, UTC_START] + DAY // 2 - known_of_all.ahead * MINUTE, zone))
+    if input_evidence is not None and input_evidence.ahead is not None:
+        zone = timezone(timedelta(minutes=input_evidence.ahead))
+        zones.append((calendar[month, UTC_START] + DAY // 2 - input_evidence.ahead * MINUTE, zone))
     for noons, zone in reversed(zones):
         for at in np.flatnonzero(starts == noons).tolist():
             layout = list(LAYOUTS.values())[int(codes.codes_of(words[at : at + 1])[0]) - 1]
@@ -241,7 +249,7 @@ def _named_noon(
 
 
 def _votes_of(
-    words: np.ndarray, votes: np.ndarray, little: np.ndarray, calendar: np.ndarray, known_of_all: Whole
+    words: np.ndarray, votes: np.ndarray, little: np.ndarray, calendar: np.ndarray, input_evidence: InputEvidence
 ) -> _Votes:
     """The votes for known keys, those of all tasks added up. Those without a year in the one that others leave."""
     row = np.empty(len(votes), np.int64)
@@ -253,10 +261,12 @@ def _votes_of(
         return _Votes(*[row] * 8)
     if (packed & 3 == YEAR).any():
         (row, packed, text), figures = _added(figures, row, packed, text)
-        packed = _of_one_year(np.column_stack([row, text]), packed, figures, calendar, known_of_all.within(text), MONTH)
+        packed = _of_one_year(
+            np.column_stack([row, text]), packed, figures, calendar, input_evidence.within(text), MONTH
+        )
         (row, packed), figures = _added(figures, row, packed)
         packed = _of_own_year(row, packed, figures[2], calendar)
-        of_all = (np.full(len(row), bound) for bound in known_of_all.within_all)
+        of_all = (np.full(len(row), bound) for bound in input_evidence.within_all)
         packed = _of_one_year(row[:, None], packed, figures, calendar, of_all, YEAR)
     (row, packed), (ids, low, high) = _added(figures, row, packed)
     start = (packed >> 2) * MINUTE
@@ -316,18 +326,20 @@ def _months_of(packed: np.ndarray, calendar: np.ndarray) -> np.ndarray:
 
 def _less_assumed(votes: _Votes, keys: int) -> tuple[_Votes, np.ndarray]:
     """The votes without those of an assumed year where a key has others; and which keys have only such."""
-    known, told = np.zeros(keys, np.bool_), np.zeros(keys, np.bool_)
-    told[votes.row] = True
+    known, has_votes = np.zeros(keys, np.bool_), np.zeros(keys, np.bool_)
+    has_votes[votes.row] = True
     known[votes.row[votes.kind != YEAR]] = True
     kept = (votes.kind != YEAR) | ~known[votes.row]
     some = _Votes(*(getattr(votes, name)[kept] for name in votes.__slots__))
-    return replace(some, kind=np.minimum(some.kind, MONTH)), told & ~known
+    return replace(some, kind=np.minimum(some.kind, MONTH)), has_votes & ~known
 
 
-def _zones(votes: _Votes, little: np.ndarray, known_of_all: Whole) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _zones(
+    votes: _Votes, little: np.ndarray, input_evidence: InputEvidence
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The zone of each key, what most ids of the best kind say, then the least; by which kind; which votes fix it."""
     keys = len(little)
-    usual, proof = (0, MONTH) if known_of_all.ahead is None else (known_of_all.ahead, known_of_all.source)
+    usual, proof = (0, MONTH) if input_evidence.ahead is None else (input_evidence.ahead, input_evidence.source)
     zone = np.full(keys, usual)
     if not len(votes.row):
         return zone, np.where(little, MONTH, proof), np.zeros(0, np.bool_)

@@ -60,11 +60,11 @@ def stamps(text: bytes, most: int = MOST_LOOKED_AT) -> Iterator[tuple[str, Stamp
 
     Of more than `most` some are looked at, spread evenly.
     """
-    found = _store_times(text)
-    for number in range(0, len(found), max(1, -(-len(found) // max(1, most)))):
-        at = found[number]
-        first = max(found[number - 1].end() if number else 0, at.start() - _AROUND)
-        last = min(found[number + 1].start() if number + 1 < len(found) else len(text), at.end() + _AROUND)
+    store_times = _store_times(text)
+    for number in range(0, len(store_times), max(1, -(-len(store_times) // max(1, most)))):
+        at = store_times[number]
+        first = max(store_times[number - 1].end() if number else 0, at.start() - _AROUND)
+        last = min(store_times[number + 1].start() if number + 1 < len(store_times) else len(text), at.end() + _AROUND)
         born, host = (_nearest(pattern, text, first, last, at) for pattern in (_BORN, _STORE_HOST))
         if born is None or host is None:
             continue

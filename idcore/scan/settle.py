@@ -153,7 +153,7 @@ def _pieces(origin: Origin, run: _Run) -> Iterator[tuple[list[int], np.ndarray]]
 
 
 def without(block: Block, keys: Sequence[int] | np.ndarray) -> Block:
-    """A block less some keys."""
+    """A block without some keys."""
     gone = np.zeros(len(block.keys), np.bool_)
     gone[keys] = True
     runs = block.runs[~np.repeat(gone, block.lengths)]

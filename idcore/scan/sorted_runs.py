@@ -98,7 +98,7 @@ class SortedRuns:
 
     @property
     def packed(self) -> encode.PackedRuns:
-        """As kernels take them."""
+        """The runs as arrays for kernels."""
         return encode.PackedRuns(self.order, self.edges, self.key2, self.distinct, self.places, self.data, self.largest)
 
     def at_once(self, most: int) -> encode.PackedRuns:

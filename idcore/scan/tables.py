@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -26,13 +27,13 @@ from idcore.kernels.dates import FIRST_MONTH, MONTH
 from idcore.kernels.encode import PackedRuns
 from idcore.kernels.pairs import RANGE_COLUMNS, VOTE_COLUMNS
 from idcore.scan import column_texts, large_keys, look_alikes
-from idcore.scan.month_inference import SOURCES, SUMMARY_COLUMNS, Whole, date, of_clients, whole
+from idcore.scan.month_inference import SOURCES, SUMMARY_COLUMNS, InputEvidence, date, input_evidence_of, of_clients
 from idcore.scan.schemas import CLOCK_MARKS
 from idcore.scan.sorted_runs import PairedOffsets, SortedRuns, collect
 from idcore.sources.inputs import shown
 from idcore.sources.record_lines import tags_of, topics_of
 
-from .crossing import Block, Fact, Refused, Report, What, reports_of, text_number
+from .crossing import Block, Fact, Refused, Report, What, joined_rows, reports_of, text_number
 from .dated_offsets import DatedOffsets
 from .look_alikes import LookAlike
 from .months import Months, as_months, newest_rows
@@ -66,10 +67,6 @@ def _table_of(name: str, rows: Sequence[Sequence[object]]) -> pa.Table:
     return _table(name, list(zip(*rows, strict=True)) if rows else [[] for _ in SCHEMAS[name]])
 
 
-def _named_table(name: str, columns: Mapping[str, object]) -> pa.Table:
-    return _table(name, [columns[column] for column in SCHEMAS[name].names])
-
-
 def _month_starts(newest: np.ndarray, elapsed: np.ndarray, little: np.ndarray) -> np.ndarray:
     """Start (ms) of the newest month in which each elapsed fits; _NONE where it fits in no month."""
     starts = np.full(len(elapsed), _NONE, np.int64)
@@ -94,7 +91,7 @@ class _Dates(NamedTuple):
     """What lines say of the months of processes: whether they do, with the year, minutes ahead of UTC, by what kind,
     and whether the months are mixed (`month_inference.Dated`)."""
 
-    told: np.ndarray
+    has_month: np.ndarray
     zone: np.ndarray
     source: np.ndarray
     mixed: np.ndarray
@@ -170,7 +167,7 @@ def _activity(keys: _Processes, minutes: np.ndarray, starts: np.ndarray) -> pa.T
 
 
 def _sums(table: pa.Table, *by: str) -> pa.Table:
-    """The ids of equal rows together."""
+    """Sums the ids of equal rows."""
     return table.group_by(by).aggregate([("ids", "sum")]).select([*by, "ids_sum"]).rename_columns([*by, "ids"])
 
 
@@ -221,75 +218,57 @@ class Merge:
 
     def tables(self, facts: Iterable[Fact]) -> Iterator[tuple[str, pa.Table]]:
         """Names and tables, for `combine`. All facts of a host or broker must come in one call, in any order."""
-        blocks, reports, topics, copies = [], [], [], []
-        ranges = [np.empty((0, RANGE_COLUMNS), np.uint64)]
-        loose = [np.empty((0, paired_offsets.LOOSE_COLUMNS), np.uint64)]
-        votes = [np.empty((0, VOTE_COLUMNS), np.uint64)]
-        suspects = [np.empty((0, look_alikes.ROW), np.uint64)]
-        letters = [np.empty((0, LETTER_COLUMNS), np.uint64)]
-        named = [np.empty((0, look_alikes.ROW), np.uint64)]
-        summaries: list[np.ndarray] = []
+        data: defaultdict[What, list[bytes]] = defaultdict(list)
         suspected: dict[int, list[np.ndarray]] = {}  # every part has a copy of each
         for fact in facts:
-            if fact.what == What.IDS:
-                blocks.append(Block.unpack(fact.data))
-            elif fact.what == What.LOOSE_PAIRS:
-                loose.append(np.frombuffer(fact.data, np.uint64).reshape(-1, paired_offsets.LOOSE_COLUMNS))
-            elif fact.what == What.VOTES:
-                votes.append(np.frombuffer(fact.data, np.uint64).reshape(-1, VOTE_COLUMNS))
-            elif fact.what == What.RANGES:
-                ranges.append(np.frombuffer(fact.data, np.uint64).reshape(-1, RANGE_COLUMNS))
-            elif fact.what == What.SUMMARY:
-                summaries.append(np.frombuffer(fact.data, np.int64).reshape(-1, SUMMARY_COLUMNS))
-            elif fact.what == What.SUSPECTS:
-                suspects.append(look_alikes.rows_of(fact.data))
-            elif fact.what == What.SUSPECTED:
+            if fact.what == What.SUSPECTED:
                 suspected.setdefault(fact.part, []).append(look_alikes.rows_of(fact.data))
-            elif fact.what == What.LETTERS:
-                letters.append(np.frombuffer(fact.data, np.uint64).reshape(-1, LETTER_COLUMNS))
-            elif fact.what == What.NAMED:
-                named.append(look_alikes.rows_of(fact.data))
-            elif fact.what == What.TOPICS:
-                topics.append(fact.data)
-            elif fact.what == What.COPIES:
-                copies.append(fact.data)
             else:
-                reports.append(fact.data)
-        known = whole(summaries, self.months.zone_source)
+                data[fact.what].append(fact.data)
+        summaries = joined_rows(data[What.SUMMARY], SUMMARY_COLUMNS, np.int64)
+        input_evidence = input_evidence_of(summaries, self.months.zone_source)
+        blocks = settle([Block.unpack(packed) for packed in data.pop(What.IDS, [])])
         rule = look_alikes.rule_of(next(iter(suspected.values()), []))
-        blocks, taken = look_alikes.taken_out(settle(blocks), np.concatenate(suspects), rule)
-        taken += look_alikes.of_names(np.concatenate(named))
+        blocks, taken = look_alikes.taken_out(blocks, joined_rows(data[What.SUSPECTS], look_alikes.ROW), rule)
+        taken += look_alikes.of_names(joined_rows(data[What.NAMED], look_alikes.ROW))
         runs = collect(blocks)
-        paired = PairedOffsets(blocks, np.concatenate(loose))
+        paired = PairedOffsets(blocks, joined_rows(data[What.LOOSE_PAIRS], paired_offsets.LOOSE_COLUMNS))
+        votes = joined_rows(data[What.VOTES], VOTE_COLUMNS)
         if "uniq" in runs:
-            of_keys = letters_of(runs["uniq"].keys, np.concatenate(letters))
-            yield from self._processes(runs["uniq"], paired, np.concatenate(votes), known, of_keys)
+            of_keys = letters_of(runs["uniq"].keys, joined_rows(data[What.LETTERS], LETTER_COLUMNS))
+            yield from self._processes(runs["uniq"], paired, votes, input_evidence, of_keys)
         if "client" in runs:
-            yield from self._clients(runs["client"], paired, np.concatenate(votes), known)
+            yield from self._clients(runs["client"], paired, votes, input_evidence)
         if "offset" in runs:
-            dated = DatedOffsets.of_ranges(np.concatenate(ranges), self.months, known)
+            dated = DatedOffsets.of_ranges(joined_rows(data[What.RANGES], RANGE_COLUMNS), self.months, input_evidence)
             yield from self._brokers(runs["offset"], dated)
         if taken:
             yield LOOK_ALIKES, pa.Table.from_pylist([one._asdict() for one in taken], _TAKEN)
-        if reports:
-            yield "reports", pa.table({"report": pa.array(reports, pa.binary())})
-        if topics:
-            yield "seen", pa.table({"seen": pa.array(topics, pa.binary())})
-        if copies:
-            yield COPIES, pa.table({COPIES: pa.array(copies, pa.binary())})
+        for what, name, column in (
+            (What.REPORT, "reports", "report"),
+            (What.TOPICS, "seen", "seen"),
+            (What.COPIES, COPIES, COPIES),
+        ):
+            if data[what]:
+                yield name, pa.table({column: pa.array(data[what], pa.binary())})
 
-    def _newest(self, known: Whole) -> np.ndarray:
+    def _newest_months(self, input_evidence: InputEvidence) -> np.ndarray:
         """`Months.newest` for processes that no line dates: in the zone and up to the time that the input proves."""
-        if known.latest is None:
+        if input_evidence.latest is None:
             return self.months.newest
-        zone = self.months.zone if known.ahead is None else timezone(timedelta(minutes=known.ahead))
-        return newest_rows(from_ms(min(self.months.now, known.latest + DAY_MS)), zone)
+        zone = self.months.zone if input_evidence.ahead is None else timezone(timedelta(minutes=input_evidence.ahead))
+        return newest_rows(from_ms(min(self.months.now, input_evidence.latest + DAY_MS)), zone)
 
     def _processes(
-        self, runs: SortedRuns, paired: PairedOffsets, votes: np.ndarray, known_of_all: Whole, letters: np.ndarray
+        self,
+        runs: SortedRuns,
+        paired: PairedOffsets,
+        votes: np.ndarray,
+        input_evidence: InputEvidence,
+        letters: np.ndarray,
     ) -> Iterator[tuple[str, pa.Table]]:
         keys, little = _Processes.of(runs.keys), codes.are(runs.keys, codes.EARLY)
-        dates = date(runs.keys, votes, self.months, known_of_all)
+        dates = date(runs.keys, votes, self.months, input_evidence)
         packed = runs.at_once(large_keys.AT_ONCE)
         rows = max(_ROWS, packed.largest)
         out = merge.ProcessRows(
@@ -302,7 +281,7 @@ class Merge:
         out.bases[has_dates] = (
             np.minimum.reduceat(dates.spans[:, 1], dates.edges[:-1][has_dates]) if has_dates.any() else _NONE
         )
-        newest = self._newest(known_of_all)
+        newest = self._newest_months(input_evidence)
         months = merge.MonthsOfKeys(newest[:, 1::2].max(axis=0), dates.edges, dates.spans, dates.before)
         starts = np.full(keys.count, _NONE, np.int64)
         activity = []
@@ -320,8 +299,8 @@ class Merge:
             starts[done] = np.where(has_dates[done] & (last >= 0), out.bases[done], starts[done])
             yield "counters", _counters(keys, points, starts)
             activity.append(_activity(keys, minutes, starts))
-        told = has_dates & ~dates.assumed & ~dates.mixed
-        own = _Dates(*(column[keys.order] for column in (told, dates.zone, dates.source, dates.mixed)))
+        has_month = has_dates & ~dates.assumed & ~dates.mixed
+        own = _Dates(*(column[keys.order] for column in (has_month, dates.zone, dates.source, dates.mixed)))
         table = self._process_table(keys, out.figures[keys.order], starts[keys.order], own, letters[keys.order])
         yield "processes", table
         yield "hosts", _hosts(keys, table)
@@ -364,40 +343,38 @@ class Merge:
         )
         layouts = keys.layouts.to_numpy(zero_copy_only=False)
         zone, zone_source, month = self._zones(dates, dated, last_at, last_at - possible, keys.little)
-        return _named_table(
-            "processes",
-            {
-                "layout": keys.layouts,
-                "host": hosts,
-                "pid": pa.array(keys.pids),
-                "loader": keys.loaders,
-                "maker": process_makers(layouts, keys.loader_numbers, whole_seconds, local, fits, letters),
-                "ids": f[unroll.IDS],
-                "distinct": f[unroll.DISTINCT],
-                "first_elapsed_ms": f[unroll.FIRST_ELAPSED],
-                "last_elapsed_ms": f[unroll.LAST_ELAPSED],
-                "first_sent_at": column_texts.instants(starts + (first >> _COUNTER_BITS), dated),
-                "last_sent_at": column_texts.instants(last_at, dated),
-                "first_counter": first & _COUNTER_MASK,
-                "last_counter": last & _COUNTER_MASK,
-                "produced": f[unroll.PRODUCED],
-                "missing": f[unroll.PRODUCED] - f[unroll.POSITIONS],
-                "wraps": f[unroll.WRAPS],
-                "wraps_certain": pa.array(f[unroll.WIDEST_GAP] / 1000.0 * rate <= chains.HALF),
-                "out_of_order": f[unroll.OUT_OF_ORDER],
-                "tracks": f[unroll.TRACKS],
-                "rate_per_second": pa.array(rate, mask=span == 0),
-                "chains": f[unroll.CHAINS],
-                "loader_position": pa.array(position, mask=position < 0),
-                "loader_bits": pa.array(bits.astype(np.int32), mask=position < 0),
-                "last_possible_elapsed_ms": pa.array(possible, mask=possible < 0),
-                "zone": zone,
-                "zone_source": zone_source,
-                "month": month,
-                "months_mixed": pa.array(dates.mixed),
-                **{name: pa.repeat(False, keys.count) for name in CLOCK_MARKS},
-            },
-        )
+        columns = {
+            "layout": keys.layouts,
+            "host": hosts,
+            "pid": pa.array(keys.pids),
+            "loader": keys.loaders,
+            "maker": process_makers(layouts, keys.loader_numbers, whole_seconds, local, fits, letters),
+            "ids": f[unroll.IDS],
+            "distinct": f[unroll.DISTINCT],
+            "first_elapsed_ms": f[unroll.FIRST_ELAPSED],
+            "last_elapsed_ms": f[unroll.LAST_ELAPSED],
+            "first_sent_at": column_texts.instants(starts + (first >> _COUNTER_BITS), dated),
+            "last_sent_at": column_texts.instants(last_at, dated),
+            "first_counter": first & _COUNTER_MASK,
+            "last_counter": last & _COUNTER_MASK,
+            "produced": f[unroll.PRODUCED],
+            "missing": f[unroll.PRODUCED] - f[unroll.POSITIONS],
+            "wraps": f[unroll.WRAPS],
+            "wraps_certain": pa.array(f[unroll.WIDEST_GAP] / 1000.0 * rate <= chains.HALF),
+            "out_of_order": f[unroll.OUT_OF_ORDER],
+            "tracks": f[unroll.TRACKS],
+            "rate_per_second": pa.array(rate, mask=span == 0),
+            "chains": f[unroll.CHAINS],
+            "loader_position": pa.array(position, mask=position < 0),
+            "loader_bits": pa.array(bits.astype(np.int32), mask=position < 0),
+            "last_possible_elapsed_ms": pa.array(possible, mask=possible < 0),
+            "zone": zone,
+            "zone_source": zone_source,
+            "month": month,
+            "months_mixed": pa.array(dates.mixed),
+            **{name: pa.repeat(False, keys.count) for name in CLOCK_MARKS},
+        }
+        return _table("processes", [columns[name] for name in SCHEMAS["processes"].names])
 
     def _copies(self, runs: SortedRuns, paired: PairedOffsets, repeated: np.ndarray) -> Iterator[tuple[str, pa.Table]]:
         for own_words, own_values, lines, words, values, edges in paired.copies(runs, repeated):
@@ -430,11 +407,11 @@ class Merge:
         return [
             pc.if_else(known, column_texts.zones(ahead), None),
             pc.if_else(known, names, None),
-            pc.if_else(pa.array(dates.told & dated), column_texts.months(month + FIRST_MONTH), None),
+            pc.if_else(pa.array(dates.has_month & dated), column_texts.months(month + FIRST_MONTH), None),
         ]
 
     def _clients(
-        self, runs: SortedRuns, paired: PairedOffsets, votes: np.ndarray, known: Whole
+        self, runs: SortedRuns, paired: PairedOffsets, votes: np.ndarray, known: InputEvidence
     ) -> Iterator[tuple[str, pa.Table]]:
         figures = np.zeros((len(runs.keys), 8), np.int64)
         minutes = np.empty((max(_ROWS, runs.largest), 3), np.int64)

@@ -46,7 +46,7 @@ class Rows(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence[Rows]) -> Rows:
-        """Rows behind each other."""
+        """Concatenates rows."""
         begins = np.cumsum([0, *(len(part.texts) for part in parts)])
         rows = stacked([np.zeros(0, kernel.ONE), *(part.rows for part in parts)])
         rows["text"] += np.repeat(begins[:-1], [len(part.rows) for part in parts])
@@ -54,7 +54,7 @@ class Rows(NamedTuple):
 
     @classmethod
     def unpack(cls, data: bytes | pa.Buffer) -> Rows:
-        """The rows again."""
+        """The inverse of `pack`."""
         whole = _CODEC.decompress(data[8:], int.from_bytes(data[:8], "big"), asbytes=True)
         count = int(np.frombuffer(whole, np.int64, 1)[0])
         rows = np.frombuffer(whole, kernel.ONE, count, 8)

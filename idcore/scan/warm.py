@@ -40,7 +40,6 @@ class Unread:
         """Takes a record."""
 
     def pack(self) -> bytes:
-        """Gives nothing."""
         return b""
 
 

@@ -250,9 +250,9 @@ class UploadBound:
         if scope["type"] != "http" or scope["method"] != "PUT" or not path.startswith(UPLOAD):
             await self.app(scope, receive, send)
             return
-        said = {name.lower(): value for name, value in scope["headers"]}
+        headers = {name.lower(): value for name, value in scope["headers"]}
         # Of a body in chunks the server reads every chunk, whatever length the request says next to them.
-        size = b"" if b"transfer-encoding" in said else said.get(b"content-length", b"")
+        size = b"" if b"transfer-encoding" in headers else headers.get(b"content-length", b"")
         session = session_of(path)
         if not size.isdigit() or not self.uploads.begin(session, int(size)):
             await Response(status_code=413 if size.isdigit() else 411)(scope, receive, send)
@@ -293,8 +293,8 @@ def _with_headers(send: Send) -> Send:
         if message["type"] == "http.response.start":
             kept = [pair for pair in message.get("headers", ()) if pair[0].lower() not in REPLACED]
             # Such as a download: a cache between here and a browser would give it to others, and after a log-out.
-            said = any(name.lower() == b"cache-control" for name, _ in kept)
-            message = {**message, "headers": [*kept, *HEADERS, *(() if said else UNKEPT)]}
+            has_cache_control = any(name.lower() == b"cache-control" for name, _ in kept)
+            message = {**message, "headers": [*kept, *HEADERS, *(() if has_cache_control else UNKEPT)]}
         await send(message)
 
     return sending

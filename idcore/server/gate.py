@@ -47,7 +47,7 @@ May = Callable[[Visitor], bool]  # whether somebody may still have what was made
 
 
 def anyone(_: Visitor) -> bool:
-    """All for whom it was made."""
+    """The `may` of a download that every visitor may have."""
     return True
 
 
@@ -68,9 +68,9 @@ class DownloadOwners:
 
     def names(self, path: str) -> dict[str, May]:
         """Whose the download of an address is."""
-        found = os.path.splitext(path.removeprefix(MEDIA))[0]
+        asked_digest = os.path.splitext(path.removeprefix(MEDIA))[0]
         with self._lock:
-            return {name: may for (digest, name), may in self._pairs.items() if digest == found}
+            return {name: may for (digest, name), may in self._pairs.items() if digest == asked_digest}
 
 
 class Websockets:
@@ -98,12 +98,11 @@ class Websockets:
         return True
 
     def end(self, now: float) -> None:
-        """Its browser has gone."""
+        """A websocket has closed; `held` still counts it for a while."""
         self._open -= 1
         self._ended.append(now)
 
     def held(self, now: float) -> int:
-        """How many there are."""
         while self._ended and self._ended[0] + FORGOTTEN <= now:
             self._ended.popleft()
         return self._open + len(self._ended)
@@ -198,8 +197,10 @@ class Gate:
             own.sizes[websocket] = max(size, own.sizes.get(websocket, 0))
 
         def fits(size: int) -> CoreError | None:
+            if not name and size > MOST_OF_STRANGER:
+                return not_taken("text_large", held=f"{size:,} bytes", most=f"{MOST_OF_STRANGER:,} bytes")
             if not name:
-                return _too_long(size)
+                return None
             more = max(0, size - own.sizes.get(websocket, 0))
             everybodys = sum(sum(some.sizes.values()) for some in self.websockets.values())
             for limit, held in (("uploads_of_one", sum(own.sizes.values())), ("uploads", everybodys)):
@@ -262,11 +263,6 @@ def closed_at_expiry(receive: Receive, seconds: float) -> Receive:
             return {"type": "websocket.disconnect", "code": 1000}
 
     return receiving
-
-
-def _too_long(size: int) -> CoreError | None:
-    held, most = (f"{number:,} bytes" for number in (size, MOST_OF_STRANGER))
-    return not_taken("text_large", held=held, most=most) if size > MOST_OF_STRANGER else None
 
 
 def is_page(scope: Scope) -> bool:

@@ -19,7 +19,7 @@ _OWN = ("same-origin", "none")  # none: somebody typed the address, or opened a 
 _PAGE = """<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>{title}</title>
 <style>:root {{ color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif }} body {{ margin: 3rem auto;
-max-width: 27rem; padding: 0 1rem }}</style>{said}"""
+max-width: 27rem; padding: 0 1rem }}</style>{questions}"""
 
 
 def is_own_page(headers: Iterable[tuple[bytes, bytes]]) -> bool:
@@ -31,9 +31,9 @@ def is_own_page(headers: Iterable[tuple[bytes, bytes]]) -> bool:
     held = {name.lower(): value.decode("latin-1").lower() for name, value in headers}
     if (site := held.get(b"sec-fetch-site")) is not None:
         return site in _OWN
-    said = held.get(b"origin") or held.get(b"referer") or ""
+    origin = held.get(b"origin") or held.get(b"referer") or ""
     try:
-        return urlsplit(said).netloc == held.get(b"host", "") != ""
+        return urlsplit(origin).netloc == held.get(b"host", "") != ""
     except ValueError:
         return False
 
@@ -54,12 +54,12 @@ def is_answered(query: bytes, log_in: str) -> bool:
 
 def question(log_in: str) -> HTMLResponse:
     """Asks the person, in each language, and does nothing until the link is followed."""
-    said = []
+    questions = []
     for lang in catalogue.languages():
         words = catalogue.words(lang)
         link = f'<a href="?key={_key(log_in)}">{escape(words("login.out"))}</a>'
-        said.append(f'<p lang="{words("lang.html")}">{escape(words("login.out_question"))} {link}</p>')
-    page = _PAGE.format(title=escape(catalogue.words(catalogue.ENGLISH)("login.out")), said="".join(said))
+        questions.append(f'<p lang="{words("lang.html")}">{escape(words("login.out_question"))} {link}</p>')
+    page = _PAGE.format(title=escape(catalogue.words(catalogue.ENGLISH)("login.out")), questions="".join(questions))
     return HTMLResponse(page, headers={"cache-control": "no-store"})
 
 

@@ -133,8 +133,8 @@ def _too_long(scope: Scope, expired: list[Header]) -> PlainTextResponse:
     """What to do about it, as text: no page could say it, since none can connect."""
     size = max(len(line) for name, line in scope["headers"] if name.lower() == b"cookie")
     values = {"bytes": f"{size:,}", "most": f"{LONGEST_LINE:,}"}
-    said = "\n\n".join(catalogue.words(lang)("login.cookies_too_long", **values) for lang in catalogue.languages())
+    text = "\n\n".join(catalogue.words(lang)("login.cookies_too_long", **values) for lang in catalogue.languages())
     status = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
-    answer = PlainTextResponse(said, status, headers={"cache-control": "no-store"})
+    answer = PlainTextResponse(text, status, headers={"cache-control": "no-store"})
     answer.raw_headers += expired
     return answer

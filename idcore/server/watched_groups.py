@@ -38,7 +38,6 @@ class Group:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """As metrics have it."""
         return self.cluster, self.topic, self.group
 
 
@@ -51,7 +50,6 @@ class State:
     problems: frozenset[str] = frozenset()
 
     def samples(self, of: Group) -> Iterator[Sample]:
-        """The metrics of a group."""
         now = self.progress
         yield "group_up", of.labels, float(now is not None and not now.silent)
         if now is None:
@@ -106,7 +104,7 @@ class Watch:
         return sorted(samples.values())
 
     def run(self, stop: threading.Event) -> None:
-        """Until `stop` is set."""
+        """Asks about every group, again and again, until `stop` is set."""
         while not stop.wait(0):
             begun = time.monotonic()
             for group in self.groups:
@@ -114,7 +112,6 @@ class Watch:
             stop.wait(max(1.0, EVERY - (time.monotonic() - begun)))
 
     def look(self, group: Group) -> None:
-        """Asks about one group, now."""
         before = self._states.get(group)
         now = self._states[group] = _asked(group, before)
         known = before.problems if before is not None else frozenset()
@@ -152,7 +149,7 @@ def _asked(group: Group, before: State | None) -> State:
 
 
 def _dead_letters(progress: Progress) -> int:
-    """How many there ever were."""
+    """The dead letters that were ever written."""
     return sum(side.written for side in progress.side_topics if side.kind == "dead")
 
 
@@ -168,5 +165,5 @@ def begin() -> None:
 
 
 def samples() -> list[Sample]:
-    """For the metrics."""
+    """The metrics of all watched groups."""
     return [] if _watch is None else _watch.samples()

@@ -28,7 +28,7 @@ from idcore.sources import kinds
 from idcore.sources.columns import rows_as_text
 from idcore.sources.kinds import HEAD, PACKINGS, PLAIN, WIDE
 from idcore.sources.packings import DICTIONARY
-from idcore.sources.unpack import READ_ERRORS, Peeked, Unpacked, opened
+from idcore.sources.unpack import READ_ERRORS, ByteStream, Peeked, Unpacked, opened, read_exactly
 
 MARK = "!"  # between the name of an archive and that of a member
 _DEEPEST = 8
@@ -57,16 +57,13 @@ class Text(NamedTuple):
     is_table: bool = False  # each line is a row: no line goes on in the next
 
 
-class _Part(io.RawIOBase):
+class _Part(ByteStream):
     """The next `size` bytes of a stream; `rest` reads what nobody wanted."""
 
     def __init__(self, stream: BinaryIO, size: int) -> None:
         if size < 0:  # the fields of an archive can say so, and would lead back to where its reader has been
             raise refuse("member_negative")
         self.stream, self.left = stream, size
-
-    def readable(self) -> bool:
-        return True
 
     def read(self, size: int = -1) -> bytes:
         wanted = self.left if size < 0 else min(size, self.left)
@@ -75,11 +72,6 @@ class _Part(io.RawIOBase):
             raise refuse("member_cut")
         self.left -= len(data)
         return data
-
-    def readinto(self, view: Any) -> int:
-        data = self.read(len(view))
-        view[: len(data)] = data
-        return len(data)
 
     def rest(self) -> None:
         if self.left >= _LONGEST_MEMBER:
@@ -216,7 +208,7 @@ def zip_member(archive: zipfile.ZipFile, file: BinaryIO, info: zipfile.ZipInfo) 
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, *_BOUNDED):
         return cast(BinaryIO, archive.open(info))
     file.seek(info.header_offset)
-    raw = _exactly(file, _LOCAL.size)
+    raw = read_exactly(file, _LOCAL.size)
     if raw[:4] != b"PK\x03\x04" or len(raw) < _LOCAL.size:
         raise refuse("archive_damaged", place=info.header_offset)
     file.seek(sum(_LOCAL.unpack(raw)[-2:]), os.SEEK_CUR)
@@ -230,8 +222,8 @@ def zip_member(archive: zipfile.ZipFile, file: BinaryIO, info: zipfile.ZipInfo) 
 
 def _lzma(packed: BinaryIO, info: zipfile.ZipInfo) -> Any:
     """What unpacks LZMA in a zip (its application note, 5.8.8), as that of a file .lzma with the same two fields."""
-    version_and_size = _exactly(packed, 4)
-    properties = _exactly(packed, int.from_bytes(version_and_size[2:], "little"))
+    version_and_size = read_exactly(packed, 4)
+    properties = read_exactly(packed, int.from_bytes(version_and_size[2:], "little"))
     ends_itself = info.flag_bits & 2
     unpacker = lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=DICTIONARY)
     unpacker.decompress(properties + (b"\xff" * 8 if ends_itself else info.file_size.to_bytes(8, "little")), 0)
@@ -261,13 +253,6 @@ class _Bounded(io.RawIOBase):
         return b""
 
 
-def _exactly(stream: BinaryIO, size: int) -> bytes:
-    data = b""
-    while len(data) < size and (more := stream.read(size - len(data))):
-        data += more
-    return data
-
-
 def _tar_members(stream: BinaryIO, _: Unpacked, stop: int = 1 << 62) -> Iterator[tuple[str, int, BinaryIO]]:
     """Name, place of the header and bytes of each regular file. Folders and links hold no text of their own.
 
@@ -277,7 +262,7 @@ def _tar_members(stream: BinaryIO, _: Unpacked, stop: int = 1 << 62) -> Iterator
     name, size = "", -1
     while at < stop:
         header = at
-        block = _exactly(stream, BLOCKSIZE)
+        block = read_exactly(stream, BLOCKSIZE)
         at += BLOCKSIZE
         if len(block) < BLOCKSIZE:
             raise refuse("archive_no_end")
@@ -291,7 +276,7 @@ def _tar_members(stream: BinaryIO, _: Unpacked, stop: int = 1 << 62) -> Iterator
         if info.type in _ABOUT_NEXT:
             if not 0 <= length <= _LONGEST_HEADER:
                 raise refuse("header_long")
-            data = _exactly(stream, _padded(length))[:length]
+            data = read_exactly(stream, _padded(length))[:length]
             at += _padded(length)
             if info.type == b"L":
                 name = data.rstrip(b"\0").decode("utf-8", "surrogateescape")
@@ -301,7 +286,7 @@ def _tar_members(stream: BinaryIO, _: Unpacked, stop: int = 1 << 62) -> Iterator
                 size = int(records.get("size", size))
             continue
         if info.type == b"S" and block[482]:  # more of its map of holes
-            while (more := _exactly(stream, BLOCKSIZE)) and len(more) == BLOCKSIZE:
+            while (more := read_exactly(stream, BLOCKSIZE)) and len(more) == BLOCKSIZE:
                 at += BLOCKSIZE
                 if not more[504]:
                     break
@@ -311,7 +296,7 @@ def _tar_members(stream: BinaryIO, _: Unpacked, stop: int = 1 << 62) -> Iterator
             yield name or info.name, header, cast(BinaryIO, part)
         name, size = "", -1
         part.rest()
-        _exactly(stream, _padded(length) - length)
+        read_exactly(stream, _padded(length) - length)
         at += _padded(length)
 
 
@@ -434,7 +419,7 @@ class _Pushed(io.RawIOBase):
         return data
 
     def take(self, size: int) -> bytes:
-        return _exactly(cast(BinaryIO, self), size)
+        return read_exactly(cast(BinaryIO, self), size)
 
     def push(self, data: bytes) -> None:
         self.back = data + self.back
@@ -447,15 +432,12 @@ class _Pushed(io.RawIOBase):
         self.push(near[nearest:])
 
 
-class _Checked(io.RawIOBase):
+class _Checked(ByteStream):
     """A stream that raises at its end when its checksum is not the announced one."""
 
     def __init__(self, stream: io.RawIOBase, size: int) -> None:
         self.stream, self.told = stream, size
         self.found = 0
-
-    def readable(self) -> bool:
-        return True
 
     def read(self, size: int = -1) -> bytes:
         data = self.stream.read(size) or b""
@@ -464,21 +446,13 @@ class _Checked(io.RawIOBase):
             raise refuse("member_crc")
         return data
 
-    def readinto(self, view: Any) -> int:
-        data = self.read(len(view))
-        view[: len(data)] = data
-        return len(data)
 
-
-class _Inflated(io.RawIOBase):
+class _Inflated(ByteStream):
     """A deflated member up to its own end, wherever that is."""
 
     def __init__(self, source: _Pushed) -> None:
         self.source = source
         self.inflate = zlib.decompressobj(-zlib.MAX_WBITS)
-
-    def readable(self) -> bool:
-        return True
 
     def read(self, size: int = -1) -> bytes:
         most = size if size > 0 else _PIECE
@@ -492,11 +466,6 @@ class _Inflated(io.RawIOBase):
             if data:
                 return data
         return b""
-
-    def readinto(self, view: Any) -> int:
-        data = self.read(len(view))
-        view[: len(data)] = data
-        return len(data)
 
 
 class Archive(NamedTuple):

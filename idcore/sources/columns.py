@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO, cast
@@ -15,6 +14,7 @@ import pyarrow.parquet as pq
 from idcore.base.errors import CoreError, refuse
 from idcore.base.safe_text import size as size_in_words
 from idcore.sources.parquet_pages import begin_of, pages
+from idcore.sources.unpack import ByteStream
 
 _BATCH, _ROWS = 1 << 20, 2048  # bytes and rows of a row group that are turned into lines at once
 _LARGEST = 16 << 20  # bytes of these lines where rows repeat long values; a single row may have more
@@ -23,15 +23,12 @@ _PAGE, _PAGES = 128 << 20, 256 << 20
 _VALUES = 32 << 20  # in the lists of a column in a row group: a single row can have all of them
 
 
-class _Lines(io.RawIOBase):
+class _Lines(ByteStream):
     """Lines as a stream, made when they are read."""
 
     def __init__(self, lines: Iterator[bytes]) -> None:
         self.lines = lines
         self.left = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
 
     def read(self, size: int = -1) -> bytes:
         while not self.left:
@@ -43,11 +40,6 @@ class _Lines(io.RawIOBase):
         data = bytes(self.left[:size])
         self.left = self.left[size:]
         return data
-
-    def readinto(self, view: Any) -> int:
-        data = self.read(len(view))
-        view[: len(data)] = data
-        return len(data)
 
 
 def rows_as_text(file: Any, start: int = 0, stop: int = 1 << 62) -> Iterator[tuple[int, BinaryIO]]:

@@ -44,7 +44,7 @@ class SplitCopies:
 
     @classmethod
     def unpack(cls, data: bytes) -> SplitCopies:
-        """The copies again."""
+        """The inverse of `pack`."""
         line, _, packed = data.partition(b"\n")
         number, start, which, count, damaged = json.loads(line)
         size = count * kernel.COPY.itemsize

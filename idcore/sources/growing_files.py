@@ -459,8 +459,7 @@ def _record_end(file: BinaryIO, start: int, end: int) -> int:
 def _is_open(line: bytes) -> bool:
     """Whether a later line may date this one: it is not blank, and has no time of its own."""
     text = line.decode("utf-8", "replace")
-    dated = not text.strip() or prefix_time(text) is not None or born_marks(text) or moment_of(text) is not None
-    return not dated
+    return not (not text.strip() or prefix_time(text) is not None or born_marks(text) or moment_of(text) is not None)
 
 
 def _at_time(file: BinaryIO, size: int, since: datetime, zone: tzinfo | None) -> int:

@@ -28,7 +28,7 @@ from idcore.sources.archives import BETWEEN, Text, kind_of, texts
 from idcore.sources.kinds import COMMITLOG, GROWING, HEAD, PLAIN, WHOLE, WIDE
 from idcore.sources.line_range import LineRange
 from idcore.sources.record_lines import RecordLines
-from idcore.sources.unpack import READ_ERRORS, Read, Unpacked, narrowed, reader
+from idcore.sources.unpack import READ_ERRORS, Read, Unpacked, narrowed, read_exactly, reader
 from idcore.sources.uris import is_topic, is_uri, local_path, without_secrets
 from idcore.sources.windows import BEFORE, ENDLESS, Windows, new_buffer
 
@@ -279,17 +279,10 @@ def kind_to_cut(path: str, roots: Roots = None) -> str:
         with stores.opened(path, roots) as file:
             if not file.seekable():
                 return WHOLE
-            kind = kind_of(_head(file))
+            kind = kind_of(read_exactly(file, HEAD))
     except READ_ERRORS:
         return WHOLE  # the task that reads it meets the same error, and reports it
     return kind if kind in BETWEEN or kind in WIDE or kind == PLAIN else WHOLE
-
-
-def _head(file: BinaryIO) -> bytes:
-    head = b""
-    while len(head) < HEAD and (more := file.read(HEAD - len(head))):
-        head += more
-    return head
 
 
 def deal(splits: Sequence[Split], size: int) -> list[list[Split]]:
@@ -313,14 +306,13 @@ def pack_tasks(tasks: Sequence[Sequence[Split]]) -> bytes:
 
 
 def unpack_tasks(packed: bytes) -> list[list[Split]]:
-    """The tasks again."""
+    """The inverse of `pack_tasks`."""
     lengths, columns = pickle.loads(zlib.decompress(packed))
     splits = map(Split, *columns)
     return [list(islice(splits, length)) for length in lengths]
 
 
 def open_split(split: Split) -> AbstractContextManager[BinaryIO]:
-    """The file of a split."""
     return stores.opened(split.path, split.roots)
 
 
@@ -331,18 +323,18 @@ def walk(splits: Sequence[Split], opened: OpenSplit = open_split) -> Iterator[Op
     """
     buf = new_buffer()
     for split in splits:
-        told = False
+        is_reported = False
         try:
             with opened(split) as file:
                 for where, windows, error in _texts_of(split, file, buf):
                     if windows is not None and split.between is not None:
                         windows.keep(split.between)
-                    told = told or not where.place
+                    is_reported = is_reported or not where.place
                     yield where, windows, error
             problem = None
         except READ_ERRORS as error:
             problem = coded(error)
-        if not told:
+        if not is_reported:
             yield replace(split, stop=split.start), None, problem
 
 
@@ -352,7 +344,7 @@ def _texts_of(split: Split, file: BinaryIO, buf: np.ndarray) -> Iterator[Opened]
 
     kind = split.kind
     if kind == WHOLE and file.seekable():
-        kind = kind_of(_head(file))
+        kind = kind_of(read_exactly(file, HEAD))
         file.seek(0)
     if kind == COMMITLOG:
         lines = RecordLines(file, split.path, split.start, split.stop)
@@ -444,10 +436,6 @@ class _Unbroken:
         return memoryview(text)
 
 
-def _is_small(file: BinaryIO) -> bool:
-    return 0 < file.seek(0, os.SEEK_END) <= broken_lines.MOST
-
-
 def _in_place(
     split: Split, file: BinaryIO, kind: str, buf: np.ndarray, taken: Callable[[], int]
 ) -> tuple[Split, Windows, None]:
@@ -455,7 +443,12 @@ def _in_place(
     width = np.dtype(WIDE.get(kind, "u1")).itemsize
     start, stop = (-(-place // width) for place in (split.start, split.stop))
     begin = max(0, start - BEFORE)
-    if kind == PLAIN and isinstance(file, BufferedReader | FileIO) and file.seekable() and _is_small(file):
+    if (
+        kind == PLAIN
+        and isinstance(file, BufferedReader | FileIO)
+        and file.seekable()
+        and (0 < file.seek(0, os.SEEK_END) <= broken_lines.MOST)
+    ):
         file = _unbroken(file)
     file.seek(begin * width)
     read = file.readinto  # type: ignore[attr-defined]

@@ -33,7 +33,19 @@ READ_ERRORS = (
 Read = Callable[[memoryview], int]
 
 
-class Peeked(io.RawIOBase):
+class ByteStream(io.RawIOBase):
+    """A stream that is read forward: a subclass has `read`, and `readinto` is made of it."""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, view: Any) -> int:
+        data = self.read(len(view))
+        view[: len(data)] = data
+        return len(data)
+
+
+class Peeked(ByteStream):
     """A stream whose first bytes were looked at and are still to be read. Only forward."""
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -53,9 +65,6 @@ class Peeked(io.RawIOBase):
             self.head += more
         self.left = memoryview(self.head)
 
-    def readable(self) -> bool:
-        return True
-
     def read(self, size: int = -1) -> bytes:
         if self.left:
             size = len(self.left) if size < 0 else size
@@ -66,22 +75,14 @@ class Peeked(io.RawIOBase):
             raise self.problem
         return self.stream.read(size)
 
-    def readinto(self, view: Any) -> int:
-        data = self.read(len(view))
-        view[: len(data)] = data
-        return len(data)
 
-
-class _Members(io.RawIOBase):
+class _Members(ByteStream):
     """All members of a packed stream, one after the other. Python's own readers lose what is before junk."""
 
     def __init__(self, stream: BinaryIO, make: Callable[[], Any]) -> None:
         self.stream = stream
         self.make = make
         self.member: Any = None
-
-    def readable(self) -> bool:
-        return True
 
     def read(self, size: int = -1) -> bytes:
         most = _PIECE if size < 0 else size
@@ -102,11 +103,6 @@ class _Members(io.RawIOBase):
                 return data  # type: ignore[no-any-return]
             if ended:
                 raise refuse("packed_cut")
-
-    def readinto(self, view: Any) -> int:
-        data = self.read(len(view))
-        view[: len(data)] = data
-        return len(data)
 
 
 class Unpacked:
@@ -132,23 +128,15 @@ class Unpacked:
         return cast(BinaryIO, _Counted(stream, self))
 
 
-class _Counted(io.RawIOBase):
+class _Counted(ByteStream):
     def __init__(self, stream: BinaryIO, unpacked: Unpacked) -> None:
         self.stream, self.unpacked = stream, unpacked
-
-    def readable(self) -> bool:
-        return True
 
     def read(self, size: int = -1) -> bytes:
         self.unpacked.refuse_too_much()
         data = self.stream.read(size)
         self.unpacked.bytes += len(data)
         return data
-
-    def readinto(self, view: Any) -> int:
-        data = self.read(len(view))
-        view[: len(data)] = data
-        return len(data)
 
 
 def opened(stream: BinaryIO, packing: str) -> BinaryIO:
@@ -157,6 +145,14 @@ def opened(stream: BinaryIO, packing: str) -> BinaryIO:
     if make is not None:
         return cast(BinaryIO, _Members(stream, make))
     return pa.CompressedInputStream(pa.PythonFile(stream, "r"), packing)  # type: ignore[return-value]
+
+
+def read_exactly(stream: BinaryIO, size: int) -> bytes:
+    """So many bytes, or fewer at the end of the stream."""
+    data = b""
+    while len(data) < size and (more := stream.read(size - len(data))):
+        data += more
+    return data
 
 
 def reader(stream: BinaryIO) -> Read:

@@ -98,10 +98,10 @@ def size_of(uri: str, roots: Roots = None) -> int:
     try:
         with _ask(uri, 0, 0, roots) as answer:
             total = _total(answer)
-            said = answer.headers.get("Content-Length") or "0"
-            size = whole_number(said) if total is None else total
+            length = answer.headers.get("Content-Length") or "0"
+            size = whole_number(length) if total is None else total
             if size is None or size >= _MOST:
-                raise FinalError("server_answer", {"why": f"{said[:40]} bytes"})
+                raise FinalError("server_answer", {"why": f"{length[:40]} bytes"})
             return size
     except EOFError:
         return 0

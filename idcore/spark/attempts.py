@@ -171,10 +171,10 @@ class _Rows:
 
     def _outcomes(self, is_dead: np.ndarray) -> pa.Array:
         """What the trace says; else what followed; else what the rule says of the last attempt."""
-        verdict, said = self._verdicts(), [*self.situation.verdicts, "retried", "dead"]
-        retried, dead = len(said) - 2, len(said) - 1
-        of_copy = np.array([name in _OF_COPY for name in said], bool)[verdict] & (self._copy >= 0)
-        running = np.array([name == _RUNNING for name in said], bool)[verdict] & (self._begun >= 0)
+        verdict, outcome_names = self._verdicts(), [*self.situation.verdicts, "retried", "dead"]
+        retried, dead = len(outcome_names) - 2, len(outcome_names) - 1
+        of_copy = np.array([name in _OF_COPY for name in outcome_names], bool)[verdict] & (self._copy >= 0)
+        running = np.array([name == _RUNNING for name in outcome_names], bool)[verdict] & (self._begun >= 0)
         outcomes = np.where(of_copy | running, verdict, -1)
         outcomes[(self.number >= 0) & ~self._is_last] = retried
         outcomes = np.where(self._copy_of_end < 0, outcomes, np.where(is_dead == 1, dead, retried))
@@ -182,10 +182,10 @@ class _Rows:
         calls, attempts = self._call[traced], self.situation.attempts
         traced, calls = (each[attempts.success[calls] >= 0] for each in (traced, calls))
         (success, codes), which = numbered([attempts.success[calls], attempts.code[calls]])
-        outcomes[traced] = len(said) + which
+        outcomes[traced] = len(outcome_names) + which
         ends = zip(success.tolist(), codes.tolist(), strict=True)
-        said += [outcome_of(bool(ended), None if code == UNKNOWN else code) for ended, code in ends]
-        return kept_once(said, outcomes)
+        outcome_names += [outcome_of(bool(ended), None if code == UNKNOWN else code) for ended, code in ends]
+        return kept_once(outcome_names, outcomes)
 
     def _verdicts(self) -> np.ndarray:
         """Of each row what the rule says of its message and group."""

@@ -5,20 +5,19 @@ from __future__ import annotations
 import logging
 import shutil
 import threading
-import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from idcore.base.errors import CoreError, coded
+from idcore.base.errors import CoreError
 from idcore.base.open_folders import Roots
 from idcore.ids.clock import parse_zone, zone_text
 from idcore.policy import audit, limits, logs
 from idcore.policy.audit import Actor
 from idcore.policy.page_turns import TURNS
 from idcore.rocketmq.store.config import subscriptions_in, subscriptions_text
+from idcore.runs.background_run import BackgroundRun, permitted
 from idcore.runs.runs import FOLLOWED, STORE, TEXT, Run
 from idcore.scan import run_damage
 
@@ -36,12 +35,8 @@ Ask = Callable[[], object]  # CoreError or PermissionError where a scan must not
 TABLES_FIRST = 3.0  # seconds that a scan waits while pages make their tables: it takes all cores
 
 
-def _anyone() -> None:
-    """Its caller has asked before."""
-
-
-class Job:
-    """A scan of the console: runs in a thread of the server, outlives the page that began it."""
+class Job(BackgroundRun):
+    """A scan of the console."""
 
     def __init__(
         self,
@@ -50,12 +45,10 @@ class Job:
         options: ScanOptions,
         names: dict[str, str] | None = None,
         who: Actor = audit.CONSOLE,
-        ask: Ask = _anyone,
+        ask: Ask = permitted,
     ) -> None:
-        self.run, self.who, self._ask = run, who, ask
-        self._began, self._kind = time.monotonic(), STORE if options.store else TEXT
-        self._stop = threading.Event()
-        self._unwanted = False
+        super().__init__(run, who, STORE if options.store else TEXT)
+        self._ask = ask
         self._progress = Progress("waiting")
         self._thread = threading.Thread(
             target=self._work, args=(list(paths), options, names), name=f"job-{run.name}", daemon=True
@@ -65,8 +58,21 @@ class Job:
         self._thread.start()
 
     def _plan(self, paths: Sequence[str], options: ScanOptions, names: dict[str, str] | None) -> dict[str, Any]:
-        """What it was asked for, so that it can be asked again."""
-        return _plan(paths, options, names)
+        """What it was asked for, so that `again` can ask for the same."""
+        zone = options.zone
+        return {
+            "paths": list(paths),
+            "names": names,
+            "zone": zone and (getattr(zone, "key", None) or zone_text(zone.utcoffset(None))),
+            "zone_source": options.zone_source,
+            "at": options.at and options.at.isoformat(),
+            "split_size": options.split_size,
+            "case": options.case,
+            "master": options.master,
+            "remote": options.remote,
+            "store": options.store,
+            "subscriptions": subscriptions_text(options.subscriptions),
+        }
 
     def _work(self, paths: list[str], options: ScanOptions, names: dict[str, str] | None) -> None:
         try:
@@ -96,17 +102,8 @@ class Job:
 
     def _end(self, state: State, error: CoreError | None = None) -> None:
         self._progress = now = replace(self._progress, state=state, error=error)
-        figures = {"seconds": round(time.monotonic() - self._began, 3), "bytes": now.bytes_total, "ids": now.ids}
-        audit.scan_ended(self.who, self.run.name, self._kind, state, error=error and error.code, **figures)
-        try:
-            if self._unwanted:
-                self.run.remove()
-                return
-            problem = self.run.end(state, error)
-        except OSError as kept:
-            problem = kept
-        if problem is not None:  # the scan was deleted, or its folder is read-only: the job itself still has it
-            self._progress = replace(self._progress, error=error or coded(problem))
+        if (problem := self._record_end(state, error, bytes=now.bytes_total, ids=now.ids)) is not None:
+            self._progress = replace(self._progress, error=problem)
 
     def _take(self, progress: Progress) -> None:
         self._progress = progress
@@ -117,28 +114,6 @@ class Job:
     def progress(self) -> Progress:
         """How far it is now; never blocks."""
         return self._progress
-
-    def cancel(self) -> None:
-        """Asks the scan to stop; `wait` returns when it has."""
-        self._stop.set()
-
-    @property
-    def cancelling(self) -> bool:
-        """Whether it was asked to stop and has not yet."""
-        return self._stop.is_set() and self._progress.state in ("waiting", "running")
-
-    def discard(self) -> None:
-        """Stops the scan and deletes its folder, now or as soon as it has stopped; never blocks."""
-        self._unwanted = True  # before the look at the state: a job that ends meanwhile sees it
-        self._stop.set()
-        if self._progress.state not in ("waiting", "running"):
-            with suppress(OSError):  # it is gone already
-                self.run.remove()
-
-    @property
-    def ended(self) -> bool:
-        """Whether its thread has done all it had to do."""
-        return not self._thread.is_alive()
 
     def wait(self, seconds: float | None = None) -> Progress:
         """Blocks until the scan has ended, or for so long."""
@@ -155,7 +130,7 @@ class Following(Job):
         paths: Sequence[str],
         options: FollowOptions,
         who: Actor = audit.CONSOLE,
-        ask: Ask = _anyone,
+        ask: Ask = permitted,
         on_news: OnNews | None = None,
     ) -> None:
         self._followed, self._on_news, self.is_left = options, on_news, False
@@ -230,7 +205,7 @@ def start(
     options: ScanOptions,
     names: dict[str, str] | None = None,
     who: Actor = audit.CONSOLE,
-    ask: Ask = _anyone,
+    ask: Ask = permitted,
 ) -> Job:
     """Begins a scan of `paths` into the scan's folder; `ask` is called when its turn has come."""
     with _lock:
@@ -243,7 +218,7 @@ def follow(
     paths: Sequence[str],
     options: FollowOptions,
     who: Actor = audit.CONSOLE,
-    ask: Ask = _anyone,
+    ask: Ask = permitted,
     on_news: OnNews | None = None,
 ) -> Job:
     """Begins to follow `paths` into the scan's folder; `ask` is called with each refresh.
@@ -265,7 +240,7 @@ def leave_followed() -> None:
 
 
 def followed() -> int:
-    """How many scans go on."""
+    """The number of scans that follow their inputs."""
     return sum(isinstance(job, Following) and not job.ended for job in list(_jobs.values()))
 
 
@@ -293,12 +268,12 @@ def locating(run: Run, roots: Roots = None, again: bool = False) -> Locating:
 
 
 def at_work() -> int:
-    """How many scans have not ended."""
+    """The number of scans that have not ended."""
     return sum(not job.ended for job in list(_jobs.values()))
 
 
 def again(
-    run: Run, roots: Roots = None, who: Actor = audit.CONSOLE, ask: Ask = _anyone, on_news: OnNews | None = None
+    run: Run, roots: Roots = None, who: Actor = audit.CONSOLE, ask: Ask = permitted, on_news: OnNews | None = None
 ) -> Job:
     """Begins a failed or cancelled scan again, as it was asked for; what is open by now is not of its plan.
 
@@ -312,23 +287,6 @@ def again(
         since = asked["since"] if asked["since"].isalpha() else datetime.fromisoformat(asked["since"])
         return follow(run, plan["paths"], FollowOptions(options, since, asked["kept"]), who, ask, on_news)
     return start(run, plan["paths"], options, plan["names"], who, ask)
-
-
-def _plan(paths: Sequence[str], options: ScanOptions, names: dict[str, str] | None) -> dict[str, Any]:
-    zone = options.zone
-    return {
-        "paths": list(paths),
-        "names": names,
-        "zone": zone and (getattr(zone, "key", None) or zone_text(zone.utcoffset(None))),
-        "zone_source": options.zone_source,
-        "at": options.at and options.at.isoformat(),
-        "split_size": options.split_size,
-        "case": options.case,
-        "master": options.master,
-        "remote": options.remote,
-        "store": options.store,
-        "subscriptions": subscriptions_text(options.subscriptions),
-    }
 
 
 def _options(plan: dict[str, Any]) -> ScanOptions:

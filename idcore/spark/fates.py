@@ -149,7 +149,8 @@ class _Judge:
         if copies[0]:
             known = replace(known, copies=(self._copy(*copies[:2]),))
         if copies[2]:
-            known = replace(known, attempts=(self._attempt(copies[2]),))
+            began = self.evidence.snapshot_ms - (copies[2] == _BEGUN_BEFORE)  # all copies were stored at that instant
+            known = replace(known, attempts=(_Try(True if copies[2] == _SUCCEEDED else None, began),))
         alike = _case(home, known)
         if alike not in self._known:
             code = judge(*alike, self.evidence.snapshot_ms).code
@@ -167,12 +168,7 @@ class _Judge:
             self._alone[beside] = [self.number(case, group, place, kind, nothing) for kind in kinds]
         return self._alone[beside]
 
-    def _attempt(self, seen: int) -> _Try:
-        """An attempt, where all copies were stored at the instant of the folder."""
-        return _Try(True if seen == _SUCCEEDED else None, self.evidence.snapshot_ms - (seen == _BEGUN_BEFORE))
-
     def _copy(self, state: int, due: int) -> Copy:
-        """A copy in a state."""
         at = self.evidence.snapshot_ms
         if state == _DEAD:
             return Copy("dead", 1, at)
@@ -748,9 +744,9 @@ class _Assembly:
             *(summed["_".join(fold)] for fold in folds[:4]),
             *(times(summed["_".join(fold)].to_numpy()) for fold in folds[4:]),
         ]
-        made = pa.table(columns, schema=SCHEMAS["fates"])
+        fates_table = pa.table(columns, schema=SCHEMAS["fates"])
         order = ["topic", "queue_id", "group", "minute", "verdict"]
-        return made.sort_by([(name, "ascending") for name in order]).combine_chunks()
+        return fates_table.sort_by([(name, "ascending") for name in order]).combine_chunks()
 
     def _undelivered(self, ones: Rows, places: np.ndarray, judged: tries.JudgedGroups) -> pa.Table:
         """Messages that a group has not consumed: those at some places of these."""

@@ -101,19 +101,19 @@ class Follower:
         self.now = FollowStatus("starting")
         self._lock = threading.Lock()
         self._looked: tuple[float, LineEvidence] | None = None
-        self._came = datetime.now(UTC)  # the last batch
+        self._last_batch_at = datetime.now(UTC)
 
     def run(self, stop: threading.Event) -> dict[str, Any]:
-        """Until `stop` is set; then the tables are those of a scan over what was read. Returns the last summary."""
+        """Follows until `stop` is set, and returns the last summary: that of a scan over what was read."""
         began = time.monotonic()
         home = self.out / FOLLOWED
         with LiveFolder(self.out, home) as folder:
-            self._begin(home)
+            self._check_folder(home)
             self._state = followed.State(home / "state", self.options.kept, self.options.scan.roots)
             failures, batch = 0, self._state.batch
             while not stop.is_set():
                 try:
-                    self._once(folder, str((home / "checkpoint").absolute()), stop, began)
+                    self._run_query(folder, str((home / "checkpoint").absolute()), stop, began)
                 except Exception as error:
                     failures = 1 if self._state.batch > batch else failures + 1
                     batch = self._state.batch
@@ -123,8 +123,8 @@ class Follower:
                     stop.wait(PAUSE)
             return self._refresh(folder, None)
 
-    def _once(self, folder: LiveFolder, checkpoint: str, stop: threading.Event, began: float) -> None:
-        """Until it is stopped, or a worker or Java has ended: Spark goes on from its checkpoint."""
+    def _run_query(self, folder: LiveFolder, checkpoint: str, stop: threading.Event, began: float) -> None:
+        """Runs the query until it is stopped, or a worker or Java ends: the next one continues at the checkpoint."""
         query = None
         spark = spark_session.session(self.options.scan.master, self.options.scan.remote)
         self._start_seconds = time.monotonic() - began
@@ -139,8 +139,8 @@ class Follower:
             if query is not None and is_there:
                 query.stop()
 
-    def _begin(self, home: Path) -> None:
-        """A folder that was followed is followed on, as it was asked for."""
+    def _check_folder(self, home: Path) -> None:
+        """Notes in a new folder what is followed. CoreError if the folder was followed with other options."""
         asked = replace(self.asked, batch_bytes=0, roots=None)  # an administrator may open other places meanwhile
         asked_now = json.loads(json.dumps(asdict(asked) | {"kept": self.options.kept}))
         try:
@@ -169,7 +169,7 @@ class Follower:
         facts = batch.toArrow()
         with self._lock:
             self._state.take(number, facts)
-            self._came = datetime.now(UTC)
+            self._last_batch_at = datetime.now(UTC)
 
     def _follow(self, sql: SparkSession, query: StreamingQuery, folder: LiveFolder, stop: threading.Event) -> None:
         shown, pause_until = (-1, ""), 0.0
@@ -192,7 +192,7 @@ class Follower:
         began = time.monotonic()
         with self._lock:
             facts, inputs, batch = self._state.facts(), self._state.inputs(), self._state.batch
-            as_of, is_cut, left_out = self._came, self._state.is_cut, self._state.left_out
+            as_of, is_cut, left_out = self._last_batch_at, self._state.is_cut, self._state.left_out
         scan = self.options.scan
         at = scan.at or datetime.now(UTC)
         tables: Tables = followed.tables_of(
@@ -230,7 +230,7 @@ class Follower:
         return summary
 
     def _look(self, tables: Tables, files: Sequence[InputFile]) -> LineEvidence:
-        """What the lines say. Of a large input that is a sample, and the one of a moment ago is as good."""
+        """What the lines say. Of a large input that is a sample, which is taken again only after `LOOKED` seconds."""
         size, held = sum(file.size - file.start for file in files), self._looked
         if held is None or size <= MOST_BYTES_FOR_NAMES or time.monotonic() - held[0] > LOOKED:
             held = self._looked = time.monotonic(), look(tables, self.options.scan, files, threading.Event())
@@ -245,7 +245,7 @@ class Follower:
         return {path: size - read.get(path, 0) for path, size in files.items() if shown(str(path)) not in left_out}
 
     def _away(self) -> str:
-        """Why the source does not answer now; empty where it does, and of files."""
+        """Why the Kafka server does not answer now; empty if it does, or if files are followed."""
         return "" if self._kafka is None else self._kafka.away
 
     def _behind(self, query: StreamingQuery, inputs: Mapping[int, Any]) -> int:

@@ -132,7 +132,7 @@ def facts_of(asked: FollowSourceOptions, part: FollowPartition) -> Iterator[pa.R
 
 
 class GrowingFiles(DataSource):
-    """The source, as Spark knows it."""
+    """Growing files as a streaming data source of Spark."""
 
     @classmethod
     def name(cls) -> str:

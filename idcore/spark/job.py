@@ -106,10 +106,10 @@ def problem_of(error: BaseException) -> CoreError:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     raised = [line for line in lines if _RAISED.match(line)]
     raised = raised or [line.removeprefix(_CAUSED) for line in lines if line.startswith(_CAUSED)]  # of Java alone
-    said = _OURS.sub("", (raised or lines or [type(error).__name__])[-1 if raised else 0])
-    if said.startswith('{"code": '):
-        return from_coded(json.loads(said)) or CoreError("said", {"why": said})
-    return CoreError("said", {"why": said})
+    message = _OURS.sub("", (raised or lines or [type(error).__name__])[-1 if raised else 0])
+    if message.startswith('{"code": '):
+        return from_coded(json.loads(message)) or CoreError("said", {"why": message})
+    return CoreError("said", {"why": message})
 
 
 def _session(options: ScanOptions, stop: threading.Event) -> Spark:
@@ -359,16 +359,18 @@ def judge(
 
 def judged_tables(seen: all_rules.Scan, placed: Sequence[all_rules.Finding], processes: pa.Table) -> Tables:
     """The tables of what was judged; that of processes is one of them where clocks were set back."""
-    said = deliveries.table(seen.line_evidence.deliveries if seen.line_evidence else (), seen.once(line_zone))
+    deliveries_table = deliveries.table(
+        seen.line_evidence.deliveries if seen.line_evidence else (), seen.once(line_zone)
+    )
     again = {"processes": clocks.marked(processes, seen.clocks)} if seen.clocks else {}
-    return {"findings": all_rules.to_table(placed), "deliveries": said, **again}
+    return {"findings": all_rules.to_table(placed), "deliveries": deliveries_table, **again}
 
 
 def judged_counts(seen: all_rules.Scan, placed: Sequence[all_rules.Finding], text_bytes: int) -> dict[str, Any]:
     """What the summary says of that: how many findings of each severity, and what of the lines was not read."""
     counts = {name: sum(item.number for item in placed if item.severity == name) for name in all_rules.SEVERITIES}
-    said = {} if seen.line_evidence is None else seen.line_evidence.summary(text_bytes)
-    return {"findings": counts, **said}
+    line_figures = {} if seen.line_evidence is None else seen.line_evidence.summary(text_bytes)
+    return {"findings": counts, **line_figures}
 
 
 def assumed(options: ScanOptions) -> dict[str, Any]:
@@ -404,11 +406,11 @@ def summarise(folder: Path, files: Sequence[InputFile], between: Callable[[], No
         return int(dataset.dataset(folder / name).count_rows())
 
     def counts(name: str, column: str) -> dict[str, int]:
-        found: Counter[str] = Counter()
+        totals: Counter[str] = Counter()
         for batch in batches(name, column):
             for one in pc.value_counts(batch[column]).to_pylist():
-                found[one["values"] or "unknown"] += one["counts"]
-        return dict(sorted(found.items()))
+                totals[one["values"] or "unknown"] += one["counts"]
+        return dict(sorted(totals.items()))
 
     kinds = {"uniq": "processes", "offset": "brokers", "client": "clients"}
     errors = pq.read_table(folder / "files", columns=["error"])["error"]

@@ -191,10 +191,10 @@ def _short(topic: str) -> str:
 
 def _cause(query: StreamingQuery) -> str:
     """Why a query has ended, without what Spark says around it; and what Kafka's client says last."""
-    said = str(query.exception()).strip()
-    first = said.partition("\n")[0]
+    message = str(query.exception()).strip()
+    first = message.partition("\n")[0]
     match = _CAUSE.search(first)
-    causes = re.findall(r"^Caused by: (?:[\w.]+\.)?(\w.*)$", said, re.MULTILINE)
+    causes = re.findall(r"^Caused by: (?:[\w.]+\.)?(\w.*)$", message, re.MULTILINE)
     return " ".join(dict.fromkeys([match[1] if match else first, *causes[-1:]]))[:300]
 
 

@@ -51,9 +51,9 @@ def table(which: Sequence[CopyKind], copies: np.ndarray, homes: Sequence[str]) -
 def _groups(which: Sequence[CopyKind], homes: Sequence[str]) -> tuple[list[str], np.ndarray]:
     """The groups; and of each kind of copy the number of its group or -1, and whether they are dead letters."""
     groups: dict[str, int] = {}
-    found = np.full((len(which), 2), -1, np.int64)
+    group_and_death = np.full((len(which), 2), -1, np.int64)
     for at, each in enumerate(which):
         if name := group_in(each.topic, each.real, each.popped, homes):
             is_dead = (each.real if each.topic == SCHEDULE_TOPIC else each.topic).startswith(DLQ_PREFIX)
-            found[at] = groups.setdefault(name, len(groups)), is_dead
-    return list(groups), found
+            group_and_death[at] = groups.setdefault(name, len(groups)), is_dead
+    return list(groups), group_and_death

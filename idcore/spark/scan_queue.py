@@ -26,7 +26,7 @@ class Turns:
         self._changed = threading.Condition()
 
     def __len__(self) -> int:
-        """How many wait."""
+        """The number of scans that wait."""
         return len(self._waiting)
 
     @contextmanager

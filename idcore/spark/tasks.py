@@ -36,7 +36,6 @@ class Engine:
     process: Popen[bytes] | None = None  # the Java that this process has started for it
 
     def stop(self) -> None:
-        """Ends it."""
         self.sparkContext.stop()
 
 

@@ -15,7 +15,7 @@ from idcore.rocketmq.message.trace import (
     Recall,
     SubAfter,
     SubBefore,
-    decode_trace,
+    read_trace,
 )
 from tests.java import jars
 from tests.java.referee import Referee
@@ -112,7 +112,7 @@ def test_bodies_of_the_real_encoder_are_read_as_they_were_made(referee: Referee)
         part = made[at : at + 5]
         unended += sum(not piece.endswith(b"\x02") for piece in raw[at : at + 5])
         wanted = [context for each in part for context in each.contexts]
-        assert decode_trace(b"".join(raw[at : at + 5])) == wanted
+        assert list(read_trace(b"".join(raw[at : at + 5]))) == wanted
     assert (unended > 50) == old  # only 4.9.7 of these leaves the end of a SubAfter out
 
 

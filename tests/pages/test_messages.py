@@ -18,7 +18,7 @@ from idcore.answers.fate import Fact, Reason, Verdict
 from idcore.answers.lookup import Answer, Copy, Evidence, Offer, Progress, copy_row, shared
 from idcore.base.catalogue import words
 from idcore.presentation.html import records
-from idcore.rocketmq.message import Host, Message, Record, encode_messages, flags
+from idcore.rocketmq.message import Host, Message, Record, encode_message, flags
 from idcore.rocketmq.remoting import profile
 from idcore.rocketmq.remoting.profile import from_file
 from idcore.rocketmq.store import CommitLog, Stored, StoreFolder
@@ -131,7 +131,8 @@ def test_an_inner_batch_and_what_is_broken_are_told_in_both_languages(
     tmp_path: Path, open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     host, both = Host(bytes((10, 0, 0, 1)), 10911), flags.INNER_BATCH | flags.NEED_UNWRAP
-    items = encode_messages([Message.of("T", b"item <b>0</b>").with_uniq_id(SECOND), Message.of("T", b"\xff\xfe")])
+    batch = [Message.of("T", b"item <b>0</b>").with_uniq_id(SECOND), Message.of("T", b"\xff\xfe")]
+    items = b"".join(map(encode_message, batch))
     with StoreWriter(tmp_path / "s") as writer:
         for body, sys_flag in (
             (items, both),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from idcore.rocketmq.message import Host, Message, MessageBatch, Record, encode_messages
+from idcore.rocketmq.message import Host, Message, MessageBatch, Record, encode_message
 from idcore.rocketmq.message import properties as names
 from idcore.rocketmq.message.javatext import hash_map_order
 from idcore.rocketmq.store import CommitLog, Stored
@@ -81,7 +81,7 @@ class Played:
         for batch, own in ((BATCH, {names.UNIQ_KEY: BATCH_ID}), (OLD_BATCH, {})):
             self._ok(
                 SEND_BATCH,
-                encode_messages(batch.messages),
+                b"".join(map(encode_message, batch.messages)),
                 a=GROUP,
                 b=TOPIC,
                 c="TBW102",

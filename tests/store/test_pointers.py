@@ -14,7 +14,7 @@ from idcore.base.catalogue import words
 from idcore.ids import Clock
 from idcore.presentation.reader import Reader
 from idcore.presentation.terminal import messages
-from idcore.rocketmq.message import Host, Message, Record, compress, encode_messages, flags
+from idcore.rocketmq.message import Host, Message, Record, compress, encode_message, flags
 from idcore.rocketmq.message.row import record_row
 from idcore.rocketmq.store import Stored, StoreFolder
 from idcore.rocketmq.store.index import Entry, IndexFile
@@ -26,8 +26,9 @@ CLOCK = Clock(datetime(2026, 11, 21, 8, tzinfo=UTC), UTC)
 HOST = Host(bytes((10, 0, 0, 1)), 10911)
 OUTER = "AC110001473C7D4991AD336AEA5703E0"
 INNER = [f"AC110001473C7D4991AD336AEA57{number:04X}" for number in (0x3E1, 0x3E2)]
-BATCH = encode_messages(
-    [Message.of("T", f"item {at}".encode(), "a", [f"k{at}"]).with_uniq_id(uniq_id) for at, uniq_id in enumerate(INNER)]
+BATCH = b"".join(
+    encode_message(Message.of("T", f"item {at}".encode(), "a", [f"k{at}"]).with_uniq_id(uniq_id))
+    for at, uniq_id in enumerate(INNER)
 )
 BOTH = flags.INNER_BATCH | flags.NEED_UNWRAP
 
@@ -86,7 +87,7 @@ def test_a_body_that_is_no_inner_batch_is_said(tmp_path: Path) -> None:
 
 
 def test_of_a_body_that_unpacks_to_very_many_messages_the_first_are_shown(tmp_path: Path) -> None:
-    empty = encode_messages([Message.of("T", b"")])
+    empty = encode_message(Message.of("T", b""))
     packed = compress("zstd", empty * 1_000_000)
     assert len(packed) < 4096
     made = record(packed, f"UNIQ_KEY\x01{OUTER}\x02", BOTH | flags.compression_bits("zstd"))

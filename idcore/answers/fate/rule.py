@@ -16,7 +16,6 @@ from idcore.answers.fate.model import (
     Filter,
     Group,
     Home,
-    Observation,
     Reason,
     Verdict,
 )
@@ -259,9 +258,14 @@ class _Case:
             return self._no_verdict("static_topic")
         if not self.offset.answered:
             return self._no_verdict("offset_unknown")
-        if self.offset.value is None:
-            return self._never_read()
-        return self._passed() if self._is_past() else self._not_passed(self.home.offset - self.offset.value)
+        if self._is_past():
+            return self._passed()
+        hindered = self._hindrance()
+        return self._with_clients(hindered) or (
+            self._never_read(hindered)
+            if self.offset.value is None
+            else self._not_passed(hindered, self.home.offset - self.offset.value)
+        )
 
     def _passed(self) -> Verdict:
         if not self.group.copies_complete:
@@ -323,18 +327,19 @@ class _Case:
         if by_clients is not None:
             return by_clients
         code = None if hindered is None else hindered[0]
-        if self._was_pulled() and code != "filtered_ahead":
-            if self.online or not self.group.consumers.answered:
-                return self._handed_out()
-            if code == "offline":
-                return self._unacknowledged()
+        pulled = self.group.pull_offset.value  # what the group's filter drops may be counted too
+        if pulled is None or pulled <= self.home.offset or code == "filtered_ahead":
+            return None
+        if self.online or not self.group.consumers.answered:
+            doubts = self._doubts_of(self.consumers.filter) if self.group.consumers.answered else []
+            why = [*self._oldest(), *doubts, *self._incomplete(), *self._young()]
+            return self._verdict("handed_out", "inferred", *why)
+        if code == "offline":  # its clients are gone; no offset shows what they processed, and it is given out again
+            why = [Reason("pulled_before"), *self._incomplete(), *self._why_hindered(code)]
+            return self._verdict("unacknowledged", "inferred", *why)
         return None
 
-    def _not_passed(self, ahead: int) -> Verdict:
-        hindered = self._hindrance()
-        verdict = self._with_clients(hindered)
-        if verdict is not None:
-            return verdict
+    def _not_passed(self, hindered: tuple[str, dict[str, Any]] | None, ahead: int) -> Verdict:
         if hindered is not None:
             code, values = hindered
             at_best: Certainty = "proved" if code in _PROVED_HINDRANCES else "inferred"
@@ -368,16 +373,6 @@ class _Case:
         msg_id = blocker.msg_id or blocker.record
         return {"msg_id": msg_id, "offset": blocker.offset, "stored": blocker.stored_ms, "age": age}
 
-    def _was_pulled(self) -> bool:
-        """Whether the group was handed the record; what its filter drops may be counted too."""
-        handed = self.group.pull_offset.value
-        return handed is not None and handed > self.home.offset
-
-    def _handed_out(self) -> Verdict:
-        """Clients that are there, or may be, were handed it. That their filter drops it was ruled out before."""
-        doubts = self._doubts_of(self.consumers.filter) if self.group.consumers.answered else []
-        return self._verdict("handed_out", "inferred", *self._oldest(), *doubts, *self._incomplete(), *self._young())
-
     def _moving(self, ahead: int) -> Verdict:
         first, second = self.group.offset, self.group.again
         doubts = [*self._shared_client(), *self._incomplete(), *self._young()]
@@ -400,11 +395,7 @@ class _Case:
             doubts.append(Reason("blocker", self._named(blocker)))
         return self._verdict("stuck", "inferred", why, *doubts, ahead=ahead)
 
-    def _never_read(self) -> Verdict:
-        hindered = self._hindrance()
-        verdict = self._with_clients(hindered)
-        if verdict is not None:
-            return verdict
+    def _never_read(self, hindered: tuple[str, dict[str, Any]] | None) -> Verdict:
         if hindered is not None:
             code, values = hindered
             return self._verdict("never_read", "inferred", Reason(code, values), *self._why_hindered(code))
@@ -479,11 +470,6 @@ class _Case:
         is_kept = code == "filtered_ahead" and not self.group.consumers.answered
         return [Reason("subscription_given")] if is_kept else []
 
-    def _unacknowledged(self) -> Verdict:
-        """Clients were handed it and are gone. What they processed no offset shows; it is given out again."""
-        why = [Reason("pulled_before"), *self._incomplete(), *self._why_hindered("offline")]
-        return self._verdict("unacknowledged", "inferred", *why)
-
     def _young(self) -> list[Reason]:
         return [Reason("young")] if self.now_ms - self.home.stored_ms < YOUNG_MS else []
 
@@ -517,7 +503,8 @@ class _Case:
             ("broadcast_offset", group.broadcast_offset),
             ("can_consume", group.can_consume),
         ):
-            yield from _fact(name, heard)
+            if heard.answered:
+                yield Fact(name, heard.value, heard.at_ms)
         if group.consumers.answered:
             yield Fact("clients", self.consumers.clients, group.consumers.at_ms)
         if self.online:
@@ -534,8 +521,3 @@ class _Case:
 
 def _shared_copy(copy: Copy) -> list[Reason]:
     return [Reason("shared_copy")] if copy.shared else []
-
-
-def _fact(name: str, heard: Observation[Any]) -> Iterator[Fact]:
-    if heard.answered:
-        yield Fact(name, heard.value, heard.at_ms)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import threading
-import time
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 from idcore.answers.fate_list.batched_lookups import FateListProgress, IdList, ask
@@ -15,6 +14,7 @@ from idcore.answers.lookup import LookupService
 from idcore.base.errors import CoreError, coded
 from idcore.policy import audit
 from idcore.policy.audit import Actor
+from idcore.runs.background_run import BackgroundRun, permitted
 from idcore.runs.runs import FATES, Run, Runs
 
 Ask = Callable[[], object]  # CoreError where a list must not begin, now that its turn has come
@@ -40,25 +40,18 @@ def _turn(service: LookupService, stop: threading.Event) -> Iterator[None]:
             turn.release()
 
 
-def _anyone() -> None:
-    """Its caller has asked before."""
-
-
-class Job:
-    """One list: asked in a thread of the server, outlives the page that began it."""
+class Job(BackgroundRun):
+    """One list. What was judged before it is cancelled is kept."""
 
     def __init__(self, run: Run, service: LookupService, wanted: IdList, user: str, ask: Ask) -> None:
-        self.run, self._ask = run, ask
-        self._began = time.monotonic()
-        self._service, self._wanted, self._user = service, wanted, user
-        self._stop = threading.Event()
-        self._unwanted = self._ended = False
+        super().__init__(run, Actor(user), FATES)
+        self._service, self.wanted, self._ask = service, wanted, ask
         self.error: CoreError | None = None
         self._asking = FateListProgress(len(wanted.ids), is_waiting=True)
         self._thread = threading.Thread(target=self._work, name=f"fates-{run.name}", daemon=True)
         self.run.set_state("running")
         facts = {"kind": FATES, "cluster": service.cluster.name, "ids": len(wanted.ids)}
-        audit.note("scan_begun", Actor(user), run=run.name, **facts)
+        audit.note("scan_begun", self.who, run=run.name, **facts)
         self._thread.start()
 
     def _work(self) -> None:
@@ -67,8 +60,8 @@ class Job:
         try:
             with _turn(self._service, self._stop):
                 self._ask()  # it may have waited for hours
-                self._take(FateListProgress(len(self._wanted.ids)))
-                tally = ask(self._service, self._wanted, self._user, self._take, self._stop)
+                self._take(FateListProgress(len(self.wanted.ids)))
+                tally = ask(self._service, self.wanted, self.who.user, self._take, self._stop)
             problem = tally.problem
             if tally.asked:  # what was judged is kept
                 self._write(tally)
@@ -78,7 +71,7 @@ class Job:
         self._end(state, problem)
 
     def _write(self, tally: Tally) -> None:
-        wanted = self._wanted
+        wanted = self.wanted
         write(
             self.run.path,
             tally,
@@ -90,53 +83,15 @@ class Job:
         )
 
     def _end(self, state: str, problem: CoreError | None) -> None:
-        self._ended = True
-        figures = {"cluster": self._service.cluster.name, "ids": self._asking.done, "error": problem and problem.code}
-        seconds = round(time.monotonic() - self._began, 3)
-        audit.scan_ended(Actor(self._user), self.run.name, FATES, state, seconds=seconds, **figures)
-        try:
-            if self._unwanted:
-                self.run.remove()
-                return
-            unwritten = self.run.end(state, problem)
-        except OSError as kept:
-            unwritten = kept
-        if unwritten is not None:  # the run was deleted, or its folder is read-only: the job itself still has it
-            self.error = problem or coded(unwritten)
+        figures = {"cluster": self._service.cluster.name, "ids": self._asking.done}
+        self.error = self._record_end(state, problem, **figures)
 
     def _take(self, now: FateListProgress) -> None:
         self._asking = now
 
-    @property
-    def wanted(self) -> IdList:
-        """What was asked for, to ask again."""
-        return self._wanted
-
     def progress(self) -> FateListProgress:
         """How far it is now; never blocks."""
         return self._asking
-
-    def cancel(self) -> None:
-        """Asks it to stop; what was judged is kept."""
-        self._stop.set()
-
-    @property
-    def cancelling(self) -> bool:
-        """Whether it was asked to stop and has not yet."""
-        return self._stop.is_set() and not self._ended
-
-    def discard(self) -> None:
-        """Stops it and deletes its folder, now or as soon as it has stopped; never blocks."""
-        self._unwanted = True  # before the look at the end: a job that ends meanwhile sees it
-        self._stop.set()
-        if self._ended:
-            with suppress(OSError):  # it is gone already
-                self.run.remove()
-
-    @property
-    def ended(self) -> bool:
-        """Whether its thread has done all it had to do."""
-        return not self._thread.is_alive()
 
     def wait(self, seconds: float | None = None) -> FateListProgress:
         """Blocks until it has ended, or for so long."""
@@ -144,7 +99,7 @@ class Job:
         return self._asking
 
 
-def start(runs: Runs, service: LookupService, wanted: IdList, user: str, ask: Ask = _anyone, **facts: Any) -> Job:
+def start(runs: Runs, service: LookupService, wanted: IdList, user: str, ask: Ask = permitted, **facts: Any) -> Job:
     """Begins a list as a run of its own. `ask` is called when its turn has come; `facts` are further facts."""
     options = {"asked_ids": len(wanted.ids), "cluster": service.cluster.name, "topic": wanted.topic}
     run = runs.create(f"{len(wanted.ids):,} IDs, {service.cluster.name}", "console", options, kind=FATES, **facts)

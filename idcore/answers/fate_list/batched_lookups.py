@@ -123,8 +123,6 @@ def ask(
 
 @dataclass
 class _Teller:
-    """Reports after each answer."""
-
     wanted: IdList
     pace: _Pace
     report: Report | None

@@ -15,7 +15,7 @@ import pyarrow as pa
 import idcore
 from idcore.answers.fate.rule import UNDELIVERED
 from idcore.answers.fate_list import OUTCOMES
-from idcore.answers.lookup import NO_VERDICT, Answer, Copy
+from idcore.answers.lookup import NO_VERDICT, Answer
 from idcore.answers.lookup.copies import is_special
 from idcore.base.errors import CoreError
 from idcore.ids.clock import from_ms, is_time
@@ -65,7 +65,8 @@ class Tally:
 
     def take(self, answer: Answer, brokers: Mapping[str, str]) -> None:
         """One answer with its verdicts; `brokers` has the name of the broker at each address."""
-        homes = {str(copy.record.offset_id): copy for copy in answer.copies if _is_home(copy)}
+        consumable = (copy for copy in answer.copies if copy.relation != "trace" and not is_special(copy.record.topic))
+        homes = {str(copy.record.offset_id): copy for copy in consumable}
         verdicts: dict[str, dict[str, str]] = {}
         for verdict in answer.fate or ():
             verdicts.setdefault(verdict.record, {})[verdict.group] = verdict.code
@@ -92,7 +93,8 @@ class Tally:
         if place in self._records:
             self.repeated += 1
             return self._records[place]
-        queue, stored, broker = (record.topic, record.queue_id), _instant(record.store_timestamp), place[0]
+        queue, broker = (record.topic, record.queue_id), place[0]
+        stored = record.store_timestamp if is_time(record.store_timestamp) else None
         minute = None if stored is None else stored // _MINUTE_MS * _MINUTE_MS
         self.groups |= verdicts.keys()
         for group, verdict in verdicts.items():
@@ -120,7 +122,7 @@ class Tally:
         return len(missed)
 
     def end(self, now_ms: int, seconds: float) -> None:
-        """The last answer is there."""
+        """Called after the last answer."""
         self.ended_ms, self.seconds = now_ms, seconds
 
     # ---- what it came to
@@ -190,11 +192,6 @@ def write(folder: Path, tally: Tally, **more: Any) -> dict[str, Any]:
     return summary
 
 
-def _is_home(copy: Copy) -> bool:
-    """Whether consumers could get the record."""
-    return copy.relation != "trace" and not is_special(copy.record.topic)
-
-
 def _outcome(answer: Answer, is_home: bool) -> tuple[str, str | None]:
     """What an ID came to, and why."""
     if not answer.found:
@@ -206,11 +203,6 @@ def _outcome(answer: Answer, is_home: bool) -> tuple[str, str | None]:
         return "judged", answer.reason
     silent = codes or {item.code for item in answer.evidence} & _SILENCE
     return "no_verdict" if silent else "no_group", answer.reason
-
-
-def _instant(milliseconds: int) -> int | None:
-    """A time of a record; None for what no clock shows."""
-    return milliseconds if is_time(milliseconds) else None
 
 
 def _time(milliseconds: int | None) -> Any:

@@ -258,7 +258,6 @@ def _moved(
 
 
 def stored(scan: Scan) -> Brokers:
-    """The brokers of a scan."""
     return Brokers(scan.rows)
 
 
@@ -269,12 +268,12 @@ def clear_producers(processes: Processes, scan: Scan) -> tuple[Finding, ...]:
 
 
 def internal(scan: Scan) -> Iterator[Finding]:
-    """broker_address_internal."""
+    """The rule broker_address_internal."""
     return scan.once(stored).internal()
 
 
 def moved(scan: Scan) -> list[Finding]:
-    """broker_moved."""
+    """The rule broker_moved."""
     return scan.once(stored).moved
 
 

@@ -66,8 +66,8 @@ def judge(processes: Processes) -> ChainFindings:
     for at in sorted({*chain_steps, *before, *zero}):
         clock_back[at] = True
         one_counter = at in chain_steps or chains[at] == 1
-        said = _came_round(processes, at) if one_counter else {"also": ["twice_open"]}
-        findings.append(_clock_back(processes, at, chain_steps.get(at, []), before.get(at), zero.get(at), said))
+        repeats = _came_round(processes, at) if one_counter else {"also": ["twice_open"]}
+        findings.append(_clock_back(processes, at, chain_steps.get(at, []), before.get(at), zero.get(at), repeats))
     return ChainFindings(findings, clock_back, together)
 
 

@@ -48,9 +48,9 @@ def mark_files(paths: Sequence[Path], clocks: Sequence[pa.Table], check: Callabl
 def _marked(processes: pa.Table, marks: pa.Table) -> pa.Table:
     own = marks.filter(pc.is_in(marks["host"], value_set=pc.unique(processes["host"])))
     rows = processes.select(KEY).append_column(_PLACE, pa.array(np.arange(len(processes))))
-    found = rows.join(own.select([*KEY, *CLOCK_MARKS]), KEY, join_type="inner")
+    marked = rows.join(own.select([*KEY, *CLOCK_MARKS]), KEY, join_type="inner")
     for name in CLOCK_MARKS:
         mask = np.zeros(len(processes), bool)
-        mask[found.filter(found[name])[_PLACE].to_numpy()] = True
+        mask[marked.filter(marked[name])[_PLACE].to_numpy()] = True
         processes = processes.set_column(processes.schema.get_field_index(name), name, pa.array(mask))
     return processes

@@ -138,7 +138,7 @@ class _Subjects:
         self._known: dict[str, tuple[str, dict[str, Any]]] = {}
 
     def of(self, msg_id: str) -> tuple[str, dict[str, Any]]:
-        """The one who generated it."""
+        """The process that generated the id."""
         process = _process_of(msg_id)
         if process is None:
             return _subject(msg_id)
@@ -195,7 +195,6 @@ class _Stored:
         self.born: list[int] = []
 
     def add(self, msg_id: str, joined: str) -> None:
-        """One more of them."""
         self.count += 1
         if self.count <= limits.MOST_IDS:
             self.evidence["ids"].append(msg_id)

@@ -29,7 +29,6 @@ class _Messages:
     places: dict[int, DeliveryClaim]  # by the identity of the value: two lines may say the same
 
     def at(self, deliveries: Iterable[Delivery]) -> list[str]:
-        """The places of some lines."""
         return list(dict.fromkeys(self.places[id(one)].place for one in deliveries))[: limits.MOST_IDS]
 
     def who(self, deliveries: Sequence[Delivery]) -> str:

@@ -56,11 +56,7 @@ class FindingEvidence(Mapping[str, Any]):
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> Self:
         """From the JSON of a scan; what only another version knows is left out."""
-        return cls(**{name: row[name] for name in cls._names() if name in row})
-
-    @classmethod
-    def _names(cls) -> list[str]:
-        return list(_fields(cls))
+        return cls(**{name: row[name] for name in _fields(cls) if name in row})
 
     @property
     def fingerprint(self) -> Fingerprint | None:

@@ -35,7 +35,7 @@ class Failure:
 
     @property
     def at(self) -> str:
-        """As places are written."""
+        """The place as `file:line`."""
         return f"{self.file}:{self.line}"
 
 

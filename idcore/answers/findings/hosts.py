@@ -106,7 +106,7 @@ def link_local(processes: Processes, _: Scan) -> Iterator[Finding]:
 
 
 def container(processes: Processes, _: Scan) -> Iterator[Finding]:
-    """container_host."""
+    """The rule container_host."""
     host = processes.table["host"]
     gateway = text_mask(pc.equal(host, limits.DOCKER_GATEWAY))
     inside = text_mask(pc.starts_with(host, limits.DOCKER_BRIDGE)) & (processes["pid"] < limits.CONTAINER_PIDS)

@@ -52,7 +52,6 @@ class Rows:
                     yield pa.Table.from_batches([batch])
 
     def count(self, name: str) -> int:
-        """How many rows a table has."""
         written = sum(pq.read_metadata(path).num_rows for path in self.written.get(name, ()))
         return written + (len(self.tables[name]) if name in self.tables else 0)
 

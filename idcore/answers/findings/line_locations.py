@@ -76,8 +76,12 @@ def place(findings: Sequence[Finding], files: Sequence[InputFile]) -> list[Findi
     if total > limits.MOST_PLACED or any(file.kind == COMMITLOG for file in files):
         return list(findings)
     most = limits.MOST_SEARCHED // max(total, 1)
-    hosts = dict(list(_hosts_of(findings))[:most])
-    brokers = dict(list(_brokers_of(findings))[: max(0, most - len(hosts))])
+    first_ids = [(finding, finding.evidence.ids[0]) for finding in findings if finding.evidence.ids]
+    asked = [(finding.subject, text) for finding, text in first_ids if _asks(finding, "born_hosts")]
+    hosts = {subject: _Hosts(b"UNIQ_KEY=" + text[:-_TAIL].encode()) for subject, text in asked[:most]}
+    asked = [(finding.subject, text) for finding, text in first_ids if _asks(finding, "send_ok")]
+    asked = asked[: max(0, most - len(hosts))]
+    brokers = {subject: _Broker(text[:-OFFSET_DIGITS].encode()) for subject, text in asked}
     room = max(0, most - len(hosts) - len(brokers))
     needles = {named: _Needle(_spellings(named[1]), named[0]) for named in list(_wanted(findings))[:room]}
     for named in (("", text) for finding in findings if _of_gaps(finding) for text in finding.evidence.ids):
@@ -116,20 +120,6 @@ def _wanted(findings: Iterable[Finding]) -> Iterator[tuple[str, str]]:
 def _asks(finding: Finding, what: str) -> bool:
     """Whether its rule asks lines for it."""
     return what in rules()[finding.code].lines
-
-
-def _hosts_of(findings: Iterable[Finding]) -> Iterator[tuple[str, _Hosts]]:
-    for finding in findings:
-        ids = finding.evidence.ids
-        if _asks(finding, "born_hosts") and ids:
-            yield finding.subject, _Hosts(b"UNIQ_KEY=" + ids[0][:-_TAIL].encode())
-
-
-def _brokers_of(findings: Iterable[Finding]) -> Iterator[tuple[str, _Broker]]:
-    for finding in findings:
-        ids = finding.evidence.ids
-        if _asks(finding, "send_ok") and ids:
-            yield finding.subject, _Broker(ids[0][:-OFFSET_DIGITS].encode())
 
 
 def _of_gaps(finding: Finding) -> bool:
@@ -183,16 +173,6 @@ def _born(text: bytes, hosts: _Hosts) -> None:
         at = text.find(hosts.start, at + 1)
 
 
-def _born_hosts(hosts: _Hosts | None) -> set[str]:
-    return set() if hosts is None else hosts.found
-
-
-def _all_upper(ids: Iterable[str]) -> bool:
-    """Whether the tails that the Go client prints in lower case have letters, and all in upper case."""
-    tails = "".join(text[-_TAIL:] for text in ids)
-    return tails.isupper()
-
-
 def _around(finding: Finding, placed: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The ids around the widest gap as they are in their lines, and where these are."""
     figures: dict[str, Any] = {}
@@ -214,10 +194,9 @@ def _with(
     # An address that the ids contain as well shows nothing new.
     process = finding.evidence.fingerprint
     own = {process.host} if process else set()
-    if _asks(finding, "born_hosts") and (
-        born := sorted(host for host in _born_hosts(hosts.get(finding.subject)) - own if not is_loopback(host))
-    ):
-        more |= {"born_hosts": ", ".join(born), "also": ["born_hosts"]}
+    born = hosts[finding.subject].found if _asks(finding, "born_hosts") and finding.subject in hosts else set()
+    if others := sorted(host for host in born - own if not is_loopback(host)):
+        more |= {"born_hosts": ", ".join(others), "also": ["born_hosts"]}
     names = sorted({needle.broker for needle in known.values() if needle.broker})
     if names and _asks(finding, "broker_name"):
         more["broker_name"] = ", ".join(names)
@@ -236,6 +215,8 @@ def _with(
         more["also"] = [*finding.evidence.also, *more["also"]]
     # An id is shown as its line has it.
     more["ids"] = [placed[text]["id"] if text in placed else text for text in finding.evidence.ids]
-    if finding.evidence.maker_code == "go_family" and _all_upper(place["id"] for place in placed.values()):
+    if finding.evidence.maker_code == "go_family" and (
+        "".join(place["id"][-_TAIL:] for place in placed.values()).isupper()  # Go's own client prints the tail lower
+    ):
         more |= {"maker_code": "elixir", "variant": "elixir"}
     return finding.with_evidence(**more)

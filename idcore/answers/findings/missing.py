@@ -22,7 +22,7 @@ _LOSS, _SAMPLE, _MIXED, _BATCH = "loss", "sample", "mixed", "batch"
 
 @dataclass(frozen=True, slots=True)
 class MissingIds:
-    """What is missing of one process, taken apart.
+    """The missing ids of one process, by their causes.
 
     `rows` of `counters` are the ids right above its gaps, holes first, then the widest; `widths` is what these miss.
     """
@@ -52,12 +52,14 @@ class MissingIds:
 
 
 def batches_of(scan: Scan) -> Batches:
-    """The batches of a scan."""
     return Batches(scan.rows.pieces("copies"), scan.line_evidence)
 
 
 def judge(processes: Processes, scan: Scan) -> Iterator[Finding]:
-    """missing_ids. Where a clock was set back the order of the ids, so the gaps, are not known; a list has none."""
+    """The rule missing_ids: a loss is a warning; a sample, and what batches explain, are info.
+
+    Gaps are not known where a clock was set back, because the order of the ids is not; a list of ids has none.
+    """
     if scan.line_evidence is not None and scan.line_evidence.is_list:
         return
     batches = scan.once(batches_of)
@@ -67,20 +69,20 @@ def judge(processes: Processes, scan: Scan) -> Iterator[Finding]:
     kind = np.where(gaps.is_sample(lost, produced), _SAMPLE, _LOSS)
     count = lost.copy()
     for at in np.flatnonzero(wanted & ~processes.away & _doubtful(processes, kind, batches)).tolist():
-        known[at] = _take_apart(processes, at, batches)
+        known[at] = _split_by_cause(processes, at, batches)
         kind[at], count[at] = known[at].kind, known[at].count
 
     def make(at: int) -> Finding:
         if at not in known:
-            known[at] = _take_apart(processes, at, batches)
+            known[at] = _split_by_cause(processes, at, batches)
         return _finding(processes, at, known[at])
 
-    aside = wanted & (kind == _SAMPLE) & processes.away & (processes["distinct"] >= 2 * limits.HOLE_SIDE_IDS)
-    loud = (kind == _LOSS) | (kind == _MIXED)
-    yield from each(processes, wanted & loud, "missing_ids", make, count)
-    yield from each(processes, wanted & ~loud & ~aside, "missing_ids", make, count, INFO)
-    if aside.any():
-        yield unseen("missing_ids", int(aside.sum()), int(count[aside].sum()), INFO)
+    is_undecided = wanted & (kind == _SAMPLE) & processes.away & (processes["distinct"] >= 2 * limits.HOLE_SIDE_IDS)
+    is_warning = (kind == _LOSS) | (kind == _MIXED)
+    yield from each(processes, wanted & is_warning, "missing_ids", make, count)
+    yield from each(processes, wanted & ~is_warning & ~is_undecided, "missing_ids", make, count, INFO)
+    if is_undecided.any():
+        yield unseen("missing_ids", int(is_undecided.sum()), int(count[is_undecided].sum()), INFO)
 
 
 def _doubtful(processes: Processes, kind: np.ndarray, batches: Batches) -> np.ndarray:
@@ -92,8 +94,8 @@ def _doubtful(processes: Processes, kind: np.ndarray, batches: Batches) -> np.nd
     return doubtful
 
 
-def _take_apart(processes: Processes, at: int, batches: Batches) -> MissingIds:
-    """Gaps less what batches explain; then the rule."""
+def _split_by_cause(processes: Processes, at: int, batches: Batches) -> MissingIds:
+    """Subtracts from the gaps what batches explain, then judges the rest with `gaps.judge`."""
     mine = processes.points(at)
     before = processes.columns["missing_before"][mine]
     rows = mine.start + np.flatnonzero(before > 0)
@@ -199,7 +201,7 @@ def _finding(processes: Processes, at: int, missing: MissingIds) -> Finding:
 
 
 def _variant(missing: MissingIds, wraps_certain: bool) -> str | None:
-    """Which words describe it."""
+    """The variant of the finding's sentence."""
     if missing.kind == _MIXED:
         return "hole" if missing.holes == 1 else "holes"
     if missing.kind != _LOSS:

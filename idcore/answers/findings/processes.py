@@ -50,6 +50,11 @@ class Processes:
     counters: pa.Table
     known: tuple[np.ndarray, np.ndarray] | None = None
     listed: FindingQuota = field(default_factory=FindingQuota)
+    _numbers: dict[str, np.ndarray] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _computed: dict[Callable[[Processes], Any], Any] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    _rows: dict[int, dict[str, Any]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -59,23 +64,11 @@ class Processes:
             self._numbers[name] = numbers(self.table, name)
         return self._numbers[name]
 
-    @cached_property
-    def _numbers(self) -> dict[str, np.ndarray]:
-        return {}
-
-    @cached_property
-    def _made(self) -> dict[Callable[[Processes], Any], Any]:
-        return {}
-
-    def once(self, make: Callable[[Processes], Result]) -> Result:
+    def once(self, compute: Callable[[Processes], Result]) -> Result:
         """What is computed from these processes, once for all rules that ask for it."""
-        if make not in self._made:
-            self._made[make] = make(self)
-        return self._made[make]  # type: ignore[no-any-return]
-
-    @cached_property
-    def _rows(self) -> dict[int, dict[str, Any]]:
-        return {}
+        if compute not in self._computed:
+            self._computed[compute] = compute(self)
+        return self._computed[compute]  # type: ignore[no-any-return]
 
     @cached_property
     def _pieces(self) -> tuple[np.ndarray, np.ndarray]:
@@ -106,7 +99,6 @@ class Processes:
 
     @property
     def stop(self) -> np.ndarray:
-        """The row after the last one."""
         return self._pieces[1]
 
     @property
@@ -193,7 +185,7 @@ class Processes:
         return [self.counters["sent_at"][int(point)].as_py() for point in points]
 
     def moments(self, points: Iterable[int]) -> list[str | None]:
-        """The same as text."""
+        """Like `times`, as ISO texts."""
         return [None if time is None else time.isoformat(timespec="milliseconds") for time in self.times(points)]
 
     def between(self, points: Iterable[int]) -> dict[str, datetime]:

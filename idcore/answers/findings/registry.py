@@ -38,13 +38,13 @@ class Scan:
     zone_source: str = "assumed"
     line_evidence: LineEvidence | None = None
     clocks: list[pa.Table] = field(default_factory=list, init=False, repr=False)  # processes with a `CLOCK_MARKS`
-    _made: dict[Callable[[Scan], Any], Any] = field(default_factory=dict, init=False, repr=False)
+    _computed: dict[Callable[[Scan], Any], Any] = field(default_factory=dict, init=False, repr=False)
 
-    def once(self, make: Callable[[Scan], Result]) -> Result:
+    def once(self, compute: Callable[[Scan], Result]) -> Result:
         """What is computed from this scan: once, at the first call."""
-        if make not in self._made:
-            self._made[make] = make(self)
-        return self._made[make]  # type: ignore[no-any-return]
+        if compute not in self._computed:
+            self._computed[compute] = compute(self)
+        return self._computed[compute]  # type: ignore[no-any-return]
 
 
 # What they give are findings, which refer to their rule: so no module imports both ways.
@@ -92,7 +92,7 @@ def rules() -> dict[str, Rule]:
 
 
 def register(*rules: Rule) -> None:
-    """Makes rules known."""
+    """Adds rules to those that a scan runs."""
     for rule in rules:
         if rule.code in REGISTERED or rule.severity not in SEVERITIES:
             raise ValueError(f"{rule.code} is registered already, or has no severity")

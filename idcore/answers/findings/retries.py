@@ -92,7 +92,9 @@ class Minutes:
 def minutes(scan: Scan) -> Minutes:
     """The log by minute, as far as groups with failures need it."""
     rows = [piece for piece in scan.rows.pieces("retries") if len(piece)]
-    ends = [time for piece in scan.rows.pieces("topics") for time in _ends(piece)]
+    columns = ("first_store_timestamp", "last_store_timestamp")
+    stored = [topics[name].drop_null() for topics in scan.rows.pieces("topics") for name in columns]
+    ends = [time for column in stored for time in _numbers(column).tolist()]
     if not rows or not ends:
         return Minutes(0, 0, {}, {})
     failed = pa.concat_tables(rows)
@@ -135,13 +137,7 @@ def _fullest(minute: np.ndarray, tries: np.ndarray) -> int:
     return int(ends[(sums[1:] - sums[before]).argmax()])
 
 
-def _ends(topics: pa.Table) -> Iterator[int]:
-    for name in ("first_store_timestamp", "last_store_timestamp"):
-        yield from _numbers(topics[name].drop_null()).tolist()
-
-
 def _numbers(times: pa.ChunkedArray) -> np.ndarray:
-    """Instants as minutes since 1970."""
     whole: np.ndarray = times.cast(pa.int64()).to_numpy() // _MINUTE_US
     return whole
 

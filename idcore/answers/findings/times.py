@@ -111,7 +111,7 @@ def several_months(processes: Processes, _: Scan) -> Iterator[Finding]:
 
 
 def expired_clients(scan: Scan) -> Iterator[Finding]:
-    """expired, of the 5.x clients."""
+    """The rule expired, for 5.x clients."""
     limit = expired_before(scan.at, KEPT_HOURS, DELETES_AT, scan.zone)
     listed = FindingQuota()
     for clients in scan.rows.pieces("clients"):
@@ -138,9 +138,11 @@ def expired_clients(scan: Scan) -> Iterator[Finding]:
 
 
 def _proven(table: pa.Table) -> np.ndarray:
-    said = text_mask(pc.is_in(table["zone_source"], value_set=pa.array(["born", "prefix"])))
+    is_proved = text_mask(pc.is_in(table["zone_source"], value_set=pa.array(["born", "prefix"])))
     # The Rust and Elixir clients (loader 0) count months in UTC wherever they run: that says nothing of a clock.
-    return said & ~(text_mask(pc.equal(table["loader"], "00000000")) & text_mask(pc.equal(table["zone"], "+00:00")))
+    return is_proved & ~(
+        text_mask(pc.equal(table["loader"], "00000000")) & text_mask(pc.equal(table["zone"], "+00:00"))
+    )
 
 
 _OF_ZONES = ("loader", "ids", "zone", "zone_source", "first_sent_at", "last_sent_at")

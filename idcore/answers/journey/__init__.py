@@ -1,6 +1,6 @@
 """The journey of one message: what every source at hand says of it, on one line of time. Asks nobody, draws nothing."""
 
-from idcore.answers.journey.model import Conflict, Event, Gap, Journey, Line, Sources
+from idcore.answers.journey.model import Event, Journey, Line, Sources
 from idcore.answers.journey.sentences import (
     conflict_text,
     event_text,
@@ -17,9 +17,7 @@ from idcore.answers.journey.sentences import (
 from idcore.answers.journey.timeline import build, ids_of, lines_of, messages_of_trace
 
 __all__ = [
-    "Conflict",
     "Event",
-    "Gap",
     "Journey",
     "Line",
     "Sources",

@@ -197,18 +197,18 @@ def of_lines(lines: Iterable[Line], ids: Sequence[str], zone: tzinfo) -> Iterato
     one event, and each of mqadmin's tracks is one.
     """
     seen: set[tuple[str, int]] = set()
-    told: set[tuple[str, int, str]] = set()  # places of which an event was made
+    event_places: set[tuple[str, int, str]] = set()  # places of which an event was made
     for line in sorted(lines, key=lambda each: (each.file, each.number)):
         claims = claims_of(line, ids)
         for track in (each for each in claims if each.event in ("track", "filtered")):
-            if (key := (line.file, track.line, track.group or "")) not in told:
-                told.add(key)
+            if (key := (line.file, track.line, track.group or "")) not in event_places:
+                event_places.add(key)
                 yield _claimed(track, line.file, "consumer", f"logged_{track.event}")
         own = next((each for each in claims if each.begin <= line.number <= each.end), Delivery("", line.number))
         is_record = own.begin != own.end
-        if (line.file, own.begin or line.number, "") in told:
+        if (line.file, own.begin or line.number, "") in event_places:
             continue
-        told.add((line.file, own.begin or line.number, ""))
+        event_places.add((line.file, own.begin or line.number, ""))
         token = next(tokens_of(line, ids), None)
         opened = own.time if is_record or token is None else token.prefix_time
         code, role = _writer(line.text, own)

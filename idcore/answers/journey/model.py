@@ -82,7 +82,6 @@ class Event:
 
     @property
     def end_ms(self) -> int | None:
-        """When it was over."""
         return self.at_ms if self.until_ms is None else self.until_ms
 
     @property

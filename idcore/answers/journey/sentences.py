@@ -24,13 +24,15 @@ _LONGEST = 24  # of a name in few words
 
 
 def event_text(event: Event, words: Words = _ENGLISH, time: Time = utc) -> str:
-    """What happened."""
+    """An event as a sentence."""
     values = dict(event.values)
     if event.code == "judged":
         verdict = Verdict(event.who, event.evidence, values["verdict"], values["certainty"], values["verdict_values"])
         values["verdict"] = verdict_text(verdict, words, time)
     elif event.code == "stored":
-        values["what"] = _relation(event, words)
+        key = f"lookup.relation.{values['relation']}"
+        relation = {"group": values.get("group"), "tries": f"{values.get('tries') or 0:,}"}
+        values["what"] = _said(key if words.has(key) else "lookup.relation.message", relation, words)
     elif event.code == "attempt":
         values["ended"] = outcome_text(values["outcome"], words)
     elif event.code == "sent":
@@ -57,12 +59,6 @@ def _names_try(event: Event) -> bool:
     return event.code in _OF_TRIES and event.values.get("tries") is not None
 
 
-def _relation(event: Event, words: Words) -> str:
-    values = {"group": event.values.get("group"), "tries": f"{event.values.get('tries') or 0:,}"}
-    key = f"lookup.relation.{event.values['relation']}"
-    return _said(key if words.has(key) else "lookup.relation.message", values, words)
-
-
 def outcome_text(outcome: str | None, words: Words = _ENGLISH) -> str:
     """How an attempt of a consumer ended, or how the last one is going."""
     own = f"journey.outcome.{outcome or 'open'}"
@@ -78,13 +74,13 @@ def short_text(event: Event, words: Words = _ENGLISH) -> str:
     """The same in a few words, for a picture."""
     if event.code == "attempt":
         ended = outcome_text(event.values["outcome"], words)
-        said = words("journey.short.attempt", group=_cut(event.values["group"] or "?"), ended=ended)
-        return said + numbered_try(event, words)
+        text = words("journey.short.attempt", group=_cut(event.values["group"] or "?"), ended=ended)
+        return text + numbered_try(event, words)
     if event.code == "judged":
         return words("journey.short.judged" if event.values["live"] else "journey.short.copied", who=_cut(event.who))
     if _names_try(event):
-        said = words(f"journey.short.{event.code}_try", **{"try": try_text(event.values["tries"], words)})
-        return said + (numbered_try(event, words) if event.code == "logged_failed" else "")
+        text = words(f"journey.short.{event.code}_try", **{"try": try_text(event.values["tries"], words)})
+        return text + (numbered_try(event, words) if event.code == "logged_failed" else "")
     relation = "retry" if event.values.get("relation") == "printed" and event.values.get("group") else None
     own = f"journey.short.{event.code}_{relation or event.values.get('relation')}"
     if words.has(own):
@@ -98,10 +94,10 @@ def numbered_try(event: Event, words: Words = _ENGLISH) -> str:
     tries, outcome = event.values.get("tries"), event.values.get("outcome")
     if tries is None:
         return ""
-    said = words("journey.try", n=f"{tries + 1:,}", of=f"{MOST_RETRIES + 1:,}")
+    text = words("journey.try", n=f"{tries + 1:,}", of=f"{MOST_RETRIES + 1:,}")
     failed = event.code == "logged_failed" or outcome in NEXT_FOLLOWS
     after = delay_of(tries + 1) if failed else None
-    return said if after is None else said + words("journey.try_next", after=words.duration(after))
+    return text if after is None else text + words("journey.try_next", after=words.duration(after))
 
 
 def distances(journey: Journey, most: int) -> list[float]:

@@ -23,7 +23,6 @@ from idcore.answers.journey.events import (
 from idcore.answers.journey.model import Conflict, Event, Gap, Journey, Line, Sources
 from idcore.answers.lookup import Answer
 from idcore.ids.clock import Clock, is_time, to_ms
-from idcore.ids.delivery import Delivery
 from idcore.ids.delivery_sentences import DELAY_SECONDS, FIRST_RETRY_LEVEL
 from idcore.ids.rules import CANDIDATE_DIGITS
 from idcore.ids.tokens import Token
@@ -89,13 +88,10 @@ def build(text: str, sources: Sources, clock: Clock, log_zone: tzinfo) -> Journe
         for line in sources.lines or ()
         for claim in claims_of(line, ids)
     }
-    said = tuple((f"{file}:{claim.line}", claim) for (file, *_), claim in sorted(claims.items(), key=_place_of))
-    return Journey(text, tuple(ordered), tuple(conflicts), tuple(_gaps(ordered)), counts, said)
-
-
-def _place_of(item: tuple[tuple[str, int, str | None, str], Delivery]) -> tuple[str, int]:
-    (file, line, _, _), _ = item
-    return file, line
+    claims_by_place = tuple(
+        (f"{file}:{claim.line}", claim) for (file, *_), claim in sorted(claims.items(), key=lambda item: item[0][:2])
+    )
+    return Journey(text, tuple(ordered), tuple(conflicts), tuple(_gaps(ordered)), counts, claims_by_place)
 
 
 def ids_of(text: str, sources: Sources) -> list[str]:
@@ -283,16 +279,16 @@ def _moved(events: Sequence[Event]) -> list[Event]:
     if base is None:
         return list(events)
     own = [_shift_of(event, base) for event in events]
-    right = {_clock(event) for event in events if _is_right(event, base)}
+    right_clocks = {
+        _clock(event)
+        for event in events
+        if _is_logged(event) and event.at_ms is not None and 0 <= event.at_ms - base <= _LOG_LATE_MS
+    }
     of_file: dict[str, int] = {}
     for event, shift in zip(events, own, strict=True):
-        if shift and _clock(event) not in right:
+        if shift and _clock(event) not in right_clocks:
             of_file.setdefault(_clock(event), shift)
     return [_by(event, shift or of_file.get(_clock(event), 0)) for event, shift in zip(events, own, strict=True)]
-
-
-def _is_right(event: Event, base: int) -> bool:
-    return _is_logged(event) and event.at_ms is not None and 0 <= event.at_ms - base <= _LOG_LATE_MS
 
 
 def _shift_of(event: Event, base: int) -> int:

@@ -67,7 +67,7 @@ class Search:
         records: Found = []
         for name, members in self.notes.cluster.topology().brokers().items():
             if name not in self.brokers or topic in self.unrouted:
-                records += self._ask(members, self._questions([topic], begin_ms, unique))
+                records += self._ask(members, [Query(topic, self.key, unique, begin_ms)])
         return records
 
     def by_broker(self, topics: Sequence[str]) -> Iterator[tuple[tuple[Member, ...], list[str]]]:
@@ -88,9 +88,6 @@ class Search:
                 yield brokers[name], asked
             else:
                 self.notes.fail(Unreachable.at(name, refuse("not_in_cluster", broker=name)))
-
-    def _questions(self, topics: Sequence[str], begin_ms: int, unique: bool) -> list[Query]:
-        return [Query(topic, self.key, unique, begin_ms) for topic in topics]
 
     def _ask(self, members: Sequence[Member], questions: Sequence[Query]) -> Found:
         cluster, notes = self.notes.cluster, self.notes

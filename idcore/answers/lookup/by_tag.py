@@ -70,7 +70,9 @@ def _of_broker(
             notes.ask(member)
             page = list(notes.records(answer, member))
             fresh = [record for record in page if record.physical_offset not in records]
-            records |= {record.physical_offset: (record, member) for record in fresh if _is_of(record, way)}
+            for record in fresh:
+                if (record.topic, record.properties.get(names.TAGS)) == (way.topic, way.tag) and inside(record, way):
+                    records[record.physical_offset] = record, member
             if sum(record.size for record, _ in records.values()) >= MOST_BYTES:
                 return list(records.values()), "bytes"
             if len(page) < _PAGE:
@@ -98,14 +100,13 @@ def _last_key(page: Sequence[Record], way: Way) -> str | None:
 
     None where a part has that sign itself.
     """
-    keys = [(_hour(one), f"@{way.topic}@T@{way.tag}@{one.uniq_id}@".encode(), one.physical_offset) for one in page]
+    keys = [
+        (one.store_timestamp // _HOUR * _HOUR, f"@{way.topic}@T@{way.tag}@{one.uniq_id}@".encode(), one.physical_offset)
+        for one in page
+    ]
     hour, text, offset = max(keys)
     parts = text.decode().split("@")
     return f"{hour}{text.decode()}{offset}" if len(parts) == 6 else None
-
-
-def _hour(record: Record) -> int:
-    return record.store_timestamp // _HOUR * _HOUR
 
 
 def _windows(way: Way, state: BrokerState) -> Iterator[tuple[int, int]]:
@@ -120,8 +121,3 @@ def _windows(way: Way, state: BrokerState) -> Iterator[tuple[int, int]]:
         begin = max(1, oldest, end - INDEX_DAYS_MS + _HOUR)
         yield begin, end
         end = begin - 1
-
-
-def _is_of(record: Record, way: Way) -> bool:
-    is_named = record.topic == way.topic and record.properties.get(names.TAGS) == way.tag
-    return is_named and inside(record, way)

@@ -138,7 +138,6 @@ def plain_host(text: str) -> str:
 
 
 def host_of(address: str) -> str:
-    """The host of `host:port`."""
     return plain_host(address.rpartition(":")[0] or address)
 
 

@@ -147,11 +147,9 @@ class LookupService:
         return listing
 
     def close(self) -> None:
-        """Ends every connection."""
         self.cluster.close()
 
     def now_ms(self) -> int:
-        """The clock of answers."""
         return self._pace.now_ms()
 
     def _look_up(
@@ -543,8 +541,15 @@ class _LookUp:
         self._in_capitals()
         if best is None:
             notes.add("key_tried")
-            said = {item.code for item in notes.evidence}
-            return [], "unknown" if "topics_left_out" in said else "window" if "index_days" in said else "not_an_id"
+            noted_codes = {item.code for item in notes.evidence}
+            return (
+                [],
+                "unknown"
+                if "topics_left_out" in noted_codes
+                else "window"
+                if "index_days" in noted_codes
+                else "not_an_id",
+            )
         if self.topic:
             count_messages(self.topic, notes)
         reason = by_time.why(self.span, self.clock, notes)

@@ -105,7 +105,7 @@ def find(way: Way, notes: Notes, progress: Progress, stop: Stop) -> Listing:
     if way.kind == "tag" and by_tag.have_index(route, notes):
         records, cut = by_tag.find(way, route, notes, stop)
         if cut != by_tag.OVERFULL:
-            return _of_tag(way, records, cut, notes)
+            return _newest(way, records, cut, notes, "tag_unknown")
         notes.add("tag_overfull", tag=way.tag)
     return _of_queues(way, topic, list(_queues(way, topic, route, notes)), notes, progress, stop)
 
@@ -208,21 +208,15 @@ def _copies(records: Iterable[tuple[Record, Member]], notes: Notes) -> tuple[Cop
 # ---- by tag and by key
 
 
-def _of_tag(way: Way, records: by_tag.Found, cut: str | None, notes: Notes) -> Listing:
-    """Every message with a tag, the newest first."""
+def _newest(way: Way, records: by_tag.Found, cut: str | None, notes: Notes, unknown: str) -> Listing:
+    """The newest of the messages with a tag or a key, the newest first; `unknown` is the reason where there is none."""
     newest = sorted(records, key=lambda pair: pair[0].store_timestamp, reverse=True)
     copies = _copies(newest[: way.limit], notes)
-    gap = _gap(notes)
+    # Why there may be messages that no broker gave: one was not asked, or its answer has a record that is none.
+    gap = notes.failure if notes.failed else "index_damaged" if notes.is_garbled else None
     cut = "limit" if len(newest) > way.limit else cut or ("failed" if gap else None)
-    missed = "stopped" if cut == "stopped" else "tag_unknown"
+    missed = "stopped" if cut == "stopped" else unknown
     return Listing(way, copies, (), cut, None if copies else gap or missed)
-
-
-def _gap(notes: Notes) -> str | None:
-    """Why there may be messages that no broker gave: one was not asked, or its answer has a record that is none."""
-    if notes.failed:
-        return notes.failure
-    return "index_damaged" if notes.is_garbled else None
 
 
 def _by_key(way: Way, notes: Notes, progress: Progress, stop: Stop) -> Listing:
@@ -252,15 +246,9 @@ def _by_key(way: Way, notes: Notes, progress: Progress, stop: Stop) -> Listing:
     progress(len(topics), len(topics), "")
     if way.topic and way.topic in search.unrouted:
         notes.add("topic_route", topic=way.topic)
-    newest = sorted(records.values(), key=lambda pair: pair[0].store_timestamp, reverse=True)
-    copies = _copies(newest[: way.limit], notes)
-    gap = _gap(notes)
-    cut = "limit" if len(newest) > way.limit else cut or ("failed" if gap else None)
-    missed = "stopped" if cut == "stopped" else "key_unknown"
-    reason = None if copies else gap or missed
-    if not copies and way.topic in search.unrouted:
-        reason = "topic_unknown"
-    return Listing(way, copies, (), cut, reason)
+    listing = _newest(way, list(records.values()), cut, notes, "key_unknown")
+    is_unrouted = not listing.copies and way.topic in search.unrouted
+    return replace(listing, reason="topic_unknown") if is_unrouted else listing
 
 
 def _of_broker(

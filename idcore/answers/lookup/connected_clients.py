@@ -152,7 +152,7 @@ def who_row(who: ProducerMatch) -> dict[str, Any]:
 
 
 def client_row(client: LiveClient) -> dict[str, Any]:
-    """One connected client."""
+    """A connected client as JSON."""
     name = client.name
     return {
         "client_id": client.client_id,

@@ -111,7 +111,10 @@ class _Group(_Asking):
             for queue in self._queues(name, answers[1])
         ]
         self._note_lite()
-        sides = {name: self._sides(answers[4:]) for name, answers in heard.items()}
+        sides = {
+            name: [each for stats in answers[4:] for each in stats.value or () if each.topic in self.sides]
+            for name, answers in heard.items()
+        }
         queues, side_topics, disabled = self._second(queues, sides, broadcasts)
         rows = ((name, self.group, row) for name, each in connections.items() if each for row in each.clients)
         members = tuple(GroupClient(client) for client in united(rows))
@@ -157,9 +160,6 @@ class _Group(_Asking):
             for client, held in zip(clients, known, strict=False):
                 if held.value is not None and held.value.topics:
                     self.notes.add("lite_client", client=client, asked=utc(held.value.asked_ms), n=held.value.topics)
-
-    def _sides(self, heard: Sequence[Observation[Any]]) -> list[QueueStats]:
-        return [each for stats in heard for each in stats.value or () if each.topic in self.sides]
 
     def _second(
         self, queues: Sequence[QueueState], sides: Mapping[str, Sequence[QueueStats]], broadcasts: bool

@@ -198,7 +198,7 @@ class ListedQueue(Generic[Q]):
         self.seen = min(seen, self.end - self.first) - self.missing
 
     def count(self) -> QueueCount:
-        """What became of this queue."""
+        """The figures of this queue, for the list."""
         ends = self.minimum, self.maximum, self.first, self.end
         return QueueCount(self.queue.broker, self.queue.number, *ends, self.listed, self.seen, self.unreadable)
 

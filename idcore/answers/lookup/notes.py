@@ -27,13 +27,12 @@ class Notes:
         self.states: dict[str, tuple[Member, BrokerState]] = {}
 
     def add(self, code: str, **values: Any) -> None:
-        """One piece of evidence."""
         item = Evidence.of(code, **values)
         if item not in self.evidence:
             self.evidence.append(item)
 
     def ask(self, member: Member) -> None:
-        """Somebody was asked."""
+        """Notes a broker that was asked."""
         self.asked[member.registered] = None
 
     def heard(self, address: str, requests: Sequence[Request[Any]]) -> list[Observation[Any]]:

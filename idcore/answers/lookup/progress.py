@@ -173,11 +173,11 @@ class Progress:
                 text = _filter(member.state.subscriptions[self.topic])
                 by_text.setdefault(text, []).append(member.client.client_id)
         if len(by_text) > 1:
-            said = "; ".join(f"{text}: {', '.join(ids)}" for text, ids in by_text.items())
-            yield Reason("tags_disagree", {"subscriptions": said})
+            listed = "; ".join(f"{text}: {', '.join(ids)}" for text, ids in by_text.items())
+            yield Reason("tags_disagree", {"subscriptions": listed})
         elif len(set(texts.values())) > 1:
-            said = "; ".join(f"{broker}: {text}" for broker, text in texts.items())
-            yield Reason("brokers_disagree", {"subscriptions": said})
+            listed = "; ".join(f"{broker}: {text}" for broker, text in texts.items())
+            yield Reason("brokers_disagree", {"subscriptions": listed})
         elif before is not None and len(self.members) > 1 and self._subscribed_again(before):
             yield Reason("subscribes_again", {"count": len(self.members)})
 

@@ -58,7 +58,7 @@ class Answers:
 
     @property
     def cluster(self) -> str:
-        """Who was asked."""
+        """The cluster that was asked."""
         return self.asked.cluster
 
     def fits(self, query: Mapping[str, str]) -> bool:
@@ -91,7 +91,7 @@ class GroupQuery:
 
     @property
     def query(self) -> dict[str, str]:
-        """It as the address has it."""
+        """The URL parameters that ask it."""
         return {"cluster": self.cluster, "topic": self.topic, "group": self.group, "at": self.at}
 
 
@@ -105,7 +105,6 @@ class GroupReadings:
 
     @property
     def now(self) -> GroupAnswer:
-        """The last answer."""
         return self.seen[-1]
 
     @property

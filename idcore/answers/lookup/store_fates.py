@@ -55,7 +55,6 @@ class StoreEvidence:
 
     @cached_property
     def topics_by_group(self) -> dict[str, list[str]]:
-        """The topics of every group."""
         topics: dict[str, list[str]] = {}
         for topic, groups in self.config.groups_by_topic().items():
             for group in groups:

@@ -224,7 +224,9 @@ class StoreLookup:
                 host = outcome.record.store_host
                 if str(host) != offset_id.address:
                     draft.figures["address"] = {"in_id": offset_id.address, "in_record": str(host)}
-                if str(outcome.record.store_host) == offset_id.address or not _is_uniq_first(verdict):
+                if str(outcome.record.store_host) == offset_id.address or not (
+                    verdict.best and isinstance(verdict.best.id, UniqId)
+                ):
                     self._also_key(draft)
                     return
                 draft.copies = []  # somebody else's record: the id reads as a msgId as well
@@ -348,7 +350,7 @@ class StoreLookup:
         evidence = draft.figures
         evidence.update(searched=searched, log_bytes=sum(file.size for file in log.files))
         keyed = [stored for stored in records if has_key(stored.record, key)]
-        overridden = [stored for stored in records if _overridden(stored.record, key)]
+        overridden = [stored for stored in records if (names.UNIQ_KEY, key) in stored.record.properties_raw]
         around = [stored for stored in records if _holds(stored.record, key)]
         hits = keyed or overridden or around
         if not hits:
@@ -401,19 +403,11 @@ class StoreLookup:
         return instant(milliseconds, self._clock.zone)
 
 
-def _is_uniq_first(verdict: Verdict) -> bool:
-    return verdict.best is not None and isinstance(verdict.best.id, UniqId)
-
-
 def _address(offset_id: OffsetId | None, store: StoreFolder) -> dict[str, Any]:
     """The address of an id next to that of the store, where they differ."""
     if offset_id is None or store.last is None or str(store.last.record.store_host) == offset_id.address:
         return {}
     return {"address": {"in_id": offset_id.address, "in_store": str(store.last.record.store_host)}}
-
-
-def _overridden(record: Record, key: str) -> bool:
-    return any(name == names.UNIQ_KEY and value == key for name, value in record.properties_raw)
 
 
 def _holds(record: Record, key: str) -> bool:

@@ -239,7 +239,6 @@ def row(copy: Copy) -> dict[str, Any]:
 
 
 def rows(copies: Iterable[Copy]) -> Iterable[dict[str, Any]]:
-    """All of them."""
     return map(row, copies)
 
 

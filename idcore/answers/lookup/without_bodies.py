@@ -43,13 +43,10 @@ class WithoutBodies:
         fate: bool = False,
         trace: bool = False,
     ) -> Iterator[Answer]:
-        """Answers without bodies."""
         return map(withheld, self.source.look_up(ids, topic, user, progress, fate, trace))
 
     def list_messages(self, way: Way, user: str = "", progress: Progress | None = None, stop: Stop = never) -> Listing:
-        """A list without bodies."""
         return list_withheld(self.source.list_messages(way, user, progress, stop))
 
     def close(self) -> None:
-        """Closes the other source."""
         self.source.close()

@@ -2,11 +2,10 @@
 
 from idcore.rocketmq.message.bodies import compress, crc32, text_of, unpack
 from idcore.rocketmq.message.javatext import hash_code
-from idcore.rocketmq.message.model import Host, Message, MessageBatch, MessageExt, tags_code
+from idcore.rocketmq.message.model import Host, Message, MessageBatch, MessageExt
 from idcore.rocketmq.message.record import (
     MAGIC_V1,
     MAGIC_V2,
-    Part,
     Record,
     blank_record,
     decode_record,
@@ -14,8 +13,8 @@ from idcore.rocketmq.message.record import (
     parts,
     record_size,
 )
-from idcore.rocketmq.message.validators import check_broker_topic, check_topic, is_system_topic
-from idcore.rocketmq.message.wire import decode_message, decode_messages, encode_message, encode_messages, unwrap
+from idcore.rocketmq.message.validators import check_broker_topic, is_system_topic
+from idcore.rocketmq.message.wire import decode_message, decode_messages, encode_message, unwrap
 
 __all__ = [
     "MAGIC_V1",
@@ -24,11 +23,9 @@ __all__ = [
     "Message",
     "MessageBatch",
     "MessageExt",
-    "Part",
     "Record",
     "blank_record",
     "check_broker_topic",
-    "check_topic",
     "compress",
     "crc32",
     "decode_message",
@@ -36,12 +33,10 @@ __all__ = [
     "decode_record",
     "decode_records",
     "encode_message",
-    "encode_messages",
     "hash_code",
     "is_system_topic",
     "parts",
     "record_size",
-    "tags_code",
     "text_of",
     "unpack",
     "unwrap",

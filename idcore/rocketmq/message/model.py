@@ -99,17 +99,17 @@ class Message:
         return self if names.UNIQ_KEY in self.properties else self.with_property(names.UNIQ_KEY, uniq_id)
 
     def with_delay_level(self, level: int) -> Self:
-        """setDelayTimeLevel."""
+        """Message.setDelayTimeLevel of the Java client."""
         return self.with_property(names.DELAY, str(level))
 
     @property
     def tags(self) -> str | None:
-        """TAGS."""
+        """The property TAGS."""
         return self.properties.get(names.TAGS)
 
     @property
     def keys(self) -> str | None:
-        """KEYS, separated by spaces."""
+        """The words of the property KEYS."""
         return self.properties.get(names.KEYS)
 
     @property
@@ -119,7 +119,7 @@ class Message:
 
     @property
     def delay_level(self) -> int:
-        """DELAY, 0 for none."""
+        """The property DELAY; 0 without one."""
         text = self.properties.get(names.DELAY)
         if text is None:
             return 0

@@ -117,12 +117,11 @@ class Record:
 
     @property
     def size(self) -> int:
-        """total_size."""
+        """The field total_size."""
         return record_size(self.magic, self.sys_flag, len(self.body), len(self.topic_bytes), len(self.properties_bytes))
 
     @property
     def topic(self) -> str:
-        """The topic as Java reads it."""
         return to_text(self.topic_bytes)
 
     @property

@@ -141,16 +141,6 @@ _NEVER_NULL = frozenset({"msg_id", "request_id"})
 _NUMBER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 
-def decode_trace(body: Bytes) -> list[Context]:
-    """Every context in its order; the first that is not as a client writes it is an error."""
-    contexts: list[Context] = []
-    for item in read_trace(body):
-        if isinstance(item, CoreError):
-            raise item
-        contexts.append(item)
-    return contexts
-
-
 def read_trace(body: Bytes) -> Iterator[Context | CoreError]:
     """Every context in its order, or what is wrong with it: a bad one does not take the others with it."""
     for fields, start, ended in _contexts(bytes(body)):

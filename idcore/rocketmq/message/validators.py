@@ -45,15 +45,6 @@ def is_trace_topic(topic: str) -> bool:
     return topic == TRACE_TOPIC or topic.startswith(_CLOUD_TRACE_PREFIX)
 
 
-def check_topic(topic: str) -> None:
-    """Validators.checkTopic: what a client may name."""
-    if javatext.is_blank(topic):
-        raise refuse("topic_blank", "topic")
-    if javatext.units(topic) > TOPIC_MOST:
-        raise refuse("topic_length", "topic", None, most=TOPIC_MOST)
-    _check_letters(topic)
-
-
 def check_broker_topic(topic: str) -> None:
     """TopicValidator.validateTopic: what a broker may hold; %RETRY% and %DLQ% topics may be longer."""
     if javatext.is_blank(topic):

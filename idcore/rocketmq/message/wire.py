@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -37,11 +37,6 @@ def wire_size(message: Message) -> int:
     return _SMALLEST + len(message.body or b"") + len(to_bytes(names.encode(message.properties)))
 
 
-def encode_messages(messages: Iterable[Message], dialect: Dialect = "current") -> bytes:
-    """MessageDecoder.encodeMessages, and MessageBatch.encode: one after the other."""
-    return b"".join(encode_message(message, dialect) for message in messages)
-
-
 def decode_message(raw: Bytes, start: int = 0, topic: str = "", dialect: Dialect = "current") -> tuple[Message, int]:
     """One message and the place behind it. The bytes carry no topic."""
     reader = Reader(raw, start)
@@ -74,7 +69,7 @@ def unwrap(outer: MessageExt, most: int | None = None) -> Sequence[MessageExt]:
         return (outer,)
     inner = []
     for place, message in enumerate(islice(decode_messages(outer.body, outer.topic), most)):
-        made = replace(
+        inner_message = replace(
             outer,
             body=message.body,
             flag=message.flag,
@@ -85,5 +80,5 @@ def unwrap(outer: MessageExt, most: int | None = None) -> Sequence[MessageExt]:
             reconsume_times=0,
             prepared_transaction_offset=0,
         ).with_property(names.WAIT, "true" if outer.wait_store_ok else "false")
-        inner.append(made)
+        inner.append(inner_message)
     return inner

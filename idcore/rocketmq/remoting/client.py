@@ -102,7 +102,9 @@ class Client:
             sendable(request.code, self._limits.reach_clients)  # ValueError before anybody is contacted
         if not self._may_dial(address):
             raise NotInTopology.refuse(str(address), self._name)
-        connection = self._taken(address)
+        with self._lock:
+            idle = self._idle.get(address)
+            connection = idle.pop() if idle else None
         if connection is not None:
             # What was idle may have been closed by the server meanwhile. Nothing that is asked here changes anything,
             # so it is asked again.
@@ -127,11 +129,6 @@ class Client:
             raise
         self._give_back(connection)
         return [_result(request, frame, connection.address) for request, frame in zip(requests, frames, strict=True)]
-
-    def _taken(self, address: Address) -> _Connection | None:
-        with self._lock:
-            held = self._idle.get(address)
-            return held.pop() if held else None
 
     def _drop_idle(self, address: Address) -> None:
         with self._lock:

@@ -55,7 +55,6 @@ class Cluster:
         self.close()
 
     def close(self) -> None:
-        """Ends every connection."""
         self._client.close()
 
     def _may_dial(self, address: Address) -> bool:

@@ -71,8 +71,8 @@ class AllConsumerOffsets(Request["tuple[GroupOffsets, ...]"]):
         values = json_object(answer)
         held = {key: _numbers(as_object(each)) for key, each in object_in(values, "offsetTable").items()}
         if values.get("lmqOffsetTable"):  # of groups that are light topics themselves: these have one queue
-            light = _numbers_of(object_in(values, "lmqOffsetTable"))
-            held |= {key: {0: offset} for key, offset in light.items()}
+            light = object_in(values, "lmqOffsetTable")
+            held |= {key: {0: whole_number(light, key)} for key in light}
         pairs = ((*key.partition("@")[::2], offsets) for key, offsets in held.items())  # `T@G@broadcast` has two
         return tuple(GroupOffsets(encodable(topic), encodable(group), offsets) for topic, group, offsets in pairs)
 
@@ -436,10 +436,6 @@ class RunningInfo(Request["ClientState | None"]):
 
 def _numbers(values: Mapping[str, Any]) -> dict[int, int]:
     return {whole_number({"key": key}, "key"): whole_number({"value": value}, "value") for key, value in values.items()}
-
-
-def _numbers_of(values: Mapping[str, Any]) -> dict[str, int]:
-    return {key: whole_number(values, key) for key in values}
 
 
 def _pairs(values: Mapping[str, Any], name: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:

@@ -53,7 +53,7 @@ class Unreachable(RemotingError):
 
     @property
     def address(self) -> str:
-        """Who did not answer."""
+        """The address that did not answer."""
         return str(self.values.get("address", ""))
 
 
@@ -77,8 +77,8 @@ class AnswerError(RemotingError):
     def of(cls, address: str, code: int, remark: str | None) -> AnswerError:
         """What the server at this address said."""
         # the remark is JSON from outside: what is half a character there could not be shown
-        said = encodable(" ".join((remark or "no remark").split())[:_SHOWN])
-        return cls("answer", {"address": address, "answer": code, "remark": said})
+        shown_remark = encodable(" ".join((remark or "no remark").split())[:_SHOWN])
+        return cls("answer", {"address": address, "answer": code, "remark": shown_remark})
 
     @property
     def answer(self) -> int:

@@ -144,14 +144,9 @@ class FrameReader:
             return None
         raw = bytes(self._bytes[: 4 + length])
         del self._bytes[: 4 + length]
-        return _frame(raw)
-
-
-def _frame(raw: bytes) -> Frame:
-    serialisation = SERIALISATIONS[raw[4]]
-    stop = _PREFIX + int.from_bytes(raw[5:8], "big")
-    read = _read_json if serialisation == "JSON" else _read_binary
-    return read(raw[_PREFIX:stop], raw[stop:])
+        stop = _PREFIX + int.from_bytes(raw[5:8], "big")
+        read = _read_json if SERIALISATIONS[raw[4]] == "JSON" else _read_binary
+        return read(raw[_PREFIX:stop], raw[stop:])
 
 
 # ---- JSON
@@ -274,7 +269,6 @@ class _Walk:
         return size
 
     def take(self, size: int, field: str) -> bytes:
-        """The next bytes."""
         start = self.at
         self.at += self.room(size, field)
         return self._header[start : self.at]
@@ -284,7 +278,6 @@ class _Walk:
         return int.from_bytes(self.take(size, field), "big", signed=True)
 
     def text(self, size: int, field: str) -> str:
-        """The next bytes as UTF-8."""
         start = self.at
         try:
             return self.take(size, field).decode("utf-8")

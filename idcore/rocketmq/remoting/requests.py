@@ -85,7 +85,7 @@ class Request(ABC, Generic[T]):
     absent: ClassVar[tuple[int, ...]] = ()  # codes of answers that mean None, of a question whose answer may be None
 
     def fields(self) -> dict[str, str]:
-        """The extFields."""
+        """The extFields of the request."""
         return {}
 
     @abstractmethod
@@ -186,8 +186,6 @@ class BrokerState:
 
 @dataclass(frozen=True, slots=True)
 class RuntimeInfo(Request[BrokerState]):
-    """The state of a broker."""
-
     code: ClassVar[ReadCode] = ReadCode.GET_BROKER_RUNTIME_INFO
 
     def read(self, answer: Frame) -> BrokerState:

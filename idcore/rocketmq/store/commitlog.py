@@ -42,15 +42,12 @@ _TRIED_MOST = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A record at its place."""
-
     offset: int
     record: Record
     file: str
 
     @property
     def end(self) -> int:
-        """The offset behind it."""
         return self.offset + self.record.size
 
 
@@ -64,7 +61,6 @@ class Blank:
 
     @property
     def end(self) -> int:
-        """The offset behind it."""
         return self.offset + self.size
 
 
@@ -275,7 +271,8 @@ class CommitLog:
             begin = start + DLEDGER_ENTRY.size
             following = self.record_at(file, begin)
             if offset < begin and following is not None:
-                return _in_entry(following, offset, start)
+                known: dict[str, Any] = {"offset": offset, "entry_offset": start, "record_offset": following.offset}
+                return Miss("mid_record", known | {"offset_msg_id": str(following.record.offset_id)})
             start = begin if offset >= begin else start
         blank = self.blank_at(file, start)
         if blank:
@@ -319,8 +316,8 @@ class CommitLog:
             record = decode_record(raw)
         except CoreError as problem:
             return problem
-        said = record.physical_offset
-        return CoreError("misplaced", {"offset": said}, "physical_offset", 28)
+        stored_offset = record.physical_offset
+        return CoreError("misplaced", {"offset": stored_offset}, "physical_offset", 28)
 
     # all of them
 
@@ -432,11 +429,6 @@ def place_of(raw: bytes) -> int | None:
         if start >= 0:
             return start
     return None
-
-
-def _in_entry(stored: Stored, offset: int, entry: int) -> Miss:
-    known = {"offset": offset, "entry_offset": entry, "record_offset": stored.offset}
-    return Miss("mid_record", known | {"offset_msg_id": str(stored.record.offset_id)})
 
 
 def _mid_record(stored: Stored, offset: int) -> Miss:

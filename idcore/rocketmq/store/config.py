@@ -21,7 +21,7 @@ from idcore.rocketmq.message.model import parent_of
 from idcore.rocketmq.store import pop_records
 from idcore.rocketmq.store.files import Reading
 from idcore.rocketmq.store.pop_records import PopRecords, PopTable
-from idcore.rocketmq.store.rocks_settings import OFFSET_PLACES, RocksSettings, TooManyValues
+from idcore.rocketmq.store.rocks_settings import OFFSET_PLACES, RocksSettings, TooManyValues, as_object
 from idcore.rocketmq.store.rocksdb import has_data, is_database, written_ms
 
 T = TypeVar("T")
@@ -102,7 +102,7 @@ def subscriptions_in(text: str) -> dict[tuple[str, str], str]:
 
 
 def subscriptions_text(given: Mapping[tuple[str, str], str]) -> str:
-    """The same as lines again."""
+    """The inverse of `subscriptions_in`: one line for each group and topic."""
     return "\n".join(f"{group}:{topic}={tags}" for (topic, group), tags in sorted(given.items()))
 
 
@@ -192,7 +192,6 @@ class _Files:
         self._settings = RocksSettings(self._folder, reading)
 
     def config(self) -> BrokerConfig:
-        """Everything that is there."""
         rocks = self._rocksdb()
         try:
             return self._config(rocks)
@@ -218,11 +217,19 @@ class _Files:
             delays=delays,
             groups=self._file("subscriptionGroup.json", _groups),
             topics=self._file("topics.json", _topics),
-            static_topics=self._file("topicQueueMapping.json", _static) or frozenset(),
+            static_topics=self._file(
+                "topicQueueMapping.json",
+                lambda values: frozenset(map(encodable, _table(values, "topicQueueMappingInfoMap"))),
+            )
+            or frozenset(),
             timer_read_ms=timer,
             latest_ms=max((at for at in self._times if is_time(at)), default=None),
             offsets_written_ms=written,
-            noted=tuple(note for note in self.notes if not self._is_read(note)),
+            noted=tuple(
+                note
+                for note in self.notes
+                if note.code != "config_rocksdb" or note.values["name"] not in self._read_rocksdb
+            ),
             read=tuple(sorted(self._written)),
             missing=() if rocks else tuple(name for name in _OF_EVERY_BROKER if not self._is_there(name)),
         )
@@ -232,17 +239,17 @@ class _Files:
 
         A broker with light topics (enableLmq) has all of them in a file of its own. The other one is then of before.
         """
-        found: tuple[GroupOffsets, GroupOffsets] | None = None
-        files = [(name, self._file(name, _offsets)) for name in ("consumerOffset.json", _LIGHT_OFFSETS)]
-        there = [(self._offsets_written(name), held) for name, held in files if held is not None]
+        merged: tuple[GroupOffsets, GroupOffsets] | None = None
+        there = []
+        for name, places in (("consumerOffset.json", OFFSET_PLACES), (_LIGHT_OFFSETS, ())):
+            held = self._file(name, _offsets)
+            written = next((self._written[each] for each in (name, *places) if each in self._written), 0)
+            if held is not None:
+                there.append((written, held))
         for _, held in sorted(there, key=lambda each: each[0]):  # the newer one last
-            plain, broadcast = found or ({}, {})
-            found = {**plain, **held[0]}, {**broadcast, **held[1]}
-        return found, max((written for written, _ in there), default=0) or None
-
-    def _offsets_written(self, name: str) -> int:
-        places = (name, *OFFSET_PLACES) if name != _LIGHT_OFFSETS else (name,)
-        return next((self._written[each] for each in places if each in self._written), 0)
+            plain, broadcast = merged or ({}, {})
+            merged = {**plain, **held[0]}, {**broadcast, **held[1]}
+        return merged, max((written for written, _ in there), default=0) or None
 
     def _pulled(self) -> GroupOffsets:
         """How far each group was given messages, as far as a broker keeps it."""
@@ -257,9 +264,6 @@ class _Files:
             return any(is_regular(self._folder / each, self._reading.roots) for each in (name, f"{name}.bak"))
         except OSError:  # it cannot be read, or leads outside: it is not told from one that is there
             return True
-
-    def _is_read(self, note: Note) -> bool:
-        return note.code == "config_rocksdb" and note.values["name"] in self._read_rocksdb
 
     def _note(self, code: str, **values: Any) -> None:
         self.notes.append(Note(code, values))
@@ -289,7 +293,7 @@ class _Files:
                 continue
             try:
                 values = loose_json.loads(raw)
-                table = read(_object(values))
+                table = read(as_object(values))
             except ValueError as error:
                 problem = problem or CoreError("config_damaged", {"name": path.name, "why": str(error)})
                 continue
@@ -330,7 +334,7 @@ class _Files:
         if raw is None or any(note.values.get("name") == name for note in self.notes):
             return {}
         try:
-            return _offsets(_object(loose_json.loads(raw)))[0]
+            return _offsets(as_object(loose_json.loads(raw)))[0]
         except ValueError:
             return {}
 
@@ -375,15 +379,9 @@ def _names(folder: Path, roots: Roots) -> list[Path]:
         return sorted(folder / entry.name for entry in inside)
 
 
-def _object(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise ValueError("not an object")
-    return value
-
-
 def _table(values: Mapping[str, Any], name: str) -> dict[str, Any]:
     value = values.get(name)
-    return {} if value is None else _object(value)
+    return {} if value is None else as_object(value)
 
 
 def _number(value: Any) -> int:
@@ -416,7 +414,7 @@ def _offsets(values: dict[str, Any]) -> tuple[GroupOffsets, GroupOffsets]:
     for key, queues in _table(values, "offsetTable").items():
         topic, group = _pair(key)
         table = broadcast if group.endswith(_BROADCAST) else plain
-        table[topic, group.removesuffix(_BROADCAST)] = _numbers(_object(queues))
+        table[topic, group.removesuffix(_BROADCAST)] = _numbers(as_object(queues))
     return plain, broadcast
 
 
@@ -428,8 +426,8 @@ def _handed_out(values: dict[str, Any]) -> tuple[GroupOffsets, GroupOffsets]:
     handed_out, again = {}, {}
     for key, queues in _table(values, "table").items():
         ends, times = {}, {}
-        for queue, row in _object(queues).items():
-            offsets, taken, held = (_object(row).get(name) for name in ("o", "popTime", "i"))
+        for queue, row in as_object(queues).items():
+            offsets, taken, held = (as_object(row).get(name) for name in ("o", "popTime", "i"))
             if isinstance(offsets, list) and offsets:
                 first, *others = map(_number, offsets)
                 ends[_queue(queue)] = _number(first + max(others, default=0) + 1)
@@ -443,8 +441,8 @@ def _expressions(values: dict[str, Any]) -> Mapping[tuple[str, str], Expression]
     """The filters of groups that are or were connected; only expressions that a broker compiles are kept here."""
     expressions = {}
     for topic, held in _table(values, "filterDataByTopic").items():
-        for group, row in _table(_object(held), "groupFilterData").items():
-            kind, text = _object(row).get("expressionType"), row.get("expression")
+        for group, row in _table(as_object(held), "groupFilterData").items():
+            kind, text = as_object(row).get("expressionType"), row.get("expression")
             since = row.get("clientVersion")
             if isinstance(kind, str) and isinstance(text, str):
                 expressions[encodable(topic), encodable(group)] = Expression(
@@ -456,7 +454,7 @@ def _expressions(values: dict[str, Any]) -> Mapping[tuple[str, str], Expression]
 def _groups(values: dict[str, Any]) -> Mapping[str, GroupSettings]:
     return {
         encodable(name): GroupSettings(
-            _object(row).get("consumeEnable") is not False,
+            as_object(row).get("consumeEnable") is not False,
             row.get("consumeBroadcastEnable") is not False,
             _table(row, "attributes").get(_BOUND),
         )
@@ -467,11 +465,7 @@ def _groups(values: dict[str, Any]) -> Mapping[str, GroupSettings]:
 def _topics(values: dict[str, Any]) -> Mapping[str, TopicSettings]:
     topics = {}
     for name, row in _table(values, "topicConfigTable").items():
-        perm, queues = _object(row).get("perm"), row.get("readQueueNums")
+        perm, queues = as_object(row).get("perm"), row.get("readQueueNums")
         readable = type(perm) is not int or bool(perm & _READABLE)
         topics[encodable(name)] = TopicSettings(readable, queues if type(queues) is int else _ALL_QUEUES)
     return topics
-
-
-def _static(values: dict[str, Any]) -> frozenset[str]:
-    return frozenset(map(encodable, _table(values, "topicQueueMappingInfoMap")))

@@ -48,8 +48,9 @@ def _of_itself(stored: Stored) -> Iterator[Doubt]:
     ended = flags.transaction(record.sys_flag) in ("commit", "rollback")
     prepared = record.prepared_transaction_offset
     age = record.store_timestamp - record.born_timestamp
+    is_marked = flags.transaction(record.sys_flag) == "none" or names.PREPARED in record.properties
     for name, value, likely in (
-        ("sys_flag", record.sys_flag, not record.sys_flag & ~_KNOWN_BITS and _is_told(record)),
+        ("sys_flag", record.sys_flag, not record.sys_flag & ~_KNOWN_BITS and is_marked),
         ("queue_id", record.queue_id, record.queue_id >= 0),
         ("queue_offset", record.queue_offset, record.queue_offset >= 0),
         ("reconsume_times", record.reconsume_times, 0 <= record.reconsume_times <= _RECONSUMED_MOST),
@@ -59,11 +60,6 @@ def _of_itself(stored: Stored) -> Iterator[Doubt]:
     ):
         if not likely:
             yield Doubt("unlikely", (name,), {"name": name, "own": value})
-
-
-def _is_told(record: Record) -> bool:
-    """Whether the properties contain the transaction that sys_flag has."""
-    return flags.transaction(record.sys_flag) == "none" or names.PREPARED in record.properties
 
 
 def _of_queue(stored: Stored, store: StoreFolder) -> Iterator[Doubt]:

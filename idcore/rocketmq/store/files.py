@@ -50,7 +50,7 @@ class File:
 
     @property
     def name(self) -> str:
-        """Twenty digits."""
+        """The file name of an offset: twenty digits."""
         return self.path.name
 
     @property

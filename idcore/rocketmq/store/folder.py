@@ -127,13 +127,13 @@ class StoreFolder:
         """Of a folder that is as it was they are read once: a page opens it anew at each turn."""
         key = (*self.state(), self.reading.roots)
         with _LOCK:
-            found = _POPPED.pop(key, None)
-            if found is None:
-                found = pop_log.read(self.log, self.queues)
-            _POPPED[key] = found
+            popped = _POPPED.pop(key, None)
+            if popped is None:
+                popped = pop_log.read(self.log, self.queues)
+            _POPPED[key] = popped
             if len(_POPPED) > _POPPED_MOST:
                 del _POPPED[next(iter(_POPPED))]
-        return found
+        return popped
 
     def _first_stored_ms(self, topic: str, queue: int) -> int | None:
         """When the first message of a queue was stored that can be read; None where there is none."""
@@ -155,12 +155,10 @@ class StoreFolder:
 
     @cached_property
     def first(self) -> Stored | None:
-        """The first record."""
         return next((item for item in self.log.walk() if isinstance(item, Stored)), None)
 
     @cached_property
     def last(self) -> Stored | None:
-        """The last record."""
         for file in reversed(self.log.files):
             stored = self.log.before(file, file.end)
             if stored:

@@ -27,7 +27,7 @@ _NOT_ZERO = re.compile(rb"[^\0]")
 
 
 def key_of(topic: str, key: str) -> str:
-    """What is hashed."""
+    """The text that the index hashes."""
     return f"{topic}#{key}"
 
 
@@ -43,7 +43,6 @@ def key_hash(text: str) -> int:
 
 
 def file_size(slots: int, entries: int) -> int:
-    """The bytes of an index file."""
     return INDEX_HEADER.size + slots * INDEX_SLOT.size + entries * INDEX_ENTRY.size
 
 

@@ -92,8 +92,8 @@ def read(log: CommitLog, queues: ConsumeQueues, most: int = MOST_UNITS, revived:
     message that was put off for a second or less.
     """
     wheels = [_part(log, queue, most, MOST_OFFSETS) for queue in queues.of(TIMER_TOPIC)]
-    found = [one for wheel in wheels for one in wheel.found]
-    if not found:
+    parsed_records = [one for wheel in wheels for one in wheel.found]
+    if not parsed_records:
         return {}
     since_ms, last_ms = max(wheel.since_ms for wheel in wheels), max(wheel.last_ms for wheel in wheels)
     revive = [queue for topic in queues.topics if topic.startswith(REVIVE) for queue in queues.of(topic)]
@@ -101,8 +101,8 @@ def read(log: CommitLog, queues: ConsumeQueues, most: int = MOST_UNITS, revived:
     for part in (_part(log, queue, revived // len(revive), MOST_OFFSETS // len(revive)) for queue in revive):
         late_ms = max(late_ms, part.since_ms)
         # behind the wheel's last record a later checkpoint may be missing: the folder was not copied at once
-        found += (one for one in part.found if isinstance(one, Checkpoint) or one.at_ms <= last_ms)
-    since = (one for one in found if one.popped_ms >= since_ms)
+        parsed_records += (one for one in part.found if isinstance(one, Checkpoint) or one.at_ms <= last_ms)
+    since = (one for one in parsed_records if one.popped_ms >= since_ms)
     return merged(since, min(late_ms, last_ms), last_ms - _REVIVES_WITHIN_MS)
 
 
@@ -110,22 +110,22 @@ def _part(log: CommitLog, queue: ConsumeQueue, most: int, most_offsets: int) -> 
     """The newest units of a queue, behind the last one that cannot be read; of so many messages at most."""
     first, end = queue.span or (0, 0)
     begin = max(first, end - most)
-    found: deque[tuple[int, Checkpoint | Ack]] = deque()
+    parsed_records: deque[tuple[int, Checkpoint | Ack]] = deque()
     since_ms, last_ms, held = 0 if begin == 0 else None, 0, 0
     for written in _records(log, queue, begin):
         one = None if written is None else parsed(*written)
         if written is None or one is None:
-            found.clear()
+            parsed_records.clear()
             since_ms, held = None, 0
             continue
         since_ms = written.stored_ms if since_ms is None else since_ms
         last_ms = written.stored_ms
-        found.append((last_ms, one))
+        parsed_records.append((last_ms, one))
         held += len(one.offsets)
         while held > most_offsets:
-            stored_ms, gone = found.popleft()
+            stored_ms, gone = parsed_records.popleft()
             since_ms, held = stored_ms + 1, held - len(gone.offsets)
-    return _Part([one for _, one in found], _NEVER if since_ms is None else since_ms, last_ms)
+    return _Part([one for _, one in parsed_records], _NEVER if since_ms is None else since_ms, last_ms)
 
 
 def merged(found: Iterable[Checkpoint | Ack], late_ms: int = 0, young_ms: int = _NEVER) -> PopRecords:

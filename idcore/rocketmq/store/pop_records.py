@@ -128,7 +128,7 @@ def read(root: Path, reading: Reading) -> PopRecords | None:
         database.close()
     if rows is None:
         return None
-    found: dict[tuple[str, str], dict[int, dict[int, PopRecord]]] = {}
+    by_group: dict[tuple[str, str], dict[int, dict[int, PopRecord]]] = {}
     for raw in rows.values():
         values = plain_json.loads(raw) or {}
         topic, group = values.get("topicId"), values.get("groupId")
@@ -138,7 +138,7 @@ def read(root: Path, reading: Reading) -> PopRecords | None:
         queue, offset, popped, invisible = numbers
         if offset >= MOST_OFFSET or not is_time(popped + invisible):
             raise ValueError("a record with an offset or a time that none has")
-        held = found.setdefault((topic, group), {}).setdefault(queue, {})
+        held = by_group.setdefault((topic, group), {}).setdefault(queue, {})
         record = PopRecord(popped, popped + invisible)
         held[offset] = max(record, held.get(offset, record), key=lambda each: each.visible_ms)
-    return found
+    return by_group

@@ -25,7 +25,7 @@ _NUMBER_DIGITS = 10  # of a queue id, 32 bits
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One place of a queue."""
+    """An entry of a consume queue."""
 
     queue_offset: int
     physical_offset: int
@@ -76,14 +76,14 @@ class ConsumeQueue:
         """Queue offset, physical offset and tags code of every unit from a place on that was written, in order."""
         import numpy as np
 
-        found = [np.zeros((0, 3), np.int64)]
+        parts = [np.zeros((0, 3), np.int64)]
         for place, raw in (block for file in self.files for block in self._blocks_of(file, begin)):
             units = np.frombuffer(raw, QUEUE_UNIT.dtype)
             offsets, sizes = units["physical_offset"], units["size"]
             written = np.flatnonzero((sizes != 0) & ((offsets != 0) | (sizes != _FILLED)))
             columns = [place + written, offsets[written], units["tags_code"][written]]
-            found.append(np.stack(columns, axis=1).astype(np.int64))
-        return np.concatenate(found)
+            parts.append(np.stack(columns, axis=1).astype(np.int64))
+        return np.concatenate(parts)
 
     def _units_of(self, file: File) -> Iterator[Unit]:
         for place, raw in self._blocks_of(file):

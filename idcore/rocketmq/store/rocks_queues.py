@@ -78,7 +78,6 @@ class RocksQueue(ConsumeQueue):
 
     @cached_property
     def last(self) -> Unit | None:
-        """The last unit."""
         if self._tail:
             return self._tail[max(self._tail)]
         return next(self._rows(self._key(0), self._end, 1, True), None)
@@ -137,7 +136,6 @@ class RocksQueues(ConsumeQueues):
         return super().has(topic, queue_id) or (topic, queue_id) in self._further
 
     def unit(self, topic: str, queue_id: int, queue_offset: int) -> Unit | None:
-        """The unit of one place."""
         if (topic, queue_id) in self._further:
             return self._queue(topic, queue_id).unit(queue_offset)
         return super().unit(topic, queue_id, queue_offset)
@@ -153,7 +151,7 @@ class RocksQueues(ConsumeQueues):
 
     @cached_property
     def _further_of(self) -> dict[str, list[int]]:
-        """Their numbers by topic."""
+        """Queue numbers of `_further` by topic."""
         numbers: dict[str, list[int]] = {}
         for topic, number in self._further:
             numbers.setdefault(topic, []).append(number)
@@ -162,15 +160,15 @@ class RocksQueues(ConsumeQueues):
     @cached_property
     def _greatest(self) -> dict[tuple[str, int], int]:
         """The physical offset of the last unit of each queue in the database."""
-        found = {}
+        offsets = {}
         for key, value in self.database.rows(_OFFSETS):
             length = int.from_bytes(key[:4], "big")
             topic, rest = key[5 : 5 + length], key[5 + length :]
             head = _PARTED + _GREATEST + _PARTED
             if rest.startswith(head) and len(rest) == len(head) + 4 and len(value) == _LAST.size:
                 place = topic.decode("utf-8", "replace"), int.from_bytes(rest[-4:], "big")
-                found[place] = _LAST.unpack(value)[0]
-        return found
+                offsets[place] = _LAST.unpack(value)[0]
+        return offsets
 
     @cached_property
     def _tail(self) -> dict[tuple[str, int], dict[int, Unit]] | None:
@@ -183,15 +181,15 @@ class RocksQueues(ConsumeQueues):
         begin = max(log.minimum or 0, last.end if isinstance(last, Stored) else reached)
         if (log.end or 0) - begin > TAIL_MOST:
             return None
-        found: dict[tuple[str, int], dict[int, Unit]] = {}
+        units: dict[tuple[str, int], dict[int, Unit]] = {}
         for step in log.walk(begin) if log.file_of(begin) is not None else ():
             if isinstance(step, Skipped):
                 return None
             if isinstance(step, Stored):
                 for topic, queue_id, place, tags_code in _places(step.record):
                     unit = Unit(place, step.offset, step.record.size, tags_code)
-                    found.setdefault((topic, queue_id), {})[place] = unit
-        return found
+                    units.setdefault((topic, queue_id), {})[place] = unit
+        return units
 
 
 def _places(record: Record) -> Iterable[tuple[str, int, int, int | None]]:

@@ -38,8 +38,8 @@ class RocksSettings:
 
     def __init__(self, folder: Path, reading: Reading) -> None:
         names = [SINGLE, SECOND, *(separate for _, separate, _, _ in _TABLES.values())]
-        found = (name for name in names if is_database(folder / name, reading) and has_data(folder / name, reading))
-        self._databases = {name: Database(folder / name, reading, LARGEST_SETTINGS) for name in found}
+        present = (name for name in names if is_database(folder / name, reading) and has_data(folder / name, reading))
+        self._databases = {name: Database(folder / name, reading, LARGEST_SETTINGS) for name in present}
 
     def close(self) -> None:
         """Ends what was opened: settings are read once."""
@@ -54,15 +54,15 @@ class RocksSettings:
             if rows:
                 values = {key.decode(): _json(value) for key, value in rows.items()}
                 if table == "offsetTable":
-                    values = {key: _object(value.get(table)) for key, value in values.items()}
+                    values = {key: as_object(value.get(table)) for key, value in values.items()}
                 return place, {table: values}
         rows = self._whole(SECOND, "default")
         if not second or not rows:
             return None
         if table == "offsetTable":
             return SECOND, {table: _offsets(rows, second)}
-        found = {_named(key)[0]: _json(value.removeprefix(_JSON)) for key, value in _of(rows, second)}
-        return (SECOND, {table: found}) if found else None
+        settings = {_named(key)[0]: _json(value.removeprefix(_JSON)) for key, value in _of(rows, second)}
+        return (SECOND, {table: settings}) if settings else None
 
     def pulled(self) -> Values | None:
         """How far each group was given messages: a broker keeps this in RocksDB alone, and of the second layout."""
@@ -83,15 +83,15 @@ def _of(rows: Mapping[bytes, bytes], table: int) -> Iterator[tuple[bytes, bytes]
 
 def _offsets(rows: Mapping[bytes, bytes], table: int) -> dict[str, dict[str, int]]:
     """By `topic@group`: group, topic and queue are in the key, the value is the offset."""
-    found: dict[str, dict[str, int]] = {}
+    offsets: dict[str, dict[str, int]] = {}
     for key, value in _of(rows, table):
         group, rest = _named(key)
         topic, queue = _named(rest[1:])
         if len(queue) != 5 or len(value) != _OFFSET:
             raise ValueError("a row of another form")
         offset = int.from_bytes(value, "big", signed=True)
-        found.setdefault(f"{topic}@{group}", {})[str(int.from_bytes(queue[1:], "big"))] = offset
-    return found
+        offsets.setdefault(f"{topic}@{group}", {})[str(int.from_bytes(queue[1:], "big"))] = offset
+    return offsets
 
 
 def _named(raw: bytes) -> tuple[str, bytes]:
@@ -101,10 +101,11 @@ def _named(raw: bytes) -> tuple[str, bytes]:
 
 
 def _json(raw: bytes) -> Values:
-    return _object(loose_json.loads(raw))
+    return as_object(loose_json.loads(raw))
 
 
-def _object(value: Any) -> Values:
+def as_object(value: Any) -> Values:
+    """A value that has to be a JSON object; else ValueError."""
     if not isinstance(value, dict):
         raise ValueError("not an object")
     return value

@@ -130,14 +130,14 @@ class Database:
         self, family: str, first: bytes = b"", end: bytes | None = None, most: int = 0, backwards: bool = False
     ) -> Iterator[tuple[bytes, bytes]]:
         """Keys and values from `first` up to `end`, which is not one of them; from the last one back if `backwards`."""
-        found = 0
+        given = 0
         while True:
-            wanted = min(_ROWS_AT_ONCE, most - found) if most else _ROWS_AT_ONCE
+            wanted = min(_ROWS_AT_ONCE, most - given) if most else _ROWS_AT_ONCE
             with self._lock:
                 rows, more = self._asked(family, [(first, end)], wanted, backwards)
             yield from rows
-            found += len(rows)
-            if not more or not rows or (most and found >= most):
+            given += len(rows)
+            if not more or not rows or (most and given >= most):
                 return
             if backwards:
                 end = rows[-1][0]

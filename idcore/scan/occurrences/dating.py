@@ -99,7 +99,8 @@ def times(keys: np.ndarray, slots: np.ndarray, values: np.ndarray, tables: dict[
         if row["maker"] == _RUST:
             out[mine] = _in_months((values[mine] >> find.SEQUENCE_SHIFT).astype(np.int64), row)
         elif row["maker"] == _LITTLE:
-            out[mine] = CLIENT_EPOCH_S * 1000 + _turned_seconds(values[mine])
+            seconds = (values[mine] >> find.SEQUENCE_SHIFT).astype(np.uint32).byteswap()  # their low byte comes first
+            out[mine] = (CLIENT_EPOCH_S + seconds.astype(np.int64)) * 1000
         else:
             ahead = parse_zone(row["zone"]).utcoffset(None) if row["zone"] else None
             starts[slot] = CLIENT_EPOCH_S * 1000 - (ahead or timedelta(0)) // timedelta(milliseconds=1)
@@ -146,11 +147,6 @@ def _by_points(elapsed: np.ndarray, row: dict[str, Any], counters: pa.Table) -> 
     before = np.maximum(behind - 1, 0)
     nearest = start[np.where(np.abs(at[behind] - elapsed) <= np.abs(at[before] - elapsed), behind, before)]
     return np.where(nearest == NO_TIME, NO_TIME, nearest + elapsed)
-
-
-def _turned_seconds(values: np.ndarray) -> np.ndarray:
-    """The seconds of a client that writes their low byte first, in milliseconds."""
-    return (values >> find.SEQUENCE_SHIFT).astype(np.uint32).byteswap().astype(np.int64) * 1000
 
 
 def _in_months(spent: np.ndarray, row: dict[str, Any]) -> np.ndarray:

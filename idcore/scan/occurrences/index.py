@@ -129,7 +129,6 @@ class IndexPart:
     rows: int
 
     def column(self, name: str) -> np.ndarray:
-        """All rows of one column."""
         (column,) = self.columns([name])
         return column
 
@@ -192,7 +191,6 @@ class IndexPart:
 
     @cached_property
     def keys(self) -> np.ndarray:
-        """The words of each key."""
         table = self._table("keys")
         return np.column_stack([table[name].to_numpy() for name in table.column_names])
 
@@ -213,7 +211,7 @@ class IndexPart:
         return self._table("names")
 
     def called(self, slot: int) -> dict[str, Any]:
-        """What one key is called."""
+        """The row of `names` for one key."""
         if slot not in self._named:
             self._named[slot] = self.names.slice(slot, 1).to_pylist()[0]
         return self._named[slot]

@@ -59,7 +59,7 @@ _MOST_INT, _LATE = (1 << 31) - 1, 1 << 62
 
 
 def codec() -> pa.Codec:
-    """Of kept texts."""
+    """The codec of kept texts."""
     return pa.Codec("zstd", compression_level=1)
 
 
@@ -127,7 +127,7 @@ class PartWriter:
             in_place = in_place and where.stop > 0 and encodable(where.path) == where.path
             self.texts.append(_text(where, names, windows.origin + windows.at, in_place))
             self.kept.begin(len(self.texts) - 1, windows.origin + windows.at)
-            for some in self.locator.read(windows, None if in_place else self._hear):
+            for some in self.locator.read(windows, None if in_place else self.kept.hear):
                 if not isinstance(some, Places):
                     break  # here as well
                 self.found.append((len(self.texts) - 1, some))
@@ -137,9 +137,6 @@ class PartWriter:
             self.texts[-1][_LINES] = self.locator.lines
         if self.rows:
             yield self._finish()
-
-    def _hear(self, text: bytes) -> None:
-        self.kept.hear(text)
 
     def _finish(self, again: list[object] | None = None, at: int = 0) -> tuple[str, int]:
         """Writes what there is; the text `again` goes on in the next piece, from the byte `at`."""

@@ -21,8 +21,9 @@ def settle(
     """Keys, slots and values as the tables `processes` and `brokers` count them."""
     code = codes.codes_of(keys)
     for slot in np.flatnonzero(code == int(find.CODE_OFFSET_V4)).tolist():
-        origin = int(keys[slot, 1]), int(keys[slot, 2] & find.WORD)
-        process = _process(*origin)
+        address, port = origin = int(keys[slot, 1]), int(keys[slot, 2] & find.WORD)
+        third = int(find.CODE_LE) << 56 | int(little_endian.swap_16(_U(port)))
+        process = np.array([0, int(little_endian.swap_32(_U(address))), third], _U)
         if not _is_little(tables["processes"], process):
             continue
         mine = np.flatnonzero(slots == slot)
@@ -50,11 +51,6 @@ def counted(keys: np.ndarray, tables: dict[str, pa.Table]) -> np.ndarray:
     out = np.ones(len(keys), np.bool_)
     out[left_out["key"].to_numpy()] = False
     return out
-
-
-def _process(address: int, port: int) -> np.ndarray:
-    third = int(find.CODE_LE) << 56 | int(little_endian.swap_16(_U(port)))
-    return np.array([0, int(little_endian.swap_32(_U(address))), third], _U)
 
 
 def _broker(address: int, third: int) -> np.ndarray | None:

@@ -1,0 +1,67 @@
+"""A run that a thread of the server works at: cancelled, discarded, ended. What the work is, is the subclass's."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import suppress
+
+from idcore.base.errors import CoreError, coded
+from idcore.policy import audit
+from idcore.policy.audit import Actor
+from idcore.runs.runs import Run
+
+
+def permitted() -> None:
+    """The `ask` of a caller that has asked before."""
+
+
+class BackgroundRun:
+    """Outlives the page that began it. A subclass starts `_thread`, whose last act is `_record_end`."""
+
+    _thread: threading.Thread
+
+    def __init__(self, run: Run, who: Actor, kind: str) -> None:
+        self.run, self.who, self._kind = run, who, kind
+        self._began = time.monotonic()
+        self._stop = threading.Event()
+        self._unwanted = self._ended = False
+
+    def cancel(self) -> None:
+        """Asks it to stop; `wait` returns when it has."""
+        self._stop.set()
+
+    @property
+    def cancelling(self) -> bool:
+        """Whether it was asked to stop and has not yet."""
+        return self._stop.is_set() and not self._ended
+
+    def discard(self) -> None:
+        """Stops it and deletes its folder, now or as soon as it has stopped; never blocks."""
+        self._unwanted = True  # before the look at the end: a job that ends meanwhile sees it
+        self._stop.set()
+        if self._ended:
+            with suppress(OSError):  # it is gone already
+                self.run.remove()
+
+    @property
+    def ended(self) -> bool:
+        """Whether its thread has done all it had to do."""
+        return not self._thread.is_alive()
+
+    def _record_end(self, state: str, error: CoreError | None, **figures: object) -> CoreError | None:
+        """Writes how it ended into its folder and the audit log. Returns what only the job knows: its error, or why
+        that was not written, where the run was deleted or its folder is read-only."""
+        self._ended = True
+        seconds = round(time.monotonic() - self._began, 3)
+        audit.scan_ended(
+            self.who, self.run.name, self._kind, state, error=error and error.code, seconds=seconds, **figures
+        )
+        try:
+            if self._unwanted:
+                self.run.remove()
+                return None
+            unwritten = self.run.end(state, error)
+        except OSError as problem:
+            unwritten = problem
+        return None if unwritten is None else error or coded(unwritten)
