@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from itertools import accumulate
 
-from idcore.base.layout import CLIENT_V1, ID_DIGITS, OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6
+from idcore.base.layout import ID_DIGITS, LAYOUTS, Layout
 from idcore.ids import makers, rules
 from idcore.ids.identify import identify
 
@@ -59,15 +59,21 @@ def _only_id(groups: list[str]) -> tuple[int, int] | None:
 
 def _is_sure(digits: str) -> bool:
     """Whether digits are an ID by what is in them; most are told apart by one field."""
-    if len(digits) == CLIENT_V1.digits:
-        if not digits.startswith("01"):
-            return False
-    else:
-        uniq, offset = (UNIQ_V4, OFFSET_V4) if len(digits) == UNIQ_V4.digits else (UNIQ_V6, OFFSET_V6)
-        loader, port = (
-            int(digits[layout.digits_of(name)], 16) for layout, name in ((uniq, "loader"), (offset, "port"))
-        )
-        if not (makers.is_known(loader) or rules.is_usual_port(port)):
-            return False
+    if not any(_has_its_mark(digits, layout) for layout in LAYOUTS.values() if layout.digits == len(digits)):
+        return False
     best = identify(digits).best
     return best is not None and best.certainty != "possible"
+
+
+def _has_its_mark(digits: str, layout: Layout) -> bool:
+    """Whether the field by which a layout is told from mere digits has a value of an ID."""
+    fields = {item.name: item for item in layout.fields}
+
+    def value(name: str) -> int:
+        return int(digits[layout.digits_of(name)], 16)
+
+    if layout.byteorder != "big":
+        return False
+    if "version" in fields:
+        return value("version") == fields["version"].always
+    return makers.is_known(value("loader")) if "loader" in fields else rules.is_usual_port(value("port"))
