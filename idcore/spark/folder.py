@@ -127,15 +127,16 @@ class LiveFolder:
     def __exit__(self, *_: object) -> None:
         self._lock.leave()
 
-    def write(self, tables: Tables) -> None:
-        """The tables that have changed, each in one rename."""
+    def write(self, tables: Tables, *, last: bool) -> None:
+        """The tables that have changed, each in one rename; at last all of them, as a scan writes them."""
         for name, table in tables.items():
-            if name in self._written and self._written[name].equals(table):
+            if not last and name in self._written and self._written[name].equals(table):
                 continue
+            how = {"compression": "zstd"} if last else _quickly(table.schema)
             folder = self.path / name
             folder.mkdir(exist_ok=True)
             aside = self.aside / f"{name}.parquet"
-            pq.write_table(table, aside, row_group_size=GROUP_ROWS, store_schema=False, **_quickly(table.schema))
+            pq.write_table(table, aside, row_group_size=GROUP_ROWS, store_schema=False, **how)
             aside.replace(folder / "part-00000.parquet")
             self._written[name] = table
 

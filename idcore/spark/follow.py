@@ -203,7 +203,7 @@ class Follower:
         evidence = self._look(tables, files) if query is not None else None
         seen, of_ids = judge(tables, {}, replace(scan, at=at), files, never, evidence)
         placed = line_locations.place(all_rules.of_groups(seen, of_ids), files)
-        folder.write(tables | judged_tables(seen, placed, tables["processes"]))
+        folder.write(tables | judged_tables(seen, placed, tables["processes"]), last=query is None)
         summary = summarise(folder.path, files)
         summary |= judged_counts(seen, placed, summary["text_bytes"])
         behind = 0 if query is None else self._behind(query, inputs)

@@ -71,7 +71,7 @@ def test_text_without_an_id_says_what_an_id_is(tab: Visit) -> None:
     expect(main).to_contain_text(LENGTHS)
     tab.settle()
     paste(tab, f"{UNIQ[:20]} {UNIQ[20:]}")
-    expect(main).to_contain_text("what parted the digits of the ID into groups was taken out")
+    expect(main).to_contain_text("signs between groups of its digits were taken out")
     tab.settle()
     paste(tab, UNIQ.lower())
     expect(main).to_contain_text("The letters are lower case")

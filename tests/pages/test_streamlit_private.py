@@ -7,6 +7,8 @@ import asyncio
 import inspect
 import re
 import time
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -190,6 +192,12 @@ async def drawn(script: Path, ended: bool) -> list[str | None]:
     return browser.kinds()
 
 
+def told_by(run: Coroutine[Any, Any, list[str | None]]) -> list[str | None]:
+    """What it gives, in a thread of its own: where a browser is open, this one has a loop that runs already."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, run).result()
+
+
 @pytest.fixture
 def as_streamlit_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where a test before began the server; what a test replaces in Streamlit is put back."""
@@ -202,18 +210,18 @@ def test_a_page_reaches_its_browser_whole_although_a_turn_of_a_fragment_ends_it(
     tmp_path: Path, as_streamlit_has_it: None
 ) -> None:
     (tmp_path / "page.py").write_text(PAGE)
-    assert "auto_rerun" not in asyncio.run(drawn(tmp_path / "page.py", False)), "Streamlit mended it: take this out"
+    assert "auto_rerun" not in told_by(drawn(tmp_path / "page.py", False)), "Streamlit mended it: take this out"
     server.Runtime._instance = None
     for _ in range(2):  # a second time changes nothing
         streamlit_private.draw_pages_whole()
-    told = asyncio.run(drawn(tmp_path / "page.py", False))
+    told = told_by(drawn(tmp_path / "page.py", False))
     assert "auto_rerun" in told and told.count("script_finished") == 2 and told.count("delta") > 20
 
 
 def test_a_turn_of_a_fragment_whose_session_has_ended_draws_nothing(tmp_path: Path, as_streamlit_has_it: None) -> None:
     (tmp_path / "page.py").write_text(PAGE)
     streamlit_private.draw_pages_whole()
-    assert asyncio.run(drawn(tmp_path / "page.py", True)).count("script_finished") < 2
+    assert told_by(drawn(tmp_path / "page.py", True)).count("script_finished") < 2
 
 
 def test_a_version_that_begins_to_draw_in_another_way_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

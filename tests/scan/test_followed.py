@@ -131,8 +131,8 @@ def test_tables_that_are_written_again_are_read_as_they_were(tmp_path: Path) -> 
     (tmp_path / "logs" / "a.log").write_bytes(unbroken(logs.mixed(5, 300).data))
     tables = scan_local([str(tmp_path / "logs")], MONTHS)
     with LiveFolder(tmp_path / "out", tmp_path / "aside") as folder:
-        folder.write({name: table.slice(0, 1) for name, table in tables.items()})
-        folder.write(tables)
+        folder.write({name: table.slice(0, 1) for name, table in tables.items()}, last=False)
+        folder.write(tables, last=False)
     assert sum(table.num_rows for table in tables.values()) > 100
     assert [name for name in tables if not pq.read_table(tmp_path / "out" / name).equals(tables[name])] == []
 
