@@ -302,7 +302,7 @@ def owned(members: Iterable[GroupClient], topic: str) -> dict[tuple[str, int], t
 
 
 def kinds(rows: Sequence[GroupRow]) -> Counter[str]:
-    """How many groups are in which state: `behind`, `done`, `offline`, `unknown`."""
+    """How many groups are in which state of `state_of`."""
     return Counter(state_of(row) for row in rows)
 
 

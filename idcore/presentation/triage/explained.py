@@ -173,6 +173,8 @@ def _of_index(
     sides = _none(), _none()
     makers = {process_key(row): row["maker"] for row in processes.to_dict("records")}
     for part in index.parts:
+        if not any(part.may_have_time(*milliseconds(one)).any() for one in (*shown, *others)):
+            continue  # its names may be millions
         names = part.names.to_pylist()
         for side, ranges in zip(sides, (shown, others), strict=True):
             ids = np.zeros(len(names), np.int64)

@@ -162,9 +162,8 @@ class IndexPart:
     def bounds(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """The least and the largest value of a column in each row group; the widest ones where no statistics are."""
         if name not in self._bounds:
-            groups = [self._metadata.row_group(number) for number in range(self._metadata.num_row_groups)]
             place = self._metadata.schema.names.index(name)
-            known = [group.column(place).statistics for group in groups]
+            known = [group.column(place).statistics for group in self._row_groups]
             widest = np.iinfo(np.int64)
             self._bounds[name] = (
                 np.array([one.min if one and one.has_min_max else widest.min for one in known], np.int64),
@@ -177,10 +176,13 @@ class IndexPart:
         return {}
 
     @cached_property
+    def _row_groups(self) -> list[pq.RowGroupMetaData]:
+        return [self._metadata.row_group(number) for number in range(self._metadata.num_row_groups)]
+
+    @cached_property
     def edges(self) -> np.ndarray:
         """The first row of each row group, and the end of the last."""
-        groups = [self._metadata.row_group(number).num_rows for number in range(self._metadata.num_row_groups)]
-        return np.cumsum([0, *groups])
+        return np.cumsum([0, *(group.num_rows for group in self._row_groups)])
 
     def _table(self, what: str) -> pa.Table:
         with pq.ParquetFile(self._path(what)) as file:
@@ -466,6 +468,8 @@ class Index:
         bins = -(-(stop - start) // step)
         counted: dict[str, np.ndarray] = {}
         for part in self.parts:
+            if not part.may_have_time(start, stop).any():
+                continue  # its names may be millions
             names, codes = np.unique(np.array(part.names[column].fill_null("").to_pylist()), return_inverse=True)
             sent, slot = part.timed(start, stop, ["slot"])
             in_range = np.flatnonzero((sent >= start) & (sent < stop))
