@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from idcore.answers.fate import Reason, Verdict
+from idcore.answers.fate.levels import UNDELIVERED
 from idcore.answers.fate.sentences import reason_text as fate_reason
 from idcore.answers.lookup.model import Answer, Copy
 from idcore.base.catalogue import words
-from idcore.presentation.headline import headline, is_trouble, others_text, to_read_and_folded
+from idcore.presentation.headline import TELLING, headline, others_text, to_read_and_folded
 from idcore.presentation.html import answers
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import text_of
@@ -111,8 +112,12 @@ def test_the_sentence_says_where_consumers_cannot_get_it() -> None:
 def test_every_verdict_has_its_words_in_the_headline(lang: str) -> None:
     said = words(lang)
     for code in said.table("fate.verdict."):
-        assert said.has(f"headline.why.{code}" if is_trouble(code) else _rest_key(code)), code
+        assert said.has(f"headline.verdict.{code}" if code in UNDELIVERED else _rest_key(code)), code
         assert "?" not in headline(answer(verdict(code, tries=1, at=DUE, due=DUE, queue=1, topic="T", ahead=2)), said)
+
+
+def test_what_the_sentence_names_are_reasons_that_there_are() -> None:
+    assert set(TELLING) <= set(words("en").table("fate.why."))
 
 
 def _rest_key(code: str) -> str:

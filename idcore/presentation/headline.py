@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from idcore.answers.fate import Verdict
-from idcore.answers.fate.levels import NOT_CONSUMED, level_of, order_of
+from idcore.answers.fate.levels import UNDELIVERED, order_of
 from idcore.answers.fate.rule import CONSUMED
 from idcore.answers.fate.sentences import Time, reason_text, said_with, utc
 from idcore.answers.journey.events import HELD
@@ -21,14 +21,9 @@ _ENGLISH = catalogue.words()
 _SURE = ("proved", "inferred", "uncertain", "none")  # certainties of a verdict, the best first
 _MOST_REASONS, _MOST_NAMED = 3, 3
 # Of a verdict's reasons, what somebody can act on.
-_TELLING = ("unfinished", "blocker", "not_subscribed", "offline", "disabled", "unreadable_queue", "filtered_ahead")
+TELLING = ("unfinished", "blocker", "not_subscribed", "offline", "disabled", "unreadable_queue", "filtered_ahead")
 # Verdicts of a message that its group needs nothing more of; a filter that excludes it is not a fault.
 HEALTHY = CONSUMED | {"filtered", "filtered_ahead"}
-
-
-def is_trouble(code: str) -> bool:
-    """Whether the group lacks the message, as far as is known."""
-    return level_of(code) < len(NOT_CONSUMED)
 
 
 def of_groups(answer: Answer) -> list[Verdict]:
@@ -68,7 +63,7 @@ def headline(answer: Answer, words: Words = _ENGLISH, time: Time = utc) -> str:
     verdicts = of_groups(answer)
     if not verdicts:
         return words("message.not_found" if not kinds else "message.held" if kinds <= HELD else "message.no_groups")
-    troubled = [verdict for verdict in verdicts if is_trouble(verdict.code)]
+    troubled = [verdict for verdict in verdicts if verdict.code in UNDELIVERED]
     topics = _topics(answer)
     several = len({_topic(verdict, topics) for verdict in verdicts}) > 1
     named = {id(each): each.group + (f" ({_topic(each, topics) or '?'})" if several else "") for each in troubled}
@@ -96,7 +91,7 @@ def _troubles(verdicts: Sequence[Verdict], name_of: Mapping[int, str], words: Wo
     shared: dict[tuple[str, str], list[str]] = {}
     for verdict in verdicts:
         key = "headline.maybe" if verdict.certainty == "uncertain" else "headline.trouble"
-        names = shared.setdefault((key, _reason(verdict, words, time)), [])
+        names = shared.setdefault((key, _verdict_words(verdict, words, time)), [])
         names.append(name_of[id(verdict)])
     parts = []
     for (key, reason), groups in list(shared.items())[:_MOST_REASONS]:
@@ -108,10 +103,10 @@ def _troubles(verdicts: Sequence[Verdict], name_of: Mapping[int, str], words: Wo
     return parts + ([words("headline.more", groups=words.count("more_group", len(left)))] if left else [])
 
 
-def _reason(verdict: Verdict, words: Words, time: Time) -> str:
-    text = said_with(f"headline.why.{verdict.code}", verdict.values, words, time)
+def _verdict_words(verdict: Verdict, words: Words, time: Time) -> str:
+    text = said_with(f"headline.verdict.{verdict.code}", verdict.values, words, time)
     telling = {reason.code: reason for reason in verdict.why}
-    code = next((code for code in _TELLING if code in telling), None)
+    code = next((code for code in TELLING if code in telling), None)
     return text if code is None else words("headline.because", what=text, why=reason_text(telling[code], words, time))
 
 
@@ -119,7 +114,7 @@ def _rest(verdicts: Sequence[Verdict], others: bool, words: Words) -> list[str]:
     """How many groups are not in trouble, by what became of the message there, and how sure that is."""
     of_kind: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
-        if not is_trouble(verdict.code):
+        if verdict.code not in UNDELIVERED:
             of_kind.setdefault("consumed" if verdict.code in CONSUMED else verdict.code, []).append(verdict)
     parts = []
     for code in sorted(of_kind, key=lambda code: code != "consumed"):

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from idcore.answers.fate import Copy, Group, Home, Observation, judge
-from idcore.answers.fate.rule import UNDELIVERED
+from idcore.answers.fate.levels import UNDELIVERED
 from idcore.answers.lookup.copies import TIMER_TOPIC, group_in, is_retry_of, is_special, without_namespace
 from idcore.answers.lookup.hidden_copies import HiddenCopies, ReadableRecords, hidden_copies, holds_copies
 from idcore.answers.lookup.store_fates import StoreEvidence

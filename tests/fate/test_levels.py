@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from idcore.answers.fate import levels
-from idcore.answers.fate.rule import UNDELIVERED
 from idcore.base import catalogue
-
-CLUSTER = {"stuck", "offline", "not_subscribed"}  # only a cluster that answers shows these
 
 
 def test_every_verdict_has_one_level_and_a_name() -> None:
     codes = [code for own in levels.LEVELS.values() for code in own]
     assert sorted(codes) == sorted(catalogue.words("en").table("fate.verdict."))
     assert sorted(codes) == sorted(catalogue.words("en").table("fate.name."))
-
-
-def test_the_four_worst_levels_are_what_the_rule_calls_undelivered() -> None:
-    lacking = {code for name in levels.NOT_CONSUMED for code in levels.LEVELS[name]}
-    assert lacking >= UNDELIVERED and lacking - UNDELIVERED <= CLUSTER
 
 
 def test_the_worst_is_first_and_a_verdict_of_a_later_version_is_unclear() -> None:

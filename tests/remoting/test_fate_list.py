@@ -20,7 +20,7 @@ import pytest
 
 from idcore.__main__ import main
 from idcore.answers.fate import Verdict
-from idcore.answers.fate.rule import UNDELIVERED
+from idcore.answers.fate.levels import UNDELIVERED
 from idcore.answers.fate_list import MOST_IDS
 from idcore.answers.fate_list.batched_lookups import FateListProgress, IdList, ask
 from idcore.answers.fate_list.tally import Tally, write

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from idcore.answers.fate import Verdict, row_of
-from idcore.answers.fate.rule import UNDELIVERED, YOUNG_MS
+from idcore.answers.fate.levels import UNDELIVERED
+from idcore.answers.fate.rule import YOUNG_MS
 from idcore.answers.fate_list.batched_lookups import IdList
 from idcore.answers.fate_list.batched_lookups import ask as ask_list
 from idcore.answers.lookup import Answer, LookupService, Moment, Terms, open_source

@@ -17,7 +17,7 @@ import pytest
 
 from idcore.__main__ import main
 from idcore.answers.fate import judge
-from idcore.answers.fate.rule import UNDELIVERED
+from idcore.answers.fate.levels import UNDELIVERED
 from idcore.answers.findings.all_rules import RULES
 from idcore.answers.lookup import traces
 from idcore.answers.lookup.copies import group_of, is_special

@@ -11,6 +11,9 @@ from idcore.rocketmq.store.pop_records import PopRecord
 
 T = TypeVar("T")
 
+# How a group takes messages: ConsumeType of the Java client, as brokers print it.
+PUSH, PULL, POP = "CONSUME_PASSIVELY", "CONSUME_ACTIVELY", "CONSUME_POP"
+
 # proved: somebody saw it; inferred: it follows from offsets and copies; uncertain: something else is possible too.
 Certainty = Literal["proved", "inferred", "uncertain", "none"]
 
@@ -152,7 +155,7 @@ class Consumers:
     @property
     def pops(self) -> bool:
         """Whether messages may come back that nobody acknowledged, although the group's offset is past them."""
-        return self.consume_type == "CONSUME_POP" or self.proxied or self.proxied_before or self.grpc
+        return self.consume_type == POP or self.proxied or self.proxied_before or self.grpc
 
 
 @dataclass(frozen=True, slots=True)

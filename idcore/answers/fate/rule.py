@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from idcore.answers.fate.model import (
+    PULL,
     Attempt,
     Blocker,
     Certainty,
@@ -21,7 +22,6 @@ from idcore.answers.fate.model import (
 )
 from idcore.rocketmq.store.pop_records import PopRecord
 
-PULL = "CONSUME_ACTIVELY"
 # Clients report their offsets every 5 s, and the second question comes 5 s after the first.
 YOUNG_MS = 15_000
 # How long a broker suspends a pull that finds no message: it keeps the subscription that it had when it came
@@ -67,9 +67,6 @@ _TRANSIENT = frozenset(
         "disabled",
     }
 )
-# Verdicts that mean that the group has not consumed the record, as far as is known; a dead letter needs help.
-# `stuck`, `offline`, `unacknowledged` and `not_subscribed` need the answers of a live cluster.
-UNDELIVERED = (_TRANSIENT - {"running"}) | {"dead", "stuck", "offline", "unacknowledged", "not_subscribed"}
 # Reasons of a live cluster, which a copied store folder has under another name: nobody was asked.
 _OF_STORE_FOLDER = {
     name: f"copied_{name}"
@@ -406,7 +403,7 @@ class _Case:
         return self._verdict("never_read", certainty, Reason("no_offset_yet"), *self._shared_client(), *self._young())
 
     def _hindrance(self) -> tuple[str, dict[str, Any]] | None:
-        """The first known obstacle between the group and the record, as code and values."""
+        """The first known obstacle between the group and the record, as the code and the values of a verdict."""
         home, end = self.home, self.home.end.value
         if home.readable is False:
             return "unreadable_queue", {"queue": home.queue}

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 import idcore
-from idcore.answers.fate.rule import UNDELIVERED
+from idcore.answers.fate.levels import UNDELIVERED
 from idcore.answers.fate_list import OUTCOMES
 from idcore.answers.lookup import NO_VERDICT, Answer
 from idcore.answers.lookup.copies import is_special

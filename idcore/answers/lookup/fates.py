@@ -1,4 +1,4 @@
-"""What became of a message in each group: the questions to a live cluster. Judges nothing (idcore/answers/fate)."""
+"""What became of a message in each group: asks a live cluster, and has the rule judge (idcore/answers/fate)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from idcore.answers.fate import Blocker, Group, Home, Observation, Verdict, judge
 from idcore.answers.fate import Copy as GroupCopy
-from idcore.answers.fate.model import Consumers, Holder
+from idcore.answers.fate.model import POP, PUSH, Consumers, Holder
 from idcore.answers.lookup.answer_cache import AnswerCache
 from idcore.answers.lookup.by_key import MOST_OF_A_UNIQUE_KEY, Search
 from idcore.answers.lookup.client_states import states
@@ -19,7 +19,6 @@ from idcore.answers.lookup.group_evidence import Homes, calls_of, group_copy, ho
 from idcore.answers.lookup.model import Copy
 from idcore.answers.lookup.notes import Notes
 from idcore.answers.lookup.topic_brokers import (
-    POP,
     Pace,
     TopicBrokers,
     filter_of,
@@ -65,7 +64,6 @@ _MANY_GROUPS = 64
 PAUSE_SECONDS = 5.0
 # So many clients are asked themselves, and for so long.
 MOST_REACHED, REACHED_SECONDS = 16, 5.0
-PUSH = "CONSUME_PASSIVELY"
 _MAY_BE_IN_MEMORY = frozenset({"handed_out", "stuck", "behind", "never_read"})
 # How far the clocks of two brokers may differ: a retry copy may seem older than its message.
 _CLOCK_SKEW_MS = 3_600_000

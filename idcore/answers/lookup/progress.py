@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from idcore.answers.fate import Reason
+from idcore.answers.fate.model import POP, PULL
 from idcore.answers.lookup.clients import LiveClient, host_of, is_grpc
 from idcore.rocketmq.remoting.consumers import ClientState, Connection, Subscription
 
-BROADCAST, PULL, POP = "BROADCASTING", "CONSUME_ACTIVELY", "CONSUME_POP"
+BROADCAST = "BROADCASTING"
 # What is wrong now; the other contradictions are remarks.
 WRONG = frozenset(
     {

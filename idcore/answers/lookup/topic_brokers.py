@@ -11,7 +11,7 @@ from itertools import repeat
 from typing import Any
 
 from idcore.answers.fate import Observation
-from idcore.answers.fate.model import Consumers, Filter
+from idcore.answers.fate.model import POP, Consumers, Filter
 from idcore.answers.lookup.answer_cache import AnswerCache, Reply
 from idcore.answers.lookup.notes import Notes
 from idcore.rocketmq.message.model import LIGHT_PREFIX, RETRY_PREFIX, lite_of, parent_of
@@ -36,7 +36,6 @@ MOST_GROUPS = 200
 _BROKERS_AT_ONCE = 8
 # A client that waits behind a proxy polls every 20 s. A group that has not polled for this long has gone.
 PROXY_GONE_MS = 60_000
-POP = "CONSUME_POP"
 # How long an answer serves others who ask the same.
 CACHED_MS = 2_000
 # This version lists the topic's own name as a group, and not the groups that are connected but never committed.
