@@ -20,6 +20,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.answers.findings import all_rules
+from idcore.answers.findings.missing import MissingEvidence
 from idcore.base import catalogue
 from idcore.base.errors import CoreError
 from idcore.ids.model import UniqId
@@ -545,6 +546,37 @@ def test_a_finding_in_a_range_counts_the_gaps_that_touch_it(seed: int) -> None:
     lower, upper = (UniqId.from_hex(str(text)) for text in (said.gap_after, said.gap_before))
     assert (upper.counter - lower.counter) % 65_536 == max(widths) + 1 and lower.host == process["host"]
     assert finding_texts.headline(known, reader(SHANGHAI)).startswith(f"**{max(widths)} ID")
+
+
+@pytest.mark.parametrize(
+    ("begin", "length", "generated", "seen"),
+    [(500, 200, 455, 52), (700, 50, 355, 2), (0, 7_000, 1_199, 424)],  # around the hole, inside of it, all
+)
+def test_in_a_range_of_a_sample_only_its_holes_are_gaps(begin: float, length: float, generated: int, seen: int) -> None:
+    kept = [*range(0, 600, 2), *range(952, 1_200, 2)]  # every other ID, and a hole of 353
+    process: dict[str, Any] = {"layout": "uniq_v4", "host": "10.42.3.17", "pid": 7, "loader": "18B4AAC2"}
+    rows: list[dict[str, Any]] = []
+    for before, place in pairwise([-1, *kept]):
+        sent = START + timedelta(seconds=place)
+        rows.append({"track": 0, "chain": 0, "position": place, "counter": place, "missing_before": place - before - 1})
+        rows[-1] |= {"elapsed_ms": 1_000 * place, "sent_at": sent}
+    process |= {"missing": 1_199 - len(kept), "distinct": len(kept)}
+    evidence = {"process": process, "variant": "hole", "ids": [], "gaps": [], "produced": 1_199, "share": 0.6}
+    row = {"code": "missing_ids", "severity": "warning", "subject": "x", "count": 353, "evidence": json.dumps(evidence)}
+    row |= {"values": "{}", "certainty": None}
+    row |= {"first_sent_at": pd.Timestamp(START), "last_sent_at": pd.Timestamp(START + timedelta(hours=2))}
+
+    def within(begin: float, length: float) -> pd.DataFrame:
+        shown = after(begin, length)
+        return findings_in_range.narrowed(pd.DataFrame([row]), shown, lambda _: (process, pd.DataFrame(rows)))
+
+    assert within(0, 300).empty, "what is usual in this sample is no gap"
+    found = within(begin, length)
+    said = finding_rows.evidence_of(found.iloc[0].to_dict())
+    assert isinstance(said, MissingEvidence)
+    assert (said.variant, found["count"].iloc[0], said.in_gaps, said.widest) == ("hole", 353, 1, 353)
+    assert (said.produced, said.distinct, said.others) == (generated, seen, generated - 353)
+    assert said.seen_share == pytest.approx(seen / (generated - 353))
 
 
 def test_without_a_range_findings_are_those_of_the_scan(indexed: Run) -> None:

@@ -46,6 +46,28 @@ def judge(gaps: Gaps, seen: int, missing: int) -> Judgement:
     return Judgement(holes, in_holes, is_sample(missing - in_holes, seen + missing - in_holes))
 
 
+def sides(
+    chain: np.ndarray, position: np.ndarray, rows: np.ndarray, widths: np.ndarray, figures: tuple[int, int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """How many ids of its chain are below each gap and above it; of thinned points about as many.
+
+    `chain` and `position`: those of all points of a process; `rows`: the points right above its gaps. `figures`: how
+    many ids it generated, and how many of these are missing.
+    """
+    produced, missing = figures
+    listed = int(widths.sum())
+    density = 1 - max(0, missing - listed) / max(1, produced - listed)
+    below, above = np.zeros(len(rows)), np.zeros(len(rows))
+    for number in np.unique(chain[rows]):
+        positions = position[chain == number]
+        some = np.flatnonzero(chain[rows] == number)
+        order = some[np.argsort(position[rows[some]], kind="stable")]
+        high, missed = position[rows[order]], np.cumsum(widths[order])
+        below[order] = (high - positions.min() - missed) * density
+        above[order] = (positions.max() - high + 1 - (missed[-1] - missed)) * density
+    return below, above
+
+
 def is_sample(missing: Any, produced: Any) -> Any:
     """Whether so much is missing that the input is a sample, if it is missing evenly; of arrays, where."""
     return missing > limits.SAMPLE_SHARE * produced

@@ -145,19 +145,9 @@ def _ids(processes: Processes, at: int, rows: np.ndarray) -> list[str]:
 def _sides(processes: Processes, at: int, rows: np.ndarray, widths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """How many ids of its chain are below each gap and above it; of a thinned process about as many."""
     mine = processes.points(at)
-    chain, position = processes.columns["chain"], processes.columns["position"]
+    chain, position = processes.columns["chain"][mine], processes.columns["position"][mine]
     produced, missing = int(processes["produced"][at]), int(processes["missing"][at])
-    listed = int(widths.sum())
-    density = 1 - max(0, missing - listed) / max(1, produced - listed)
-    below, above = np.zeros(len(rows)), np.zeros(len(rows))
-    for number in np.unique(chain[rows]):
-        positions = position[mine][chain[mine] == number]
-        some = np.flatnonzero(chain[rows] == number)
-        order = some[np.argsort(position[rows[some]], kind="stable")]
-        high, missed = position[rows[order]], np.cumsum(widths[order])
-        below[order] = (high - positions.min() - missed) * density
-        above[order] = (positions.max() - high + 1 - (missed[-1] - missed)) * density
-    return below, above
+    return gaps.sides(chain, position, rows - mine.start, widths, (produced, missing))
 
 
 def _finding(processes: Processes, at: int, missing: MissingIds) -> Finding:
@@ -175,11 +165,7 @@ def _finding(processes: Processes, at: int, missing: MissingIds) -> Finding:
     if kind == _MIXED:
         more |= {"others": produced - missing.in_holes, "seen_share": distinct / (produced - missing.in_holes)}
     if kind in (_LOSS, _MIXED) and len(looked):
-        widest = max(places, key=lambda place: place["missing"])
-        more |= {"in_gaps": len(looked if kind == _MIXED else missing.rows), "widest": widest["missing"]}
-        more |= {f"gap_{name}": widest[name] for name in ("after", "before", "from", "to")}
-        name = "gap_widest" if len(looked) > 1 else "gap" if widest["missing"] > 1 else "gap_one"
-        more["also"] = [name] if name != "gap_widest" or widest["missing"] > 1 else []
+        more |= gap_figures(places, len(looked if kind == _MIXED else missing.rows))
         if missing.unlisted:
             more |= {"unlisted": missing.unlisted, "narrowest": int(missing.widths.min())}
             more["also"] += ["narrower"]
@@ -198,6 +184,18 @@ def _finding(processes: Processes, at: int, missing: MissingIds) -> Finding:
         lighter=INFO if kind in (_SAMPLE, _BATCH) else None,
         **more,
     )
+
+
+def gap_figures(places: Sequence[Mapping[str, Any]], number: int) -> dict[str, Any]:
+    """What the evidence says of so many gaps, of which it lists these."""
+    widest = max(places, key=lambda place: place["missing"])
+    name = "gap_widest" if number > 1 else "gap" if widest["missing"] > 1 else "gap_one"
+    return {
+        "in_gaps": number,
+        "widest": widest["missing"],
+        **{f"gap_{part}": widest[part] for part in ("after", "before", "from", "to")},
+        "also": [name] if name != "gap_widest" or widest["missing"] > 1 else [],
+    }
 
 
 def _variant(missing: MissingIds, wraps_certain: bool) -> str | None:

@@ -6,9 +6,11 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from idcore.answers.findings import limits
+from idcore.answers.findings import gaps, limits
+from idcore.answers.findings.missing import MissingEvidence, gap_figures
 from idcore.answers.findings.processes import id_text
 from idcore.answers.findings.registry import SEVERITIES
 from idcore.presentation.triage import finding_rows
@@ -17,7 +19,8 @@ from idcore.presentation.triage.strokes import TURN
 from idcore.presentation.triage.time_range import TimeRange, instant_text
 
 GAPS = "missing_ids"
-_OF_GAPS = {None, "one", "one_gap", "gaps", "uncertain", "hole", "holes"}  # variants that gaps make
+_OF_HOLES = {"hole", "holes"}  # in a sample, whose other gaps are usual
+_OF_GAPS = {None, "one", "one_gap", "gaps", "uncertain"} | _OF_HOLES  # variants that gaps make
 # A process of a scan by its key, and its points, both empty where there are none.
 Find = Callable[[str], tuple[Mapping[Any, Any] | None, pd.DataFrame]]
 
@@ -46,7 +49,9 @@ def narrowed(findings: pd.DataFrame, shown: TimeRange, find: Find) -> pd.DataFra
 
 def _row(row: Mapping[Any, Any], shown: TimeRange, find: Find) -> Mapping[Any, Any] | None:
     evidence = finding_rows.evidence_of(row)
-    if row["code"] != GAPS or evidence.process is None or evidence.variant not in _OF_GAPS:
+    if not isinstance(evidence, MissingEvidence) or evidence.process is None or evidence.variant not in _OF_GAPS:
+        return row
+    if evidence.explained:  # which counters the items of batches used is in the lines, not in the points
         return row
     process, points = find(process_key(evidence.process))
     if process is None or points.empty or not points["sent_at"].notna().all():
@@ -55,25 +60,38 @@ def _row(row: Mapping[Any, Any], shown: TimeRange, find: Find) -> Mapping[Any, A
     same = ordered.duplicated(["track", "chain"])
     below = ordered.shift().where(same)
     gap = same & (ordered["missing_before"] > 0) & shown.overlaps(below["sent_at"], ordered["sent_at"])
-    gaps = [
+    of_holes = evidence.variant in _OF_HOLES
+    told = gap & _holes(process, ordered, same) if of_holes else gap
+    places = [
         _gap(process, lower, upper)
-        for lower, upper in zip(below[gap].to_dict("records"), ordered[gap].to_dict("records"), strict=True)
+        for lower, upper in zip(below[told].to_dict("records"), ordered[told].to_dict("records"), strict=True)
     ]
-    if not gaps:
+    if not places:
         return None
-    gaps.sort(key=lambda one: -one["missing"])
-    first, last = below.loc[gap, "sent_at"].min(), ordered.loc[gap, "sent_at"].max()
-    within = ordered[shown.contains(ordered["sent_at"])]
-    spans = within.groupby(["track", "chain"])["position"].agg(["min", "max"])
-    count = sum(one["missing"] for one in gaps)
-    produced = max(int((spans["max"] - spans["min"] + 1).sum()), count + 1)
-    changed = dict(evidence) | _figures(gaps, count, produced)
+    places.sort(key=lambda one: -one["missing"])
+    first, last = below.loc[told, "sent_at"].min(), ordered.loc[told, "sent_at"].max()
+    touched = shown.contains(ordered["sent_at"]) | gap | gap.shift(-1, fill_value=False)
+    spans = ordered[touched].groupby(["track", "chain"])["position"].agg(["min", "max"])
+    missing, produced = ordered.loc[gap, "missing_before"].sum(), (spans["max"] - spans["min"] + 1).sum()
+    changed = dict(evidence) | _figures(places, int(missing), int(produced), of_holes)
     return dict(row) | {
-        "count": count,
+        "count": sum(one["missing"] for one in places),
         "evidence": json.dumps(changed, default=str),
         "first_sent_at": first,
         "last_sent_at": last,
     }
+
+
+def _holes(process: Mapping[Any, Any], points: pd.DataFrame, has_below: pd.Series) -> pd.Series:
+    """Which points are right above a hole: judged over all of the process, as the finding was."""
+    rows = np.flatnonzero(has_below & (points["missing_before"] > 0))
+    widths = points["missing_before"].to_numpy()[rows]
+    chain, position = points.groupby(["track", "chain"]).ngroup().to_numpy(), points["position"].to_numpy()
+    seen, missing = int(process["distinct"]), int(process["missing"])
+    below, above = gaps.sides(chain, position, rows, widths, (seen + missing, missing))
+    holes = np.zeros(len(points), bool)
+    holes[rows] = gaps.judge(gaps.Gaps(widths, below, above), seen, missing).holes
+    return pd.Series(holes, points.index)
 
 
 def _gap(process: Mapping[Any, Any], below: Mapping[Any, Any], above: Mapping[Any, Any]) -> dict[str, Any]:
@@ -89,22 +107,26 @@ def _gap(process: Mapping[Any, Any], below: Mapping[Any, Any], above: Mapping[An
     }
 
 
-def _figures(gaps: list[dict[str, Any]], count: int, produced: int) -> dict[str, Any]:
-    """What the evidence says of the gaps in a range, and no more: its lines were looked up for all of them."""
-    widest, shown = gaps[0], gaps[: limits.MOST_GAPS]
-    name = "gap_widest" if len(gaps) > 1 else "gap" if widest["missing"] > 1 else "gap_one"
-    return {
+def _figures(places: list[dict[str, Any]], missing: int, produced: int, of_holes: bool) -> dict[str, Any]:
+    """What the evidence says of the gaps in a range, and no more: its lines were looked up for all of them.
+
+    `missing`: how many IDs of the range are, apart from holes too. `produced`: how many were generated in it.
+    """
+    shown, count = places[: limits.MOST_GAPS], sum(one["missing"] for one in places)
+    variant = "gaps" if len(places) > 1 else "one" if count == 1 else "one_gap"
+    figures = {
         "gaps": [{key: value for key, value in one.items() if key != "at"} for one in shown],
         "ids": [one["before"] for one in shown],
         "after_ids": [one["after"] for one in shown],
         "sent_at": [one["at"] for one in shown],
-        "variant": "gaps" if len(gaps) > 1 else "one" if count == 1 else "one_gap",
+        "variant": variant,
         "produced": produced,
-        "distinct": produced - count,
-        "share": count / produced,
-        "in_gaps": len(gaps),
-        "widest": widest["missing"],
-        **{f"gap_{part}": widest[part] for part in ("after", "before", "from", "to")},
-        "also": [name] if name != "gap_widest" or widest["missing"] > 1 else [],
+        "distinct": produced - missing,
+        "share": missing / produced,
+        **gap_figures(shown, len(places)),
         **dict.fromkeys(("unlisted", "narrowest", "explained", "gap_after_at", "gap_before_at", "failed", "looked")),
     }
+    if of_holes:
+        figures |= {"variant": "holes" if len(places) > 1 else "hole", "others": produced - count}
+        figures["seen_share"] = (produced - missing) / (produced - count)
+    return figures
