@@ -122,7 +122,8 @@ class Tab:
             what = element.WhichOneof("type")
             if what in ("text_area", "text_input", "button", "file_uploader"):
                 widget = getattr(element, what)
-                self.widgets[widget.label] = widget.id
+                if not widget.id.endswith("decode-typed"):  # out of sight, with the label of the button in sight
+                    self.widgets[widget.label] = widget.id
             elif element.HasField("html"):
                 self.table = self.table or 'class="mq-table"' in element.html.body
             elif element.HasField("plotly_chart"):
