@@ -428,8 +428,8 @@ def decided() -> str:
 
 
 def _severity(rule: Rule) -> str:
-    lighter = ", ".join(f"`{variant}`" for variant in rule.lighter)
-    return f"{rule.severity}; info: {lighter}" if lighter else rule.severity
+    info = ", ".join(f"`{variant}`" for variant in rule.info_variants)
+    return f"{rule.severity}; info: {info}" if info else rule.severity
 
 
 def _name(rule: Rule) -> str:

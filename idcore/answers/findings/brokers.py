@@ -20,7 +20,7 @@ from idcore.answers.findings.evidence import FindingEvidence
 from idcore.answers.findings.large import Rows
 from idcore.answers.findings.model import Finding, unseen
 from idcore.answers.findings.processes import Processes, counts_of_assumed, numbers
-from idcore.answers.findings.registry import INFO, WARNING, Rule, Scan, register
+from idcore.answers.findings.registry import WARNING, Rule, Scan, register
 from idcore.ids.assumptions import assumed_of_many
 from idcore.ids.model import OffsetId
 from idcore.scan.schemas import SCHEMAS
@@ -147,7 +147,7 @@ class Brokers:
                     seen = self._seen(after["address"])
                     moved = _moved(before, after, variant, seen, bool(self.growth), silent)
                     moves.append(replace(moved, assumed=self.assumed))
-        return [*moves, unseen("broker_moved", self.left, self.left, INFO)] if self.left else moves
+        return [*moves, unseen("broker_moved", self.left, self.left)] if self.left else moves
 
     def _silence(self, old: _Growth, new: _Growth) -> dict[str, Any]:
         """A pause between the two, much longer than those within each, and whether other brokers were seen in it."""
@@ -333,7 +333,7 @@ register(
         of_scan=moved,
         variants=("both", "unseen"),
         also=("silent", "silent_alone"),
-        lighter=("unseen",),
+        info_variants=("unseen",),
         subject="broker",
         lines=("broker_name",),
     ),

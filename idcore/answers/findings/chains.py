@@ -119,7 +119,7 @@ def _unseen(processes: Processes, several: np.ndarray, clock: np.ndarray) -> Ite
         if mask.any():
             yield unseen(code, int(mask.sum()), int(count[mask].sum()))
     if clock.any():
-        yield unseen("clock_back", int(clock.sum()), int(clock.sum()), INFO)
+        yield unseen("clock_back", int(clock.sum()), int(clock.sum()))
 
 
 def _clock_back(
@@ -344,7 +344,7 @@ register(
         of_processes=of_chains,
         variants=("held", "before_month", "zero", "unseen"),
         also=("twice_none", "twice_open", "twice_seen"),
-        lighter=("unseen",),
+        info_variants=("unseen",),
         picture="clock",
     ),
     Rule(

@@ -328,7 +328,7 @@ def confusion(names: Sequence[Named]) -> Iterator[Finding]:
         subject = f"{named.label} ({named.application})"
         place = {"ids": [named.sample], "file": named.file, "label": named.label, "application": named.application}
         if named.context in ("message_ext", "only_id"):
-            yield Finding.of("id_confusion", subject, named.ids, {"variant": named.context, **place}, lighter=INFO)
+            yield Finding.of("id_confusion", subject, named.ids, {"variant": named.context, **place})
         else:
             yield Finding.of("id_confusion", subject, named.ids, place, "likely")
 
@@ -490,7 +490,7 @@ register(
         evidence=ConfusionEvidence,
         of_scan=of_names,
         variants=("message_ext", "only_id"),
-        lighter=("message_ext", "only_id"),
+        info_variants=("message_ext", "only_id"),
         background=("message_ext", "only_id"),
         subject="name",
     ),

@@ -13,7 +13,7 @@ from typing import Any
 from idcore.answers.findings import limits
 from idcore.answers.findings.evidence import FindingEvidence
 from idcore.answers.findings.model import Finding
-from idcore.answers.findings.registry import INFO, WARNING, Rule, Scan, register
+from idcore.answers.findings.registry import WARNING, Rule, Scan, register
 from idcore.answers.findings.times import line_zone
 from idcore.ids.clock import from_ms
 from idcore.ids.delivery import SEND_OK, Delivery
@@ -93,8 +93,7 @@ def received_twice(scan: Scan) -> Iterator[Finding]:
             if not differ:
                 evidence["variant"] = "one_record" if is_of_records(some[0]) is False else "on_lines"
             lines = [one for each in some for one in each]
-            lighter = None if differ else INFO
-            yield Finding.of("received_twice", name, len(some), evidence, lighter=lighter, **_when(scan, lines))
+            yield Finding.of("received_twice", name, len(some), evidence, **_when(scan, lines))
 
 
 def consume_failed(scan: Scan) -> Iterator[Finding]:
@@ -218,7 +217,7 @@ register(
         of_scan=received_twice,
         variants=("on_lines", "one_record"),
         also=("received_apart", "threads"),
-        lighter=("on_lines", "one_record"),
+        info_variants=("on_lines", "one_record"),
         subject="name",
     ),
 )

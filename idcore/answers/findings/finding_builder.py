@@ -17,7 +17,7 @@ def each(
     code: str,
     make: Callable[[int], Finding | None],
     count: np.ndarray | None = None,
-    lighter: str | None = None,
+    severity: str | None = None,
 ) -> Iterator[Finding]:
     """Findings of the processes of a mask, the largest in full, as many as are listed; the rest is counted."""
     weight = processes["ids"] if count is None else count
@@ -25,22 +25,19 @@ def each(
     if not len(places):
         return
     places = places[np.argsort(-weight[places], kind="stable")]
-    listed = processes.listed.among((code, lighter), weight[places])
+    listed = processes.listed.among((code, severity), weight[places])
     for at in places[:listed].tolist():
-        figures = make(at)
-        if figures is not None:
-            yield figures
+        finding = make(at)
+        if finding is not None:
+            yield finding
     left = places[listed:]
     if len(left):
-        yield rest(code, len(left), int(weight[left].sum()), lighter)
+        yield rest(code, len(left), int(weight[left].sum()), severity)
 
 
 def of_process(processes: Processes, at: int, code: str, count: int | None = None, **more: Any) -> Finding:
     """A finding about one process: its name, its key, when it was seen, its first and last id where none are given."""
     subject, key, when = processes.describe(at)
-    options = {name: more.pop(name) for name in ("certainty", "lighter") if name in more}
-    when |= more.pop("when", {})
+    when |= more.pop("when", {}) | {name: more.pop(name) for name in ("certainty",) if name in more}
     evidence = {**more, **key, "ids": more.get("ids") or processes.ends(at)}
-    return Finding.of(
-        code, subject, int(processes["ids"][at]) if count is None else int(count), evidence, **when, **options
-    )
+    return Finding.of(code, subject, int(processes["ids"][at]) if count is None else int(count), evidence, **when)

@@ -75,10 +75,10 @@ def pid_erased(processes: Processes, _: Scan) -> Iterator[Finding]:
         return of_process(processes, at, "pid_erased")
 
     def whole(at: int) -> Finding:
-        return of_process(processes, at, "pid_erased", variant="multiple", certainty="possible", lighter=INFO)
+        return of_process(processes, at, "pid_erased", variant="multiple", certainty="possible")
 
     yield from each(processes, zero & ~newer, "pid_erased", erased)
-    yield from each(processes, zero & newer, "pid_erased", whole, lighter=INFO)
+    yield from each(processes, zero & newer, "pid_erased", whole, severity=INFO)
 
 
 def loopback(processes: Processes, _: Scan) -> Iterator[Finding]:
@@ -203,7 +203,7 @@ register(
         "pid_erased/v4",
         of_processes=pid_erased,
         variants=("multiple",),
-        lighter=("multiple",),
+        info_variants=("multiple",),
     ),
     Rule(
         "fake_host",

@@ -16,7 +16,7 @@ from typing import Any
 from idcore.answers.findings import failed_sends, limits
 from idcore.answers.findings.model import Finding
 from idcore.answers.findings.processes import is_loopback
-from idcore.answers.findings.registry import rules
+from idcore.answers.findings.registry import INFO, rules
 from idcore.base.layout import OFFSET_DIGITS
 from idcore.ids.find import behind_label
 from idcore.scan.lines import BORN_HOST, LineEvidence, Piece, texts
@@ -124,7 +124,7 @@ def _asks(finding: Finding, what: str) -> bool:
 
 def _of_gaps(finding: Finding) -> bool:
     """Whether its ids are behind gaps that need an explanation: those of a sample do not."""
-    return _asks(finding, "failed_sends") and finding.lighter is None and finding.evidence.more is None
+    return _asks(finding, "failed_sends") and finding.severity != INFO and finding.evidence.more is None
 
 
 def _spellings(text: str) -> tuple[bytes, ...]:

@@ -82,7 +82,7 @@ def judge(processes: Processes, scan: Scan) -> Iterator[Finding]:
     yield from each(processes, wanted & is_warning, "missing_ids", make, count)
     yield from each(processes, wanted & ~is_warning & ~is_undecided, "missing_ids", make, count, INFO)
     if is_undecided.any():
-        yield unseen("missing_ids", int(is_undecided.sum()), int(count[is_undecided].sum()), INFO)
+        yield unseen("missing_ids", int(is_undecided.sum()), int(count[is_undecided].sum()))
 
 
 def _doubtful(processes: Processes, kind: np.ndarray, batches: Batches) -> np.ndarray:
@@ -181,7 +181,6 @@ def _finding(processes: Processes, at: int, missing: MissingIds) -> Finding:
         after_ids=[place["after"] for place in places],
         sent_at=processes.moments(shown),
         when={} if kind == _SAMPLE else processes.between(edges),
-        lighter=INFO if kind in (_SAMPLE, _BATCH) else None,
         **more,
     )
 
@@ -267,14 +266,14 @@ register(
         "missing_ids",
         WARNING,
         20,
-        "The unrolled counter has gaps, which are judged by their widths (below). "
+        "The unrolled counter has gaps, which are judged by their widths ([how](explanation/findings.md)). "
         "A sample, and counters that items of batches used, are info.",
         "missing_ids/an_outage",
         evidence=MissingEvidence,
         of_processes=judge,
         variants=("one", "one_gap", "gaps", "uncertain", "hole", "holes", "sample", "batch", "unseen"),
         also=("gap", "gap_one", "gap_widest", "gap_lines", "narrower", "batches", "failed", "failed_gaps"),
-        lighter=("sample", "batch", "unseen"),
+        info_variants=("sample", "batch", "unseen"),
         picture="counter",
         lines=("failed_sends",),
     ),

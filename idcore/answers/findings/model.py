@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 from idcore.answers import finding_words as words
 from idcore.answers.findings.evidence import FindingEvidence, RestEvidence
 from idcore.answers.findings.limits import MOST_SUBJECTS
-from idcore.answers.findings.registry import SEVERITIES, rules
+from idcore.answers.findings.registry import INFO, SEVERITIES, rules
 from idcore.base.safe_text import json_text
 from idcore.scan.schemas import SCHEMAS
 
@@ -28,7 +28,7 @@ class Finding:
     certainty: str = "certain"
     since: datetime | None = None
     until: datetime | None = None
-    lighter: str | None = field(default=None)  # a severity below the code's own
+    rest_of: str | None = None  # a severity: the row counts findings that are not listed
     assumed: tuple[str, ...] = ()  # what of its times no line shows, as codes of `Words.assumed`
 
     @classmethod
@@ -39,7 +39,8 @@ class Finding:
     @property
     def severity(self) -> str:
         """error, warning or info."""
-        return self.lighter or rules()[self.code].severity
+        rule = rules()[self.code]
+        return self.rest_of or (INFO if self.evidence.variant in rule.info_variants else rule.severity)
 
     @property
     def number(self) -> int:
@@ -103,16 +104,16 @@ def _kind(code: str, names: Container[str]) -> type[FindingEvidence]:
     return RestEvidence if "more" in names else rules()[code].evidence
 
 
-def rest(code: str, subjects: int, count: int, lighter: str | None = None, variant: str = "more") -> Finding:
+def rest(code: str, subjects: int, count: int, severity: str | None = None, variant: str = "more") -> Finding:
     """One row for so many subjects that are not listed; `variant` "unseen": that were counted and not looked at."""
     evidence = RestEvidence(variant=variant, more=subjects, ids=[])
     subject = f"{subjects:,} more" if variant == "more" else f"{subjects:,} not looked at"
-    return Finding(code, subject, count, evidence, lighter=lighter)
+    return Finding(code, subject, count, evidence, rest_of=severity)
 
 
-def unseen(code: str, subjects: int, count: int, lighter: str | None = None) -> Finding:
+def unseen(code: str, subjects: int, count: int) -> Finding:
     """One row for so many subjects that were counted and not looked at one by one."""
-    return rest(code, subjects, count, lighter, "unseen")
+    return rest(code, subjects, count, variant="unseen")
 
 
 def worst_first(findings: Iterable[Finding]) -> list[Finding]:
@@ -120,7 +121,6 @@ def worst_first(findings: Iterable[Finding]) -> list[Finding]:
     kept: list[Finding] = []
     listed: dict[tuple[str, str], int] = {}
     others: dict[tuple[str, str, str], list[int]] = {}
-    lighter: dict[tuple[str, str, str], str | None] = {}
     for finding in sorted(findings, key=_rank):
         kind = (finding.severity, finding.code)
         more = finding.evidence.more or 0
@@ -132,8 +132,7 @@ def worst_first(findings: Iterable[Finding]) -> list[Finding]:
         sums = others.setdefault(row, [0, 0])
         sums[0] += more or 1
         sums[1] += finding.count
-        lighter[row] = finding.lighter
-    kept += [rest(row[1], more, count, lighter[row], row[2]) for row, (more, count) in others.items()]
+    kept += [rest(code, more, count, severity, variant) for (severity, code, variant), (more, count) in others.items()]
     return sorted(kept, key=lambda finding: (*_rank(finding)[:2], finding.evidence.more is not None))
 
 

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from idcore.answers.findings import limits
 from idcore.answers.findings.evidence import FindingEvidence, always
 from idcore.answers.findings.model import Finding
-from idcore.answers.findings.registry import INFO, WARNING, Rule, Scan, register
+from idcore.answers.findings.registry import WARNING, Rule, Scan, register
 from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX
 from idcore.rocketmq.message.validators import is_system_topic
 
@@ -136,12 +136,12 @@ def stalled(scan: Scan) -> Iterator[Finding]:
             "queue_end": worst.end,
             "ids": _ids(scan, left),
         }
-        lighter, sure = None, "likely"
+        sure = "likely"
         if all(queue.verdicts == {"disabled"} for queue in left):
             evidence["variant"], sure = "disabled", "certain"
         elif any(queue.moves for queue in queues):
-            evidence["variant"], lighter, sure = "moving", INFO, "certain"
-        yield Finding.of("group_stalled", f"{topic}@{group}", count, evidence, sure, begin, end, lighter)
+            evidence["variant"], sure = "moving", "certain"
+        yield Finding.of("group_stalled", f"{topic}@{group}", count, evidence, sure, begin, end)
 
 
 def blocked(scan: Scan) -> Iterator[Finding]:
@@ -353,7 +353,7 @@ register(
         evidence=StalledEvidence,
         of_scan=stalled,
         variants=("disabled", "moving"),
-        lighter=("moving",),
+        info_variants=("moving",),
         subject="group",
         of_store=True,
     ),

@@ -10,7 +10,7 @@ Kind = tuple[str, str | None]
 
 
 class FindingQuota:
-    """The weights of the largest subjects so far, by code and lighter severity: a finding is made of no other."""
+    """The weights of the largest subjects so far, by code and severity: no other is written in full."""
 
     def __init__(self) -> None:
         self._weights: dict[Kind, np.ndarray] = {}

@@ -70,7 +70,7 @@ class Rule:
     evidence: type[FindingEvidence] = ProcessEvidence
     variants: tuple[str, ...] = ()  # message keys: the code alone, and the code with each of these
     also: tuple[str, ...] = ()  # message keys of further sentences
-    lighter: tuple[str, ...] = ()  # variants that are info only
+    info_variants: tuple[str, ...] = ()  # which are info only
     background: tuple[str, ...] = ()  # variants that are not an event of the input: below all that are
     subject: Literal["process", "id", "broker", "name", "group", "topic"] = "process"
     picture: Literal["", "counter", "clock"] = ""
