@@ -212,6 +212,45 @@ def test_a_hole_is_a_loss_at_any_share_and_an_even_share_is_a_sample() -> None:
     assert host_rows.worst(found.iloc[[1]], lambda _: even) is None
 
 
+def hosts_until(*ends: int, each: int = 600) -> pd.DataFrame:
+    """Hosts with an ID a second each for so many seconds; `each` is how many IDs they have."""
+    rows = [
+        {"host": f"10.0.0.{n}", "ids": each, "first_sent_at": START, "last_sent_at": START + timedelta(seconds=end)}
+        for n, end in enumerate(ends)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_a_host_that_has_no_more_ids_when_others_go_on_is_named() -> None:
+    named = host_rows.silent_text(hosts_until(600, 300, 595, 600), reader(), " (assumed)")
+    assert named == " **10.0.0.1** has no ID after **2026-11-20 10:05 +08:00 (assumed)**."
+    at_once = host_rows.silent_text(hosts_until(*[600] * 30, *[300] * 5), reader())
+    assert at_once == " **5 of 35 hosts** have no ID after **2026-11-20 10:05 +08:00**."
+    apart = host_rows.silent_text(hosts_until(*[600] * 30, 60, 120, 180, 240), reader())
+    assert apart.startswith(" **4 of 34 hosts** have none long before the end") and "10.0.0.30" in apart
+
+
+@pytest.mark.parametrize(
+    "hosts",
+    [
+        hosts_until(600),
+        hosts_until(600, 560),  # within a minute
+        hosts_until(600, 300, each=9),  # one in 37 s: twenty such waits are longer than the rest
+        hosts_until(600, 600, 600, 90_000),  # the clock of one is ahead
+        hosts_until(600, 600, 90_000, 90_000),  # or those of two: not that most hosts are silent
+        hosts_until(600, 300).assign(last_sent_at=pd.NaT),
+    ],
+)
+def test_whose_silence_means_nothing_is_not_named(hosts: pd.DataFrame) -> None:
+    assert host_rows.silent_text(hosts, reader()) == ""
+
+
+def test_hosts_are_listed_by_when_they_end() -> None:
+    table = hosts_until(600, 300, 450).assign(distinct=1)
+    rows = host_rows.summed(table, processes({"host": "10.0.0.0"}), "ids", str)
+    assert host_rows.ordered(rows, "ended")["name"].tolist() == ["10.0.0.1", "10.0.0.2", "10.0.0.0"]
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_group_of_hosts_has_the_sums_of_its_hosts(seed: int) -> None:
     chance = random.Random(seed)

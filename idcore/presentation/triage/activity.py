@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import tzinfo
+from datetime import datetime, timedelta, tzinfo
 from typing import NamedTuple
 
 import pandas as pd
@@ -17,6 +17,9 @@ MINUTE = pd.Timedelta(minutes=1)
 _SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30)
 _MINUTES = (1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720, 1440, 2880, 10080)
 _LONGEST = 43200
+# A host or a broker is silent that has nothing for so long after its last one, when others still have some.
+LEAST_SILENCE = timedelta(minutes=1)
+USUAL_WAITS = 20  # times the mean time between two of its own
 
 
 def wall_clock(moments: pd.Series, zone: tzinfo) -> pd.Series:
@@ -96,3 +99,8 @@ def natural_step(span: pd.Timedelta, cells: int, least: pd.Timedelta = MINUTE) -
 def step_minutes(minutes: float, cells: int) -> int:
     """The shortest natural step in minutes that draws a span in at most so many cells."""
     return next((step for step in _MINUTES if minutes / step <= cells), _LONGEST)
+
+
+def is_silent(first: datetime, last: datetime, count: int, end: datetime) -> bool:
+    """Whether others have some until `end`, much later than the last of something that has so many."""
+    return count > 1 and end - last > max(LEAST_SILENCE, (last - first) / (count - 1) * USUAL_WAITS)

@@ -14,16 +14,13 @@ from idcore.base.catalogue import Words
 from idcore.presentation import times
 from idcore.presentation.reader import Reader
 from idcore.presentation.triage import broker_logs
-from idcore.presentation.triage.activity import step_minutes
+from idcore.presentation.triage.activity import is_silent, step_minutes
 from idcore.presentation.triage.broker_logs import Speed, rate_text
 from idcore.presentation.triage.time_range import TimeRange
 
 STEPS = 60  # of a strip
 MOST_CELLS = 14  # files of a row, the newest
-# A broker is silent that has had no record for so long after its last one, when others still had some.
-LEAST_SILENCE = timedelta(minutes=1)
 LONGEST = 5 * 365 * 86_400  # seconds until a file is full, that are worth a date
-USUAL_WAITS = 20  # times the mean time between two of its records
 State = Literal["seen", "unseen", "deleted"]
 
 
@@ -73,7 +70,9 @@ def rows_of(
     for broker in brokers.to_dict("records"):
         address = broker["address"]
         log, speed = logs.get(address), speeds.get(address)
-        silent = log.last if log is not None and _is_silent(log, int(broker["ids"]), last) else None
+        silent = None
+        if log is not None and last is not None and is_silent(log.first, log.last, int(broker["ids"]), last):
+            silent = log.last
         files, older, gone = _files(seen[address], broker_logs.kept_from(log, cut), log, cut)
         written = int(broker["max_offset"]) % size
         full = None
@@ -102,14 +101,6 @@ def rows_of(
 def _later(moment: datetime, seconds: float) -> datetime | None:
     """None for a time that is years away: nobody knows the rate until then."""
     return moment + timedelta(seconds=seconds) if seconds < LONGEST else None
-
-
-def _is_silent(log: growth.Log, records: int, last: datetime | None) -> bool:
-    """Whether others have records much later than this one's last."""
-    if last is None or records < 2:
-        return False
-    wait = (log.last - log.first) / (records - 1)
-    return last - log.last > max(LEAST_SILENCE, wait * USUAL_WAITS)
 
 
 def _ends(logs: Mapping[str, growth.Log], within: TimeRange) -> tuple[datetime, datetime]:

@@ -14,14 +14,15 @@ from idcore.answers.findings import gaps
 from idcore.base.catalogue import Words
 from idcore.presentation.reader import Reader
 from idcore.presentation.triage import strokes
-from idcore.presentation.triage.activity import binned
+from idcore.presentation.triage.activity import LEAST_SILENCE, binned, is_silent
 from idcore.presentation.triage.processes import assumed, countable
 
 GROUPED = 30  # from so many hosts on they can be grouped
 CELLS = 60  # of a strip
+NAMED = 3  # hosts of a sentence
 MOST_JUDGED = 50  # processes of which more than a tenth is missing
 PointsOf = Callable[[Mapping[Any, Any]], pd.DataFrame]
-SORTS = ("messages", "missing", "host", "processes")
+SORTS = ("messages", "missing", "ended", "host", "processes")
 GROUPS = ("host", "network", "client")
 
 
@@ -52,7 +53,8 @@ def namer(group: str, processes: pd.DataFrame, words: Words) -> Callable[[str], 
 def summed(hosts: pd.DataFrame, processes: pd.DataFrame, measure: str, name: Callable[[str], str]) -> pd.DataFrame:
     """One row for each name: `messages`, `hosts`, `processes`; of judged ones `lost`, `produced`, `samples`."""
     rows = hosts.assign(name=hosts["host"].map(name)).groupby("name", sort=False)
-    sums = rows.agg(messages=(measure, "sum"), hosts=("host", "size"))
+    last = {"ended": ("last_sent_at", "max")} if "last_sent_at" in hosts else {}
+    sums = rows.agg(messages=(measure, "sum"), hosts=("host", "size"), **last)
     own = processes.assign(name=processes["host"].map(name))
     sums["processes"] = own.groupby("name").size().reindex(sums.index, fill_value=0)
     if "lost" in own:
@@ -87,8 +89,10 @@ def ordered(rows: pd.DataFrame, by: str) -> pd.DataFrame:
     keys = {"messages": rows["messages"], "processes": rows["processes"], "host": rows["name"].map(_in_order)}
     if "lost" in rows:
         keys["missing"] = rows["lost"] / rows["produced"].clip(lower=1)
+    if "ended" in rows:
+        keys["ended"] = rows["ended"]
     ranked = rows.assign(_by=keys.get(by, rows["messages"]))
-    rising = by == "host"
+    rising = by in ("host", "ended")
     return ranked.sort_values(["_by", "messages", "name"], ascending=[rising, False, True]).drop(columns="_by")
 
 
@@ -185,8 +189,40 @@ def worst(processes: pd.DataFrame, points: PointsOf) -> Worst | None:
     return Worst(row, widest, known["sent_at"].iloc[at - 1] if widest and at else None)
 
 
-def said(worst: Worst | None, shared: Sequence[str], reader: Reader) -> str:
-    """What the page is opened for: who misses messages, and which fingerprints several processes share. Or nothing."""
+def silent(hosts: pd.DataFrame) -> pd.DataFrame:
+    """The hosts that have no ID for long when others go on, the largest first.
+
+    None where the clock of a single host would make the others silent, or they have most of the IDs.
+    """
+    dated = hosts.dropna(subset=["first_sent_at", "last_sent_at"])
+    if len(dated) < 2:
+        return dated.head(0)
+    end = dated["last_sent_at"].nlargest(2).iloc[-1] if len(dated) > 2 else dated["last_sent_at"].max()
+    rows = zip(dated["first_sent_at"], dated["last_sent_at"], dated["ids"], strict=True)
+    found = dated[[is_silent(first, last, count, end) for first, last, count in rows]]
+    if 2 * found["ids"].sum() >= dated["ids"].sum():
+        return dated.head(0)
+    return found.sort_values(["ids", "host"], ascending=[False, True])
+
+
+def silent_text(hosts: pd.DataFrame, reader: Reader, assumed: str = "") -> str:
+    """Which hosts are silent, and since when; of many how many, and the largest. `assumed`: of their times."""
+    words, found = reader.words, silent(hosts)
+    if found.empty:
+        return ""
+    first, last = found["last_sent_at"].min(), found["last_sent_at"].max()
+    named = [
+        {"host": row["host"], "at": reader.minute(row["last_sent_at"]) + assumed}
+        for row in found.head(NAMED).to_dict("records")
+    ]
+    if len(found) <= NAMED:
+        return "".join(words("producers.silent", **one) for one in named)
+    key = "producers.silent_at_once" if last - first <= LEAST_SILENCE else "producers.silent_many"
+    return words(key, n=f"{len(found):,}", hosts=words.count("host", len(hosts)), **named[0])
+
+
+def said(worst: Worst | None, shared: Sequence[str], reader: Reader, silent: str = "") -> str:
+    """What the page is opened for: who misses messages, who is silent, which fingerprints are shared. Or nothing."""
     words, text = reader.words, ""
     if worst is not None:
         row, missing = worst.process, int(worst.process["lost"])
@@ -199,6 +235,7 @@ def said(worst: Worst | None, shared: Sequence[str], reader: Reader) -> str:
             at = reader.full(worst.begins.to_pydatetime()) + mark
             text += words("producers.worst_one", count=missing, at=at)
         text += words("stop")
+    text += silent
     if shared:
         text += words("producers.shared_by", hosts=words.first(list(shared), 3))
     return text.strip()

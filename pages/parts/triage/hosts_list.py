@@ -25,7 +25,7 @@ MEASURES = ("distinct", "ids")
 
 
 def headline(run: Run, in_range: InRange | None, counted: str, view: View) -> None:
-    """Who misses messages, with a link to its counter, and which fingerprints several processes share; then `counted`.
+    """Who misses messages, with a link to its counter, who is silent, whose fingerprint is shared; then `counted`.
 
     That alone where the scan is a list.
     """
@@ -36,7 +36,9 @@ def headline(run: Run, in_range: InRange | None, counted: str, view: View) -> No
     own = most[several(most)]["host"]
     shared_by = own.drop_duplicates().tolist() if cache.totals(run).shared else []
     worst = host_rows.worst(most, partial(cache.points, run))
-    said(host_rows.said(worst, shared_by, view), counted)
+    mark = view.words.assumed(cache.totals(run).assumed)
+    silent = "" if cache.is_cut(run, "hosts") else host_rows.silent_text(cache.frame(run, "hosts"), view, mark)
+    said(host_rows.said(worst, shared_by, view, silent), counted)
     if worst is not None:
         label, process = view.words("findings.to_counters"), process_key(worst.process)
         page_link("counters", label, icon=":material/show_chart:", run=run.name, process=process)
@@ -101,7 +103,7 @@ def _asked(run: Run, hosts: pd.DataFrame, in_range: InRange | None, view: View) 
             name = lambda one: words(f"producers.group.{one}")  # noqa: E731
             group = filters.one_of(st.selectbox, "group", host_rows.GROUPS, words("producers.group"), name, width=150)
         sorts = [one for one in host_rows.SORTS if one in ("messages", "host") or not cache.is_cut(run, "processes")]
-        sorts = [one for one in sorts if one != "missing" or in_range is None]
+        sorts = [one for one in sorts if one not in ("missing", "ended") or in_range is None]
         by = "messages"
         if len(hosts) > 1:
             name = lambda one: words(f"producers.by.{one}")  # noqa: E731
