@@ -36,7 +36,7 @@ TOP = TURN - 1
 NEAR = 0.9  # of the counter's circle: what is in sight of less has an axis of its own
 FEW_DOTS = 1_500  # points in sight that are marked one by one
 LANE = 0.075  # of the height, below the counter: where its gaps have their marks
-ROOM = 0.3  # of the width: what the words at a wrap need
+ROOM = 0.36  # of the width: what the words at a wrap need
 MOST_CORNER = 4  # rates that fit into the corner above a count
 CLOCK = "%Y-%m-%d %H:%M:%S.%L"
 
