@@ -71,22 +71,24 @@ def _day(wall_ms: int) -> date:
 _YEAR, _NAME = r"(?:19|20)\d\d", rf"(?:{'|'.join(_NAMES)})"
 _ZONE = r"(?: ?(?P<zone>(?:UTC|GMT)[+-]\d{1,2}(?::?\d\d)?\b|Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d\b))?"
 _GBK = "\ufffd{2}"  # a Chinese letter of GBK that was read as UTF-8
-# Dates in front of a time, each by its order. Of the last three the order is open: day or month, and the century.
+# Dates in front of a time, each by its order. Of the last four the order is open: day or month, and the century.
 _TH = "(?:st|nd|rd|th)?"
 _DATES = (
     rf"(?P<y1>{_YEAR})(?:[-/.年년]|{_GBK}) ?(?P<m1>\d{{1,2}})(?:[-/.月월]|{_GBK}) ?"
     rf"(?P<d1>\d{{1,2}})(?:[日일.]|{_GBK})?",
     rf"[IWEF]?(?P<y2>{_YEAR})(?P<m2>\d\d)(?P<d2>\d\d)",  # a letter in front as glog has it
     rf"(?P<y3>{_YEAR})[-/. ](?P<n3>{_NAME})[a-z]*[-/. ](?P<d3>\d{{1,2}})",
-    rf"(?P<d4>\d{{1,2}})[-/. ](?P<n4>{_NAME})[a-z]*[-/. ,]{{1,2}}(?P<y4>{_YEAR})",
+    rf"(?P<d4>\d{{1,2}})(?:[-/. ]|\. )(?P<n4>{_NAME})[a-z]*[-/. ,]{{1,2}}(?P<y4>{_YEAR})",
+    rf"(?P<n9>{_NAME})[a-z]*(?P<by>[-/.])(?P<d9>\d{{1,2}})(?P=by)(?P<y9>{_YEAR})",
     rf"(?P<n5>{_NAME})[a-z]* {{1,2}}(?P<d5>\d{{1,2}}){_TH}(?:,? (?P<y5>{_YEAR}))?",
     rf"(?P<a6>\d{{1,2}})(?P<sign>[-/.])(?P<b6>\d{{1,2}})(?P=sign)(?P<y6>{_YEAR})",
     r"(?P<c7>\d{1,2})(?P<cut>[-/.])(?P<m7>\d{1,2})(?P=cut)(?P<e7>\d{1,2})",
     rf"(?P<c8>\d\d)-(?P<n8>{_NAME})-(?P<e8>\d\d)",
+    r"(?P<c0>\d\d)(?P<m0>\d\d)(?P<e0>\d\d)(?= )",  # MySQL's
 )
-# Between a date and its time: signs, the cells of a table, a weekday.
+# Between a date and its time: signs, the cells of a table, the name of a field, a weekday.
 _JOIN = (  # a minute behind a plus or a hyphen is one of a zone
-    r"(?:T|,? at |_|[-+](?=\d\d[:.-]\d\d[:.-])|(?:</?[a-z]{1,8}>[ \t]?){1,4}"
+    r"(?:T|,? at |[\"' ,;]{1,3}time[\"']? ?[:=] ?[\"']?|_|[-+](?=\d\d[:.-]\d\d[:.-])|(?:</?[a-z]{1,8}>[ \t]?){1,4}"
     r"|[\"']?[ ,;:@\[\]\t|]{0,3}[\"']?(?<=[^0-9]))"
 )
 _WEEKDAY = r"(?:[(（]?(?:(?:星期|周)[一二三四五六日天]|[日月火水木金土](?:曜日)?|[월화수목금토일](?:요일)?)[)）]? ?)?"
@@ -115,6 +117,11 @@ _DATED = re.compile(
     rf"(?<![0-9A-Za-z])(?:{'|'.join(_DATES)}){_TIME}{_ZONE}(?:(?: [A-Z]{{3,5}})? (?P<later>{_YEAR})\b)?",
     re.IGNORECASE,
 )
+_TIME_FIRST = re.compile(  # `8:57 PM · Feb 11, 2025`
+    rf"(?<![\d:.,])(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<fraction>\d{{1,9}}))?)?"
+    rf"{_HALF_BEHIND}[ ,·|]{{1,3}}(?:on )?(?:{'|'.join(_DATES[:7])})(?![\d:]|[T ]\d\d:)",
+    re.IGNORECASE,
+)
 _OF_A_DAY = re.compile(rf"(?<![0-9A-Za-z])(?<![0-9][-/.])(?:{'|'.join(_NAMED_DAYS)}){_TIME}", re.IGNORECASE)
 _COMPACT = re.compile(
     rf"(?<![0-9A-Za-z.])(?P<y1>{_YEAR})(?P<m1>\d\d)(?P<d1>\d\d)[T_-]?(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)"
@@ -122,7 +129,7 @@ _COMPACT = re.compile(
 )
 _MAY_BE = re.compile(
     r"\d(?::|%(?:25)?3[Aa])\d\d(?!\d)|\d[：时時点시]|\d{10}|\d{8}[T_-]\d{6}|\d(?:[ T_-]|%(?:25)?20)\d\d([.-])\d\d\1\d\d"
-    r"|[０-９]{2}"
+    r"|[０-９]{2}|&nbsp;"
 )
 # Signs that are escaped in links and JSON, full-width digits and blanks of other widths, each with what it stands for.
 _ESCAPED = re.compile(r"%(?:25)?(2[0-46-9A-Fa-f]|3[A-Fa-f]|5[B-Fb-f]|7[B-Eb-e])|\\(/)|&(nbsp);")
@@ -308,7 +315,7 @@ def _unescaped(sign: re.Match[str]) -> str:
 def moments_of(line: str) -> Iterator[Moment]:
     """Every time of a line but those to come: with a date, then numbers that may be an epoch."""
     line = _plain(line)
-    for pattern in (_DATED, _COMPACT):
+    for pattern in (_DATED, _COMPACT, _TIME_FIRST):
         for match in pattern.finditer(line):
             if not is_due(line, match.start()):
                 yield from _of_match(match)

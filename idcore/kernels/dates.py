@@ -22,6 +22,7 @@ TS, ME, MP, IS, CH, ND = (ord(pair[0]) << 8 | ord(pair[1]) for pair in ("ts", "m
 # What is behind the hour of a Chinese, Japanese or Korean time, in UTF-8, and the least first byte of these letters.
 SHI, JI, DIAN, SI, COLON = (int.from_bytes(sign.encode(), "big") for sign in "时時点시：")
 HOUR_BYTES = 0xE6
+NBSP = int.from_bytes(b"nbs", "big")  # of `&nbsp;`, a blank of HTML
 # Halves of a day behind a moment, and the blanks of other widths that are in front of them.
 HALVES = tuple(
     (int.from_bytes(half[0].encode(), "big"), int.from_bytes(half[1].encode(), "big"))
@@ -549,6 +550,8 @@ def may_have_time(begin, end, elapsed):
     p = begin
     while p <= end:
         byte = np.int64(load_8(p)) if p < end else np.int64(0)
+        if byte == signs.AMPERSAND and p + U(4) <= end and three_at(p + U(1)) == NBSP:
+            return True
         if is_digit(byte):
             if digits == 0:
                 apart = (not is_word(before) or before == signs.UNDERSCORE) and before != signs.DOT

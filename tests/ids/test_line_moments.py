@@ -101,6 +101,16 @@ STYLES = {
     "Spanish": (f"11/02/2025, 8:57:47 p.\u00a0m. {ID}", WALL),
     "mail of a browser": (f"On Tue, Feb 11, 2025 at 8:57 PM Li Wei wrote: {ID}", WALL),
     "Slack": (f"Tuesday, February 11th, 2025 at 8:57:47 PM {ID}", WALL),
+    "month, day and year in one": (f"Feb-11-2025 20:57:47 sent {ID}", WALL),
+    "MySQL": (f"250211 20:57:47 sent {ID}", WALL),
+    "bornTimestamp in seconds": (f"sent {ID} bornTimestamp={EPOCH_MS // 1000}", INSTANT),
+    "fields of a date and a time": (f'{{"date":"2025-02-11","time":"20:57:47.471","id":"{ID}"}}', WALL),
+    "fields of logfmt": (f"date=2025-02-11 time=20:57:47 devname=FW msgId={ID}", WALL),
+    "German": (f"11. Februar 2025 20:57 Uhr, {ID}", WALL),
+    "time first": (f"20:57:47 2025-02-11 sent {ID}", WALL),
+    "time first, day first": (f"20:57:47.471 11/02/2025 sent {ID}", WALL),
+    "time of a post": (f"8:57 PM · Feb 11, 2025 sent {ID}", WALL),
+    "time on a day": (f"20:57 on 11 February 2025 sent {ID}", WALL),
     "Born Timestamp of a dashboard": (f"{'x' * 200} {ID} Born Timestamp: 2025-02-11 20:57:47,471", WALL),
 }
 
@@ -130,6 +140,9 @@ def test_what_an_id_does_not_prove_dates_it_only_where_its_order_is_known() -> N
         "Oracle with a zone",
         "a browser's narrow blank",
         "Spanish",
+        "MySQL",
+        "time first, day first",
+        "bornTimestamp in seconds",
     }
 
 
@@ -296,6 +309,12 @@ DATES = [
     "２０２５年２月１１日",
     "Feb 11th, 2025 at ",
     "2025-02-11+",
+    "date=2025-02-11 time=",
+    '"2025-02-11","time":"',
+    "250211 ",
+    "Feb-11-2025",
+    "Feb/11/2025",
+    "11. Februar 2025 ",
 ]
 TIMES = [
     "20:57:47",
@@ -358,6 +377,8 @@ SIGNS = [
     "%2B08%3A00",
     "&nbsp;",
     "10.42.20.17",
+    " · ",
+    " on ",
 ]
 NUMBERS = f'{EPOCH_MS}|{EPOCH_MS // 1000}|{EPOCH_MS}000|ts=|"time":"|orderId=|{ID}|{ID.lower()}| msgId={ID}'.split("|")
 PIECES = [*DATES, *TIMES, *SIGNS, *NUMBERS]
@@ -401,6 +422,8 @@ def test_a_fast_reading_equals_a_slow_one_on_random_lines(seed: int) -> None:
         line = "".join(r.choice(PIECES) for _ in range(r.randrange(1, 12)))
         if r.random() < 0.5:  # most random pieces make no time
             line += f"{r.choice(DATES)}{r.choice(SIGNS[:7])}{r.choice(TIMES)} {ID}"
+        elif r.random() < 0.3:
+            line += f" {r.choice(TIMES[:6])}{r.choice([' ', ', ', ' · ', ' on '])}{r.choice(DATES)} {ID}"
         found = moment_of(line)
         assert (None if found is None else tuple(found)) == other_of(line), line
         assert found is None or is_let_through(line), line

@@ -30,7 +30,9 @@ HALVES = {
     "오후": 12,
 }
 HALF = rf"({'|'.join(HALVES)}|[ap]\.? ?m(?![a-z])\.?)"
-JOIN = rf"(?:T|,? at |_|\+(?=\d\d[:.-]\d\d[:.-])|-(?=\d\d[:.-]\d\d[:.-])|{TAGS}|{SIGNS}){DAY_OF_WEEK}{HALF}? ?"
+OF_FIELD = r"[\"' ,;]{1,3}time[\"']? ?[:=] ?[\"']?"
+TO_TIME = rf"T|,? at |{OF_FIELD}|_|\+(?=\d\d[:.-]\d\d[:.-])|-(?=\d\d[:.-]\d\d[:.-])|{TAGS}|{SIGNS}"
+JOIN = rf"(?:{TO_TIME}){DAY_OF_WEEK}{HALF}? ?"
 COLONS = r"(\d{1,2})[:：](\d\d)(?:[:：](\d\d)(?:[.,:](\d{1,9}))?)?(?![\d:：])"
 LETTERS = r"(\d{1,2})[时時点시] ?(\d{1,2})[分분](?: ?(\d{1,2})[秒초])?"
 OF_SIGN = r"(\d\d)(?<=\d[ T_-]\d\d){0}(\d\d){0}(\d\d)(?:\.(\d{{1,9}}))?(?![\d-]|\.\d)"
@@ -44,12 +46,14 @@ STYLES = [
     (rf"{YEAR}(?:[-/.年년]|��) ?(\d{{1,2}})(?:[-/.月월]|��) ?(\d{{1,2}})(?:[日일.]|��)?", "ymd"),
     (rf"[IWEF]?{YEAR}(\d\d)(\d\d)", "ymd"),
     (rf"{YEAR}[-/. ]{NAME}[-/. ](\d{{1,2}})", "ynd"),
-    (rf"(\d{{1,2}})[-/. ]{NAME}[-/. ,]{{1,2}}{YEAR}", "dny"),
+    (rf"(\d{{1,2}})(?:[-/. ]|\. ){NAME}[-/. ,]{{1,2}}{YEAR}", "dny"),
+    *((rf"{NAME}{sign}(\d{{1,2}}){sign}{YEAR}", "ndy") for sign in ("-", "/", r"\.")),
     (rf"{NAME} {{1,2}}(\d{{1,2}}){TH},? {YEAR}", "ndy"),
     (rf"{NAME} {{1,2}}(\d{{1,2}}){TH}", "nd"),
     (rf"(\d{{1,2}})-(\d{{1,2}})-{YEAR}|(\d{{1,2}})/(\d{{1,2}})/{YEAR}|(\d{{1,2}})\.(\d{{1,2}})\.{YEAR}", "aby"),
     ("|".join(sign.join([r"(\d{1,2})"] * 3) for sign in ("-", "/", r"\.")), "cme"),
     (rf"(\d\d)-{NAME}-(\d\d)", "cne"),
+    (r"(\d\d)(\d\d)(\d\d)(?= )", "cme"),
 ]
 # Of a day without a year; each with the order of its groups, of two numbers in any.
 DAYS = [
@@ -71,6 +75,13 @@ CHINESE = re.compile(
 )
 REST = f"{JOIN}{TIME}{ZONE}{LATER}"
 COMPILED = [(re.compile(rf"(?<![0-9A-Za-z])(?:{style}){REST}", re.IGNORECASE), order) for style, order in STYLES]
+OF_REST = re.compile(REST).groups
+BEHIND = rf"(?<![\d:.,])(\d{{1,2}}):(\d\d)(?::(\d\d)(?:[.,](\d{{1,9}}))?)?(?: ?{HALF})?[ ,·|]{{1,3}}(?:on )?"
+TIME_FIRST = [
+    (re.compile(rf"{BEHIND}(?:{style})(?![\d:]|[T ]\d\d:)", re.IGNORECASE), order)
+    for style, order in STYLES
+    if "c" not in order
+]
 COMPACT = re.compile(
     rf"(?<![0-9A-Za-z.]){YEAR}(\d\d)(\d\d)[T_-]?(\d\d)(\d\d)(\d\d)(?:[.,]?(\d{{3}}))?(?!\d){ZONE}(?![0-9A-Za-z])"
 )
@@ -112,7 +123,7 @@ def proved_of(line: str, opening: tuple[int, int | None]) -> Other | None:
 @lru_cache(maxsize=1 << 16)  # each line is asked for by some thirty others
 def found_in(line: str) -> tuple[Other, ...]:
     line = plain(line)
-    return (*_dated(line), *_compact(line), *_numbers(line))
+    return (*_dated(line), *_compact(line), *_time_first(line), *_numbers(line))
 
 
 def plain(line: str) -> str:
@@ -219,11 +230,23 @@ def is_coming(before: str) -> bool:
     return CHINESE.search(name) is not None
 
 
+def _time_first(line: str) -> list[Other]:
+    found: list[Other] = []
+    for start, _, match, order in _matches(line, TIME_FIRST):
+        if not is_coming(line[:start]):
+            hour, minute, second, fraction, half, *date = match.groups()
+            found += _told(date, [None, hour, minute, second, fraction, *[None] * 11, half, None, None], order)
+    return found
+
+
 def _read(match: re.Match[str], order: str) -> list[Other]:
     groups = list(match.groups())
-    count = 9 if order in ("aby", "cme") else len(order)
-    parts = [part for part in groups[:count] if part is not None]
-    half_day, *times, half, zone, later = groups[count:]
+    return _told(groups[:-OF_REST], groups[-OF_REST:], order)
+
+
+def _told(date: list[str | None], rest: list[str | None], order: str) -> list[Other]:
+    parts = [part for part in date if part is not None]
+    half_day, *times, half, zone, later = rest
     told = dict(zip(order, parts, strict=True))
     sure = True
     if "c" in told:
