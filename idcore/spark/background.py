@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .follow import FollowStatus
 
 LOG = logging.getLogger(__name__)
-OnNews = Callable[[Run, "FollowStatus"], None]
+OnNews = Callable[[Run], None]
 Ask = Callable[[], object]  # CoreError or PermissionError where a scan must not begin, now that its turn has come
 TABLES_FIRST = 3.0  # seconds that a scan waits while pages make their tables: it takes all cores
 
@@ -167,7 +167,7 @@ class Following(Job):
             self._stop.set()
         try:
             if self._on_news is not None:
-                self._on_news(self.run, now)
+                self._on_news(self.run)
         except (CoreError, OSError) as problem:  # who listens must not stop what is followed
             LOG.warning("news are not passed on: %s", problem, extra={"run": self.run.name})
 
