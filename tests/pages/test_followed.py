@@ -1,4 +1,4 @@
-"""A scan that goes on, as pages show it: the banner of new errors."""
+"""A scan that goes on, as pages show it: the banner of new errors, the wall display and the way to it."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from idcore.answers.findings.model import Finding, rest, to_table
 from idcore.base.catalogue import words
 from idcore.runs.runs import Run
 from idcore.server import jobs
+from pages.parts.triage import wall
 from tests.pages.conftest import RUN, make_run
 from tests.pages.test_pages import press, shown
 from tests.test_announcements import shared
@@ -68,3 +69,23 @@ def test_a_banner_names_the_errors_that_came_while_the_scan_was_open(
     found(shared(1), shared(2), shared(3))
     (said,) = banners(app.run())
     assert "pid 3" in said and "pid 2" not in said, "one that was gone for a while is not new"
+
+
+def test_the_wall_display_names_new_errors_for_ten_minutes(
+    open_page: Open, found: Found, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SimpleNamespace(now=1_000.0)
+    monkeypatch.setattr(wall, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    found(shared(1))
+    app = open_page("findings", run=RUN, wall="1")
+    assert 'class="mq-wall"' in shown(app) and "mq-wall-new" not in shown(app) and not app.exception
+    found(shared(1), shared(2))
+    text = shown(app.run())
+    assert "mq-wall-new" in text and "10.0.0.7 pid 2" in text
+    clock.now += wall.NEW - 1
+    found(shared(1), shared(2), shared(3))
+    text = shown(app.run())
+    assert "10.0.0.7 pid 2" in text and "10.0.0.7 pid 3" in text
+    clock.now += 1
+    text = shown(app.run())
+    assert "10.0.0.7 pid 2" not in text and "10.0.0.7 pid 3" in text, "also where no table has changed"
