@@ -150,6 +150,11 @@ def test_files_are_followed_and_every_page_draws_itself_again(browser: Browser, 
         expect(bar).to_contain_text("As of")
         before = int(runs.list()[0].summary["ids"])  # type: ignore[index]
         expect(facts).to_contain_text(f"{before:,} ID occurrences", timeout=SCAN)
+        page.get_by_role("link", name="Wall display").click()
+        expect(page.locator(".mq-wall-said")).to_be_visible(timeout=SCAN)
+        page.go_back()
+        expect(page.locator(".mq-wall-said")).not_to_be_visible()
+        expect(bar).to_contain_text("As of")
         page.goto(f"{page.url.replace('findings', 'producers')}")
         tab.settle()
         (followed / "app.log").rename(followed / "app.log.1")

@@ -89,3 +89,11 @@ def test_the_wall_display_names_new_errors_for_ten_minutes(
     clock.now += 1
     text = shown(app.run())
     assert "10.0.0.7 pid 2" not in text and "10.0.0.7 pid 3" in text, "also where no table has changed"
+
+
+def test_a_page_of_a_followed_scan_leads_to_its_wall_display(open_page: Open, found: Found) -> None:
+    found(shared(1))
+    app = open_page("producers", run=RUN)
+    (link,) = [link for link in app.main.get("page_link") if link.proto.label == "Wall display"]
+    assert link.proto.page == "findings" and f"run={RUN}" in link.proto.query_string
+    assert "wall=1" in link.proto.query_string

@@ -645,7 +645,6 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "follow.help": "New lines are in the tables and charts within seconds, also when files are rotated.",
     "follow.live": "Live",
     "follow.pause": "Pause",
-    "follow.resume": "Go on",
     "follow.stop": "Stop",
     "follow.stopping": "Stopping",
     "follow.on": "Follow on",

@@ -631,7 +631,6 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "follow.help": "新写入的行几秒内就出现在表和图里，文件轮转时也一样。",
     "follow.live": "实时",
     "follow.pause": "暂停",
-    "follow.resume": "继续",
     "follow.stop": "停止",
     "follow.stopping": "正在停止",
     "follow.on": "继续跟踪",

@@ -67,6 +67,7 @@ def _ticking(run: Run) -> None:
         spans = [tag("span", text) for text in texts]
         show_html(tag("div", tag("b", words("follow.live")), *spans, class_="mq-run mq-live"))
         st.toggle(words("follow.pause"), key="follow-paused")
+        page_link("findings", words("follow.wall"), icon=":material/tv:", run=run.name, wall="1")
         if scans.is_own(run):
             label = words("follow.stopping" if job.cancelling else "follow.stop")
             st.button(
