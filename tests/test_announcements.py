@@ -15,6 +15,7 @@ from idcore.base.safe_text import json_text
 from idcore.runs.runs import FOLLOWED, Run, Runs
 from idcore.server import announcements, webhook
 from idcore.server.announcements import announce_new_errors
+from tests.source_code import ROOT
 
 pytestmark = pytest.mark.quick
 
@@ -33,6 +34,13 @@ class Collected:
         subjects = [one["finding"]["subject"] for one in self.got]
         self.got.clear()
         return subjects
+
+
+def example(event: str) -> dict[str, Any]:
+    """What docs/alerts.md shows of an event."""
+    lines = (ROOT / "docs" / "alerts.md").read_text(encoding="utf-8").splitlines()
+    shown = [json.loads(line) for line in lines if line.startswith("{")]
+    return next(one for one in shown if one["event"] == event)
 
 
 @pytest.fixture
@@ -64,6 +72,8 @@ def test_each_error_is_sent_once_also_by_the_next_server(run: Run, collected: Co
     found(run, shared(1))
     announce_new_errors(run)
     (sent,) = collected.got
+    like = example("finding")
+    assert sent.keys() == like.keys() and sent["finding"].keys() == like["finding"].keys()
     assert (sent["event"], sent["run"], sent["title"]) == ("finding", run.name, "orders")
     assert sent["finding"]["code"] == "shared_fingerprint" and sent["finding"]["evidence"]["tracks"] == 2
     assert collected.taken() == ["10.0.0.7 pid 1"]
