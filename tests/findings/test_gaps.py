@@ -177,7 +177,7 @@ def judged(there: np.ndarray) -> gaps.Judgement:
     at = np.flatnonzero(steps)
     widest = at[np.argsort(-steps[at], kind="stable")][: None if len(positions) <= 1_500 else 100]
     below = widest + 1
-    return gaps.judge(gaps.Gaps(steps[widest], below, len(positions) - below), len(positions), int(steps.sum()))
+    return gaps.find_holes(gaps.Gaps(steps[widest], below, len(positions) - below), len(positions), int(steps.sum()))
 
 
 def test_the_lines_around_a_gap_are_named_where_they_are_found(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ class ChainFindings:
     one_counter: np.ndarray
 
 
-def judge(processes: Processes) -> ChainFindings:
+def explain_chains(processes: Processes) -> ChainFindings:
     """What the chains of some processes come to."""
     findings: list[Finding] = []
     clock_back, together = (np.zeros(len(processes), bool) for _ in CLOCK_MARKS)
@@ -73,7 +73,7 @@ def judge(processes: Processes) -> ChainFindings:
 
 def of_chains(processes: Processes, scan: Scan) -> list[Finding]:
     """shared_fingerprint, restart and clock_back. What it says of clocks is kept for the table of processes."""
-    judged = processes.once(judge)
+    judged = processes.once(explain_chains)
     masks = {name: pa.array(getattr(judged, name)) for name in CLOCK_MARKS}
     own = pc.or_(*masks.values())
     if own.true_count:

@@ -55,7 +55,7 @@ def batches_of(scan: Scan) -> Batches:
     return Batches(scan.rows.pieces("copies"), scan.line_evidence)
 
 
-def judge(processes: Processes, scan: Scan) -> Iterator[Finding]:
+def missing_ids(processes: Processes, scan: Scan) -> Iterator[Finding]:
     """The rule missing_ids: a loss is a warning; a sample, and what batches explain, are info.
 
     Gaps are not known where a clock was set back, because the order of the ids is not; a list of ids has none.
@@ -64,7 +64,7 @@ def judge(processes: Processes, scan: Scan) -> Iterator[Finding]:
         return
     batches = scan.once(batches_of)
     lost, produced = processes["missing"], processes["produced"]
-    wanted = hosts.countable(processes) & ~processes.once(chains.judge).clock_back & (lost > 0)
+    wanted = hosts.countable(processes) & ~processes.once(chains.explain_chains).clock_back & (lost > 0)
     known: dict[int, MissingIds] = {}
     kind = np.where(gaps.is_sample(lost, produced), _SAMPLE, _LOSS)
     count = lost.copy()
@@ -95,7 +95,7 @@ def _doubtful(processes: Processes, kind: np.ndarray, batches: Batches) -> np.nd
 
 
 def _split_by_cause(processes: Processes, at: int, batches: Batches) -> MissingIds:
-    """Subtracts from the gaps what batches explain, then judges the rest with `gaps.judge`."""
+    """Subtracts from the gaps what batches explain, then judges the rest with `gaps.find_holes`."""
     mine = processes.points(at)
     before = processes.columns["missing_before"][mine]
     rows = mine.start + np.flatnonzero(before > 0)
@@ -106,7 +106,7 @@ def _split_by_cause(processes: Processes, at: int, batches: Batches) -> MissingI
     below, above = _sides(processes, at, rows, widths)
     keep = left > 0
     rows, left = rows[keep], left[keep]
-    verdict = gaps.judge(gaps.Gaps(left, below[keep], above[keep]), produced - explained - missing, missing)
+    verdict = gaps.find_holes(gaps.Gaps(left, below[keep], above[keep]), produced - explained - missing, missing)
     order = np.lexsort((rows, -left, ~verdict.holes))
     unlisted = max(0, missing - int(left.sum()))
     holes = int(verdict.holes.sum())
@@ -270,7 +270,7 @@ register(
         "A sample, and counters that items of batches used, are info.",
         "missing_ids/an_outage",
         evidence=MissingEvidence,
-        of_processes=judge,
+        of_processes=missing_ids,
         variants=("one", "one_gap", "gaps", "uncertain", "hole", "holes", "sample", "batch", "unseen"),
         also=("gap", "gap_one", "gap_widest", "gap_lines", "narrower", "batches", "failed", "failed_gaps"),
         info_variants=("sample", "batch", "unseen"),

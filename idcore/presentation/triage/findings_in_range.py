@@ -90,7 +90,7 @@ def _holes(process: Mapping[Any, Any], points: pd.DataFrame, has_below: pd.Serie
     seen, missing = int(process["distinct"]), int(process["missing"])
     below, above = gaps.sides(chain, position, rows, widths, (seen + missing, missing))
     holes = np.zeros(len(points), bool)
-    holes[rows] = gaps.judge(gaps.Gaps(widths, below, above), seen, missing).holes
+    holes[rows] = gaps.find_holes(gaps.Gaps(widths, below, above), seen, missing).holes
     return pd.Series(holes, points.index)
 
 

@@ -220,7 +220,7 @@ def judgement(points: pd.DataFrame, distinct: int, missing: int) -> judged.Judge
     above = (chains["position"].transform("max") - ordered["position"]) - (lacking.transform("sum") - lacking.cumsum())
     gap = (widths > 0).to_numpy()
     wide = judged.Gaps(widths.to_numpy()[gap], below.to_numpy()[gap], above.to_numpy()[gap] + 1)
-    return judged.judge(wide, distinct, missing)
+    return judged.find_holes(wide, distinct, missing)
 
 
 def _crossings(
