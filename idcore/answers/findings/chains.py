@@ -23,8 +23,6 @@ from idcore.ids import rules
 from idcore.ids.origins import Fingerprint
 from idcore.scan.schemas import CLOCK_MARKS
 
-_VALUES = 1 << 16  # of a counter
-
 
 @dataclass(frozen=True, slots=True)
 class ChainFindings:
@@ -88,7 +86,9 @@ def _came_round(processes: Processes, at: int) -> dict[str, Any]:
     """Whether one counter may have generated an id twice: only where it came round to the values of that time."""
     span = steps.span(processes, at)
     certain = processes.table["wraps_certain"][at].as_py() is not False
-    return {"also": ["twice_none"], "span": span} if certain and span <= _VALUES else {"also": ["twice_open"]}
+    return (
+        {"also": ["twice_none"], "span": span} if certain and span <= rules.COUNTER_WRAP else {"also": ["twice_open"]}
+    )
 
 
 def made_twice(findings: Iterable[Finding]) -> Iterator[Finding]:

@@ -15,8 +15,8 @@ from idcore.answers.findings.finding_builder import each, of_process
 from idcore.answers.findings.model import Finding, unseen
 from idcore.answers.findings.processes import Processes, id_text, text_mask
 from idcore.answers.findings.registry import INFO, WARNING, Rule, Scan, register
+from idcore.ids.rules import COUNTER_WRAP
 
-_TURN = 1 << 16  # values of the counter
 _LOSS, _SAMPLE, _HOLES_IN_SAMPLE, _BATCH = "loss", "sample", "holes_in_sample", "batch"
 
 
@@ -227,8 +227,8 @@ def _place(processes: Processes, at: int, row: int, width: int) -> dict[str, Any
     """One gap: the ids around it, the counters that are missing there, and how many."""
     below = _below(processes, at, row)
     after, before = processes.ids(at, (below, row))
-    first = (int(processes.columns["counter"][below]) + 1) % _TURN
-    last = (first + width - 1) % _TURN
+    first = (int(processes.columns["counter"][below]) + 1) % COUNTER_WRAP
+    last = (first + width - 1) % COUNTER_WRAP
     return {"before": before, "missing": width, "after": after, "from": first, "to": last}
 
 
