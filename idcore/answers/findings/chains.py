@@ -351,7 +351,7 @@ register(
         "restart",
         INFO,
         10,
-        "A chain begins near 0 after another one ended, sooner than a wrap could.",
+        "A counter segment begins near 0 after another one ended, sooner than a wrap could.",
         "restart/once",
         evidence=RestartEvidence,
         of_processes=of_chains,
