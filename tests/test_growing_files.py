@@ -31,15 +31,15 @@ class Following:
         self.ended: dict[int, str] = {}
         self.restart()
         self.offset: Offset = {"next": 0, "files": {}, "ended": {}, "left_out": {}}
-        self.take(self.news.first())
+        self.take(self.changes.first())
 
     def restart(self) -> None:
         """A process that was killed knows the offset alone."""
-        self.news = FileChanges(self.paths, since=self.since, zone=UTC, clock=lambda: self.now)
+        self.changes = FileChanges(self.paths, since=self.since, zone=UTC, clock=lambda: self.now)
 
     def look(self, seconds: float = 0.3, most: int = ALL) -> None:
         self.now += seconds
-        self.take(self.news.after(self.offset, most))
+        self.take(self.changes.after(self.offset, most))
 
     def take(self, after: Offset) -> None:
         after = json.loads(json.dumps(after))
@@ -182,9 +182,9 @@ def test_a_copy_that_is_packed_while_it_is_looked_at_ends_nothing(
     log.write_bytes(b"")
     real = FileChanges._adopted
 
-    def packed_meanwhile(news: FileChanges, *asked: Any) -> Any:
+    def packed_meanwhile(changes: FileChanges, *asked: Any) -> Any:
         copy.unlink()
-        return real(news, *asked)
+        return real(changes, *asked)
 
     monkeypatch.setattr(FileChanges, "_adopted", packed_meanwhile)
     following.look()

@@ -21,6 +21,7 @@ from tests.remoting.fake import answers
 from tests.remoting.fake_progress import NOW_MS, Progressing
 from tests.remoting.servers import answer
 from tests.source_code import ROOT
+from tests.test_announcements import example
 
 DEPLOY = ROOT / "docs" / "deploy"
 BILLING = Group("one", "Orders", "billing")
@@ -71,6 +72,7 @@ def test_what_begins_and_what_ends_is_announced_once(cluster: Progressing, monke
     for _ in range(3):
         watch.look(BILLING)
     assert [(one["code"], one["state"]) for one in told] == [("stalled", "begun")], "two queues did not move"
+    assert told[0].keys() == example("group").keys()
     assert told[0]["lag"] == 1_204 and {told[0][name] for name in ("cluster", "topic", "group")} == {*BILLING.labels}
     cluster.offsets["billing"] = dict(enumerate(cluster.ends))
     cluster.sides["%DLQ%billing"] = (0, 3)

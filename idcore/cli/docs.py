@@ -219,13 +219,14 @@ Generated (`produced`) is the range of the counter, from the first to the last I
 are not in the input. The rule (`gaps.py`) judges the gaps of each process by their widths:
 
 - **A hole** is a gap that stands out among the usual gaps of the process. At least {side} IDs of its counter
-  segment are on either side. It is a warning at any share.
+  segment are on either side. It is a warning at any share. A gap with fewer IDs on one side is never a hole: it counts
+  as the rest does, however wide it is.
 - How wide is unusual? With few gaps, the bound follows from how often a gap occurs. Few means that at most one ID in
   {rare:.0f} has a gap below it, or fewer than {few} IDs have one. With many, it follows from their mean and their
   wider half. Chance passes the bound in fewer than one of a million processes.
 - **A sample** is an even share: besides the holes more than a tenth is missing. A consumer of one of several topics
   has such a log.
-- **Missing IDs** (a warning): at most a tenth is missing outside the holes. This does not prove a loss.
+- **Missing IDs**: at most a tenth is missing outside the holes. That is a warning too, and does not prove a loss.
 - Holes in a sample are a warning that counts the holes alone. It says how much of the rest is in the input.
 
 The evidence has the {gaps} widest gaps: the IDs around each, the counters from and to, how many. Only counters are

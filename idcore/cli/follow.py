@@ -63,7 +63,7 @@ def _shown(options: argparse.Namespace, as_table: bool) -> Iterator[Show]:
     """What is called with each refresh."""
     if not as_table:
         seen: set[str] = set()
-        yield lambda now: print(json.dumps(_news(now, options, seen)), flush=True)
+        yield lambda now: print(json.dumps(_line(now, options, seen)), flush=True)
         return
     from rich.console import Console
     from rich.live import Live
@@ -79,7 +79,7 @@ def _shown(options: argparse.Namespace, as_table: bool) -> Iterator[Show]:
         yield lambda now: on.update(Text("\n".join(live.lines(now.summary, options.out, spoken))), refresh=True)
 
 
-def _news(now: FollowStatus, options: argparse.Namespace, seen: set[str]) -> dict[str, Any]:
+def _line(now: FollowStatus, options: argparse.Namespace, seen: set[str]) -> dict[str, Any]:
     """The counts of a refresh, and its findings; `new` are those that no line before has named."""
     from idcore.presentation.terminal import scans
 

@@ -118,7 +118,7 @@ _COLUMNS = {
     "months_mixed": "true if lines show several months that the IDs do not tell apart: times are of one of them",
     "clock_back": "true if the clock of the process was set back (finding `clock_back`): `produced` and `missing` do "
     "not count",
-    "one_counter": "true if its chains are one counter, divided by a clock that was set back or a new month: neither "
+    "one_counter": "true if its segments are one counter, divided by a clock that was set back or a new month: neither "
     "several processes nor restarts",
     "processes": "different processes",
     "address": "host and port of the broker",

@@ -40,6 +40,7 @@ CLOCK_BACK_MS = 86_400_000
 RUST_MONTH_MS = 30 * 86_400_000 + 1_000
 SIGN_BIT = 1 << 31
 ELAPSED_WRAP = 1 << 32
+COUNTER_WRAP = 1 << 16
 
 # Names that, directly in front of a token, vouch for an impossible elapsed; and how many signs may be between.
 VOUCHING_LABELS = ("msgid", "msgids", "messageid", "uniq_key", "transactionid")

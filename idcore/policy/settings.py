@@ -101,7 +101,9 @@ class Settings:
         "consumer groups whose progress is asked for every minute and is in the metrics: `cluster/topic/group`, "
         "separated by commas ([how](alerts.md))")
     webhook: str = _row(
-        "IDCORE_WEBHOOK", "", "address that gets an announcement of each new finding and alert, as JSON by POST")
+        "IDCORE_WEBHOOK", "",
+        "address that gets a JSON object by POST for each new error of a followed scan, and each problem of a watched "
+        "group ([how](alerts.md#the-webhook))")
     webhook_secret: str = _row(
         "IDCORE_WEBHOOK_SECRET", "",
         "key that signs them: `whsec_` and at least 24 random bytes in base64", secret=True)

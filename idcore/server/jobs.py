@@ -6,7 +6,6 @@ A run that is not kept is held by sessions. With the last of them it goes, and i
 from __future__ import annotations
 
 import importlib.util
-import json
 import sys
 import threading
 import weakref
@@ -17,18 +16,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from idcore.base import temporary
-from idcore.base.errors import json_value
 from idcore.base.open_folders import Roots
 from idcore.policy import limits, settings
 from idcore.runs import room
-from idcore.runs.runs import FOLLOWED, Run, RunError, Runs, runs_root, write_text
-from idcore.server import setting_up, webhook
+from idcore.runs.runs import Run, RunError, Runs, runs_root
+from idcore.server import announcements, setting_up
 
 if TYPE_CHECKING:
     from idcore.answers.fate_list.background import Job as ListJob
     from idcore.policy.audit import Actor
     from idcore.spark.background import Job, Locating
-    from idcore.spark.follow import FollowStatus
     from idcore.spark.job import FollowOptions
     from idcore.spark.session import Status
 
@@ -101,7 +98,14 @@ def follow(run: Run, paths: list[str], options: FollowOptions, who: Actor, ask: 
     """Begins to follow files; CoreError where as many are followed as may be."""
     from idcore.spark import background
 
-    background.follow(run, paths, options, who, ask, announced)
+    background.follow(run, paths, options, who, ask, announcements.announce_new_errors)
+
+
+def again(run: Run, roots: Roots, who: Actor, ask: Callable[[], object]) -> None:
+    """Begins a failed or cancelled scan again; what was followed is followed on."""
+    from idcore.spark import background
+
+    background.again(run, roots, who, ask, announcements.announce_new_errors)
 
 
 def is_followed(run: Run) -> bool:
@@ -139,30 +143,6 @@ def gauges(root: Path) -> dict[str, float]:
         "runs_bytes": sum(sizes.values()),
         "disk_free_bytes": room.free(root),
     }
-
-
-ANNOUNCED = "announced.json"  # in the folder of what is followed: the errors that were announced
-MOST_ANNOUNCED = 20  # of one refresh; the others come with the next
-
-
-def announced(run: Run, now: FollowStatus) -> None:
-    """Sends the error findings of a followed run that are new to the webhook, if there is one."""
-    if webhook.target() is None:
-        return
-    rows = [row for row in run.table("findings").to_pylist() if row["severity"] == "error"]
-    place = run.path / FOLLOWED / ANNOUNCED
-    try:
-        known = set(json.loads(place.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        known = set()
-    fresh = [row for row in rows if f"{row['code']} {row['subject']}" not in known][:MOST_ANNOUNCED]
-    for row in fresh:
-        finding = {name: json_value(value) for name, value in row.items() if not name.endswith("_at")}
-        finding |= {name: value and value.isoformat() for name, value in row.items() if name.endswith("_at")}
-        finding |= {name: json.loads(row[name]) for name in ("evidence", "values") if row[name]}
-        webhook.announce({"event": "finding", "run": run.name, "title": run.title, "finding": finding})
-    if fresh:
-        write_text(place, json.dumps(sorted(known | {f"{row['code']} {row['subject']}" for row in fresh})))
 
 
 def waiting() -> int:

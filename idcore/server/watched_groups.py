@@ -118,7 +118,7 @@ class Watch:
         for code in sorted(now.problems ^ known):
             fact = "begun" if code in now.problems else "ended"
             lag = None if now.progress is None else now.progress.lag
-            event = {"kind": "group", "code": code, "state": fact, "at": round(time.time()), "lag": lag}
+            event = {"event": "group", "code": code, "state": fact, "at": round(time.time()), "lag": lag}
             self._tell(event | {"cluster": group.cluster, "topic": group.topic, "group": group.group})
 
 

@@ -1,7 +1,7 @@
 """Announces what was found to the one address that the administrator names: signed, retried, limited, off by default.
 
 The form is that of Standard Webhooks (standardwebhooks.com), so receivers check it with a library. Decides nothing:
-Follow and the alerts of groups say what is worth an announcement.
+announcements.py (new errors of a followed scan) and watched_groups.py (problems of a group) say what is worth one.
 """
 
 from __future__ import annotations
@@ -178,6 +178,11 @@ class Announcer:
 def _announcer() -> Announcer | None:
     where = target()
     return None if where is None else Announcer(where)
+
+
+def is_on() -> bool:
+    """Whether announcements are sent anywhere."""
+    return _announcer() is not None
 
 
 def announce(payload: Mapping[str, Any]) -> None:

@@ -162,8 +162,8 @@ class FileChanges:
             most -= files[number].read - before
         later["files"] = {str(number): asdict(one) for number, one in sorted(files.items())}
         self.available = {number: self._known[int(number)].size for number in later["files"]}
-        news = ("files", "left_out")
-        return later if later["ended"] or any(later[name] != offset[name] for name in news) else offset
+        is_new = later["ended"] or any(later[name] != offset[name] for name in ("files", "left_out"))
+        return later if is_new else offset
 
     def _give_up(self, missing: set[int], files: dict[int, Generation], later: Offset) -> None:
         """Ends the generations that no file has any more."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .follow import FollowStatus
 
 LOG = logging.getLogger(__name__)
-OnNews = Callable[[Run, "FollowStatus"], None]
+OnRefresh = Callable[[Run], None]
 Ask = Callable[[], object]  # CoreError or PermissionError where a scan must not begin, now that its turn has come
 TABLES_FIRST = 3.0  # seconds that a scan waits while pages make their tables: it takes all cores
 
@@ -131,9 +131,9 @@ class Following(Job):
         options: FollowOptions,
         who: Actor = audit.CONSOLE,
         ask: Ask = permitted,
-        on_news: OnNews | None = None,
+        on_refresh: OnRefresh | None = None,
     ) -> None:
-        self._followed, self._on_news, self.is_left = options, on_news, False
+        self._followed, self._on_refresh, self.keeps_on_exit = options, on_refresh, False
         super().__init__(run, paths, options.scan, None, who, ask)
 
     def _plan(self, paths: Sequence[str], options: ScanOptions, names: dict[str, str] | None) -> dict[str, Any]:
@@ -145,16 +145,16 @@ class Following(Job):
         from .follow import Follower  # SQL, which a scan does without
 
         self._ask()
-        summary = Follower(paths, self.run.path, self._followed, self._news).run(self._stop)
-        if not self.is_left:
+        summary = Follower(paths, self.run.path, self._followed, self._refreshed).run(self._stop)
+        if not self.keeps_on_exit:
             shutil.rmtree(self.run.path / FOLLOWED, ignore_errors=True)  # it was stopped, and is a scan like others now
         return summary
 
     def _end(self, state: State, error: CoreError | None = None) -> None:
-        if not self.is_left:
+        if not self.keeps_on_exit:
             super()._end(state, error)
 
-    def _news(self, now: FollowStatus) -> None:
+    def _refreshed(self, now: FollowStatus) -> None:
         summary = now.summary or {}
         size = int(summary.get("bytes", 0))
         self._progress = replace(
@@ -166,10 +166,10 @@ class Following(Job):
             LOG.warning("not followed any more: %s", refused, extra={"run": self.run.name})
             self._stop.set()
         try:
-            if self._on_news is not None:
-                self._on_news(self.run, now)
+            if self._on_refresh is not None:
+                self._on_refresh(self.run)
         except (CoreError, OSError) as problem:  # who listens must not stop what is followed
-            LOG.warning("news are not passed on: %s", problem, extra={"run": self.run.name})
+            LOG.warning("a refresh is not passed on: %s", problem, extra={"run": self.run.name})
 
 
 class Locating:
@@ -219,16 +219,16 @@ def follow(
     options: FollowOptions,
     who: Actor = audit.CONSOLE,
     ask: Ask = permitted,
-    on_news: OnNews | None = None,
+    on_refresh: OnRefresh | None = None,
 ) -> Job:
     """Begins to follow `paths` into the scan's folder; `ask` is called with each refresh.
 
     CoreError where as many are followed as may be.
     """
     with _lock:
-        if limits.exceeds("follows", count := followed() + 1):
+        if limits.exceeds("follows", count := count_followed() + 1):
             raise limits.limit_error("follows", count)
-        job = _jobs[run.name] = Following(run, paths, options, who, ask, on_news)
+        job = _jobs[run.name] = Following(run, paths, options, who, ask, on_refresh)
     return job
 
 
@@ -236,10 +236,10 @@ def leave_followed() -> None:
     """The end of the server is not the end of what it follows: that stays as it is, for the next server."""
     for job in list(_jobs.values()):
         if isinstance(job, Following):
-            job.is_left = True
+            job.keeps_on_exit = True
 
 
-def followed() -> int:
+def count_followed() -> int:
     """The number of scans that follow their inputs."""
     return sum(isinstance(job, Following) and not job.ended for job in list(_jobs.values()))
 
@@ -273,7 +273,7 @@ def at_work() -> int:
 
 
 def again(
-    run: Run, roots: Roots = None, who: Actor = audit.CONSOLE, ask: Ask = permitted, on_news: OnNews | None = None
+    run: Run, roots: Roots = None, who: Actor = audit.CONSOLE, ask: Ask = permitted, on_refresh: OnRefresh | None = None
 ) -> Job:
     """Begins a failed or cancelled scan again, as it was asked for; what is open by now is not of its plan.
 
@@ -285,7 +285,7 @@ def again(
     options = replace(_options(plan), roots=roots)
     if (asked := plan.get("follow")) is not None:
         since = asked["since"] if asked["since"].isalpha() else datetime.fromisoformat(asked["since"])
-        return follow(run, plan["paths"], FollowOptions(options, since, asked["kept"]), who, ask, on_news)
+        return follow(run, plan["paths"], FollowOptions(options, since, asked["kept"]), who, ask, on_refresh)
     return start(run, plan["paths"], options, plan["names"], who, ask)
 
 

@@ -73,10 +73,12 @@ Report = Callable[[FollowStatus], None]
 
 
 class Follower:
-    """Follows until it is stopped. `on_news` gets each refresh, and may take its time: the next waits for it."""
+    """Follows until it is stopped. `on_refresh` gets each refresh, and may take its time: the next waits for it."""
 
-    def __init__(self, paths: Sequence[str], out: Path, options: FollowOptions, on_news: Report | None = None) -> None:
-        self.out, self.options, self.on_news = out, options, on_news
+    def __init__(
+        self, paths: Sequence[str], out: Path, options: FollowOptions, on_refresh: Report | None = None
+    ) -> None:
+        self.out, self.options, self.on_refresh = out, options, on_refresh
         scan = options.scan
         if scan.remote:
             raise CoreError("follow_connect")
@@ -225,8 +227,8 @@ class Follower:
         }
         folder.finish(summary)
         self.now = FollowStatus("following", as_of, behind, batch, summary["ids"], time.monotonic() - began, summary)
-        if self.on_news is not None:
-            self.on_news(self.now)
+        if self.on_refresh is not None:
+            self.on_refresh(self.now)
         return summary
 
     def _look(self, tables: Tables, files: Sequence[InputFile]) -> LineEvidence:

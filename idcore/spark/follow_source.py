@@ -54,7 +54,7 @@ class FollowSourceOptions:
         paths, roots, *others = json.loads(options["asked"])
         return cls(tuple(paths), roots and tuple(roots), *others)
 
-    def news(self) -> FileChanges:
+    def changes(self) -> FileChanges:
         since = self.since if self.since.isalpha() else datetime.fromisoformat(self.since)
         return FileChanges(list(self.paths), self.roots, since, parse_zone(self.zone))
 
@@ -72,14 +72,14 @@ class Reader(DataSourceStreamReader):
 
     def __init__(self, asked: FollowSourceOptions) -> None:
         self.asked = asked
-        self.news: FileChanges | None = None
+        self.changes: FileChanges | None = None
 
-    def _news(self) -> FileChanges:
-        self.news = self.news or self.asked.news()
-        return self.news
+    def _changes(self) -> FileChanges:
+        self.changes = self.changes or self.asked.changes()
+        return self.changes
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"asked": self.asked, "news": None}
+        return {"asked": self.asked, "changes": None}
 
     def initialOffset(self) -> Offset:
         return {"next": 0, "files": {}, "ended": {}, "left_out": {}, "begun": False}
@@ -89,12 +89,12 @@ class Reader(DataSourceStreamReader):
 
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:
         most = limit.max_bytes if isinstance(limit, ReadMaxBytes) else _ALL
-        before = start if start["begun"] else self._news().first()
-        after = self._news().after(before, most)
+        before = start if start["begun"] else self._changes().first()
+        after = self._changes().after(before, most)
         return start if after is start else after | {"begun": True}
 
     def reportLatestOffset(self) -> Offset | None:
-        return None if self.news is None else {"available": self.news.available}
+        return None if self.changes is None else {"available": self.changes.available}
 
     def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
         new = ranges(start, end)

@@ -1,4 +1,4 @@
-"""Follows one Spark job: how far it is, and a stop on request. Does not depend on what the job is for."""
+"""Watches one Spark job: how far it is, and a stop on request. Does not depend on what the job is for."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Watch:
         self.ids: Any = spark.sparkContext.accumulator(0) if self.classic and not self.local else None
         self.share = 0.0
         self.owner = threading.get_ident()
-        self.thread = threading.Thread(target=self._follow, name=self.group, daemon=True)
+        self.thread = threading.Thread(target=self._watch, name=self.group, daemon=True)
 
     def __enter__(self) -> Watch:
         self.stack = ExitStack()
@@ -152,7 +152,7 @@ class Watch:
             first = min(stages, key=lambda stage: stage.stage_id)
             self.share = first.num_completed_tasks / first.num_tasks if first.num_tasks else 0.0
 
-    def _follow(self) -> None:
+    def _watch(self) -> None:
         while not self.over.wait(LOOK):
             try:
                 if self.stop.is_set():

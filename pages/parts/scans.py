@@ -247,14 +247,12 @@ def follow(run: Run, paths: list[str], dated: Dating, since: str | datetime) -> 
 
 def again(name: str) -> None:
     """Begins a failed or cancelled scan again; a folder of the server must still be allowed."""
-    from idcore.spark import background
-
     run = visible_runs().own(name)
     ask = starting.asking(run, (run.plan or {}).get("paths") or (), run.store, configured_roots)
     roots, later = ask(visitor.current()), visitor.later()
     admit()
     begun_here(run)
-    background.again(run, roots, session.someone(), lambda: ask(later()), jobs.announced)
+    jobs.again(run, roots, session.someone(), lambda: ask(later()))
     mine(run)
     remember(name)
     cache.forget_runs()
@@ -277,11 +275,9 @@ def go_on() -> None:
 
 
 def _go_on(run: Run) -> None:
-    from idcore.spark import background
-
     owner = run.facts.get("owner")
     ask, later = starting.asking(run, run.planned["paths"], None, configured_roots), visitor.by_name(owner)
-    background.again(run, ask(later()), audit.Actor(owner or audit.CONSOLE.user), lambda: ask(later()), jobs.announced)
+    jobs.again(run, ask(later()), audit.Actor(owner or audit.CONSOLE.user), lambda: ask(later()))
     jobs.mine(owner or audit.CONSOLE.user, run)
 
 

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Locator, expect
 from idcore.runs.runs import Run, Runs
 from tests.browser.harness import NARROW, WIDE, Console, Visit, console, stop, visit
 from tests.browser.samples import log
+from tests.pages.test_findings import two_at_once
 
 pytestmark = pytest.mark.browser
 CANCEL_ABOVE_TABLE = """() => {
@@ -133,6 +134,22 @@ def compares(tab: Visit) -> None:
     tab.settle()
 
 
+def names_new_errors(tab: Visit, log: Path) -> None:
+    """On the wall display, to which the page leads, and on the page that one goes back to, until it was seen."""
+    page, banner = tab.page, tab.page.locator(".st-key-follow-news")
+    page.get_by_role("link", name="Wall display").click()
+    expect(page.locator(".mq-wall-said")).to_be_visible(timeout=SCAN)
+    expect(page.locator(".mq-wall-new")).to_have_count(0)
+    log.write_text(two_at_once(), encoding="utf-8")
+    expect(page.locator(".mq-wall-new")).to_contain_text("Several processes share one fingerprint", timeout=SCAN)
+    tab.check()
+    page.go_back()
+    expect(banner).to_contain_text("Several processes share one fingerprint")
+    expect(page).to_have_title(re.compile(r"^\(1 new\)"))
+    banner.get_by_role("button", name="Seen").click()
+    expect(banner).to_have_count(0)
+
+
 def test_files_are_followed_and_every_page_draws_itself_again(browser: Browser, running: Console, logs: Path) -> None:
     followed = logs / "followed"
     followed.mkdir()
@@ -150,20 +167,22 @@ def test_files_are_followed_and_every_page_draws_itself_again(browser: Browser, 
         expect(bar).to_contain_text("As of")
         before = int(runs.list()[0].summary["ids"])  # type: ignore[index]
         expect(facts).to_contain_text(f"{before:,} ID occurrences", timeout=SCAN)
+        names_new_errors(tab, followed / "shared.log")
+        more = int(runs.list()[0].summary["ids"]) - before  # type: ignore[index]
         page.goto(f"{page.url.replace('findings', 'producers')}")
         tab.settle()
         (followed / "app.log").rename(followed / "app.log.1")
         (followed / "app.log").write_text(log(100, first=200), encoding="utf-8")
-        expect(facts).to_contain_text(f"{2 * before:,} ID occurrences", timeout=SCAN)
+        expect(facts).to_contain_text(f"{2 * before + more:,} ID occurrences", timeout=SCAN)
         page.locator(".st-key-follow-paused label").click()
         expect(bar).to_contain_text("Paused; the scan goes on")
         with (followed / "app.log").open("a", encoding="utf-8") as file:
             file.write(log(100, first=400))
         deadline = time.monotonic() + 60
-        while (runs.list()[0].summary or {})["ids"] < 3 * before:
+        while (runs.list()[0].summary or {})["ids"] < 3 * before + more:
             assert time.monotonic() < deadline
             time.sleep(0.2)
-        expect(facts).to_contain_text(f"{2 * before:,} ID occurrences")
+        expect(facts).to_contain_text(f"{2 * before + more:,} ID occurrences")
         page.get_by_role("button", name="Stop", exact=True).click()
         assert wait_for(runs, {"done", "failed"}, 60).state == "done"
         page.goto(f"{page.url}&wall=1")
@@ -172,7 +191,7 @@ def test_files_are_followed_and_every_page_draws_itself_again(browser: Browser, 
         assert not page.locator("[data-testid=stSidebar]").is_visible()
         tab.check()
     run = runs.list()[0]
-    assert run.summary is not None and run.summary["ids"] == 3 * before and not (run.path / ".follow").exists()
+    assert run.summary is not None and run.summary["ids"] == 3 * before + more and not (run.path / ".follow").exists()
 
 
 def test_a_reader_scans_names_compares_and_leaves_nothing_behind(

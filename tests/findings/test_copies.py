@@ -30,7 +30,7 @@ PLAIN = Record("Paid", BORN, "10.0.0.7", BORN + 5, 300, 77, "order-1")
 def judged(offsets: Sequence[str], *records: Record) -> list[tuple[str, str]]:
     table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": ",".join(offsets), "lines": 2}])
     evidence = LineEvidence({ID: dict(zip(offsets, records, strict=True))}) if records else None
-    return [(item.code, item.subject) for item in copies.judge([table], len(table), [], evidence)]
+    return [(item.code, item.subject) for item in copies.explain_copies([table], len(table), [], evidence)]
 
 
 def test_copies_on_one_broker_are_no_more_than_stored_copies() -> None:
@@ -44,7 +44,7 @@ def test_copies_on_two_brokers_were_sent_twice() -> None:
 def test_the_records_of_a_broker_that_moved_were_not_sent_twice() -> None:
     moved = Finding.of("broker_moved", "10.0.0.6:10911", 9, {"from_address": "10.0.0.5:10911", "ids": []})
     table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{B}", "lines": 2}])
-    assert [item.code for item in copies.judge([table], len(table), [moved])] == ["stored_copies"]
+    assert [item.code for item in copies.explain_copies([table], len(table), [moved])] == ["stored_copies"]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_the_records_of_a_batch_share_an_id_and_nothing_is_wrong() -> None:
 def test_a_collision_says_how_it_came(other: dict, how: str | None) -> None:
     table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{A2}", "lines": 2}])
     evidence = LineEvidence({ID: {A: PLAIN, A2: replace(PLAIN, **other)}})
-    (finding,) = copies.judge([table], len(table), [], evidence)
+    (finding,) = copies.explain_copies([table], len(table), [], evidence)
     assert (finding.code, finding.evidence.get("variant")) == ("collision", how)
     assert "{" not in finding.say("meaning") + finding.say("advice")
 
@@ -104,7 +104,7 @@ NEXT = f"0A00000500002A9F{1_000 + 300:016X}"
 )
 def test_stored_copies_say_why(second: str, record: Record, how: str | None) -> None:
     table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{second}", "lines": 2}])
-    (finding,) = copies.judge([table], len(table), [], LineEvidence({ID: {A: PLAIN, second: record}}))
+    (finding,) = copies.explain_copies([table], len(table), [], LineEvidence({ID: {A: PLAIN, second: record}}))
     assert (finding.code, finding.evidence.get("variant")) == ("stored_copies", how)
     assert finding.since == datetime.fromtimestamp(BORN / 1000, UTC)
 
@@ -113,7 +113,7 @@ def test_stored_copies_of_several_kinds_count_each() -> None:
     other = uniq(DAY_20, 6)
     rows = [{"msg_id": one, "offset_msg_ids": f"{A},{A2}", "lines": 2} for one in (ID, other)]
     records = {ID: {A: PLAIN, A2: replace(PLAIN, again="retry")}, other: {A: PLAIN, A2: replace(PLAIN, again="delay")}}
-    (finding,) = copies.judge([pa.Table.from_pylist(rows)], len(rows), [], LineEvidence(records))
+    (finding,) = copies.explain_copies([pa.Table.from_pylist(rows)], len(rows), [], LineEvidence(records))
     assert (finding.count, finding.evidence["kinds"]) == (2, {"delay": 1, "retry": 1})
 
 
@@ -213,7 +213,7 @@ def sent(shape: str = JAVA_SEND, ids: str = ID, offsets: str = A, topic: str = "
 def findings_of(text: str, tmp_path: Path) -> list[Finding]:
     evidence = looked_at(text, tmp_path)
     table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{A2}", "lines": 2}])
-    return list(copies.judge([table], 1, [], evidence))
+    return list(copies.explain_copies([table], 1, [], evidence))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -295,7 +295,7 @@ def test_a_public_log_shows_a_send_repeated(tmp_path: Path) -> None:
     )
     tables = scan_local([str(path)], month_rows(datetime(2023, 6, 1, tzinfo=UTC), UTC))
     evidence = look(list_files([str(path)]), tables["copies"]["msg_id"].to_pylist())
-    (found,) = copies.judge([tables["copies"]], 1, [], evidence)
+    (found,) = copies.explain_copies([tables["copies"]], 1, [], evidence)
     assert (found.code, found.subject, found.evidence["variant"]) == ("duplicate_send", PUBLIC_ID, "send_results")
 
 
@@ -392,7 +392,7 @@ def test_no_message_ext_is_a_mistake(line: str, tmp_path: Path) -> None:
 def test_a_copy_says_in_plain_text_who_made_it(tmp_path: Path) -> None:
     for records in ([PLAIN, replace(PLAIN, key="x")], [PLAIN, replace(PLAIN, stored=BORN + 3_105)]):
         table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{A2}", "lines": 2}])
-        (finding,) = copies.judge([table], 1, [], LineEvidence({ID: dict(zip((A, A2), records, strict=True))}))
+        (finding,) = copies.explain_copies([table], 1, [], LineEvidence({ID: dict(zip((A, A2), records, strict=True))}))
         assert "contains its producer: 10.0.0.7 pid 4711" in finding.say("meaning")
         assert "bornHost" not in finding.say("meaning")
         assert "ID 中的生产者：10.0.0.7 pid 4711" in finding.say("meaning", "zh")
@@ -402,7 +402,7 @@ def test_a_copy_says_in_plain_text_who_made_it(tmp_path: Path) -> None:
 def test_the_host_of_the_lines_is_named_where_the_id_has_another() -> None:
     behind = replace(PLAIN, born_host="192.168.9.9")
     table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{B}", "lines": 2}])
-    (finding,) = copies.judge([table], 1, [], LineEvidence({ID: {A: behind, B: behind}}))
+    (finding,) = copies.explain_copies([table], 1, [], LineEvidence({ID: {A: behind, B: behind}}))
     assert "bornHost in the log: 192.168.9.9" in finding.say("meaning") and "10.0.0.7 pid 4711" in finding.say(
         "meaning"
     )
@@ -412,7 +412,7 @@ def test_a_loopback_born_host_tells_no_host() -> None:
     for host in ("127.0.0.1", "[::1]", "0:0:0:0:0:0:0:1"):
         near = replace(PLAIN, born_host=host)
         table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{B}", "lines": 2}])
-        (finding,) = copies.judge([table], 1, [], LineEvidence({ID: {A: near, B: near}}))
+        (finding,) = copies.explain_copies([table], 1, [], LineEvidence({ID: {A: near, B: near}}))
         assert "bornHost" not in finding.say("meaning") and "10.0.0.7 pid 4711" in finding.say("meaning")
 
 
@@ -424,7 +424,7 @@ def test_an_id_of_a_5_x_client_names_its_hardware_address() -> None:
             {"msg_id": one[:-1] + "2", "offset_msg_ids": f"{A},{A2}", "lines": 2},
         ]
     )
-    sent, stored = copies.judge([table], 2, [])
+    sent, stored = copies.explain_copies([table], 2, [])
     assert "contains its producer: a2:b3:c4:d5:e6:f7 pid 4660" in sent.say("meaning")
     assert (stored.subject, stored.evidence["client"]["pid"]) == ("a2:b3:c4:d5:e6:f7 pid 4660", 4660)
 
@@ -450,7 +450,7 @@ def test_the_line_of_a_retry_names_group_and_host(
     assert (evidence.records[ID][A2].group, evidence.records[ID][A2].host) == (group, host)
     assert (evidence.records[ID][A].group, evidence.records[ID][A].host) == (None, None), "the first copy is no retry"
     table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{A2}", "lines": 2}])
-    (finding,) = copies.judge([table], 1, [], evidence)
+    (finding,) = copies.explain_copies([table], 1, [], evidence)
     said = finding.say("meaning")
     assert (f"Consumer groups that retried: {group}" in said) == bool(group) and (
         f"according to the log: {host}" in said
@@ -460,5 +460,7 @@ def test_the_line_of_a_retry_names_group_and_host(
 def test_the_group_of_a_retry_is_in_its_topic() -> None:
     for topic in ("%RETRY%pay_orders", "%DLQ%pay_orders"):
         table = pa.Table.from_pylist([{"msg_id": ID, "offset_msg_ids": f"{A},{A2}", "lines": 2}])
-        (finding,) = copies.judge([table], 1, [], LineEvidence({ID: {A: PLAIN, A2: replace(PLAIN, topic=topic)}}))
+        (finding,) = copies.explain_copies(
+            [table], 1, [], LineEvidence({ID: {A: PLAIN, A2: replace(PLAIN, topic=topic)}})
+        )
         assert finding.say("meaning").endswith(". Consumer groups that retried: pay_orders")

@@ -103,6 +103,14 @@ def test_a_hole_in_an_even_share_is_counted_alone(made: int, tmp_path: Path) -> 
     assert "it is a sample" in said and f"{finding.count:,} consecutive IDs" in said
 
 
+def test_holes_in_samples_that_are_not_listed_are_counted_among_the_warnings(tmp_path: Path) -> None:
+    many, counters = limits.MOST_SUBJECTS + 3, [*range(0, 50, 2), *range(450, 500, 2)]
+    lines = [uniq(DAY_20 + 40 * n, n, pid=pid) for pid in range(1, many + 1) for n in counters]
+    *listed, rest = [item for item in told(lines, tmp_path) if item.code == "missing_ids"]
+    assert {(item.severity, item.evidence["variant"]) for item in listed} == {("warning", "hole")}
+    assert (rest.severity, rest.evidence["more"], rest.count) == ("warning", 3, 3 * 401)
+
+
 def test_several_holes_are_counted_and_the_widest_are_named(tmp_path: Path) -> None:
     holes = [(1_000 * place, 1_000 * place + 300 + place) for place in range(1, 8)]
     finding = missing(at_pace(without(9_000, *holes)), tmp_path)
@@ -177,7 +185,7 @@ def judged(there: np.ndarray) -> gaps.Judgement:
     at = np.flatnonzero(steps)
     widest = at[np.argsort(-steps[at], kind="stable")][: None if len(positions) <= 1_500 else 100]
     below = widest + 1
-    return gaps.judge(gaps.Gaps(steps[widest], below, len(positions) - below), len(positions), int(steps.sum()))
+    return gaps.find_holes(gaps.Gaps(steps[widest], below, len(positions) - below), len(positions), int(steps.sum()))
 
 
 def test_the_lines_around_a_gap_are_named_where_they_are_found(tmp_path: Path) -> None:

@@ -41,12 +41,12 @@ class Following:
 
     def restart(self) -> None:
         """A new process: it knows what is on disk."""
-        self.news = FileChanges([str(self.folder)], clock=lambda: self.now)
+        self.changes = FileChanges([str(self.folder)], clock=lambda: self.now)
         self.state = State(self.home, self.kept)
 
     def look(self, most: int = 1 << 40, seconds: float = 0.3) -> None:
         self.now += seconds
-        after = self.news.first() if self.offset is NOTHING else self.news.after(self.offset, most)
+        after = self.changes.first() if self.offset is NOTHING else self.changes.after(self.offset, most)
         if after is not self.offset:
             self.batch += 1
             self.state.take(self.batch, self.facts(after))

@@ -68,7 +68,7 @@ def test_a_folder_follows_what_it_was_asked_for(tmp_path: Path, capsys: pytest.C
 def test_no_more_are_followed_than_may_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Asked where the work begins: also where one that ended is followed on."""
     monkeypatch.setenv("IDCORE_FOLLOWS", "1")
-    monkeypatch.setattr(background, "followed", lambda: 1)
+    monkeypatch.setattr(background, "count_followed", lambda: 1)
     run = Runs(tmp_path).create("logs")
     with pytest.raises(CoreError) as refused:
         background.follow(run, [str(tmp_path)], FollowOptions(ScanOptions()))

@@ -25,7 +25,7 @@ class _Step(NamedTuple):
     after: float
 
 
-def judge(scan: Scan) -> Iterator[Finding]:
+def broker_clock(scan: Scan) -> Iterator[Finding]:
     """broker_clock, of every broker whose records were seen in lines or in a store."""
     for address, stamps in sorted(scan.line_evidence.stamps.items()) if scan.line_evidence is not None else ():
         # A delayed message that is stored before it is born shows less than one that is not delayed.
@@ -191,7 +191,7 @@ register(
         "Whose clock is off is shown by several producers, or by a consumer's clock (CONSUME_START_TIME).",
         "broker_clock/ahead",
         evidence=ClockEvidence,
-        of_scan=judge,
+        of_scan=broker_clock,
         variants=("ahead", "behind", "producer", "open", "step"),
         also=("third_clock", "half_hours"),
         subject="broker",

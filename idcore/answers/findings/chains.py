@@ -23,8 +23,6 @@ from idcore.ids import rules
 from idcore.ids.origins import Fingerprint
 from idcore.scan.schemas import CLOCK_MARKS
 
-_VALUES = 1 << 16  # of a counter
-
 
 @dataclass(frozen=True, slots=True)
 class ChainFindings:
@@ -35,7 +33,7 @@ class ChainFindings:
     one_counter: np.ndarray
 
 
-def judge(processes: Processes) -> ChainFindings:
+def explain_chains(processes: Processes) -> ChainFindings:
     """What the chains of some processes come to."""
     findings: list[Finding] = []
     clock_back, together = (np.zeros(len(processes), bool) for _ in CLOCK_MARKS)
@@ -73,7 +71,7 @@ def judge(processes: Processes) -> ChainFindings:
 
 def of_chains(processes: Processes, scan: Scan) -> list[Finding]:
     """shared_fingerprint, restart and clock_back. What it says of clocks is kept for the table of processes."""
-    judged = processes.once(judge)
+    judged = processes.once(explain_chains)
     masks = {name: pa.array(getattr(judged, name)) for name in CLOCK_MARKS}
     own = pc.or_(*masks.values())
     if own.true_count:
@@ -88,7 +86,9 @@ def _came_round(processes: Processes, at: int) -> dict[str, Any]:
     """Whether one counter may have generated an id twice: only where it came round to the values of that time."""
     span = steps.span(processes, at)
     certain = processes.table["wraps_certain"][at].as_py() is not False
-    return {"also": ["twice_none"], "span": span} if certain and span <= _VALUES else {"also": ["twice_open"]}
+    return (
+        {"also": ["twice_none"], "span": span} if certain and span <= rules.COUNTER_WRAP else {"also": ["twice_open"]}
+    )
 
 
 def made_twice(findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -351,7 +351,7 @@ register(
         "restart",
         INFO,
         10,
-        "A chain begins near 0 after another one ended, sooner than a wrap could.",
+        "A counter segment begins near 0 after another one ended, sooner than a wrap could.",
         "restart/once",
         evidence=RestartEvidence,
         of_processes=of_chains,

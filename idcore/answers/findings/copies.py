@@ -229,7 +229,7 @@ class _Stored:
         return Finding.of("stored_copies", name, self.count, evidence, since=born[0], until=born[1])
 
 
-def judge(
+def explain_copies(
     copies: Iterable[pa.Table], total: int, moved: Sequence[Finding], line_evidence: LineEvidence | None = None
 ) -> Iterator[Finding]:
     """collision, duplicate_send and stored_copies. `moved`: brokers that are one under several addresses.
@@ -336,7 +336,9 @@ def confusion(names: Sequence[Named]) -> Iterator[Finding]:
 def of_copies(scan: Scan) -> Iterator[Finding]:
     """collision, duplicate_send and stored_copies."""
     rows = scan.rows
-    findings = list(judge(rows.pieces("copies"), rows.count("copies"), brokers.moved(scan), scan.line_evidence))
+    findings = list(
+        explain_copies(rows.pieces("copies"), rows.count("copies"), brokers.moved(scan), scan.line_evidence)
+    )
     return dated(findings, rows)
 
 

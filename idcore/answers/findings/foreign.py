@@ -31,7 +31,7 @@ def _settled(processes: Processes) -> np.ndarray:
     return text_mask(pc.is_in(processes.table["maker"], value_set=_FOREIGN)) | little_endian(processes)
 
 
-def judge(processes: Processes, scan: Scan) -> Iterator[Finding]:
+def foreign_makers(processes: Processes, scan: Scan) -> Iterator[Finding]:
     """foreign_maker: what is settled by constants, or by a loader that no JVM generates."""
     scan.once(Seeds).add(processes)
     table, settled = processes.table, _settled(processes)
@@ -72,7 +72,7 @@ class Seeds:
         self._ids_left += int(pa.compute.sum(candidates["distinct"].take(pa.array(left))).as_py() or 0)
         self._largest = candidates.take(pa.array(tried)).combine_chunks()
 
-    def judge(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[Finding]:
         """foreign_maker, of those whose loader is the first rand() of a second shortly before their first id."""
         if self._largest is None or not len(self._largest):
             return
@@ -94,7 +94,7 @@ _NO_POINTS = pa.schema([(name, pa.string()) for name in KEY]).empty_table()
 
 def of_seeds(scan: Scan) -> Iterator[Finding]:
     """foreign_maker, by the seeds of all processes."""
-    return scan.once(Seeds).judge()
+    return scan.once(Seeds).findings()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -118,7 +118,7 @@ register(
         "Or the loader is the first rand() after a start in the 31 days before the first ID.",
         "foreign_maker/go",
         evidence=MakerEvidence,
-        of_processes=judge,
+        of_processes=foreign_makers,
         of_scan=of_seeds,
         variants=(*_FOREIGN.to_pylist(), "cpp_old", "no_hash", "seed", "unseen"),
     ),

@@ -1,5 +1,7 @@
 """Gaps of a counter judged by their widths: holes, an even share, single losses. Uses no id, no time and no table.
 
+`missing.py` makes findings of it, with their severity.
+
 The rule, for the gaps of one process:
 
 1. A gap is rare where at most one id in 20 has one below it (or fewer than 5 have one). Then the chance of a gap at
@@ -38,7 +40,7 @@ class Judgement:
     even: bool
 
 
-def judge(gaps: Gaps, seen: int, missing: int) -> Judgement:
+def find_holes(gaps: Gaps, seen: int, missing: int) -> Judgement:
     """Takes apart what is missing of a process of which so many different ids were seen."""
     wide = gaps.widths >= least_hole(gaps.widths, seen, missing)
     holes = wide & (gaps.below >= limits.HOLE_SIDE_IDS) & (gaps.above >= limits.HOLE_SIDE_IDS)

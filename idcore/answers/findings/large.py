@@ -76,7 +76,7 @@ class Rows:
         """The processes whose points need looking at, in the order of the table, by their place in it."""
         suspects, begin = _SUSPECTS.empty_table(), 0
         for table in self.pieces("processes", [*KEY, *_FIGURES]):
-            suspects = _most_needed(pa.concat_tables([suspects, _doubtful(table, begin)]))
+            suspects = _most_needed(pa.concat_tables([suspects, _worth_points(table, begin)]))
             begin += len(table)
         return suspects.sort_by("place")
 
@@ -105,7 +105,7 @@ _POINTS_OF = pa.schema(
 _SEVERAL, _CLOCK, _GAPS = 3, 2, 1  # what is doubtful: which counter is whose, when an id was generated, what is missing
 
 
-def _doubtful(table: pa.Table, begin: int) -> pa.Table:
+def _worth_points(table: pa.Table, begin: int) -> pa.Table:
     """The processes of a piece whose points say more than their row."""
     of = {name: numbers(table, name) for name in _FIGURES}
     last = of["last_elapsed_ms"]

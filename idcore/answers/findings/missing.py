@@ -15,9 +15,9 @@ from idcore.answers.findings.finding_builder import each, of_process
 from idcore.answers.findings.model import Finding, unseen
 from idcore.answers.findings.processes import Processes, id_text, text_mask
 from idcore.answers.findings.registry import INFO, WARNING, Rule, Scan, register
+from idcore.ids.rules import COUNTER_WRAP
 
-_TURN = 1 << 16  # values of the counter
-_LOSS, _SAMPLE, _MIXED, _BATCH = "loss", "sample", "mixed", "batch"
+_LOSS, _SAMPLE, _HOLES_IN_SAMPLE, _BATCH = "loss", "sample", "holes_in_sample", "batch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +43,24 @@ class MissingIds:
             return _BATCH
         if not self.even:
             return _LOSS
-        return _MIXED if self.holes else _SAMPLE
+        return _HOLES_IN_SAMPLE if self.holes else _SAMPLE
+
+    @property
+    def counted(self) -> np.ndarray:
+        """The rows above the gaps that the finding counts: of a sample with holes the holes alone, else all listed."""
+        return self.rows[: self.holes] if self.kind == _HOLES_IN_SAMPLE else self.rows
 
     @property
     def count(self) -> int:
         """How many ids the finding is about."""
-        return {_BATCH: self.explained, _MIXED: self.in_holes}.get(self.kind, self.missing)
+        return {_BATCH: self.explained, _HOLES_IN_SAMPLE: self.in_holes}.get(self.kind, self.missing)
 
 
 def batches_of(scan: Scan) -> Batches:
     return Batches(scan.rows.pieces("copies"), scan.line_evidence)
 
 
-def judge(processes: Processes, scan: Scan) -> Iterator[Finding]:
+def missing_ids(processes: Processes, scan: Scan) -> Iterator[Finding]:
     """The rule missing_ids: a loss is a warning; a sample, and what batches explain, are info.
 
     Gaps are not known where a clock was set back, because the order of the ids is not; a list of ids has none.
@@ -64,11 +69,11 @@ def judge(processes: Processes, scan: Scan) -> Iterator[Finding]:
         return
     batches = scan.once(batches_of)
     lost, produced = processes["missing"], processes["produced"]
-    wanted = hosts.countable(processes) & ~processes.once(chains.judge).clock_back & (lost > 0)
+    wanted = hosts.countable(processes) & ~processes.once(chains.explain_chains).clock_back & (lost > 0)
     known: dict[int, MissingIds] = {}
-    kind = np.where(gaps.is_sample(lost, produced), _SAMPLE, _LOSS)
+    kind = np.where(gaps.is_sample(lost, produced), _SAMPLE, _LOSS).astype(object)
     count = lost.copy()
-    for at in np.flatnonzero(wanted & ~processes.away & _doubtful(processes, kind, batches)).tolist():
+    for at in np.flatnonzero(wanted & ~processes.away & _undecided_by_row(processes, kind, batches)).tolist():
         known[at] = _split_by_cause(processes, at, batches)
         kind[at], count[at] = known[at].kind, known[at].count
 
@@ -78,24 +83,24 @@ def judge(processes: Processes, scan: Scan) -> Iterator[Finding]:
         return _finding(processes, at, known[at])
 
     is_undecided = wanted & (kind == _SAMPLE) & processes.away & (processes["distinct"] >= 2 * limits.HOLE_SIDE_IDS)
-    is_warning = (kind == _LOSS) | (kind == _MIXED)
+    is_warning = (kind == _LOSS) | (kind == _HOLES_IN_SAMPLE)
     yield from each(processes, wanted & is_warning, "missing_ids", make, count)
     yield from each(processes, wanted & ~is_warning & ~is_undecided, "missing_ids", make, count, INFO)
     if is_undecided.any():
         yield unseen("missing_ids", int(is_undecided.sum()), int(count[is_undecided].sum()))
 
 
-def _doubtful(processes: Processes, kind: np.ndarray, batches: Batches) -> np.ndarray:
+def _undecided_by_row(processes: Processes, kind: np.ndarray, batches: Batches) -> np.ndarray:
     """The processes whose row alone does not decide what their gaps are: holes, or batches."""
-    doubtful = (kind == _SAMPLE) & (processes["distinct"] >= 2 * limits.HOLE_SIDE_IDS)
+    undecided = (kind == _SAMPLE) & (processes["distinct"] >= 2 * limits.HOLE_SIDE_IDS)
     if batches.items or batches.last_items:
-        lost = np.flatnonzero((processes["missing"] > 0) & ~processes.away & ~doubtful)
-        doubtful[[at for at in lost.tolist() if batches.made_by(processes.ends(at)[0])]] = True
-    return doubtful
+        lost = np.flatnonzero((processes["missing"] > 0) & ~processes.away & ~undecided)
+        undecided[[at for at in lost.tolist() if batches.made_by(processes.ends(at)[0])]] = True
+    return undecided
 
 
 def _split_by_cause(processes: Processes, at: int, batches: Batches) -> MissingIds:
-    """Subtracts from the gaps what batches explain, then judges the rest with `gaps.judge`."""
+    """Subtracts from the gaps what batches explain, then judges the rest with `gaps.find_holes`."""
     mine = processes.points(at)
     before = processes.columns["missing_before"][mine]
     rows = mine.start + np.flatnonzero(before > 0)
@@ -106,7 +111,7 @@ def _split_by_cause(processes: Processes, at: int, batches: Batches) -> MissingI
     below, above = _sides(processes, at, rows, widths)
     keep = left > 0
     rows, left = rows[keep], left[keep]
-    verdict = gaps.judge(gaps.Gaps(left, below[keep], above[keep]), produced - explained - missing, missing)
+    verdict = gaps.find_holes(gaps.Gaps(left, below[keep], above[keep]), produced - explained - missing, missing)
     order = np.lexsort((rows, -left, ~verdict.holes))
     unlisted = max(0, missing - int(left.sum()))
     holes = int(verdict.holes.sum())
@@ -153,8 +158,8 @@ def _sides(processes: Processes, at: int, rows: np.ndarray, widths: np.ndarray) 
 def _finding(processes: Processes, at: int, missing: MissingIds) -> Finding:
     kind = missing.kind
     produced, distinct = int(processes["produced"][at]), int(processes["distinct"][at])
-    looked = missing.rows[: missing.holes] if missing.holes else missing.rows
-    shown = (looked if kind == _MIXED else missing.rows)[: limits.MOST_GAPS]
+    telling = missing.rows[: missing.holes] if missing.holes else missing.rows
+    shown = missing.counted[: limits.MOST_GAPS]
     places = [_place(processes, at, int(row), int(width)) for row, width in zip(shown, missing.widths, strict=False)]
     more: dict[str, Any] = {"gaps": places, "produced": produced, "distinct": distinct}
     if missing.missing:  # in all: what the sentence of a hole counts is less
@@ -162,16 +167,16 @@ def _finding(processes: Processes, at: int, missing: MissingIds) -> Finding:
     variant = _variant(missing, bool(text_mask(processes.table["wraps_certain"].slice(at, 1))[0]))
     if variant:
         more["variant"] = variant
-    if kind == _MIXED:
+    if kind == _HOLES_IN_SAMPLE:
         more |= {"others": produced - missing.in_holes, "seen_share": distinct / (produced - missing.in_holes)}
-    if kind in (_LOSS, _MIXED) and len(looked):
-        more |= gap_figures(places, len(looked if kind == _MIXED else missing.rows))
+    if kind in (_LOSS, _HOLES_IN_SAMPLE) and len(missing.counted):
+        more |= gap_figures(places, len(missing.counted))
         if missing.unlisted:
             more |= {"unlisted": missing.unlisted, "narrowest": int(missing.widths.min())}
             more["also"] += ["narrower"]
     if missing.explained and kind != _BATCH:
         more |= {"explained": missing.explained, "also": ["batches", *more.get("also", ())]}
-    edges = [*looked.tolist(), *(_below(processes, at, row) for row in looked[: missing.holes].tolist())]
+    edges = [*telling.tolist(), *(_below(processes, at, row) for row in telling[: missing.holes].tolist())]
     return of_process(
         processes,
         at,
@@ -199,7 +204,7 @@ def gap_figures(places: Sequence[Mapping[str, Any]], number: int) -> dict[str, A
 
 def _variant(missing: MissingIds, wraps_certain: bool) -> str | None:
     """The variant of the finding's sentence."""
-    if missing.kind == _MIXED:
+    if missing.kind == _HOLES_IN_SAMPLE:
         return "hole" if missing.holes == 1 else "holes"
     if missing.kind != _LOSS:
         return missing.kind
@@ -222,8 +227,8 @@ def _place(processes: Processes, at: int, row: int, width: int) -> dict[str, Any
     """One gap: the ids around it, the counters that are missing there, and how many."""
     below = _below(processes, at, row)
     after, before = processes.ids(at, (below, row))
-    first = (int(processes.columns["counter"][below]) + 1) % _TURN
-    last = (first + width - 1) % _TURN
+    first = (int(processes.columns["counter"][below]) + 1) % COUNTER_WRAP
+    last = (first + width - 1) % COUNTER_WRAP
     return {"before": before, "missing": width, "after": after, "from": first, "to": last}
 
 
@@ -270,7 +275,7 @@ register(
         "A sample, and counters that items of batches used, are info.",
         "missing_ids/an_outage",
         evidence=MissingEvidence,
-        of_processes=judge,
+        of_processes=missing_ids,
         variants=("one", "one_gap", "gaps", "uncertain", "hole", "holes", "sample", "batch", "unseen"),
         also=("gap", "gap_one", "gap_widest", "gap_lines", "narrower", "batches", "failed", "failed_gaps"),
         info_variants=("sample", "batch", "unseen"),

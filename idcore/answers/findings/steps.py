@@ -13,8 +13,8 @@ import numpy as np
 
 from idcore.answers.findings import limits
 from idcore.answers.findings.processes import Processes
+from idcore.ids.rules import COUNTER_WRAP
 
-_PERIOD = 1 << 16
 _REACH = 1024  # between two points of a process whose ids are not all points
 
 
@@ -43,7 +43,7 @@ def _by_counter(processes: Processes, at: int) -> tuple[np.ndarray, np.ndarray]:
         # A later chain is laid where its first id comes nearest to what the first chain had reached by then.
         assert running_first is not None
         reached = running_first[max(0, int(np.searchsorted(first_times, elapsed[mine[0]])) - 1)]
-        running[mine] += round((reached - running[mine[0]]) / _PERIOD) * _PERIOD
+        running[mine] += round((reached - running[mine[0]]) / COUNTER_WRAP) * COUNTER_WRAP
     order = np.argsort(running, kind="stable")
     return points.start + order, running[order]
 

@@ -33,7 +33,7 @@ def impossible(processes: Processes, scan: Scan) -> Iterator[Finding]:
 
     What is read as the low 32 bits of the clock (the ErQing .NET client) is dated before now.
     """
-    explained = processes.once(chains.judge).clock_back
+    explained = processes.once(chains.explain_chains).clock_back
     now, official = int(scan.at.timestamp() * 1000), java(processes)
     distinct = processes["distinct"]
     early = np.where(little_endian(processes), clocks.DAY_MS + clocks.HOUR_MS, 0)

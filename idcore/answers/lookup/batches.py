@@ -14,7 +14,7 @@ from idcore.answers.lookup.notes import Notes
 from idcore.base.errors import CoreError
 from idcore.base.layout import VALUE_DIGITS
 from idcore.ids.model import UniqId
-from idcore.ids.rules import ELAPSED_WRAP
+from idcore.ids.rules import COUNTER_WRAP, ELAPSED_WRAP
 from idcore.rocketmq.message import Record
 from idcore.rocketmq.message import properties as names
 from idcore.rocketmq.message.row import inner_messages
@@ -42,7 +42,7 @@ def batch_ids(item: UniqId) -> Iterator[str]:
     process = item.text[:-VALUE_DIGITS]
     for later in _LATER_MS:
         for after in range(1, MOST_AFTER + 1):
-            yield f"{process}{(item.elapsed + later) % ELAPSED_WRAP:08X}{(item.counter + after) % 65_536:04X}"
+            yield f"{process}{(item.elapsed + later) % ELAPSED_WRAP:08X}{(item.counter + after) % COUNTER_WRAP:04X}"
 
 
 def look(item: UniqId, topics: Sequence[str], begin_ms: int, notes: Notes) -> Item | None:

@@ -21,15 +21,16 @@ class WallPanel:
     wide: bool = False
 
 
-def screen(title: str, standing: str, headline: str, parts: Sequence[WallPanel]) -> Html:
-    """The whole screen; it covers what is behind it."""
+def screen(title: str, standing: str, new: str, headline: str, parts: Sequence[WallPanel]) -> Html:
+    """The whole screen, with what is `new` if there is something; it covers what is behind it."""
     top = tag("div", tag("b", title), tag("span", standing), class_="mq-wall-top")
     columns = (
         tag("div", *(tag("section", tag("h2", part.name), part.inside) for part in parts if part.wide == wide))
         for wide in (True, False)
     )
+    told = [tag("p", new, class_="mq-wall-new mq-error", role="alert")] if new else []
     said = tag("p", emphasised(headline), class_="mq-wall-said")
-    return tag("div", top, said, tag("div", *columns, class_="mq-wall-parts"), class_="mq-wall")
+    return tag("div", top, *told, said, tag("div", *columns, class_="mq-wall-parts"), class_="mq-wall")
 
 
 def findings(kinds: Sequence[Kind], reader: Reader) -> Html | None:

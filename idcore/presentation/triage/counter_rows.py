@@ -8,8 +8,9 @@ from typing import Any
 
 import pandas as pd
 
+from idcore.ids.rules import COUNTER_WRAP
 from idcore.presentation.triage.processes import is_countable
-from idcore.presentation.triage.strokes import TURN, by_clock, strokes
+from idcore.presentation.triage.strokes import by_clock, strokes
 
 SQUARES = 96  # of a gap and its surroundings
 LINE = 5.0  # percent of the height: the line of a small sawtooth
@@ -58,8 +59,8 @@ def widest_gap(points: pd.DataFrame) -> Gap | None:
     dated = before is not None and pd.notna(row["sent_at"]) and pd.notna(before["sent_at"])
     return Gap(
         missing,
-        (int(row["counter"]) - missing) % TURN,
-        (int(row["counter"]) - 1) % TURN,
+        (int(row["counter"]) - missing) % COUNTER_WRAP,
+        (int(row["counter"]) - 1) % COUNTER_WRAP,
         before["sent_at"].to_pydatetime() if dated and before is not None else None,
         row["sent_at"].to_pydatetime() if dated else None,
         tuple(min(1.0, round(part, 3)) for part in squares),
@@ -72,13 +73,13 @@ def next_wrap(row: dict[str, Any]) -> tuple[timedelta, datetime | None] | None:
     rate = row["rate_per_second"]
     if not is_countable(row) or rate is None or rate != rate or rate <= 0 or row["produced"] < LEAST_IDS:
         return None
-    if row["tracks"] > 1 or TURN / rate > LONGEST.total_seconds():
+    if row["tracks"] > 1 or COUNTER_WRAP / rate > LONGEST.total_seconds():
         return None
-    every = timedelta(seconds=TURN / rate)
+    every = timedelta(seconds=COUNTER_WRAP / rate)
     last = row["last_sent_at"]
     if pd.isna(last):
         return every, None
-    return every, last + timedelta(seconds=(TURN - int(row["last_counter"])) / rate)
+    return every, last + timedelta(seconds=(COUNTER_WRAP - int(row["last_counter"])) / rate)
 
 
 def outline(points: pd.DataFrame) -> str:
@@ -95,7 +96,7 @@ def outline(points: pd.DataFrame) -> str:
     for _, x, saw, _ in strokes(ordered, seconds, seconds).lines:
         for part in _parts(x, saw):
             thin = part[:: len(part) // MOST_CORNERS + 1] + part[-1:]
-            line = [(100 * (a - begin) / span, (100 - LINE) * (1 - b / TURN)) for a, b in thin]
+            line = [(100 * (a - begin) / span, (100 - LINE) * (1 - b / COUNTER_WRAP)) for a, b in thin]
             there += [*line, *((a, b + LINE) for a, b in reversed(line)), line[0]]
             back.insert(0, line[0])
     return ", ".join(f"{x:.1f}% {y:.1f}%" for x, y in (*there, *back))

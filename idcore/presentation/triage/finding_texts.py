@@ -23,6 +23,7 @@ from idcore.presentation.triage.time_range import TimeRange
 
 _BETWEEN = re.compile("(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")  # the space is for a name in Latin letters
 MOST_ADVICE = 3  # different advice of one card
+_MOST_NAMED = 3  # new errors of a banner
 SECOND = pd.Timedelta(seconds=1)
 
 
@@ -224,6 +225,12 @@ def subject(row: Row, words: Words) -> str:
     evidence = evidence_of(row)
     key = f"findings.rest_{evidence.variant}"
     return words(key, n=f"{evidence.more:,}") if evidence.more is not None and words.has(key) else str(row["subject"])
+
+
+def new_errors(errors: Sequence[Row], words: Words) -> str:
+    """What is new in a scan that goes on: the first of these, each by its name and whom it is about."""
+    named = (f"{finding_rows.title_of(row, words)} {subject(row, words)}" for row in errors[:_MOST_NAMED])
+    return words("follow.news", what=words("comma").join(named))
 
 
 def when_of(row: Row, reader: Reader) -> str:

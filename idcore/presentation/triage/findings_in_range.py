@@ -13,9 +13,9 @@ from idcore.answers.findings import gaps, limits
 from idcore.answers.findings.missing import MissingEvidence, gap_figures
 from idcore.answers.findings.processes import id_text
 from idcore.answers.findings.registry import SEVERITIES
+from idcore.ids.rules import COUNTER_WRAP
 from idcore.presentation.triage import finding_rows
 from idcore.presentation.triage.processes import process_key
-from idcore.presentation.triage.strokes import TURN
 from idcore.presentation.triage.time_range import TimeRange, instant_text
 
 GAPS = "missing_ids"
@@ -90,19 +90,19 @@ def _holes(process: Mapping[Any, Any], points: pd.DataFrame, has_below: pd.Serie
     seen, missing = int(process["distinct"]), int(process["missing"])
     below, above = gaps.sides(chain, position, rows, widths, (seen + missing, missing))
     holes = np.zeros(len(points), bool)
-    holes[rows] = gaps.judge(gaps.Gaps(widths, below, above), seen, missing).holes
+    holes[rows] = gaps.find_holes(gaps.Gaps(widths, below, above), seen, missing).holes
     return pd.Series(holes, points.index)
 
 
 def _gap(process: Mapping[Any, Any], below: Mapping[Any, Any], above: Mapping[Any, Any]) -> dict[str, Any]:
     """One gap, as the evidence of a finding has it; the IDs around it are made from the counter."""
-    missing, first = int(above["missing_before"]), (int(below["counter"]) + 1) % TURN
+    missing, first = int(above["missing_before"]), (int(below["counter"]) + 1) % COUNTER_WRAP
     return {
         "after": id_text(process, int(below["elapsed_ms"]), int(below["counter"])),
         "before": id_text(process, int(above["elapsed_ms"]), int(above["counter"])),
         "missing": missing,
         "from": first,
-        "to": (first + missing - 1) % TURN,
+        "to": (first + missing - 1) % COUNTER_WRAP,
         "at": instant_text(above["sent_at"].to_pydatetime()),
     }
 

@@ -20,10 +20,10 @@ from idcore.base.layout import LAYOUTS
 from idcore.ids.clock import to_ms
 from idcore.ids.model import UniqId
 from idcore.ids.origins import BrokerAddress
+from idcore.ids.rules import COUNTER_WRAP
 from idcore.presentation.triage import strokes
 from idcore.presentation.triage.activity import CELLS, MINUTE, natural_step
 from idcore.presentation.triage.processes import named_layout
-from idcore.presentation.triage.strokes import TURN
 from idcore.presentation.triage.time_range import TimeRange
 from idcore.scan.occurrences import dating
 from idcore.scan.occurrences.index import NO_TIME, SEGMENT_SHIFT, Filter, Index
@@ -307,9 +307,9 @@ def _of_runs(places: np.ndarray, thinned: pd.DataFrame) -> pd.DataFrame:
         own = own.sort_values(["sent_at", "position"])
         at = own["sent_at"].dt.as_unit("ms").astype("int64").to_numpy()
         position = own["position"].to_numpy()
-        begin = int(own["counter"].iloc[0] - position[0]) % TURN
+        begin = int(own["counter"].iloc[0] - position[0]) % COUNTER_WRAP
         near = np.interp(sent, at, position)
-        if np.abs(np.diff(position)).max(initial=0) >= TURN // 2:  # points are too far apart to be between them
+        if np.abs(np.diff(position)).max(initial=0) >= COUNTER_WRAP // 2:  # points are too far apart to be between them
             near = near[0] + np.cumsum(_turned(np.diff(counter, prepend=counter[0])))
         exact = near + _turned(counter - begin - near)
         away = np.abs(exact - near) + 1000.0 * np.maximum(0, np.maximum(at[0] - sent, sent - at[-1]))
@@ -331,7 +331,7 @@ def _of_runs(places: np.ndarray, thinned: pd.DataFrame) -> pd.DataFrame:
 
 def _turned(difference: np.ndarray) -> np.ndarray:
     """A difference of counters, the short way round."""
-    turned: np.ndarray = (difference + TURN // 2) % TURN - TURN // 2
+    turned: np.ndarray = (difference + COUNTER_WRAP // 2) % COUNTER_WRAP - COUNTER_WRAP // 2
     return turned
 
 

@@ -12,8 +12,8 @@ import pandas as pd
 
 from idcore.answers.findings import gaps as judged
 from idcore.base.catalogue import Words
+from idcore.ids.rules import COUNTER_WRAP
 
-TURN = 65_536
 MOST_STEPS = 3  # of one clock that are named
 LEAST_STEP = 500  # milliseconds; less is not a finding
 LABEL = 0.07  # of the width: of bands this close the widest has its number
@@ -71,14 +71,14 @@ def strokes(
             drawn.restarts.append(places[rows[0]])
         base = produced.get(track, 0)
         first = rows[0]
-        start = (counters[first] - positions[first]) % TURN
+        start = (counters[first] - positions[first]) % COUNTER_WRAP
         low = min(positions[row] for row in rows)
         x, saw, count = [places[first]], [counters[first]], [base + positions[first] - low]
         for before, row in itertools.pairwise(rows):
             if missing[row] >= least:
                 drawn.gaps.append((places[before], places[row], missing[row]))
                 x, saw, count = [*x, None], [*saw, None], [*count, None]
-            turns = (start + positions[row]) // TURN - (start + positions[before]) // TURN
+            turns = (start + positions[row]) // COUNTER_WRAP - (start + positions[before]) // COUNTER_WRAP
             if turns > 0:
                 crossings = _crossings(start, positions, seconds, before, row, places, turns)
                 drawn.wraps += crossings
@@ -86,7 +86,7 @@ def strokes(
                     for place in crossings:
                         middle = base + _at(place, places, positions, before, row) - low
                         x += [place, None, place]
-                        saw += [TURN - 1, None, 0]
+                        saw += [COUNTER_WRAP - 1, None, 0]
                         count += [middle, middle, middle]
             elif turns < 0:
                 x, saw, count = [*x, None], [*saw, None], [*count, None]
@@ -154,8 +154,9 @@ def in_range(row: dict[str, Any], points: pd.DataFrame, whole: bool) -> dict[str
     inner = ordered.loc[chains.cumcount() > 0, "missing_before"]  # a gap that begins before the range is not in it
     missing = produced - len(points) if whole else int(inner.sum())
     seconds = ordered["clock"].max() - ordered["clock"].min() if len(points) else 0
-    starts = (ordered["counter"] - ordered["position"]) % TURN
-    turns = (starts + ordered["position"]).groupby([ordered["track"], ordered["chain"]]).agg(["min", "max"]) // TURN
+    starts = (ordered["counter"] - ordered["position"]) % COUNTER_WRAP
+    every = (starts + ordered["position"]).groupby([ordered["track"], ordered["chain"]])
+    turns = every.agg(["min", "max"]) // COUNTER_WRAP
     return {
         **row,
         "produced": produced,
@@ -181,7 +182,7 @@ def least_gap(points: pd.DataFrame, missing_in_all: int | None = None) -> int:
     missing = max(int(widths.sum()), missing_in_all or 0)
     if not judged.is_sample(missing, produced):
         return 1
-    return int(min(TURN, judged.least_hole(widths, max(produced - missing, 1), missing)))
+    return int(min(COUNTER_WRAP, judged.least_hole(widths, max(produced - missing, 1), missing)))
 
 
 def rates(
@@ -220,7 +221,7 @@ def judgement(points: pd.DataFrame, distinct: int, missing: int) -> judged.Judge
     above = (chains["position"].transform("max") - ordered["position"]) - (lacking.transform("sum") - lacking.cumsum())
     gap = (widths > 0).to_numpy()
     wide = judged.Gaps(widths.to_numpy()[gap], below.to_numpy()[gap], above.to_numpy()[gap] + 1)
-    return judged.judge(wide, distinct, missing)
+    return judged.find_holes(wide, distinct, missing)
 
 
 def _crossings(
@@ -229,9 +230,9 @@ def _crossings(
     """Where the straight line between two points passes 65,535: at most MOST_CROSSINGS of them."""
     lift = positions[row] - positions[before]
     crossings = []
-    first = (start + positions[before]) // TURN + 1
+    first = (start + positions[before]) // COUNTER_WRAP + 1
     for turn in range(first, first + min(turns, MOST_CROSSINGS)):
-        part = (turn * TURN - start - positions[before] - 0.5) / lift if lift else 0.5
+        part = (turn * COUNTER_WRAP - start - positions[before] - 0.5) / lift if lift else 0.5
         crossings.append(places[before] + (places[row] - places[before]) * part)
     return crossings
 
@@ -268,9 +269,9 @@ def in_order(points: pd.DataFrame) -> pd.DataFrame | None:
     The counter begins behind the widest stretch of its circle that has no id.
     """
     values = np.sort(points["counter"].to_numpy())
-    widest = int(np.argmax(np.diff(values, append=values[0] + TURN)))
+    widest = int(np.argmax(np.diff(values, append=values[0] + COUNTER_WRAP)))
     start = int(values[(widest + 1) % len(values)])
-    place = (points["counter"].to_numpy() - start) % TURN
+    place = (points["counter"].to_numpy() - start) % COUNTER_WRAP
     if points.duplicated("counter").any():
         return None
     return points.assign(place=place).sort_values("place", kind="stable")

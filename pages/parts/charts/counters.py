@@ -9,12 +9,12 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
+from idcore.ids.rules import COUNTER_WRAP
 from idcore.presentation.reports.roles import series_colour, tint
 from idcore.presentation.triage.activity import wall_clock
 from idcore.presentation.triage.line_filter import pick
 from idcore.presentation.triage.processes import process_key, rate_text
 from idcore.presentation.triage.strokes import (
-    TURN,
     Strokes,
     bands,
     by_clock,
@@ -32,7 +32,7 @@ from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange, at, betw
 from pages.parts.figures import DATES, axis, band, clock_title, note, paper, titled, two_rows
 from pages.parts.view import View
 
-TOP = TURN - 1
+TOP = COUNTER_WRAP - 1
 NEAR = 0.9  # of the counter's circle: what is in sight of less has an axis of its own
 FEW_DOTS = 1_500  # points in sight that are marked one by one
 LANE = 0.075  # of the height, below the counter: where its gaps have their marks
@@ -105,7 +105,7 @@ def small(points: pd.DataFrame, view: View, missing: int | None = None, assumed:
     drawn = strokes(points, *_places(points, view)[:2], missing)
     figure = go.Figure(layout=paper(palette, 168, top=14, bottom=4))
     _lines(figure, drawn, view, assumed if is_dated(points) else "")
-    circle = {"range": [0, TURN * 1.04], "tickvals": [0, TOP], "ticktext": ["0", f"{TOP:,}"]}
+    circle = {"range": [0, COUNTER_WRAP * 1.04], "tickvals": [0, TOP], "ticktext": ["0", f"{TOP:,}"]}
     if not drawn.wraps and drawn.lines:  # what there is of it, and not a line along the bottom
         every = [value for _, _, saw, _ in drawn.lines for value in saw if value is not None]
         circle = {**_of_counter((min(every), max(every))), "nticks": 3}
@@ -128,10 +128,10 @@ def _places(points: pd.DataFrame, view: View) -> tuple[list[Any], list[float], s
 
 def _of_counter(sight: tuple[float, float] | None) -> dict[str, Any]:
     """The y axis of a counter: all of its circle, or what of it is in sight."""
-    if sight is not None and sight[1] - sight[0] < NEAR * TURN:
+    if sight is not None and sight[1] - sight[0] < NEAR * COUNTER_WRAP:
         return {"range": room(*sight), "tickformat": ",d", "nticks": 6}
-    ticks = [0, TURN // 4, TURN // 2, 3 * TURN // 4, TOP]
-    return {"range": [0, TURN * 1.02], "tickvals": ticks, "ticktext": [f"{tick:,}" for tick in ticks]}
+    ticks = [0, COUNTER_WRAP // 4, COUNTER_WRAP // 2, 3 * COUNTER_WRAP // 4, TOP]
+    return {"range": [0, COUNTER_WRAP * 1.02], "tickvals": ticks, "ticktext": [f"{tick:,}" for tick in ticks]}
 
 
 def _lines(figure: go.Figure, drawn: Strokes, view: View, assumed: str, **where: int) -> None:

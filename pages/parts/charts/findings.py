@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
+from idcore.ids.rules import COUNTER_WRAP
 from idcore.presentation.reports.roles import tint
 from idcore.presentation.triage.activity import wall_clock
 from idcore.presentation.triage.finding_rows import Kind, kinds, title
-from idcore.presentation.triage.strokes import TURN, falls, in_order
+from idcore.presentation.triage.strokes import falls, in_order
 from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts.charts import counters as charts
 from pages.parts.charts.registry import Chart, Tables, register
@@ -30,7 +31,7 @@ def counter(points: pd.DataFrame, view: View, missing: int | None = None, assume
     charts.gaps(figure, drawn, view)
     charts.clickable(figure, points, drawn, view, assumed)
     low, high = int(points["counter"].min()), int(points["counter"].max())
-    if high - low < ZOOMED * TURN:
+    if high - low < ZOOMED * COUNTER_WRAP:
         room = max(1.0, 0.08 * (high - low))
         ticks = {"tickvals": [low, high], "ticktext": [f"{low:,}", f"{high:,}"]}
         figure.update_yaxes(range=[low - room, high + room], **ticks)

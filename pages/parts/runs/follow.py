@@ -8,9 +8,9 @@ import streamlit as st
 
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.reports.markup import tag
-from idcore.presentation.triage import follow_texts, run_tables
+from idcore.presentation.triage import finding_texts, follow_texts, run_tables
 from idcore.runs.runs import Run, may_see
-from idcore.server import jobs
+from idcore.server import announcements, jobs
 from pages.parts import cache, problems, scans, visitor
 from pages.parts.runs import runlist
 from pages.parts.view import view
@@ -33,7 +33,7 @@ def bar(run: Run) -> None:
     st.session_state[_DRAWN] = (time.monotonic(), run_tables.stamp(run), pace)
     if run.state in ("new", "running") and jobs.is_followed(run):
         st.fragment(_ticking, run_every=pace)(run)
-        _news(run)
+        _new_errors(run)
         return
     words = view().words
     why = problems.said(run.error or words("scan.gone"), words)
@@ -67,6 +67,7 @@ def _ticking(run: Run) -> None:
         spans = [tag("span", text) for text in texts]
         show_html(tag("div", tag("b", words("follow.live")), *spans, class_="mq-run mq-live"))
         st.toggle(words("follow.pause"), key="follow-paused")
+        page_link("findings", words("follow.wall"), icon=":material/tv:", run=run.name, wall="1")
         if scans.is_own(run):
             label = words("follow.stopping" if job.cancelling else "follow.stop")
             st.button(
@@ -79,21 +80,16 @@ def _ticking(run: Run) -> None:
             )
 
 
-def _news(run: Run) -> None:
+def _new_errors(run: Run) -> None:
     """Errors that were not there when this session first saw the scan: a banner, and the name of the tab."""
-    words, findings = view().words, cache.frame(run, "findings")
-    errors = findings[findings["severity"] == "error"] if len(findings) else findings
-    names = [f"{code} {subject}" for code, subject in zip(errors["code"], errors["subject"], strict=True)]
-    known = st.session_state.setdefault(f"follow-known-{run.name}", set(names))
-    fresh = [name for name in names if name not in known]
+    words, errors = view().words, announcements.announceable(cache.frame(run, "findings").to_dict("records"))
+    known = st.session_state.setdefault(f"follow-known-{run.name}", set(errors))
+    fresh = [key for key in errors if key not in known]
     if not fresh:
         return
     st.set_page_config(page_title=words("follow.title", n=len(fresh), title=run.title))
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="follow-news"):
-        what = words("comma").join(
-            f"{words(f'finding.{code}')} {subject}" if words.has(f"finding.{code}") else f"{code} {subject}"
-            for code, _, subject in (name.partition(" ") for name in fresh[:3])
-        )
-        st.error(words("follow.news", what=escaped(what)), icon=":material/notification_important:")
+        said = finding_texts.new_errors([errors[key] for key in fresh], words)
+        st.error(escaped(said), icon=":material/notification_important:")
         page_link("findings", words("follow.news_open"), run=run.name)
         st.button(words("follow.seen"), key="follow-seen", type="tertiary", on_click=known.update, args=(fresh,))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 
 import pandas as pd
@@ -14,10 +15,12 @@ from idcore.presentation.reports import roles
 from idcore.presentation.reports.markup import Html
 from idcore.presentation.triage import broker_logs as logs
 from idcore.presentation.triage import broker_rows, finding_rows, finding_texts, follow_texts, host_rows, run_tables
+from idcore.presentation.triage.finding_rows import Row
 from idcore.presentation.triage.processes import sorted_processes
 from idcore.presentation.triage.scope import Scope
 from idcore.presentation.triage.time_range import TimeRange
 from idcore.runs.runs import Run, may_see
+from idcore.server.announcements import announceable
 from pages.parts import cache, problems, scans, visitor
 from pages.parts.triage import ranking, shared
 from pages.parts.view import View, view
@@ -25,6 +28,7 @@ from pages.parts.widgets import empty, show_html
 
 HOSTS, BROKERS, COUNTERS, FINDINGS = 7, 5, 6, 5
 LOOK = 1.0
+NEW = 600.0  # seconds for which an error is new: nobody presses a button on a screen on the wall
 _PALETTE = roles.palette("dark")
 
 
@@ -42,19 +46,30 @@ def show() -> None:
 
 
 def _drawn(run: Run) -> None:
-    """All of it, where there is news or it is not in sight yet."""
+    """All of it, made anew where the tables are, or where an error is no longer new."""
     if not may_see(visitor.current(), run.facts):
         st.rerun()
-    stamp, shown = run_tables.stamp(run), view()
-    known = st.session_state.get("wall")
-    if known is None or known[0] != (run.name, stamp, shown.words.lang):
-        known = st.session_state["wall"] = ((run.name, stamp, shown.words.lang), _screen(run, shown))
-    show_html(known[1])
+    shown = view()
+    wanted, known = (run.name, run_tables.stamp(run), shown.words.lang), st.session_state.get("wall")
+    if known is None or known[0] != wanted or time.monotonic() >= known[1]:
+        findings = cache.frame(run, "findings")
+        new, until = _new_errors(run, findings)
+        known = st.session_state["wall"] = (wanted, until, _screen(run, shown, findings, new))
+    show_html(known[2])
 
 
-def _screen(run: Run, shown: View) -> Html:
+def _new_errors(run: Run, findings: pd.DataFrame) -> tuple[list[Row], float]:
+    """Errors that came while this screen showed the scan, and until when these are the new ones."""
+    errors, now = announceable(findings.to_dict("records")), time.monotonic()
+    ends = st.session_state.setdefault(f"wall-new-{run.name}", dict.fromkeys(errors, now))
+    for key in errors:
+        ends.setdefault(key, now + NEW)
+    new = [key for key in errors if ends[key] > now]
+    return [errors[key] for key in new], min((ends[key] for key in new), default=float("inf"))
+
+
+def _screen(run: Run, shown: View, findings: pd.DataFrame, new: list[Row]) -> Html:
     words, summary = shown.words, run.summary or {}
-    findings = cache.frame(run, "findings")
     said = finding_texts.headline(findings, shown) or finding_texts.findings_sentence(findings, summary, words)
     kinds, follow = finding_rows.kinds(findings) if len(findings) else [], summary.get("follow")
     standing = follow_texts.standing(follow, words, shown.zone) if follow else ""
@@ -64,7 +79,8 @@ def _screen(run: Run, shown: View) -> Html:
         html.WallPanel(words("page.brokers"), _brokers(run, shown), wide=True),
         html.WallPanel(words("page.counters"), _counters(run, shown)),
     ]
-    return html.screen(run.title, standing, said, [part for part in parts if part.inside])
+    told = finding_texts.new_errors(new, words) if new else ""
+    return html.screen(run.title, standing, told, said, [part for part in parts if part.inside])
 
 
 def _hosts(run: Run, shown: View) -> Html | None:

@@ -1,0 +1,99 @@
+"""A scan that goes on, as pages show it: the banner of new errors, the wall display and the way to it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
+
+import pyarrow.parquet as pq
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from idcore.answers.findings.model import Finding, rest, to_table
+from idcore.base.catalogue import words
+from idcore.runs.runs import Run
+from idcore.server import jobs
+from pages.parts.triage import wall
+from tests.pages.conftest import RUN, make_run
+from tests.pages.test_pages import press, shown
+from tests.test_announcements import shared
+
+Open = Callable[..., AppTest]
+Found = Callable[..., None]
+
+
+@pytest.fixture
+def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Found:
+    """What a refresh of a scan that goes on has found; the scan is that of `RUN`, and there from the first call on."""
+    path = make_run(tmp_path / "runs")
+    facts = json.loads((path / "run.json").read_text())
+    (path / "run.json").write_text(json.dumps(facts | {"state": "running", "plan": {"follow": {"kept": 9}}}))
+    follow = {"as_of": "2026-11-21T01:55:00+00:00", "behind": 0, "left_out": {}, "is_cut": False}
+    summary = json.loads((path / "summary.json").read_text()) | {"follow": follow}
+    job = SimpleNamespace(ended=False, cancelling=False)
+    monkeypatch.setattr(jobs, "of", lambda run: job)
+    (path / "findings").mkdir()
+    times = count(2_000_000_000)
+
+    def refreshed(*findings: Finding) -> None:
+        pq.write_table(to_table(findings), path / "findings" / "part-00000.parquet")
+        (path / "summary.json").write_text(json.dumps(summary))
+        os.utime(path / "summary.json", (next(times),) * 2)
+        assert Run(path).state == "running"
+
+    return refreshed
+
+
+def banners(app: AppTest) -> list[str]:
+    assert not app.exception
+    return [error.value.replace("\\", "") for error in app.error]
+
+
+@pytest.mark.parametrize(("lang", "name"), [("en", "Several processes share"), ("zh", "多个进程指纹相同")])
+def test_a_banner_names_the_errors_that_came_while_the_scan_was_open(
+    open_page: Open, found: Found, lang: str, name: str
+) -> None:
+    found(shared(1), rest("shared_fingerprint", 13, 13, "error"))
+    app = open_page("findings", run=RUN, lang=lang)
+    assert banners(app) == [], "what was there before is not new"
+    found(shared(1), shared(2), rest("shared_fingerprint", 14, 14, "error"))
+    (said,) = banners(app.run())
+    assert name in said and "10.0.0.7 pid 2" in said and "pid 1" not in said and "14" not in said
+    press(app, words(lang)("follow.seen"))
+    assert banners(app) == []
+    found(shared(1), rest("shared_fingerprint", 15, 15, "error"))
+    found(shared(1), shared(2), shared(3))
+    (said,) = banners(app.run())
+    assert "pid 3" in said and "pid 2" not in said, "one that was gone for a while is not new"
+
+
+def test_the_wall_display_names_new_errors_for_ten_minutes(
+    open_page: Open, found: Found, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SimpleNamespace(now=1_000.0)
+    monkeypatch.setattr(wall, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    found(shared(1))
+    app = open_page("findings", run=RUN, wall="1")
+    assert 'class="mq-wall"' in shown(app) and "mq-wall-new" not in shown(app) and not app.exception
+    found(shared(1), shared(2))
+    text = shown(app.run())
+    assert "mq-wall-new" in text and "10.0.0.7 pid 2" in text
+    clock.now += wall.NEW - 1
+    found(shared(1), shared(2), shared(3))
+    text = shown(app.run())
+    assert "10.0.0.7 pid 2" in text and "10.0.0.7 pid 3" in text
+    clock.now += 1
+    text = shown(app.run())
+    assert "10.0.0.7 pid 2" not in text and "10.0.0.7 pid 3" in text, "also where no table has changed"
+
+
+def test_a_page_of_a_followed_scan_leads_to_its_wall_display(open_page: Open, found: Found) -> None:
+    found(shared(1))
+    app = open_page("producers", run=RUN)
+    (link,) = [link for link in app.main.get("page_link") if link.proto.label == "Wall display"]
+    assert link.proto.page == "findings" and f"run={RUN}" in link.proto.query_string
+    assert "wall=1" in link.proto.query_string
