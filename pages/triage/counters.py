@@ -8,7 +8,7 @@ import streamlit as st
 
 from idcore.presentation.html import counters as html
 from idcore.presentation.html import tables
-from idcore.presentation.triage import counter_rows, line_filter, sentences, strokes
+from idcore.presentation.triage import counter_rows, finding_texts, line_filter, sentences, strokes
 from idcore.presentation.triage.processes import assumed, countable, is_countable, process_key, sorted_processes
 from pages.parts import cache, session
 from pages.parts.charts import counters as charts
@@ -46,7 +46,8 @@ part = strokes.in_range(row, points.inside, points.whole) if limited and not emp
 
 # show
 sentence = words("counters.none_in_range") if empty else sentences.process(part, shown, points.inside)
-said(sentence)
+at_once = "" if in_range or wanted else finding_texts.at_once(cache.frame(run, "findings"), shown).strip()
+said(at_once or sentence, sentence if at_once else "")
 
 # chart
 left, right = st.container(key="counter-and-rank").columns([5, 2], gap="large")

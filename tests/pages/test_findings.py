@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -19,10 +19,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.answers.findings import all_rules, line_locations
+from idcore.answers.findings.all_rules import Finding
 from idcore.answers.findings.copies import CollisionEvidence, CopiesEvidence
 from idcore.base.catalogue import upper, words
 from idcore.ids.clock import months
+from idcore.ids.model import UniqId
 from idcore.presentation import times
+from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import esc
 from idcore.presentation.triage import evidence_tables, evidence_texts, finding_rows, finding_texts, lines
 from idcore.presentation.triage.finding_rows import Kind, Row
@@ -497,3 +500,35 @@ def test_times_are_as_exact_as_they_are_known(tmp_path: Path, name: str, variant
     for made in reports(incident(tmp_path, name, variant), "en", "+08:00"):
         line = next(line for line in made.replace("<p", "\n<p").splitlines() if said.split(" 2026")[0] in line)
         assert said in line and not re.search(r"\d\d:\d\d" + re.escape(never), line), line
+
+
+def gap_rows(*gaps: tuple[float, float]) -> pd.DataFrame:
+    """Findings of one process each, that miss IDs from one second of a month to another."""
+    made = []
+    for number, (begin, end) in enumerate(gaps):
+        after, before = (
+            UniqId.of("10.42.3.17", 7 + number, 0x18B4AAC2, round(1_000 * at), counter).text
+            for at, counter in ((begin, 5), (end, 99))
+        )
+        moment = datetime(2026, 11, 1, tzinfo=UTC) + timedelta(seconds=end)
+        figures: dict[str, Any] = {
+            "ids": [before],
+            "sent_at": [moment.isoformat()],
+            "gap_after": after,
+            "gap_before": before,
+        }
+        figures |= {"variant": "one_gap", "produced": 900, "share": 0.1, "in_gaps": 1, "widest": 93, "also": ["gap"]}
+        made.append(Finding.of("missing_ids", f"p{number}", 93, figures, since=moment, until=moment))
+    return all_rules.to_table(made).to_pandas()
+
+
+def test_processes_that_miss_ids_at_once_are_said_before_the_widest_gap() -> None:
+    view = Reader(words("en"), timezone(timedelta(hours=8)))
+    together = gap_rows((60, 150.5), (59.2, 150), (60.5, 151), (60, 150), (600, 601))
+    said = finding_texts.headline(together, view)
+    assert "**4 processes miss IDs at the same time**, between **2026-11-01 08:01:00** and **08:02:30 +08:00**" in said
+    assert "(1 min 29 s)" in said and "The widest gap" not in said
+    assert finding_texts.at_once(together, view) in said
+    for apart in (gap_rows((60, 90), (100, 120), (130, 140), (150, 160)), gap_rows((60, 90), (60, 90))):
+        assert finding_texts.at_once(apart, view) == ""
+        assert "The widest gap" in finding_texts.headline(apart, view) or len(apart) < 3

@@ -127,6 +127,18 @@ def test_the_headline_of_brokers_names_who_is_fastest_and_who_stopped(lang: str)
     assert not broker_rows.said([], reader(lang), START)
 
 
+def test_of_brokers_the_silent_one_is_first_and_who_has_most_or_is_far_faster_is_said() -> None:
+    first, second, third = rows()
+    assert broker_rows.said([first, second, third], reader(), START).startswith("**10.0.0.3:10911** has no record")
+    fast, slow = (replace(row, silent_since=None, speed=Speed(rate)) for row, rate in ((first, 90.0), (second, 20.0)))
+    others = [replace(slow, address=f"10.0.0.{n}:10911", share=0.1) for n in range(4, 9)]
+    large = broker_rows.said([replace(fast, share=0.5), *others], reader(), START)
+    assert large.startswith("**10.0.0.1:10911** has **50%** of the records of 6 brokers.")
+    assert ", 4 times as fast as the next" in large
+    even = broker_rows.said([replace(fast, share=0.5), replace(slow, share=0.5, speed=Speed(60.0))], reader(), START)
+    assert "of the records" not in even and "times as fast" not in even
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_a_file_that_would_be_full_by_now_is_in_the_past_and_the_first_one_is_named(lang: str) -> None:
     view, (fast, slow, _) = reader(lang), rows()
@@ -243,6 +255,36 @@ def test_a_host_that_has_no_more_ids_when_others_go_on_is_named() -> None:
 )
 def test_whose_silence_means_nothing_is_not_named(hosts: pd.DataFrame) -> None:
     assert host_rows.silent_text(hosts, reader()) == ""
+
+
+def sizes(*ids: int) -> pd.DataFrame:
+    return hosts_until(*[600] * len(ids)).assign(ids=ids)
+
+
+def test_few_hosts_with_far_more_messages_than_the_others_are_named() -> None:
+    few = host_rows.changes(sizes(*[10] * 28, 90, 120), pd.DataFrame(columns=PROCESS), reader())
+    assert few == " **10.0.0.29** and **10.0.0.28** generated **42.9%** of the messages of 30 hosts."
+    assert host_rows.largest(sizes(10, 10, 900)) == (["10.0.0.2"], 900 / 920)
+    for even in (sizes(900), sizes(900, 10), sizes(*[10] * 28, 40, 45), sizes(*[10] * 90, 60), sizes(90, 90, 90)):
+        assert host_rows.largest(even) is None
+
+
+PROCESS = ["host", "first_sent_at", "last_sent_at"]
+
+
+def lived(*lives: tuple[str, int, int]) -> pd.DataFrame:
+    """Processes by host, from and until a second."""
+    moments = [(host, START + timedelta(seconds=begin), START + timedelta(seconds=end)) for host, begin, end in lives]
+    return pd.DataFrame(moments, columns=PROCESS)
+
+
+def test_a_process_that_begins_when_that_of_its_host_has_ended_is_said() -> None:
+    processes = lived(("a", 0, 100), ("a", 160, 600), ("b", 0, 300), ("b", 200, 600), ("c", 0, 600))
+    named = host_rows.changes(hosts_until(600, 600), processes, reader(), " (assumed)")
+    moments = "between **2026-11-20 10:01:40** and **10:02:40 +08:00 (assumed)**"
+    assert named == f" On **a** a process ended and another began, {moments}."
+    many = lived(*((f"h{n}", begin, begin + 90) for n in range(5) for begin in (0, 200)))
+    assert host_rows.changes(hosts_until(*[600] * 9), many, reader()).startswith(" On **5 of 9 hosts** a process ended")
 
 
 def test_hosts_are_listed_by_when_they_end() -> None:

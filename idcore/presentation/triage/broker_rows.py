@@ -20,6 +20,7 @@ from idcore.presentation.triage.time_range import TimeRange
 
 STEPS = 60  # of a strip
 MOST_CELLS = 14  # files of a row, the newest
+LARGE_SHARE, LARGE_TIMES = 0.4, 2  # of all records, and times as many as of an equal share, or as fast as the next
 LONGEST = 5 * 365 * 86_400  # seconds until a file is full, that are worth a date
 State = Literal["seen", "unseen", "deleted"]
 
@@ -153,15 +154,23 @@ def _past(key: str, moment: datetime, now: datetime) -> str:
 
 
 def said(rows: Sequence[BrokerRow], reader: Reader, now: datetime, assumed: str = "") -> str:
-    """Who grows fastest and when its file is full, whose is full first, and who has no record for how long.
+    """Who has no record for how long, who has most of them, who grows fastest, and whose file is full when.
 
     Empty without growth. `assumed`: what of the times no line shows.
     """
-    words, text = reader.words, ""
-    fastest = next((row for row in rows if row.speed is not None and row.silent_since is None), None)
+    words, text = reader.words, _silent_text(rows, reader, assumed)
+    most = max(rows, key=lambda row: row.share, default=None)
+    if most is not None and len(rows) > 1 and most.share >= max(LARGE_SHARE, LARGE_TIMES / len(rows)):
+        share = words.share(round(most.share * 10_000), 10_000)
+        text += words("brokers.said_most", address=most.address, share=share, n=words.count("broker", len(rows)))
+    growing = [row for row in rows if row.speed is not None and row.silent_since is None]
+    rates = [row.speed.rate for row in growing if row.speed is not None]
+    fastest = growing[0] if growing else None
     if fastest is not None and fastest.speed is not None and fastest.speed.rate > 0:
         code = "brokers.fastest" if len(rows) > 1 else "brokers.grows"
-        text = words(code, address=fastest.address, rate=rate_text(fastest.speed.rate, words))
+        text += words(code, address=fastest.address, rate=rate_text(fastest.speed.rate, words))
+        if len(rates) > 1 and rates[1] > 0 and (times := int(rates[0] / rates[1])) >= LARGE_TIMES:
+            text += words("brokers.said_times", n=f"{times:,}")
         if fastest.full_at:
             key = _past("brokers.said_full", fastest.full_at, now)
             text += words(key, at=reader.minute(fastest.full_at) + assumed)
@@ -169,12 +178,17 @@ def said(rows: Sequence[BrokerRow], reader: Reader, now: datetime, assumed: str 
         if (first := first_full(rows)) and first.full_at and first.address != fastest.address:
             key = _past("brokers.said_first", first.full_at, now)
             text += words(key, address=first.address, at=reader.minute(first.full_at) + assumed)
+    return text.strip()
+
+
+def _silent_text(rows: Sequence[BrokerRow], reader: Reader, assumed: str) -> str:
+    words, text = reader.words, ""
     silent = sorted((row for row in rows if row.silent_since), key=lambda row: str(row.silent_since))
     for row in silent[: broker_logs.NAMED]:
         text += words("brokers.said_silent", address=row.address, at=reader.minute(row.silent_since) + assumed)
     if (more := len(silent) - broker_logs.NAMED) > 0:
         text += words("brokers.said_silent_more", n=words.count("broker", more))
-    return text.strip()
+    return text
 
 
 def first_full(rows: Sequence[BrokerRow]) -> BrokerRow | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -22,7 +22,9 @@ from idcore.presentation.triage.processes import process_key
 from idcore.presentation.triage.time_range import MILLISECOND, TimeRange
 
 Row = Mapping[str, Any]
+GAPS = "missing_ids"
 MORE = "more"  # the variant of a row that counts what is not listed
+LEAST_AT_ONCE = 3  # processes that miss IDs at once
 MOST_APART = 3  # findings of one kind that are shown one by one
 _OF_FAILURES = {"retry_storm", "dead_letters"}  # what they say is in the failed attempts, not in what came of them
 _TIME = "datetime64[us, UTC]"
@@ -187,6 +189,30 @@ def gap_of(row: Row) -> tuple[datetime, datetime] | None:
         return None
     end = datetime.fromisoformat(str(moments[before]))
     return (end - timedelta(milliseconds=gone), end) if gone >= 0 else None  # less than 0: a month ended in it
+
+
+class CommonGap(NamedTuple):
+    """The time in which so many processes miss IDs at once: from the latest ID below to the first ID above."""
+
+    begin: datetime
+    end: datetime
+    rows: list[Row]
+
+
+def common_gap(rows: Iterable[Row]) -> CommonGap | None:
+    """When most processes of these findings miss IDs at once; None of fewer than LEAST_AT_ONCE, or than half of them.
+
+    By the widest gap of each.
+    """
+    known = [(gap, row) for row in rows if (gap := gap_of(row)) is not None]
+    if len(known) < LEAST_AT_ONCE:
+        return None
+    # As many gaps are open at the begin of one of them as at any moment.
+    at = max((gap[0] for gap, _ in known), key=lambda moment: sum(gap[0] <= moment < gap[1] for gap, _ in known))
+    there = [(gap, row) for gap, row in known if gap[0] <= at < gap[1]]
+    if len(there) < max(LEAST_AT_ONCE, len(known) / 2):
+        return None
+    return CommonGap(at, min(gap[1] for gap, _ in there), [row for _, row in there])
 
 
 def fates_of(row: Row, run: str) -> dict[str, str] | None:

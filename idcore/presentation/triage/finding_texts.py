@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -158,7 +158,8 @@ def headline(findings: pd.DataFrame, reader: Reader) -> str:
         return ""
     words = reader.words
     if worst.grouped or not worst.rows:
-        return upper(brief(worst, words)) + words("stop") + widest_gap(worst.rows, reader)
+        rest = common_gap((row for _, row in worst.rows), reader) or widest_gap(worst.rows, reader)
+        return upper(brief(worst, words)) + words("stop") + rest
     row = _largest(worst)[1]
     if (gap := finding_rows.gap_of(row)) is None:
         return upper(say("meaning", row, reader)) + words("stop")
@@ -181,6 +182,27 @@ def gap_in_headline(findings: pd.DataFrame) -> tuple[int, Row] | None:
         return next(iter(finding_rows.widest_first(worst.rows)), None)
     largest = _largest(worst)
     return largest if finding_rows.gap_of(largest[1]) is not None else None
+
+
+def at_once(findings: pd.DataFrame, reader: Reader) -> str:
+    """When most processes that miss IDs miss them at once; nothing where they do not."""
+    gaps = [] if findings.empty else findings[findings["code"] == finding_rows.GAPS].to_dict("records")
+    return common_gap(gaps, reader)
+
+
+def common_gap(rows: Iterable[Row], reader: Reader) -> str:
+    """The same of the findings of IDs that are missing."""
+    words, gap = reader.words, finding_rows.common_gap(rows)
+    if gap is None:
+        return ""
+    first, last = times.between(gap.begin, gap.end, reader.zone)
+    return words(
+        "findings.at_once",
+        n=f"{len(gap.rows):,}",
+        first=first,
+        last=last + words.assumed(finding_rows.assumed_of(gap.rows[0])),
+        lasting=words.duration((gap.end - gap.begin).total_seconds()),
+    )
 
 
 def widest_gap(rows: Sequence[tuple[int, Row]], reader: Reader) -> str:

@@ -18,7 +18,6 @@ from idcore.presentation.triage import finding_rows
 from idcore.presentation.triage.processes import process_key
 from idcore.presentation.triage.time_range import TimeRange, instant_text
 
-GAPS = "missing_ids"
 _OF_HOLES = {"hole", "holes"}  # in a sample, whose other gaps are usual
 _OF_GAPS = {None, "one", "one_gap", "gaps", "uncertain"} | _OF_HOLES  # variants that gaps make
 # A process of a scan by its key, and its points, both empty where there are none.

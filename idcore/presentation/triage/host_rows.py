@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
@@ -12,6 +13,7 @@ import pandas as pd
 
 from idcore.answers.findings import gaps
 from idcore.base.catalogue import Words
+from idcore.presentation import times
 from idcore.presentation.reader import Reader
 from idcore.presentation.triage import strokes
 from idcore.presentation.triage.activity import LEAST_SILENCE, binned, is_silent
@@ -20,6 +22,7 @@ from idcore.presentation.triage.processes import assumed, countable
 GROUPED = 30  # from so many hosts on they can be grouped
 CELLS = 60  # of a strip
 NAMED = 3  # hosts of a sentence
+LARGE_SHARE, LARGE_TIMES = 0.3, 5  # of all messages, and of those of the next host
 MOST_JUDGED = 50  # processes of which more than a tenth is missing
 PointsOf = Callable[[Mapping[Any, Any]], pd.DataFrame]
 SORTS = ("messages", "missing", "ended", "host", "processes")
@@ -221,8 +224,53 @@ def silent_text(hosts: pd.DataFrame, reader: Reader, assumed: str = "") -> str:
     return words(key, n=f"{len(found):,}", hosts=words.count("host", len(hosts)), **named[0])
 
 
-def said(worst: Worst | None, shared: Sequence[str], reader: Reader, silent: str = "") -> str:
-    """What the page is opened for: who misses messages, who is silent, which fingerprints are shared. Or nothing."""
+def largest(hosts: pd.DataFrame) -> tuple[list[str], float] | None:
+    """The few hosts that generate far more messages than all others, and their share of these; None where none do."""
+    ranked = hosts.sort_values(["ids", "host"], ascending=[False, True])
+    ids, names, total = ranked["ids"].tolist(), ranked["host"].tolist(), int(ranked["ids"].sum())
+    for few in range(1, min(NAMED, max(1, len(ids) // 10), len(ids) - 1) + 1):
+        share = sum(ids[:few]) / total
+        if share >= max(LARGE_SHARE, 2 * few / len(ids)) and ids[few - 1] >= LARGE_TIMES * ids[few]:
+            return names[:few], share
+    return None
+
+
+def replaced(processes: pd.DataFrame) -> list[tuple[str, datetime, datetime]]:
+    """Hosts on which each process begins after the one before has ended: when the last but one ended, the last began.
+
+    The latest first.
+    """
+    dated = processes.dropna(subset=["first_sent_at", "last_sent_at"]).sort_values(["host", "first_sent_at"])
+    found = []
+    for host, own in dated[dated.duplicated("host", keep=False)].groupby("host"):
+        begins, ends = own["first_sent_at"].tolist(), own["last_sent_at"].tolist()
+        if all(end < begin for end, begin in zip(ends, begins[1:], strict=False)):
+            found.append((str(host), ends[-2], begins[-1]))
+    return sorted(found, key=lambda one: one[2], reverse=True)
+
+
+def changes(hosts: pd.DataFrame, processes: pd.DataFrame, reader: Reader, assumed: str = "") -> str:
+    """Which hosts have no more IDs, on which another process began, and which have most of the messages. Or nothing.
+
+    `assumed`: what of their times no line shows.
+    """
+    words, text = reader.words, silent_text(hosts, reader, assumed)
+    others = replaced(processes)
+    if 0 < len(others) <= NAMED:
+        for host, end, begin in others:
+            first, last = times.between(end, begin, reader.zone)
+            text += words("producers.replaced", host=host, first=first, last=last + assumed)
+    elif others:
+        text += words("producers.replaced_many", n=f"{len(others):,}", hosts=words.count("host", len(hosts)))
+    if (most := largest(hosts)) is not None:
+        names = words.listed([f"**{name}**" for name in most[0]])
+        share = words.share(round(most[1] * 1_000), 1_000)
+        text += words("producers.largest", names=names, share=share, hosts=words.count("host", len(hosts)))
+    return text
+
+
+def said(worst: Worst | None, shared: Sequence[str], reader: Reader) -> str:
+    """What the page is opened for: who misses messages, and which fingerprints several processes share. Or nothing."""
     words, text = reader.words, ""
     if worst is not None:
         row, missing = worst.process, int(worst.process["lost"])
@@ -235,7 +283,6 @@ def said(worst: Worst | None, shared: Sequence[str], reader: Reader, silent: str
             at = reader.full(worst.begins.to_pydatetime()) + mark
             text += words("producers.worst_one", count=missing, at=at)
         text += words("stop")
-    text += silent
     if shared:
         text += words("producers.shared_by", hosts=words.first(list(shared), 3))
-    return text.strip()
+    return text

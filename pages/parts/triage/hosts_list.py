@@ -10,7 +10,7 @@ import streamlit as st
 
 from idcore.presentation import times
 from idcore.presentation.html import hosts as html
-from idcore.presentation.triage import host_rows
+from idcore.presentation.triage import finding_texts, host_rows
 from idcore.presentation.triage.activity import step_text
 from idcore.presentation.triage.in_range import InRange
 from idcore.presentation.triage.processes import process_key, several
@@ -36,9 +36,11 @@ def headline(run: Run, in_range: InRange | None, counted: str, view: View) -> No
     own = most[several(most)]["host"]
     shared_by = own.drop_duplicates().tolist() if cache.totals(run).shared else []
     worst = host_rows.worst(most, partial(cache.points, run))
-    mark = view.words.assumed(cache.totals(run).assumed)
-    silent = "" if cache.is_cut(run, "hosts") else host_rows.silent_text(cache.frame(run, "hosts"), view, mark)
-    said(host_rows.said(worst, shared_by, view, silent), counted)
+    at_once = finding_texts.at_once(cache.frame(run, "findings"), view)
+    lead = at_once + host_rows.said(None if at_once else worst, shared_by, view)
+    if not cache.is_cut(run, "hosts") and not cache.is_cut(run, "processes"):
+        lead += host_rows.changes(cache.frame(run, "hosts"), most, view, view.words.assumed(cache.totals(run).assumed))
+    said(lead.strip(), counted)
     if worst is not None:
         label, process = view.words("findings.to_counters"), process_key(worst.process)
         page_link("counters", label, icon=":material/show_chart:", run=run.name, process=process)
