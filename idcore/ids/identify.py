@@ -7,7 +7,17 @@ from functools import lru_cache
 from typing import Literal
 
 from idcore.base.errors import CoreError
-from idcore.base.layout import CLIENT_V1, ID_DIGITS, LAYOUTS, OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6, Layout
+from idcore.base.layout import (
+    CLIENT_START,
+    CLIENT_V1,
+    ID_DIGITS,
+    LAYOUTS,
+    OFFSET_V4,
+    OFFSET_V6,
+    UNIQ_V4,
+    UNIQ_V6,
+    Layout,
+)
 from idcore.ids import little_endian, makers, masks, rules
 from idcore.ids.model import (
     ClientId,
@@ -295,7 +305,7 @@ def _elapsed_holds(uniq: UniqId, vouched: bool) -> bool:
 def _of_own_length(
     raw: bytes, text: str, label: str | None, vouched: bool
 ) -> tuple[list[Reading], list[Reading], CoreError | None]:
-    """A length that no msgId shares with an offsetMsgId: the layout whose version the bytes have."""
+    """A length that no msgId shares with an offsetMsgId: the first layout of that length that holds."""
     layouts = [layout for layout in LAYOUTS.values() if layout.size == len(raw)]
     layout = next((layout for layout in layouts if layout.holds(raw)), None)
     error = version_error(raw, layouts[0], text) if layout is None else None
@@ -311,7 +321,7 @@ def _of_own_length(
 
 def _lost_client(text: str, raw: bytes) -> list[Reading]:
     """A 5.x msgId that lost its leading 01, proposed when seconds are plausible and the sequence is small."""
-    client = ClientId.from_bytes(b"\x01" + raw, CLIENT_V1, "01" + text)
+    client = ClientId.from_bytes(bytes.fromhex(CLIENT_START) + raw, CLIENT_V1, CLIENT_START + text)
     if not (makers.FIRST_SECONDS <= client.seconds <= makers.LAST_SECONDS and client.sequence < 1 << 20):
         return []
     return [Reading(client, "possible", makers.client_maker(client.seconds), (bare_reason("lost_version"),), 1)]
