@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +12,7 @@ from idcore.answers.fate.model import POP, PUSH, Consumers, Holder
 from idcore.answers.lookup.answer_cache import AnswerCache
 from idcore.answers.lookup.by_key import MOST_OF_A_UNIQUE_KEY, Search
 from idcore.answers.lookup.client_states import states
-from idcore.answers.lookup.clients import is_grpc, united
+from idcore.answers.lookup.clients import is_grpc, newest_subscription, shared_client_ids, united
 from idcore.answers.lookup.copies import TIMER_TOPIC, group_of, is_special, topics_of_group
 from idcore.answers.lookup.group_evidence import Homes, calls_of, group_copy, homes_of, is_copy_of, is_past
 from idcore.answers.lookup.model import Copy
@@ -334,7 +333,7 @@ class _Fates(TopicBrokers):
     ) -> tuple[dict[_Queue, Observation[Any]], dict[str, list[str]]]:
         """How far the groups are in their retry topics, and which topics of copies have anything, by broker."""
         begin = self._begin_ms()
-        topics = {each: group for group in groups for each in self._topics_of(group)}
+        topics = self._topics_of(groups)
         routes = self.cluster.routes(list(topics))
         routed = [entry.name for route in routes.values() if route for entry in route.brokers]
         asked = [*topics, SCHEDULE_TOPIC, TIMER_TOPIC]
@@ -365,7 +364,7 @@ class _Fates(TopicBrokers):
         key, begin = self.records[0][0].uniq_id, self._begin_ms()
         if key is None:
             return [], set()
-        topics = {each: group for group in groups for each in self._topics_of(group)}
+        topics = self._topics_of(groups)
         copies: list[_GroupRecord] = []
         incomplete: set[str] = set()
         jobs = {name: [Query(topic, key, True, begin) for topic in asked] for name, asked in wanted.items()}
@@ -382,8 +381,9 @@ class _Fates(TopicBrokers):
                         copies.append(_GroupRecord(record, broker, group))
         return copies, set() if self.silent else set(groups) - incomplete
 
-    def _topics_of(self, group: str) -> list[str]:
-        return list(topics_of_group(group, [self.topic]))
+    def _topics_of(self, groups: Sequence[str]) -> dict[str, str]:
+        """The topics that have copies of these groups, each with its group."""
+        return {topic: group for group in groups for topic in topics_of_group(group, [self.topic])}
 
     def _records(self, heard: Observation[Any], broker: str, topic: str, key: str) -> tuple[list[Record], bool]:
         """The records of an answer, and whether it has all there are."""
@@ -510,8 +510,7 @@ def _merge_connections(heard: Sequence[Observation[Connection]], topic: str, sil
     times = [each.at_ms for each in heard if each.at_ms is not None]
     if not seen:
         return Observation() if silent or not times or len(times) < len(heard) else Observation(Consumers(), min(times))
-    subscribed = [each.subscriptions[topic] for each in seen if topic in each.subscriptions]
-    newest = max(subscribed, key=lambda each: each.version, default=None)
+    newest = newest_subscription(seen, topic)
     clients = {client.client_id for each in seen for client in each.clients}
     grpc = any(map(is_grpc, clients))
     if newest is not None and grpc:
@@ -525,17 +524,11 @@ def _merge_connections(heard: Sequence[Observation[Connection]], topic: str, sil
             first.message_model == "BROADCASTING",
             first.from_where.startswith("CONSUME_FROM_LAST_OFFSET"),
             chosen,
-            next((shared for each in seen for shared in _duplicate_client_ids(each)), None),
+            next((client_id for each in seen for client_id in shared_client_ids(each)), None),
             grpc=grpc,
         ),
         min(times),
     )
-
-
-def _duplicate_client_ids(connection: Connection) -> list[str]:
-    """Each clientId that several connections to one broker have: a rebalance counts them as one client."""
-    counted = Counter(client_id for client_id, _ in {(each.client_id, each.address) for each in connection.clients})
-    return sorted(client_id for client_id, count in counted.items() if count > 1)
 
 
 def _may_have(stats: Observation[Sequence[QueueStats]], begin_ms: int) -> bool:
