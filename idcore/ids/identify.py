@@ -136,7 +136,10 @@ def identify(
     if readings:
         first = readings[0]
         # The order of the first interpretation is the rule's, not the score's; the rest goes by score.
-        readings = [first, *sorted(readings[1:], key=lambda item: -item.score)]
+        others = sorted(readings[1:], key=lambda item: -item.score)
+        if any(item.certainty == "certain" for item in others):
+            first, *others = map(_not_certain, (first, *others))
+        readings = [first, *others]
         return Verdict(text, label, tuple(readings), tuple(rejected), vouched=vouched, shown=shown)
     assert error is not None
     named = label or (disowned if error.code in ("other_name", "trace_id") else None)
@@ -219,6 +222,11 @@ def decode(text: str, label: str | None = None, case: Case = "strict") -> Messag
     return verdict.best.id
 
 
+def _not_certain(reading: Reading) -> Reading:
+    """At most likely: where another layout has as much for it, neither is certain."""
+    return replace(reading, certainty="likely") if reading.certainty == "certain" else reading
+
+
 def _first_letter(text: str) -> int:
     return next(at for at, char in enumerate(text) if char > "9")
 
@@ -257,11 +265,11 @@ def _uniq_or_offset(
             readings = [weigh_offset(offset, label, None, maybe)]
             if maybe is not None:
                 readings.append(replace(weigh_little_endian(maybe, offset, label), certainty="possible", score=1))
-            too = weigh_uniq(uniq, label, shared_reason("pid_zero_too", loader=uniq.loader_text), -3)
-            if not rules.elapsed_possible(uniq.elapsed):
-                rejected.append(_rejected(too, elapsed_error(uniq)))
-            else:
-                readings.append(replace(too, certainty="possible"))
+        too = weigh_uniq(uniq, label, shared_reason("pid_zero_too", loader=uniq.loader_text), -3)
+        if not rules.elapsed_possible(uniq.elapsed):
+            rejected.append(_rejected(too, elapsed_error(uniq)))
+        else:
+            readings.append(replace(too, certainty="possible"))
     else:
         problem = port_error(offset) if offset.port == 0 else offset_error(offset)
         if uniq.loader == 0:
