@@ -207,6 +207,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "decode.zone_of": "{name} {zone} ({ids})",
     "decode.pasted": "pasted text",
     "decode.pasted_title": "{ids} from {lines}",
+    "decode.more_files": " and {n} more",
     "decode.said": "**{ids}** in {lines}: {kinds}.",
     "decode.said_first": "The first **{ids}** of {lines}: {kinds}; the scan counts the rest.",
     "decode.said_none_yet": "No ID at the start of {lines}; the scan is still reading the rest.",

@@ -196,6 +196,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "decode.zone_of": "{name} {zone}（{ids}）",
     "decode.pasted": "粘贴的文本",
     "decode.pasted_title": "{lines}中的 {ids}",
+    "decode.more_files": " 及另外 {n} 个",
     "decode.said": "{lines}中有 **{ids}**：{kinds}。",
     "decode.said_first": "{lines}中的前 **{ids}**：{kinds}；其余正在扫描统计。",
     "decode.said_none_yet": "{lines}的开头没有消息 ID，其余正在扫描。",
