@@ -13,7 +13,7 @@ import numpy as np
 from idcore.kernels import find as kernel
 from idcore.kernels.find import BEGIN, COUNT, END, END_ID, FIRST_ID, HAS_BO, LINE_ENDED, TAIL
 from idcore.kernels.find import LINE_FIRST, LINE_OPEN, LINE_START, STATE_IDS, STATE_KEYS, STATE_LINES
-from idcore.kernels.find import TABLE_SLOT, VERSION
+from idcore.kernels.find import TABLE_SLOT
 from idcore.kernels.vector import borrowed
 
 U = np.uint64
@@ -22,55 +22,12 @@ NIBBLES = np.full(256, 255, np.uint8)
 for _digit in b"0123456789abcdefABCDEF":
     NIBBLES[_digit] = int(chr(_digit), 16)
 may_pair, row_of, refuse, escape_before = kernel.may_pair, kernel.row_of, kernel.refuse, kernel.escape_before
-client_of, id_of, count_id, keep_letters = kernel.client_of, kernel.id_of, kernel.count_id, kernel.keep_letters
+count_id, keep_letters = kernel.count_id, kernel.keep_letters
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def is_hex(byte):
     return NIBBLES[byte] != 255
-
-
-@numba.njit(cache=True, nogil=True)
-def letters_of(buf, place, size):
-    upper = lower = False
-    for i in range(place, place + size):
-        lower |= buf[i] >= 97
-        upper |= buf[i] >= 65 and buf[i] < 97
-    return U(upper) | U(lower) << U(1)
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
-def word_at(buf, place):
-    word = U(0)
-    for i in range(place, place + 16):
-        word = (word << U(4)) | U(NIBBLES[buf[i]])
-    return word
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
-def judge(buf, place, size, rules):
-    """As the twin's: why the digits are refused (-1: they are not), key and value."""
-    p = U(buf.ctypes.data + place)
-    if letters_of(buf, place, size) == U(2):
-        reason = kernel.of_lower_case(p, size, rules)
-        if reason >= 0:
-            return reason, U(0), U(0), U(0), U(0)
-    hi, lo = word_at(buf, place), word_at(buf, place + 16)
-    if size == 34:
-        reason = VERSION if hi >> U(56) != U(1) else -1
-        hi, lo = word_at(buf, place + 2), word_at(buf, place + 18)
-        k1, k2, value = client_of(hi, lo, letters_of(buf, place + 18, 16))
-        return reason, U(0), k1, k2, value
-    if size == 32:
-        reason, k1, k2, value = id_of(hi, lo, False, p, rules.loaders)
-        if reason < 0 and k2 >> kernel.CODE_SHIFT == kernel.CODE_V4 and kernel.is_another(p, k2, rules):
-            reason = kernel.OTHER_NAME
-        return reason, U(0), k1, k2, value
-    last_hi, last_lo = word_at(buf, place + 24), word_at(buf, place + 40)
-    reason, _, k2, value = id_of(last_hi, last_lo, True, p, rules.loaders)
-    if reason < 0 and k2 >> kernel.CODE_SHIFT == kernel.CODE_V6 and kernel.is_another(p, k2, rules):
-        reason = kernel.OTHER_NAME
-    return reason, hi, lo, k2, value
 
 
 @numba.njit(cache=True, nogil=True)
@@ -144,14 +101,19 @@ def find(buf, origin, start, stop, what, rules, found):
         escape = escape_before(U(buf.ctypes.data + place), size, rules.digits)
         place += escape
         size -= escape
-        if size != 32 and size != 34 and size != 56:
+        p = U(buf.ctypes.data + place)
+        if kernel.is_longer(p, size, rules):
+            size = 32
+        if size > 63 or rules.digits >> U(size) & U(1) == U(0):
             continue
-        reason, k0, k1, k2, value = judge(buf, place, size, rules)
+        reason, k0, k1, k2, value = kernel.judge(p, size, rules)
         if reason >= 0:
             if what != TAIL:
+                if reason >= kernel.OF_THING:
+                    if what == COUNT:
+                        kernel.keep_named(k0, k1, k2, value, reason - kernel.OF_THING, place + origin, found)
+                    reason = kernel.OTHER_NAME
                 refuse(reason, buf, place, size, origin, found.refused, found.samples)
-                if reason == kernel.OTHER_NAME and what == COUNT:
-                    kernel.keep_named(k0, k1, k2, value, U(buf.ctypes.data + place), place + origin, found)
         else:
             row, used = row_of(k0, k1, k2, table, found.keys, keys)
             if used != keys:
@@ -159,9 +121,9 @@ def find(buf, origin, start, stop, what, rules, found):
                 if not rules.all_are_ids and kernel.may_be_chance(k2, rules):
                     table[row, kernel.TABLE_MARKS] |= kernel.UNKNOWN
             if what == COUNT:
-                kernel.mark_suspect(row, value, U(buf.ctypes.data + place), size, table)
+                kernel.mark_suspect(row, value, p, size, table)
                 count_id(row, value, table)
-                keep_letters(row, k2, U(buf.ctypes.data + place + size - 16), table)
+                keep_letters(row, k2, p + U(size - 16), table)
             found.places[n] = place + origin
             found.values[n] = value
             found.slots[n] = np.uint32(table[row, TABLE_SLOT])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import io
+import random
 import re
 from pathlib import Path
 
@@ -14,10 +15,12 @@ from idcore.answers.lookup import NO_VERDICT
 from idcore.base import catalogue
 from idcore.base.layout import CLIENT_V1, LAYOUTS, UNIQ_V4, Field, Layout
 from idcore.ids import fields, find, identify, rules
+from idcore.ids.identify import Case, judge
 from idcore.ids.model import MODELS, ClientId, UniqId
 from idcore.kernels import codes
 from idcore.kernels import find as kernel
-from idcore.scan import column_texts
+from idcore.scan import column_texts, look_alikes
+from idcore.scan.occurrences.key_words import words_of
 from idcore.scan.occurrences.locate import Locator, Places
 from idcore.sources import archives, kinds
 from idcore.sources.archives import ARCHIVES, BETWEEN
@@ -45,9 +48,13 @@ def naming(folder: str, text: str) -> set[str]:
 
 @pytest.mark.parametrize("name", ["uniq_v6", "offset_v6", "client_v1"])
 def test_a_layout_is_read_by_its_row_and_the_rule_where_lengths_are_shared(name: str) -> None:
-    """What makes ids to try the rest on may name it too; `uniq_v4_le` has a rule of its own besides."""
+    """What makes ids to try the rest on may name it too; `uniq_v4_le` has a rule of its own besides.
+
+    A 5.x msgId is told by its length and version from a msgId that is longer, cut or masked.
+    """
+    rests = {"idcore/ids/find.py", "idcore/ids/masks.py"} if name == CLIENT_V1.name else set()
     makers = naming("idcore/simulate", name)
-    assert naming("idcore", name) - makers <= {
+    assert naming("idcore", name) - makers - rests <= {
         "idcore/base/layout.py",
         "idcore/ids/model.py",
         "idcore/ids/identify.py",
@@ -64,22 +71,43 @@ def test_no_module_has_the_lengths_of_ids_by_itself() -> None:
     assert not found
 
 
-def _made(version: bytes) -> Layout:
+def _made(version: bytes, *, early: bool = False) -> Layout:
     """A msgId with its version in front, its fields in another order, the bytes of each the other way round."""
     fields = {field.name: field for field in UNIQ_V4.fields}
     own = Field("version", len(version), "version of the format", always=int.from_bytes(version, "little"))
     order = ("counter", "ip", "pid", "loader", "elapsed")
-    return Layout("uniq_made", (own, *(fields[name] for name in order)), "little")
+    return Layout("uniq_made", (own, *(fields[name] for name in order)), "little", early=early)
+
+
+def _reader(layout: Layout, code: str, case: Case = "strict") -> Locator:
+    """A locator for one more layout, under a code that is there: kernels have theirs compiled in."""
+    locator = Locator(case)
+    layouts = {**kernel.OWN_LENGTHS, codes.CODES[code]: layout}
+    finder = locator.finder
+    finder.rules = kernel.rules_for(case, finder.rules.loaders, finder.rules.usual, layouts)
+    return locator
+
+
+def _places(locator: Locator, log: Path, text: str) -> list[Places]:
+    log.write_text(text)
+    texts = walk([Split(0, str(log), 0, log.stat().st_size)])
+    found = [places for _, windows, _ in texts if windows for places in locator.read(windows)]
+    return [places for places in found if isinstance(places, Places)]
+
+
+def _refused(locator: Locator) -> dict[str, int]:
+    return dict(zip(kernel.REASONS, locator.finder.found.refused[:, 0].tolist(), strict=True))
 
 
 @pytest.mark.parametrize("version", [b"\x07", b"\x02\xc2"], ids=["34 digits", "36 digits"])
-def test_a_row_is_enough_for_a_layout_of_any_length_and_byte_order(
+def test_a_row_is_enough_for_a_layout_with_a_version_of_any_length_and_byte_order(
     version: bytes, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    layout = _made(version)
+    layout, code = _made(version), codes.CODES["uniq_v4"]
     text = f"{version.hex().upper()}0B0A0100007F34129956341278563412"
     late, other = text[:-2] + "F0", f"{version[0] ^ 1:02X}{text[2:]}"
     monkeypatch.setitem(LAYOUTS, layout.name, layout)
+    monkeypatch.setitem(codes.CODES, layout.name, code)
     monkeypatch.setattr(rules, "CANDIDATE_DIGITS", {*rules.CANDIDATE_DIGITS, layout.digits})
     (token, *_) = find(f"msgId={text}, {text[2:]}00")
     best = identify(token.text, token.label).best
@@ -93,31 +121,58 @@ def test_a_row_is_enough_for_a_layout_of_any_length_and_byte_order(
         assert text in fields.spoken_text(best, words)
     assert [identify(wrong).reason for wrong in (late, other)] == ["elapsed", "version"]
 
-    log = tmp_path / "a.log"
-    log.write_text("\n".join([text, late, f"msgId={late}", other, CLIENT_V1.example, ""]))
-    locator = Locator()
-    finder, code = locator.finder, codes.CODES["uniq_v4_le"]  # a code that is there: kernels have theirs compiled in
-    layouts = {code: layout, **kernel.OWN_LENGTHS}
-    finder.rules = kernel.rules_for("strict", finder.rules.loaders, finder.rules.usual, layouts)
-    texts = walk([Split(0, str(log), 0, log.stat().st_size)])
-    (places,) = (places for _, windows, _ in texts if windows for places in locator.read(windows))
-    assert isinstance(places, Places)
+    locator = _reader(layout, "uniq_v4")
+    lines = [text, late, f"msgId={late}", other, CLIENT_V1.example, f"fileMd5={text}", ""]
+    (places,) = _places(locator, tmp_path / "a.log", "\n".join(lines))
     client = ClientId.from_hex(CLIENT_V1.example)
-    third = code << 56 | 0x1234 << 32 | 0x12345699
+    third, value = code << 56 | 0x1234 << 32 | 0x12345699, 0x12345678 << 16 | 0x0A0B
+    finder = locator.finder
     assert finder.keys[0].tolist() == [0, 0x7F000001, third]
     assert codes.codes_of(finder.keys).tolist() == [code, codes.CODES["client_v1"]]
     assert places.slots.tolist() == [0, 0, 1]
-    assert places.values.tolist() == [
-        0x12345678 << 16 | 0x0A0B,
-        0xF0345678 << 16 | 0x0A0B,
-        client.seconds << 32 | client.sequence,
-    ]
-    refused = dict(zip(kernel.REASONS, finder.found.refused[:, 0].tolist(), strict=True))
-    assert refused == {"lower_case": 0, "version": 1, "port": 0, "elapsed": 1, "other_name": 0, "trace_id": 0}
+    assert places.values.tolist() == [value, 0xF0345678 << 16 | 0x0A0B, client.seconds << 32 | client.sequence]
+    assert list(words_of(text)) == [(0, 0x7F000001, third, value)]
+    refused = {"lower_case": 0, "version": 1, "port": 0, "elapsed": 1, "other_name": 1, "trace_id": 0}
+    assert _refused(locator) == refused
     monkeypatch.setattr(column_texts, "_LAYOUTS", codes.rows_of(dict.fromkeys(range(1, 7), layout)))
     monkeypatch.setattr(codes, "DIGITS", np.full(7, layout.digits))
     keys = finder.keys[:1].repeat(2, 0)
     assert column_texts.digits(keys, places.values[:2]).to_pylist() == [text, late]
+    named = np.array([[0, 0x7F000001, third, value, rules.OTHER_THINGS.index("md"), 8]], np.uint64)
+    assert [one.sample for one in look_alikes.of_names(look_alikes.named_rows(named, 1))] == [text]
+
+
+@pytest.mark.parametrize("case", ["strict", "lookalikes", "any"])
+@pytest.mark.parametrize("code", ["uniq_v4", "uniq_v4_le", "client_v1"])
+def test_the_kernel_judges_an_added_layout_as_identify_does(
+    code: str, case: Case, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A msgId, one of an early month and a 5.x msgId, each of 36 digits with a version of two bytes."""
+    layout = _made(b"\x02\xc2", early=LAYOUTS[code].early)
+    if code == "client_v1":
+        own = Field("version", 2, "version of the format", always=0x02C2)
+        layout = Layout("client_made", (own, *CLIENT_V1.fields[1:]))
+    monkeypatch.setitem(LAYOUTS, layout.name, layout)
+    monkeypatch.setattr(rules, "CANDIDATE_DIGITS", {*rules.CANDIDATE_DIGITS, layout.digits})
+    locator = _reader(layout, code, case)
+    pick, said = random.Random(code), set()
+    for _ in range(300):
+        loader = pick.choice((0x18B4AAC2, 0x56349912, 0)).to_bytes(4, "little").hex()
+        elapsed = pick.choice((1, 0x7FFFFFFF, 0xFFFFFFFF, pick.getrandbits(32))).to_bytes(4, "little").hex()
+        digits = pick.choice(("02C2", "02C3")) + f"{pick.getrandbits(64):016x}{loader}{elapsed}"
+        front = pick.choice(("", "msgId=", "fileMd5=", "traceId=", '"sign": "', "<etag><![CDATA[", "sent "))
+        line = front + pick.choice((digits.lower(), digits, digits.upper()))
+        before = _refused(locator)
+        ids = sum(len(places.slots) for places in _places(locator, tmp_path / "a.log", line))
+        (token,) = find(line)
+        reason = judge(token, case).reason
+        assert [name for name, count in _refused(locator).items() if count > before[name]] == [reason][ids:], line
+        said.add(reason)
+    wanted = {None, "version"}
+    wanted |= {"elapsed"} if layout.kind == "uniq" else set()
+    wanted |= {"lower_case"} if case != "any" else set()
+    wanted |= {"other_name"} if case == "strict" and code == "uniq_v4" else set()
+    assert said == wanted
 
 
 def test_every_layout_has_the_model_of_its_kind() -> None:

@@ -223,6 +223,8 @@ ID_DIGITS: tuple[int, ...] = tuple(sorted({layout.digits for layout in LAYOUTS.v
 # The last digits of every msgId (elapsed and counter; counter), and of every offsetMsgId.
 VALUE_DIGITS, COUNTER_DIGITS = (UNIQ_V4.digits_from(name) for name in ("elapsed", "counter"))
 OFFSET_DIGITS = OFFSET_V4.digits_from("offset")
+# The first digits of every 5.x msgId: its version.
+CLIENT_START = f"{CLIENT_V1.field('version').always:02X}"
 
 
 def _record(born: int, store: int) -> Layout:

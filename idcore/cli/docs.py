@@ -11,7 +11,7 @@ from idcore.answers.findings import limits
 from idcore.answers.findings.all_rules import RULES, Rule
 from idcore.base import catalogue
 from idcore.base.catalogue.en import LENGTHS
-from idcore.base.layout import LAYOUTS, Layout
+from idcore.base.layout import CLIENT_START, LAYOUTS, Layout
 from idcore.cli import reference
 from idcore.ids import from_bytes, look_alikes, rules
 from idcore.ids.makers import KNOWN_CONSTANTS, STREAM_LENGTH, USUAL_PLACES
@@ -81,7 +81,7 @@ A token is a maximal run of hex digits, without the digits of an escape right in
      is not a usual one. Above 2^32 they are if also only the reversed address is private or begins with 0.
    - A private address that is public when reversed is a broker.
 
-   Both interpretations are named.
+   All interpretations that hold are named.
 5. A msgId is rejected (`elapsed`) if its elapsed passes the longest month ({month:,} ms, and {slack:,} ms of slack).
    It is accepted if it is less than a day before the month (a clock set back). It is also accepted if its loader is
    known, or if it has a label (`msgId`, `UNIQ_KEY`, ...).
@@ -99,8 +99,8 @@ An ID that the end of a line cuts is joined if it is certain then, else it is na
 and an indent may be in front of its rest. Zero-width spaces and colours between digits are passed over. The scan joins
 in texts up to 4 MiB, packed ones too. Of a larger one it reads a sample of 64 KiB: what line breaks cut there is in
 the table `refused` (`broken_sample`). Behind a label that vouches, one digit too many is left off if the loader is
-known. Of an ID that a mask or an ellipsis ends or parts, `decode` and the pages name what is left (`masked`,
-`masked_parts`). Without a known loader it needs a label.
+known. So are two where the first digits are not {version}. Of an ID that a mask or an ellipsis ends or parts, `decode`
+and the pages name what is left (`masked`, `masked_parts`). Without a known loader it needs a label.
 
 Interpretations are ranked, never chosen in silence: the others are shown next to the first, with their reasons. A label
 is only a hint, because a printed MessageExt shows the offsetMsgId as `msgId`.
@@ -108,7 +108,8 @@ is only a hint, because a printed MessageExt shows the offsetMsgId as `msgId`.
 ## How certain
 
 Each reason has a weight. {certain} points make an interpretation *certain*, {likely} *likely*, fewer *possible*.
-These are the main weights; `idcore/ids/scoring.py` has all, those of 5.x and little-endian msgIds included.
+Where two have {certain}, both are *likely*. These are the main weights; `idcore/ids/scoring.py` has all, those of 5.x
+and little-endian msgIds included.
 
 | reason | points |
 |---|---|
@@ -360,6 +361,7 @@ def formats() -> str:
         _RULE.format(
             digits=LENGTHS,
             own=_own_lengths(),
+            version=CLIENT_START,
             port=rules.PORT_LIMIT,
             month=rules.LONGEST_MONTH_MS,
             slack=rules.ELAPSED_SLACK_MS,

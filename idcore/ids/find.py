@@ -11,7 +11,7 @@ from operator import itemgetter
 from string import hexdigits
 from sys import intern
 
-from idcore.base.layout import ID_DIGITS
+from idcore.base.layout import CLIENT_START, CLIENT_V1, ID_DIGITS
 from idcore.ids import makers, masks, rules
 from idcore.ids.grouped_digits import joined_groups
 from idcore.ids.line_moments import born_marks, line_time, named_day, prefix_time, stored_marks
@@ -82,7 +82,8 @@ LEAST_DIGITS = 20  # of an id that is cut: host, pid and loader of IPv4
 # What is left of an ID in front of a mask or an ellipsis, or behind a name that vouches: there not at the line's end,
 # because the rest may be in the next.
 _CUT = re.compile(
-    rf"(?<![0-9A-Fa-f])([0-9A-Fa-f]{{{LEAST_DIGITS},{ID_DIGITS[0] - 1}}}|01[0-9A-Fa-f]{{{ID_DIGITS[0] - 1}}})"
+    rf"(?<![0-9A-Fa-f])([0-9A-Fa-f]{{{LEAST_DIGITS},{ID_DIGITS[0] - 1}}}"
+    rf"|{CLIENT_START}[0-9A-Fa-f]{{{CLIENT_V1.digits - len(CLIENT_START) - 1}}})"
     r"(?=[*…\"',;)\]}]|\.\.\.|x{3,}|X{3,}|\s+\S)"
 )
 # How a line ends that goes on in the next: a soft break of mail, a shell's or a hyphen, the sign of an editor, or the
@@ -349,8 +350,8 @@ def _is_longer(text: str, start: int, stop: int) -> bool:
 
     Those of 5.x clients have two digits more, and begin with 01.
     """
-    more = stop - start - ID_DIGITS[0]
-    if not (more == 1 or (more == 2 and text[start : start + 2] != "01")):
+    size = stop - start
+    if size != ID_DIGITS[0] + 1 and (size != CLIENT_V1.digits or text.startswith(CLIENT_START, start)):
         return False
     digits = text[start : start + ID_DIGITS[0]]
     return digits != digits.lower() and _vouched(text, start) and _of_known_client(text, start)

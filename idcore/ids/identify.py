@@ -7,7 +7,17 @@ from functools import lru_cache
 from typing import Literal
 
 from idcore.base.errors import CoreError
-from idcore.base.layout import CLIENT_V1, ID_DIGITS, LAYOUTS, OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6, Layout
+from idcore.base.layout import (
+    CLIENT_START,
+    CLIENT_V1,
+    ID_DIGITS,
+    LAYOUTS,
+    OFFSET_V4,
+    OFFSET_V6,
+    UNIQ_V4,
+    UNIQ_V6,
+    Layout,
+)
 from idcore.ids import little_endian, makers, masks, rules
 from idcore.ids.model import (
     ClientId,
@@ -126,7 +136,10 @@ def identify(
     if readings:
         first = readings[0]
         # The order of the first interpretation is the rule's, not the score's; the rest goes by score.
-        readings = [first, *sorted(readings[1:], key=lambda item: -item.score)]
+        others = sorted(readings[1:], key=lambda item: -item.score)
+        if any(item.certainty == "certain" for item in others):
+            first, *others = map(_not_certain, (first, *others))
+        readings = [first, *others]
         return Verdict(text, label, tuple(readings), tuple(rejected), vouched=vouched, shown=shown)
     assert error is not None
     named = label or (disowned if error.code in ("other_name", "trace_id") else None)
@@ -209,6 +222,11 @@ def decode(text: str, label: str | None = None, case: Case = "strict") -> Messag
     return verdict.best.id
 
 
+def _not_certain(reading: Reading) -> Reading:
+    """At most likely: where another layout has as much for it, neither is certain."""
+    return replace(reading, certainty="likely") if reading.certainty == "certain" else reading
+
+
 def _first_letter(text: str) -> int:
     return next(at for at, char in enumerate(text) if char > "9")
 
@@ -247,11 +265,11 @@ def _uniq_or_offset(
             readings = [weigh_offset(offset, label, None, maybe)]
             if maybe is not None:
                 readings.append(replace(weigh_little_endian(maybe, offset, label), certainty="possible", score=1))
-            too = weigh_uniq(uniq, label, shared_reason("pid_zero_too", loader=uniq.loader_text), -3)
-            if not rules.elapsed_possible(uniq.elapsed):
-                rejected.append(_rejected(too, elapsed_error(uniq)))
-            else:
-                readings.append(replace(too, certainty="possible"))
+        too = weigh_uniq(uniq, label, shared_reason("pid_zero_too", loader=uniq.loader_text), -3)
+        if not rules.elapsed_possible(uniq.elapsed):
+            rejected.append(_rejected(too, elapsed_error(uniq)))
+        else:
+            readings.append(replace(too, certainty="possible"))
     else:
         problem = port_error(offset) if offset.port == 0 else offset_error(offset)
         if uniq.loader == 0:
@@ -295,7 +313,7 @@ def _elapsed_holds(uniq: UniqId, vouched: bool) -> bool:
 def _of_own_length(
     raw: bytes, text: str, label: str | None, vouched: bool
 ) -> tuple[list[Reading], list[Reading], CoreError | None]:
-    """A length that no msgId shares with an offsetMsgId: the layout whose version the bytes have."""
+    """A length that no msgId shares with an offsetMsgId: the first layout of that length that holds."""
     layouts = [layout for layout in LAYOUTS.values() if layout.size == len(raw)]
     layout = next((layout for layout in layouts if layout.holds(raw)), None)
     error = version_error(raw, layouts[0], text) if layout is None else None
@@ -311,7 +329,7 @@ def _of_own_length(
 
 def _lost_client(text: str, raw: bytes) -> list[Reading]:
     """A 5.x msgId that lost its leading 01, proposed when seconds are plausible and the sequence is small."""
-    client = ClientId.from_bytes(b"\x01" + raw, CLIENT_V1, "01" + text)
+    client = ClientId.from_bytes(bytes.fromhex(CLIENT_START) + raw, CLIENT_V1, CLIENT_START + text)
     if not (makers.FIRST_SECONDS <= client.seconds <= makers.LAST_SECONDS and client.sequence < 1 << 20):
         return []
     return [Reading(client, "possible", makers.client_maker(client.seconds), (bare_reason("lost_version"),), 1)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from idcore.base.layout import ID_DIGITS, UNIQ_V4
+from idcore.base.layout import CLIENT_START, CLIENT_V1, UNIQ_V4
 from idcore.ids import makers, rules
 from idcore.ids.clock import CLIENT_EPOCH_S, from_ms
 
@@ -13,7 +13,7 @@ Kind = Literal["uniq", "offset", "client"]
 OFFSET_NAMES = frozenset({"offsetmsgid", "offsetid", "offset_msg_id", "origin_message_id"})
 SIZE = UNIQ_V4.digits
 _IP, _PID, _LOADER, _ELAPSED, _COUNTER = map(UNIQ_V4.digits_of, UNIQ_V4.names)
-SIZES: dict[Kind, int] = {"uniq": SIZE, "offset": SIZE, "client": ID_DIGITS[1]}
+SIZES: dict[Kind, int] = {"uniq": SIZE, "offset": SIZE, "client": CLIENT_V1.digits}
 HIDDEN = "?"
 SIGNS = ("*", "…", "..", "xx", "XX", "•", "##")  # one of these is in every string with a mask
 _LEAST = 8  # digits that are seen: fewer show too little
@@ -105,7 +105,8 @@ def _client_digits(text: str, is_named: bool) -> str | None:
     parts = list(_PARTS.finditer(text))
     seen = [part for part in parts if part[1]]
     count, size = sum(len(part[0]) for part in seen), SIZES["client"]
-    if not text.startswith("01") or _LITTLE_ENDIAN.match(text) or not _LEAST <= count < size or len(text) == SIZE:
+    is_marked = text.startswith(CLIENT_START) and _LITTLE_ENDIAN.match(text) is None
+    if not is_marked or not _LEAST <= count < size or len(text) == SIZE:
         return None
     if len(text) == size and not any(part[2] for part in parts):
         return "".join(part[0] if part[1] else HIDDEN * len(part[0]) for part in parts).upper()

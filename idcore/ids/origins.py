@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+PROCESS_KEY = ["layout", "host", "pid", "loader"]  # the columns of a scan's tables that name a process
+
 
 class Origin(Protocol):
     """What both have besides their text, which is `str`."""

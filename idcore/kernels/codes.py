@@ -15,8 +15,8 @@ from idcore.base.layout import LAYOUTS, Layout
 _U = np.uint64
 CODE_SHIFT = _U(56)
 CODES = {name: number for number, name in enumerate(LAYOUTS, 1)}
-WORDS_SIZE = 32
-# Of each field the byte behind it in the four words, and how many bytes there are for it.
+CODE_PLACE, WORDS_SIZE = 16, 32
+# Field: (end byte in the four words, room in bytes); byte 16 is the code, 17 is free.
 _PLACES: dict[str, dict[str, tuple[int, int]]] = {
     "uniq": {"ip": (16, 16), "pid": (20, 2), "loader": (24, 4), "elapsed": (30, 4), "counter": (32, 2)},
     "offset": {"ip": (16, 16), "port": (24, 4), "offset": (32, 8)},

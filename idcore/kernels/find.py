@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from idcore.base.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, UNIQ_V4, UNIQ_V6, Layout
+from idcore.base.layout import CLIENT_START, CLIENT_V1, LAYOUTS, OFFSET_V4, UNIQ_V4, UNIQ_V6, Layout
 from idcore.ids import rules
 from idcore.kernels.codes import CLIENTS, CODE_SHIFT, CODES, EARLY, OFFSETS, UNIQS, WORDS_SIZE, rows_of
 from idcore.kernels.little_endian import (
@@ -120,7 +120,8 @@ CDATA = U(int.from_bytes(b"![CDATA[", "little"))
 # The layouts of a length that no msgId shares with an offsetMsgId, by code: their bytes alone say what they are.
 SHARED_DIGITS = (UNIQ_V4.digits, UNIQ_V6.digits)
 OWN_LENGTHS = {CODES[name]: layout for name, layout in LAYOUTS.items() if layout.digits not in SHARED_DIGITS}
-CLIENT_DIGITS, CLIENT_VERSION = CLIENT_V1.digits, U(CLIENT_V1.field("version").always or 0)
+CLIENT_DIGITS, CLIENT_VERSION = CLIENT_V1.digits, U(int(CLIENT_START, 16))
+CLIENT_FIRST, CLIENT_SECOND = CLIENT_START.encode()
 
 
 class Rules(NamedTuple):
@@ -426,6 +427,20 @@ def id_of(hi, lo, wide, loaders):
     return reason, address, ((CODE_V6 if wide else CODE_V4) << CODE_SHIFT) | identity, lo & VALUE_MASK
 
 
+@numba.njit(cache=True, nogil=True, inline="always")
+def by_name(reason, p, k2, rules):
+    """Why a msgId is none, after the name in front of it: one that names something else, but of a usual launch or an
+    early month, or one that vouches for an impossible elapsed. Where all are ids, the first vouches for it too."""
+    if reason > 0 and reason != ELAPSED:
+        return reason
+    if rules.all_are_ids:
+        return -1 if reason == ELAPSED and (has_label(p) or other_thing(p) >= 0) else reason
+    thing = other_thing(p)
+    if thing >= 0 and not is_early(k2) and not is_known(rules.usual, k2 & WORD):
+        return OF_THING + thing
+    return -1 if reason == ELAPSED and has_label(p) else reason
+
+
 @numba.njit(cache=True, nogil=True)
 def judge_own_length(p, size, rules):
     """As `judge`, of a length that no msgId shares with an offsetMsgId: by the rows of the layouts of that length."""
@@ -458,7 +473,7 @@ def judge_own_length(p, size, rules):
             return -1, k0, k1, k2 | letter_case_16(p + U(size - 16)) << CASE_SHIFT, value
         elapsed = value >> COUNTER_SHIFT
         late = elapsed > MAX_ELAPSED and elapsed < SET_BACK and not is_known(rules.loaders, k2 & WORD)
-        return ELAPSED if late and not has_label(p) else -1, k0, k1, k2, value
+        return by_name(ELAPSED if late else -1, p, k2, rules), k0, k1, k2, value
     return VERSION, U(0), U(0), U(0), U(0)
 
 
@@ -466,20 +481,6 @@ def judge_own_length(p, size, rules):
 def may_be_chance(k2, rules):
     """Whether hex digits are of a process by chance, as its loader is of no usual launch."""
     return UNIQS >> (k2 >> CODE_SHIFT) & U(1) != U(0) and not is_known(rules.usual, k2 & WORD)
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
-def by_name(reason, p, k2, rules):
-    """Why a msgId is none, after the name in front of it: one that names something else, but of a usual launch, or one
-    that vouches for an impossible elapsed. Where all are ids, the first vouches for it too."""
-    if reason > 0 and reason != ELAPSED:
-        return reason
-    if rules.all_are_ids:
-        return -1 if reason == ELAPSED and (has_label(p) or other_thing(p) >= 0) else reason
-    thing = other_thing(p)
-    if thing >= 0 and not is_known(rules.usual, k2 & WORD):
-        return OF_THING + thing
-    return -1 if reason == ELAPSED and has_label(p) else reason
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -504,7 +505,7 @@ def judge(p, size, rules):
         if k2 >> CODE_SHIFT == CODE_V6:
             reason = by_name(reason, p, k2, rules)
         return reason, hi, lo, k2, value
-    if size == CLIENT_DIGITS and hi >> U(56) == CLIENT_VERSION:
+    if size == CLIENT_DIGITS and hi >> U(56) == CLIENT_VERSION:  # half the instructions of `judge_own_length`
         hi, lo = unhex_32(p + U(2))
         k1, k2, value = client_of(hi, lo, letter_case_16(p + U(18)))
         return -1, U(0), k1, k2, value
@@ -514,7 +515,8 @@ def judge(p, size, rules):
 @numba.njit(cache=True, nogil=True, inline="always")
 def is_longer(p, size, rules):
     """Whether one digit or two of `size` are behind a msgId of a known client that a label vouches for."""
-    if size != 33 and (size != 34 or (load_8(p) == signs.ZERO and load_8(p + U(1)) == signs.ONE)):
+    is_client = load_8(p) == CLIENT_FIRST and load_8(p + U(1)) == CLIENT_SECOND
+    if size != 33 and (size != CLIENT_DIGITS or is_client):
         return False
     if not has_label(p):
         return False

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from idcore.answers.fate import Verdict
 from idcore.answers.fate.levels import UNDELIVERED, order_of
 from idcore.answers.fate.rule import CONSUMED
-from idcore.answers.fate.sentences import Time, reason_text, said_with, utc
+from idcore.answers.fate.sentences import Time, reason_text, trouble_text, utc
 from idcore.answers.journey.events import HELD
 from idcore.answers.journey.model import Journey
 from idcore.answers.journey.sentences import said
@@ -104,7 +104,7 @@ def _troubles(verdicts: Sequence[Verdict], name_of: Mapping[int, str], words: Wo
 
 
 def _verdict_words(verdict: Verdict, words: Words, time: Time) -> str:
-    text = said_with(f"headline.verdict.{verdict.code}", verdict.values, words, time)
+    text = trouble_text(verdict, words, time)
     telling = {reason.code: reason for reason in verdict.why}
     code = next((code for code in TELLING if code in telling), None)
     return text if code is None else words("headline.because", what=text, why=reason_text(telling[code], words, time))

@@ -14,6 +14,7 @@ from idcore.ids.client_time import client_sent
 from idcore.ids.clock import Clock, epochs, parse_instant, parse_zone, to_ms
 from idcore.ids.identify import AROUND, Reading, Verdict, identify, identify_alone
 from idcore.ids.model import ClientId, MessageId, UniqId
+from idcore.ids.origins import PROCESS_KEY
 from idcore.ids.tokens import Token
 from idcore.runs.runs import Run, Runs
 
@@ -91,13 +92,13 @@ def _linked_token(text: str, best: Reading | None, query: Mapping[str, str], run
     return Token(text, 1, 1, born_ms=known[0], linked=True, assumed=known[1])
 
 
-_KEYS = {"processes": ("host", "pid", "loader", "layout"), "clients": ("mac", "pid")}
+_KEYS = {"processes": PROCESS_KEY, "clients": ["mac", "pid"]}
 
 
 def _key(message_id: MessageId) -> tuple[Any, ...]:
     """The values of `_KEYS` that an id has; none of an offsetMsgId."""
     if isinstance(message_id, UniqId):
-        return message_id.host, message_id.pid, message_id.loader_text, message_id.layout.name
+        return message_id.layout.name, message_id.host, message_id.pid, message_id.loader_text
     return (message_id.mac_text, message_id.pid) if isinstance(message_id, ClientId) else ()
 
 
@@ -109,7 +110,7 @@ def _rows(run: Run, table: str, names: Sequence[str], readings: Sequence[Reading
     wanted = {key for reading in readings if len(key := _key(reading.id)) == len(names)}
     if not wanted or not run.has(table):
         return {}
-    filters = [(names[at], "in", {key[at] for key in wanted}) for at in (0, 1)]
+    filters = [(name, "in", {key[at] for key in wanted}) for at, name in enumerate(names)]
     rows_of_key: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     try:
         rows = pq.read_table(run.path / table, filters=filters).to_pylist()

@@ -18,6 +18,7 @@ from idcore.ids import look_alikes, makers, rules
 from idcore.ids.look_alikes import REASONS, Rule, Suspect
 from idcore.kernels import codes, find
 
+from . import column_texts
 from .crossing import Block
 from .settle import without
 
@@ -159,20 +160,12 @@ def _by_text(rows: np.ndarray, reason: str, label: str | None) -> list[LookAlike
     new = np.zeros(len(rows), np.int64)
     new[firsts] = 1
     counts, distinct = np.add.reduceat(rows[:, COUNT], begin), np.add.reduceat(new, begin)
+    first = rows[begin]
+    samples = column_texts.digits(first[:, : find.KEY_COLUMNS], first[:, VALUE]).to_pylist()
     return [
-        LookAlike(reason, label, int(rows[at, TEXT]), int(count), int(n), _digits(rows[at]), int(rows[at, PLACE]))
-        for at, count, n in zip(begin, counts, distinct, strict=True)
+        LookAlike(reason, label, int(row[TEXT]), int(count), int(n), sample, int(row[PLACE]))
+        for row, count, n, sample in zip(first, counts, distinct, samples, strict=True)
     ]
-
-
-def _digits(row: np.ndarray) -> str:
-    first, second, third, value = (int(word) for word in row[:COUNT])
-    identity, code = third & int(_IDENTITY), third >> int(codes.CODE_SHIFT)
-    if code == int(find.CODE_LE):
-        pieces = (second, 4), (identity >> 32, 2), (identity & int(find.WORD), 4), (value >> 16, 4), (value & 0xFFFF, 2)
-        return b"".join(number.to_bytes(size, "little") for number, size in pieces).hex().upper()
-    address = f"{first:016X}{second:016X}" if code == int(find.CODE_V6) else f"{second:08X}"
-    return f"{address}{identity:012X}{value:012X}"
 
 
 def _whole(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -200,7 +193,7 @@ def _of_sample(processes: np.ndarray) -> np.ndarray:
 def _suspects(rows: np.ndarray) -> Suspect:
     """Rows as the columns that the rule reads."""
     first, second, third, marks = rows[:, 0], rows[:, 1], rows[:, 2], rows[:, MARKS]
-    wide = third >> codes.CODE_SHIFT == find.CODE_V6
+    wide = codes.are(rows, codes.IPV6)
     loader = third & find.WORD
     decimal = marks & find.LETTERED == 0
     for word in (first, second, third & _IDENTITY):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from idcore.ids.origins import PROCESS_KEY
+
 TIME = pa.timestamp("us", "UTC")
 TEXT = pa.string()
 _TYPES = {"": pa.int64(), "small": pa.int32(), "text": TEXT, "time": TIME, "truth": pa.bool_(), "real": pa.float64()}
@@ -70,12 +72,12 @@ OF_LISTS: dict[str, pa.Schema] = {
     "asked_ids": _schema("id:text outcome:text reason:text topic:text records groups"),
 }
 ORDER = {
-    "processes": ["layout", "host", "pid", "loader"],
+    "processes": PROCESS_KEY,
     "hosts": ["host"],
     "brokers": ["address"],
     "segments": ["address", "segment"],
     "clients": ["mac", "pid"],
-    "counters": ["layout", "host", "pid", "loader", "sent_at", "elapsed_ms", "counter"],
+    "counters": [*PROCESS_KEY, "sent_at", "elapsed_ms", "counter"],
     "timeline": ["minute", "kind"],
     "activity": ["host", "minute"],
     "distribution": ["address", "from_offset"],

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from idcore.answers.fate import Copy, Group, Home, Observation, judge
+from idcore.answers.fate import Group, GroupCopy, JudgedRecord, Observation, judge
 from idcore.answers.fate.levels import UNDELIVERED
 from idcore.answers.lookup.copies import TIMER_TOPIC, group_in, is_retry_of, is_special, without_namespace
 from idcore.answers.lookup.hidden_copies import HiddenCopies, ReadableRecords, hidden_copies, holds_copies
@@ -122,7 +122,7 @@ class _Judge:
     hidden: HiddenCopies
     names: list[str] = field(default_factory=list)
     _numbers: dict[str, int] = field(default_factory=dict)
-    _known: dict[tuple[Home, Group], int] = field(default_factory=dict)
+    _known: dict[tuple[JudgedRecord, Group], int] = field(default_factory=dict)
     _seen: dict[tuple[Any, ...], int] = field(default_factory=dict)
     _alone: dict[tuple[Any, ...], list[int]] = field(default_factory=dict)
 
@@ -144,14 +144,14 @@ class _Judge:
         return case.topic, group, self.evidence.readable(case.topic, case.queue), held, past
 
     def _judged(self, case: _Case, group: str, place: int, kind: int, copies: tuple[int, int, int]) -> int:
-        home = replace(self.evidence.home_at(case.topic, case.queue, place), tag=case.tag_of(kind))
-        known = self.evidence.group(group, home, (), bool(kind % 2) and not self.hidden.may_lack(group))
+        judged = replace(self.evidence.judged_at(case.topic, case.queue, place), tag=case.tag_of(kind))
+        known = self.evidence.group(group, judged, (), bool(kind % 2) and not self.hidden.may_lack(group))
         if copies[0]:
             known = replace(known, copies=(self._copy(*copies[:2]),))
         if copies[2]:
             began = self.evidence.snapshot_ms - (copies[2] == _BEGUN_BEFORE)  # all copies were stored at that instant
             known = replace(known, attempts=(_Try(True if copies[2] == _SUCCEEDED else None, began),))
-        alike = _case(home, known)
+        alike = _case(judged, known)
         if alike not in self._known:
             code = judge(*alike, self.evidence.snapshot_ms).code
             if code not in self._numbers:
@@ -168,28 +168,28 @@ class _Judge:
             self._alone[beside] = [self.number(case, group, place, kind, nothing) for kind in kinds]
         return self._alone[beside]
 
-    def _copy(self, state: int, due: int) -> Copy:
+    def _copy(self, state: int, due: int) -> GroupCopy:
         at = self.evidence.snapshot_ms
         if state == _DEAD:
-            return Copy("dead", 1, at)
+            return GroupCopy("dead", 1, at)
         if state in (_HELD, _ACKED):
-            return Copy("queued", 1, at, held=PopRecord(at, at, None if state == _HELD else at))
+            return GroupCopy("queued", 1, at, held=PopRecord(at, at, None if state == _HELD else at))
         kind, said = ("queued", state - _QUEUED) if state < _WAITING else ("waiting", state - _WAITING)
         heard: Observation[bool] = Observation() if said == _UNKNOWN else Observation(said == _YES, at)
         when = {_NO_DUE: None, _IS_DUE: at, _DUE_LATER: at + 1}[due]
         if kind == "queued":
-            return Copy("queued", 1, at, passed=heard)
-        return Copy("waiting", 1, at, when, delivered=heard)
+            return GroupCopy("queued", 1, at, passed=heard)
+        return GroupCopy("waiting", 1, at, when, delivered=heard)
 
 
-def _case(home: Home, group: Group) -> tuple[Home, Group]:
+def _case(judged: JudgedRecord, group: Group) -> tuple[JudgedRecord, Group]:
     """The same case for every message that is judged alike, and it is what is judged: so nothing can be forgotten.
 
     Of offsets only that matters whether they are past the message.
     """
 
     def beside(offset: Observation[int]) -> Observation[int]:
-        return offset if offset.value is None else replace(offset, value=int(offset.value > home.offset))
+        return offset if offset.value is None else replace(offset, value=int(offset.value > judged.offset))
 
     alike = replace(
         group,
@@ -199,7 +199,7 @@ def _case(home: Home, group: Group) -> tuple[Home, Group]:
         broadcast_offset=beside(group.broadcast_offset),
         held=_alike(group.held),
     )
-    return replace(home, topic="", queue=0, offset=0, end=beside(home.end)), alike
+    return replace(judged, topic="", queue=0, offset=0, end=beside(judged.end)), alike
 
 
 def _alike(held: PopRecord | None) -> PopRecord | None:

@@ -104,10 +104,10 @@ def test_no_sentence_is_raised() -> None:
     assert not spoken
 
 
-def test_every_key_that_a_page_names_is_there() -> None:
-    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "pages").rglob("*.py"))
-    keys = set(re.findall(r'words\(\s*"([\w.]+)"', source))
-    nouns = {f"n.{noun}" for noun in re.findall(r'\.count\(\s*"(\w+)"', source)}
+def test_every_key_that_a_module_names_is_there() -> None:
+    source = "".join(path.read_text(encoding="utf-8") for path in CODE)
+    keys = set(re.findall(r'\b(?:words|self)\(\s*"([\w.]+)"(?! \+)', source))
+    nouns = {f"n.{noun}" for noun in re.findall(r'\bwords\.count\(\s*"(\w+)"', source)}
     assert keys | nouns <= messages("en").keys()
 
 

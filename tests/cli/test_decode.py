@@ -198,12 +198,13 @@ def test_csv_has_the_same_columns() -> None:
     found = list(csv.DictReader(io.StringIO(done.stdout.decode())))
     assert list(found[0]) == list(KEYS)
     assert found[0]["host"] == "172.17.0.1"
-    assert found[1]["others"] == "offset_v4"
+    assert found[1]["others"] == "offset_v4 uniq_v4"
     assert found[2]["text"] == "'=1+1"  # no formula for a spreadsheet
     everything = run("decode", "--format", "csv", "--all", LITTLE)
     assert [row["layout"] for row in csv.DictReader(io.StringIO(everything.stdout.decode()))] == [
         "uniq_v4_le",
         "offset_v4",
+        "uniq_v4",
     ]
 
 
@@ -217,7 +218,7 @@ def test_the_table_of_many_and_the_card_of_one() -> None:
     assert card.splitlines()[0] == ID
     assert "number 36 of HotSpot's stream" in card
     every = run("decode", "--format", "table", "--all", LITTLE).stdout.decode()
-    assert every.splitlines().count(LITTLE) == 2
+    assert every.splitlines().count(LITTLE) == 3
     assert "offset_v4" in every
 
 

@@ -7,7 +7,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from idcore.answers.fate import Group, Home, Observation, Verdict, judge
+from idcore.answers.fate import Group, JudgedRecord, Observation, Verdict, judge
 from idcore.answers.fate.model import Attempt
 from idcore.answers.lookup.fates import _merge_connections, _pulled
 from idcore.base.errors import CoreError
@@ -23,7 +23,7 @@ STORED = 1_795_000_000_000
 NOW = STORED + 600_000
 MSG = "0A42333A0DC818B4AAC246C290FD0000"
 REQUEST = str(UniqId.of("10.0.0.3", 4_464, 0x18B4AAC2, 1_000_000, 9))
-HOME = Home("7F000001", "a", "T", 1, 10, STORED, "A", readable=True, end=Observation(50, NOW))
+HOME = JudgedRecord("7F000001", "a", "T", 1, 10, STORED, "A", readable=True, end=Observation(50, NOW))
 CONNECTED = json.dumps(CONNECTION).encode()
 PROGRESS = (
     b'{"consumeTps":0.0,"offsetTable":{{"brokerName":"a","queueId":1,"topic":"T"}:{"brokerOffset":120,'

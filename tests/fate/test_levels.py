@@ -8,7 +8,6 @@ from idcore.base import catalogue
 
 def test_every_verdict_has_one_level_and_a_name() -> None:
     codes = [code for own in levels.LEVELS.values() for code in own]
-    assert sorted(codes) == sorted(catalogue.words("en").table("fate.verdict."))
     assert sorted(codes) == sorted(catalogue.words("en").table("fate.name."))
 
 

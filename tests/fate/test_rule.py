@@ -7,7 +7,18 @@ from typing import Any
 
 import pytest
 
-from idcore.answers.fate import Attempt, Blocker, Copy, Group, Home, Observation, Verdict, judge, mark_doubles, row_of
+from idcore.answers.fate import (
+    Attempt,
+    Blocker,
+    Group,
+    GroupCopy,
+    JudgedRecord,
+    Observation,
+    Verdict,
+    judge,
+    mark_doubles,
+    row_of,
+)
 from idcore.answers.fate.model import Consumers, Filter, Holder
 from idcore.answers.fate.sentences import fact_text, reason_text, verdict_text
 from idcore.answers.lookup.group_evidence import group_copy
@@ -18,7 +29,7 @@ from tests.remoting.fake import record
 
 STORED = 1_795_000_000_000
 NOW = STORED + 600_000
-HOME = Home("7F000001", "a", "T", 0, 10, STORED, "TagA", readable=True, end=Observation(50, NOW))
+HOME = JudgedRecord("7F000001", "a", "T", 0, 10, STORED, "TagA", readable=True, end=Observation(50, NOW))
 ALL = Filter("TAG", "*", frozenset(), STORED - 60_000)
 TAGS = Filter("TAG", "TagB || TagC", frozenset({"TagB", "TagC"}), STORED - 60_000)
 PUSH = Consumers(2, "CONSUME_PASSIVELY", filter=ALL, from_last=True)
@@ -51,15 +62,15 @@ def still(offset: int) -> dict[str, Any]:
     return {"again": Observation(offset, NOW + 4_000)}
 
 
-def queued(tries: int, passed: bool | None, at: int = STORED + 20_000) -> Copy:
-    return Copy("queued", tries, at, passed=Observation() if passed is None else heard(passed))
+def queued(tries: int, passed: bool | None, at: int = STORED + 20_000) -> GroupCopy:
+    return GroupCopy("queued", tries, at, passed=Observation() if passed is None else heard(passed))
 
 
-def waiting(tries: int, delivered: bool | None, due: int | None, at: int = STORED + 20_000) -> Copy:
-    return Copy("waiting", tries, at, due, delivered=Observation() if delivered is None else heard(delivered))
+def waiting(tries: int, delivered: bool | None, due: int | None, at: int = STORED + 20_000) -> GroupCopy:
+    return GroupCopy("waiting", tries, at, due, delivered=Observation() if delivered is None else heard(delivered))
 
 
-DEAD = Copy("dead", 3, STORED + 90_000)
+DEAD = GroupCopy("dead", 3, STORED + 90_000)
 FAILED = Try(STORED + 1_000, STORED + 2_000, False)
 LATER, BEFORE = STORED + 60_000, STORED - 9_000
 POP, PULL = (replace(PUSH, consume_type=kind) for kind in ("CONSUME_POP", "CONSUME_ACTIVELY"))
@@ -72,7 +83,7 @@ SKIPPED, OPEN = "passed_maybe_skipped", (Try(NOW - 9_000),)
 SQL = Filter("SQL92", "price > 3", frozenset(), STORED - 60_000)
 
 # home, group, verdict, certainty, codes of why
-Row = tuple[Home, Group, str, str, list[str]]
+Row = tuple[JudgedRecord, Group, str, str, list[str]]
 # fmt: off
 TABLE: list[Row] = [
     (HOME, group(attempts=(FAILED, Try(STORED + 9, STORED + 19, True))), "consumed", "proved", ["trace_success"]),
@@ -276,7 +287,7 @@ COPIED: list[Row] = [
 
 
 @pytest.mark.parametrize(("home", "known", "code", "certainty", "why"), TABLE + COPIED)
-def test_the_rule(home: Home, known: Group, code: str, certainty: str, why: list[str]) -> None:
+def test_the_rule(home: JudgedRecord, known: Group, code: str, certainty: str, why: list[str]) -> None:
     verdict = judge(home, known, NOW)
     assert (verdict.code, verdict.certainty, [reason.code for reason in verdict.why]) == (code, certainty, why)
     for lang in catalogue.languages():
@@ -289,7 +300,7 @@ def test_the_rule(home: Home, known: Group, code: str, certainty: str, why: list
 def test_every_verdict_and_every_reason_has_a_row_and_words_in_the_table() -> None:
     words = catalogue.words()
     verdicts = {judge(home, known, NOW).code for home, known, *_ in TABLE}
-    assert verdicts == set(words.table("fate.verdict.")) == set(words.table("fate.disproof."))
+    assert verdicts == set(words.table("fate.name.")) == set(words.table("fate.disproof."))
     reasons = {code for *_, why in TABLE + COPIED for code in why}
     # these come of several records, or hinder a group that has an offset under a verdict of their own
     elsewhere = {"twice", "other_record", "not_dispatched", "disabled"}
@@ -298,7 +309,7 @@ def test_every_verdict_and_every_reason_has_a_row_and_words_in_the_table() -> No
 
 
 @pytest.mark.parametrize("home", [HOME, replace(HOME, end=Observation(), readable=None)])
-def test_silence_is_never_called_not_consumed(home: Home) -> None:
+def test_silence_is_never_called_not_consumed(home: JudgedRecord) -> None:
     verdict = judge(home, Group("G"), NOW)
     assert (verdict.code, verdict.certainty) == ("no_verdict", "none")
     assert row_of(verdict)["verdict_text"] == "could not be determined"

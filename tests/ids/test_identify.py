@@ -152,9 +152,25 @@ def test_an_offset_id_names_its_rival() -> None:
 
 def test_the_little_endian_trap() -> None:
     verdict = identify("0101007F0000A61200003CF1C4030100")
-    assert named(verdict) == [("uniq_v4_le", "likely"), ("offset_v4", "possible")]
+    assert named(verdict) == [("uniq_v4_le", "likely"), ("offset_v4", "possible"), ("uniq_v4", "possible")]
     assert isinstance(verdict.others[0].id, OffsetId)
     assert verdict.others[0].id.address == "1.1.0.127:42514"
+    assert "pid_zero_too" in codes(verdict, 2)
+
+
+def test_of_two_layouts_that_fit_as_well_none_is_certain() -> None:
+    """10.20.30.40 of C++ 1.2.0, whose rand() is the port of most brokers; the offset would be 67 TB."""
+    rest = ("uniq_v4", "possible")
+    for label, offset in (("msgId", "likely"), (None, "likely"), ("offsetMsgId", "likely")):
+        verdict = identify("281E140A00002A9F00003CF1C4030100", label)
+        assert named(verdict) == [("uniq_v4_le", "likely"), ("offset_v4", offset), rest], label
+
+
+@settings(max_examples=1_000, deadline=None)
+@given(tokens(), LABELS)
+@example("281E140A00002A9F00003CF1C4030100", "msgId")
+def test_no_interpretation_is_certain_next_to_the_first(text: str, label: str | None) -> None:
+    assert "certain" not in [reading.certainty for reading in identify(text, label).readings[1:]]
 
 
 @pytest.mark.parametrize(

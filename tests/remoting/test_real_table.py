@@ -118,7 +118,7 @@ _OF_FOLDERS = {"subscription_given", "snapshot"}
 
 
 def codes() -> set[str]:
-    kinds = {"fate.verdict.", "fate.why."}
+    kinds = {"fate.name.", "fate.why."}
     found = {key.removeprefix(kind) for key in MESSAGES for kind in kinds if key.startswith(kind)}
     facts = {key.removeprefix("lookup.fact.") for key in MESSAGES if key.startswith("lookup.fact.")}
     found |= {code for code in facts if code.startswith(("half_", "later_")) or code == "only_half"}

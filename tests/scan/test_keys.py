@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from idcore.base.layout import LAYOUTS
+from idcore.ids.model import ClientId, OffsetId, UniqId, from_bytes
 from idcore.kernels import codes
 from idcore.kernels import keys as kernel
 from idcore.scan import column_texts
@@ -94,13 +95,22 @@ def _any_id(rng: random.Random) -> tuple[str, tuple[int, ...]]:
         if field.always is not None:
             raw[span.start : span.stop] = field.always.to_bytes(field.size, layout.byteorder)
     text = raw.hex().upper()
-    return text, next(words for words in words_of(text) if words[2] >> 56 == codes.CODES[name])
+    one = from_bytes(bytes(raw), layout)
+    if isinstance(one, UniqId):
+        key, value = one.pid << 32 | one.loader, one.elapsed << 16 | one.counter
+    elif isinstance(one, OffsetId):
+        key, value = one.port, one.physical_offset % (1 << 64)
+    else:
+        key, value = one.pid, one.seconds << 32 | one.sequence
+    address = int.from_bytes(one.mac if isinstance(one, ClientId) else one.ip, "big")
+    return text, (address >> 64, address % (1 << 64), codes.CODES[name] << 56 | key, value)
 
 
 def test_digits_of_ids_of_every_kind() -> None:
     rng = random.Random(5)
     made = [_any_id(rng) for _ in range(3_000)]
     wanted = [text for text, _ in made]
+    assert [words for text, words in made if words not in [*words_of(text)]] == []
     keys, values = [words[:3] for _, words in made], [words[3] for _, words in made]
     found = column_texts.digits(np.array(keys, U), np.array(values, U))
     found.validate(full=True)

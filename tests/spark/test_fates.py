@@ -133,7 +133,7 @@ class Twin:
         return found
 
     def judge(self, record: Record, every: list[Record], calls: dict[str, list[Attempt]]) -> None:
-        home, undelivered = self.evidence.home(record), {}
+        judged, undelivered = self.evidence.judged(record), {}
         alone = len([each for each in every if not is_special(each.topic)]) == 1
         called = calls.get(record.uniq_id or "", []) if alone else []
         left = {group for each in every if (group := group_of(each, [record.topic]))}
@@ -143,8 +143,8 @@ class Twin:
             named = [each for each in readers if each.rpartition("%")[2] == group.rpartition("%")[2]]
             own = [call for call in called if call.group == group.rpartition("%")[2] and len(named) == 1]
             whole = record.uniq_id is not None and not self.hidden & {group, "every group"}
-            known = self.evidence.group(group, home, copies, whole, own)
-            code = judge(home, known, self.evidence.snapshot_ms).code
+            known = self.evidence.group(group, judged, copies, whole, own)
+            code = judge(judged, known, self.evidence.snapshot_ms).code
             self.add(record, group, code)
             for row in self.tries(group, copies, own, code):
                 stored = record.store_timestamp if row["retry_times"] == 0 else row["store_timestamp"]

@@ -13,7 +13,7 @@ import pytest
 from rocksdict import AccessType, Options, Rdict
 
 from benchmarks.witnesses import Log, answers, excluded, graded
-from idcore.answers.fate import Group, Home, Observation, judge
+from idcore.answers.fate import Group, JudgedRecord, Observation, judge
 from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.answers.lookup.store_folder import StoreLookup
 from idcore.answers.lookup.store_groups import progress_of, rows_of
@@ -96,7 +96,7 @@ def test_a_message_whose_time_is_over_comes_back_now(root: Path) -> None:
     (topic, name), queues = next(iter(found.items()))
     number, held = next(iter(queues.items()))
     offset, record = next(iter(held.items()))
-    home = Home("", "", topic, number, offset, record.popped_ms, snapshot_ms=record.visible_ms)
+    home = JudgedRecord("", "", topic, number, offset, record.popped_ms, snapshot_ms=record.visible_ms)
     group = Group(name, Observation(offset + 1, record.visible_ms), held=record, copies_complete=True)
     for now_ms, code in ((record.visible_ms - 1, "visible_again"), (record.visible_ms, "visible_now")):
         verdict = judge(home, group, now_ms)

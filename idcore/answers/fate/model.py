@@ -32,7 +32,7 @@ class Observation(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
+class JudgedRecord:
     """The record that is judged, and what is known of its queue.
 
     `readable` is None where the route does not say; `end` is the next offset of the queue, `begin` the first that is
@@ -57,7 +57,7 @@ class Home:
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
+class GroupCopy:
     """A copy that belongs to one group.
 
     `kind`: `dead`; `waiting` for its time; `queued` in the retry topic. `passed` says whether the group's offset is
@@ -189,7 +189,7 @@ class Group:
     kept_filter: Filter | None = None
     can_consume: Observation[bool] = field(default_factory=Observation)
     can_broadcast: Observation[bool] = field(default_factory=Observation)
-    copies: tuple[Copy, ...] = ()
+    copies: tuple[GroupCopy, ...] = ()
     copies_complete: bool = False
     blocker: Blocker | None = None
     visible_ms: int | None = None

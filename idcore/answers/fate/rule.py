@@ -12,11 +12,11 @@ from idcore.answers.fate.model import (
     Blocker,
     Certainty,
     Consumers,
-    Copy,
     Fact,
     Filter,
     Group,
-    Home,
+    GroupCopy,
+    JudgedRecord,
     Reason,
     Verdict,
 )
@@ -83,9 +83,9 @@ _OF_STORE_FOLDER = {
 }
 
 
-def judge(home: Home, group: Group, now_ms: int) -> Verdict:
+def judge(judged: JudgedRecord, group: Group, now_ms: int) -> Verdict:
     """What became of one record in one group. A missing answer never makes a verdict of "not consumed"."""
-    return _Case(home, group, now_ms).verdict()
+    return _Case(judged, group, now_ms).verdict()
 
 
 def mark_doubles(verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -108,8 +108,8 @@ def mark_doubles(verdicts: Sequence[Verdict]) -> list[Verdict]:
 class _Case:
     """One record and one group."""
 
-    def __init__(self, home: Home, group: Group, now_ms: int) -> None:
-        self.home = home
+    def __init__(self, judged: JudgedRecord, group: Group, now_ms: int) -> None:
+        self.judged = judged
         self.group = group
         self.now_ms = now_ms
         self.offset = group.again if group.again.answered else group.offset
@@ -131,11 +131,11 @@ class _Case:
             return running
         return self._by_offset()
 
-    def _copies(self, *kinds: str) -> list[Copy]:
+    def _copies(self, *kinds: str) -> list[GroupCopy]:
         return [copy for copy in self.group.copies if copy.kind in kinds]
 
     def _is_past(self) -> bool:
-        return self.offset.value is not None and self.offset.value > self.home.offset
+        return self.offset.value is not None and self.offset.value > self.judged.offset
 
     # ---- evidence of the record itself
 
@@ -183,7 +183,7 @@ class _Case:
             return running
         return self._queued(copy) if copy.kind == "queued" else self._waiting(copy)
 
-    def _held(self, record: PopRecord, copy: Copy | None = None) -> Verdict:
+    def _held(self, record: PopRecord, copy: GroupCopy | None = None) -> Verdict:
         """The broker has a record that the group was handed it, or its copy, and acknowledged it or did not."""
         if record.left_out:
             return self._left_out(record)
@@ -199,17 +199,17 @@ class _Case:
 
     def _left_out(self, record: PopRecord) -> Verdict:
         """A filter dropped it. Which one is known only if the one that is kept now excludes it."""
-        kept, values = self.group.kept_filter, {"tag": self.home.tag or "–", "expression": "–"}
-        excludes = kept is not None and kept.excludes(self.home.tag, self.home.properties)
+        kept, values = self.group.kept_filter, {"tag": self.judged.tag or "–", "expression": "–"}
+        excludes = kept is not None and kept.excludes(self.judged.tag, self.judged.properties)
         if kept is not None and excludes:
             values = self._filter_values(kept)
         certainty: Certainty = "uncertain" if kept is not None and excludes is False else "inferred"
         return self._verdict("filtered", certainty, Reason("left_out", {"at": record.popped_ms}), **values)
 
-    def _acknowledged(self, record: PopRecord, copy: Copy | None) -> Verdict:
+    def _acknowledged(self, record: PopRecord, copy: GroupCopy | None) -> Verdict:
         """A consumer acknowledged it. Of a copy, it may have given up: its client then calls no listener."""
         kept = self.group.kept_filter
-        if copy is None and kept is not None and kept.excludes(self.home.tag, self.home.properties):
+        if copy is None and kept is not None and kept.excludes(self.judged.tag, self.judged.properties):
             return self._verdict("filtered", "inferred", Reason("subscription_given"), **self._filter_values(kept))
         why = [Reason("acknowledged", {"at": record.acked_ms, "offset": record.acked_at})]
         if record.acked_ms is not None and record.acked_ms >= record.visible_ms:
@@ -220,13 +220,13 @@ class _Case:
         why += [Reason("acknowledged_retry"), *_shared_copy(copy)]
         return self._verdict("consumed_on_retry", "inferred", *why, tries=copy.tries)
 
-    def _queued(self, copy: Copy) -> Verdict:
+    def _queued(self, copy: GroupCopy) -> Verdict:
         if not copy.passed.answered:
             return self._no_verdict("retry_offset_unknown")
         why = [*_shared_copy(copy), *self._incomplete(), *self._nobody()]
         return self._verdict("retry_queued", "inferred", *why, tries=copy.tries)
 
-    def _waiting(self, copy: Copy) -> Verdict:
+    def _waiting(self, copy: GroupCopy) -> Verdict:
         is_due = copy.due_ms is not None and copy.due_ms <= self.now_ms
         if copy.delivered.value:
             return self._no_verdict("just_delivered")
@@ -237,7 +237,7 @@ class _Case:
         return self._verdict("retry_waiting", "proved", *why, tries=copy.tries, due=copy.due_ms)
 
     def _by_broadcast(self) -> Verdict | None:
-        kept = self.home.snapshot_ms is not None and self.group.broadcast_offset.answered
+        kept = self.judged.snapshot_ms is not None and self.group.broadcast_offset.answered
         if not (kept or (self.online and self.consumers.broadcast)):
             return None
         if self.group.can_broadcast.value is False:
@@ -245,13 +245,13 @@ class _Case:
         reached = self.group.broadcast_offset.value
         if reached is None:
             return self._verdict("broadcast", "uncertain", Reason("broadcast_unknown"))
-        code = "broadcast_reached" if reached > self.home.offset else "broadcast_not_reached"
+        code = "broadcast_reached" if reached > self.judged.offset else "broadcast_not_reached"
         return self._verdict("broadcast", "inferred", Reason(code))
 
     # ---- evidence of the consumer offset
 
     def _by_offset(self) -> Verdict:
-        if self.home.static:
+        if self.judged.static:
             return self._no_verdict("static_topic")
         if not self.offset.answered:
             return self._no_verdict("offset_unknown")
@@ -261,7 +261,7 @@ class _Case:
         return self._with_clients(hindered) or (
             self._never_read(hindered)
             if self.offset.value is None
-            else self._not_passed(hindered, self.home.offset - self.offset.value)
+            else self._not_passed(hindered, self.judged.offset - self.offset.value)
         )
 
     def _passed(self) -> Verdict:
@@ -273,16 +273,16 @@ class _Case:
             return self._verdict("consumed", "uncertain", Reason("nobody_connected"), Reason("filter_unknown"))
         kind, chosen = self.consumers.consume_type, self.consumers.filter
         proxied = [Reason("proxied")] if self.consumers.proxied else self._nobody()
-        if chosen is not None and chosen.excludes(self.home.tag, self.home.properties):
+        if chosen is not None and chosen.excludes(self.judged.tag, self.judged.properties):
             return self._passed_with(chosen)
         if self.consumers.pops:
-            why = [self._invisible_or("popped", self.home.stored_ms), *proxied]
+            why = [self._invisible_or("popped", self.judged.stored_ms), *proxied]
             return self._verdict("taken", "inferred", *why, *self._doubts_of(chosen), *self._just_changed(chosen))
         if kind == PULL:
             why = [Reason("pulled"), *self._doubts_of(chosen), *self._just_changed(chosen)]
             return self._verdict("taken", "inferred", *why)
         if chosen is None:
-            return self._verdict("consumed", "uncertain", Reason("not_subscribed", {"topic": self.home.topic}))
+            return self._verdict("consumed", "uncertain", Reason("not_subscribed", {"topic": self.judged.topic}))
         return self._passed_with(chosen)
 
     def _passed_unseen(self) -> Verdict:
@@ -290,7 +290,7 @@ class _Case:
         kept = self.group.kept_filter
         if kept is None:
             return self._verdict("consumed", "inferred", Reason("connection_unknown"))
-        drops = kept.excludes(self.home.tag, self.home.properties)
+        drops = kept.excludes(self.judged.tag, self.judged.properties)
         if drops is None:
             known = Reason("expression", self._filter_values(kept))
             return self._verdict("consumed", "inferred", known, Reason("connection_unknown"))
@@ -300,7 +300,7 @@ class _Case:
 
     def _passed_with(self, chosen: Filter) -> Verdict:
         doubts = self._doubts_of(chosen)
-        if chosen.excludes(self.home.tag, self.home.properties):
+        if chosen.excludes(self.judged.tag, self.judged.properties):
             return self._verdict("filtered", "inferred", *doubts, **self._filter_values(chosen))
         if self.consumers.from_last and self._is_later(chosen):
             return self._verdict("passed_maybe_skipped", "uncertain", *doubts)
@@ -315,7 +315,7 @@ class _Case:
         if not first.oldest:
             why = [Reason("in_memory", {"client": first.client}), *self._oldest(), *self._incomplete()]
             return self._verdict("handed_out", "inferred", *why)
-        known = {"client": first.client, "since": max(first.finished_ms, self.home.stored_ms)}
+        known = {"client": first.client, "since": max(first.finished_ms, self.judged.stored_ms)}
         return self._verdict("running", "inferred", Reason("in_memory_first", known), *self._incomplete(), **known)
 
     def _with_clients(self, hindered: tuple[str, dict[str, Any]] | None) -> Verdict | None:
@@ -325,7 +325,7 @@ class _Case:
             return by_clients
         code = None if hindered is None else hindered[0]
         pulled = self.group.pull_offset.value  # what the group's filter drops may be counted too
-        if pulled is None or pulled <= self.home.offset or code == "filtered_ahead":
+        if pulled is None or pulled <= self.judged.offset or code == "filtered_ahead":
             return None
         if self.online or not self.group.consumers.answered:
             doubts = self._doubts_of(self.consumers.filter) if self.group.consumers.answered else []
@@ -344,7 +344,7 @@ class _Case:
             return self._verdict(code, at_best, *why, **{"ahead": ahead} | values)
         if self.group.consumers.answered:
             return self._moving(ahead)
-        if self.home.snapshot_ms is None:
+        if self.judged.snapshot_ms is None:
             return self._no_verdict("connection_unknown")
         doubts = [Reason("connection_unknown"), *self._incomplete(), *self._young()]
         return self._verdict("behind", "inferred", *doubts, ahead=ahead)
@@ -359,7 +359,7 @@ class _Case:
         """The oldest message of the queue that the group has not finished: later ones were handed out behind it."""
         blocker, until = self.group.blocker, self.group.visible_ms
         reasons = []
-        if blocker is not None and blocker.record == self.home.record:
+        if blocker is not None and blocker.record == self.judged.record:
             reasons.append(Reason("unfinished_itself"))
         elif blocker is not None:
             reasons.append(Reason("unfinished", self._named(blocker)))
@@ -386,7 +386,7 @@ class _Case:
         why = Reason("still", {"seconds": round(seconds)})
         if self.group.holders.answered:
             doubts.insert(0, Reason("in_no_memory"))
-        if blocker is not None and blocker.record == self.home.record:
+        if blocker is not None and blocker.record == self.judged.record:
             doubts.append(Reason("blocker_itself"))
         elif blocker is not None:
             doubts.append(Reason("blocker", self._named(blocker)))
@@ -404,34 +404,34 @@ class _Case:
 
     def _hindrance(self) -> tuple[str, dict[str, Any]] | None:
         """The first known obstacle between the group and the record, as the code and the values of a verdict."""
-        home, end = self.home, self.home.end.value
-        if home.readable is False:
-            return "unreadable_queue", {"queue": home.queue}
-        if end is not None and end <= home.offset:
+        judged, end = self.judged, self.judged.end.value
+        if judged.readable is False:
+            return "unreadable_queue", {"queue": judged.queue}
+        if end is not None and end <= judged.offset:
             return "not_dispatched", {"end": end}
         if self.group.can_consume.value is False:
             return "disabled", {}
         kept = self.group.kept_filter
         if not self.group.consumers.answered:
-            drops = kept is not None and kept.excludes(home.tag, home.properties)
+            drops = kept is not None and kept.excludes(judged.tag, judged.properties)
             return ("filtered_ahead", self._filter_values(kept)) if kept is not None and drops else None
         if not self.online:
             return "offline", {}
         if self.consumers.filter is None:
             # a pull consumer may assign itself queues without a subscription
             assigns = self.consumers.consume_type == PULL and not self.consumers.pops
-            return None if assigns else ("not_subscribed", {"topic": home.topic})
-        if self.consumers.filter.excludes(home.tag, home.properties):
+            return None if assigns else ("not_subscribed", {"topic": judged.topic})
+        if self.consumers.filter.excludes(judged.tag, judged.properties):
             return "filtered_ahead", self._filter_values(self.consumers.filter)
         return None
 
     # ---- building the verdict
 
     def _filter_values(self, chosen: Filter) -> dict[str, Any]:
-        return {"expression": chosen.expression or "*", "tag": self.home.tag or "–"}
+        return {"expression": chosen.expression or "*", "tag": self.judged.tag or "–"}
 
     def _is_later(self, chosen: Filter) -> bool:
-        return chosen.since_ms > self.home.stored_ms
+        return chosen.since_ms > self.judged.stored_ms
 
     def _doubts_of(self, chosen: Filter | None) -> list[Reason]:
         """Why it is not known whether the filter let this record through when the group came to it."""
@@ -439,7 +439,7 @@ class _Case:
             return [Reason("filter_unknown")]
         by_expression = (
             [Reason("expression", self._filter_values(chosen))]
-            if chosen.excludes(self.home.tag, self.home.properties) is None
+            if chosen.excludes(self.judged.tag, self.judged.properties) is None
             else []
         )
         later = [Reason("subscribed_later", {"since": chosen.since_ms})] if self._is_later(chosen) else []
@@ -447,7 +447,9 @@ class _Case:
 
     def _just_changed(self, chosen: Filter | None) -> list[Reason]:
         """A suspended pull still uses the subscription that it came with, from before the change."""
-        held = chosen is not None and chosen.is_narrow and 0 <= self.home.stored_ms - chosen.since_ms < LONG_POLLING_MS
+        held = (
+            chosen is not None and chosen.is_narrow and 0 <= self.judged.stored_ms - chosen.since_ms < LONG_POLLING_MS
+        )
         return [Reason("subscribed_just_before", {"since": chosen.since_ms})] if chosen is not None and held else []
 
     def _incomplete(self) -> list[Reason]:
@@ -468,7 +470,7 @@ class _Case:
         return [Reason("subscription_given")] if is_kept else []
 
     def _young(self) -> list[Reason]:
-        return [Reason("young")] if self.now_ms - self.home.stored_ms < YOUNG_MS else []
+        return [Reason("young")] if self.now_ms - self.judged.stored_ms < YOUNG_MS else []
 
     def _no_verdict(self, why: str) -> Verdict:
         return self._verdict("no_verdict", "none", Reason(why))
@@ -476,27 +478,29 @@ class _Case:
     def _verdict(self, code: str, at_best: Certainty, *why: Reason, **values: Any) -> Verdict:
         """Here certainty is decided: `at_best`, or less by a reason for doubt or by a folder that shows one moment."""
         reasons, certainty = list(why), at_best
-        if self.home.from_slave and certainty != "none":
+        if self.judged.from_slave and certainty != "none":
             reasons.append(Reason("slave"))
         if certainty != "none" and {reason.code for reason in reasons} & _MAKES_UNCERTAIN:
             certainty = "uncertain"
-        if self.home.snapshot_ms is not None:
+        if self.judged.snapshot_ms is not None:
             reasons = [replace(each, code=_OF_STORE_FOLDER.get(each.code, each.code)) for each in reasons]
             if code in _TRANSIENT:
-                reasons.append(Reason("snapshot", {"at": self.home.snapshot_ms}))
+                reasons.append(Reason("snapshot", {"at": self.judged.snapshot_ms}))
                 certainty = "inferred" if certainty == "proved" else certainty
         known = {name: value for name, value in values.items() if value is not None}
-        return Verdict(self.group.name, self.home.record, code, certainty, known, tuple(reasons), tuple(self._facts()))
+        return Verdict(
+            self.group.name, self.judged.record, code, certainty, known, tuple(reasons), tuple(self._facts())
+        )
 
     def _facts(self) -> Iterator[Fact]:
-        home, group = self.home, self.group
-        yield Fact("queue", f"{home.broker} {home.topic} {home.queue}")
-        yield Fact("queue_offset", home.offset)
+        judged, group = self.judged, self.group
+        yield Fact("queue", f"{judged.broker} {judged.topic} {judged.queue}")
+        yield Fact("queue_offset", judged.offset)
         for name, heard in (
             ("consumer_offset", self.offset),
             ("pull_offset", group.pull_offset),
-            ("queue_begin", home.begin),
-            ("queue_end", home.end),
+            ("queue_begin", judged.begin),
+            ("queue_end", judged.end),
             ("broadcast_offset", group.broadcast_offset),
             ("can_consume", group.can_consume),
         ):
@@ -516,5 +520,5 @@ class _Case:
             yield Fact(f"copy_{copy.kind}", copy.tries, heard.at_ms)
 
 
-def _shared_copy(copy: Copy) -> list[Reason]:
+def _shared_copy(copy: GroupCopy) -> list[Reason]:
     return [Reason("shared_copy")] if copy.shared else []

@@ -25,7 +25,16 @@ def utc(milliseconds: int) -> str:
 
 def verdict_text(verdict: Verdict, words: Words = _ENGLISH, time: Time = utc) -> str:
     """What became of the message."""
-    return said_with(f"fate.verdict.{verdict.code}", verdict.values, words, time)
+    key = f"fate.verdict.{verdict.code}"
+    if words.has(key):
+        return said_with(key, verdict.values, words, time)
+    return words("fate.not_consumed", reason=trouble_text(verdict, words, time))
+
+
+def trouble_text(verdict: Verdict, words: Words = _ENGLISH, time: Time = utc) -> str:
+    """Why the group has not consumed the message, as a part of a sentence that says so."""
+    key = f"headline.verdict.{verdict.code}"
+    return said_with(key if words.has(key) else f"fate.why.{verdict.code}", verdict.values, words, time)
 
 
 def reason_text(reason: Reason, words: Words = _ENGLISH, time: Time = utc) -> str:

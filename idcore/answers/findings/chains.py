@@ -16,11 +16,11 @@ from idcore.answers.findings import hosts, limits, steps
 from idcore.answers.findings.evidence import FindingEvidence
 from idcore.answers.findings.finding_builder import each, of_process
 from idcore.answers.findings.model import Finding, unseen
-from idcore.answers.findings.processes import KEY, Processes, text_mask
+from idcore.answers.findings.processes import Processes, text_mask
 from idcore.answers.findings.registry import ERROR, INFO, Rule, Scan, register
 from idcore.answers.findings.steps import Step
 from idcore.ids import rules
-from idcore.ids.origins import Fingerprint
+from idcore.ids.origins import PROCESS_KEY, Fingerprint
 from idcore.scan.schemas import CLOCK_MARKS
 
 
@@ -75,7 +75,7 @@ def of_chains(processes: Processes, scan: Scan) -> list[Finding]:
     masks = {name: pa.array(getattr(judged, name)) for name in CLOCK_MARKS}
     own = pc.or_(*masks.values())
     if own.true_count:
-        table = processes.table.select(KEY)
+        table = processes.table.select(PROCESS_KEY)
         for name, mask in masks.items():
             table = table.append_column(name, mask)
         scan.clocks.append(table.filter(own))

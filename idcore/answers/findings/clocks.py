@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from idcore.answers.findings.processes import KEY
+from idcore.ids.origins import PROCESS_KEY
 from idcore.scan.schemas import CLOCK_MARKS
 
 _PLACE = "place"  # of a row in the table of processes
@@ -47,8 +47,8 @@ def mark_files(paths: Sequence[Path], clocks: Sequence[pa.Table], check: Callabl
 
 def _marked(processes: pa.Table, marks: pa.Table) -> pa.Table:
     own = marks.filter(pc.is_in(marks["host"], value_set=pc.unique(processes["host"])))
-    rows = processes.select(KEY).append_column(_PLACE, pa.array(np.arange(len(processes))))
-    marked = rows.join(own.select([*KEY, *CLOCK_MARKS]), KEY, join_type="inner")
+    rows = processes.select(PROCESS_KEY).append_column(_PLACE, pa.array(np.arange(len(processes))))
+    marked = rows.join(own.select([*PROCESS_KEY, *CLOCK_MARKS]), PROCESS_KEY, join_type="inner")
     for name in CLOCK_MARKS:
         mask = np.zeros(len(processes), bool)
         mask[marked.filter(marked[name])[_PLACE].to_numpy()] = True

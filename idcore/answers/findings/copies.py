@@ -20,14 +20,14 @@ from idcore.answers.findings import brokers, limits
 from idcore.answers.findings.evidence import FindingEvidence
 from idcore.answers.findings.large import Rows
 from idcore.answers.findings.model import Finding, unseen
-from idcore.answers.findings.processes import KEY, assumed_of, is_loopback
+from idcore.answers.findings.processes import assumed_of, is_loopback
 from idcore.answers.findings.registry import ERROR, INFO, WARNING, Rule, Scan, register
 from idcore.base.errors import CoreError
 from idcore.base.layout import LAYOUTS, OFFSET_DIGITS, UNIQ_V4, VALUE_DIGITS
 from idcore.ids.clock import from_ms, to_ms
 from idcore.ids.identify import identify
 from idcore.ids.model import ClientId, OffsetId, UniqId
-from idcore.ids.origins import Fingerprint
+from idcore.ids.origins import PROCESS_KEY, Fingerprint
 from idcore.scan.lines import SEND_OK, LineEvidence, Named, Record
 
 # Topics into which a broker or a consumer puts copies of a message; the first two end in the consumer group.
@@ -371,9 +371,9 @@ def _starts(keys: set[tuple[Any, ...]], rows: Rows) -> dict[tuple[Any, ...], tup
     """
     starts, hosts = {}, pa.array({host for _, host, _, _ in keys}, pa.string())
     ends = [f"{end}_{what}" for end in ("first", "last") for what in ("sent_at", "elapsed_ms")]
-    for piece in rows.pieces("processes", [*KEY, *ends, "month", "zone_source"]) if keys else ():
+    for piece in rows.pieces("processes", [*PROCESS_KEY, *ends, "month", "zone_source"]) if keys else ():
         for row in piece.filter(pc.is_in(piece["host"], value_set=hosts)).to_pylist():
-            key = tuple(row[name] for name in KEY)
+            key = tuple(row[name] for name in PROCESS_KEY)
             if key in keys and row["first_sent_at"] is not None:
                 first, last = (to_ms(row[f"{end}_sent_at"]) - row[f"{end}_elapsed_ms"] for end in ("first", "last"))
                 if first == last:

@@ -15,10 +15,11 @@ from idcore.answers.findings.evidence import FindingEvidence
 from idcore.answers.findings.finding_builder import each, of_process
 from idcore.answers.findings.hosts import dated, little_endian
 from idcore.answers.findings.model import Finding, unseen
-from idcore.answers.findings.processes import KEY, Processes, text_mask
+from idcore.answers.findings.processes import Processes, text_mask
 from idcore.answers.findings.registry import INFO, Rule, Scan, register
 from idcore.ids import seeds
 from idcore.ids.makers import MAKERS
+from idcore.ids.origins import PROCESS_KEY
 
 # Clients that settle it; "cpp" and "unknown" may be Java with a class loader that no list holds, and an elapsed of more
 # than a month or the form of a UUID show no client.
@@ -89,7 +90,7 @@ class Seeds:
             yield unseen("foreign_maker", self._left, self._ids_left)
 
 
-_NO_POINTS = pa.schema([(name, pa.string()) for name in KEY]).empty_table()
+_NO_POINTS = pa.schema([(name, pa.string()) for name in PROCESS_KEY]).empty_table()
 
 
 def of_seeds(scan: Scan) -> Iterator[Finding]:

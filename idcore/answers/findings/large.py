@@ -16,13 +16,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from idcore.answers.findings import limits
-from idcore.answers.findings.processes import KEY, Processes, numbers
+from idcore.answers.findings.processes import Processes, numbers
 from idcore.answers.findings.quota import FindingQuota
 from idcore.ids import rules
+from idcore.ids.origins import PROCESS_KEY
 from idcore.scan.schemas import ORDER, SCHEMAS
 
 _ROWS = 1 << 18
-_OF_POINTS = [name for name in SCHEMAS["counters"].names if name not in KEY]
+_OF_POINTS = [name for name in SCHEMAS["counters"].names if name not in PROCESS_KEY]
 _FIGURES = ("chains", "out_of_order", "missing", "wraps", "distinct", "ids", "first_elapsed_ms", "last_elapsed_ms")
 # At most so many ids of a process are points: all of 1,500, or the ends of 256 buckets and of each chain, the sides of
 # 256 wraps and of 100 gaps (kernels/unroll.py).
@@ -75,7 +76,7 @@ class Rows:
     def _suspects(self) -> pa.Table:
         """The processes whose points need looking at, in the order of the table, by their place in it."""
         suspects, begin = _SUSPECTS.empty_table(), 0
-        for table in self.pieces("processes", [*KEY, *_FIGURES]):
+        for table in self.pieces("processes", [*PROCESS_KEY, *_FIGURES]):
             suspects = _most_needed(pa.concat_tables([suspects, _worth_points(table, begin)]))
             begin += len(table)
         return suspects.sort_by("place")
@@ -84,19 +85,19 @@ class Rows:
         """Their points, one process behind the other, and where each begins."""
         tables = [_POINTS_OF.empty_table()]
         if len(suspects):
-            wanted = suspects.select(KEY).append_column("suspect", pa.array(np.arange(len(suspects))))
+            wanted = suspects.select(PROCESS_KEY).append_column("suspect", pa.array(np.arange(len(suspects))))
             hosts = pc.unique(wanted["host"])
             for table in self.pieces("counters"):
                 near = table.filter(pc.is_in(table["host"], value_set=hosts))
                 if len(near):
-                    tables.append(near.join(wanted, KEY, join_type="inner").select(_POINTS_OF.names))
-        order = [(name, "ascending") for name in ("suspect", *ORDER["counters"][len(KEY) :])]
+                    tables.append(near.join(wanted, PROCESS_KEY, join_type="inner").select(_POINTS_OF.names))
+        order = [(name, "ascending") for name in ("suspect", *ORDER["counters"][len(PROCESS_KEY) :])]
         points = pa.concat_tables(tables).sort_by(order).combine_chunks()
         return points, np.searchsorted(points["suspect"].to_numpy(), np.arange(len(suspects) + 1))
 
 
 _SUSPECTS = pa.schema(
-    [(name, SCHEMAS["processes"].field(name).type) for name in KEY]
+    [(name, SCHEMAS["processes"].field(name).type) for name in PROCESS_KEY]
     + [(name, pa.int64()) for name in ("place", "rank", "weight", "points")]
 )
 _POINTS_OF = pa.schema(
@@ -118,7 +119,7 @@ def _worth_points(table: pa.Table, begin: int) -> pa.Table:
     rows = np.flatnonzero(rank)
     columns = [begin + rows, rank[rows], weight[rows], np.minimum(of["distinct"], thinned)[rows]]
     return pa.Table.from_arrays(
-        [*table.select(KEY).take(pa.array(rows)).columns, *map(pa.array, columns)], schema=_SUSPECTS
+        [*table.select(PROCESS_KEY).take(pa.array(rows)).columns, *map(pa.array, columns)], schema=_SUSPECTS
     )
 
 

@@ -18,9 +18,8 @@ from idcore.answers.findings.quota import FindingQuota
 from idcore.base.layout import LAYOUTS
 from idcore.ids import assumptions, rules
 from idcore.ids.model import UniqId
-from idcore.ids.origins import Fingerprint
+from idcore.ids.origins import PROCESS_KEY, Fingerprint
 
-KEY = ["layout", "host", "pid", "loader"]
 _NO_TIME = -(1 << 62)
 Result = TypeVar("Result")
 
@@ -77,16 +76,18 @@ class Processes:
             return self.known
         rows = self.counters.num_rows
         changed = np.zeros(max(rows - 1, 0), bool)
-        for name in KEY:
+        for name in PROCESS_KEY:
             column = self.counters[name].combine_chunks()
             if rows > 1:
                 changed |= text_mask(pc.not_equal(column.slice(1), column.slice(0, rows - 1)))
         edges = np.concatenate([[0], np.flatnonzero(changed) + 1, [rows]]) if rows else np.zeros(1, np.int64)
-        pieces = self.counters.select(KEY).take(pa.array(edges[:-1]))
-        if len(pieces) == len(self) and pieces.equals(self.table.select(KEY).cast(pieces.schema)):
+        pieces = self.counters.select(PROCESS_KEY).take(pa.array(edges[:-1]))
+        if len(pieces) == len(self) and pieces.equals(self.table.select(PROCESS_KEY).cast(pieces.schema)):
             return edges[:-1], edges[1:]
-        mine = self.table.select(KEY).append_column("process", pa.array(np.arange(len(self))))
-        pairs = mine.join(pieces.append_column("piece", pa.array(np.arange(len(pieces)))), KEY, join_type="inner")
+        mine = self.table.select(PROCESS_KEY).append_column("process", pa.array(np.arange(len(self))))
+        pairs = mine.join(
+            pieces.append_column("piece", pa.array(np.arange(len(pieces)))), PROCESS_KEY, join_type="inner"
+        )
         start, stop = np.zeros(len(self), np.int64), np.zeros(len(self), np.int64)
         process, piece = numbers(pairs, "process"), numbers(pairs, "piece")
         start[process], stop[process] = edges[piece], edges[piece + 1]
@@ -164,7 +165,7 @@ class Processes:
     def describe(self, at: int) -> tuple[str, dict[str, Any], dict[str, Any]]:
         """Its name, its key for the evidence, and when it was seen."""
         row = self.row(at)
-        key = {name: row[name] for name in KEY}
+        key = {name: row[name] for name in PROCESS_KEY}
         when = {"since": row["first_sent_at"], "until": row["last_sent_at"], "assumed": assumed_of(row)}
         return str(Fingerprint.of_row(row)), {"process": key}, when
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from idcore.base.errors import CoreError
 from idcore.ids import UniqId
-from idcore.rocketmq.remoting.consumers import ConnectedClient
+from idcore.rocketmq.remoting.consumers import ConnectedClient, Connection, Subscription
 
 # MQVersion.java: from 4.0.0 on each release has two numbers, a snapshot's and its own, ten releases a minor version.
 _FIRST, _LAST = 212, 611
@@ -167,6 +167,23 @@ def united(seen: Iterable[tuple[str, str, ConnectedClient]]) -> tuple[LiveClient
             heartbeat_ms=max(beats, default=None),
         )
     return tuple(sorted(clients.values(), key=lambda client: (client.client_id, client.addresses)))
+
+
+def newest_subscription(connections: Iterable[Connection], topic: str) -> Subscription | None:
+    """The last that clients of a group told any of these brokers of a topic; None where no broker has one."""
+    held = [each.subscriptions[topic] for each in connections if topic in each.subscriptions]
+    return max(held, key=lambda each: each.version, default=None)
+
+
+def shared_client_ids(connection: Connection) -> dict[str, list[str]]:
+    """Each clientId that several connections to one broker have, with their addresses.
+
+    A rebalance counts them as one client.
+    """
+    addresses: dict[str, set[str]] = {}
+    for client in connection.clients:
+        addresses.setdefault(client.client_id, set()).add(client.address)
+    return {client_id: sorted(own) for client_id, own in sorted(addresses.items()) if len(own) > 1}
 
 
 def match(

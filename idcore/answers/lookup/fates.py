@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from idcore.answers.fate import Blocker, Group, Home, Observation, Verdict, judge
-from idcore.answers.fate import Copy as GroupCopy
+from idcore.answers.fate import Blocker, Group, GroupCopy, JudgedRecord, Observation, Verdict, judge
 from idcore.answers.fate.model import POP, PUSH, Consumers, Holder
 from idcore.answers.lookup.answer_cache import AnswerCache
 from idcore.answers.lookup.by_key import MOST_OF_A_UNIQUE_KEY, Search
 from idcore.answers.lookup.client_states import states
-from idcore.answers.lookup.clients import is_grpc, united
+from idcore.answers.lookup.clients import is_grpc, newest_subscription, shared_client_ids, united
 from idcore.answers.lookup.copies import TIMER_TOPIC, group_of, is_special, topics_of_group
-from idcore.answers.lookup.group_evidence import Homes, calls_of, group_copy, homes_of, is_copy_of, is_past
+from idcore.answers.lookup.group_evidence import (
+    RecordsOfTopic,
+    calls_of,
+    group_copy,
+    is_copy_of,
+    is_past,
+    records_by_topic,
+)
 from idcore.answers.lookup.model import Copy
 from idcore.answers.lookup.notes import Notes
 from idcore.answers.lookup.topic_brokers import (
@@ -91,19 +96,19 @@ def judge_groups(
     With `reach` clients that may have a record in memory are asked themselves, where the profile permits it.
     """
     verdicts: list[Verdict] = []
-    for homes in homes_of(copies, notes.add, _siblings(copies, notes)):
-        key = homes.copies[0].record.uniq_id
+    for message in records_by_topic(copies, notes.add, _siblings(copies, notes)):
+        key = message.copies[0].record.uniq_id
         traced = [each for each in attempts if key is not None and each.msg_id.upper() == key.upper()]
         # a trace does not say which record of a msgId it is about, nor of which topic
-        proved = traced if traced and _is_alone(homes, notes) else ()
+        proved = traced if traced and _is_alone(message, notes) else ()
         groups = {
             group
             for copy in copies
-            if (group := group_of(copy.record, [homes.topic]))
-            and any(is_copy_of(copy.record, one.record, homes.origins) for one in homes.copies)
+            if (group := group_of(copy.record, [message.topic]))
+            and any(is_copy_of(copy.record, one.record, message.origins) for one in message.copies)
         }
         may_reach = reach and notes.cluster.profile.limits.reach_clients
-        verdicts += _Fates(homes, notes, pace, cache, proved, groups, may_reach).run()
+        verdicts += _Fates(message, notes, pace, cache, proved, groups, may_reach).run()
     return tuple(verdicts)
 
 
@@ -122,30 +127,30 @@ def _siblings(copies: Sequence[Copy], notes: Notes) -> list[Record]:
     return siblings
 
 
-def _is_alone(homes: Homes, notes: Notes) -> bool:
+def _is_alone(message: RecordsOfTopic, notes: Notes) -> bool:
     """Whether there is one record of a message in all topics; False where somebody does not say.
 
     A message that is sent on, from one topic to another, keeps its UNIQ_KEY.
     """
-    record, asked = homes.copies[0].record, Notes(notes.cluster)
+    record, asked = message.copies[0].record, Notes(notes.cluster)
     profile = notes.cluster.profile
-    if len(homes.of_message) > 1 or not profile.search_whole_log:
+    if len(message.of_message) > 1 or not profile.search_whole_log:
         return False
     try:
         topics = [topic for topic in notes.cluster.topics() if not is_special(topic)]
-        records = Search(record.uniq_id or "", asked).run(list(dict.fromkeys([homes.topic, *topics])), 0)
+        records = Search(record.uniq_id or "", asked).run(list(dict.fromkeys([message.topic, *topics])), 0)
     except RemotingError as problem:
         notes.fail(problem)
         return False
     notes.asked |= asked.asked
     places = {(broker, each.physical_offset) for each, broker in records if each.uniq_id == record.uniq_id}
-    places.add((homes.copies[0].broker, record.physical_offset))
+    places.add((message.copies[0].broker, record.physical_offset))
     return len(places) == 1 and not asked.failed and len(topics) <= profile.most_topics
 
 
 # One record, by its place among those of the message, and one group.
 _Key = tuple[int, str]
-_Known = dict[_Key, tuple[Home, Group]]
+_Known = dict[_Key, tuple[JudgedRecord, Group]]
 # One queue of a retry topic: the broker, and the question for the group's offset there.
 _Queue = tuple[str, ConsumerOffset]
 
@@ -155,7 +160,7 @@ class _Fates(TopicBrokers):
 
     def __init__(
         self,
-        message: Homes,
+        message: RecordsOfTopic,
         notes: Notes,
         pace: Pace,
         cache: AnswerCache,
@@ -203,7 +208,7 @@ class _Fates(TopicBrokers):
         calls = calls_of(self.attempts, self.records[0][0].uniq_id, self.readers)
         collected = {}
         for place, (record, broker) in enumerate(self.records):
-            home = self._home(record, broker)
+            judged = self._judged(record, broker)
             for group in groups:
                 config = configs.get((broker, group), Observation())
                 known = Group(
@@ -220,14 +225,14 @@ class _Fates(TopicBrokers):
                     copies_complete=group in complete,
                     attempts=calls.get(group, ()),
                 )
-                collected[place, group] = home, self._with_pull_offset(known, record, broker)
+                collected[place, group] = judged, self._with_pull_offset(known, record, broker)
         return collected
 
-    def _home(self, record: Record, broker: str) -> Home:
+    def _judged(self, record: Record, broker: str) -> JudgedRecord:
         access = self.route.access.get(broker) if self.route else None
         (end,) = self._next_offsets(broker, [QueueMax(self.topic, record.queue_id)], record.queue_offset)
         (begin,) = self._ask(broker, [QueueEnd(self.topic, record.queue_id)], self.since_ms)
-        return Home(
+        return JudgedRecord(
             str(record.offset_id),
             broker or "?",
             self.topic,
@@ -334,7 +339,7 @@ class _Fates(TopicBrokers):
     ) -> tuple[dict[_Queue, Observation[Any]], dict[str, list[str]]]:
         """How far the groups are in their retry topics, and which topics of copies have anything, by broker."""
         begin = self._begin_ms()
-        topics = {each: group for group in groups for each in self._topics_of(group)}
+        topics = self._topics_of(groups)
         routes = self.cluster.routes(list(topics))
         routed = [entry.name for route in routes.values() if route for entry in route.brokers]
         asked = [*topics, SCHEDULE_TOPIC, TIMER_TOPIC]
@@ -365,7 +370,7 @@ class _Fates(TopicBrokers):
         key, begin = self.records[0][0].uniq_id, self._begin_ms()
         if key is None:
             return [], set()
-        topics = {each: group for group in groups for each in self._topics_of(group)}
+        topics = self._topics_of(groups)
         copies: list[_GroupRecord] = []
         incomplete: set[str] = set()
         jobs = {name: [Query(topic, key, True, begin) for topic in asked] for name, asked in wanted.items()}
@@ -382,8 +387,9 @@ class _Fates(TopicBrokers):
                         copies.append(_GroupRecord(record, broker, group))
         return copies, set() if self.silent else set(groups) - incomplete
 
-    def _topics_of(self, group: str) -> list[str]:
-        return list(topics_of_group(group, [self.topic]))
+    def _topics_of(self, groups: Sequence[str]) -> dict[str, str]:
+        """The topics that have copies of these groups, each with its group."""
+        return {topic: group for group in groups for topic in topics_of_group(group, [self.topic])}
 
     def _records(self, heard: Observation[Any], broker: str, topic: str, key: str) -> tuple[list[Record], bool]:
         """The records of an answer, and whether it has all there are."""
@@ -428,28 +434,28 @@ class _Fates(TopicBrokers):
         if delivered:
             fresh |= {key: value for key, value in self._collect(delivered).items() if before[key].code == "no_verdict"}
         for place, group in waiting:
-            home, held = known[place, group]
+            judged, held = known[place, group]
             record, broker = self.records[place]
             if earlier[place, group].answered:  # somebody asked long enough ago
                 held = replace(held, offset=earlier[place, group])
             (again,) = self._ask(broker, [ConsumerOffset(group, self.topic, record.queue_id)], self.begun_ms)
             still = again.answered and again.value == held.offset.value
             blocker = self._blocker(broker, record.queue_id, again.value) if still and again.value is not None else None
-            fresh[place, group] = home, replace(held, again=again, blocker=blocker)
+            fresh[place, group] = judged, replace(held, again=again, blocker=blocker)
         return fresh
 
     def _unfinished(self, known: _Known) -> _Known:
         """The oldest message that holds the group's offset back, where later ones were handed out behind it."""
         fresh, now = {}, self.pace.now_ms()
-        for key, (home, held) in known.items():
+        for key, (judged, held) in known.items():
             offset = held.offset.value if held.again.value is None else held.again.value
-            if offset is None or judge(home, held, now).code != "handed_out":
+            if offset is None or judge(judged, held, now).code != "handed_out":
                 continue
-            if offset == home.offset:
-                blocker: Blocker | None = Blocker(home.record, None, offset, home.stored_ms)
+            if offset == judged.offset:
+                blocker: Blocker | None = Blocker(judged.record, None, offset, judged.stored_ms)
             else:
-                blocker = self._blocker(self.records[key[0]][1], home.queue, offset)
-            fresh[key] = home, replace(held, blocker=blocker)
+                blocker = self._blocker(self.records[key[0]][1], judged.queue, offset)
+            fresh[key] = judged, replace(held, blocker=blocker)
         return fresh
 
     def _ask_clients(self, known: _Known) -> _Known:
@@ -464,18 +470,18 @@ class _Fates(TopicBrokers):
         asked = reachable[:MOST_REACHED]
         answers = list(zip(asked, states(asked, self.members, self.notes, REACHED_SECONDS), strict=True))
         at_ms, of_clients = self.pace.now_ms(), {}
-        for (place, group), (home, held) in waiting.items():
+        for (place, group), (judged, held) in waiting.items():
             client_states = [(client.client_id, state) for (name, client), state in answers if name == group]
             holders = tuple(
-                Holder(client_id, queue.oldest == home.offset, queue.consumed_ms)
+                Holder(client_id, queue.oldest == judged.offset, queue.consumed_ms)
                 for client_id, state in client_states
                 for queue in (state.queues if state else ())
-                if (queue.broker, queue.topic, queue.queue) == (home.broker, home.topic, home.queue)
-                and queue.has(home.offset)
+                if (queue.broker, queue.topic, queue.queue) == (judged.broker, judged.topic, judged.queue)
+                and queue.has(judged.offset)
             )
             whole = len(client_states) == len(clients[group]) and all(state for _, state in client_states)
             if holders or (whole and client_states):
-                of_clients[place, group] = home, replace(held, holders=Observation(holders, at_ms))
+                of_clients[place, group] = judged, replace(held, holders=Observation(holders, at_ms))
         return of_clients
 
     def _earlier(self, place: int, group: str) -> Observation[Any]:
@@ -510,8 +516,7 @@ def _merge_connections(heard: Sequence[Observation[Connection]], topic: str, sil
     times = [each.at_ms for each in heard if each.at_ms is not None]
     if not seen:
         return Observation() if silent or not times or len(times) < len(heard) else Observation(Consumers(), min(times))
-    subscribed = [each.subscriptions[topic] for each in seen if topic in each.subscriptions]
-    newest = max(subscribed, key=lambda each: each.version, default=None)
+    newest = newest_subscription(seen, topic)
     clients = {client.client_id for each in seen for client in each.clients}
     grpc = any(map(is_grpc, clients))
     if newest is not None and grpc:
@@ -525,17 +530,11 @@ def _merge_connections(heard: Sequence[Observation[Connection]], topic: str, sil
             first.message_model == "BROADCASTING",
             first.from_where.startswith("CONSUME_FROM_LAST_OFFSET"),
             chosen,
-            next((shared for each in seen for shared in _duplicate_client_ids(each)), None),
+            next((client_id for each in seen for client_id in shared_client_ids(each)), None),
             grpc=grpc,
         ),
         min(times),
     )
-
-
-def _duplicate_client_ids(connection: Connection) -> list[str]:
-    """Each clientId that several connections to one broker have: a rebalance counts them as one client."""
-    counted = Counter(client_id for client_id, _ in {(each.client_id, each.address) for each in connection.clients})
-    return sorted(client_id for client_id, count in counted.items() if count > 1)
 
 
 def _may_have(stats: Observation[Sequence[QueueStats]], begin_ms: int) -> bool:

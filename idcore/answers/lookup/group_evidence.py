@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 
-from idcore.answers.fate import Copy as GroupCopy
-from idcore.answers.fate import Observation, Verdict, mark_doubles
+from idcore.answers.fate import GroupCopy, Observation, Verdict, mark_doubles
 from idcore.answers.fate.delayed import is_off_the_wheel
 from idcore.answers.lookup.copies import FIRST_POP_TIME, TIMER_TOPIC, is_special, may_be_of, without_namespace
 from idcore.answers.lookup.model import Copy
@@ -20,7 +19,7 @@ MOST_RECORDS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Homes:
+class RecordsOfTopic:
     """The records of one message in one topic that consumers could get, of what was looked up.
 
     `of_message` are the records of the message in every topic, and `origins` names all that were found.
@@ -42,19 +41,21 @@ class Homes:
         return mark_doubles(verdicts) if is_one else list(verdicts)
 
 
-def homes_of(copies: Sequence[Copy], note: Callable[..., None], siblings: Sequence[Record] = ()) -> list[Homes]:
+def records_by_topic(
+    copies: Sequence[Copy], note: Callable[..., None], siblings: Sequence[Record] = ()
+) -> list[RecordsOfTopic]:
     """The records to judge, by topic; those beyond the limit are noted. `siblings`: other items of their batches."""
-    homes = [copy for copy in copies if copy.relation != "trace" and not is_special(copy.record.topic)]
-    if len(homes) > MOST_RECORDS:
-        note("records_left_out", count=len(homes) - MOST_RECORDS, limit=MOST_RECORDS)
-    known = {str(record.offset_id): record for record in (*(copy.record for copy in homes), *siblings)}
+    judged = [copy for copy in copies if copy.relation != "trace" and not is_special(copy.record.topic)]
+    if len(judged) > MOST_RECORDS:
+        note("records_left_out", count=len(judged) - MOST_RECORDS, limit=MOST_RECORDS)
+    known = {str(record.offset_id): record for record in (*(copy.record for copy in judged), *siblings)}
     messages: dict[tuple[str, str | None], list[Copy]] = {}
-    for copy in [place for each in homes[:MOST_RECORDS] for place in _places(each)]:
+    for copy in [place for each in judged[:MOST_RECORDS] for place in _places(each)]:
         messages.setdefault((copy.record.topic, copy.record.uniq_id), []).append(copy)
     records: dict[str | None, tuple[Record, ...]] = {}
     for record in known.values():
         records[record.uniq_id] = (*records.get(record.uniq_id, ()), record)
-    return [Homes(topic, tuple(own), records[key], known.keys()) for (topic, key), own in messages.items()]
+    return [RecordsOfTopic(topic, tuple(own), records[key], known.keys()) for (topic, key), own in messages.items()]
 
 
 def _places(copy: Copy) -> list[Copy]:

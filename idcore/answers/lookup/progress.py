@@ -9,7 +9,7 @@ from typing import Any
 
 from idcore.answers.fate import Reason
 from idcore.answers.fate.model import POP, PULL
-from idcore.answers.lookup.clients import LiveClient, host_of, is_grpc
+from idcore.answers.lookup.clients import LiveClient, host_of, is_grpc, newest_subscription, shared_client_ids
 from idcore.rocketmq.remoting.consumers import ClientState, Connection, Subscription
 
 BROADCAST = "BROADCASTING"
@@ -135,8 +135,7 @@ class Progress:
     @property
     def subscription(self) -> Subscription | None:
         """The newest subscription of the topic that a broker has."""
-        held = [each.subscriptions[self.topic] for each in self.connections.values() if each and self._has(each)]
-        return max(held, key=lambda each: each.version, default=None)
+        return newest_subscription(filter(None, self.connections.values()), self.topic)
 
     def _has(self, connection: Connection) -> bool:
         return self.topic in connection.subscriptions
@@ -154,13 +153,9 @@ class Progress:
 
     def _ids(self) -> Iterator[Reason]:
         for broker, connection in self.connections.items():
-            rows = connection.clients if connection else ()
-            for client_id in dict.fromkeys(row.client_id for row in rows):
-                addresses = sorted({row.address for row in rows if row.client_id == client_id})
-                if len(addresses) > 1:
-                    hosts = {host_of(address) for address in addresses}
-                    code = "same_id" if len(hosts) > 1 else "same_id_host"
-                    yield Reason(code, {"client": client_id, "addresses": ", ".join(addresses), "broker": broker})
+            for client_id, addresses in (shared_client_ids(connection) if connection else {}).items():
+                code = "same_id" if len(set(map(host_of, addresses))) > 1 else "same_id_host"
+                yield Reason(code, {"client": client_id, "addresses": ", ".join(addresses), "broker": broker})
 
     def _subscriptions(self, before: Progress | None) -> Iterator[Reason]:
         online = {broker: each for broker, each in self.connections.items() if each is not None}

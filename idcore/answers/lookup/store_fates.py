@@ -12,12 +12,11 @@ from datetime import datetime, tzinfo
 from functools import cache, cached_property
 from pathlib import Path
 
-from idcore.answers.fate import Copy as GroupCopy
-from idcore.answers.fate import Group, Home, Observation, Verdict, judge
+from idcore.answers.fate import Group, GroupCopy, JudgedRecord, Observation, Verdict, judge
 from idcore.answers.fate.delayed import is_off_the_wheel
 from idcore.answers.fate.model import Filter
 from idcore.answers.lookup.copies import TIMER_TOPIC, group_of, is_special
-from idcore.answers.lookup.group_evidence import calls_of, fits_several, group_copy, homes_of, is_copy_of
+from idcore.answers.lookup.group_evidence import calls_of, fits_several, group_copy, is_copy_of, records_by_topic
 from idcore.answers.lookup.model import Copy, Evidence
 from idcore.ids.clock import from_ms, is_time, to_ms
 from idcore.rocketmq.message import Record
@@ -41,7 +40,7 @@ _TAIL_MOST = 64 << 20
 
 
 class StoreEvidence:
-    """One folder as evidence: the home of a record, and what is known of a group and a record.
+    """One folder as evidence: the record that is judged, and what is known of a group and a record.
 
     `subscriptions` are the tags of a topic and a group as somebody says them: no file of a broker has them.
     """
@@ -112,10 +111,10 @@ class StoreEvidence:
         stored_queue = next((each for each in self.queues_of(topic) if each.queue_id == queue), None)
         return stored_queue.span[1] if stored_queue is not None and stored_queue.span is not None else None
 
-    def home(self, record: Record) -> Home:
+    def judged(self, record: Record) -> JudgedRecord:
         """The record that is judged."""
         return replace(
-            self.home_at(record.topic, record.queue_id, record.queue_offset),
+            self.judged_at(record.topic, record.queue_id, record.queue_offset),
             record=str(record.offset_id),
             broker=str(record.store_host),
             stored_ms=record.store_timestamp,
@@ -127,10 +126,10 @@ class StoreEvidence:
         settings = (self.config.topics or {}).get(topic)
         return settings.can_be_read(queue) if settings is not None else None
 
-    def home_at(self, topic: str, queue: int, offset: int) -> Home:
+    def judged_at(self, topic: str, queue: int, offset: int) -> JudgedRecord:
         """A place of a queue, whatever record is there."""
         end = self.end_of(topic, queue)
-        return Home(
+        return JudgedRecord(
             "",
             "",
             topic,
@@ -144,22 +143,27 @@ class StoreEvidence:
         )
 
     def group(
-        self, name: str, home: Home, copies: Iterable[Record], is_whole: bool, attempts: Iterable[Attempt] = ()
+        self,
+        name: str,
+        judged: JudgedRecord,
+        copies: Iterable[Record],
+        is_whole: bool,
+        attempts: Iterable[Attempt] = (),
     ) -> Group:
         """What is known of a group and a record; `copies` are those of this group and record."""
-        config, key, at = self.config, (home.topic, name), self.snapshot_ms
+        config, key, at = self.config, (judged.topic, name), self.snapshot_ms
         settings = (config.groups or {}).get(name)
         kept = config.expressions.get(key)
-        handed_out = config.handed_out.get(key, {}).get(home.queue)
+        handed_out = config.handed_out.get(key, {}).get(judged.queue)
         return Group(
             name,
-            Observation() if config.offsets is None else Observation(config.offsets.get(key, {}).get(home.queue), at),
+            Observation() if config.offsets is None else Observation(config.offsets.get(key, {}).get(judged.queue), at),
             pull_offset=Observation() if handed_out is None else Observation(handed_out, at),
-            broadcast_offset=Observation(config.broadcast[key].get(home.queue), at)
+            broadcast_offset=Observation(config.broadcast[key].get(judged.queue), at)
             if key in config.broadcast
             else Observation(),
-            visible_ms=config.visible_again.get(key, {}).get(home.queue),
-            held=self._held(home.topic, name, home.queue, home.offset),
+            visible_ms=config.visible_again.get(key, {}).get(judged.queue),
+            held=self._held(judged.topic, name, judged.queue, judged.offset),
             kept_filter=_filter(kept) if kept is not None else None,
             can_consume=Observation(settings.can_consume, at) if settings is not None else Observation(),
             can_broadcast=Observation(settings.can_broadcast, at) if settings is not None else Observation(),
@@ -258,12 +262,12 @@ def fates(
 ) -> tuple[Verdict, ...]:
     """The verdict of every group on every record that consumers could get; `attempts` are those of the trace."""
     verdicts: list[Verdict] = []
-    for homes in homes_of(copies, note):
-        of_records = _of_topic(evidence, [copy.record for copy in homes.copies], attempts)
+    for message in records_by_topic(copies, note):
+        of_records = _of_topic(evidence, [copy.record for copy in message.copies], attempts)
         if not of_records:
-            note("store_no_groups", topic=homes.topic)
+            note("store_no_groups", topic=message.topic)
         for group in sorted(of_records):
-            verdicts += homes.marked(of_records[group])
+            verdicts += message.marked(of_records[group])
     return tuple(verdicts)
 
 
@@ -274,7 +278,7 @@ def _of_topic(
     topic, key, verdicts = records[0].topic, records[0].uniq_id, dict[str, list[Verdict]]()
     every, is_whole = evidence.records_of(key) if key is not None else ([], False)
     for record in records:
-        home = evidence.home(record)
+        judged = evidence.judged(record)
         whole = is_whole and evidence.covers(record)
         groups = evidence.config.groups_of(topic) | groups_with_copies(record, every)
         # a trace does not say which record of a msgId it is about, nor of which topic
@@ -282,10 +286,10 @@ def _of_topic(
         calls = calls_of(attempts if sum(not is_special(each.topic) for each in every) == 1 else (), key, groups)
         for group in groups - {""}:
             copies = copies_of(record, group, every)
-            known = evidence.group(group, home, copies, whole, calls.get(group, ()))
+            known = evidence.group(group, judged, copies, whole, calls.get(group, ()))
             marked = zip(known.copies, copies, strict=True)
             known = replace(known, copies=tuple(replace(one, shared=_is_shared(copy, every)) for one, copy in marked))
-            verdicts.setdefault(group, []).append(judge(home, known, evidence.snapshot_ms))
+            verdicts.setdefault(group, []).append(judge(judged, known, evidence.snapshot_ms))
     return verdicts
 
 
@@ -297,8 +301,8 @@ def groups_with_copies(record: Record, every: Sequence[Record]) -> set[str]:
 
 def copies_of(record: Record, group: str, every: Sequence[Record]) -> list[Record]:
     """Of all records of a message those that are copies of one record and of one group."""
-    homes = _origins(every)
-    return [each for each in every if group_of(each, [record.topic]) == group and is_copy_of(each, record, homes)]
+    origins = _origins(every)
+    return [each for each in every if group_of(each, [record.topic]) == group and is_copy_of(each, record, origins)]
 
 
 def _is_shared(copy: Record, every: Sequence[Record]) -> bool:

@@ -22,6 +22,7 @@ from idcore.base.catalogue import upper
 from idcore.base.safe_text import printable
 from idcore.ids.clock import parse_zone
 from idcore.ids.identify import ALIKE
+from idcore.ids.origins import PROCESS_KEY
 from idcore.presentation.html import fates, tables
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Column, Table
@@ -139,7 +140,7 @@ def _points(out: Path, process: Mapping[Any, Any]) -> pd.DataFrame:
     """The points of one process's counter."""
     if not any((out / "counters").glob("*.parquet")):
         return pd.DataFrame()
-    wanted = {name: [process[name]] for name in ("layout", "host", "pid", "loader")}
+    wanted = {name: [process[name]] for name in PROCESS_KEY}
     return largest.where(out / "counters", wanted, MOST_ROWS).to_pandas()
 
 

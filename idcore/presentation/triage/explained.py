@@ -18,11 +18,11 @@ from idcore.base.catalogue import Words
 from idcore.ids.clock import Clock
 from idcore.ids.describe import made_by, when
 from idcore.ids.model import OffsetId, UniqId
-from idcore.ids.origins import Fingerprint
+from idcore.ids.origins import PROCESS_KEY, Fingerprint
 from idcore.ids.record_fields import fields_of
 from idcore.intake.intake import FoundId
 from idcore.presentation.reports.markdown import code, escaped
-from idcore.presentation.triage.in_range import KEY, inside, milliseconds
+from idcore.presentation.triage.in_range import inside, milliseconds
 from idcore.presentation.triage.processes import countable, named_layout, process_key
 from idcore.presentation.triage.time_range import TimeRange
 from idcore.scan.occurrences.index import Allowed, Index
@@ -120,13 +120,13 @@ def _named_by(line: str) -> dict[str, str]:
 
 def gaps(folder: Path, processes: pd.DataFrame) -> pd.DataFrame:
     """The points of a table `counters` that have a gap before them, of judged processes; a sample has none."""
-    whole = pd.DataFrame(columns=KEY)
+    whole = pd.DataFrame(columns=PROCESS_KEY)
     if len(processes):
-        whole = processes.loc[~processes["sample"].astype(bool) & countable(processes), KEY]
+        whole = processes.loc[~processes["sample"].astype(bool) & countable(processes), PROCESS_KEY]
     points = ds.dataset(folder, format="parquet").to_table(
-        columns=[*KEY, "sent_at", "missing_before"], filter=ds.field("missing_before") > 0
+        columns=[*PROCESS_KEY, "sent_at", "missing_before"], filter=ds.field("missing_before") > 0
     )
-    return points.to_pandas().merge(whole, on=KEY)
+    return points.to_pandas().merge(whole, on=PROCESS_KEY)
 
 
 def _none() -> Counted:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from idcore.base.catalogue import Words
 from idcore.ids.identify import identify
+from idcore.ids.origins import PROCESS_KEY
 from idcore.ids.rules import CANDIDATE
 from idcore.presentation.triage import finding_rows
 from idcore.presentation.triage.processes import process_key, process_name
@@ -20,7 +21,7 @@ MOST = 5  # hits of a group that are named
 LONGEST_NAME = 70
 LONGEST_SOUGHT = 100  # characters of a text that is sought in lines
 TABLES = {"processes": "host", "hosts": "host", "brokers": "address"}  # of a scan, and the column that has an address
-_KEYS = {"layout", "host", "pid", "loader", "address"}
+_KEYS = {*PROCESS_KEY, "address"}
 _HEX = re.compile(rf"(?<![0-9A-Za-z]){CANDIDATE}(?![0-9A-Za-z])")
 _LOOKS_LIKE_ID = re.compile(r"[0-9A-Fa-f]{20,}")
 

@@ -19,7 +19,7 @@ import pyarrow.dataset as ds
 from idcore.base.layout import LAYOUTS
 from idcore.ids.clock import to_ms
 from idcore.ids.model import UniqId
-from idcore.ids.origins import BrokerAddress
+from idcore.ids.origins import PROCESS_KEY, BrokerAddress
 from idcore.ids.rules import COUNTER_WRAP
 from idcore.presentation.triage import strokes
 from idcore.presentation.triage.activity import CELLS, MINUTE, natural_step
@@ -28,7 +28,6 @@ from idcore.presentation.triage.time_range import TimeRange
 from idcore.scan.occurrences import dating
 from idcore.scan.occurrences.index import NO_TIME, SEGMENT_SHIFT, Filter, Index
 
-KEY = ["layout", "host", "pid", "loader"]
 MOST_POINTS = 3_000  # drawn of one process in a range: more are thinned as the scan thins them
 _BUCKETS, _WIDEST = 512, 100
 _OFFSET_BINS = 96  # of one broker
@@ -85,21 +84,22 @@ def of_index(index: Index, shown: TimeRange) -> InRange:
         uniq = np.asarray(pc.equal(part.names["kind"], "uniq").to_numpy(zero_copy_only=False), np.bool_)
         own = np.flatnonzero(inside(sent, shown) & uniq[slots])
         base = sum(map(len, names))
-        names.append(part.names.select(KEY))
+        names.append(part.names.select(PROCESS_KEY))
         pieces.append((slots[own] + base, value[own], sent[own]))
     if not pieces:
         return InRange(_no_processes(), _no_processes()[["host", "ids", "distinct"]], 0, True)
     every = pa.concat_tables(names).to_pandas()
     slots, values, sent = (np.concatenate(column) for column in zip(*pieces, strict=True))
-    process = every.groupby(KEY, sort=False, dropna=False).ngroup().to_numpy()[slots]
+    process = every.groupby(PROCESS_KEY, sort=False, dropna=False).ngroup().to_numpy()[slots]
     sums = pd.DataFrame({"process": process, "sent": sent}).groupby("process")["sent"].agg(["size", "min", "max"])
     counts = sums.rename(columns=dict(zip(sums.columns, ("ids", "first_sent_at", "last_sent_at"), strict=True)))
     counts.insert(1, "distinct", _distinct(process, values)[counts.index])
-    keys = every.drop_duplicates(KEY).reset_index(drop=True).loc[counts.index].astype({"pid": "int64"})
+    keys = every.drop_duplicates(PROCESS_KEY).reset_index(drop=True).loc[counts.index].astype({"pid": "int64"})
     counts = pd.concat([keys, counts], axis=1)
     for name in ("first_sent_at", "last_sent_at"):
         counts[name] = pd.to_datetime(counts[name], unit="ms", utc=True)
-    counts = counts.sort_values(["ids", *KEY], ascending=[False, *[True] * len(KEY)]).reset_index(drop=True)
+    ascending = [False, *[True] * len(PROCESS_KEY)]
+    counts = counts.sort_values(["ids", *PROCESS_KEY], ascending=ascending).reset_index(drop=True)
     hosts = counts.groupby("host", as_index=False)[["ids", "distinct"]].sum()
     return InRange(counts, hosts.sort_values(["ids", "host"], ascending=[False, True]), len(counts), True)
 
@@ -173,11 +173,11 @@ def brokers_of_index(index: Index, shown: TimeRange) -> Brokers:
 
 def with_figures(index: Index, rows: pd.DataFrame, points_of: PointsOf, shown: TimeRange) -> pd.DataFrame:
     """Some processes of a range with what is missing of each there, its wraps and its rate. Every ID is read once."""
-    wanted = rows[KEY].assign(row=range(len(rows)))
+    wanted = rows[PROCESS_KEY].assign(row=range(len(rows)))
     gathered: list[list[np.ndarray]] = [[] for _ in range(len(rows))]
     for part in index.parts:
-        keys = part.names.select(KEY).to_pandas().astype({"pid": "float64"})
-        of_slot = keys.merge(wanted, "left", on=KEY)["row"].fillna(-1).astype("int64").to_numpy()
+        keys = part.names.select(PROCESS_KEY).to_pandas().astype({"pid": "float64"})
+        of_slot = keys.merge(wanted, "left", on=PROCESS_KEY)["row"].fillna(-1).astype("int64").to_numpy()
         sent, slots, value = part.timed(*milliseconds(shown), ["slot", "value"])
         places = of_slot[slots]
         own = np.flatnonzero((places >= 0) & inside(sent, shown))
@@ -203,7 +203,7 @@ def _groups(keys: np.ndarray, rows: np.ndarray) -> tuple[list[int], list[np.ndar
 
 
 def _no_processes() -> pd.DataFrame:
-    return pd.DataFrame({name: [] for name in (*KEY, "ids", "distinct", "first_sent_at", "last_sent_at")})
+    return pd.DataFrame({name: [] for name in (*PROCESS_KEY, "ids", "distinct", "first_sent_at", "last_sent_at")})
 
 
 def inside(sent: np.ndarray, shown: TimeRange) -> np.ndarray:
@@ -231,9 +231,9 @@ def of_tables(run: Path, shown: TimeRange, rows: int) -> InRange:
     hosts = _by_host(pa.concat_tables(sums)).to_pandas() if sums else pd.DataFrame({"host": [], "ids": []})
     processes = ds.dataset(run / "processes", format="parquet")
     dating = [name for name in ("zone_source", "month") if name in processes.schema.names]  # older scans have none
-    names = [*KEY, "first_sent_at", "last_sent_at", *dating, "distinct"]
+    names = [*PROCESS_KEY, "first_sent_at", "last_sent_at", *dating, "distinct"]
     table = processes.to_table(names, filter=_overlapping("first_sent_at", "last_sent_at", shown))
-    order = [("distinct", "descending"), *((name, "ascending") for name in KEY)]
+    order = [("distinct", "descending"), *((name, "ascending") for name in PROCESS_KEY)]
     first = table.sort_by(order).slice(0, rows).drop_columns(["distinct"]).to_pandas()
     return InRange(first, hosts.sort_values(["ids", "host"], ascending=[False, True]), len(table), False)
 
@@ -281,7 +281,7 @@ def points(index: Index, process: Mapping[str, Any], thinned: pd.DataFrame, show
     sent, values = index.points(Filter(process=key, start=start, stop=stop))
     places = np.unique(np.column_stack([sent, values]), axis=0)
     runs = _of_runs(places, thinned) if len(places) else thinned.iloc[:0]
-    return runs.assign(**{name: process[name] for name in KEY})
+    return runs.assign(**{name: process[name] for name in PROCESS_KEY})
 
 
 def drawn(every: pd.DataFrame, thinned: pd.DataFrame, shown: TimeRange) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from idcore.ids.clock import to_ms
+from idcore.ids.origins import PROCESS_KEY
 from idcore.runs.runs import Run, RunError
 
 if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
@@ -103,7 +104,7 @@ def totals(run: Run) -> Totals:
 
 def key(process: Key) -> dict[str, Any]:
     """What names a process, of a row that has more."""
-    return {name: process[name] for name in ("layout", "host", "loader")} | {"pid": int(process["pid"])}
+    return {name: process[name] for name in PROCESS_KEY} | {"pid": int(process["pid"])}
 
 
 def in_range(run: Run, index: Index | None, shown: TimeRange) -> InRange:
@@ -146,8 +147,8 @@ def figures_in(
 
     if index is None:
         return rows
-    marks = whole[[*in_range.KEY, *(name for name in UNCOUNTED if name in whole)]]
-    return in_range.with_figures(index, rows.merge(marks, "left", in_range.KEY), points, shown)
+    marks = whole[[*PROCESS_KEY, *(name for name in UNCOUNTED if name in whole)]]
+    return in_range.with_figures(index, rows.merge(marks, "left", PROCESS_KEY), points, shown)
 
 
 def every_point(index: Index | None, process: Key, thinned: pd.DataFrame, shown: TimeRange) -> pd.DataFrame | None:

@@ -12,18 +12,18 @@ import pyarrow.compute as pc
 
 from idcore.base.layout import LAYOUTS
 from idcore.ids.clock import CLIENT_EPOCH_S, parse_zone
+from idcore.ids.origins import PROCESS_KEY
 from idcore.ids.rules import RUST_MONTH_MS
 from idcore.kernels import codes, find
 from idcore.scan import column_texts
 
 NO_TIME = -(1 << 62)
-_PROCESS = ["layout", "host", "pid", "loader"]
 _SENT = ["first_sent_at", "last_sent_at"]
-_OF_PROCESSES = [*_PROCESS, *_SENT, "first_elapsed_ms", "last_elapsed_ms", "last_possible_elapsed_ms"]
+_OF_PROCESSES = [*PROCESS_KEY, *_SENT, "first_elapsed_ms", "last_elapsed_ms", "last_possible_elapsed_ms"]
 _OF_CLIENTS = ["mac", "pid", *_SENT, "maker", "zone"]
 # What is used of the tables of a scan: of `counters` the rows of processes of several months, of brokers all.
 COLUMNS = {"processes": _OF_PROCESSES, "clients": _OF_CLIENTS, "brokers": ["address"]}
-POINTS = [*_PROCESS, "elapsed_ms", "sent_at"]
+POINTS = [*PROCESS_KEY, "elapsed_ms", "sent_at"]
 _LITTLE, _RUST = "grpc_cpp_old", "grpc_rust"
 
 

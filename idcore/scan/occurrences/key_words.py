@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 
 from idcore.base.layout import LAYOUTS
-from idcore.ids.model import ClientId, OffsetId, UniqId, from_bytes, unhex
+from idcore.ids.model import unhex
 from idcore.kernels import codes
 
-_CODE_SHIFT, _LETTERS = (
-    int(codes.CODE_SHIFT),
-    3 << 16,
-)  # of the third word: layout; of a 5.x msgId, the case of its letters
-_WORD = (1 << 64) - 1
+_CODE_SHIFT = int(codes.CODE_SHIFT)
+_LETTERS = 3 << 16  # of the third word of a 5.x msgId: the case of its letters
 Words = tuple[int, int, int, int]  # the three words of a key, and the value
 
 
 def words_of(text: str) -> Iterator[Words]:
     """Every interpretation; CoreError for what has other characters than hex digits."""
     raw = unhex(text)
-    for layout in LAYOUTS.values():
+    for name, layout in LAYOUTS.items():
         if layout.size == len(raw) and layout.holds(raw):
-            message_id = from_bytes(raw, layout)
-            if isinstance(message_id, UniqId):
-                key, value = message_id.pid << 32 | message_id.loader, message_id.elapsed << 16 | message_id.counter
-            elif isinstance(message_id, OffsetId):
-                key, value = message_id.port, message_id.physical_offset
-            else:
-                key, value = message_id.pid, message_id.seconds << 32 | message_id.sequence
-            address = int.from_bytes(message_id.mac if isinstance(message_id, ClientId) else message_id.ip, "big")
-            yield address >> 64, address & _WORD, codes.CODES[layout.name] << _CODE_SHIFT | key, value & _WORD
+            words = bytearray(codes.WORDS_SIZE)
+            for byte, place in zip(raw, codes.places_of(layout), strict=True):
+                if place < codes.WORDS_SIZE:
+                    words[place] = byte
+            words[codes.CODE_PLACE] = codes.CODES[name]
+            yield struct.unpack(">4Q", words)
 
 
 def without_letters(third: int) -> int:

@@ -7,8 +7,9 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from idcore.ids.origins import PROCESS_KEY
 from idcore.presentation.html import counters as html
-from idcore.presentation.triage.in_range import KEY, InRange
+from idcore.presentation.triage.in_range import InRange
 from idcore.presentation.triage.processes import find_process, process_key, process_name, sorted_processes
 from idcore.presentation.triage.scope import Scope
 from idcore.runs.runs import Run
@@ -33,7 +34,7 @@ def of_run(run: Run, wanted: Scope) -> pd.DataFrame:
     if (every := cache.all_judged(run)) is not None:
         return every
     rows = pd.concat([*(cache.first(run, by).head(FIRST) for by in BY), shared.find_row(run, asked)])
-    return cache.judge(run, rows.drop_duplicates(["layout", "host", "pid", "loader"]))
+    return cache.judge(run, rows.drop_duplicates(PROCESS_KEY))
 
 
 def of_range(run: Run, in_range: InRange, wanted: Scope) -> pd.DataFrame:
@@ -44,7 +45,7 @@ def of_range(run: Run, in_range: InRange, wanted: Scope) -> pd.DataFrame:
     if find_process(own, wanted.process) is not None:
         return own
     row = shared.find_row(run, wanted.process)
-    return pd.concat([own, row[[*KEY]]], ignore_index=True) if len(row) else own
+    return pd.concat([own, row[[*PROCESS_KEY]]], ignore_index=True) if len(row) else own
 
 
 def choose(processes: pd.DataFrame, view: View) -> int:
