@@ -1130,7 +1130,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
         "other": "**{n} of {subject}** are not in this input, in a row after **{at}** for {lasting}{more}.",
     },
     "findings.headline_widest": " The widest gap: **{n} of {subject}**, in a row after **{at}** for {lasting}.",
-    "findings.at_once": " **{n} processes miss IDs at the same time**, between **{first}** and **{last}** ({lasting}), while their counters go on: lines of that time may be missing from this input.",
+    "findings.at_once": " **{n} processes miss IDs at the same time**, between **{first}** and **{last}** ({lasting}). Their counters go on: lines of that time may be missing from this input.",
     "findings.headline_more": "; {n} more in other gaps",
     "findings.outside": "A finding is listed if any part of it is in the time range. Findings not listed: {others} at other times, {undated} without a time. Reports contain all.",
     "findings.no_ids": "There are no IDs in this scan, so there was nothing to check.",

@@ -1095,7 +1095,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "findings.sides_lasting": "，{lasting}",
     "findings.headline_gap": "**{subject} 的 {n}** 不在本次输入中：是一个缺口，前一个 ID 的时间为 **{at}**，历时 {lasting}{more}。",
     "findings.headline_widest": "最大的缺口：**{subject} 的 {n}**，前一个 ID 的时间为 **{at}**，历时 {lasting}。",
-    "findings.at_once": "**{n} 个进程同时缺少 ID**，在 **{first}** 与 **{last}** 之间（{lasting}），而计数器在继续：这段时间的日志行可能不在本次输入中。",
+    "findings.at_once": "**{n} 个进程同时缺少 ID**，在 **{first}** 与 **{last}** 之间（{lasting}）。计数器在继续：这段时间的日志行可能不在本次输入中。",
     "findings.headline_more": "；另有 {n} 个在其他缺口中",
     "findings.outside": "诊断只要有一部分在时间范围内就会列出。未列出的诊断：其他时间 {others} 项，没有时间 {undated} 项。报告包含全部诊断。",
     "findings.no_ids": "本次扫描中没有消息 ID，没有可检查的内容。",
