@@ -964,6 +964,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
         "other": "; the widest range on one broker is {span}",
     },
     "brokers.none": "No offsetMsgIds in this scan, so the brokers that stored the messages are unknown.",
+    "brokers.share_of": "Share of records",
     "brokers.said_most": " **{address}** has **{share}** of the records of {n}.",
     "brokers.said_times": ", {n} times as fast as the next",
     "brokers.fastest": " **{address}** grows fastest, **{rate}**",

@@ -48,7 +48,7 @@ def rows(
         Column("strip", span, cell=lambda row: _strip(row, colours[row.address], words)),
         Column("gauge", words("col.newest_file"), cell=lambda row: _gauge(row, colours[row.address], reader, now)),
         Column("kept", words("col.kept_files"), cell=lambda row: _files(row, colours[row.address], words)),
-        Column("share", words("col.share"), right=True, cell=lambda row: words.share(row.share, 1)),
+        Column("share", words("brokers.share_of"), right=True, cell=lambda row: words.share(row.share, 1)),
         Column(
             "lines",
             words("brokers.lines"),
@@ -69,7 +69,8 @@ def _gauge(row: BrokerRow, colour: str, reader: Reader, now: datetime) -> Html:
     """How much of its newest file is written, and when it is full."""
     part = row.written / row.size
     bar = tag("span", tag("i", style=f"width:{100 * part:.1f}%;background:{colour}"), class_="mq-gauge")
-    return join([bar, tag("span", gauge_text(row, reader, now), class_="mq-under")])
+    text = gauge_text(row, reader, now).replace("-", "\u2011")  # a date that no line break parts
+    return join([bar, tag("span", text, class_="mq-under")])
 
 
 def _files(row: BrokerRow, colour: str, words: Words) -> Html:

@@ -161,8 +161,8 @@ def said(rows: Sequence[BrokerRow], reader: Reader, now: datetime, assumed: str 
     words, text = reader.words, _silent_text(rows, reader, assumed)
     most = max(rows, key=lambda row: row.share, default=None)
     if most is not None and len(rows) > 1 and most.share >= max(LARGE_SHARE, LARGE_TIMES / len(rows)):
-        share = words.share(round(most.share * 10_000), 10_000)
-        text += words("brokers.said_most", address=most.address, share=share, n=words.count("broker", len(rows)))
+        n, share = words.count("broker", len(rows)), words.share(most.share, 1)
+        text += words("brokers.said_most", address=most.address, share=share, n=n)
     growing = [row for row in rows if row.speed is not None and row.silent_since is None]
     rates = [row.speed.rate for row in growing if row.speed is not None]
     fastest = growing[0] if growing else None

@@ -264,7 +264,7 @@ def changes(hosts: pd.DataFrame, processes: pd.DataFrame, reader: Reader, assume
         text += words("producers.replaced_many", n=f"{len(others):,}", hosts=words.count("host", len(hosts)))
     if (most := largest(hosts)) is not None:
         names = words.listed([f"**{name}**" for name in most[0]])
-        share = words.share(round(most[1] * 1_000), 1_000)
+        share = words.share(most[1], 1)
         text += words("producers.largest", names=names, share=share, hosts=words.count("host", len(hosts)))
     return text
 
