@@ -227,7 +227,13 @@ def test_a_hole_is_a_loss_at_any_share_and_an_even_share_is_a_sample() -> None:
 def hosts_until(*ends: int, each: int = 600) -> pd.DataFrame:
     """Hosts with an ID a second each for so many seconds; `each` is how many IDs they have."""
     rows = [
-        {"host": f"10.0.0.{n}", "ids": each, "first_sent_at": START, "last_sent_at": START + timedelta(seconds=end)}
+        {
+            "host": f"10.0.0.{n}",
+            "ids": each,
+            "distinct": each,
+            "first_sent_at": START,
+            "last_sent_at": START + timedelta(seconds=end),
+        }
         for n, end in enumerate(ends)
     ]
     return pd.DataFrame(rows)
@@ -258,7 +264,7 @@ def test_whose_silence_means_nothing_is_not_named(hosts: pd.DataFrame) -> None:
 
 
 def sizes(*ids: int) -> pd.DataFrame:
-    return hosts_until(*[600] * len(ids)).assign(ids=ids)
+    return hosts_until(*[600] * len(ids)).assign(distinct=ids)
 
 
 def test_few_hosts_with_far_more_messages_than_the_others_are_named() -> None:
@@ -288,7 +294,7 @@ def test_a_process_that_begins_when_that_of_its_host_has_ended_is_said() -> None
 
 
 def test_hosts_are_listed_by_when_they_end() -> None:
-    table = hosts_until(600, 300, 450).assign(distinct=1)
+    table = hosts_until(600, 300, 450)
     rows = host_rows.summed(table, processes({"host": "10.0.0.0"}), "ids", str)
     assert host_rows.ordered(rows, "ended")["name"].tolist() == ["10.0.0.1", "10.0.0.2", "10.0.0.0"]
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from idcore.answers.findings import gaps
@@ -201,8 +202,9 @@ def silent(hosts: pd.DataFrame) -> pd.DataFrame:
     if len(dated) < 2:
         return dated.head(0)
     end = dated["last_sent_at"].nlargest(2).iloc[-1] if len(dated) > 2 else dated["last_sent_at"].max()
-    rows = zip(dated["first_sent_at"], dated["last_sent_at"], dated["ids"], strict=True)
-    found = dated[[is_silent(first, last, count, end) for first, last, count in rows]]
+    late = dated[end - dated["last_sent_at"] > LEAST_SILENCE]
+    rows = zip(late["first_sent_at"], late["last_sent_at"], late["ids"], strict=True)
+    found = late[np.array([is_silent(first, last, count, end) for first, last, count in rows], bool)]
     if 2 * found["ids"].sum() >= dated["ids"].sum():
         return dated.head(0)
     return found.sort_values(["ids", "host"], ascending=[False, True])
@@ -226,11 +228,11 @@ def silent_text(hosts: pd.DataFrame, reader: Reader, assumed: str = "") -> str:
 
 def largest(hosts: pd.DataFrame) -> tuple[list[str], float] | None:
     """The few hosts that generate far more messages than all others, and their share of these; None where none do."""
-    ranked = hosts.sort_values(["ids", "host"], ascending=[False, True])
-    ids, names, total = ranked["ids"].tolist(), ranked["host"].tolist(), int(ranked["ids"].sum())
-    for few in range(1, min(NAMED, max(1, len(ids) // 10), len(ids) - 1) + 1):
-        share = sum(ids[:few]) / total
-        if share >= max(LARGE_SHARE, 2 * few / len(ids)) and ids[few - 1] >= LARGE_TIMES * ids[few]:
+    ranked = hosts.sort_values(["distinct", "host"], ascending=[False, True])
+    counts, names, total = ranked["distinct"].tolist(), ranked["host"].tolist(), int(ranked["distinct"].sum())
+    for few in range(1, min(NAMED, max(1, len(counts) // 10), len(counts) - 1) + 1):
+        share = sum(counts[:few]) / total
+        if share >= max(LARGE_SHARE, 2 * few / len(counts)) and counts[few - 1] >= LARGE_TIMES * counts[few]:
             return names[:few], share
     return None
 
@@ -241,12 +243,10 @@ def replaced(processes: pd.DataFrame) -> list[tuple[str, datetime, datetime]]:
     The latest first.
     """
     dated = processes.dropna(subset=["first_sent_at", "last_sent_at"]).sort_values(["host", "first_sent_at"])
-    found = []
-    for host, own in dated[dated.duplicated("host", keep=False)].groupby("host"):
-        begins, ends = own["first_sent_at"].tolist(), own["last_sent_at"].tolist()
-        if all(end < begin for end, begin in zip(ends, begins[1:], strict=False)):
-            found.append((str(host), ends[-2], begins[-1]))
-    return sorted(found, key=lambda one: one[2], reverse=True)
+    later = dated.assign(ended=dated.groupby("host")["last_sent_at"].shift()).dropna(subset="ended")
+    one_by_one = (later["ended"] < later["first_sent_at"]).groupby(later["host"]).transform("all")
+    last = later[one_by_one].drop_duplicates("host", keep="last").sort_values("first_sent_at", ascending=False)
+    return list(zip(last["host"], last["ended"], last["first_sent_at"], strict=True))
 
 
 def changes(hosts: pd.DataFrame, processes: pd.DataFrame, reader: Reader, assumed: str = "") -> str:
