@@ -285,34 +285,34 @@ def fetch_pyodide() -> None:
         say("Pyodide could not be downloaded; tests of the page without a server are skipped")
 
 
-class Kernels:
-    """The kernels, compiled once where the Spark workers look for them: the first scan does not wait for it."""
+class Compiled:
+    """What the first scan does not wait for: the kernels, and Spark's classes in one file for the JVM to map."""
 
-    def __init__(self, python: Path) -> None:
-        self.python = python
+    def __init__(self, python: Path, has_java: bool) -> None:
+        self.python, self.has_java = python, has_java
         self.stamp = CACHE / f"kernels-{VERSION}.stamp"
         sources = sorted(path for pattern in COMPILED for path in (ROOT / "idcore").glob(pattern))
         self.value = digest(sources, sys.version, (ROOT / "requirements.txt").read_text())
 
-    def are_there(self) -> bool:
-        return stamped(self.stamp, self.value)
+    def are_there(self, whole: bool) -> bool:
+        """`whole`: the packages are there, of which this asks whether this Java and this Spark have an archive."""
+        if not stamped(self.stamp, self.value):
+            return False
+        return not self.has_java or (whole and ended([*self._archive(), "--is-there"]) == [0])
 
-    def compile(self) -> None:
-        if ended([self.python, "-m", "idcore.scan.warm"]) == [0]:
+    def make(self) -> None:
+        """Both at once: each has work for one core."""
+        commands = [[self.python, "-m", "idcore.scan.warm"], *([self._archive()] if self.has_java else [])]
+        kernels, *archive = ended(*commands, quiet=True)
+        if kernels == 0:
             write_stamp(self.stamp, self.value)
         else:
             say("the kernels could not be compiled now; the first scan will try again")
+        if any(archive):
+            say("Spark's class archive could not be created; sessions start a little slower")
 
-
-def make_class_archive(python: Path) -> None:
-    """Spark's classes in one file for the JVM to map: a session is up in half the time."""
-    if ended([python, "-m", "idcore.spark.start.make_archive"], quiet=True) != [0]:
-        say("Spark's class archive could not be created; sessions start a little slower")
-
-
-def has_class_archive(python: Path) -> bool:
-    """Whether this Java and this Spark have one: asked of the packages, which are there."""
-    return ended([python, "-m", "idcore.spark.start.make_archive", "--is-there"]) == [0]
+    def _archive(self) -> list[object]:
+        return [self.python, "-m", "idcore.spark.start.make_archive"]
 
 
 def take(steps: list[Step], told: Path | None = None) -> None:
@@ -365,11 +365,11 @@ def stop(number: int, _: object) -> NoReturn:
 
 def steps(options: argparse.Namespace, environment: Environment) -> list[Step]:
     """What set-up may have to do, in order: all of it, what decoding needs, or what follows."""
-    programs, kernels = Programs(environment, options.dev), Kernels(environment.python)
+    programs = Programs(environment, options.dev)
     missing, whole = programs.packages(), environment.is_whole()
     if missing and not may_install() and not options.behind:
         programs.name()
-    java = not programs.no_java or may_install()
+    compiled = Compiled(environment.python, not programs.no_java or may_install())
     size = "4.5 GB on disk with the browser and RocketMQ's jars" if options.dev else "1.6 GB on disk with Java"
     size = "0.8 GB on disk, half a minute" if options.first else f"{size}, one to three minutes"
     return [
@@ -392,16 +392,10 @@ def steps(options: argparse.Namespace, environment: Environment) -> list[Step]:
             fetch_pyodide,
         ),
         Step(
-            "compiling the kernels (about a minute)",
-            not options.first and not kernels.are_there(),
-            kernels.compile,
+            "compiling the kernels, and Spark's class archive (about a minute)",
+            not options.first and not compiled.are_there(whole),
+            compiled.make,
             "kernels",
-        ),
-        Step(
-            "Spark's class archive (a quarter of a minute)",
-            not options.first and java and not (whole and has_class_archive(environment.python)),
-            lambda: make_class_archive(environment.python),
-            "archive",
         ),
     ]
 

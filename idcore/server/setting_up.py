@@ -13,7 +13,7 @@ from pathlib import Path
 from idcore.runs.runs import is_alive
 
 FILE = Path(__file__).resolve().parents[2] / ".cache" / "setting-up.json"  # of a clone; a package has none
-STEPS = ("java", "packages", "kernels", "archive")  # `setup.` and the name is its sentence
+STEPS = ("java", "packages", "kernels")  # `setup.` and the name is its sentence
 
 
 @dataclass(frozen=True, slots=True)

@@ -669,7 +669,6 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "setup.java": "Java",
     "setup.packages": "Spark (490 MiB)",
     "setup.kernels": "compiling the kernels (about a minute)",
-    "setup.archive": "Spark's class archive",
     "scan.spark_failed": "No charts for now: {reason}",
     "scan.off": "Charts are disabled on this server.",
     "empty.producers": "No scan to show yet. Decode some IDs or a log, and its producers appear here.",

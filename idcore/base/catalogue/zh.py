@@ -655,7 +655,6 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "setup.java": "Java",
     "setup.packages": "Spark（490 MiB）",
     "setup.kernels": "编译内核（约一分钟）",
-    "setup.archive": "Spark 的类归档",
     "scan.spark_failed": "暂时没有图表：{reason}",
     "scan.off": "本服务器已关闭图表功能。",
     "empty.producers": "还没有可显示的扫描。先解码一些消息 ID 或日志，生产者就会出现在这里。",
