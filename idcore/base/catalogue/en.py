@@ -2126,6 +2126,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.parquet_damaged": "the Parquet file is damaged",
     "error.run_damaged": "the scan {name} is damaged: what it says of itself cannot be read",
     "error.limit_scans_of_one": "{held} of your scans run or wait, and a visitor may have {most}; wait until one has ended, or cancel one",
+    "error.limit_calls_at_once": "{held} of your calls are on their way, and a visitor may have {most}; wait for an answer, and read it",
     "error.limit_queue": "{held} scans wait already, and the queue is limited to {most}; try again in some minutes",
     "error.limit_uploads_of_one": "your uploads and texts would take {held} of the server's memory, and a visitor may use {most}; upload less, or scan a folder",
     "error.text_large": "the text has {held}, and boxes take at most {most}; upload it as a file (page Decode), or scan its folder (page Scans)",
